@@ -2,7 +2,7 @@
 
 use crate::screen::{Style, StyledLine};
 use crate::words::number;
-use kubereel_history::{Authors, Change, ChangeKind, SegmentKind, Step, Writer, timetext, words};
+use kubereel_history::{Authors, Change, ChangeKind, SegmentKind, FieldStep, FieldWriter, timetext, words};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -62,12 +62,12 @@ pub(crate) fn lines(changes: &[Change]) -> Vec<StyledLine> {
 
 /// Leaves out what its item is known by, `conditions[Ready].type`, where more is said of the item.
 fn said_once(mut leaves: Vec<Change>) -> Vec<Change> {
-    let mut spoken_of: BTreeSet<Vec<Step>> = BTreeSet::new();
+    let mut spoken_of: BTreeSet<Vec<FieldStep>> = BTreeSet::new();
     for leaf in leaves.iter().filter(|leaf| !is_key(leaf)) {
         let steps = leaf.path.steps();
         for (at, step) in steps.iter().enumerate() {
-            if matches!(step, Step::Item(_)) {
-                spoken_of.extend(steps.get(..=at).map(<[Step]>::to_vec));
+            if matches!(step, FieldStep::Item(_)) {
+                spoken_of.extend(steps.get(..=at).map(<[FieldStep]>::to_vec));
             }
         }
     }
@@ -82,7 +82,7 @@ fn said_once(mut leaves: Vec<Change>) -> Vec<Change> {
 fn is_key(leaf: &Change) -> bool {
     let is_named = matches!(
         leaf.path.steps(),
-        [.., Step::Item(parts), Step::Member(last)] if parts.iter().any(|part| part.name == *last)
+        [.., FieldStep::Item(parts), FieldStep::Member(last)] if parts.iter().any(|part| part.name == *last)
     );
     is_named && leaf.kind != ChangeKind::Changed
 }
@@ -213,8 +213,8 @@ pub(crate) struct FieldWriterOutput {
 }
 
 impl FieldWriterOutput {
-    pub(crate) fn all(writers: &[Writer]) -> Vec<Self> {
-        let one = |writer: &Writer| Self {
+    pub(crate) fn all(writers: &[FieldWriter]) -> Vec<Self> {
+        let one = |writer: &FieldWriter| Self {
             manager: writer.manager.clone(),
             operation: writer.operation.clone(),
             subresource: writer.subresource.clone(),
@@ -233,7 +233,7 @@ impl FieldWriterOutput {
 }
 
 /// Writes who wrote for people; each name once.
-pub(crate) fn managers(writers: &[Writer]) -> String {
+pub(crate) fn managers(writers: &[FieldWriter]) -> String {
     let mut names: Vec<&str> = Vec::new();
     for writer in writers {
         if !names.contains(&writer.manager.as_str()) {
@@ -264,11 +264,11 @@ pub(crate) fn length_secs(micros: u64) -> f64 {
 mod tests {
     use super::*;
     use crate::screen::Paint;
-    use kubereel_history::Scope;
+    use kubereel_history::ComparisonScope;
     use serde_json::{Map, json};
 
     fn shown(old: &Value, new: &Value) -> Vec<String> {
-        let changes = Scope::default().changes(old, new);
+        let changes = ComparisonScope::default().changes(old, new);
         let paint = Paint::for_output(false);
         lines(&changes)
             .iter()

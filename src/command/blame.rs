@@ -6,7 +6,7 @@ use crate::command_error::{CommandError, Exit};
 use crate::field_text::{self, FieldWriterOutput, HANG};
 use crate::files;
 use crate::screen::{Console, JsonList, Style, StyledLine};
-use kubereel_history::{Blame, BlameSource, Blamed, Moment, State, Timeline, timetext, yaml_lines};
+use kubereel_history::{Blame, BlameSource, BlamedObject, Moment, ResourceSnapshot, Timeline, timetext, yaml_lines};
 use serde::Serialize;
 use serde_json::Value;
 use std::path::PathBuf;
@@ -101,8 +101,8 @@ pub(crate) struct BlamedField<'a> {
 
 fn print_json(
     named: &TargetObject<'_>,
-    state: &State,
-    blamed: &Blamed,
+    state: &ResourceSnapshot,
+    blamed: &BlamedObject,
     screen: &mut Console,
 ) -> Result<(), CommandError> {
     let head = BlameHead {
@@ -139,7 +139,7 @@ const WIDEST_NAME: usize = 32;
 /// Prints an object with who set its fields.
 fn print_text(
     timeline: &Timeline,
-    blamed: &Blamed,
+    blamed: &BlamedObject,
     screen: &mut Console,
 ) -> Result<(), CommandError> {
     let cells: Vec<(String, String)> = blamed

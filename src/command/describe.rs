@@ -11,7 +11,7 @@ use crate::screen::{Console, Style, StyledLine};
 use crate::table::TextTable;
 use crate::words::{count, number};
 use kubereel_format::{ResourceInfo, Seq};
-use kubereel_history::{Authors, Description, Held, Moment, OwnerRef, State, Timeline, timetext};
+use kubereel_history::{Authors, Description, ObjectVersion, Moment, OwnerRef, ResourceSnapshot, Timeline, timetext};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -56,8 +56,8 @@ Examples:
 struct DescribedObject<'a> {
     timeline: &'a Timeline,
     named: TargetObject<'a>,
-    state: &'a State,
-    held: &'a Held,
+    state: &'a ResourceSnapshot,
+    held: &'a ObjectVersion,
     description: &'a Description,
     around_minutes: u16,
 }

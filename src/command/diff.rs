@@ -11,9 +11,7 @@ use crate::progress::ProgressReporter;
 use crate::screen::{Console, JsonList, Style, StyledLine};
 use crate::words::count;
 use kubereel_format::{RecordedAt, ResourceInfo};
-use kubereel_history::{
-    Asked, Certainty, Cut, Differing, Fate, Field, Filter, Held, LabelSelector, Moment, Scope,
-    State, Timeline, differing, timetext,
+use kubereel_history::{ ResourceMoment, Certainty, Cut, ObjectDifference, ObjectFate, Field, ObjectFilter, ObjectVersion, LabelSelector, Moment, ComparisonScope, ResourceSnapshot, Timeline, differing, timetext,
 };
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -86,9 +84,9 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
 
 /// Two states of one resource.
 struct StatePair<'a> {
-    before: Asked<'a>,
-    after: Asked<'a>,
-    states: (State, State),
+    before: ResourceMoment<'a>,
+    after: ResourceMoment<'a>,
+    states: (ResourceSnapshot, ResourceSnapshot),
 }
 
 /// One of the two moments.
@@ -99,7 +97,7 @@ enum DiffEnd {
 }
 
 impl StatePair<'_> {
-    const fn state(&self, end: DiffEnd) -> &State {
+    const fn state(&self, end: DiffEnd) -> &ResourceSnapshot {
         match end {
             DiffEnd::From => &self.states.0,
             DiffEnd::To => &self.states.1,
@@ -128,7 +126,7 @@ pub(crate) fn answer(
         Some(resource) => one_resource(timeline, args, resource, cuts, screen)?,
         None => all_resources(timeline, args, cuts, screen)?,
     };
-    let scope = Scope {
+    let scope = ComparisonScope {
         fields: args.fields.clone(),
         shows_managed_fields: args.show_managed_fields,
         shows_resource_version: false,
@@ -177,7 +175,7 @@ fn one_resource<'a>(
         screen.aside(format!("{word:<4} {line}"))?;
     }
     for name in &names {
-        let is_there = |state: &State| state.objects.iter().any(|held| held.name == *name);
+        let is_there = |state: &ResourceSnapshot| state.objects.iter().any(|held| held.name == *name);
         if !is_there(&pair.states.0) && !is_there(&pair.states.1) {
             return Err(nowhere(timeline, args, &pair, name));
         }
@@ -227,16 +225,16 @@ fn state_pair<'a>(
 ) -> Result<StatePair<'a>, CommandError> {
     let asked = |cut: Cut| {
         let resource = timeline.resource_at(found, cut);
-        let filter = Filter {
+        let filter = ObjectFilter {
             namespace: args.namespace.as_deref().filter(|_| resource.namespaced),
             names,
         };
         let state = timeline.as_of(resource.id, cut, &filter);
-        (Asked { resource, cut }, state)
+        (ResourceMoment { resource, cut }, state)
     };
     let ((before, mut old), (after, mut new)) = (asked(cuts.0), asked(cuts.1));
     if !args.selector.is_empty() {
-        let chosen = |state: &State, cut: Cut| {
+        let chosen = |state: &ResourceSnapshot, cut: Cut| {
             timeline
                 .labelled(state.objects.clone(), cut, &args.selector)
                 .map_err(CommandError::reel)
@@ -246,7 +244,7 @@ fn state_pair<'a>(
             .flatten()
             .map(|held| (held.namespace, held.name))
             .collect();
-        let is_chosen = |held: &Held| either.contains(&(held.namespace.clone(), held.name.clone()));
+        let is_chosen = |held: &ObjectVersion| either.contains(&(held.namespace.clone(), held.name.clone()));
         old.objects.retain(is_chosen);
         new.objects.retain(is_chosen);
     }
@@ -260,7 +258,7 @@ fn state_pair<'a>(
 /// One object that differs, and how.
 struct ChangedObject<'a> {
     pair: &'a StatePair<'a>,
-    differing: Differing,
+    differing: ObjectDifference,
     changes: Vec<kubereel_history::Change>,
 }
 
@@ -269,10 +267,10 @@ fn print_differences(
     timeline: &Timeline,
     args: &Args,
     compared: &DiffStates<'_>,
-    scope: &Scope,
+    scope: &ComparisonScope,
     screen: &mut Console,
 ) -> Result<u64, CommandError> {
-    let all: Vec<(&StatePair<'_>, Differing)> = compared
+    let all: Vec<(&StatePair<'_>, ObjectDifference)> = compared
         .pairs
         .iter()
         .flat_map(|pair| {
@@ -297,7 +295,7 @@ fn print_differences(
         let changes = timeline
             .changes_between(&differing.fate, pair.before, pair.after, scope)
             .map_err(CommandError::reel)?;
-        let is_whole = scope.fields.is_empty() && !matches!(differing.fate, Fate::Changed { .. });
+        let is_whole = scope.fields.is_empty() && !matches!(differing.fate, ObjectFate::Changed { .. });
         if changes.is_empty() && !is_whole {
             continue;
         }
@@ -558,7 +556,7 @@ impl<'a> DiffEntry<'a> {
     fn of(timeline: &Timeline, object: &'a ChangedObject<'_>) -> Self {
         let differing = &object.differing;
         let reel = timeline.reel();
-        let version = |held: Option<&Held>| {
+        let version = |held: Option<&ObjectVersion>| {
             let head = reel.head(held?.seq)?;
             let object = usize::try_from(head.object.0).ok();
             let object = object.and_then(|at| reel.objects().get(at))?;
@@ -597,10 +595,10 @@ fn print_object(
 fn object_line(timeline: &Timeline, found: &ChangedObject<'_>) -> StyledLine {
     let differing = &found.differing;
     let (sign, style) = match differing.fate {
-        Fate::Created { .. } => ("+", Style::Good),
-        Fate::Deleted { .. } => ("-", Style::Bad),
-        Fate::Recreated { .. } => ("±", Style::Wary),
-        Fate::Changed { .. } => ("~", Style::Strong),
+        ObjectFate::Created { .. } => ("+", Style::Good),
+        ObjectFate::Deleted { .. } => ("-", Style::Bad),
+        ObjectFate::Recreated { .. } => ("±", Style::Wary),
+        ObjectFate::Changed { .. } => ("~", Style::Strong),
     };
     let resource = found.pair.after.resource.qualified();
     let mut line = StyledLine::of(style, format!("{sign} {resource}/{}", differing.name));
@@ -620,28 +618,28 @@ fn object_change(timeline: &Timeline, found: &ChangedObject<'_>) -> String {
         let stamp = reel.stamp(seq).map(|stamp| stamp.wall);
         timeline.written(stamp.unwrap_or_default())
     };
-    let first = |held: &Held| reel.versions(held.object).first().copied();
-    let uid = |held: &Held| {
+    let first = |held: &ObjectVersion| reel.versions(held.object).first().copied();
+    let uid = |held: &ObjectVersion| {
         usize::try_from(held.object.0)
             .ok()
             .and_then(|at| reel.objects().get(at))
             .map_or_else(String::new, |object| object.key.uid.clone())
     };
     match &found.differing.fate {
-        Fate::Created { new } => {
+        ObjectFate::Created { new } => {
             let at = first(new).map(written).unwrap_or_default();
             format!("created, first seen at {at}")
         }
-        Fate::Deleted { old } => {
+        ObjectFate::Deleted { old } => {
             let last = reel.versions(old.object).last().copied();
             let at = last.map(written).unwrap_or_default();
             format!("deleted, last seen at {at}")
         }
-        Fate::Recreated { old, new } => {
+        ObjectFate::Recreated { old, new } => {
             let at = first(new).map(written).unwrap_or_default();
             format!("another object since {at}: uid {} → {}", uid(old), uid(new))
         }
-        Fate::Changed { old, new } => {
+        ObjectFate::Changed { old, new } => {
             let versions = reel.versions(new.object);
             let between = versions
                 .iter()

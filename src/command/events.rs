@@ -10,7 +10,7 @@ use crate::screen::Console;
 use crate::screen::{Style, StyledLine};
 use crate::words::count;
 use kubereel_format::{Evidence, ResourceId};
-use kubereel_history::{EventQuestion, Logged, Moment, Regarding, Timeline, timetext};
+use kubereel_history::{EventQuestion, LoggedEvent, Moment, Regarding, Timeline, timetext};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -173,7 +173,7 @@ fn headers(timeline: &Timeline) -> String {
 }
 
 /// Gives the line of an Event that a person reads.
-pub(crate) fn line(timeline: &Timeline, logged: &Logged) -> StyledLine {
+pub(crate) fn line(timeline: &Timeline, logged: &LoggedEvent) -> StyledLine {
     let said = &logged.said;
     let mut line = StyledLine::of(Style::Strong, timeline.written(logged.at));
     let style = if said.severity == "Warning" {
@@ -244,7 +244,7 @@ struct EventSubject<'a> {
 }
 
 impl<'a> EventOutput<'a> {
-    pub(crate) fn of(timeline: &Timeline, logged: &'a Logged) -> Self {
+    pub(crate) fn of(timeline: &Timeline, logged: &'a LoggedEvent) -> Self {
         let said = &logged.said;
         Self {
             seq: logged.seq.0,

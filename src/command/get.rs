@@ -8,8 +8,8 @@ use crate::table::TextTable;
 use crate::{arguments, files};
 use kubereel_format::ResourceInfo;
 use kubereel_history::{
-    Certainty, Cut, Filter, Form, Held, LabelColumns, LabelSelector, ListForm, ListWriter, Moment,
-    QueryError, Room, State, Timeline, harmless, name_of, write_json, write_yaml,
+    Certainty, Cut, ObjectFilter, ObjectForm, ObjectVersion, LabelColumns, LabelSelector, ListForm, ListWriter, Moment,
+    QueryError, ColumnRoom, ResourceSnapshot, Timeline, harmless, name_of, write_json, write_yaml,
 };
 use serde_json::Value;
 use std::io::Write as _;
@@ -113,7 +113,7 @@ pub(crate) fn answer(
     let resource = timeline.resource_at(recorded, cut);
     let is_bound = resource.namespaced && !args.all_namespaces;
     let namespace = is_bound.then_some(args.namespace.as_str());
-    let filter = Filter {
+    let filter = ObjectFilter {
         namespace,
         names: &names,
     };
@@ -166,9 +166,9 @@ pub(crate) fn answer(
 struct GetAnswer<'a> {
     timeline: &'a Timeline,
     resource: &'a ResourceInfo,
-    state: &'a State,
+    state: &'a ResourceSnapshot,
     cut: Cut,
-    held: &'a [Held],
+    held: &'a [ObjectVersion],
     is_single: bool,
     shows_namespace: bool,
 }
@@ -204,7 +204,7 @@ impl GetAnswer<'_> {
         output: GetFormat,
         screen: &mut Console,
     ) -> Result<(), CommandError> {
-        let form = Form {
+        let form = ObjectForm {
             shows_managed_fields: args.show_managed_fields,
         };
         if let ([one], true) = (self.held, self.is_single) {
@@ -234,10 +234,10 @@ impl GetAnswer<'_> {
     /// Makes something of each object, in the form in which it is shown.
     fn each<T: Send>(
         &self,
-        held: &[Held],
+        held: &[ObjectVersion],
         screen: &Console,
-        form: Form,
-        make: impl Fn(&Held, Value) -> T + Sync,
+        form: ObjectForm,
+        make: impl Fn(&ObjectVersion, Value) -> T + Sync,
     ) -> Result<Vec<T>, CommandError> {
         let total = held.len();
         let mut progress = ProgressReporter::begin("reading", total, screen.is_err_terminal());
@@ -304,8 +304,8 @@ impl GetAnswer<'_> {
             return Ok(());
         }
         let room = match args.output {
-            Some(GetFormat::Wide) => Room::Wide,
-            _ => Room::Narrow,
+            Some(GetFormat::Wide) => ColumnRoom::Wide,
+            _ => ColumnRoom::Narrow,
         };
         let columns = self
             .timeline
@@ -319,7 +319,7 @@ impl GetAnswer<'_> {
         if !args.no_headers {
             table.push(self.row("NAMESPACE", columns.names(), labels.names()));
         }
-        let rows = self.each(self.held, screen, Form::default(), |held, object| {
+        let rows = self.each(self.held, screen, ObjectForm::default(), |held, object| {
             let cells = columns.row(&object, self.state.at);
             self.row(&held.namespace, cells, labels.row(&object))
         })?;

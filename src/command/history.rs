@@ -9,8 +9,7 @@ use crate::screen::{Console, JsonList, Style, StyledLine};
 use crate::words::count;
 use kubereel_format::{EventType, Evidence, Gap};
 use kubereel_history::{
-    Authors, Certainty, Field, HeldFor, HeldUntil, History, HistoryItem, HistoryQuestion, Moment,
-    Place, Scope, SeenVersion, Timeline, harmless, timetext,
+    Authors, Certainty, Field, VersionDuration, DurationEnd, ObjectHistory, HistoryItem, HistoryQuestion, Moment, VersionPlace, ComparisonScope, HistoryVersion, Timeline, harmless, timetext,
 };
 use serde::Serialize;
 use std::path::PathBuf;
@@ -84,7 +83,7 @@ pub(crate) fn answer(
         resource,
         namespace: named.namespace,
         name: &named.name,
-        scope: Scope {
+        scope: ComparisonScope {
             fields: args.fields.clone(),
             shows_managed_fields: args.show_managed_fields,
             shows_resource_version: false,
@@ -125,7 +124,7 @@ impl HistoryTally {
             HistoryItem::Version(version) => {
                 self.shown += 1;
                 let changes = version.changes.as_ref();
-                let is_first = version.place != Place::Later;
+                let is_first = version.place != VersionPlace::Later;
                 let is_changing = changes.is_some_and(|changes| !changes.is_empty());
                 self.changing += usize::from(is_changing && !is_first);
                 self.has_field |= is_changing;
@@ -142,7 +141,7 @@ fn print(
     args: &Args,
     named: &TargetObject<'_>,
     certainty: &Certainty,
-    history: History<'_>,
+    history: ObjectHistory<'_>,
     screen: &mut Console,
 ) -> Result<HistoryTally, CommandError> {
     let mut tally = HistoryTally {
@@ -180,7 +179,7 @@ fn print(
 fn head(
     timeline: &Timeline,
     named: &TargetObject<'_>,
-    history: &History<'_>,
+    history: &ObjectHistory<'_>,
     certainty: &Certainty,
 ) -> String {
     let mut parts = vec![named.written(), count(history.versions(), "version")];
@@ -322,7 +321,7 @@ impl HistoryOutputItem {
 }
 
 impl HistoryVersionOutput {
-    fn of(timeline: &Timeline, version: &SeenVersion) -> Self {
+    fn of(timeline: &Timeline, version: &HistoryVersion) -> Self {
         let committed = timeline.committed(version.seq);
         Self {
             seq: version.seq.0,
@@ -336,7 +335,7 @@ impl HistoryVersionOutput {
             r#type: version.kind.as_str(),
             evidence: version.evidence.as_str(),
             uid: version.uid.clone(),
-            is_first: version.place != Place::Later,
+            is_first: version.place != VersionPlace::Later,
             writers: FieldWriterOutput::of(&version.authors),
             changes: version
                 .changes
@@ -346,12 +345,12 @@ impl HistoryVersionOutput {
                 .held
                 .map(|held| field_text::length_secs(held.micros)),
             held_until: version.held.map(|held| match held.until {
-                HeldUntil::Change => "change",
-                HeldUntil::Gap => "gap",
-                HeldUntil::End => "end",
+                DurationEnd::Change => "change",
+                DurationEnd::Gap => "gap",
+                DurationEnd::End => "end",
             }),
             replaces: match &version.place {
-                Place::Anew {
+                VersionPlace::Anew {
                     old_uid,
                     deletion_was_seen,
                 } => Some(ReplacedObject {
@@ -406,8 +405,8 @@ pub(crate) fn gap_line(timeline: &Timeline, gap: &Gap) -> StyledLine {
     line
 }
 
-fn anew_line(version: &SeenVersion) -> Option<StyledLine> {
-    let Place::Anew {
+fn anew_line(version: &HistoryVersion) -> Option<StyledLine> {
+    let VersionPlace::Anew {
         old_uid,
         deletion_was_seen,
     } = &version.place
@@ -427,7 +426,7 @@ fn anew_line(version: &SeenVersion) -> Option<StyledLine> {
     Some(line)
 }
 
-fn head_line(timeline: &Timeline, version: &SeenVersion) -> StyledLine {
+fn head_line(timeline: &Timeline, version: &HistoryVersion) -> StyledLine {
     let mut line = StyledLine::of(Style::Strong, timeline.written(version.at));
     let offset = timetext::offset(version.at.micros_since(timeline.start()));
     let rv = &version.rv;
@@ -451,7 +450,7 @@ fn head_line(timeline: &Timeline, version: &SeenVersion) -> StyledLine {
             };
             parts.push((Style::Plain, format!("{managers}{others}")));
         }
-        Authors::Unknown if version.place == Place::Later => {
+        Authors::Unknown if version.place == VersionPlace::Later => {
             parts.push((Style::Faint, "writer unknown".to_owned()));
         }
         Authors::Unknown | Authors::Deletion => {}
@@ -474,37 +473,37 @@ fn head_line(timeline: &Timeline, version: &SeenVersion) -> StyledLine {
 }
 
 /// Says what kind of version it is, if it is no plain change.
-const fn version_kind(version: &SeenVersion) -> &'static str {
+const fn version_kind(version: &HistoryVersion) -> &'static str {
     match (version.kind, version.evidence, &version.place) {
         (EventType::Deleted, Evidence::Inferred, _) => "deleted: missing from a list, time unknown",
         (EventType::Deleted, _, _) => "deleted",
-        (_, Evidence::Initial, Place::First | Place::Anew { .. }) => {
+        (_, Evidence::Initial, VersionPlace::First | VersionPlace::Anew { .. }) => {
             "existed when the recording started"
         }
-        (EventType::Added, Evidence::Live | Evidence::Reconstructed, Place::First) => "created",
-        (EventType::Added, Evidence::Live | Evidence::Reconstructed, Place::Anew { .. }) => {
+        (EventType::Added, Evidence::Live | Evidence::Reconstructed, VersionPlace::First) => "created",
+        (EventType::Added, Evidence::Live | Evidence::Reconstructed, VersionPlace::Anew { .. }) => {
             "created again"
         }
-        (_, Evidence::Listed | Evidence::Polled, Place::First | Place::Anew { .. }) => {
+        (_, Evidence::Listed | Evidence::Polled, VersionPlace::First | VersionPlace::Anew { .. }) => {
             "first seen in a list"
         }
-        (_, _, Place::First | Place::Anew { .. }) => "first seen",
-        (_, Evidence::Listed | Evidence::Polled, Place::Later) => "seen in a list",
-        (_, Evidence::Initial | Evidence::Inferred, Place::Later) => "listed",
-        (_, Evidence::Live | Evidence::Reconstructed | Evidence::Imported, Place::Later) => "",
+        (_, _, VersionPlace::First | VersionPlace::Anew { .. }) => "first seen",
+        (_, Evidence::Listed | Evidence::Polled, VersionPlace::Later) => "seen in a list",
+        (_, Evidence::Initial | Evidence::Inferred, VersionPlace::Later) => "listed",
+        (_, Evidence::Live | Evidence::Reconstructed | Evidence::Imported, VersionPlace::Later) => "",
     }
 }
 
-fn held_text(held: HeldFor) -> String {
+fn held_text(held: VersionDuration) -> String {
     let span = timetext::span(held.micros);
     match held.until {
-        HeldUntil::Change => format!("lasted {span}"),
-        HeldUntil::Gap => format!("{span} until a gap"),
-        HeldUntil::End => format!("lasted {span}, to the end"),
+        DurationEnd::Change => format!("lasted {span}"),
+        DurationEnd::Gap => format!("{span} until a gap"),
+        DurationEnd::End => format!("lasted {span}, to the end"),
     }
 }
 
-fn field_lines(version: &SeenVersion) -> Vec<StyledLine> {
+fn field_lines(version: &HistoryVersion) -> Vec<StyledLine> {
     let note = |text: &str| {
         let line = StyledLine::of(Style::Faint, format!("    {text}"));
         vec![line]
@@ -512,7 +511,7 @@ fn field_lines(version: &SeenVersion) -> Vec<StyledLine> {
     match &version.changes {
         None => note("the previous version cannot be read"),
         Some(changes) if changes.is_empty() => match (version.kind, &version.place) {
-            (EventType::Deleted, _) | (_, Place::First | Place::Anew { .. }) => Vec::new(),
+            (EventType::Deleted, _) | (_, VersionPlace::First | VersionPlace::Anew { .. }) => Vec::new(),
             _ => note("no field changed"),
         },
         Some(changes) => field_text::lines(changes),

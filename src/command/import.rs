@@ -8,7 +8,7 @@ use crate::{arguments, files, redaction};
 use jiff::Timestamp;
 use kubereel_format::{OpenError, RecordedAt};
 use kubereel_history::{harmless, timetext};
-use kubereel_import::{Broken, ImportError, Imported, Options, Problem};
+use kubereel_import::{ BrokenParts, ImportError, Imported, ImportOptions, Problem};
 use kubereel_redact::Extra;
 use std::fs::File;
 use std::io::{self, BufReader};
@@ -269,7 +269,7 @@ fn print_outcome(
 }
 
 /// Names the lines that could not be taken.
-fn print_broken(broken: &Broken, screen: &mut Console) -> Result<(), CommandError> {
+fn print_broken(broken: &BrokenParts, screen: &mut Console) -> Result<(), CommandError> {
     for one in &broken.first {
         let what = broken.counted.as_str();
         screen.aside(format!(

@@ -8,7 +8,7 @@ use crate::table::TextTable;
 use crate::words::{bytes, count, duration, number};
 use kubereel_format::RecordedAt;
 use kubereel_history::{
-    GapSummary, ResourceSummary, Summary, Timeline, UnseenSummary, harmless, timetext,
+    GapSummary, ResourceSummary, ReelSummary, Timeline, UnseenSummary, harmless, timetext,
 };
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -65,7 +65,7 @@ const LABEL: usize = 13;
 /// Writes the page.
 fn page_lines(
     timeline: &Timeline,
-    summary: &Summary,
+    summary: &ReelSummary,
     is_wide: bool,
     screen: &Console,
 ) -> Vec<String> {
@@ -96,7 +96,7 @@ fn page_lines(
 /// The page in the making.
 struct InfoPage<'a> {
     timeline: &'a Timeline,
-    summary: &'a Summary,
+    summary: &'a ReelSummary,
     /// How many of a kind are listed one by one.
     most: usize,
     paint: Paint,

@@ -2,7 +2,7 @@
 
 use crate::redaction::public;
 use crate::words::{bytes, number};
-use kubereel_recorder::{Status, Summary};
+use kubereel_recorder::{ RecorderStatus, RecordingSummary};
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
 
@@ -85,7 +85,7 @@ pub(super) fn is_watched() -> bool {
     io::stderr().is_terminal()
 }
 
-fn line(status: &Status, rate: u64) -> String {
+fn line(status: &RecorderStatus, rate: u64) -> String {
     let secs = status.elapsed_micros / 1_000_000;
     let mut parts = vec![
         format!("{:02}:{:02}:{:02}", secs / 3600, secs / 60 % 60, secs % 60),
@@ -122,7 +122,7 @@ fn trouble(status: &RecorderStatus) -> &str {
 }
 
 /// Tells, where somebody watches, what the recording has become.
-pub(super) fn last_word(path: &Path, summary: &Summary) {
+pub(super) fn last_word(path: &Path, summary: &RecordingSummary) {
     if !is_watched() {
         tracing::info!(
             path = %path.display(),

@@ -5,7 +5,7 @@
 use crate::command_error::{CommandError, Exit};
 use crate::screen::{Console, Paint};
 use kubereel_format::ResourceInfo;
-use kubereel_history::{Certainty, Cut, Filter, Held, SelectError, State, Timeline, timetext};
+use kubereel_history::{Certainty, Cut, ObjectFilter, ObjectVersion, SelectError, ResourceSnapshot, Timeline, timetext};
 
 /// Separates resource and names: `pods/a`, or `pods a b`.
 pub(crate) fn names<'a>(
@@ -110,9 +110,9 @@ impl TargetObject<'_> {
         timeline: &Timeline,
         cut: Cut,
         screen: &mut Console,
-    ) -> Result<(State, Held), CommandError> {
+    ) -> Result<(ResourceSnapshot, ObjectVersion), CommandError> {
         let only = [self.name.clone()];
-        let filter = Filter {
+        let filter = ObjectFilter {
             namespace: self.resource.namespaced.then_some(self.namespace),
             names: &only,
         };
@@ -128,7 +128,7 @@ impl TargetObject<'_> {
     }
 
     /// Makes the error of a name that did not exist at a moment.
-    fn absent(&self, timeline: &Timeline, state: &State) -> CommandError {
+    fn absent(&self, timeline: &Timeline, state: &ResourceSnapshot) -> CommandError {
         if timeline
             .lives(self.resource.id, self.namespace, &self.name)
             .is_empty()
@@ -217,7 +217,7 @@ pub(crate) fn find_resource<'a>(
 }
 
 /// Writes the line: `at 14:02:31.480Z (+41m12s, rv 118204) · complete`.
-pub(crate) fn header(timeline: &Timeline, state: &State, cut: Cut, paint: Paint) -> String {
+pub(crate) fn header(timeline: &Timeline, state: &ResourceSnapshot, cut: Cut, paint: Paint) -> String {
     let at = timeline.written(state.at);
     let offset = timetext::offset(state.at.micros_since(timeline.start()));
     let rv = match cut {
@@ -311,7 +311,7 @@ fn unknown_resource(error: &SelectError, timeline: &Timeline) -> CommandError {
 pub(crate) fn no_state(
     timeline: &Timeline,
     resource: &ResourceInfo,
-    state: &State,
+    state: &ResourceSnapshot,
 ) -> CommandError {
     let name = resource.qualified();
     let at = timeline.written(state.at);

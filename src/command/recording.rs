@@ -4,7 +4,7 @@ use super::live_line::{LiveLine, is_watched};
 use crate::command_error::CommandError;
 use crate::{files, redaction};
 use kubereel_recorder::{
-    LEAST_MAX_BYTES, LEAST_MAX_MEMORY, Options, StatusAccess, StatusHandle, StatusToken,
+    LEAST_MAX_BYTES, LEAST_MAX_MEMORY, RecorderOptions, StatusAccess, StatusHandle, StatusToken,
     default_max_memory,
 };
 use kubereel_redact::{Extra, KnownCredentials, Redactor};
@@ -69,10 +69,10 @@ pub(super) struct RecordingArgs {
 
 impl RecordingArgs {
     /// Begins to log, and gives the options that the flags ask for; the reel's path is the caller's.
-    pub(super) fn begin(&self) -> Result<Options, CommandError> {
+    pub(super) fn begin(&self) -> Result<RecorderOptions, CommandError> {
         let extra = redaction::read_rules(self.redact_extra.as_deref())?;
         begin_log(self.log.as_deref(), extra.clone(), is_watched())?;
-        let mut options = Options::new("");
+        let mut options = RecorderOptions::new("");
         options.redact_extra = extra;
         options.listen = self.listen;
         options.status_access = StatusAccess {

@@ -8,7 +8,7 @@ use crate::table::TextTable;
 use crate::words::{Amount as _, bytes, count, number};
 use crate::{files, redaction};
 use kubereel_history::{Timeline, harmless, timetext};
-use kubereel_scan::{Canaries, Found, Options, Place, Report, ScanError};
+use kubereel_scan::{Canaries, ScanFinding, ScanOptions, FindingPlace, ScanReport, ScanError};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -75,7 +75,7 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
     let total = timeline.reel().end().0;
     let report = {
         let mut progress = ProgressReporter::begin("scanning", total, screen.is_err_terminal());
-        let options = Options::new(canaries, extra);
+        let options = ScanOptions::new(canaries, extra);
         kubereel_scan::scan(timeline.reel(), &options, |done| progress.reached(done))
     };
     let report = report.map_err(|error| match error {
@@ -143,7 +143,7 @@ struct ScanFindingOutput<'a> {
 }
 
 impl<'a> ScanOutput<'a> {
-    fn of(report: &'a Report) -> Self {
+    fn of(report: &'a ScanReport) -> Self {
         Self {
             verdict: match (report.total, report.unread.is_empty()) {
                 (0, true) => "no-known-secret",
@@ -168,12 +168,12 @@ impl<'a> ScanOutput<'a> {
 }
 
 impl<'a> ScanFindingOutput<'a> {
-    fn of(found: &'a Found) -> Self {
+    fn of(found: &'a ScanFinding) -> Self {
         let (place, seq, at, object) = match &found.place {
-            Place::Object { seq, at, object } => ("object", Some(*seq), Some(*at), Some(object)),
-            Place::Name { object } => ("name", None, None, Some(object)),
-            Place::Note { seq, at } => ("note", Some(*seq), Some(*at), None),
-            Place::Kept { seq, at } => ("kept", Some(*seq), Some(*at), None),
+            FindingPlace::Object { seq, at, object } => ("object", Some(*seq), Some(*at), Some(object)),
+            FindingPlace::Name { object } => ("name", None, None, Some(object)),
+            FindingPlace::Note { seq, at } => ("note", Some(*seq), Some(*at), None),
+            FindingPlace::Kept { seq, at } => ("kept", Some(*seq), Some(*at), None),
             _ => ("file", None, None, None),
         };
         Self {
@@ -197,7 +197,7 @@ const SHOWN: usize = 40;
 /// Prints what was found, then what that means.
 fn print_page(
     timeline: &Timeline,
-    report: &Report,
+    report: &ScanReport,
     screen: &mut Console,
 ) -> Result<(), CommandError> {
     print_findings(timeline, &report.found, report.total, screen)?;
@@ -238,7 +238,7 @@ fn print_page(
 
 fn print_findings(
     timeline: &Timeline,
-    found: &[Found],
+    found: &[ScanFinding],
     total: u64,
     screen: &mut Console,
 ) -> Result<(), CommandError> {
@@ -257,12 +257,12 @@ fn print_findings(
     Ok(())
 }
 
-fn row(timeline: &Timeline, found: &Found) -> Vec<String> {
+fn row(timeline: &Timeline, found: &ScanFinding) -> Vec<String> {
     let (time, place) = match &found.place {
-        Place::Object { at, object, .. } => (timeline.written(*at), object.clone()),
-        Place::Name { object } => (String::new(), format!("name of {object}")),
-        Place::Note { seq, at } => (timeline.written(*at), format!("note {}", seq.0)),
-        Place::Kept { seq, at } => (timeline.written(*at), format!("content of note {}", seq.0)),
+        FindingPlace::Object { at, object, .. } => (timeline.written(*at), object.clone()),
+        FindingPlace::Name { object } => (String::new(), format!("name of {object}")),
+        FindingPlace::Note { seq, at } => (timeline.written(*at), format!("note {}", seq.0)),
+        FindingPlace::Kept { seq, at } => (timeline.written(*at), format!("content of note {}", seq.0)),
         _ => (String::new(), format!("the file, byte {}", found.offset)),
     };
     let rule = if found.form.is_empty() {

@@ -4,7 +4,7 @@ use crate::arguments::{self, WideFormat};
 use crate::command_error::{CommandError, Exit};
 use crate::screen::Console;
 use kubereel_format::RecordedAt;
-use kubereel_monitortests::{Glob, Verdict};
+use kubereel_monitortests::{Glob, CaseVerdict};
 use run::{TestFiles, TestRun};
 use std::path::PathBuf;
 use suite::Suite;
@@ -204,13 +204,13 @@ fn ended(all: Vec<TestRun>) -> Result<Exit, CommandError> {
             .hint("the others were tested; to see the damage: kubereel info REEL"),
         });
     }
-    let has = |verdict: Verdict| {
+    let has = |verdict: CaseVerdict| {
         let reports = all.iter().filter_map(|ran| ran.report.as_ref().ok());
         reports.into_iter().any(|report| report.count(verdict) > 0)
     };
-    Ok(if has(Verdict::Fail) {
+    Ok(if has(CaseVerdict::Fail) {
         Exit::No
-    } else if has(Verdict::Unknown) || has(Verdict::Error) {
+    } else if has(CaseVerdict::Unknown) || has(CaseVerdict::Error) {
         Exit::Unknown
     } else {
         Exit::Yes

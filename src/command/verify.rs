@@ -9,8 +9,8 @@ use crate::screen::Console;
 use crate::table::TextTable;
 use crate::words::{bytes, count, duration, number};
 use kubereel_history::{
-    AccountSummary, GapSummary, OutageSummary, Proof, RangeSummary, ResourceProof, ResourceState,
-    Timeline, Verdict, harmless,
+    AccountSummary, GapSummary, OutageSummary, Proof, RangeSummary, ResourceProof, ResourceCompleteness,
+    Timeline, ReelVerdict, harmless,
 };
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -58,8 +58,8 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
         print_page(&timeline, &proof, args.all, screen)?;
     }
     Ok(match proof.verdict {
-        Verdict::Complete => Exit::Yes,
-        Verdict::Incomplete => Exit::No,
+        ReelVerdict::Complete => Exit::Yes,
+        ReelVerdict::Incomplete => Exit::No,
         _ => Exit::Reel,
     })
 }
@@ -176,11 +176,11 @@ fn print_verdict(proof: &Proof, screen: &mut Console) -> Result<(), CommandError
     let paint = screen.paint();
     let reasons = proof.reasons.join("; ");
     let text = match proof.verdict {
-        Verdict::Complete => {
+        ReelVerdict::Complete => {
             let unexplained: u64 = proof.accounts.iter().map(|one| one.unexplained).sum();
             paint.good(&complete_text(unexplained))
         }
-        Verdict::Incomplete => paint.wary(&format!("incomplete: {reasons}")),
+        ReelVerdict::Incomplete => paint.wary(&format!("incomplete: {reasons}")),
         _ => paint.bad(&format!("damaged: {reasons}")),
     };
     labelled(screen, "verdict", &text)
@@ -234,8 +234,8 @@ fn print_resources(
         return Ok(());
     }
     for (state, more) in [
-        (ResourceState::Complete, ""),
-        (ResourceState::Reconstructed, ", with gaps that are closed"),
+        (ResourceCompleteness::Complete, ""),
+        (ResourceCompleteness::Reconstructed, ", with gaps that are closed"),
     ] {
         let those: Vec<&ResourceProof> = complete
             .iter()
@@ -305,12 +305,12 @@ fn resource_lines(timeline: &Timeline, one: &ResourceProof) -> Vec<String> {
         _ => String::new(),
     };
     let mut lines = match one.state {
-        ResourceState::Complete => vec![format!("complete {span}")],
-        ResourceState::Reconstructed => vec![format!("complete {span}, with gaps that are closed")],
-        ResourceState::Imported => {
+        ResourceCompleteness::Complete => vec![format!("complete {span}")],
+        ResourceCompleteness::Reconstructed => vec![format!("complete {span}, with gaps that are closed")],
+        ResourceCompleteness::Imported => {
             vec!["imported: completeness is unknown".to_owned()]
         }
-        ResourceState::NeverListed => vec!["never listed completely".to_owned()],
+        ResourceCompleteness::NeverListed => vec!["never listed completely".to_owned()],
         _ => vec![format!("known {span}, incomplete")],
     };
     for gap in one.gaps.iter().take(LISTED) {

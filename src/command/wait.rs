@@ -6,8 +6,8 @@ use crate::field_text::{self, FieldWriterOutput};
 use crate::files;
 use crate::screen::{Console, JsonList};
 use kubereel_history::{
-    FieldSelector, GoalError, Instant, LabelSelector, Missed, MissedWhy, Moment, Timeline, WaitFor,
-    WaitQuestion, WaitStep, WaitVerdict, Waited, harmless, name_of, timetext,
+    FieldSelector, GoalError, ReelInstant, LabelSelector, MissedTime, MissedReason, Moment, Timeline, WaitFor,
+    WaitQuestion, WaitStep, WaitVerdict, WaitAnswer, harmless, name_of, timetext,
 };
 use serde::Serialize;
 use std::num::NonZeroU64;
@@ -178,7 +178,7 @@ pub(crate) fn answer(
         return none_matched(timeline, args, screen);
     }
     let mut answers = Vec::new();
-    let mut reached: Option<Instant> = None;
+    let mut reached: Option<ReelInstant> = None;
     for target in &mut targets {
         if let Some(reached) = reached
             && args.sequential
@@ -203,7 +203,7 @@ pub(crate) fn answer(
         reached = Some(waited.reached);
         answers.push(waited);
     }
-    let answers: Vec<(&WaitTarget<'_>, Waited)> = targets.iter().zip(answers).collect();
+    let answers: Vec<(&WaitTarget<'_>, WaitAnswer)> = targets.iter().zip(answers).collect();
     if args.output.is_json() {
         print_json(args, &answers, screen)?;
     } else {
@@ -310,7 +310,7 @@ struct MetCondition<'a> {
 
 fn print_json(
     args: &Args,
-    answers: &[(&WaitTarget<'_>, Waited)],
+    answers: &[(&WaitTarget<'_>, WaitAnswer)],
     screen: &mut Console,
 ) -> Result<(), CommandError> {
     let mut list = JsonList::begin(&WaitHead {}, "objects", screen)?;
@@ -321,7 +321,7 @@ fn print_json(
 }
 
 impl<'a> WaitOutput<'a> {
-    fn of(args: &Args, target: &'a WaitTarget<'_>, waited: &'a Waited) -> Self {
+    fn of(args: &Args, target: &'a WaitTarget<'_>, waited: &'a WaitAnswer) -> Self {
         let (verdict, problem, failed_at) = match &waited.verdict {
             WaitVerdict::Met => ("met", None, None),
             WaitVerdict::NotMet => ("not met", None, None),
@@ -384,7 +384,7 @@ const ORDER: &str =
 fn print_text(
     timeline: &Timeline,
     args: &Args,
-    answers: &[(&WaitTarget<'_>, Waited)],
+    answers: &[(&WaitTarget<'_>, WaitAnswer)],
     screen: &mut Console,
 ) -> Result<(), CommandError> {
     for (target, waited) in answers {
@@ -416,7 +416,7 @@ fn print_text(
 }
 
 /// Tells whether what came when matters between resources.
-fn spans_resources(args: &Args, answers: &[(&WaitTarget<'_>, Waited)]) -> bool {
+fn spans_resources(args: &Args, answers: &[(&WaitTarget<'_>, WaitAnswer)]) -> bool {
     let mut resources = answers.iter().map(|(target, _)| target.resource.id);
     let first = resources.next();
     let has_others = resources.any(|id| Some(id) != first);
@@ -426,7 +426,7 @@ fn spans_resources(args: &Args, answers: &[(&WaitTarget<'_>, Waited)]) -> bool {
     (has_others && args.sequential) || has_both
 }
 
-fn met(timeline: &Timeline, name: &str, step: &WaitStep, waited: &Waited, args: &Args) -> String {
+fn met(timeline: &Timeline, name: &str, step: &WaitStep, waited: &WaitAnswer, args: &Args) -> String {
     let at = timeline.written(step.at);
     let is_many = args.goals.len() > 1 || waited.steps.len() > 1;
     let which = if is_many {
@@ -481,7 +481,7 @@ fn verdict_line(
     timeline: &Timeline,
     args: &Args,
     target: &WaitTarget<'_>,
-    waited: &Waited,
+    waited: &WaitAnswer,
     name: &str,
 ) -> Option<String> {
     Some(match &waited.verdict {
@@ -517,7 +517,7 @@ fn verdict_line(
 }
 
 /// Says how far the answer can be trusted.
-fn guarantee(timeline: &Timeline, waited: &Waited) -> String {
+fn guarantee(timeline: &Timeline, waited: &WaitAnswer) -> String {
     if waited.missed.is_empty() {
         if waited.is_imported {
             return "as imported: completeness is unknown".to_owned();
@@ -541,16 +541,16 @@ const fn exact(bridged_gaps: usize) -> &'static str {
     }
 }
 
-fn missing(timeline: &Timeline, missed: &Missed) -> String {
+fn missing(timeline: &Timeline, missed: &MissedTime) -> String {
     let (from, to) = (timeline.written(missed.from), timeline.written(missed.to));
     if missed.from == missed.to {
         return format!("not known at {from} ({})", missed.why.as_str());
     }
     match missed.why {
-        MissedWhy::Gap => format!("may have missed states between {from} and {to}"),
-        MissedWhy::NotObserved => format!("not observed between {from} and {to}"),
-        MissedWhy::RecordingEnded => format!("recording ends at {from}"),
-        MissedWhy::Unreadable => format!("unreadable between {from} and {to}"),
-        MissedWhy::Redacted => format!("value redacted between {from} and {to}"),
+        MissedReason::Gap => format!("may have missed states between {from} and {to}"),
+        MissedReason::NotObserved => format!("not observed between {from} and {to}"),
+        MissedReason::RecordingEnded => format!("recording ends at {from}"),
+        MissedReason::Unreadable => format!("unreadable between {from} and {to}"),
+        MissedReason::Redacted => format!("value redacted between {from} and {to}"),
     }
 }

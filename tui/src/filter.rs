@@ -4,7 +4,7 @@
 use crate::lane::LaneState;
 use kubereel_format::ResourceId;
 use kubereel_history::{
-    Field, FieldError, LabelError, LabelSelector, ResourceTable, Scope, SelectError,
+    Field, FieldError, LabelError, LabelSelector, ResourceTable, ComparisonScope, SelectError,
 };
 use regex::{Regex, RegexBuilder};
 use serde_json::Value;
@@ -409,7 +409,7 @@ enum FieldComparison {
 /// The comparison of a field with a value.
 #[derive(Clone, Debug)]
 struct FieldTest {
-    scope: Scope,
+    scope: ComparisonScope,
     test: FieldComparison,
 }
 
@@ -448,7 +448,7 @@ impl FieldTest {
             "<" => FieldComparison::Below(number()?),
             _ => FieldComparison::Is(value.to_owned()),
         };
-        let scope = Scope {
+        let scope = ComparisonScope {
             fields: vec![field],
             shows_managed_fields: true,
             shows_resource_version: true,

@@ -276,8 +276,6 @@ impl ClusterHistory<'_> {
     ) -> impl Iterator<Item = &'s UnobservedSpan> {
         let (from, to) = (interval.from.at, interval.to.map(|to| to.at));
         let spans = self.timeline.unobserved_spans(interval.object.resource);
-        spans
-            .iter()
-            .filter(move |span| span.to > from && to.is_none_or(|to| span.from < to))
+        spans.filter(move |span| span.to > from && to.is_none_or(|to| span.from < to))
     }
 }

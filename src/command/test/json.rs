@@ -5,7 +5,7 @@ use super::run::{TestRun, run_name};
 use super::suite::Suite;
 use crate::field_text::secs;
 use kubereel_history::timetext::rfc3339;
-use kubereel_monitortests::{Judged, Outcome, RunName, RunReport, Verdict, shown_by};
+use kubereel_monitortests::{ JudgedFinding, CaseOutcome, RunName, RunReport, CaseVerdict, shown_by};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -147,7 +147,7 @@ impl<'a> RunOutput<'a> {
         };
         let name = run_name(report, &reel);
         let facts = report.facts.last();
-        let counts = Verdict::ALL.map(|verdict| (verdict.as_str(), report.count(verdict)));
+        let counts = CaseVerdict::ALL.map(|verdict| (verdict.as_str(), report.count(verdict)));
         let cases = report.outcomes.iter();
         Self::Tested(Box::new(TestedRun {
             start: rfc3339(report.start),
@@ -174,7 +174,7 @@ impl<'a> RunOutput<'a> {
 }
 
 impl<'a> CaseOutput<'a> {
-    fn of(run: &RunName<'_>, report: &RunReport, outcome: &'a Outcome) -> Self {
+    fn of(run: &RunName<'_>, report: &RunReport, outcome: &'a CaseOutcome) -> Self {
         let findings = outcome.findings.iter();
         let not_seen = outcome.dark.iter().map(|dark| UnobservedTime {
             from: rfc3339(dark.from),
@@ -200,7 +200,7 @@ impl<'a> CaseOutput<'a> {
 }
 
 impl<'a> FindingOutput<'a> {
-    fn of(run: &RunName<'_>, report: &RunReport, judged: &'a Judged) -> Self {
+    fn of(run: &RunName<'_>, report: &RunReport, judged: &'a JudgedFinding) -> Self {
         let finding = &judged.finding;
         let subject = &finding.subject;
         Self {

@@ -9,7 +9,7 @@ use crate::table::TextTable;
 use crate::words::{count, duration, number};
 use kubereel_history::timetext;
 use kubereel_monitortests::{
-    Exception, Judged, MonitorTest, Outcome, RunKind, RunName, RunReport, RunTrust, Uses, Verdict,
+    Exception, JudgedFinding, MonitorTest, CaseOutcome, RunKind, RunName, RunReport, RunTrust, Uses, CaseVerdict,
     shown_by, subject, when,
 };
 use std::collections::BTreeMap;
@@ -54,8 +54,8 @@ fn print_one(
     screen.aside(header(&reel, report))?;
     screen.show(&summary(ran, report), 0)?;
     let is_told =
-        |verdict: &Verdict| verdict.is_flake() || matches!(verdict, Verdict::Fail | Verdict::Error);
-    for verdict in Verdict::ALL.into_iter().filter(is_told) {
+        |verdict: &CaseVerdict| verdict.is_flake() || matches!(verdict, CaseVerdict::Fail | CaseVerdict::Error);
+    for verdict in CaseVerdict::ALL.into_iter().filter(is_told) {
         for outcomes in by_rule(report, verdict) {
             print_rule(&run, verdict, &outcomes, is_wide, screen)?;
         }
@@ -64,8 +64,8 @@ fn print_one(
     print_skipped(report, is_wide, screen)?;
     if is_wide {
         screen.line("")?;
-        for outcome in of(report, Verdict::Pass) {
-            let mut line = StyledLine::of(Style::Good, word(Verdict::Pass));
+        for outcome in of(report, CaseVerdict::Pass) {
+            let mut line = StyledLine::of(Style::Good, word(CaseVerdict::Pass));
             line.push(Style::Plain, tail(&outcome.name));
             screen.show(&line, INDENT)?;
         }
@@ -76,7 +76,7 @@ fn print_one(
 /// Gives the line with the recording's name and how many cases ended how.
 fn summary(ran: &TestRun, report: &RunReport) -> StyledLine {
     let mut line = StyledLine::of(Style::Strong, ran.name());
-    for verdict in Verdict::ALL {
+    for verdict in CaseVerdict::ALL {
         let cases = report.count(verdict);
         if cases > 0 {
             line.push(Style::Plain, " · ");
@@ -86,14 +86,14 @@ fn summary(ran: &TestRun, report: &RunReport) -> StyledLine {
     line
 }
 
-fn of(report: &RunReport, verdict: Verdict) -> impl Iterator<Item = &Outcome> {
+fn of(report: &RunReport, verdict: CaseVerdict) -> impl Iterator<Item = &CaseOutcome> {
     let outcomes = report.outcomes.iter();
     outcomes.filter(move |one| one.verdict == verdict)
 }
 
 /// Gives the cases of a verdict, those of one rule together.
-fn by_rule(report: &RunReport, verdict: Verdict) -> Vec<Vec<&Outcome>> {
-    let mut rules: Vec<Vec<&Outcome>> = Vec::new();
+fn by_rule(report: &RunReport, verdict: CaseVerdict) -> Vec<Vec<&CaseOutcome>> {
+    let mut rules: Vec<Vec<&CaseOutcome>> = Vec::new();
     for outcome in of(report, verdict) {
         let same = rules.iter_mut().find(|cases| {
             let first = cases.first();
@@ -114,7 +114,7 @@ fn tail(name: &str) -> &str {
     rest.map_or(name, |(_, rest)| rest.trim_start())
 }
 
-fn word(verdict: Verdict) -> String {
+fn word(verdict: CaseVerdict) -> String {
     let word = if verdict.is_flake() {
         "FLAKE".to_owned()
     } else {
@@ -123,14 +123,14 @@ fn word(verdict: Verdict) -> String {
     format!("{word:<INDENT$}")
 }
 
-const fn style(verdict: Verdict) -> Style {
+const fn style(verdict: CaseVerdict) -> Style {
     match verdict {
-        Verdict::Fail | Verdict::Error => Style::Bad,
-        Verdict::Flake | Verdict::FlakeJira | Verdict::FlakePermanent | Verdict::Unknown => {
+        CaseVerdict::Fail | CaseVerdict::Error => Style::Bad,
+        CaseVerdict::Flake | CaseVerdict::FlakeJira | CaseVerdict::FlakePermanent | CaseVerdict::Unknown => {
             Style::Wary
         }
-        Verdict::Pass => Style::Good,
-        Verdict::Skipped => Style::Faint,
+        CaseVerdict::Pass => Style::Good,
+        CaseVerdict::Skipped => Style::Faint,
     }
 }
 
@@ -144,8 +144,8 @@ const LETTERS_SHOWN: usize = 400;
 /// Prints the cases of a rule.
 fn print_rule(
     run: &RunName<'_>,
-    verdict: Verdict,
-    outcomes: &[&Outcome],
+    verdict: CaseVerdict,
+    outcomes: &[&CaseOutcome],
     is_wide: bool,
     screen: &mut Console,
 ) -> Result<(), CommandError> {
@@ -167,15 +167,15 @@ fn print_rule(
 /// Prints many cases of one rule together.
 fn print_many(
     run: &RunName<'_>,
-    first: &Outcome,
-    outcomes: &[&Outcome],
+    first: &CaseOutcome,
+    outcomes: &[&CaseOutcome],
     screen: &mut Console,
 ) -> Result<(), CommandError> {
     let mut head = StyledLine::of(style(first.verdict), word(first.verdict));
     let cases = count(outcomes.len(), "case");
     head.push(Style::Strong, format!("{cases}: {}", first.about.junit));
     screen.show(&head, INDENT)?;
-    let findings: Vec<&Judged> = outcomes.iter().flat_map(|one| one.evidence()).collect();
+    let findings: Vec<&JudgedFinding> = outcomes.iter().flat_map(|one| one.evidence()).collect();
     let all = count(findings.len(), "finding");
     let mut about = format!("  {} · {all}", first.about.id);
     if first.verdict.is_flake() {
@@ -192,7 +192,7 @@ fn print_many(
 }
 
 /// Gives what a case is for, and how many findings it has if these are several.
-fn group_name(outcome: &Outcome) -> Option<String> {
+fn group_name(outcome: &CaseOutcome) -> Option<String> {
     let values: Vec<&str> = outcome.group.values().map(String::as_str).collect();
     if values.is_empty() {
         return None;
@@ -206,14 +206,14 @@ fn group_name(outcome: &Outcome) -> Option<String> {
 
 fn print_case(
     run: &RunName<'_>,
-    outcome: &Outcome,
+    outcome: &CaseOutcome,
     is_wide: bool,
     screen: &mut Console,
 ) -> Result<(), CommandError> {
     let mut head = StyledLine::of(style(outcome.verdict), word(outcome.verdict));
     head.push(Style::Strong, tail(&outcome.name));
     screen.show(&head, INDENT)?;
-    let evidence: Vec<&Judged> = outcome.evidence().collect();
+    let evidence: Vec<&JudgedFinding> = outcome.evidence().collect();
     let mut about = format!("  {}", outcome.about.id);
     if !evidence.is_empty() {
         about.push_str(" · ");
@@ -236,10 +236,10 @@ fn print_case(
     print_findings(run, &evidence, is_wide, screen)
 }
 
-fn why_flake(outcome: &Outcome) -> &'static str {
+fn why_flake(outcome: &CaseOutcome) -> &'static str {
     match outcome.verdict {
-        Verdict::FlakeJira => "excepted until an issue is closed",
-        Verdict::FlakePermanent => "excepted permanently",
+        CaseVerdict::FlakeJira => "excepted until an issue is closed",
+        CaseVerdict::FlakePermanent => "excepted permanently",
         _ if outcome.about.is_flake_only => "the rule never fails a run",
         _ => "below the threshold for a failure",
     }
@@ -247,7 +247,7 @@ fn why_flake(outcome: &Outcome) -> &'static str {
 
 fn print_findings(
     run: &RunName<'_>,
-    findings: &[&Judged],
+    findings: &[&JudgedFinding],
     is_wide: bool,
     screen: &mut Console,
 ) -> Result<(), CommandError> {
@@ -265,7 +265,7 @@ fn print_findings(
 
 fn print_finding(
     run: &RunName<'_>,
-    judged: &Judged,
+    judged: &JudgedFinding,
     is_wide: bool,
     screen: &mut Console,
 ) -> Result<(), CommandError> {
@@ -325,8 +325,8 @@ fn print_unknown(
     is_wide: bool,
     screen: &mut Console,
 ) -> Result<(), CommandError> {
-    let mut groups: BTreeMap<Vec<String>, Vec<&Outcome>> = BTreeMap::new();
-    for outcome in of(report, Verdict::Unknown) {
+    let mut groups: BTreeMap<Vec<String>, Vec<&CaseOutcome>> = BTreeMap::new();
+    for outcome in of(report, CaseVerdict::Unknown) {
         let dark = outcome.dark.iter().map(|dark| {
             let (from, to) = (run.written(dark.from), run.written(dark.to));
             format!("{from} – {to}  {}", dark.why)
@@ -335,7 +335,7 @@ fn print_unknown(
     }
     for (dark, outcomes) in groups {
         let words = "no finding, but the observation is incomplete";
-        print_group(Verdict::Unknown, words, &outcomes, is_wide, screen)?;
+        print_group(CaseVerdict::Unknown, words, &outcomes, is_wide, screen)?;
         let shown = if is_wide { usize::MAX } else { TIMES_SHOWN };
         for times in dark.iter().take(shown) {
             let times = format!("  not observed {times}");
@@ -356,21 +356,21 @@ fn print_skipped(
     is_wide: bool,
     screen: &mut Console,
 ) -> Result<(), CommandError> {
-    let mut groups: BTreeMap<&str, Vec<&Outcome>> = BTreeMap::new();
-    for outcome in of(report, Verdict::Skipped) {
+    let mut groups: BTreeMap<&str, Vec<&CaseOutcome>> = BTreeMap::new();
+    for outcome in of(report, CaseVerdict::Skipped) {
         let why = outcome.why.as_deref().unwrap_or_default();
         groups.entry(why).or_default().push(outcome);
     }
     for (why, outcomes) in groups {
-        print_group(Verdict::Skipped, why, &outcomes, is_wide, screen)?;
+        print_group(CaseVerdict::Skipped, why, &outcomes, is_wide, screen)?;
     }
     Ok(())
 }
 
 fn print_group(
-    verdict: Verdict,
+    verdict: CaseVerdict,
     words: &str,
-    outcomes: &[&Outcome],
+    outcomes: &[&CaseOutcome],
     is_wide: bool,
     screen: &mut Console,
 ) -> Result<(), CommandError> {
@@ -460,7 +460,7 @@ pub(super) fn print_matrix(all: &[TestRun], screen: &mut Console) -> Result<(), 
             table.push(std::iter::once(rule.to_owned()).chain(cells).collect());
         }
     } else {
-        let verdicts = Verdict::ALL.map(|verdict| verdict.to_string().to_uppercase());
+        let verdicts = CaseVerdict::ALL.map(|verdict| verdict.to_string().to_uppercase());
         let mut headers = vec!["RULE".to_owned()];
         headers.extend(verdicts);
         table.push(headers);
@@ -471,7 +471,7 @@ pub(super) fn print_matrix(all: &[TestRun], screen: &mut Console) -> Result<(), 
                     .count()
             };
             let mut row = vec![rule.to_owned()];
-            row.extend(Verdict::ALL.map(|verdict| match ended(verdict) {
+            row.extend(CaseVerdict::ALL.map(|verdict| match ended(verdict) {
                 0 => ".".to_owned(),
                 count => count.to_string(),
             }));
@@ -498,7 +498,7 @@ fn notable_rules<'a>(reports: &[Option<&'a RunReport>]) -> Vec<&'a str> {
     let mut rules: Vec<&str> = Vec::new();
     for report in reports.iter().flatten() {
         for outcome in &report.outcomes {
-            let is_dull = matches!(outcome.verdict, Verdict::Pass | Verdict::Skipped);
+            let is_dull = matches!(outcome.verdict, CaseVerdict::Pass | CaseVerdict::Skipped);
             let rule = outcome.about.id.as_str();
             if !is_dull && !rules.contains(&rule) {
                 rules.push(rule);
@@ -513,11 +513,11 @@ fn cell(report: Option<&RunReport>, rule: &str) -> &'static str {
         return "not read";
     };
     match report.verdict_of(rule) {
-        Some(Verdict::Fail) => "FAIL",
-        Some(Verdict::Error) => "ERROR",
+        Some(CaseVerdict::Fail) => "FAIL",
+        Some(CaseVerdict::Error) => "ERROR",
         Some(verdict) if verdict.is_flake() => "flake",
-        Some(Verdict::Unknown) => "unknown",
-        Some(Verdict::Pass) => "pass",
+        Some(CaseVerdict::Unknown) => "unknown",
+        Some(CaseVerdict::Pass) => "pass",
         _ => "-",
     }
 }

@@ -10,7 +10,7 @@ use crate::progress::ProgressReporter;
 use crate::screen::Console;
 use kubereel_format::RecordedAt;
 use kubereel_monitortests::{
-    JunitFile, Row, RowOrigin, RunName, RunReport, RunTrust, TimelineFile, file_suffix, proposed,
+    JunitFile, CaseRow, CaseRowOrigin, RunName, RunReport, RunTrust, TimelineFile, file_suffix, proposed,
     read_intervals, run_intervals, run_reel_while, write_intervals, write_junit,
 };
 use std::collections::BTreeSet;
@@ -339,7 +339,7 @@ fn rows(args: &Args, all: &[TestRun], file: File) -> io::Result<()> {
             continue;
         };
         let name = ran.file_name();
-        let origin = RowOrigin {
+        let origin = CaseRowOrigin {
             run: &name,
             job: args.outputs.job.as_deref().filter(|job| !job.is_empty()),
             build: args
@@ -348,7 +348,7 @@ fn rows(args: &Args, all: &[TestRun], file: File) -> io::Result<()> {
                 .as_deref()
                 .filter(|build| !build.is_empty()),
         };
-        for row in Row::all(&origin, report) {
+        for row in CaseRow::all(&origin, report) {
             serde_json::to_writer(&mut out, &row)?;
             out.write_all(b"\n")?;
         }

@@ -9,8 +9,7 @@ use crate::screen::{Console, Style, StyledLine};
 use crate::table::TextTable;
 use crate::words::{bytes, count};
 use kubereel_format::RecordedAt;
-use kubereel_monitortests::{
-    About, Asked, ExceptionSet, Facts, MonitorTest, RuleSet, Selection, WrittenIn, builtin,
+use kubereel_monitortests::{ MonitorTestInfo, RunOptions, ExceptionSet, Facts, MonitorTest, RuleSet, Selection, WrittenIn, builtin,
 };
 use serde::Serialize;
 use std::fs;
@@ -76,8 +75,8 @@ impl Suite {
     }
 
     /// Gives what a run is asked.
-    pub(super) const fn asked(&self) -> Asked<'_> {
-        Asked {
+    pub(super) const fn asked(&self) -> RunOptions<'_> {
+        RunOptions {
             selection: &self.selection,
             exceptions: &self.exceptions,
             now: self.now,
@@ -188,12 +187,12 @@ fn read(path: &Path) -> Result<(String, String), CommandError> {
 
 const LANGUAGE: [(WrittenIn, &str); 2] = [(WrittenIn::Yaml, "yaml"), (WrittenIn::Rust, "rust")];
 
-fn language(about: &About) -> &'static str {
+fn language(about: &MonitorTestInfo) -> &'static str {
     let found = LANGUAGE.iter().find(|(way, _)| *way == about.written_in);
     found.map_or("", |(_, word)| word)
 }
 
-const fn severity(about: &About) -> &'static str {
+const fn severity(about: &MonitorTestInfo) -> &'static str {
     if about.is_flake_only { "flake" } else { "fail" }
 }
 

@@ -7,7 +7,7 @@ use crate::words::Amount as _;
 use crate::{arguments, files};
 use kubereel_format::{EventType, ResourceInfo, Seq};
 use kubereel_history::{
-    Cut, Filter, Form, Held, MAX_MANIFEST, ManifestObject, Timeline, WaitFor, WaitSpan,
+    Cut, ObjectFilter, ObjectForm, ObjectVersion, MAX_MANIFEST, ManifestObject, Timeline, WaitFor, WaitSpan,
     manifest_objects,
 };
 use std::collections::BTreeSet;
@@ -234,7 +234,7 @@ impl<'a> TargetSearch<'a> {
     }
 
     /// Gives the first version of each object that came after the start.
-    fn later(&self) -> Vec<Held> {
+    fn later(&self) -> Vec<ObjectVersion> {
         let span = &self.span;
         let reel = self.timeline.reel();
         let objects = self.timeline.objects_of(self.resource.id).iter();
@@ -248,7 +248,7 @@ impl<'a> TargetSearch<'a> {
                     (span.from.below..span.to.below).contains(seq)
                         && reel.kind_of(*seq) != Some(EventType::Deleted)
                 });
-                Some(Held {
+                Some(ObjectVersion {
                     object,
                     namespace: key.namespace.clone(),
                     name: key.name.clone(),
@@ -263,8 +263,8 @@ impl<'a> TargetSearch<'a> {
         is_bound.then_some(self.args.which.namespace())
     }
 
-    fn held(&self, cut: Cut) -> Result<Vec<Held>, CommandError> {
-        let filter = Filter {
+    fn held(&self, cut: Cut) -> Result<Vec<ObjectVersion>, CommandError> {
+        let filter = ObjectFilter {
             namespace: self.namespace(),
             names: &[],
         };
@@ -272,7 +272,7 @@ impl<'a> TargetSearch<'a> {
         self.matching(state.objects, cut)
     }
 
-    fn matching(&self, held: Vec<Held>, cut: Cut) -> Result<Vec<Held>, CommandError> {
+    fn matching(&self, held: Vec<ObjectVersion>, cut: Cut) -> Result<Vec<ObjectVersion>, CommandError> {
         let unreadable = |error| CommandError::reel(error);
         let labels = &self.args.which.selector;
         let held = self.timeline.labelled(held, cut, labels);
@@ -281,7 +281,7 @@ impl<'a> TargetSearch<'a> {
         if fields.is_empty() {
             return Ok(held);
         }
-        let form = Form {
+        let form = ObjectForm {
             shows_managed_fields: false,
         };
         let mut matching = Vec::new();

@@ -7,8 +7,7 @@ use crate::subject::NamedObject;
 use crate::time::{CursorPlace, span_text};
 use kubereel_format::{EventType, RecordedAt, ResourceInfo, Seq};
 use kubereel_history::{
-    Change, CursorStep, Cut, EventQuestion, HistoryItem, HistoryQuestion, Regarding, Scope,
-    SeenVersion, Step, SteppedOver, Timeline, Track, harmless,
+    Change, CursorStep, Cut, EventQuestion, HistoryItem, HistoryQuestion, Regarding, ComparisonScope, HistoryVersion, FieldStep, SteppedOver, Timeline, Track, harmless,
 };
 
 /// How many versions before and after the moment are read.
@@ -44,7 +43,7 @@ pub(super) fn read_history(
         resource: info,
         namespace: &subject.namespace,
         name: &subject.name,
-        scope: Scope::default(),
+        scope: ComparisonScope::default(),
         from,
         to,
     };
@@ -97,7 +96,7 @@ fn below(timeline: &Timeline, seq: Seq) -> Cut {
 
 fn version_lines(
     timeline: &Timeline,
-    version: &SeenVersion,
+    version: &HistoryVersion,
     is_past: bool,
     is_here: bool,
 ) -> Vec<PanelLine> {
@@ -121,7 +120,7 @@ fn version_lines(
         lines.push(PanelLine::of(Ink::Wary, "    previous version unreadable"));
         return lines;
     };
-    if version.place != kubereel_history::Place::Later {
+    if version.place != kubereel_history::VersionPlace::Later {
         return lines;
     }
     let body = if is_past { Ink::Plain } else { Ink::Faint };
@@ -380,7 +379,7 @@ fn nearby_change(head: PanelLine, change: &Change) -> PanelLine {
     let steps = change.path.steps();
     // A condition is known by its type.
     let name = match steps {
-        [.., Step::Item(parts), Step::Member(status)] if status == "status" => parts
+        [.., FieldStep::Item(parts), FieldStep::Member(status)] if status == "status" => parts
             .first()
             .map_or_else(String::new, |part| part.value.clone()),
         _ => change.path.to_string(),

@@ -7,8 +7,7 @@ use super::question::{FieldSearch, FieldSearchResult};
 use crate::subject::NamedObject;
 use crate::time::{CursorPlace, TimeDirection};
 use kubereel_format::{EventType, Evidence, ResourceInfo, Seq};
-use kubereel_history::{
-    Asked, Change, Differing, Fate, Field, Form, ObjectFilter, QueryError, Scope, SegmentKind,
+use kubereel_history::{ ResourceMoment, Change, ObjectDifference, ObjectFate, Field, ObjectForm, ObjectFilter, QueryError, ComparisonScope, SegmentKind,
     Timeline, differing, harmless, words, write_yaml,
 };
 use serde_json::Value;
@@ -135,12 +134,12 @@ fn version_changes(
     old: Seq,
     new: Seq,
 ) -> Result<Vec<Change>, QueryError> {
-    let form = Form::default();
+    let form = ObjectForm::default();
     let (old, new) = (
         timeline.object(old, info, form)?,
         timeline.object(new, info, form)?,
     );
-    Ok(Scope::default().changes(&old, &new))
+    Ok(ComparisonScope::default().changes(&old, &new))
 }
 
 fn field_lines(change: &Change) -> Vec<PanelLine> {
@@ -232,7 +231,7 @@ pub(super) fn compare(
     go_on: &mut dyn FnMut(usize, usize) -> bool,
 ) -> Option<Difference> {
     let mut unknown = Vec::new();
-    let mut found: Vec<(&ResourceInfo, &ResourceInfo, Differing)> = Vec::new();
+    let mut found: Vec<(&ResourceInfo, &ResourceInfo, ObjectDifference)> = Vec::new();
     for info in timeline.resources().iter() {
         let (then, now) = (
             timeline.resource_at(info, a.cut()),
@@ -287,19 +286,19 @@ pub(super) fn compare(
     })
 }
 
-const fn asked_at(resource: &ResourceInfo, place: CursorPlace) -> Asked<'_> {
-    Asked {
+const fn asked_at(resource: &ResourceInfo, place: CursorPlace) -> ResourceMoment<'_> {
+    ResourceMoment {
         resource,
         cut: place.cut(),
     }
 }
 
 /// Says in short what changed.
-fn summary_of(timeline: &Timeline, fate: &Fate, then: Asked<'_>, now: Asked<'_>) -> String {
-    if matches!(fate, Fate::Created { .. } | Fate::Deleted { .. }) {
+fn summary_of(timeline: &Timeline, fate: &ObjectFate, then: ResourceMoment<'_>, now: ResourceMoment<'_>) -> String {
+    if matches!(fate, ObjectFate::Created { .. } | ObjectFate::Deleted { .. }) {
         return String::new();
     }
-    match timeline.changes_between(fate, then, now, &Scope::default()) {
+    match timeline.changes_between(fate, then, now, &ComparisonScope::default()) {
         Err(error) => harmless(&format!("cannot be read: {error}")).into_owned(),
         Ok(changes) => match changes
             .iter()
@@ -366,7 +365,7 @@ pub(super) fn read_between(
     };
     lines.push(PanelLine::of(Ink::Strong, one.fate.as_str()));
     let (then, now) = (asked_at(then, a), asked_at(now, b));
-    match timeline.changes_between(&one.fate, then, now, &Scope::default()) {
+    match timeline.changes_between(&one.fate, then, now, &ComparisonScope::default()) {
         Err(error) => {
             let words = harmless(&format!("cannot be read: {error}")).into_owned();
             lines.push(PanelLine::of(Ink::Wary, words));
@@ -404,9 +403,9 @@ pub(super) fn find_field_change(
     let walk = FieldWalk {
         timeline,
         search,
-        scope: Scope {
+        scope: ComparisonScope {
             fields: vec![field],
-            ..Scope::default()
+            ..ComparisonScope::default()
         },
     };
     let versions = search.subject.versions(timeline);
@@ -484,7 +483,7 @@ enum VersionBody {
 struct FieldWalk<'a> {
     timeline: &'a Timeline,
     search: &'a FieldSearch,
-    scope: Scope,
+    scope: ComparisonScope,
 }
 
 impl FieldWalk<'_> {
@@ -499,7 +498,7 @@ impl FieldWalk<'_> {
             return VersionBody::Nothing;
         }
         let resource = self.timeline.resources().get(self.search.subject.resource);
-        let form = Form {
+        let form = ObjectForm {
             shows_managed_fields: true,
         };
         match resource.map(|info| self.timeline.object(seq, info, form)) {

@@ -2,7 +2,7 @@
 
 use crate::subject::NamedObject;
 use kubereel_format::Seq;
-use kubereel_history::{Change, Path, harmless};
+use kubereel_history::{Change, FieldPath, harmless};
 use serde_json::Value;
 
 /// How a part of a line is drawn.

@@ -6,8 +6,7 @@ use super::object_at::{VersionAt, here, unread};
 use crate::subject::NamedObject;
 use crate::time::{CursorPlace, span_text};
 use kubereel_format::{RecordedAt, ResourceId, ResourceInfo, Seq};
-use kubereel_history::{
-    Columns, Form, ObjectFilter, OwnedObject, OwnerRef, Room, Timeline, harmless, timetext,
+use kubereel_history::{ ResourceColumns, ObjectForm, ObjectFilter, OwnedObject, OwnerRef, ColumnRoom, Timeline, harmless, timetext,
 };
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,7 +36,7 @@ pub(super) fn read_conditions(
         held,
         mut lines,
     } = here(timeline, subject, place)?;
-    let object = match timeline.object(held.seq, info, Form::default()) {
+    let object = match timeline.object(held.seq, info, ObjectForm::default()) {
         Ok(object) => object,
         Err(error) => {
             lines.push(unread(&error));
@@ -93,7 +92,7 @@ fn transitions(
     let mut turns: BTreeMap<String, Vec<PanelTransition>> = BTreeMap::new();
     let mut unread = 0;
     for seq in seqs {
-        let Ok(object) = timeline.object(*seq, info, Form::default()) else {
+        let Ok(object) = timeline.object(*seq, info, ObjectForm::default()) else {
             unread += 1;
             continue;
         };
@@ -178,7 +177,7 @@ const STATE_COLUMNS: [&str; 9] = [
 struct OwnerTree<'a> {
     timeline: &'a Timeline,
     place: CursorPlace,
-    columns: BTreeMap<ResourceId, Option<Columns>>,
+    columns: BTreeMap<ResourceId, Option<ResourceColumns>>,
     below: BTreeMap<&'a str, Vec<&'a OwnedObject>>,
     shown: BTreeSet<Seq>,
     lines: Vec<PanelLine>,
@@ -342,11 +341,11 @@ impl<'a> OwnerTree<'a> {
         let columns = self
             .columns
             .entry(info.id)
-            .or_insert_with(|| timeline.columns(info, place.cut(), Room::Narrow).ok());
+            .or_insert_with(|| timeline.columns(info, place.cut(), ColumnRoom::Narrow).ok());
         let Some(columns) = columns else {
             return "  columns unreadable".to_owned();
         };
-        let Ok(object) = timeline.object(seq, info, Form::default()) else {
+        let Ok(object) = timeline.object(seq, info, ObjectForm::default()) else {
             return "  unreadable".to_owned();
         };
         let mut told = String::new();

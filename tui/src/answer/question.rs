@@ -10,7 +10,7 @@ use super::{changes, choices, differences, fields, object, table};
 use crate::subject::NamedObject;
 use crate::time::{CursorPlace, TimeDirection};
 use kubereel_format::{ResourceId, Seq};
-use kubereel_history::{Path, Timeline, harmless};
+use kubereel_history::{ FieldPath, Timeline, harmless};
 use std::sync::Arc;
 
 /// A question.
@@ -242,7 +242,7 @@ pub(crate) struct FieldSearch {
     /// The object.
     pub(crate) subject: NamedObject,
     /// The field.
-    pub(crate) field: Path,
+    pub(crate) field: FieldPath,
     /// Where one stands.
     pub(crate) from: CursorPlace,
     /// Which way.

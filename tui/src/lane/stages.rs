@@ -4,7 +4,7 @@
 use crate::subject::NamedObject;
 use kubereel_cluster::{ClusterHistory, UpdateKind, UpgradeStory};
 use kubereel_format::RecordedAt;
-use kubereel_history::{Cut, Form, Timeline, harmless};
+use kubereel_history::{Cut, ObjectForm, Timeline, harmless};
 use kubereel_monitortests::{FactsOverTime, Phase};
 use serde_json::Value;
 use std::ops::Range;

@@ -14,7 +14,7 @@ use crate::problem::{ProblemEntry, Problems};
 use crate::subject::NamedObject;
 use crate::time::{CursorPlace, JumpHistory, SelectionCounts, TimeSelection, ViewWindow};
 use kubereel_format::{ResourceId, Seq};
-use kubereel_history::{Density, Path, ResourceTable, Timeline, harmless};
+use kubereel_history::{Density, FieldPath, ResourceTable, Timeline, harmless};
 use std::sync::Arc;
 use unicode_width::UnicodeWidthStr as _;
 
@@ -310,7 +310,7 @@ impl OpenReel {
     }
 
     /// Writes the address: the words that lead back here after `kubereel`.
-    pub(crate) fn address(&self, path: &std::path::Path) -> String {
+    pub(crate) fn address(&self, path: &std::path::FieldPath) -> String {
         let reel = crate::subject::quoted(&path.display().to_string());
         let at = self.place.written(&self.timeline);
         let mut words = format!("kubereel {reel} --at {at}");

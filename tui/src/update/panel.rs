@@ -11,7 +11,7 @@ use crate::model::{ActiveScreen, List, Model, OpenReel, Pane, ReelState};
 use crate::subject::NamedObject;
 use crate::time::{CursorPlace, TimeDirection};
 use kubereel_format::Seq;
-use kubereel_history::{Path, harmless};
+use kubereel_history::{ FieldPath, harmless};
 use std::sync::Arc;
 
 /// Puts the keys at a line, and scrolls as little as makes it visible; the head takes a row.
@@ -61,7 +61,7 @@ fn is_changed(line: &PanelLine) -> bool {
 }
 
 /// Gives the field that a line of the panel shows.
-fn field_at(open: &OpenReel, line: usize) -> Option<Path> {
+fn field_at(open: &OpenReel, line: usize) -> Option<FieldPath> {
     match &open.answer {
         Some(ScreenAnswer::Lines(_, lines, _)) => lines.get(line)?.field.clone(),
         _ => None,
@@ -70,7 +70,7 @@ fn field_at(open: &OpenReel, line: usize) -> Option<Path> {
 
 /// Gives the field that is followed: the one that was chosen, the status of the lane's condition, or
 /// the one at the panel's line.
-pub(crate) fn followed(open: &OpenReel) -> Option<Path> {
+pub(crate) fn followed(open: &OpenReel) -> Option<FieldPath> {
     let of_lane = || {
         let condition = open.condition.as_deref()?;
         let key = kubereel_history::KeyPart {

@@ -15,7 +15,7 @@ use crate::objects::{
 use crate::story::Ill;
 use jiff::SignedDuration;
 use kubereel_format::RecordedAt;
-use kubereel_history::{Cut, Filter, QueryError};
+use kubereel_history::{Cut, ObjectFilter, QueryError};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 

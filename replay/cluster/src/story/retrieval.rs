@@ -9,7 +9,7 @@ use crate::condition::StatusCondition;
 use crate::history::{ClusterHistory, ReadVersion};
 use crate::mark::RecordMark;
 use crate::objects::{PodObject, VersionObject};
-use kubereel_history::{Cut, Logged, QueryError};
+use kubereel_history::{Cut, LoggedEvent, QueryError};
 use std::collections::BTreeMap;
 
 /// One attempt to fetch, verify and load a payload.
@@ -156,7 +156,7 @@ enum RetrievalSign<'a> {
 pub(super) fn retrievals(
     versions: &[ReadVersion<VersionObject>],
     pods: &[VersionPod],
-    events: &[Logged],
+    events: &[LoggedEvent],
     from: RecordMark,
     accepted: Option<RecordMark>,
     to: Option<RecordMark>,
@@ -187,7 +187,7 @@ pub(super) fn retrievals(
     all
 }
 
-fn about(pod: &str, events: &[Logged]) -> Vec<PodEvent> {
+fn about(pod: &str, events: &[LoggedEvent]) -> Vec<PodEvent> {
     events
         .iter()
         .filter(|logged| logged.said.regarding.kind == "Pod" && logged.said.regarding.name == pod)
@@ -201,7 +201,7 @@ fn about(pod: &str, events: &[Logged]) -> Vec<PodEvent> {
         .collect()
 }
 
-const fn mark_of(logged: &Logged) -> RecordMark {
+const fn mark_of(logged: &LoggedEvent) -> RecordMark {
     RecordMark {
         seq: logged.seq,
         at: logged.at,
@@ -217,7 +217,7 @@ fn current_image(versions: &[ReadVersion<VersionObject>], mark: RecordMark) -> &
 
 fn of_events<'a>(
     versions: &'a [ReadVersion<VersionObject>],
-    events: &'a [Logged],
+    events: &'a [LoggedEvent],
 ) -> Vec<(RecordMark, RetrievalSign<'a>)> {
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
     let mut signs = Vec::new();

@@ -16,7 +16,7 @@ use crate::objects::{
     HistoryEntry, MachineConfig, NodeObject, OperatorObject, PoolObject, VersionObject, pool_of,
 };
 use kubereel_format::{NotCoveredReason, RecordedAt, ResourceId};
-use kubereel_history::{Certainty, Cut, EventQuestion, Logged, QueryError, UnobservedSpan};
+use kubereel_history::{Certainty, Cut, EventQuestion, LoggedEvent, QueryError, UnobservedSpan};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
