@@ -2,7 +2,7 @@
 //!
 //! Owns Node objects and their Leases, Pod statuses, kubelet Events and the end of deleted Pods.
 //! Refuses to run anything: no container exists, and what a Pod meets is scripted by a [`Fate`].
-//! What to write is decided by pure parts (`life`, `pod_view`, `node`); `pod_task`, `heartbeat`
+//! What to write is decided by pure parts (`life`, `pod_view`, `node`); `pod_task`
 //! and `fleet` only write it.
 #![expect(
     clippy::indexing_slicing,
