@@ -174,6 +174,13 @@ for attempt in 1 2 3 4 5; do
 done
 "#;
 
+/// The last resort: a shell beside the test process that ends what a killed test process left.
+///
+/// It reads the pids that live from a pipe. When the pipe closes, because the control plane was
+/// dropped or because the test process is gone, even by SIGKILL, it kills the process groups that
+/// are left and removes the folder. So it is also the one owner of the folder's removal.
+/// A parent-death signal would not do: it follows the thread that forked, and tests share a
+/// control plane across threads.
 #[derive(Debug)]
 pub(crate) struct Guard {
     shell: Mutex<Child>,
