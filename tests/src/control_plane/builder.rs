@@ -1,23 +1,22 @@
 //! What a control plane is to consist of, and its start.
 
-use std::sync::Arc;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Once};
 
-use anyhow::{Context as _, ensure};
+use anyhow::{Context as _, bail, ensure};
 use k8s_openapi::api::core::v1::ServiceAccount;
 use kube::Api;
 
-use super::api_server::ApiServer;
-use super::binary::find_binary;
 use super::certificates::Certificates;
-use super::controllers::Controller;
-use super::etcd::Etcd;
-use super::guard::Guard;
-use super::readiness;
+use super::component;
+use super::component::{ApiServer, Component, Controller, Etcd};
+use super::process::Guard;
 use super::running::ControlPlane;
-use super::surroundings::Surroundings;
 use crate::oracle::Oracle;
 use crate::ports::PortBlock;
 use crate::proxy::Proxy;
+use crate::skipped::say_skipped;
 
 /// Collects what a control plane is to consist of; see [`ControlPlane::builder`].
 #[derive(Debug, Clone)]
@@ -199,7 +198,7 @@ impl ControlPlane {
         }
         if let Some(controller_manager) = &self.controller_manager {
             let accounts: Api<ServiceAccount> = Api::namespaced(self.client(0).await?, "default");
-            readiness::until(
+            component::until(
                 &controller_manager.component,
                 "make the default ServiceAccount",
                 || async { Ok(accounts.get("default").await?) },
@@ -225,4 +224,88 @@ async fn start_all(servers: &[ApiServer]) -> anyhow::Result<()> {
         server.ready().await?;
     }
     Ok(())
+}
+
+#[derive(Debug)]
+pub(crate) struct Surroundings {
+    pub(crate) binary: PathBuf,
+    pub(crate) dir: PathBuf,
+    pub(crate) certificates: Certificates,
+    pub(crate) guard: Arc<Guard>,
+}
+
+impl Surroundings {
+    /// Describes a component; `role` is the word by which the binary knows it.
+    /// `extra` comes last, because of two equal flags the last one counts.
+    pub(crate) fn component(
+        &self,
+        name: &str,
+        role: &str,
+        mut flags: Vec<OsString>,
+        extra: &[String],
+    ) -> Component {
+        flags.extend(extra.iter().map(OsString::from));
+        let log = self.dir.join(format!("{name}.log"));
+        Component::new(name, &self.binary, role, flags, log, &self.guard)
+    }
+}
+
+/// `--flag=path`, whatever bytes the path is made of.
+pub(crate) fn path_flag(flag: &str, path: &Path) -> OsString {
+    let mut argument = OsString::from(flag);
+    argument.push("=");
+    argument.push(path);
+    argument
+}
+
+/// Names the binary itself; set it to what `tests/control-plane/build.sh` prints.
+const BINARY: &str = "KUBEREEL_CONTROL_PLANE";
+/// Where `build.sh` keeps its binaries, if not in the user's cache folder.
+const CACHE: &str = "KUBEREEL_CACHE";
+/// With the value 1 a missing binary fails the tests that would else be skipped.
+const REQUIRE: &str = "KUBEREEL_REQUIRE_CONTROL_PLANE";
+
+const MISSING: &str =
+    "no control plane binary; build it with tests/control-plane/build.sh (6 minutes)";
+
+static SAID: Once = Once::new();
+
+/// Finds the binary that `tests/control-plane/build.sh` made.
+///
+/// # Errors
+/// When there is none, or the one named by `KUBEREEL_CONTROL_PLANE` does not exist.
+pub fn find_binary() -> anyhow::Result<PathBuf> {
+    if let Some(named) = std::env::var_os(BINARY) {
+        let named = PathBuf::from(named);
+        if !named.is_file() {
+            bail!(
+                "no such control plane binary, though {BINARY} names it: {}",
+                named.display()
+            );
+        }
+        return Ok(named);
+    }
+    let cache = std::env::var_os(CACHE).map(PathBuf::from).or_else(|| {
+        std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache/kubereel"))
+    });
+    // The link is followed once, so that a rebuild cannot change a running control plane's binary.
+    match cache.map(|cache| cache.join("control-plane/current").canonicalize()) {
+        Some(Ok(binary)) => Ok(binary),
+        _ => bail!(MISSING),
+    }
+}
+
+/// Tells whether a test must return because there is no binary, and says so, once and loudly.
+///
+/// # Panics
+/// When there is no binary and `KUBEREEL_REQUIRE_CONTROL_PLANE` is 1, as in CI.
+#[must_use]
+pub fn skipped() -> bool {
+    let Err(error) = find_binary() else {
+        return false;
+    };
+    let required = std::env::var_os(REQUIRE).is_some_and(|value| value == "1");
+    assert!(!required, "{error} ({REQUIRE} is set)");
+    SAID.call_once(|| say_skipped(&error.to_string()));
+    true
 }

@@ -6,23 +6,15 @@
 //! remains. It refuses to be a cluster: there is no kubelet, hence no pod ever runs by itself,
 //! and without controllers there is not even a default `ServiceAccount`.
 
-mod api_server;
-mod binary;
 mod builder;
 mod certificates;
 mod component;
-mod controllers;
-mod etcd;
-mod guard;
-mod kubeconfig;
 mod process;
-mod readiness;
 mod running;
-mod surroundings;
 
-pub use api_server::ApiServer;
-pub use binary::{find_binary, skipped};
 pub use builder::Builder;
+pub use builder::{find_binary, skipped};
+pub use component::ApiServer;
 pub use component::Component;
-pub use etcd::Etcd;
+pub use component::Etcd;
 pub use running::ControlPlane;

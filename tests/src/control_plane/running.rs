@@ -6,13 +6,13 @@ use std::time::Duration;
 use anyhow::Context as _;
 use kube::Client;
 
-use super::api_server::ApiServer;
+use super::builder::Surroundings;
 use super::builder::{Builder, balance};
+use super::component;
+use super::component::ApiServer;
 use super::component::Component;
-use super::controllers::Controller;
-use super::etcd::Etcd;
-use super::kubeconfig;
-use super::surroundings::Surroundings;
+use super::component::Controller;
+use super::component::Etcd;
 use crate::ports::PortBlock;
 use crate::proxy::Proxy;
 
@@ -128,7 +128,7 @@ impl ControlPlane {
         } = &self.around;
         let path = dir.join(format!("proxy-{}.kubeconfig", proxy.port()));
         let admin = &certificates.admin;
-        kubeconfig::write(&path, proxy.port(), &certificates.ca_pem, admin)?;
+        component::write(&path, proxy.port(), &certificates.ca_pem, admin)?;
         Ok(path)
     }
 
@@ -142,7 +142,7 @@ impl ControlPlane {
         } = &self.around;
         let path = dir.join(format!("expiring-{}.kubeconfig", proxy.port()));
         let admin = certificates.expiring_admin(after)?;
-        kubeconfig::write(&path, proxy.port(), &certificates.ca_pem, &admin)?;
+        component::write(&path, proxy.port(), &certificates.ca_pem, &admin)?;
         Ok(path)
     }
 
@@ -151,7 +151,7 @@ impl ControlPlane {
     /// # Errors
     /// When the kubeconfig cannot be written or read.
     pub async fn client_through(&self, proxy: &Proxy) -> anyhow::Result<Client> {
-        kubeconfig::client(&self.kubeconfig_through(proxy)?).await
+        component::client(&self.kubeconfig_through(proxy)?).await
     }
 
     /// Has the servers present a certificate of a new authority, as soon as they look at their files, and
@@ -168,7 +168,7 @@ impl ControlPlane {
     /// # Errors
     /// When the file cannot be written.
     pub fn write_kubeconfig(&self, path: &Path, port: u16, ca_pem: &str) -> anyhow::Result<()> {
-        kubeconfig::write(path, port, ca_pem, &self.around.certificates.admin)
+        component::write(path, port, ca_pem, &self.around.certificates.admin)
     }
 
     /// The client of a kubeconfig, without hidden retries.
@@ -176,7 +176,7 @@ impl ControlPlane {
     /// # Errors
     /// When it cannot be read.
     pub async fn client_by(&self, kubeconfig: &Path) -> anyhow::Result<Client> {
-        kubeconfig::client(kubeconfig).await
+        component::client(kubeconfig).await
     }
 
     /// The temporary folder with data, logs, certificates and kubeconfigs.

@@ -13,18 +13,15 @@
 //! 3. `UPDATE=1 cargo test -p kubereel-tests --test it fault_matrix` writes `docs/faults.md`, with the
 //!    counts of the tests that ran on this machine. Without `UPDATE` it says what is not as it should be.
 
-mod measured;
-mod page;
 mod process;
 mod real;
 mod row;
 mod scripted;
-mod source;
 
-pub use measured::{Measured, MeasuredAll};
-pub use page::{counts, page};
+pub use row::is_test;
 pub use row::{Expected, Place, Row, Test};
-pub use source::is_test;
+pub use row::{Measured, MeasuredAll};
+pub use row::{counts, page};
 
 /// A part of the list.
 #[derive(Debug, Clone, Copy)]

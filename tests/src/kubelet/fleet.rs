@@ -10,11 +10,11 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
-use super::event::{About, EventRecorder};
-use super::fate::{Fate, FateBook, PodMatcher};
+use super::life::{Fate, FateBook, PodMatcher};
+use super::node::Power;
 use super::node::{NodeConditions, NodeSpec, Readiness};
-use super::power::Power;
-use super::{heartbeat, pod_task};
+use super::pod_task::{About, EventRecorder};
+use super::{node, pod_task};
 use crate::rest::{self, Body, Call, Patience, Rest, RestError, Target, Verb};
 
 /// The kubelets of a cluster. Dropping it stops them where they are.
@@ -117,7 +117,7 @@ impl Kubelets {
         site.write_status().await?;
         lock(&self.fleet.sites).insert(site.spec.name.clone(), Arc::clone(&site));
         site.say(false, "Starting", "Starting kubelet.").await?;
-        lock(&self.tasks).spawn(heartbeat::beat(Arc::clone(&site)));
+        lock(&self.tasks).spawn(node::beat(Arc::clone(&site)));
         let real = self.fleet.real(Duration::from_secs_f64(not_ready_secs));
         lock(&self.tasks).spawn(async move {
             sleep(real).await;

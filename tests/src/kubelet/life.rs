@@ -1,9 +1,12 @@
 //! The life of a Pod on a node, beat by beat, as its [`Fate`] has it. Pure: no clock, no API.
 
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use super::beat::{Beat, Change, ContainerIndex, Note, secs};
-use super::fate::Fate;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::node::{Beat, Change, ContainerIndex, Note, secs};
 use super::pod_view::PodView;
 
 /// Where a Pod stands.
@@ -342,8 +345,180 @@ fn go_duration(duration: Duration) -> String {
     }
 }
 
+/// Conditions in the order in which they first came.
+#[derive(Debug, Default)]
+pub(super) struct PodConditions {
+    entries: Vec<Condition>,
+}
+
+#[derive(Debug)]
+struct Condition {
+    kind: &'static str,
+    status: bool,
+    since: String,
+    reason: Option<&'static str>,
+    message: Option<String>,
+}
+
+impl PodConditions {
+    /// Sets a condition; its time moves only when the status flips.
+    pub(super) fn set(
+        &mut self,
+        kind: &'static str,
+        status: bool,
+        because: Option<(&'static str, Option<String>)>,
+        now: &str,
+    ) {
+        let (reason, message) = match because {
+            Some((reason, message)) => (Some(reason), message),
+            None => (None, None),
+        };
+        let known = self.entries.iter_mut().find(|entry| entry.kind == kind);
+        let Some(known) = known else {
+            self.entries.push(Condition {
+                kind,
+                status,
+                since: now.to_owned(),
+                reason,
+                message,
+            });
+            return;
+        };
+        if known.status != status {
+            now.clone_into(&mut known.since);
+        }
+        known.status = status;
+        known.reason = reason;
+        known.message = message;
+    }
+
+    /// As in `status.conditions`; a reason that is no more is null, so that a patch takes it away.
+    pub(super) fn to_json(&self, generation: Option<i64>) -> Value {
+        let entries = self.entries.iter().map(|condition| {
+            json!({
+                "type": condition.kind,
+                "status": if condition.status { "True" } else { "False" },
+                "observedGeneration": generation,
+                "lastProbeTime": null,
+                "lastTransitionTime": condition.since,
+                "reason": condition.reason,
+                "message": condition.message,
+            })
+        });
+        Value::Array(entries.collect())
+    }
+}
+
+/// What a Pod meets on its node. Times are virtual: the kubelet's speed shortens them.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "fate", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Fate {
+    /// Starts, and runs until it is deleted or, in a Job, until it is done.
+    #[default]
+    Runs,
+    /// Starts, and becomes ready late.
+    StartsSlowly {
+        /// From the start of the container to ready.
+        ready_after_secs: f64,
+    },
+    /// The image cannot be pulled: `ErrImagePull` and `ImagePullBackOff` in turn.
+    PullFails {
+        /// What the runtime says.
+        message: String,
+        /// Tries that fail before one goes well; for ever when absent.
+        failures: Option<u32>,
+    },
+    /// The image is refused for its signature; never starts.
+    SignatureRefused {
+        /// What the runtime says.
+        message: String,
+    },
+    /// The first container ends soon after each start: `CrashLoopBackOff`.
+    CrashLoops {
+        /// How it ends.
+        exit_code: i32,
+        /// How long each run lasts.
+        runs_secs: f64,
+        /// Runs that end so before one stays up; for ever when absent.
+        crashes: Option<u32>,
+    },
+    /// The node runs short, and the kubelet puts the Pod out.
+    Evicted {
+        /// From ready to eviction.
+        after_secs: f64,
+        /// The resource that ran short.
+        resource: String,
+    },
+    /// The sandbox is never made: waits until it is deleted or its deadline is over.
+    Hangs,
+}
+
+/// Which Pods a fate is for: all that is given must match.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PodMatcher {
+    /// The Pod's namespace.
+    pub namespace: String,
+    /// How its name begins.
+    #[serde(default)]
+    pub name_prefix: Option<String>,
+    /// A label, key and value.
+    #[serde(default)]
+    pub label: Option<(String, String)>,
+    /// Matches so many Pods only, the first to come; any number when absent.
+    #[serde(default)]
+    pub first: Option<u32>,
+}
+
+impl PodMatcher {
+    fn matches(&self, pod: &Value) -> bool {
+        let meta = &pod["metadata"];
+        let name = meta["name"].as_str().unwrap_or_default();
+        meta["namespace"] == self.namespace.as_str()
+            && self
+                .name_prefix
+                .as_ref()
+                .is_none_or(|prefix| name.starts_with(prefix.as_str()))
+            && self
+                .label
+                .as_ref()
+                .is_none_or(|(key, value)| meta["labels"][key] == value.as_str())
+    }
+}
+
+/// The fates in store, asked once per Pod.
+#[derive(Debug, Default)]
+pub(crate) struct FateBook {
+    entries: Mutex<Vec<(PodMatcher, Fate)>>,
+}
+
+impl FateBook {
+    /// Puts a fate in store, before those already there.
+    pub(crate) fn script(&self, matcher: PodMatcher, fate: Fate) {
+        self.entries
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(0, (matcher, fate));
+    }
+
+    /// Takes the fate of a Pod that has come to a node.
+    pub(crate) fn take(&self, pod: &Value) -> Fate {
+        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = entries
+            .iter_mut()
+            .find(|(matcher, _)| matcher.first != Some(0) && matcher.matches(pod));
+        let Some((matcher, fate)) = found else {
+            return Fate::Runs;
+        };
+        if let Some(left) = &mut matcher.first {
+            *left -= 1;
+        }
+        fate.clone()
+    }
+}
+
 #[cfg(test)]
-mod tests {
+mod life_tests {
     use serde_json::json;
 
     use super::*;
@@ -474,5 +649,43 @@ mod tests {
         assert_eq!(go_duration(secs(40.0)), "40s");
         assert_eq!(go_duration(secs(80.0)), "1m20s");
         assert_eq!(go_duration(secs(300.0)), "5m0s");
+    }
+}
+
+#[cfg(test)]
+mod fate_tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_first_pods_only_and_the_newest_script_first() {
+        let book = FateBook::default();
+        let matcher = PodMatcher {
+            namespace: "shop".to_owned(),
+            name_prefix: Some("web-".to_owned()),
+            first: Some(1),
+            ..PodMatcher::default()
+        };
+        book.script(matcher, Fate::Hangs);
+        let web = json!({"metadata": {"namespace": "shop", "name": "web-1"}});
+        let other = json!({"metadata": {"namespace": "mail", "name": "web-1"}});
+        assert_eq!(book.take(&other), Fate::Runs);
+        assert_eq!(book.take(&web), Fate::Hangs);
+        assert_eq!(book.take(&web), Fate::Runs, "spent");
+    }
+
+    #[test]
+    fn labels_match_by_value() {
+        let book = FateBook::default();
+        let matcher = PodMatcher {
+            namespace: "shop".to_owned(),
+            label: Some(("app".to_owned(), "web".to_owned())),
+            ..PodMatcher::default()
+        };
+        book.script(matcher, Fate::Hangs);
+        let pod = |app: &str| json!({"metadata": {"namespace": "shop", "name": "p", "labels": {"app": app}}});
+        assert_eq!(book.take(&pod("web")), Fate::Hangs);
+        assert_eq!(book.take(&pod("mail")), Fate::Runs);
     }
 }

@@ -2,32 +2,24 @@
 //!
 //! Owns Node objects and their Leases, Pod statuses, kubelet Events and the end of deleted Pods.
 //! Refuses to run anything: no container exists, and what a Pod meets is scripted by a [`Fate`].
-//! What to write is decided by pure parts (`life`, `pod_view`, `node`); `pod_task`, `heartbeat`
+//! What to write is decided by pure parts (`life`, `pod_view`, `node`); `pod_task`
 //! and `fleet` only write it.
 #![expect(
     clippy::indexing_slicing,
     reason = "reading a field of a JSON value never panics, and only documents made here are written to"
 )]
 
-mod beat;
-mod container;
-mod event;
-mod fate;
 mod fleet;
-mod heartbeat;
-pub(crate) mod identity;
 mod life;
-mod node;
-mod pod_conditions;
+pub(crate) mod node;
 mod pod_task;
 mod pod_view;
-mod power;
 
-pub(crate) use beat::{Beat, Change, Note};
-pub(crate) use fate::FateBook;
-pub use fate::{Fate, PodMatcher};
 pub use fleet::{Kubelets, Reboot};
+pub(crate) use life::FateBook;
 pub(crate) use life::Life;
+pub use life::{Fate, PodMatcher};
+pub(crate) use node::{Beat, Change, Note};
 pub(crate) use node::{NodeConditions, Readiness};
 pub use node::{NodeRole, NodeSpec};
 pub(crate) use pod_view::PodView;

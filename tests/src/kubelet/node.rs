@@ -1,9 +1,15 @@
 //! Node objects as a kubelet writes them. Pure.
 
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use tokio::time::{Instant, sleep_until};
 
-use super::identity::{hex, uuid};
+use super::fleet::Site;
+use crate::rest::{self, Body, Call, Patience, RestError, Target, Verb};
 
 /// What a node is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -190,8 +196,252 @@ impl NodeConditions {
     }
 }
 
+/// How often a kubelet renews its Lease, in virtual time.
+const LEASE_EVERY: Duration = Duration::from_secs(10);
+/// A kubelet reports its status every so many renewals even when nothing changed.
+const STATUS_EVERY_RENEWALS: u32 = 30;
+/// How long a heartbeat is tried before it counts as failed.
+const PATIENCE: Patience = Patience::until_found(Duration::from_secs(20));
+
+/// Beats until it is aborted; silent while the node is off.
+pub(super) async fn beat(site: Arc<Site>) {
+    let mut power = site.power.subscribe();
+    let mut renewals: u32 = 0;
+    let mut has_lease = false;
+    let mut due = Instant::now();
+    loop {
+        sleep_until(due).await;
+        due = Instant::now() + site.real(LEASE_EVERY);
+        if power.wait_for(|power| power.is_up).await.is_err() {
+            return;
+        }
+        let done = if has_lease {
+            renew(&site).await
+        } else {
+            create(&site).await
+        };
+        match done {
+            Ok(()) => has_lease = true,
+            Err(error) => site.fail(&error),
+        }
+        renewals += 1;
+        if renewals.is_multiple_of(STATUS_EVERY_RENEWALS)
+            && let Err(error) = site.write_status().await
+        {
+            site.fail(&error);
+        }
+    }
+}
+
+fn lease(site: &Site) -> Target {
+    Target::namespaced(
+        "coordination.k8s.io/v1",
+        "Lease",
+        "kube-node-lease",
+        &site.spec.name,
+    )
+}
+
+async fn create(site: &Site) -> Result<(), RestError> {
+    let target = lease(site);
+    let body = json!({
+        "apiVersion": "coordination.k8s.io/v1",
+        "kind": "Lease",
+        "metadata": {
+            "name": site.spec.name,
+            "namespace": "kube-node-lease",
+            "ownerReferences": [
+                {"apiVersion": "v1", "kind": "Node", "name": site.spec.name, "uid": site.uid()},
+            ],
+        },
+        "spec": {
+            "holderIdentity": site.spec.name,
+            "leaseDurationSeconds": 40,
+            "renewTime": rest::micros(rest::now()),
+        },
+    });
+    let path = target.collection_path().ok_or_else(|| RestError::NoPath {
+        target: target.clone(),
+    })?;
+    let call = Call {
+        verb: Verb::Post,
+        path: format!("{path}?fieldManager=kubelet"),
+        body: Body::Json(body),
+    };
+    match site.rest.send(&call, PATIENCE).await {
+        Err(error) if !error.is_already_there() => Err(error),
+        _ => Ok(()),
+    }
+}
+
+async fn renew(site: &Site) -> Result<(), RestError> {
+    let target = lease(site);
+    let renewed: Value = json!({"spec": {"renewTime": rest::micros(rest::now())}});
+    let path = target.path().ok_or_else(|| RestError::NoPath {
+        target: target.clone(),
+    })?;
+    let call = Call {
+        verb: Verb::Patch,
+        path: format!("{path}?fieldManager=kubelet"),
+        body: Body::Merge(renewed),
+    };
+    site.rest.send(&call, PATIENCE).await?;
+    Ok(())
+}
+
+/// Which container of a Pod: init containers first, in the order of the spec.
+pub(crate) type ContainerIndex = usize;
+
+/// What happens to a Pod.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Change {
+    /// The kubelet takes the Pod on.
+    Admitted,
+    /// The sandbox and its network are there.
+    SandboxReady,
+    /// A container has to wait.
+    Waits {
+        container: ContainerIndex,
+        reason: &'static str,
+        message: String,
+    },
+    /// A container starts, or starts again.
+    Starts { container: ContainerIndex },
+    /// A container is ready to serve.
+    Ready { container: ContainerIndex },
+    /// A container ends by itself.
+    Exits {
+        container: ContainerIndex,
+        exit_code: i32,
+    },
+    /// The Pod is over, whatever its containers are.
+    Fails {
+        reason: &'static str,
+        message: String,
+    },
+    /// The kubelet puts the Pod out.
+    Evicted { message: String },
+    /// The Pod is being deleted and everything in it ends.
+    Stopped,
+    /// The node came up again: nothing of the Pod is left.
+    Rebooted,
+}
+
+/// A kubelet Event about a Pod.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Note {
+    pub(crate) container: Option<ContainerIndex>,
+    pub(crate) is_warning: bool,
+    pub(crate) reason: &'static str,
+    pub(crate) message: String,
+}
+
+/// What comes next in a Pod's life.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Beat {
+    /// Virtual time since the beat before.
+    pub(crate) after: Duration,
+    pub(crate) changes: Vec<Change>,
+    pub(crate) notes: Vec<Note>,
+}
+
+impl Beat {
+    /// So many virtual seconds after the beat before.
+    pub(crate) fn after(after_secs: f64, changes: Vec<Change>, notes: Vec<Note>) -> Self {
+        Self {
+            after: secs(after_secs),
+            changes,
+            notes,
+        }
+    }
+}
+
+impl Note {
+    /// Says that all goes well with a container.
+    pub(crate) fn normal(container: ContainerIndex, reason: &'static str, message: String) -> Self {
+        Self {
+            container: Some(container),
+            is_warning: false,
+            reason,
+            message,
+        }
+    }
+
+    /// Says that something is wrong with a container.
+    pub(crate) fn warning(
+        container: ContainerIndex,
+        reason: &'static str,
+        message: String,
+    ) -> Self {
+        Self {
+            is_warning: true,
+            ..Self::normal(container, reason, message)
+        }
+    }
+}
+
+/// So many seconds, to the millisecond.
+pub(crate) const fn secs(secs: f64) -> Duration {
+    Duration::from_millis(millis_of(secs))
+}
+
+#[expect(
+    clippy::as_conversions,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a float to an integer has no other way; `as` saturates, and scripted times are small"
+)]
+const fn millis_of(secs: f64) -> u64 {
+    (secs * 1000.0) as u64
+}
+
+/// A node's power: Pods do nothing while it is off, and start again at a new boot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Power {
+    /// 1 at first, one more with every reboot.
+    pub(super) boot: u32,
+    /// Whether the kubelet runs.
+    pub(super) is_up: bool,
+}
+
+/// Lower-case hex of `digits` digits that follows from the parts.
+pub(crate) fn hex(parts: &[&str], digits: usize) -> String {
+    let mut state = parts
+        .iter()
+        .flat_map(|part| part.bytes().chain([0]))
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+    let mut text = String::with_capacity(digits + 16);
+    while text.len() < digits {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut word = state;
+        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        word ^= word >> 31;
+        // Writing to a String cannot fail.
+        write!(text, "{word:016x}").unwrap_or_default();
+    }
+    text.truncate(digits);
+    text
+}
+
+/// A UUID, version 4 by its looks, that follows from the parts.
+pub(crate) fn uuid(parts: &[&str]) -> String {
+    let digits = hex(parts, 30);
+    let piece = |from: usize, to: usize| digits.get(from..to).unwrap_or_default().to_owned();
+    format!(
+        "{}-{}-4{}-a{}-{}",
+        piece(0, 8),
+        piece(8, 12),
+        piece(12, 15),
+        piece(15, 18),
+        piece(18, 30)
+    )
+}
+
 #[cfg(test)]
-mod tests {
+mod node_tests {
     use super::*;
 
     #[test]
@@ -218,5 +468,18 @@ mod tests {
             "NoSchedule"
         );
         assert!(spec(NodeRole::Worker).to_object()["spec"]["taints"].is_null());
+    }
+}
+
+#[cfg(test)]
+mod identity_tests {
+    use super::*;
+
+    #[test]
+    fn ids_repeat_and_differ() {
+        assert_eq!(hex(&["a", "b"], 64), hex(&["a", "b"], 64));
+        assert_ne!(hex(&["a", "b"], 64), hex(&["ab", ""], 64));
+        assert_eq!(hex(&["a"], 64).len(), 64);
+        assert_eq!(uuid(&["x"]).len(), 36);
     }
 }

@@ -7,17 +7,11 @@
 //! It runs on a thread of its own, so neither a busy test nor the end of a test's runtime
 //! changes what its clients see.
 
-mod accept;
-mod connect;
-mod counts;
-mod faults;
-mod handle;
 mod link;
-mod pump;
 #[cfg(test)]
 mod tests;
 
-pub use connect::ConnectProxy;
-pub use counts::Counts;
-pub use faults::{Cut, CutEvery, Faults};
-pub use handle::Proxy;
+pub use link::ConnectProxy;
+pub use link::Counts;
+pub use link::Proxy;
+pub use link::{Cut, CutEvery, Faults};

@@ -7,16 +7,12 @@
     reason = "reading a field of a JSON value never panics, and only documents made here are written to"
 )]
 
-mod clock;
-mod kinds;
 mod request;
-mod retry;
 mod target;
-mod watch;
 
-pub use clock::{micros, now, seconds};
-pub use kinds::{Kind, kind_of};
+pub use request::Patience;
 pub use request::{Answer, Body, Call, Rest, RestError, Verb};
-pub use retry::Patience;
+pub use request::{Notice, Watching};
+pub use request::{micros, now, seconds};
 pub use target::Target;
-pub use watch::{Notice, Watching};
+pub use target::{Kind, kind_of};

@@ -4,12 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use bytes::BytesMut;
 use http::{Method, Request, StatusCode};
 use http_body_util::BodyExt as _;
+use jiff::Timestamp;
 use serde_json::Value;
 use tokio::time::{Instant, sleep, timeout};
 
-use super::{Patience, Target, Watching};
+use super::Target;
 
 /// Connections to the API servers of one cluster; calls go to the one that answered last.
 #[derive(Clone)]
@@ -352,5 +354,185 @@ fn refusal(verb: Verb, path: String, status: StatusCode, body: &[u8]) -> RestErr
         status,
         reason,
         message,
+    }
+}
+
+/// Reads the wall clock.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the clock: the players stamp what they write with the time of writing"
+)]
+pub fn now() -> Timestamp {
+    Timestamp::now()
+}
+
+/// Writes a time as `metav1.Time`: whole seconds, UTC.
+pub fn seconds(at: Timestamp) -> String {
+    at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
+/// Writes a time as `metav1.MicroTime`: six digits after the point, UTC.
+pub fn micros(at: Timestamp) -> String {
+    at.strftime("%Y-%m-%dT%H:%M:%S%.6fZ").to_string()
+}
+
+/// One line of a watch.
+#[derive(Debug, Clone)]
+pub struct Notice {
+    /// `ADDED`, `MODIFIED`, `DELETED`, `BOOKMARK` or `ERROR`.
+    pub what: String,
+    /// The object.
+    pub object: Value,
+}
+
+/// An open watch.
+pub struct Watching {
+    body: kube::client::Body,
+    pending: BytesMut,
+}
+
+impl Watching {
+    pub(super) fn new(body: kube::client::Body) -> Self {
+        Self {
+            body,
+            pending: BytesMut::new(),
+        }
+    }
+
+    /// Waits for the next notice.
+    ///
+    /// `None` when the stream is over, cut, or says what is no notice: the caller asks again.
+    pub async fn next(&mut self) -> Option<Notice> {
+        loop {
+            if let Some(end) = self.pending.iter().position(|byte| *byte == b'\n') {
+                let line = self.pending.split_to(end + 1);
+                let mut told: Value = serde_json::from_slice(&line).ok()?;
+                let what = told["type"].as_str()?.to_owned();
+                return Some(Notice {
+                    what,
+                    object: told["object"].take(),
+                });
+            }
+            let frame = self.body.frame().await?.ok()?;
+            if let Ok(data) = frame.into_data() {
+                self.pending.extend_from_slice(&data);
+            }
+        }
+    }
+}
+
+/// What a caller bears before it gives up.
+#[derive(Debug, Clone, Copy)]
+pub struct Patience {
+    /// Tries again for this long after the first try.
+    pub total: Duration,
+    /// Takes "not found" for "not there yet": a namespace or a definition that is still to come.
+    pub until_found: bool,
+}
+
+impl Patience {
+    /// The longest pause between two tries.
+    const LONGEST_PAUSE: Duration = Duration::from_millis(400);
+
+    /// Bears outages only.
+    pub const fn outages(total: Duration) -> Self {
+        Self {
+            total,
+            until_found: false,
+        }
+    }
+
+    /// Bears outages, and waits for what the call needs to come into being.
+    pub const fn until_found(total: Duration) -> Self {
+        Self {
+            total,
+            until_found: true,
+        }
+    }
+
+    /// Pause before try number `attempt + 1`: 10 ms, doubling.
+    pub(super) fn pause(attempt: u32) -> Duration {
+        let doubled =
+            Duration::from_millis(10).saturating_mul(2_u32.saturating_pow(attempt.min(10)));
+        doubled.min(Self::LONGEST_PAUSE)
+    }
+
+    /// Whether a later try can end otherwise.
+    pub(super) fn bears(self, error: &RestError) -> bool {
+        match error {
+            RestError::Unreachable { .. } | RestError::TooSlow { .. } => true,
+            RestError::Refused { status, reason, .. } => match *status {
+                StatusCode::TOO_MANY_REQUESTS
+                | StatusCode::INTERNAL_SERVER_ERROR
+                | StatusCode::BAD_GATEWAY
+                | StatusCode::SERVICE_UNAVAILABLE
+                | StatusCode::GATEWAY_TIMEOUT => true,
+                StatusCode::NOT_FOUND => self.until_found,
+                // A Pod is forbidden until its namespace has the default ServiceAccount.
+                StatusCode::FORBIDDEN => self.until_found && reason == "Forbidden",
+                _ => false,
+            },
+            RestError::NoPath { .. } | RestError::NoServer { .. } | RestError::NotJson { .. } => {
+                false
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod clock_tests {
+    use super::*;
+
+    #[test]
+    fn times_are_written_as_kubernetes_does() {
+        let at: Timestamp = "2026-03-04T05:06:07.080910Z".parse().unwrap();
+        assert_eq!(seconds(at), "2026-03-04T05:06:07Z");
+        assert_eq!(micros(at), "2026-03-04T05:06:07.080910Z");
+        assert_eq!(
+            micros("2026-03-04T05:06:07Z".parse().unwrap()),
+            "2026-03-04T05:06:07.000000Z"
+        );
+    }
+}
+
+#[cfg(test)]
+mod retry_tests {
+    use super::super::Verb;
+    use super::*;
+
+    fn refused(status: u16, reason: &str) -> RestError {
+        RestError::Refused {
+            verb: Verb::Post,
+            path: "/".to_owned(),
+            status: StatusCode::from_u16(status).unwrap(),
+            reason: reason.to_owned(),
+            message: String::new(),
+        }
+    }
+
+    #[test]
+    fn outages_are_borne_and_refusals_are_not() {
+        let patience = Patience::outages(Duration::from_secs(1));
+        for (status, reason) in [(429, "TooManyRequests"), (500, "InternalError"), (503, "")] {
+            assert!(patience.bears(&refused(status, reason)), "{status}");
+        }
+        for (status, reason) in [(404, "NotFound"), (409, "AlreadyExists"), (422, "Invalid")] {
+            assert!(!patience.bears(&refused(status, reason)), "{status}");
+        }
+    }
+
+    #[test]
+    fn what_is_still_to_come_is_waited_for_when_asked() {
+        let patience = Patience::until_found(Duration::from_secs(1));
+        assert!(patience.bears(&refused(404, "NotFound")));
+        assert!(patience.bears(&refused(403, "Forbidden")));
+        assert!(!patience.bears(&refused(422, "Invalid")));
+    }
+
+    #[test]
+    fn pauses_grow_and_stay_short() {
+        assert_eq!(Patience::pause(1), Duration::from_millis(20));
+        assert!(Patience::pause(3) > Patience::pause(2));
+        assert_eq!(Patience::pause(60), Patience::LONGEST_PAUSE);
     }
 }

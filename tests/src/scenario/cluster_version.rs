@@ -5,9 +5,9 @@
 use serde_json::{Value, json};
 
 use super::Moment;
-use super::conditions::Conditions;
 use super::file::Release;
-use super::progress::{Progress, done_of};
+use super::operator::Conditions;
+use super::operator::{Progress, done_of};
 
 const UPDATING: &str =
     "An update is already in progress and the details are in the Progressing condition.";

@@ -11,12 +11,7 @@
 )]
 
 mod cluster_version;
-mod conditions;
-mod definitions;
-mod dice;
-mod error;
 mod file;
-mod growth;
 mod jsonl;
 mod load;
 mod moment;
@@ -24,21 +19,17 @@ mod monitored;
 mod operator;
 mod plan;
 mod play;
-mod progress;
-mod read;
-mod script;
-mod step;
 mod story;
 mod workload;
 
-pub use error::ScenarioError;
 pub use file::Scenario;
-pub use growth::{Growth, Load};
+pub use file::{large, small};
 pub use jsonl::{WriteError, Writing, Written};
 pub use load::LoadSteps;
+pub use load::{Growth, Load};
 pub use moment::Moment;
+pub use moment::ScenarioError;
 pub use monitored::{Expected, Fault, Monitored, Verdict};
+pub use plan::{Act, Gate, Leader, Step};
 pub use plan::{Canary, Landmark, Outcome, Plan, PlantedFault};
 pub use play::{ApiPlayer, ApiServers, Entry, Journal, PlayError, control_plane};
-pub use read::{large, small};
-pub use step::{Act, Gate, Leader, Step};

@@ -3,9 +3,8 @@
 use serde_json::{Value, json};
 
 use super::Moment;
-use super::conditions::Conditions;
-use super::file::Operator;
-use super::script::{Said, Script};
+use super::file::{Operator, Release};
+use super::plan::{Said, Script};
 use crate::rest::Target;
 
 const API: &str = "config.openshift.io/v1";
@@ -209,4 +208,229 @@ pub(super) fn related_objects(operator: &Operator) -> Value {
         ),
     );
     json!({"extension": null, "relatedObjects": related})
+}
+
+/// A list of conditions in the order in which they first came.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Conditions {
+    entries: Vec<Condition>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct Condition {
+    kind: String,
+    status: String,
+    reason: String,
+    message: String,
+    since: Moment,
+}
+
+impl Conditions {
+    /// Sets a condition; true when anything about it changed.
+    pub(super) fn set(
+        &mut self,
+        at: Moment,
+        kind: &str,
+        status: &str,
+        reason: &str,
+        message: &str,
+    ) -> bool {
+        let Some(known) = self.entries.iter_mut().find(|entry| entry.kind == kind) else {
+            let (reason, message) = (reason.to_owned(), message.to_owned());
+            self.entries.push(Condition {
+                kind: kind.to_owned(),
+                status: status.to_owned(),
+                reason,
+                message,
+                since: at,
+            });
+            return true;
+        };
+        let before = known.clone();
+        if known.status != status {
+            known.since = at;
+        }
+        status.clone_into(&mut known.status);
+        reason.clone_into(&mut known.reason);
+        message.clone_into(&mut known.message);
+        *known != before
+    }
+
+    /// Takes a condition away; true when it was there.
+    pub(super) fn remove(&mut self, kind: &str) -> bool {
+        let before = self.entries.len();
+        self.entries.retain(|entry| entry.kind != kind);
+        self.entries.len() != before
+    }
+
+    /// As in `status.conditions`; empty reasons and messages are left out.
+    pub(super) fn to_json(&self) -> Value {
+        let entries = self.entries.iter().map(|entry| {
+            let mut value = json!({
+                "type": entry.kind,
+                "status": entry.status,
+                "lastTransitionTime": entry.since.stamp(),
+            });
+            if !entry.reason.is_empty() {
+                value["reason"] = json!(entry.reason);
+            }
+            if !entry.message.is_empty() {
+                value["message"] = json!(entry.message);
+            }
+            value
+        });
+        Value::Array(entries.collect())
+    }
+}
+
+/// How far an update is, as the operator reports it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Progress {
+    pub(super) progressing_reason: String,
+    pub(super) progressing: String,
+    /// Reason and message, when something fails.
+    pub(super) failing: Option<(String, String)>,
+}
+
+impl Progress {
+    /// Nothing to wait for: so many manifests are done.
+    pub(super) fn done(release: &Release, done: u32) -> Self {
+        Self {
+            progressing_reason: String::new(),
+            progressing: done_of(release, done),
+            failing: None,
+        }
+    }
+
+    /// Waits for operators that are still on their way.
+    pub(super) fn waiting(release: &Release, done: u32, operators: &[&str]) -> Self {
+        let plural = if operators.len() == 1 { "" } else { "s" };
+        Self {
+            progressing_reason: format!("ClusterOperator{plural}Updating"),
+            progressing: format!(
+                "{}, waiting on {}",
+                done_of(release, done),
+                operators.join(", ")
+            ),
+            failing: None,
+        }
+    }
+
+    /// One operator is degraded and nothing else is left to wait for.
+    pub(super) fn degraded(release: &Release, done: u32, operator: &str) -> Self {
+        Self {
+            progressing_reason: "ClusterOperatorDegraded".to_owned(),
+            progressing: format!(
+                "{}, waiting up to 40 minutes on {operator}",
+                done_of(release, done)
+            ),
+            failing: None,
+        }
+    }
+
+    /// One operator is degraded while others of its level are on their way.
+    pub(super) fn degraded_among_others(release: &Release, operator: &str) -> Self {
+        Self {
+            progressing_reason: "MultipleErrors".to_owned(),
+            progressing: format!(
+                "Unable to apply {}: an unknown error has occurred: MultipleErrors",
+                release.version
+            ),
+            failing: Some((
+                "ClusterOperatorDegraded".to_owned(),
+                format!("Cluster operator {operator} is degraded"),
+            )),
+        }
+    }
+
+    /// Operators are not available: seen during an installation.
+    pub(super) fn not_available(release: &Release, operators: &[&str]) -> Self {
+        let (reason, progressing, failing) = match operators {
+            [one] => (
+                "ClusterOperatorNotAvailable",
+                format!("the cluster operator {one} is not available"),
+                format!("Cluster operator {one} is not available"),
+            ),
+            many => (
+                "ClusterOperatorsNotAvailable",
+                "some cluster operators are not available".to_owned(),
+                format!("Cluster operators {} are not available", many.join(", ")),
+            ),
+        };
+        Self {
+            progressing_reason: reason.to_owned(),
+            progressing: format!("Unable to apply {}: {progressing}", release.version),
+            failing: Some((reason.to_owned(), failing)),
+        }
+    }
+
+    /// The first words of an operator process.
+    pub(super) fn bare(release: &Release) -> Self {
+        Self {
+            progressing_reason: String::new(),
+            progressing: format!("Working towards {}", release.version),
+            failing: None,
+        }
+    }
+}
+
+/// So many manifests of a release are done.
+pub(super) fn done_of(release: &Release, done: u32) -> String {
+    let percent = done * 100 / release.manifests.max(1);
+    format!(
+        "Working towards {}: {done} of {} done ({percent}% complete)",
+        release.version, release.manifests
+    )
+}
+
+#[cfg(test)]
+mod conditions_tests {
+    use super::*;
+
+    #[test]
+    fn only_a_flip_moves_the_time() {
+        let mut conditions = Conditions::default();
+        assert!(conditions.set(Moment::from_secs(1.0), "Available", "True", "", "one"));
+        assert!(conditions.set(Moment::from_secs(2.0), "Available", "True", "", "two"));
+        assert!(!conditions.set(Moment::from_secs(3.0), "Available", "True", "", "two"));
+        assert_eq!(
+            conditions.to_json()[0]["lastTransitionTime"],
+            "{{secs 1000}}"
+        );
+        assert!(conditions.set(Moment::from_secs(4.0), "Available", "False", "", "two"));
+        assert_eq!(
+            conditions.to_json()[0]["lastTransitionTime"],
+            "{{secs 4000}}"
+        );
+        assert!(conditions.remove("Available") && !conditions.remove("Available"));
+    }
+}
+
+#[cfg(test)]
+mod progress_tests {
+    use super::*;
+
+    #[test]
+    fn progress_is_worded_by_what_is_waited_for() {
+        let release = Release {
+            version: "1.0.1".to_owned(),
+            image: "registry.example/r@sha256:0".to_owned(),
+            manifests: 50,
+        };
+        let one = Progress::waiting(&release, 25, &["etcd"]);
+        assert_eq!(one.progressing_reason, "ClusterOperatorUpdating");
+        assert_eq!(
+            one.progressing,
+            "Working towards 1.0.1: 25 of 50 done (50% complete), waiting on etcd"
+        );
+        let two = Progress::waiting(&release, 25, &["dns", "network"]);
+        assert_eq!(two.progressing_reason, "ClusterOperatorsUpdating");
+        assert!(
+            Progress::not_available(&release, &["a", "b"])
+                .failing
+                .unwrap()
+                .1
+                .contains("a, b")
+        );
+    }
 }

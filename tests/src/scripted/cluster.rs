@@ -1,22 +1,27 @@
 //! Owns the handle of a running server: its threads, its listener, its settings, its faults.
 //! Refuses writes and questions; they are in `writes` and `questions`.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::Arc;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
+use jiff::{SignedDuration, Timestamp};
 use tokio::net::TcpSocket;
 use tokio::runtime::{Builder, Runtime};
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 
-use super::fault::{End, Fault, FaultId, On};
-use super::log::locked;
+use super::fault::{End, Fault, FaultId, On, Rules};
+use super::log::{Asked, Exchange, Log, Pulse, locked};
+use super::model::ObjectKey;
 use super::model::{Content, Model};
 use super::resource::Resource;
 use super::respond;
-use super::settings::Settings;
-use super::state::State;
-use super::storage::ObjectKey;
+use super::stream::Delivered;
 
 /// The kernel's send buffer of each connection; small, so that a client that stops reading is soon felt.
 const SEND_BUFFER_BYTES: u32 = 256 * 1024;
@@ -225,4 +230,362 @@ fn socket(address: SocketAddr) -> Result<TcpSocket> {
     let bound = socket.local_addr()?;
     ensure!(bound.port() != 0, "no port was given");
     Ok(socket)
+}
+
+/// What the server makes of `sendInitialEvents`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WatchList {
+    /// Serves it, as 1.32 and 1.34 on.
+    Served,
+    /// Does not know the parameter, as before 1.27: the end bookmark never comes.
+    Ignored,
+    /// Answers 422, as with the feature gate off.
+    Refused,
+}
+
+/// Where the bookmark that ends the initial events goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InitialEnd {
+    /// Behind the last initial event, as it should be.
+    AfterEvents,
+    /// Nowhere.
+    Missing,
+    /// In front of the first initial event.
+    BeforeEvents,
+    /// Behind the last one, without a resource version.
+    WithoutRevision,
+}
+
+/// How much of the newer discovery the server speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Aggregation {
+    /// `v2` and `v2beta1`.
+    V2,
+    /// `v2beta1` only, as 1.26 to 1.29.
+    V2Beta1,
+    /// None: the legacy documents whatever is asked.
+    Off,
+}
+
+/// When bodies are compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Gzip {
+    /// Never.
+    Never,
+    /// When the client accepts it: one member a flush.
+    WhenAccepted,
+    /// Always, as a careless proxy might.
+    Always,
+}
+
+/// How lines become chunks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Chunking {
+    /// One line a chunk, as real servers mostly do.
+    PerLine,
+    /// Everything that waits in one chunk.
+    Together,
+    /// Chunks of so many bytes, wherever the lines end.
+    Bytes(usize),
+}
+
+/// The server's personality; change it with [`super::ScriptedCluster::set`].
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// `gitVersion` in `/version`.
+    pub version: String,
+    /// What it makes of `sendInitialEvents`.
+    pub watch_list: WatchList,
+    /// Where the end of the initial events is told.
+    pub initial_end: InitialEnd,
+    /// How many changes of the history the initial events of a watch lie back; these changes follow
+    /// them, before the bookmark, as a busy watch cache sends them.
+    pub initial_lag: usize,
+    /// The pause between periodic bookmarks; none are sent without.
+    pub bookmark_interval: Option<Duration>,
+    /// Ends every watch after so long, whatever the client asked for.
+    pub watch_limit: Option<Duration>,
+    /// How lines become chunks.
+    pub chunking: Chunking,
+    /// When bodies are compressed.
+    pub gzip: Gzip,
+    /// How much of aggregated discovery is spoken.
+    pub aggregation: Aggregation,
+    /// Whether discovery documents carry an `ETag` and honour `If-None-Match`.
+    pub etags: bool,
+    /// Groups left out of `/apis` though they are served.
+    pub hidden_groups: BTreeSet<String>,
+    /// Groups left out of every second answer to `/apis`.
+    pub flapping_groups: BTreeSet<String>,
+    /// Groups told as `Stale`, without their resources.
+    pub stale_groups: BTreeSet<String>,
+    /// Discovery tells of no group at all.
+    pub empty_discovery: bool,
+    /// The bearer token every request must carry; 401 without.
+    pub token: Option<String>,
+    /// Headers added to every answer.
+    pub extra_headers: Vec<(String, String)>,
+    /// How long a list of a future revision waits for it before its 504.
+    pub future_list_wait: Duration,
+    /// How long a client may leave a full socket unread before its connection is closed.
+    pub stall_limit: Option<Duration>,
+    /// How many changes a storage remembers.
+    pub history_limit: Option<usize>,
+    /// How wrong the `Date` header is.
+    pub clock_skew_secs: i64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            version: "v1.36.3".to_owned(),
+            watch_list: WatchList::Served,
+            initial_end: InitialEnd::AfterEvents,
+            initial_lag: 0,
+            bookmark_interval: Some(Duration::from_mins(1)),
+            watch_limit: None,
+            chunking: Chunking::PerLine,
+            gzip: Gzip::WhenAccepted,
+            aggregation: Aggregation::V2,
+            etags: true,
+            hidden_groups: BTreeSet::new(),
+            flapping_groups: BTreeSet::new(),
+            stale_groups: BTreeSet::new(),
+            empty_discovery: false,
+            token: None,
+            extra_headers: Vec::new(),
+            future_list_wait: Duration::from_secs(3),
+            stall_limit: None,
+            history_limit: None,
+            clock_skew_secs: 0,
+        }
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the module the wall clock is read in"
+)]
+fn now(skew_secs: i64) -> Timestamp {
+    Timestamp::now().saturating_add_secs(skew_secs)
+}
+
+/// Moves a moment without ever failing: a skew too large for the calendar is ignored.
+trait SaturatingSecs {
+    fn saturating_add_secs(self, secs: i64) -> Self;
+}
+
+impl SaturatingSecs for Timestamp {
+    fn saturating_add_secs(self, secs: i64) -> Self {
+        self.checked_add(SignedDuration::from_secs(secs))
+            .unwrap_or(self)
+    }
+}
+
+/// The value of a `Date` header, wrong by `skew_secs`.
+pub(crate) fn http_date(skew_secs: i64) -> String {
+    now(skew_secs)
+        .strftime("%a, %d %b %Y %H:%M:%S GMT")
+        .to_string()
+}
+
+/// The value of a `creationTimestamp`, cut to whole seconds as API servers do.
+pub(crate) fn creation_timestamp() -> String {
+    now(0).strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
+/// Gives so many bytes of noise; the same seed gives the same.
+pub fn noise(seed: u64, len: usize) -> String {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let letters = std::iter::repeat_with(|| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        if state >> 61 == 0 {
+            ' '
+        } else {
+            char::from(b'a' + (state % 26).to_le_bytes()[0])
+        }
+    });
+    letters.take(len).collect()
+}
+
+/// An answer that is being sent.
+#[derive(Debug)]
+struct Live {
+    exchange: Arc<Exchange>,
+    order: watch::Sender<Option<End>>,
+}
+
+/// Everything shared.
+#[derive(Debug)]
+pub(crate) struct State {
+    pub(crate) model: Mutex<Model>,
+    pub(crate) settings: Mutex<Settings>,
+    pub(crate) rules: Mutex<Rules>,
+    pub(crate) log: Log,
+    pub(crate) pulse: Arc<Pulse>,
+    /// While true, streams send nothing new.
+    held: watch::Sender<bool>,
+    live: Mutex<BTreeMap<usize, Live>>,
+    connections: AtomicUsize,
+    group_lists: AtomicUsize,
+}
+
+impl State {
+    pub(crate) fn new(model: Model) -> Self {
+        Self {
+            model: Mutex::new(model),
+            settings: Mutex::new(Settings::default()),
+            rules: Mutex::new(Rules::default()),
+            log: Log::default(),
+            pulse: Arc::new(Pulse::default()),
+            held: watch::Sender::new(false),
+            live: Mutex::new(BTreeMap::new()),
+            connections: AtomicUsize::new(0),
+            group_lists: AtomicUsize::new(0),
+        }
+    }
+
+    pub(crate) fn next_connection(&self) -> usize {
+        self.connections.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// True for every second answer to `/apis`.
+    pub(crate) fn flap(&self) -> bool {
+        self.group_lists.fetch_add(1, Ordering::Relaxed) % 2 == 1
+    }
+
+    pub(crate) fn hold(&self, held: bool) {
+        self.held.send_replace(held);
+    }
+
+    pub(crate) fn is_held(&self) -> bool {
+        *self.held.borrow()
+    }
+
+    /// Waits until the streams are let go.
+    pub(crate) async fn released(&self) {
+        // The sender lives as long as `self`, so waiting cannot fail.
+        self.held.subscribe().wait_for(|held| !held).await.ok();
+    }
+
+    /// Begins the answer to a request: whoever sees it in the log can order it to end.
+    pub(crate) fn begin(
+        &self,
+        connection: usize,
+        asked: Asked,
+    ) -> (Arc<Exchange>, watch::Receiver<Option<End>>) {
+        let (order, ordered) = watch::channel(None);
+        // An order waits here until what the log already shows can be ordered.
+        let mut all = locked(&self.live);
+        let exchange = self.log.begin(connection, asked);
+        let live = Live {
+            exchange: Arc::clone(&exchange),
+            order,
+        };
+        all.insert(exchange.number, live);
+        drop(all);
+        self.pulse.beat();
+        (exchange, ordered)
+    }
+
+    /// Notes how an answer ended.
+    pub(crate) fn finish(&self, exchange: &Exchange, ending: super::log::Ending) {
+        locked(&self.live).remove(&exchange.number);
+        exchange.note(|progress| progress.ended = Some((Instant::now(), ending)));
+        self.pulse.beat();
+    }
+
+    /// Orders the live answers a pattern matches to end; returns how many there were.
+    pub(crate) fn order(&self, on: &On, end: End) -> usize {
+        let live = locked(&self.live);
+        let mut ordered = 0;
+        for live in live.values().filter(|live| on.matches(&live.exchange)) {
+            live.order.send_replace(Some(end));
+            ordered += 1;
+        }
+        ordered
+    }
+
+    /// Notes what a client has been given.
+    pub(crate) fn sent(&self, delivered: Delivered, watched: bool) {
+        if delivered.commits.is_empty() && delivered.altered.is_empty() {
+            return;
+        }
+        let now = Instant::now();
+        let mut model = locked(&self.model);
+        for commit in delivered.commits {
+            if let Some(committed) = model.committed.get_mut(commit) {
+                let first = if watched {
+                    &mut committed.first_watched
+                } else {
+                    &mut committed.first_listed
+                };
+                first.get_or_insert(now);
+            }
+        }
+        model.altered.extend(delivered.altered);
+    }
+}
+
+/// What to write into a kubeconfig file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Kubeconfig {
+    /// Leads to the server.
+    Good,
+    /// Leads to the server, with a bearer token.
+    WithToken(String),
+    /// Leads elsewhere.
+    Elsewhere(String),
+    /// Nothing.
+    Empty,
+    /// The first half of a good one.
+    HalfWritten,
+    /// Not YAML.
+    NotYaml,
+    /// YAML whose current context does not exist.
+    NoSuchContext,
+}
+
+impl ScriptedCluster {
+    /// Writes a kubeconfig; whole files replace the old one in one step, half-written ones do not.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be written.
+    pub fn write_kubeconfig(&self, path: &Path, what: &Kubeconfig) -> Result<()> {
+        let url = self.url();
+        let text = match what {
+            Kubeconfig::Good => text(&url, None, "scripted"),
+            Kubeconfig::WithToken(token) => text(&url, Some(token), "scripted"),
+            Kubeconfig::Elsewhere(url) => text(url, None, "scripted"),
+            Kubeconfig::NoSuchContext => text(&url, None, "nowhere"),
+            Kubeconfig::Empty => String::new(),
+            Kubeconfig::NotYaml => "{]: \"\n\t- nonsense".to_owned(),
+            Kubeconfig::HalfWritten => {
+                let whole = text(&url, None, "scripted");
+                let half = whole.get(..whole.len() / 2).unwrap_or_default();
+                return fs::write(path, half).with_context(|| format!("write {}", path.display()));
+            }
+        };
+        let fresh = path.with_extension("new");
+        fs::write(&fresh, text).with_context(|| format!("write {}", fresh.display()))?;
+        fs::rename(&fresh, path).with_context(|| format!("replace {}", path.display()))
+    }
+}
+
+fn text(url: &str, token: Option<&str>, context: &str) -> String {
+    let user = token.map_or_else(|| "{}".to_owned(), |token| format!("{{token: {token}}}"));
+    format!(
+        "apiVersion: v1\n\
+         kind: Config\n\
+         clusters:\n\
+         - name: scripted\n  cluster:\n    server: {url}\n\
+         users:\n\
+         - name: tester\n  user: {user}\n\
+         contexts:\n\
+         - name: scripted\n  context: {{cluster: scripted, user: tester}}\n\
+         current-context: {context}\n"
+    )
 }

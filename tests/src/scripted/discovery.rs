@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use super::answer::Answer;
-use super::etag;
+use super::cluster::{Aggregation, Settings};
 use super::log::Asked;
 use super::model::Model;
+use super::resource::Page;
 use super::resource::Resource;
-use super::route::Page;
-use super::settings::{Aggregation, Settings};
+use super::wire;
+use super::wire::Answer;
 
 /// Group, then version, then the resources served there.
 type Groups<'a> = BTreeMap<&'a str, BTreeMap<&'a str, Vec<&'a Resource>>>;
@@ -137,7 +137,7 @@ fn aggregated_answer(
         "metadata": {},
         "items": items,
     }));
-    let tag = etag::of(&document);
+    let tag = wire::of(&document);
     let mut answer = Answer::document(200, document);
     if settings.etags && asked.header("if-none-match") == Some(tag.as_str()) {
         answer = Answer::document(304, Vec::new());

@@ -3,8 +3,8 @@
 
 use std::time::{Duration, Instant};
 
+use super::cluster::Chunking;
 use super::log::{Asked, Exchange};
-use super::settings::Chunking;
 
 /// How a connection ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,14 +8,14 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
-use super::answer::{Answer, Body, Line};
+use super::cluster::Settings;
 use super::fault::status_object;
 use super::log::Asked;
 use super::model::Model;
+use super::model::{ObjectKey, Storage, Version};
 use super::resource::Resource;
-use super::route::Target;
-use super::settings::Settings;
-use super::storage::{ObjectKey, Storage, Version};
+use super::resource::Target;
+use super::wire::{Answer, Body, Line};
 
 /// The answer to a request that is not granted.
 pub(crate) type Refusal = Box<Answer>;

@@ -1,17 +1,16 @@
 //! Owns the cluster in memory: its resources, its storages, the one revision counter over them and the oracle.
 //! Refuses to speak HTTP.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, ensure};
+use tokio::sync::watch;
 
-use super::clock;
-use super::oracle::{Altered, Change, Committed};
+use super::cluster;
+use super::log::{Altered, Change, Committed};
 use super::resource::Resource;
-use super::storage::{ObjectKey, Step, Storage, Version};
-use super::template::Template;
 
 /// The content of a write.
 #[derive(Debug, Clone, Copy)]
@@ -114,7 +113,7 @@ impl Model {
         let previous = self.current(&storage, &object);
         let (uid, created) = match &previous {
             Some(version) => (Arc::clone(&version.uid), Arc::clone(&version.created)),
-            None => (self.new_uid(), clock::creation_timestamp().into()),
+            None => (self.new_uid(), cluster::creation_timestamp().into()),
         };
         let template = Arc::new(match content {
             Content::Members { metadata, members } => {
@@ -263,4 +262,250 @@ fn compose(object: &ObjectKey, created: &str, metadata: &str, members: &[u8]) ->
         source.extend_from_slice(more);
     }
     source
+}
+
+/// Namespace and name; the namespace is empty for cluster-scoped objects.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct ObjectKey {
+    pub(crate) namespace: String,
+    pub(crate) name: String,
+}
+
+/// One version of an object.
+#[derive(Debug, Clone)]
+pub(crate) struct Version {
+    pub(crate) template: Arc<Template>,
+    pub(crate) uid: Arc<str>,
+    pub(crate) created: Arc<str>,
+    pub(crate) revision: u128,
+    /// The sequence number in the oracle.
+    pub(crate) commit: usize,
+}
+
+/// One step of the history.
+#[derive(Debug, Clone)]
+pub(crate) struct Step {
+    pub(crate) change: Change,
+    pub(crate) key: ObjectKey,
+    /// The content after the change; for a deletion the last content with the deletion's revision.
+    pub(crate) version: Version,
+    pub(crate) previous: Option<Version>,
+}
+
+/// The objects and the history behind one or several resources.
+#[derive(Debug)]
+pub(crate) struct Storage {
+    pub(crate) objects: BTreeMap<ObjectKey, Version>,
+    history: VecDeque<Step>,
+    /// How many steps were dropped from the front of the history.
+    dropped: usize,
+    /// A watch from below answers 410.
+    pub(crate) watch_floor: u128,
+    /// A list of exactly a revision below answers 410.
+    pub(crate) list_floor: u128,
+    /// Streams opened under another generation end cleanly, once they sent what waits.
+    pub(crate) generation: u64,
+    /// Streams opened under another lineage end at once: their history is no longer this one.
+    pub(crate) lineage: u64,
+    /// Counts the bookmarks asked for by hand.
+    pub(crate) bookmark_round: u64,
+    changed: watch::Sender<()>,
+}
+
+impl Storage {
+    /// An empty storage that can be watched from `floor` on.
+    pub(crate) fn new(floor: u128) -> Self {
+        Self {
+            objects: BTreeMap::new(),
+            history: VecDeque::new(),
+            dropped: 0,
+            watch_floor: floor,
+            list_floor: 0,
+            generation: 0,
+            lineage: 0,
+            bookmark_round: 0,
+            changed: watch::Sender::new(()),
+        }
+    }
+
+    pub(crate) fn subscribe(&self) -> watch::Receiver<()> {
+        self.changed.subscribe()
+    }
+
+    /// Wakes the streams of this storage.
+    pub(crate) fn notify(&self) {
+        self.changed.send_replace(());
+    }
+
+    /// Ends the open streams cleanly and forgets the watch cache, as a schema change does.
+    pub(crate) fn reinitialise(&mut self, revision: u128) {
+        self.generation += 1;
+        self.watch_floor = revision;
+        self.notify();
+    }
+
+    pub(crate) fn apply(&mut self, step: Step, history_limit: Option<usize>) {
+        if step.change == Change::Deleted {
+            self.objects.remove(&step.key);
+        } else {
+            self.objects.insert(step.key.clone(), step.version.clone());
+        }
+        self.history.push_back(step);
+        while history_limit.is_some_and(|limit| self.history.len() > limit) {
+            self.drop_oldest();
+        }
+    }
+
+    /// Drops the history up to and including `revision`.
+    pub(crate) fn compact(&mut self, revision: u128) {
+        while self
+            .history
+            .front()
+            .is_some_and(|step| step.version.revision <= revision)
+        {
+            self.drop_oldest();
+        }
+        self.watch_floor = self.watch_floor.max(revision);
+        self.list_floor = self.list_floor.max(revision);
+    }
+
+    fn drop_oldest(&mut self) {
+        if let Some(step) = self.history.pop_front() {
+            self.dropped += 1;
+            self.watch_floor = self.watch_floor.max(step.version.revision);
+            self.list_floor = self.list_floor.max(step.version.revision);
+        }
+    }
+
+    /// The position after every step up to `revision`.
+    pub(crate) fn position_after(&self, revision: u128) -> usize {
+        let kept = self
+            .history
+            .partition_point(|step| step.version.revision <= revision);
+        self.dropped + kept
+    }
+
+    /// The steps from a position on, or nothing when some of them were dropped.
+    pub(crate) fn steps_from(&self, position: usize) -> Option<impl Iterator<Item = &Step>> {
+        let start = position.checked_sub(self.dropped)?;
+        Some(self.history.iter().skip(start))
+    }
+
+    /// The revision before the last `count` changes, or before as many of them as are kept.
+    pub(crate) fn revision_before(&self, count: usize) -> Option<u128> {
+        let first = self.history.len().saturating_sub(count);
+        let step = self.history.get(first)?;
+        Some(step.version.revision.saturating_sub(1))
+    }
+
+    /// The objects as they were at `revision`, which must not lie below the list floor.
+    pub(crate) fn objects_at(&self, revision: u128) -> BTreeMap<ObjectKey, Version> {
+        let mut objects = self.objects.clone();
+        let later = self
+            .history
+            .iter()
+            .rev()
+            .take_while(|step| step.version.revision > revision);
+        for step in later {
+            match &step.previous {
+                Some(previous) => objects.insert(step.key.clone(), previous.clone()),
+                None => objects.remove(&step.key),
+            };
+        }
+        objects
+    }
+
+    /// Forgets everything after `revision`, as a restored snapshot does.
+    pub(crate) fn restore(&mut self, revision: u128) {
+        self.lineage += 1;
+        self.objects = self.objects_at(revision);
+        while self
+            .history
+            .back()
+            .is_some_and(|step| step.version.revision > revision)
+        {
+            self.history.pop_back();
+        }
+        self.reinitialise(revision);
+    }
+}
+
+/// An object's bytes between the holes, in order.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Template {
+    pieces: Vec<Piece>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Piece {
+    Literal(Vec<u8>),
+    /// `"kind":"Pod","apiVersion":"v1",`, or nothing in lists of built-in types.
+    Type,
+    Uid,
+    Revision,
+}
+
+impl Template {
+    /// Splits the source at its holes; a `$` that begins none of them stands for itself.
+    pub(crate) fn parse(source: &[u8]) -> Self {
+        let mut pieces = Vec::new();
+        let mut literal = Vec::new();
+        let mut rest = source;
+        while let Some(dollar) = rest.iter().position(|byte| *byte == b'$') {
+            let (before, hole) = rest.split_at(dollar);
+            literal.extend_from_slice(before);
+            if let Some((piece, after)) = Piece::at(hole) {
+                pieces.push(Piece::Literal(std::mem::take(&mut literal)));
+                pieces.push(piece);
+                rest = after;
+            } else {
+                literal.push(b'$');
+                rest = hole.get(1..).unwrap_or_default();
+            }
+        }
+        literal.extend_from_slice(rest);
+        pieces.push(Piece::Literal(literal));
+        Self { pieces }
+    }
+
+    /// The object as sent, with the holes filled.
+    pub(crate) fn render(&self, type_members: &str, uid: &str, revision: &str) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for piece in &self.pieces {
+            bytes.extend_from_slice(match piece {
+                Piece::Literal(literal) => literal,
+                Piece::Type => type_members.as_bytes(),
+                Piece::Uid => uid.as_bytes(),
+                Piece::Revision => revision.as_bytes(),
+            });
+        }
+        bytes
+    }
+}
+
+impl Piece {
+    fn at(source: &[u8]) -> Option<(Self, &[u8])> {
+        let holes = [
+            (b"$TYPE".as_slice(), Self::Type),
+            (b"$UID".as_slice(), Self::Uid),
+            (b"$RV".as_slice(), Self::Revision),
+        ];
+        holes
+            .into_iter()
+            .find_map(|(name, piece)| Some((piece, source.strip_prefix(name)?)))
+    }
+}
+
+#[cfg(test)]
+mod template_tests {
+    use super::Template;
+
+    #[test]
+    fn fills_the_holes_and_leaves_every_other_byte() {
+        let template = Template::parse(b"{$TYPE\"a\":\"$UID/$RV\", \"$\": \"$x\xff\"}");
+        assert_eq!(
+            template.render("\"kind\":\"K\",", "u", "7"),
+            b"{\"kind\":\"K\",\"a\":\"u/7\", \"$\": \"$x\xff\"}"
+        );
+    }
 }

@@ -7,15 +7,15 @@ use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 
-use super::answer::{self, Answer, Body, Line};
-use super::clock;
-use super::deliver::{Delivered, Delivery};
+use super::cluster;
+use super::cluster::State;
+use super::cluster::{Gzip, Settings};
 use super::fault::{End, Fault, LongList, json_type};
-use super::http::response_head;
 use super::log::{Asked, Ending, locked};
-use super::settings::{Gzip, Settings};
-use super::state::State;
+use super::stream::{Delivered, Delivery};
 use super::stream::{Stream, Taken};
+use super::wire::response_head;
+use super::wire::{self, Answer, Body, Line};
 use super::wire::{Orders, Wire};
 
 /// Accepts connections until told to stop, then closes the listener and says so by dropping `closed`.
@@ -114,7 +114,7 @@ async fn respond(
     let answer = canned.map_or_else(
         || {
             let flap = asked.path == "/apis" && state.flap();
-            answer::to(asked, &locked(&state.model), settings, flap)
+            wire::to(asked, &locked(&state.model), settings, flap)
         },
         Answer::from,
     );
@@ -345,7 +345,7 @@ fn headers(
     headers.extend(settings.extra_headers.iter().cloned());
     headers.push((
         "Date".to_owned(),
-        clock::http_date(settings.clock_skew_secs),
+        cluster::http_date(settings.clock_skew_secs),
     ));
     if gzip {
         headers.push(("Content-Encoding".to_owned(), "gzip".to_owned()));

@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 
 use super::kubelet::{number, set_condition, share};
-use super::set::SetFacts;
-use super::store::As;
-use super::world::{World, owner, text};
-use crate::kubelet::identity::hex;
+use super::player::What;
+use super::pod::Facts;
+use super::store::{As, World, owner, text};
+use crate::kubelet::node::hex;
 use crate::rest::Target;
 
 const BY: &str = "kube-controller-manager";
@@ -242,4 +242,447 @@ fn judge(conditions: &mut Value, set: &str, is_done: bool, is_available: bool, n
     if is_done || !was_done {
         set_condition(conditions, progressing, true);
     }
+}
+
+/// What a Deployment needs to know of a `ReplicaSet`.
+#[derive(Debug, Clone)]
+pub(super) struct SetFacts {
+    pub(super) target: Target,
+    pub(super) uid: String,
+    pub(super) owner_uid: String,
+    pub(super) hash: String,
+    pub(super) revision: i64,
+    pub(super) wanted: i64,
+    pub(super) replicas: i64,
+    pub(super) ready: i64,
+}
+
+impl SetFacts {
+    fn of(target: &Target, set: &Value) -> Self {
+        let meta = &set["metadata"];
+        let revision = &meta["annotations"]["deployment.kubernetes.io/revision"];
+        Self {
+            target: target.clone(),
+            uid: text(&meta["uid"]),
+            owner_uid: text(&meta["ownerReferences"][0]["uid"]),
+            hash: text(&meta["labels"]["pod-template-hash"]),
+            revision: revision
+                .as_str()
+                .and_then(|text| text.parse().ok())
+                .unwrap_or(0),
+            wanted: number(&set["spec"]["replicas"]),
+            replicas: number(&set["status"]["replicas"]),
+            ready: number(&set["status"]["readyReplicas"]),
+        }
+    }
+}
+
+impl World<'_> {
+    pub(super) fn see_set(&mut self, target: &Target, what: What, set: &Value) {
+        let key = (
+            target.namespace.clone().unwrap_or_default(),
+            target.name.clone(),
+        );
+        if what == What::Deleted {
+            self.sets.remove(&key);
+            self.collect(set);
+        } else {
+            self.sets.insert(key.clone(), SetFacts::of(target, set));
+            self.look(target.clone());
+        }
+        let owner = &set["metadata"]["ownerReferences"][0];
+        if let Some(name) = owner["name"].as_str() {
+            self.look(Target::namespaced("apps/v1", "Deployment", &key.0, name));
+        }
+    }
+
+    /// The `ReplicaSets` of a Deployment.
+    pub(super) fn sets_of(&self, namespace: &str, owner_uid: &str) -> Vec<SetFacts> {
+        self.sets
+            .range((namespace.to_owned(), String::new())..)
+            .take_while(|((other, _), _)| other == namespace)
+            .map(|(_, facts)| facts)
+            .filter(|facts| facts.owner_uid == owner_uid)
+            .cloned()
+            .collect()
+    }
+
+    pub(super) fn look_at_set(&mut self, target: &Target) {
+        let Some(set) = self.store.get(target) else {
+            return;
+        };
+        let namespace = target.namespace.clone().unwrap_or_default();
+        let pods = self.pods_of(&namespace, &text(&set["metadata"]["uid"]));
+        let alive: Vec<&Facts> = pods
+            .iter()
+            .filter(|pod| !pod.is_dying && !pod.is_over())
+            .collect();
+        let wanted = usize::try_from(number(&set["spec"]["replicas"])).unwrap_or(0);
+        for _ in alive.len()..wanted {
+            if let Some(name) = self.make_pod(&set, &set["spec"]["template"], None, &[]) {
+                let message = format!("Created pod: {name}");
+                self.say_about(
+                    &set,
+                    "kube-controller-manager",
+                    "replicaset-controller",
+                    ("SuccessfulCreate", false),
+                    &message,
+                );
+            }
+        }
+        let mut spare = alive.clone();
+        // Those that are not ready go first, then the youngest.
+        spare.sort_by_key(|pod| {
+            (
+                pod.is_ready,
+                std::cmp::Reverse(pod.started.clone()),
+                pod.uid.clone(),
+            )
+        });
+        for pod in spare.into_iter().take(alive.len().saturating_sub(wanted)) {
+            let message = format!("Deleted pod: {}", pod.target.name);
+            self.delete_pod(pod, None, "kube-controller-manager");
+            self.say_about(
+                &set,
+                "kube-controller-manager",
+                "replicaset-controller",
+                ("SuccessfulDelete", false),
+                &message,
+            );
+        }
+        let count = |value: usize| i64::try_from(value).unwrap_or(0);
+        let ready = alive.iter().filter(|pod| pod.is_ready).count();
+        let dying = pods.iter().filter(|pod| pod.is_dying).count();
+        let have = count(alive.len());
+        self.store.update("kube-controller-manager", target, As::Status, |set| {
+            let generation = set["metadata"]["generation"].clone();
+            let mut status = json!({
+                "replicas": have, "terminatingReplicas": dying, "observedGeneration": generation,
+            });
+            if have > 0 {
+                status["fullyLabeledReplicas"] = json!(have);
+            }
+            if ready > 0 {
+                status["readyReplicas"] = json!(ready);
+                status["availableReplicas"] = json!(ready);
+            }
+            set["status"] = status;
+        });
+    }
+}
+
+const BY_DAEMON_SETS: &str = "kube-controller-manager";
+const HASH: &str = "controller-revision-hash";
+
+impl World<'_> {
+    /// Keeps a template, so that it can be told from the one before.
+    fn keep_revision(&mut self, of: &Value, hash: &str) {
+        let namespace = text(&of["metadata"]["namespace"]);
+        let name = format!("{}-{hash}", text(&of["metadata"]["name"]));
+        let target = Target::namespaced("apps/v1", "ControllerRevision", &namespace, &name);
+        if self.store.has(&target) {
+            return;
+        }
+        let start = format!("{}-", text(&of["metadata"]["name"]));
+        let before = self
+            .store
+            .in_namespace("apps/v1", "ControllerRevision", &namespace);
+        let revision = 1 + before
+            .iter()
+            .filter(|one| one.name.starts_with(&start))
+            .count();
+        let mut template = of["spec"]["template"].clone();
+        template["$patch"] = json!("replace");
+        let mut labels = of["spec"]["template"]["metadata"]["labels"].clone();
+        labels[HASH] = json!(hash);
+        self.store.create(BY_DAEMON_SETS, json!({
+            "apiVersion": "apps/v1",
+            "kind": "ControllerRevision",
+            "metadata": {"name": name, "namespace": namespace, "labels": labels, "ownerReferences": owner(of)},
+            "data": {"spec": {"template": template}},
+            "revision": revision,
+        }));
+    }
+
+    pub(super) fn look_at_daemon_set(&mut self, target: &Target) {
+        let Some(set) = self.store.get(target) else {
+            return;
+        };
+        let namespace = target.namespace.clone().unwrap_or_default();
+        let hash = hash_of(&set["spec"]["template"]);
+        self.keep_revision(&set, &hash);
+        let pods = self.pods_of(&namespace, &text(&set["metadata"]["uid"]));
+        let nodes: Vec<String> = self.machines.keys().cloned().collect();
+        for node in &nodes {
+            let is_there = pods.iter().any(|pod| self.is_meant_for(pod, node));
+            if !is_there {
+                self.make_daemon(&set, node, &hash);
+            }
+        }
+        self.roll_daemons(&set, &pods, nodes.len(), &hash);
+        self.write_daemon_status(target, &pods, nodes.len(), &hash);
+    }
+
+    /// Whether a daemon's Pod is on a node, or was made for it.
+    fn is_meant_for(&self, pod: &Facts, node: &str) -> bool {
+        if !pod.node.is_empty() {
+            return pod.node == node;
+        }
+        self.store.get(&pod.target).is_some_and(|pod| {
+            let terms = &pod["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"];
+            terms["nodeSelectorTerms"][0]["matchFields"][0]["values"][0] == node
+        })
+    }
+
+    fn make_daemon(&mut self, set: &Value, node: &str, hash: &str) {
+        let mut template = set["spec"]["template"].clone();
+        template["spec"]["affinity"] = json!({"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {
+            "nodeSelectorTerms": [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}],
+        }}});
+        let mut tolerations = template["spec"]["tolerations"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default();
+        for (key, effect) in [
+            ("not-ready", "NoExecute"),
+            ("unreachable", "NoExecute"),
+            ("disk-pressure", "NoSchedule"),
+            ("memory-pressure", "NoSchedule"),
+            ("pid-pressure", "NoSchedule"),
+            ("unschedulable", "NoSchedule"),
+        ] {
+            tolerations.push(json!({"key": format!("node.kubernetes.io/{key}"), "operator": "Exists", "effect": effect}));
+        }
+        template["spec"]["tolerations"] = Value::Array(tolerations);
+        let generation =
+            text(&set["metadata"]["annotations"]["deprecated.daemonset.template.generation"]);
+        let more = [
+            (HASH, hash),
+            ("pod-template-generation", generation.as_str()),
+        ];
+        if let Some(name) = self.make_pod(set, &template, None, &more) {
+            let message = format!("Created pod: {name}");
+            self.say_about(
+                set,
+                BY_DAEMON_SETS,
+                "daemonset-controller",
+                ("SuccessfulCreate", false),
+                &message,
+            );
+        }
+    }
+
+    /// Replaces daemons of an old template, so many at once as may be missing.
+    fn roll_daemons(&mut self, set: &Value, pods: &[Facts], nodes: usize, hash: &str) {
+        let count = i64::try_from(nodes).unwrap_or(0);
+        let may_miss = share(
+            &set["spec"]["updateStrategy"]["rollingUpdate"]["maxUnavailable"],
+            count,
+            true,
+        )
+        .max(1);
+        let missing = i64::try_from(
+            pods.iter()
+                .filter(|pod| !pod.is_ready || pod.is_dying)
+                .count(),
+        )
+        .unwrap_or(0);
+        let old = pods
+            .iter()
+            .filter(|pod| pod.labels.get(HASH).map(String::as_str) != Some(hash) && !pod.is_dying);
+        let may_go = usize::try_from(may_miss - missing).unwrap_or(0);
+        for pod in old.take(may_go).cloned().collect::<Vec<_>>() {
+            let message = format!("Deleted pod: {}", pod.target.name);
+            self.delete_pod(&pod, None, BY_DAEMON_SETS);
+            self.say_about(
+                set,
+                BY_DAEMON_SETS,
+                "daemonset-controller",
+                ("SuccessfulDelete", false),
+                &message,
+            );
+        }
+    }
+
+    fn write_daemon_status(&mut self, target: &Target, pods: &[Facts], nodes: usize, hash: &str) {
+        let alive: Vec<&Facts> = pods.iter().filter(|pod| !pod.is_dying).collect();
+        let ready = alive.iter().filter(|pod| pod.is_ready).count();
+        let updated = alive
+            .iter()
+            .filter(|pod| pod.labels.get(HASH).map(String::as_str) == Some(hash))
+            .count();
+        self.store
+            .update(BY_DAEMON_SETS, target, As::Status, |set| {
+                let mut status = json!({
+                    "currentNumberScheduled": alive.len(),
+                    "numberMisscheduled": 0,
+                    "desiredNumberScheduled": nodes,
+                    "numberReady": ready,
+                    "observedGeneration": set["metadata"]["generation"],
+                });
+                for (key, value) in [
+                    ("updatedNumberScheduled", updated),
+                    ("numberAvailable", ready),
+                    ("numberUnavailable", nodes.saturating_sub(ready)),
+                ] {
+                    if value > 0 {
+                        status[key] = json!(value);
+                    }
+                }
+                set["status"] = status;
+            });
+    }
+
+    pub(super) fn look_at_stateful_set(&mut self, target: &Target) {
+        let Some(set) = self.store.get(target) else {
+            return;
+        };
+        let namespace = target.namespace.clone().unwrap_or_default();
+        let hash = hash_of(&set["spec"]["template"]);
+        self.keep_revision(&set, &hash);
+        let pods = self.pods_of(&namespace, &text(&set["metadata"]["uid"]));
+        let wanted = number(&set["spec"]["replicas"]);
+        let revision = format!("{}-{hash}", target.name);
+        for nth in 0..wanted {
+            let name = format!("{}-{nth}", target.name);
+            if pods.iter().any(|pod| pod.target.name == name) {
+                continue;
+            }
+            let index = nth.to_string();
+            let more = [
+                ("apps.kubernetes.io/pod-index", index.as_str()),
+                (HASH, revision.as_str()),
+                ("statefulset.kubernetes.io/pod-name", name.as_str()),
+            ];
+            if self
+                .make_pod(&set, &set["spec"]["template"], Some(&name), &more)
+                .is_some()
+            {
+                let message = format!(
+                    "create Pod {name} in StatefulSet {} successful",
+                    target.name
+                );
+                self.say_about(
+                    &set,
+                    BY_DAEMON_SETS,
+                    "statefulset-controller",
+                    ("SuccessfulCreate", false),
+                    &message,
+                );
+            }
+            // In order: the next comes when this one is ready.
+            break;
+        }
+        let ready = pods.iter().filter(|pod| pod.is_ready).count();
+        self.store
+            .update(BY_DAEMON_SETS, target, As::Status, |set| {
+                let mut status = json!({
+                    "observedGeneration": set["metadata"]["generation"],
+                    "replicas": pods.len(),
+                    "currentRevision": revision,
+                    "updateRevision": revision,
+                    "collisionCount": 0,
+                    "availableReplicas": ready,
+                });
+                for (key, value) in [
+                    ("readyReplicas", ready),
+                    ("currentReplicas", pods.len()),
+                    ("updatedReplicas", pods.len()),
+                ] {
+                    if value > 0 {
+                        status[key] = json!(value);
+                    }
+                }
+                set["status"] = status;
+            });
+    }
+}
+
+const BY_JOBS: &str = "kube-controller-manager";
+
+impl World<'_> {
+    pub(super) fn look_at_job(&mut self, target: &Target) {
+        let Some(job) = self.store.get(target) else {
+            return;
+        };
+        let uid = text(&job["metadata"]["uid"]);
+        if job["spec"]["selector"].is_null() {
+            self.label_job(target, &uid);
+            return;
+        }
+        if job["status"]["completionTime"].is_string() {
+            return;
+        }
+        let namespace = target.namespace.clone().unwrap_or_default();
+        let pods = self.pods_of(&namespace, &uid);
+        if pods.is_empty()
+            && let Some(name) = self.make_pod(&job, &job["spec"]["template"], None, &[])
+        {
+            let message = format!("Created pod: {name}");
+            self.say_about(
+                &job,
+                BY_JOBS,
+                "job-controller",
+                ("SuccessfulCreate", false),
+                &message,
+            );
+        }
+        let now = self.store.now.seconds();
+        let is_done = pods.iter().any(|pod| pod.phase == "Succeeded");
+        let ready = pods.iter().filter(|pod| pod.is_ready).count();
+        self.store.update(BY_JOBS, target, As::Status, |job| {
+            let started = job["status"].get("startTime").cloned().unwrap_or_else(|| json!(now));
+            job["status"] = if is_done {
+                done(&started, &now)
+            } else {
+                json!({"startTime": started, "active": 1, "terminating": 0, "uncountedTerminatedPods": {}, "ready": ready})
+            };
+        });
+        if is_done {
+            self.say_about(
+                &job,
+                BY_JOBS,
+                "job-controller",
+                ("Completed", false),
+                "Job completed",
+            );
+        }
+    }
+
+    /// The server labels a Job and its template with the Job's own uid.
+    fn label_job(&mut self, target: &Target, uid: &str) {
+        let name = target.name.clone();
+        self.store.update(BY_JOBS, target, As::Update, |job| {
+            let labels = [
+                ("batch.kubernetes.io/controller-uid", uid),
+                ("batch.kubernetes.io/job-name", name.as_str()),
+                ("controller-uid", uid),
+                ("job-name", name.as_str()),
+            ];
+            for (key, value) in labels {
+                job["metadata"]["labels"][key] = json!(value);
+                job["spec"]["template"]["metadata"]["labels"][key] = json!(value);
+            }
+            job["spec"]["selector"] =
+                json!({"matchLabels": {"batch.kubernetes.io/controller-uid": uid}});
+        });
+    }
+}
+
+fn done(started: &Value, now: &str) -> Value {
+    let condition = |kind: &str| {
+        json!({
+            "type": kind, "status": "True", "lastProbeTime": now, "lastTransitionTime": now,
+            "reason": "CompletionsReached", "message": "Reached expected number of succeeded pods",
+        })
+    };
+    json!({
+        "conditions": [condition("SuccessCriteriaMet"), condition("Complete")],
+        "startTime": started,
+        "completionTime": now,
+        "succeeded": 1,
+        "terminating": 0,
+        "uncountedTerminatedPods": {},
+        "ready": 0,
+    })
 }

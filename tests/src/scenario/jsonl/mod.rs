@@ -6,31 +6,16 @@
 //! Refuses the network, the real clock and everything that a cluster does not tell by its objects.
 //! What it keeps in memory is the objects that live.
 
-mod act;
-mod clock;
-mod daemon_set;
 mod defaults;
 mod deployment;
-mod furnish;
-mod job;
-mod kinds;
 mod kubelet;
-mod lead;
-mod lines;
-mod node;
-mod order;
 mod owned;
 mod player;
 mod pod;
-mod random;
-mod said;
 mod service;
-mod set;
 mod shape;
-mod size;
 mod store;
 #[cfg(test)]
 mod tests;
-mod world;
 
 pub use player::{WriteError, Writing, Written};

@@ -1,17 +1,22 @@
 //! Hands the steps of a scenario out at their times, and lets the cluster live in between.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use jiff::Timestamp;
+use serde_json::{Value, json};
 
-use super::super::step::{Gate, Step};
+use super::super::load::{Growth, Load};
+use super::super::plan::{Act, Gate, Step};
+use super::super::play::gate::{is_rolled_out, waits};
+use super::super::play::player::{self as stamps, Stamp};
 use super::super::{LoadSteps, Moment, PlantedFault, Scenario, ScenarioError, small};
-use super::act::Walls;
-use super::clock::Instant;
-use super::lines::Lines;
-use super::size;
-use super::world::World;
+use super::shape::Served;
+use super::store::As;
+use super::store::{Task, World, text};
+use crate::rest;
+use crate::rest::Target;
 
 /// What is to be written.
 #[derive(Debug, Clone)]
@@ -111,7 +116,7 @@ impl Writing {
     ///
     /// Nothing can be written, or the scenario gets stuck.
     pub fn write(&self, out: &mut dyn Write) -> Result<Written, WriteError> {
-        let growth = size::growth(self.events);
+        let growth = growth(self.events);
         let mut scenario: Scenario = small()?;
         scenario.seed = self.seed;
         let scenario = scenario.grown(&growth);
@@ -239,5 +244,371 @@ fn written<'f>(
             .filter(|(_, from, _)| *from <= world.store.now.timestamp())
             .collect(),
         held_secs,
+    }
+}
+
+/// A time, in microseconds since 1970.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Instant(pub(super) i64);
+
+impl Instant {
+    /// So many seconds later.
+    pub(super) fn after_secs(self, secs: f64) -> Self {
+        let duration = std::time::Duration::from_secs_f64(secs.max(0.0));
+        Self(self.0 + i64::try_from(duration.as_micros()).unwrap_or(i64::MAX / 4))
+    }
+
+    /// As a timestamp.
+    pub(super) fn timestamp(self) -> Timestamp {
+        Timestamp::from_microsecond(self.0).unwrap_or(Timestamp::MAX)
+    }
+
+    /// As `metav1.Time`.
+    pub(super) fn seconds(self) -> String {
+        rest::seconds(self.timestamp())
+    }
+
+    /// As `metav1.MicroTime`, and as the lines have it.
+    pub(super) fn micros(self) -> String {
+        rest::micros(self.timestamp())
+    }
+}
+
+/// The story alone has about so many lines.
+const STORY: u64 = 8_000;
+/// From so many lines on the cluster is as large as it gets: about 10,000 objects live.
+const FULL: u64 = 200_000;
+/// The load goes on for as long as there are lines to be written: a year is always enough.
+const END_SECS: f64 = 365.0 * 86_400.0;
+
+/// What the story needs to have so many lines.
+pub(super) fn growth(events: u64) -> Growth {
+    // A cluster between none and full, in hundredths.
+    let size = if events <= STORY {
+        0
+    } else {
+        (events * 100 / FULL).clamp(5, 100)
+    };
+    let share = u32::try_from(size).unwrap_or(100);
+    let part = |full: u32| (full * share).div_ceil(100);
+    // A small cluster has less to do.
+    let slower = f64::from(100_u32) / f64::from(share.max(1));
+    Growth {
+        name: format!("written-{events}"),
+        end_secs: END_SECS,
+        workers: u8::try_from(part(36)).unwrap_or(36),
+        load: Load {
+            begins_secs: 600.0,
+            namespaces: part(24),
+            deployments: if share == 0 { 0 } else { 10 },
+            replicas: 3,
+            spread_secs: 1_800.0 * f64::from(share.max(1)) / 100.0,
+            rollout_every_secs: 20.0 * slower,
+            scale_every_secs: 45.0 * slower,
+            job_every_secs: 20.0 * slower,
+            settings_every_secs: 6.0 * slower,
+            controllers: part(30),
+            renew_every_secs: 10.0,
+            degraded_every_secs: 1_800.0,
+        },
+    }
+}
+
+/// A stream of numbers.
+#[derive(Debug)]
+pub(super) struct Random {
+    state: u64,
+}
+
+impl Random {
+    pub(super) fn new(seed: u64) -> Self {
+        Self {
+            state: seed ^ 0x5851_f42d_4c95_7f2d,
+        }
+    }
+
+    fn next(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut word = self.state;
+        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        word ^ (word >> 31)
+    }
+
+    /// A number from `least` up to, but without, `end`.
+    pub(super) fn between(&mut self, least: u64, end: u64) -> u64 {
+        least + self.next() % end.saturating_sub(least).max(1)
+    }
+
+    /// Seconds between two numbers of milliseconds.
+    pub(super) fn millis(&mut self, least: u64, end: u64) -> f64 {
+        std::time::Duration::from_millis(self.between(least, end)).as_secs_f64()
+    }
+
+    /// Lower-case hex of so many digits.
+    pub(super) fn hex(&mut self, digits: usize) -> String {
+        let mut text = String::new();
+        while text.len() < digits {
+            // Writing to a String cannot fail.
+            write!(text, "{:016x}", self.next()).unwrap_or_default();
+        }
+        text.truncate(digits);
+        text
+    }
+
+    /// A UUID, version 4 by its looks.
+    pub(super) fn uuid(&mut self) -> String {
+        let (high, low) = (self.next(), self.next());
+        let time = high >> 32;
+        let (mid, version) = ((high >> 16) & 0xffff, high & 0x0fff);
+        let (variant, node) = (0x8000 | ((low >> 48) & 0x3fff), low & 0xffff_ffff_ffff);
+        format!("{time:08x}-{mid:04x}-4{version:03x}-{variant:04x}-{node:012x}")
+    }
+
+    /// The characters at the end of a generated name: no vowels, as Kubernetes draws them.
+    pub(super) fn suffix(&mut self, length: usize) -> String {
+        const LETTERS: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
+        let letters = u64::try_from(LETTERS.len()).unwrap_or(1);
+        (0..length)
+            .filter_map(|_| {
+                let place = usize::try_from(self.between(0, letters)).ok()?;
+                LETTERS.get(place).copied().map(char::from)
+            })
+            .collect()
+    }
+}
+
+/// What happened to an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum What {
+    Added,
+    Modified,
+    Deleted,
+}
+
+/// Writes lines until there are enough.
+pub(super) struct Lines<'w> {
+    out: &'w mut dyn Write,
+    most: u64,
+    pub(super) written: u64,
+    pub(super) by_resource: BTreeMap<&'static str, u64>,
+    line: String,
+    failure: Option<io::Error>,
+}
+
+impl<'w> Lines<'w> {
+    pub(super) fn new(out: &'w mut dyn Write, most: u64) -> Self {
+        Self {
+            out,
+            most,
+            written: 0,
+            by_resource: BTreeMap::new(),
+            line: String::new(),
+            failure: None,
+        }
+    }
+
+    /// Writes a line, unless there are enough of them.
+    pub(super) fn put(&mut self, at: Instant, what: What, served: &Served, object: &str) {
+        if self.is_over() {
+            return;
+        }
+        let what = match what {
+            What::Added => "ADDED",
+            What::Modified => "MODIFIED",
+            What::Deleted => "DELETED",
+        };
+        let (group, version) = served.group_version();
+        self.line.clear();
+        for part in [
+            r#"{"ts":""#,
+            &at.micros(),
+            r#"","type":""#,
+            what,
+            r#"","group":""#,
+            group,
+            r#"","version":""#,
+            version,
+            r#"","resource":""#,
+            served.plural,
+            r#"","object":"#,
+            object,
+            "}\n",
+        ] {
+            self.line.push_str(part);
+        }
+        match self.out.write_all(self.line.as_bytes()) {
+            Ok(()) => {
+                self.written += 1;
+                *self.by_resource.entry(served.plural).or_default() += 1;
+            }
+            Err(error) => self.failure = Some(error),
+        }
+    }
+
+    /// Whether there are enough lines, or none can be written any more.
+    pub(super) fn is_over(&self) -> bool {
+        self.written >= self.most || self.failure.is_some()
+    }
+
+    /// Ends the writing.
+    pub(super) fn finish(&mut self) -> io::Result<()> {
+        match self.failure.take() {
+            Some(failure) => Err(failure),
+            None => self.out.flush(),
+        }
+    }
+}
+
+/// Which time each moment of the plan came to be.
+pub(super) type Walls = BTreeMap<Moment, Instant>;
+
+impl World<'_> {
+    /// Does what a step says.
+    pub(super) fn act(&mut self, step: &Step, walls: &Walls) {
+        let by = step.actor.replace(' ', "-");
+        match &step.act {
+            // Clients see a server restart, objects do not.
+            Act::Await | Act::RestartApiServer { .. } => {}
+            Act::Script { pods, fate } => self.fates.script(pods.clone(), fate.clone()),
+            Act::Join {
+                node,
+                not_ready_secs,
+            } => self.join(node, *not_ready_secs),
+            Act::Reboot {
+                node,
+                down_secs,
+                not_ready_secs,
+            } => self.reboot(node, *down_secs, *not_ready_secs),
+            Act::Drain { node } => self.later(0.01, Task::Drain(node.clone())),
+            Act::Lead { lease, leader } => self.lead(&by, lease, leader),
+            Act::Resign { lease } => self.resign(&by, lease),
+            Act::Create { object } => {
+                let object = self.filled(object, walls);
+                self.store.create(&by, object);
+            }
+            Act::Apply { object } => {
+                let object = self.filled(object, walls);
+                let Some(target) = Target::of(&object) else {
+                    return;
+                };
+                if self.store.has(&target) {
+                    self.store
+                        .update(&by, &target, As::Apply, |old| merge(old, &object));
+                } else {
+                    self.store.create_as(&by, As::Apply, object);
+                }
+            }
+            Act::Merge { target, patch } => self.patch(&by, target, &self.filled(patch, walls)),
+            Act::UpdateStatus { target, status } => {
+                let status = self.filled(status, walls);
+                self.store
+                    .update(&by, target, As::Status, |object| object["status"] = status);
+            }
+            Act::Delete { target, grace_secs } => self.delete(target, *grace_secs, &by),
+        }
+        self.react();
+    }
+
+    fn patch(&mut self, by: &str, target: &Target, patch: &Value) {
+        let is_template = patch["spec"].get("template").is_some();
+        self.store.update(by, target, As::Update, |object| {
+            let before = object["spec"].clone();
+            merge(object, patch);
+            if is_template && target.kind == "DaemonSet" && object["spec"] != before {
+                let key = "deprecated.daemonset.template.generation";
+                let old: i64 = text(&object["metadata"]["annotations"][key])
+                    .parse()
+                    .unwrap_or(0);
+                object["metadata"]["annotations"][key] = json!((old + 1).to_string());
+            }
+            // The server fills in anew what a patch of a list has left out.
+            super::defaults::fill(object);
+        });
+        if target.kind == "Node" {
+            self.note_cordon(&target.name);
+        }
+    }
+
+    fn delete(&mut self, target: &Target, grace_secs: Option<u32>, by: &str) {
+        if target.kind != "Pod" {
+            self.store.remove(target);
+            return;
+        }
+        let key = (
+            target.namespace.clone().unwrap_or_default(),
+            target.name.clone(),
+        );
+        if let Some(pod) = self.pods.get(&key).cloned() {
+            self.delete_pod(&pod, grace_secs, by);
+        }
+    }
+
+    fn filled(&self, document: &Value, walls: &Walls) -> Value {
+        let mut document = document.clone();
+        let wall = |moment: &Moment| {
+            walls.get(moment).copied().or_else(|| {
+                let (before, at) = walls.range(..=*moment).next_back()?;
+                let later =
+                    (moment.since_start().saturating_sub(before.since_start())).as_secs_f64();
+                Some(at.after_secs(later))
+            })
+        };
+        stamps::fill(&mut document, &|stamp| match stamp {
+            Stamp::Secs(moment) => wall(moment).map(Instant::seconds),
+            Stamp::Micros(moment) => wall(moment).map(Instant::micros),
+            Stamp::Uid(target) => self
+                .store
+                .get(target)
+                .map(|object| text(&object["metadata"]["uid"])),
+            Stamp::Holder(lease) => self.leases.get(lease).map(|held| held.last_holder.clone()),
+        });
+        document
+    }
+
+    /// Whether the cluster has come to what a step needs.
+    pub(super) fn is_open(&self, gate: &Gate) -> bool {
+        match gate {
+            // What was written before is done: nobody here writes late.
+            Gate::Settled => true,
+            Gate::RolledOut { targets } => targets.iter().all(|target| {
+                self.store
+                    .get(target)
+                    .is_some_and(|found| is_rolled_out(&found))
+            }),
+            Gate::PodWaits { pod, reason } => self
+                .store
+                .get(pod)
+                .is_some_and(|pod| waits(&pod) == Some(reason)),
+            Gate::PodPhase { pod, phase } => self
+                .store
+                .get(pod)
+                .is_some_and(|pod| pod["status"]["phase"] == phase.as_str()),
+            Gate::NodeReady { node, boot_id } => self
+                .machines
+                .get(node)
+                .is_some_and(|machine| machine.is_ready_in(boot_id)),
+            Gate::Drained { node } => self.to_be_drained(node).is_empty(),
+        }
+    }
+}
+
+/// Merges as a JSON merge patch does.
+fn merge(into: &mut Value, patch: &Value) {
+    let Value::Object(patch) = patch else {
+        *into = patch.clone();
+        return;
+    };
+    if !into.is_object() {
+        *into = json!({});
+    }
+    for (key, value) in patch {
+        if value.is_null() {
+            if let Some(fields) = into.as_object_mut() {
+                fields.remove(key);
+            }
+        } else {
+            merge(&mut into[key], value);
+        }
     }
 }

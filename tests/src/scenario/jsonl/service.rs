@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::kubelet::{set_condition, share};
 use super::pod::Facts;
 use super::store::As;
-use super::world::{World, owner, text};
+use super::store::{World, owner, text};
 use crate::rest::Target;
 
 const BY: &str = "kube-controller-manager";

@@ -6,6 +6,9 @@
 //! alphabet, so that nothing is ever lost.
 
 use Child::{Atomic, Each, Keyed, Map, Of, Part, Plain, Values};
+use serde_json::Value;
+
+use crate::rest::kind_of;
 
 /// A struct: its keys in order.
 #[derive(Debug)]
@@ -362,5 +365,176 @@ pub(super) fn shape_of(kind: &str) -> &'static Shape {
         "ControllerRevision" => &REVISION,
         "CustomResourceDefinition" => &DEFINITION,
         _ => &CUSTOM,
+    }
+}
+
+/// Where a kind is served.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Served {
+    api_version: &'static str,
+    pub(super) plural: &'static str,
+    /// Whether the server counts the generations of its objects.
+    pub(super) has_generation: bool,
+}
+
+impl Served {
+    /// Looks a kind up; `None` for one that nobody writes.
+    pub(super) fn of(api_version: &str, kind: &str) -> Option<Self> {
+        let (api_version, plural) = match (api_version, kind) {
+            ("apps/v1", "ReplicaSet") => ("apps/v1", "replicasets"),
+            ("v1", "Endpoints") => ("v1", "endpoints"),
+            ("discovery.k8s.io/v1", "EndpointSlice") => ("discovery.k8s.io/v1", "endpointslices"),
+            ("apps/v1", "ControllerRevision") => ("apps/v1", "controllerrevisions"),
+            (api_version, kind) => {
+                let known = kind_of(api_version, kind)?;
+                (known.api_version, known.plural)
+            }
+        };
+        let has_generation = !matches!(
+            kind,
+            "Node"
+                | "Namespace"
+                | "Service"
+                | "ConfigMap"
+                | "Secret"
+                | "ServiceAccount"
+                | "Event"
+                | "Lease"
+                | "Endpoints"
+                | "PriorityClass"
+                | "ControllerRevision"
+        );
+        Some(Self {
+            api_version,
+            plural,
+            has_generation,
+        })
+    }
+
+    pub(super) fn group_version(&self) -> (&'static str, &'static str) {
+        self.api_version
+            .split_once('/')
+            .unwrap_or(("", self.api_version))
+    }
+}
+
+/// Writes a document as the API server does.
+pub(super) fn write(value: &Value, shape: &'static Shape, out: &mut String) {
+    let Value::Object(fields) = value else {
+        return plain(value, out);
+    };
+    out.push('{');
+    let mut is_first = true;
+    let mut key = |name: &str, out: &mut String| {
+        if !is_first {
+            out.push(',');
+        }
+        is_first = false;
+        text(name, out);
+        out.push(':');
+    };
+    if shape.is_sorted {
+        for (name, value) in fields {
+            key(name, out);
+            write_child(value, shape.child(name), out);
+        }
+        out.push('}');
+        return;
+    }
+    for (name, child) in shape.keys() {
+        if let Some(value) = fields.get(name) {
+            key(name, out);
+            write_child(value, child, out);
+        }
+    }
+    for (name, value) in fields.iter().filter(|(name, _)| !shape.knows(name)) {
+        key(name, out);
+        plain(value, out);
+    }
+    out.push('}');
+}
+
+fn write_child(value: &Value, child: Child, out: &mut String) {
+    match (child, value) {
+        (Of(shape) | Part(shape) | Atomic(shape), value) => {
+            write(value, shape, out);
+        }
+        (Each(shape) | Keyed(shape, _), Value::Array(items)) => {
+            out.push('[');
+            for (nth, item) in items.iter().enumerate() {
+                if nth > 0 {
+                    out.push(',');
+                }
+                write(item, shape, out);
+            }
+            out.push(']');
+        }
+        (Values(shape), Value::Object(fields)) => {
+            out.push('{');
+            for (nth, (name, value)) in fields.iter().enumerate() {
+                if nth > 0 {
+                    out.push(',');
+                }
+                text(name, out);
+                out.push(':');
+                write(value, shape, out);
+            }
+            out.push('}');
+        }
+        _ => plain(value, out),
+    }
+}
+
+/// Writes a document with sorted keys.
+fn plain(value: &Value, out: &mut String) {
+    match value {
+        Value::String(content) => text(content, out),
+        // Writing a document out cannot fail.
+        other => out.push_str(&other.to_string()),
+    }
+}
+
+fn text(content: &str, out: &mut String) {
+    let is_simple = |byte: u8| byte >= b' ' && byte != b'"' && byte != b'\\';
+    if content.bytes().all(is_simple) {
+        out.push('"');
+        out.push_str(content);
+        out.push('"');
+    } else {
+        out.push_str(&Value::from(content).to_string());
+    }
+}
+
+#[cfg(test)]
+mod order_tests {
+    use super::shape_of;
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn keys_of_built_in_kinds_are_in_the_order_of_the_server() {
+        let pod = json!({
+            "apiVersion": "v1", "kind": "Pod", "zz": 1,
+            "metadata": {"uid": "u", "name": "a\"b", "labels": {"b": "", "a": ""}},
+            "status": {"conditions": [{"status": "True", "type": "Ready"}]},
+        });
+        let mut out = String::new();
+        write(&pod, shape_of("Pod"), &mut out);
+        assert_eq!(
+            out,
+            r#"{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a\"b","uid":"u","labels":{"a":"","b":""}},"status":{"conditions":[{"type":"Ready","status":"True"}]},"zz":1}"#
+        );
+        assert_eq!(serde_json::from_str::<Value>(&out).unwrap(), pod);
+    }
+
+    #[test]
+    fn keys_of_custom_resources_are_sorted() {
+        let custom = json!({"kind": "X", "apiVersion": "a/v1", "metadata": {"uid": "u", "name": "n"}, "status": {"z": 1, "conditions": [], "a": 2}});
+        let mut out = String::new();
+        write(&custom, shape_of("X"), &mut out);
+        assert_eq!(
+            out,
+            r#"{"apiVersion":"a/v1","kind":"X","metadata":{"name":"n","uid":"u"},"status":{"a":2,"conditions":[],"z":1}}"#
+        );
     }
 }

@@ -1,13 +1,18 @@
 //! Owns the file: a cluster, what happens in it, and faults. Refuses to expand it.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufRead as _, Write as _};
+
+use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::super::ScenarioError;
 use super::super::file::{NodeEntry, Release};
-use super::fault::{Expected, Fault};
-use super::workload::Workload;
+use super::super::jsonl::{WriteError, Writing};
+use super::super::{Moment, ScenarioError};
+use super::lay::Workload;
 use crate::kubelet::{Fate, PodMatcher};
+use crate::rest;
 use crate::rest::Target;
 
 /// A cluster's life for monitortests. Times are seconds from its begin, and true.
@@ -20,7 +25,7 @@ pub struct Monitored {
     pub(super) seed: u64,
     /// The time of its begin.
     #[serde(deserialize_with = "timestamp")]
-    pub(super) begins: jiff::Timestamp,
+    pub(super) begins: Timestamp,
     /// When the recorder starts: it finds what is there by then.
     pub recorded_from_secs: f64,
     /// When it is over.
@@ -38,7 +43,7 @@ pub struct Monitored {
     pub faults: Vec<Fault>,
 }
 
-fn timestamp<'de, D: serde::Deserializer<'de>>(from: D) -> Result<jiff::Timestamp, D::Error> {
+fn timestamp<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Timestamp, D::Error> {
     let text = String::deserialize(from)?;
     text.parse().map_err(serde::de::Error::custom)
 }
@@ -177,8 +182,156 @@ impl Monitored {
     }
 
     /// The time of a moment of the scenario.
-    pub fn time(&self, secs: f64) -> jiff::Timestamp {
+    pub fn time(&self, secs: f64) -> Timestamp {
         let span = jiff::SignedDuration::from_secs_f64(secs);
         self.begins.checked_add(span).unwrap_or(self.begins)
     }
+}
+
+/// Something that goes wrong, and how it is found.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fault {
+    /// Its name; unique in the file.
+    pub name: String,
+    /// Labels of entries of the base that do not happen when it does.
+    #[serde(default)]
+    pub(super) instead_of: Vec<String>,
+    /// What happens.
+    pub(super) entries: Vec<Entry>,
+    /// What a run says that it does not say without the fault.
+    pub expected: Vec<Expected>,
+}
+
+impl Fault {
+    /// When it begins, in seconds from the scenario's begin.
+    pub fn begins_secs(&self) -> f64 {
+        let begins = self.entries.iter().map(|entry| entry.at_secs);
+        begins.fold(f64::INFINITY, f64::min)
+    }
+}
+
+/// What a run says of a fault.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Expected {
+    /// The short name of the monitortest.
+    pub test: String,
+    /// The case's name in `JUnit`, without `[Monitor:…]` and `[Jira:…]`.
+    pub case: String,
+    /// What the case is then.
+    pub verdict: Verdict,
+    /// When the finding begins, in seconds from the scenario's begin.
+    pub at_secs: f64,
+    /// How much later it may be found: a cluster takes its time for some things.
+    #[serde(default = "one_fault")]
+    pub within_secs: f64,
+    /// A part of what is said.
+    #[serde(default)]
+    pub says: Option<String>,
+}
+
+const fn one_fault() -> f64 {
+    1.0
+}
+
+/// What a case is that found something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// It fails the run.
+    Fail,
+    /// It fails and passes.
+    Flake,
+}
+
+/// How long Events live.
+const EVENT_TTL_SECS: f64 = 10_800.0;
+
+impl Monitored {
+    /// The names of all faults.
+    pub fn all(&self) -> BTreeSet<&str> {
+        self.faults
+            .iter()
+            .map(|fault| fault.name.as_str())
+            .collect()
+    }
+
+    /// Writes what a recorder would have seen, as JSON lines.
+    ///
+    /// # Errors
+    ///
+    /// The scenario contradicts itself.
+    pub fn lines(&self, on: &BTreeSet<&str>) -> Result<Vec<u8>, WriteError> {
+        let writing = Writing {
+            seed: self.seed,
+            events: u64::MAX,
+            begins: self.begins,
+            event_ttl_secs: EVENT_TTL_SECS,
+        };
+        let mut all = Vec::new();
+        let end = Moment::from_secs(self.end_secs);
+        writing.write_steps(&mut all, &self.steps(on)?, end)?;
+        from(&all, self.time(self.recorded_from_secs))
+    }
+}
+
+/// Tells what is there at a moment as created then, and what came later as it came.
+fn from(lines: &[u8], start: Timestamp) -> Result<Vec<u8>, WriteError> {
+    let mut there: BTreeMap<ObjectPlace, String> = BTreeMap::new();
+    let mut later = Vec::new();
+    for line in lines.lines() {
+        let line = line?;
+        let head = head(&line)?;
+        if head.at >= start {
+            writeln!(later, "{line}")?;
+        } else if head.is_gone {
+            there.remove(&head.place);
+        } else {
+            there.insert(head.place, line);
+        }
+    }
+    let mut all = Vec::new();
+    for line in there.values() {
+        // The object's bytes stay as they are; only the envelope before them is written anew.
+        let (envelope, object) = line.split_once(r#","object":"#).unwrap_or((line, ""));
+        let served = envelope
+            .split_once(r#","group":"#)
+            .map_or("", |(_, served)| served);
+        let at = rest::micros(start);
+        writeln!(
+            all,
+            r#"{{"ts":"{at}","type":"ADDED","group":{served},"object":{object}"#
+        )?;
+    }
+    all.extend(later);
+    Ok(all)
+}
+
+/// Resource, namespace and name: the order of lists.
+type ObjectPlace = (String, String, String);
+
+struct Head {
+    at: Timestamp,
+    is_gone: bool,
+    place: ObjectPlace,
+}
+
+fn head(line: &str) -> Result<Head, WriteError> {
+    let broken = |message: String| WriteError::Scenario(ScenarioError::Unreadable { message });
+    let value: Value = serde_json::from_str(line).map_err(|error| broken(error.to_string()))?;
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let meta = &value["object"]["metadata"];
+    let at = value["ts"].as_str().unwrap_or_default();
+    Ok(Head {
+        at: at
+            .parse()
+            .map_err(|error: jiff::Error| broken(error.to_string()))?,
+        is_gone: value["type"] == "DELETED",
+        place: (
+            text(&value["resource"]),
+            text(&meta["namespace"]),
+            text(&meta["name"]),
+        ),
+    })
 }

@@ -1,18 +1,21 @@
 //! Lays a scenario out as steps: the entries of the base and of the faults that are switched on, by
 //! time. Refuses to play them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::super::progress::Progress;
-use super::super::script::Said;
-use super::super::step::{Act, Step};
+use super::super::cluster_version::ClusterVersion;
+use super::super::file::Operator;
+use super::super::moment::Dice;
+use super::super::operator::{self, OperatorStatus, Progress};
+use super::super::plan::{Act, Said, Script, Step};
 use super::super::story::namespace;
-use super::super::{Moment, ScenarioError, definitions};
+use super::super::{Moment, ScenarioError, file};
 use super::file::{Doing, Entry, Monitored};
-use super::state::State;
-use super::{node, release, retrieval};
+use super::release;
+use crate::kubelet::NodeRole;
 use crate::rest::Target;
 
 /// Who writes what no operator does.
@@ -98,13 +101,13 @@ fn set_up(state: &mut State<'_>) {
         "Infrastructure",
         "Network",
     ] {
-        if let Some(definition) = definitions::definition_of(kind) {
+        if let Some(definition) = file::definition_of(kind) {
             state.script.create(at + 0.1, USER, definition);
         }
     }
     release::install(state, at + 0.3);
     state.install_operators(at + 0.5);
-    node::join(state);
+    release::join(state);
 }
 
 fn lay(state: &mut State<'_>, at: Moment, act: &Doing) -> Result<(), ScenarioError> {
@@ -146,7 +149,7 @@ fn lay(state: &mut State<'_>, at: Moment, act: &Doing) -> Result<(), ScenarioErr
             attempt,
             for_secs,
             fails,
-        } => retrieval::lay(state, at, *attempt, *for_secs, fails.as_deref()),
+        } => release::lay(state, at, *attempt, *for_secs, fails.as_deref()),
         Doing::Accept {} => release::accept(state, at),
         Doing::Report { done, waiting } => {
             let names: Vec<&str> = waiting.iter().map(String::as_str).collect();
@@ -174,8 +177,8 @@ fn lay(state: &mut State<'_>, at: Moment, act: &Doing) -> Result<(), ScenarioErr
             node,
             down_secs,
             not_ready_secs,
-        } => node::reboot(state, at, node, *down_secs, *not_ready_secs),
-        Doing::RollNode { node, drains_secs } => node::roll(state, at, node, *drains_secs),
+        } => release::reboot(state, at, node, *down_secs, *not_ready_secs),
+        Doing::RollNode { node, drains_secs } => release::roll(state, at, node, *drains_secs),
     }
     Ok(())
 }
@@ -234,4 +237,290 @@ fn reference(target: &Target) -> Value {
         }
     }
     about
+}
+
+/// Who writes `ClusterVersion`.
+pub(super) const CVO: &str = "cluster-version-operator";
+/// Where the operator of operators lives.
+pub(super) const CVO_NAMESPACE: &str = "openshift-cluster-version";
+
+/// What has been said so far, and the list into which more is written.
+pub(super) struct State<'m> {
+    pub(super) of: &'m Monitored,
+    pub(super) script: Script,
+    pub(super) dice: Dice,
+    pub(super) version: ClusterVersion,
+    operators: BTreeMap<String, OperatorStatus>,
+}
+
+impl<'m> State<'m> {
+    pub(super) fn new(of: &'m Monitored) -> Self {
+        let dice = Dice::new(of.seed);
+        let operators = of.operators.iter().map(|component| {
+            let operator = Operator {
+                name: component.name.clone(),
+                namespace: component.namespace.clone(),
+                level: 0,
+                available_secs: 0.0,
+                operands: Vec::new(),
+            };
+            (component.name.clone(), OperatorStatus::new(&operator))
+        });
+        Self {
+            of,
+            script: Script::new(dice),
+            dice,
+            version: ClusterVersion::installing(Moment::default(), &of.installed),
+            operators: operators.collect(),
+        }
+    }
+
+    /// An operator is there and well.
+    pub(super) fn install_operators(&mut self, at: Moment) {
+        let names: Vec<String> = self.operators.keys().cloned().collect();
+        for name in names {
+            if let Some(status) = self.operators.get(&name) {
+                self.script
+                    .create(at, CVO, operator::created(status.operator()));
+            }
+            let version = self.of.installed.version.clone();
+            self.change_operator(at + 0.1, &name, |status| {
+                status.start(at, &version);
+                status.arrive(at, &version);
+            })
+            .unwrap_or_default();
+        }
+    }
+
+    /// Changes what an operator says of itself, and writes it.
+    pub(super) fn change_operator(
+        &mut self,
+        at: Moment,
+        name: &str,
+        change: impl FnOnce(&mut OperatorStatus),
+    ) -> Result<(), ScenarioError> {
+        let Some(status) = self.operators.get_mut(name) else {
+            return Err(ScenarioError::NoSuchOperator {
+                name: name.to_owned(),
+            });
+        };
+        change(status);
+        let (target, actor) = (status.target(), status.actor());
+        self.script
+            .update_status(at, &actor, &target, status.to_status());
+        Ok(())
+    }
+
+    /// Writes what the operator of operators says.
+    pub(super) fn write_version(&mut self, at: Moment) {
+        self.script
+            .update_status(at, CVO, &version_target(), self.version.to_status());
+    }
+}
+
+/// The one `ClusterVersion`.
+pub(super) fn version_target() -> Target {
+    Target::cluster_wide("config.openshift.io/v1", "ClusterVersion", "version")
+}
+
+/// A Deployment or the like.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Workload {
+    pub(super) namespace: String,
+    pub(super) name: String,
+    #[serde(default)]
+    kind: Kind,
+    #[serde(default = "two")]
+    replicas: u32,
+    #[serde(default = "worker")]
+    on: NodeRole,
+    /// All replicas go to this node.
+    #[serde(default)]
+    node: Option<String>,
+    #[serde(default)]
+    lacks: Vec<Lack>,
+    /// The budget's spec, without the selector.
+    #[serde(default)]
+    budget: Option<Value>,
+}
+
+const fn two() -> u32 {
+    2
+}
+
+const fn worker() -> NodeRole {
+    NodeRole::Worker
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Kind {
+    #[default]
+    Deployment,
+    StatefulSet,
+    DaemonSet,
+}
+
+/// What a workload may lack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Lack {
+    Budget,
+    /// It has one, but for another app.
+    AntiAffinity,
+    Liveness,
+    Readiness,
+    Startup,
+    Priority,
+    Requests,
+    ServiceAccount,
+    RequiredScc,
+    TerminationPolicy,
+}
+
+impl Workload {
+    fn has(&self, what: Lack) -> bool {
+        !self.lacks.contains(&what)
+    }
+
+    /// The objects, in the order in which they are created.
+    pub(super) fn objects(&self) -> Vec<Value> {
+        let mut objects = Vec::new();
+        if self.has(Lack::ServiceAccount) {
+            objects.push(json!({
+                "apiVersion": "v1",
+                "kind": "ServiceAccount",
+                "metadata": {"name": self.name, "namespace": self.namespace},
+            }));
+        }
+        objects.extend(self.budget());
+        objects.push(self.object());
+        objects
+    }
+
+    fn budget(&self) -> Option<Value> {
+        if self.kind == Kind::DaemonSet || self.replicas < 2 || !self.has(Lack::Budget) {
+            return None;
+        }
+        let mut spec = self
+            .budget
+            .clone()
+            .unwrap_or_else(|| json!({"maxUnavailable": 1}));
+        spec["selector"] = json!({"matchLabels": {"app": self.name}});
+        spec["unhealthyPodEvictionPolicy"] = json!("AlwaysAllow");
+        Some(json!({
+            "apiVersion": "policy/v1",
+            "kind": "PodDisruptionBudget",
+            "metadata": {"name": self.name, "namespace": self.namespace},
+            "spec": spec,
+        }))
+    }
+
+    fn object(&self) -> Value {
+        let mut spec = json!({
+            "selector": {"matchLabels": {"app": self.name}},
+            "template": self.template(),
+        });
+        let kind = match self.kind {
+            Kind::Deployment => {
+                spec["replicas"] = json!(self.replicas);
+                spec["strategy"] = json!({
+                    "type": "RollingUpdate",
+                    "rollingUpdate": {"maxUnavailable": 1, "maxSurge": 0},
+                });
+                "Deployment"
+            }
+            Kind::StatefulSet => {
+                spec["replicas"] = json!(self.replicas);
+                spec["serviceName"] = json!(self.name);
+                "StatefulSet"
+            }
+            Kind::DaemonSet => {
+                spec["updateStrategy"] =
+                    json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "33%"}});
+                "DaemonSet"
+            }
+        };
+        json!({
+            "apiVersion": "apps/v1",
+            "kind": kind,
+            "metadata": {"name": self.name, "namespace": self.namespace},
+            "spec": spec,
+        })
+    }
+
+    fn template(&self) -> Value {
+        let mut meta = json!({"labels": {"app": self.name}});
+        if self.has(Lack::RequiredScc) {
+            meta["annotations"] = json!({"openshift.io/required-scc": "restricted-v2"});
+        }
+        let mut spec = json!({
+            "containers": [self.container()],
+            "terminationGracePeriodSeconds": 30,
+            "tolerations": [
+                {"key": "node-role.kubernetes.io/master", "operator": "Exists", "effect": "NoSchedule"},
+            ],
+        });
+        if self.has(Lack::Priority) {
+            spec["priorityClassName"] = json!("system-cluster-critical");
+        }
+        if self.has(Lack::ServiceAccount) {
+            spec["serviceAccountName"] = json!(self.name);
+        }
+        if self.kind == Kind::DaemonSet {
+            spec["tolerations"] = json!([{"operator": "Exists"}]);
+        } else {
+            let mut selector = json!({});
+            selector[format!("node-role.kubernetes.io/{}", self.on.name())] = json!("");
+            spec["nodeSelector"] = selector;
+            self.place(&mut spec);
+        }
+        json!({"metadata": meta, "spec": spec})
+    }
+
+    fn place(&self, spec: &mut Value) {
+        let hard = "requiredDuringSchedulingIgnoredDuringExecution";
+        if self.replicas > 1 {
+            let app = if self.has(Lack::AntiAffinity) {
+                &self.name
+            } else {
+                "another"
+            };
+            spec["affinity"]["podAntiAffinity"][hard] = json!([{
+                "labelSelector": {"matchLabels": {"app": app}},
+                "topologyKey": "kubernetes.io/hostname",
+            }]);
+        }
+        if let Some(node) = &self.node {
+            spec["affinity"]["nodeAffinity"][hard]["nodeSelectorTerms"] = json!([{
+                "matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}],
+            }]);
+        }
+    }
+
+    fn container(&self) -> Value {
+        let mut container = json!({
+            "name": self.name,
+            "image": format!("registry.kubereel.example/payload/{}:4", self.name),
+            "ports": [{"name": "https", "containerPort": 8443}],
+            "resources": {},
+        });
+        if self.has(Lack::Requests) {
+            container["resources"] = json!({"requests": {"cpu": "10m", "memory": "50Mi"}});
+        }
+        for (lack, probe, path) in [
+            (Lack::Liveness, "livenessProbe", "/healthz"),
+            (Lack::Readiness, "readinessProbe", "/readyz"),
+            (Lack::Startup, "startupProbe", "/healthz"),
+        ] {
+            if self.has(lack) {
+                container[probe] = json!({"httpGet": {"path": path, "port": 8443}});
+            }
+        }
+        if self.has(Lack::TerminationPolicy) {
+            container["terminationMessagePolicy"] = json!("FallbackToLogsOnError");
+        }
+        container
+    }
 }

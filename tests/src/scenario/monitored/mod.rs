@@ -5,15 +5,9 @@
 //! recorder that starts in the middle of it would have written. Refuses to know any rule: the file
 //! names them.
 
-mod fault;
 mod file;
 mod lay;
-mod node;
-mod recorded;
 mod release;
-mod retrieval;
-mod state;
-mod workload;
 
-pub use fault::{Expected, Fault, Verdict};
 pub use file::Monitored;
+pub use file::{Expected, Fault, Verdict};

@@ -1,16 +1,10 @@
 //! Plays a plan on a real API, in the actors' names, as fast as the plan says.
 
-mod cluster;
-mod drain;
 pub(super) mod gate;
-mod journal;
-mod lease;
 mod perform;
-mod player;
-mod stage;
-pub(super) mod stamps;
+pub(super) mod player;
 
-pub use cluster::control_plane;
-pub use journal::{Entry, Journal, PlayError};
+pub use perform::ApiServers;
 pub use player::ApiPlayer;
-pub use stage::ApiServers;
+pub use player::control_plane;
+pub use player::{Entry, Journal, PlayError};

@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::super::cluster_version::{ClusterVersion, loaded};
-use super::super::conditions::Conditions;
-use super::super::dice::Dice;
 use super::super::file::{Operator, Release, Scenario};
+use super::super::moment::Dice;
+use super::super::operator::Conditions;
 use super::super::operator::OperatorStatus;
+use super::super::plan::{Act, Gate};
 use super::super::plan::{Landmark, Outcome, Plan, PlantedFault};
-use super::super::script::{Said, Script};
-use super::super::step::{Act, Gate};
+use super::super::plan::{Said, Script};
 use super::super::workload::Template;
 use super::super::{Moment, ScenarioError};
-use super::{bootstrap, install, leases, quiet, retrieval, secrets, shop, update};
+use super::{actors, install, update};
 use crate::rest::Target;
 
 /// The name in the cluster-version operator's writes.
@@ -60,14 +60,14 @@ pub(in super::super) fn tell(scenario: &Scenario) -> Result<Plan, ScenarioError>
         version_pods: Vec::new(),
         pools: BTreeMap::new(),
     };
-    bootstrap::tell(&mut teller);
+    install::tell_bootstrap(&mut teller);
     install::tell(&mut teller, begins);
-    quiet::tell(&mut teller)?;
-    shop::tell(&mut teller);
-    let accepted = retrieval::tell(&mut teller);
+    install::tell_quiet(&mut teller)?;
+    actors::tell(&mut teller);
+    let accepted = update::tell_retrieval(&mut teller);
     let completed = update::tell(&mut teller, accepted)?;
-    leases::tell(&mut teller);
-    let canaries = secrets::tell(&mut teller);
+    actors::tell_leases(&mut teller);
+    let canaries = actors::tell_secrets(&mut teller);
     let end = Moment::from_secs(scenario.end_secs);
     if completed >= end {
         return Err(ScenarioError::TooShort {

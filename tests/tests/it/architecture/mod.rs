@@ -30,11 +30,8 @@ fn packages() -> Vec<Value> {
         .output()
         .unwrap();
     assert!(output.status.success(), "cargo metadata failed");
-    let mut metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
-    match metadata["packages"].take() {
-        Value::Array(packages) => packages,
-        other => panic!("no list of packages: {other}"),
-    }
+    let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
+    metadata["packages"].as_array().unwrap().clone()
 }
 
 fn text(value: &Value) -> String {

@@ -42,7 +42,7 @@ impl SourceFile {
     fn new(path: String, text: &str) -> Self {
         Self {
             path,
-            words: without_tests(words(text)),
+            words: without_tests(&words(text)),
         }
     }
 
@@ -150,10 +150,10 @@ fn group(words: &[String]) -> Vec<&str> {
 }
 
 /// Leaves out every item under `#[cfg(test)]`.
-fn without_tests(words: Vec<String>) -> Vec<String> {
+fn without_tests(words: &[String]) -> Vec<String> {
     const TEST: [&str; 7] = ["#", "[", "cfg", "(", "test", ")", "]"];
     let mut kept = Vec::new();
-    let mut rest = words.as_slice();
+    let mut rest = words;
     while let [word, after @ ..] = rest {
         let is_test =
             rest.len() > TEST.len() && rest.iter().zip(TEST).all(|(word, test)| word == test);

@@ -224,10 +224,9 @@ fn no_type_name_is_used_twice() {
     }
     assert!(places.len() > 400, "the types moved: mend this test");
     places.retain(|name, places| places.len() > 1 && !SHARED.contains(&name.as_str()));
-    let lines: String = places
+    let lines = places
         .keys()
-        .map(|name| format!("    \"{name}\",\n"))
-        .collect();
+        .fold(String::new(), |text, name| text + "    \"" + name + "\",\n");
     let new: BTreeMap<_, _> = places
         .iter()
         .filter(|(name, _)| !KNOWN_DUPLICATES.contains(&name.as_str()))

@@ -6,11 +6,9 @@ use std::thread;
 use anyhow::{Result, anyhow};
 use kubereel_format::{EndCause, Note};
 use kubereel_tests::scripted::{Canned, End, Fault, InitialEnd, On, WatchList};
+use kubereel_tests::skipped::skipped_as_slow;
 
 use crate::recorder_faults::{ENDPOINTS, Scene};
-
-/// Set it to run them; they take two minutes.
-const SLOW: &str = "KUBEREEL_SLOW";
 
 fn half_open() -> Result<()> {
     let mut scene = Scene::live()?;
@@ -55,8 +53,7 @@ fn forbidden_for_a_while() -> Result<()> {
 
 #[test]
 fn patience_finds_out() -> Result<()> {
-    if std::env::var_os(SLOW).is_none() {
-        println!("skipped: faults that take minutes to show; set {SLOW}=1 to run them");
+    if skipped_as_slow("faults that only patience finds out") {
         return Ok(());
     }
     let scenes: [fn() -> Result<()>; 5] = [

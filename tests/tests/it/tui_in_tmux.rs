@@ -1,0 +1,275 @@
+//! The screen on a real terminal, driven by keys: what it shows, and what it leaves behind.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, Result, bail, ensure};
+use kubereel_tests::recording::program;
+use kubereel_tests::tmux::Terminal;
+use rustix::process::{Pid, Signal, kill_process};
+
+/// What tmux knows of the modes that a program may leave on.
+const MODES: &str = "cursor #{cursor_flag} mouse #{mouse_any_flag} alternate #{alternate_on}";
+/// What they are at a prompt.
+const AT_A_PROMPT: &str = "cursor 1 mouse 0 alternate 0";
+
+/// A shell in a terminal.
+struct Shell {
+    terminal: Terminal,
+    settings: String,
+    folder: tempfile::TempDir,
+}
+
+impl Shell {
+    /// Starts one; `None`, said aloud, without tmux.
+    fn start(size: (u16, u16)) -> Result<Option<Self>> {
+        let Some(terminal) = Terminal::start(size, "env PS1='ready> ' ENV= HISTFILE= sh")? else {
+            return Ok(None);
+        };
+        let mut shell = Self {
+            terminal,
+            settings: String::new(),
+            folder: tempfile::tempdir()?,
+        };
+        shell.terminal.until("ready>")?;
+        shell.settings = shell.stty()?;
+        Ok(Some(shell))
+    }
+
+    /// Starts the program on a reel.
+    fn open(&self, reel: &str) -> Result<()> {
+        let program = program()?;
+        let program = program.display();
+        let home = self.folder.path().display();
+        // Nothing of the user's own is read or written.
+        self.terminal.enter(&format!(
+            "clear; HOME={home} XDG_CACHE_HOME={home}/cache XDG_STATE_HOME={home}/state XDG_CONFIG_HOME={home}/config XDG_DATA_HOME={home}/data RUST_BACKTRACE=0 {program} tui {reel}; echo ended with $?"
+        ))
+    }
+
+    /// Gives the number of the running program's process.
+    fn child(&self) -> Result<u32> {
+        let shell = self.terminal.process()?;
+        let path = format!("/proc/{shell}/task/{shell}/children");
+        let children = std::fs::read_to_string(path)?;
+        let child = children.split_whitespace().next().context("no child")?;
+        Ok(child.parse()?)
+    }
+
+    /// Waits until the program ended so, and checks that nothing of it is left on the terminal.
+    fn ended(&self, code: u8) -> Result<String> {
+        let screen = self
+            .terminal
+            .until_so(&format!("ended with {code}"), |screen| {
+                screen.contains("ended with ") && screen.trim_end().ends_with("ready>")
+            })?;
+        ensure!(screen.contains(&format!("ended with {code}\n")), "{screen}");
+        self.terminal.until_told(MODES, AT_A_PROMPT)?;
+        let settings = self.stty()?;
+        ensure!(
+            settings == self.settings,
+            "{} became {settings}",
+            self.settings
+        );
+        Ok(screen)
+    }
+
+    /// Gives the modes of the line. Its size is not among them: tmux tells a program later than it
+    /// draws.
+    fn stty(&self) -> Result<String> {
+        let path: PathBuf = self.folder.path().join("stty");
+        let shown = path.display();
+        self.terminal
+            .enter(&format!("stty -g > {shown}; echo written here"))?;
+        self.terminal.until("\nwritten here")?;
+        let settings = std::fs::read_to_string(&path)?;
+        self.terminal.enter("clear")?;
+        self.terminal
+            .until_so("a prompt", |screen| screen.trim_end() == "ready>")?;
+        Ok(settings)
+    }
+}
+
+/// The demo's path.
+fn demo() -> &'static str {
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../testdata/demo.reel")
+}
+
+fn kill(process: u32, signal: Signal) -> Result<()> {
+    let pid = Pid::from_raw(i32::try_from(process)?).context("no such process")?;
+    Ok(kill_process(pid, signal)?)
+}
+
+#[test]
+fn a_signal_gives_the_terminal_back() -> Result<()> {
+    for signal in [Signal::TERM, Signal::HUP] {
+        let Some(shell) = Shell::start((80, 24))? else {
+            return Ok(());
+        };
+        shell.open(demo())?;
+        shell.terminal.until("CLUSTERVERSION")?;
+        kill(shell.child()?, signal)?;
+        shell.ended(143)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn leaving_while_the_reel_is_opened_gives_the_terminal_back() -> Result<()> {
+    let Some(shell) = Shell::start((80, 24))? else {
+        return Ok(());
+    };
+    shell.open(demo())?;
+    shell.terminal.until_told("#{alternate_on}", "1")?;
+    shell.terminal.press(&["q"])?;
+    shell.ended(0)?;
+    Ok(())
+}
+
+#[test]
+fn a_storm_of_sizes_ends_in_the_last_one() -> Result<()> {
+    let Some(shell) = Shell::start((80, 24))? else {
+        return Ok(());
+    };
+    shell.open(demo())?;
+    for step in 0..20_u16 {
+        shell.terminal.resize(1 + step * 9, 1 + step * 3)?;
+        shell.terminal.resize(1, 1)?;
+        shell.terminal.resize(200 - step * 6, 60 - step * 2)?;
+    }
+    shell.terminal.resize(30, 5)?;
+    shell.terminal.until("30x5 is too small")?;
+    shell.terminal.resize(100, 30)?;
+    shell.terminal.until("CLUSTERVERSION")?;
+    shell.terminal.resize(80, 24)?;
+    shell
+        .terminal
+        .until_so("the first size", |text| text.lines().count() == 24)?;
+    shell.terminal.press(&["q"])?;
+    shell.ended(0)?;
+    Ok(())
+}
+
+#[test]
+fn a_terminal_that_goes_away_takes_the_program_with_it() -> Result<()> {
+    let Some(shell) = Shell::start((80, 24))? else {
+        return Ok(());
+    };
+    shell.open(demo())?;
+    shell.terminal.until("CLUSTERVERSION")?;
+    let process = shell.child()?;
+    drop(shell);
+    let path = format!("/proc/{process}/stat");
+    let started = std::time::Instant::now();
+    while Path::new(&path).exists() && !is_dead(&path) {
+        ensure!(
+            started.elapsed().as_secs() < 30,
+            "it runs on without a terminal"
+        );
+        // The end of another's child cannot be awaited.
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    Ok(())
+}
+
+/// Tells whether nothing but the entry of a process is left.
+fn is_dead(stat: &str) -> bool {
+    let stat = std::fs::read_to_string(stat).unwrap_or_default();
+    stat.rsplit(") ")
+        .next()
+        .is_none_or(|rest| rest.starts_with('Z') || rest.is_empty())
+}
+
+#[test]
+fn a_closed_stdin_ends_it_in_words() -> Result<()> {
+    let output = Command::new(program()?)
+        .args(["tui", demo()])
+        .stdin(std::process::Stdio::null())
+        .output()?;
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    ensure!(output.status.code() == Some(5), "{said}");
+    ensure!(said.contains("needs a terminal"), "{said}");
+    ensure!(output.stdout.is_empty(), "something was drawn");
+    Ok(())
+}
+
+#[test]
+fn somebody_finds_what_broke_in_the_demo() -> Result<()> {
+    let Some(shell) = Shell::start((80, 24))? else {
+        return Ok(());
+    };
+    shell.open(demo())?;
+    let screen = &shell.terminal;
+    screen.until("CLUSTERVERSION")?;
+    screen.until_so("the title", |text| text.starts_with("demo.reel  "))?;
+
+    // What looks wrong, and in it the operator that went Degraded.
+    screen.press(&["p"])?;
+    screen.until_so("problems", |text| {
+        text.contains("PROBLEMS") && text.contains("image-registry was Degraded")
+    })?;
+    choose(screen, "image-registry was Degraded")?;
+    screen.press(&["Enter"])?;
+    let degraded = screen.until_so("the operator when it went Degraded", |text| {
+        text.contains("clusteroperator image-registry · yaml")
+            && text.contains("▓ bad")
+            && text.contains("type: Degraded")
+    })?;
+
+    // Its conditions, and the transitions of one.
+    screen.press(&["i"])?;
+    screen.until("└ Degraded")?;
+    choose(screen, "└ Degraded")?;
+    screen.press(&["t"])?;
+    let text = screen.until_so("the way back", |text| moment(text) > moment(&degraded))?;
+    assert!(text.contains("good"), "{text}");
+    screen.press(&["T"])?;
+    screen.until_so("the moment", |text| moment(text) == moment(&degraded))?;
+    screen.until("▓ bad")?;
+
+    // The version Pod that failed.
+    screen.press(&["p"])?;
+    screen.until("PROBLEMS")?;
+    choose(screen, " payload ")?;
+    screen.press(&["Enter"])?;
+    screen.until("pod openshift-cluster-version/version-4.21.9-")?;
+    screen.until_so("the moment", |text| moment(text) < moment(&degraded))?;
+    screen.until("bad ErrImagePull")?;
+    screen.press(&["E"])?;
+    screen.until("Pulling image")?;
+    // With its next change came the Event that tells of the failure.
+    screen.press(&["c"])?;
+    screen.until("Failed to pull image")?;
+    screen.press(&["q"])?;
+    let text = shell.ended(0)?;
+    assert!(text.contains("--at"), "leaving prints the address: {text}");
+    Ok(())
+}
+
+/// Goes down to the row with a text.
+fn choose(screen: &Terminal, words: &str) -> Result<()> {
+    const MOST_ROWS: usize = 60;
+    for _ in 0..MOST_ROWS {
+        let shown = screen.screen()?;
+        if chosen(&shown).is_some_and(|line| line.contains(words)) {
+            return Ok(());
+        }
+        let before = chosen(&shown).map(str::to_owned);
+        screen.press(&["Down"])?;
+        screen.until_so("the next row", |text| {
+            chosen(text).map(str::to_owned) != before
+        })?;
+    }
+    bail!("no row within {MOST_ROWS} says {words:?}")
+}
+
+/// The row that is chosen.
+fn chosen(screen: &str) -> Option<&str> {
+    screen.lines().find(|line| line.starts_with('>'))
+}
+
+/// The time of the day that the title shows.
+fn moment(screen: &str) -> &str {
+    let mut words = screen.split_whitespace();
+    words.nth(1).unwrap_or_default()
+}
