@@ -2,7 +2,9 @@
 
 use crate::screen::{Style, StyledLine};
 use crate::words::number;
-use kubereel_history::{Authors, Change, ChangeKind, SegmentKind, FieldStep, FieldWriter, timetext, words};
+use kubereel_history::{
+    Authors, Change, ChangeKind, FieldStep, FieldWriter, SegmentKind, timetext, words,
+};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeSet;

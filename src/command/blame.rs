@@ -6,7 +6,9 @@ use crate::command_error::{CommandError, Exit};
 use crate::field_text::{self, FieldWriterOutput, HANG};
 use crate::files;
 use crate::screen::{Console, JsonList, Style, StyledLine};
-use kubereel_history::{Blame, BlameSource, BlamedObject, Moment, ResourceSnapshot, Timeline, timetext, yaml_lines};
+use kubereel_history::{
+    Blame, BlameSource, BlamedObject, Moment, ResourceSnapshot, Timeline, timetext, yaml_lines,
+};
 use serde::Serialize;
 use serde_json::Value;
 use std::path::PathBuf;

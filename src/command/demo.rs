@@ -6,8 +6,9 @@ use crate::files;
 use crate::screen::Console;
 use crate::words::duration;
 use clap::Parser as _;
+use kubereel_cluster::DegradedSpell;
 use kubereel_format::RecordedAt;
-use kubereel_history::{DegradedSpell, Timeline};
+use kubereel_history::Timeline;
 use std::path::{Path, PathBuf};
 
 /// Run example queries on an included recording

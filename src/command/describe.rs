@@ -11,7 +11,9 @@ use crate::screen::{Console, Style, StyledLine};
 use crate::table::TextTable;
 use crate::words::{count, number};
 use kubereel_format::{ResourceInfo, Seq};
-use kubereel_history::{Authors, Description, ObjectVersion, Moment, OwnerRef, ResourceSnapshot, Timeline, timetext};
+use kubereel_history::{
+    Authors, Description, Moment, ObjectVersion, OwnerRef, ResourceSnapshot, Timeline, timetext,
+};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;

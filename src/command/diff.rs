@@ -11,7 +11,9 @@ use crate::progress::ProgressReporter;
 use crate::screen::{Console, JsonList, Style, StyledLine};
 use crate::words::count;
 use kubereel_format::{RecordedAt, ResourceInfo};
-use kubereel_history::{ ResourceMoment, Certainty, Cut, ObjectDifference, ObjectFate, Field, ObjectFilter, ObjectVersion, LabelSelector, Moment, ComparisonScope, ResourceSnapshot, Timeline, differing, timetext,
+use kubereel_history::{
+    Certainty, ComparisonScope, Cut, Field, LabelSelector, Moment, ObjectDifference, ObjectFate,
+    ObjectFilter, ObjectVersion, ResourceMoment, ResourceSnapshot, Timeline, differing, timetext,
 };
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -175,7 +177,8 @@ fn one_resource<'a>(
         screen.aside(format!("{word:<4} {line}"))?;
     }
     for name in &names {
-        let is_there = |state: &ResourceSnapshot| state.objects.iter().any(|held| held.name == *name);
+        let is_there =
+            |state: &ResourceSnapshot| state.objects.iter().any(|held| held.name == *name);
         if !is_there(&pair.states.0) && !is_there(&pair.states.1) {
             return Err(nowhere(timeline, args, &pair, name));
         }
@@ -244,7 +247,8 @@ fn state_pair<'a>(
             .flatten()
             .map(|held| (held.namespace, held.name))
             .collect();
-        let is_chosen = |held: &ObjectVersion| either.contains(&(held.namespace.clone(), held.name.clone()));
+        let is_chosen =
+            |held: &ObjectVersion| either.contains(&(held.namespace.clone(), held.name.clone()));
         old.objects.retain(is_chosen);
         new.objects.retain(is_chosen);
     }
@@ -295,7 +299,8 @@ fn print_differences(
         let changes = timeline
             .changes_between(&differing.fate, pair.before, pair.after, scope)
             .map_err(CommandError::reel)?;
-        let is_whole = scope.fields.is_empty() && !matches!(differing.fate, ObjectFate::Changed { .. });
+        let is_whole =
+            scope.fields.is_empty() && !matches!(differing.fate, ObjectFate::Changed { .. });
         if changes.is_empty() && !is_whole {
             continue;
         }

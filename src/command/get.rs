@@ -8,8 +8,9 @@ use crate::table::TextTable;
 use crate::{arguments, files};
 use kubereel_format::ResourceInfo;
 use kubereel_history::{
-    Certainty, Cut, ObjectFilter, ObjectForm, ObjectVersion, LabelColumns, LabelSelector, ListForm, ListWriter, Moment,
-    QueryError, ColumnRoom, ResourceSnapshot, Timeline, harmless, name_of, write_json, write_yaml,
+    Certainty, ColumnRoom, Cut, LabelColumns, LabelSelector, ListForm, ListWriter, Moment,
+    ObjectFilter, ObjectForm, ObjectVersion, QueryError, ResourceSnapshot, Timeline, harmless,
+    name_of, write_json, write_yaml,
 };
 use serde_json::Value;
 use std::io::Write as _;

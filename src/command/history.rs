@@ -9,7 +9,9 @@ use crate::screen::{Console, JsonList, Style, StyledLine};
 use crate::words::count;
 use kubereel_format::{EventType, Evidence, Gap};
 use kubereel_history::{
-    Authors, Certainty, Field, VersionDuration, DurationEnd, ObjectHistory, HistoryItem, HistoryQuestion, Moment, VersionPlace, ComparisonScope, HistoryVersion, Timeline, harmless, timetext,
+    Authors, Certainty, ComparisonScope, DurationEnd, Field, HistoryItem, HistoryQuestion,
+    HistoryVersion, Moment, ObjectHistory, Timeline, VersionDuration, VersionPlace, harmless,
+    timetext,
 };
 use serde::Serialize;
 use std::path::PathBuf;
@@ -480,17 +482,23 @@ const fn version_kind(version: &HistoryVersion) -> &'static str {
         (_, Evidence::Initial, VersionPlace::First | VersionPlace::Anew { .. }) => {
             "existed when the recording started"
         }
-        (EventType::Added, Evidence::Live | Evidence::Reconstructed, VersionPlace::First) => "created",
+        (EventType::Added, Evidence::Live | Evidence::Reconstructed, VersionPlace::First) => {
+            "created"
+        }
         (EventType::Added, Evidence::Live | Evidence::Reconstructed, VersionPlace::Anew { .. }) => {
             "created again"
         }
-        (_, Evidence::Listed | Evidence::Polled, VersionPlace::First | VersionPlace::Anew { .. }) => {
-            "first seen in a list"
-        }
+        (
+            _,
+            Evidence::Listed | Evidence::Polled,
+            VersionPlace::First | VersionPlace::Anew { .. },
+        ) => "first seen in a list",
         (_, _, VersionPlace::First | VersionPlace::Anew { .. }) => "first seen",
         (_, Evidence::Listed | Evidence::Polled, VersionPlace::Later) => "seen in a list",
         (_, Evidence::Initial | Evidence::Inferred, VersionPlace::Later) => "listed",
-        (_, Evidence::Live | Evidence::Reconstructed | Evidence::Imported, VersionPlace::Later) => "",
+        (_, Evidence::Live | Evidence::Reconstructed | Evidence::Imported, VersionPlace::Later) => {
+            ""
+        }
     }
 }
 
@@ -511,7 +519,9 @@ fn field_lines(version: &HistoryVersion) -> Vec<StyledLine> {
     match &version.changes {
         None => note("the previous version cannot be read"),
         Some(changes) if changes.is_empty() => match (version.kind, &version.place) {
-            (EventType::Deleted, _) | (_, VersionPlace::First | VersionPlace::Anew { .. }) => Vec::new(),
+            (EventType::Deleted, _) | (_, VersionPlace::First | VersionPlace::Anew { .. }) => {
+                Vec::new()
+            }
             _ => note("no field changed"),
         },
         Some(changes) => field_text::lines(changes),

@@ -8,7 +8,7 @@ use crate::{arguments, files, redaction};
 use jiff::Timestamp;
 use kubereel_format::{OpenError, RecordedAt};
 use kubereel_history::{harmless, timetext};
-use kubereel_import::{ BrokenParts, ImportError, Imported, ImportOptions, Problem};
+use kubereel_import::{BrokenParts, ImportError, ImportOptions, Imported, Problem};
 use kubereel_redact::Extra;
 use std::fs::File;
 use std::io::{self, BufReader};

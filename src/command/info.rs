@@ -8,7 +8,7 @@ use crate::table::TextTable;
 use crate::words::{bytes, count, duration, number};
 use kubereel_format::RecordedAt;
 use kubereel_history::{
-    GapSummary, ResourceSummary, ReelSummary, Timeline, UnseenSummary, harmless, timetext,
+    GapSummary, ReelSummary, ResourceSummary, Timeline, UnseenSummary, harmless, timetext,
 };
 use std::io::Write as _;
 use std::path::PathBuf;

@@ -6,7 +6,8 @@ use crate::command::upgrade::{self, UpdateChoice};
 use crate::command_error::{CommandError, Exit};
 use crate::files;
 use crate::screen::Console;
-use kubereel_history::{Moment, UpdateKind};
+use kubereel_cluster::UpdateKind;
+use kubereel_history::Moment;
 use std::path::PathBuf;
 
 /// Show how an OpenShift cluster was installed

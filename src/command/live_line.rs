@@ -2,7 +2,7 @@
 
 use crate::redaction::public;
 use crate::words::{bytes, number};
-use kubereel_recorder::{ RecorderStatus, RecordingSummary};
+use kubereel_recorder::{RecorderStatus, RecordingSummary};
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
 

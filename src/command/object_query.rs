@@ -5,7 +5,9 @@
 use crate::command_error::{CommandError, Exit};
 use crate::screen::{Console, Paint};
 use kubereel_format::ResourceInfo;
-use kubereel_history::{Certainty, Cut, ObjectFilter, ObjectVersion, SelectError, ResourceSnapshot, Timeline, timetext};
+use kubereel_history::{
+    Certainty, Cut, ObjectFilter, ObjectVersion, ResourceSnapshot, SelectError, Timeline, timetext,
+};
 
 /// Separates resource and names: `pods/a`, or `pods a b`.
 pub(crate) fn names<'a>(
@@ -217,7 +219,12 @@ pub(crate) fn find_resource<'a>(
 }
 
 /// Writes the line: `at 14:02:31.480Z (+41m12s, rv 118204) · complete`.
-pub(crate) fn header(timeline: &Timeline, state: &ResourceSnapshot, cut: Cut, paint: Paint) -> String {
+pub(crate) fn header(
+    timeline: &Timeline,
+    state: &ResourceSnapshot,
+    cut: Cut,
+    paint: Paint,
+) -> String {
     let at = timeline.written(state.at);
     let offset = timetext::offset(state.at.micros_since(timeline.start()));
     let rv = match cut {

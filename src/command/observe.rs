@@ -3,7 +3,9 @@
 use super::recording::{self, RecordingArgs, parse_duration};
 use crate::command_error::{CommandError, Exit};
 use crate::redaction::public;
-use kubereel_recorder::{KubeconfigSource, Observation, ObserverOutcome, JobPlaces, job_labels, observe};
+use kubereel_recorder::{
+    JobPlaces, KubeconfigSource, Observation, ObserverOutcome, job_labels, observe,
+};
 use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};

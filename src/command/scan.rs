@@ -8,7 +8,7 @@ use crate::table::TextTable;
 use crate::words::{Amount as _, bytes, count, number};
 use crate::{files, redaction};
 use kubereel_history::{Timeline, harmless, timetext};
-use kubereel_scan::{Canaries, ScanFinding, ScanOptions, FindingPlace, ScanReport, ScanError};
+use kubereel_scan::{Canaries, FindingPlace, ScanError, ScanFinding, ScanOptions, ScanReport};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -170,7 +170,9 @@ impl<'a> ScanOutput<'a> {
 impl<'a> ScanFindingOutput<'a> {
     fn of(found: &'a ScanFinding) -> Self {
         let (place, seq, at, object) = match &found.place {
-            FindingPlace::Object { seq, at, object } => ("object", Some(*seq), Some(*at), Some(object)),
+            FindingPlace::Object { seq, at, object } => {
+                ("object", Some(*seq), Some(*at), Some(object))
+            }
             FindingPlace::Name { object } => ("name", None, None, Some(object)),
             FindingPlace::Note { seq, at } => ("note", Some(*seq), Some(*at), None),
             FindingPlace::Kept { seq, at } => ("kept", Some(*seq), Some(*at), None),
@@ -262,7 +264,9 @@ fn row(timeline: &Timeline, found: &ScanFinding) -> Vec<String> {
         FindingPlace::Object { at, object, .. } => (timeline.written(*at), object.clone()),
         FindingPlace::Name { object } => (String::new(), format!("name of {object}")),
         FindingPlace::Note { seq, at } => (timeline.written(*at), format!("note {}", seq.0)),
-        FindingPlace::Kept { seq, at } => (timeline.written(*at), format!("content of note {}", seq.0)),
+        FindingPlace::Kept { seq, at } => {
+            (timeline.written(*at), format!("content of note {}", seq.0))
+        }
         _ => (String::new(), format!("the file, byte {}", found.offset)),
     };
     let rule = if found.form.is_empty() {

@@ -4,7 +4,7 @@ use crate::arguments::{self, WideFormat};
 use crate::command_error::{CommandError, Exit};
 use crate::screen::Console;
 use kubereel_format::RecordedAt;
-use kubereel_monitortests::{Glob, CaseVerdict};
+use kubereel_monitortests::{CaseVerdict, Glob};
 use run::{TestFiles, TestRun};
 use std::path::PathBuf;
 use suite::Suite;

@@ -7,9 +7,8 @@ use crate::files;
 use crate::screen::Console;
 use crate::table::TextTable;
 use crate::words::count;
-use kubereel_history::{
-    Certainty, Cut, Moment, QueryError, Timeline, Update, UpdateKind, Updates, timetext,
-};
+use kubereel_cluster::{ClusterUpdate, UpdateKind, Updates};
+use kubereel_history::{Certainty, Cut, Moment, QueryError, Timeline, timetext};
 use page::{between, release};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -187,14 +186,17 @@ fn not_seen(timeline: &Timeline, certainty: &Certainty) -> CommandError {
 }
 
 /// Gives the updates of a kind, with their number.
-fn of_kind(updates: &Updates, kind: UpdateKind) -> impl Iterator<Item = (usize, &Update)> {
+fn of_kind(updates: &Updates, kind: UpdateKind) -> impl Iterator<Item = (usize, &ClusterUpdate)> {
     let of_kind = updates.all.iter().filter(move |update| update.kind == kind);
     of_kind
         .enumerate()
         .map(|(place, update)| (place + 1, update))
 }
 
-fn pick(updates: &Updates, which: UpdateChoice) -> Result<Option<(usize, &Update)>, CommandError> {
+fn pick(
+    updates: &Updates,
+    which: UpdateChoice,
+) -> Result<Option<(usize, &ClusterUpdate)>, CommandError> {
     let Some(nth) = which.nth else {
         return Ok(of_kind(updates, which.kind).last());
     };
@@ -280,7 +282,7 @@ fn print_list(
     is_json: bool,
     screen: &mut Console,
 ) -> Result<(), CommandError> {
-    let mut rows: Vec<(Option<usize>, &Update)> = of_kind(updates, UpdateKind::Install)
+    let mut rows: Vec<(Option<usize>, &ClusterUpdate)> = of_kind(updates, UpdateKind::Install)
         .map(|(_, update)| (None, update))
         .collect();
     rows.extend(

@@ -9,8 +9,8 @@ use crate::screen::Console;
 use crate::table::TextTable;
 use crate::words::{bytes, count, duration, number};
 use kubereel_history::{
-    AccountSummary, GapSummary, OutageSummary, Proof, RangeSummary, ResourceProof, ResourceCompleteness,
-    Timeline, ReelVerdict, harmless,
+    AccountSummary, GapSummary, OutageSummary, Proof, RangeSummary, ReelVerdict,
+    ResourceCompleteness, ResourceProof, Timeline, harmless,
 };
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -235,7 +235,10 @@ fn print_resources(
     }
     for (state, more) in [
         (ResourceCompleteness::Complete, ""),
-        (ResourceCompleteness::Reconstructed, ", with gaps that are closed"),
+        (
+            ResourceCompleteness::Reconstructed,
+            ", with gaps that are closed",
+        ),
     ] {
         let those: Vec<&ResourceProof> = complete
             .iter()
@@ -306,7 +309,9 @@ fn resource_lines(timeline: &Timeline, one: &ResourceProof) -> Vec<String> {
     };
     let mut lines = match one.state {
         ResourceCompleteness::Complete => vec![format!("complete {span}")],
-        ResourceCompleteness::Reconstructed => vec![format!("complete {span}, with gaps that are closed")],
+        ResourceCompleteness::Reconstructed => {
+            vec![format!("complete {span}, with gaps that are closed")]
+        }
         ResourceCompleteness::Imported => {
             vec!["imported: completeness is unknown".to_owned()]
         }

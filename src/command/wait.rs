@@ -6,8 +6,9 @@ use crate::field_text::{self, FieldWriterOutput};
 use crate::files;
 use crate::screen::{Console, JsonList};
 use kubereel_history::{
-    FieldSelector, GoalError, ReelInstant, LabelSelector, MissedTime, MissedReason, Moment, Timeline, WaitFor,
-    WaitQuestion, WaitStep, WaitVerdict, WaitAnswer, harmless, name_of, timetext,
+    FieldSelector, GoalError, LabelSelector, MissedReason, MissedTime, Moment, ReelInstant,
+    Timeline, WaitAnswer, WaitFor, WaitQuestion, WaitStep, WaitVerdict, harmless, name_of,
+    timetext,
 };
 use serde::Serialize;
 use std::num::NonZeroU64;
@@ -426,7 +427,13 @@ fn spans_resources(args: &Args, answers: &[(&WaitTarget<'_>, WaitAnswer)]) -> bo
     (has_others && args.sequential) || has_both
 }
 
-fn met(timeline: &Timeline, name: &str, step: &WaitStep, waited: &WaitAnswer, args: &Args) -> String {
+fn met(
+    timeline: &Timeline,
+    name: &str,
+    step: &WaitStep,
+    waited: &WaitAnswer,
+    args: &Args,
+) -> String {
     let at = timeline.written(step.at);
     let is_many = args.goals.len() > 1 || waited.steps.len() > 1;
     let which = if is_many {

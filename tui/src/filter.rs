@@ -4,7 +4,7 @@
 use crate::lane::LaneState;
 use kubereel_format::ResourceId;
 use kubereel_history::{
-    Field, FieldError, LabelError, LabelSelector, ResourceTable, ComparisonScope, SelectError,
+    ComparisonScope, Field, FieldError, LabelError, LabelSelector, ResourceTable, SelectError,
 };
 use regex::{Regex, RegexBuilder};
 use serde_json::Value;

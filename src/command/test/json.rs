@@ -5,7 +5,9 @@ use super::run::{TestRun, run_name};
 use super::suite::Suite;
 use crate::field_text::secs;
 use kubereel_history::timetext::rfc3339;
-use kubereel_monitortests::{ JudgedFinding, CaseOutcome, RunName, RunReport, CaseVerdict, shown_by};
+use kubereel_monitortests::{
+    CaseOutcome, CaseVerdict, JudgedFinding, RunName, RunReport, shown_by,
+};
 use serde::Serialize;
 use std::collections::BTreeMap;
 

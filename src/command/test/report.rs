@@ -9,8 +9,8 @@ use crate::table::TextTable;
 use crate::words::{count, duration, number};
 use kubereel_history::timetext;
 use kubereel_monitortests::{
-    Exception, JudgedFinding, MonitorTest, CaseOutcome, RunKind, RunName, RunReport, RunTrust, Uses, CaseVerdict,
-    shown_by, subject, when,
+    CaseOutcome, CaseVerdict, Exception, JudgedFinding, MonitorTest, RunKind, RunName, RunReport,
+    RunTrust, Uses, shown_by, subject, when,
 };
 use std::collections::BTreeMap;
 
@@ -53,8 +53,9 @@ fn print_one(
     let run = run_name(report, &reel);
     screen.aside(header(&reel, report))?;
     screen.show(&summary(ran, report), 0)?;
-    let is_told =
-        |verdict: &CaseVerdict| verdict.is_flake() || matches!(verdict, CaseVerdict::Fail | CaseVerdict::Error);
+    let is_told = |verdict: &CaseVerdict| {
+        verdict.is_flake() || matches!(verdict, CaseVerdict::Fail | CaseVerdict::Error)
+    };
     for verdict in CaseVerdict::ALL.into_iter().filter(is_told) {
         for outcomes in by_rule(report, verdict) {
             print_rule(&run, verdict, &outcomes, is_wide, screen)?;
@@ -126,9 +127,10 @@ fn word(verdict: CaseVerdict) -> String {
 const fn style(verdict: CaseVerdict) -> Style {
     match verdict {
         CaseVerdict::Fail | CaseVerdict::Error => Style::Bad,
-        CaseVerdict::Flake | CaseVerdict::FlakeJira | CaseVerdict::FlakePermanent | CaseVerdict::Unknown => {
-            Style::Wary
-        }
+        CaseVerdict::Flake
+        | CaseVerdict::FlakeJira
+        | CaseVerdict::FlakePermanent
+        | CaseVerdict::Unknown => Style::Wary,
         CaseVerdict::Pass => Style::Good,
         CaseVerdict::Skipped => Style::Faint,
     }

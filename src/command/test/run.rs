@@ -10,8 +10,8 @@ use crate::progress::ProgressReporter;
 use crate::screen::Console;
 use kubereel_format::RecordedAt;
 use kubereel_monitortests::{
-    JunitFile, CaseRow, CaseRowOrigin, RunName, RunReport, RunTrust, TimelineFile, file_suffix, proposed,
-    read_intervals, run_intervals, run_reel_while, write_intervals, write_junit,
+    CaseRow, CaseRowOrigin, JunitFile, RunName, RunReport, RunTrust, TimelineFile, file_suffix,
+    proposed, read_intervals, run_intervals, run_reel_while, write_intervals, write_junit,
 };
 use std::collections::BTreeSet;
 use std::fs::{self, File};

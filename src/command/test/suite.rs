@@ -9,7 +9,9 @@ use crate::screen::{Console, Style, StyledLine};
 use crate::table::TextTable;
 use crate::words::{bytes, count};
 use kubereel_format::RecordedAt;
-use kubereel_monitortests::{ MonitorTestInfo, RunOptions, ExceptionSet, Facts, MonitorTest, RuleSet, Selection, WrittenIn, builtin,
+use kubereel_monitortests::{
+    ExceptionSet, Facts, MonitorTest, MonitorTestInfo, RuleSet, RunOptions, Selection, WrittenIn,
+    builtin,
 };
 use serde::Serialize;
 use std::fs;

@@ -4,12 +4,13 @@ use super::page::StoryContext;
 use crate::command_error::CommandError;
 use crate::field_text::{length_secs, secs};
 use crate::screen::Console;
-use kubereel_format::RecordedAt;
-use kubereel_history::{
-    Certainty, DrainHold, Handover, Lasting, Mark, NodeState, NodeUpdate, OperatorMove, Origin,
-    PoolState, PoolUpdate, Release, Retrieval, Spell, Update, UpdateStatus, Updates, UpgradeStory,
-    VersionPod, timetext,
+use kubereel_cluster::{
+    ClusterRelease, ClusterUpdate, DrainHold, IllSpell, LeaderHandover, MarkSpan, NodeState,
+    NodeUpdate, OperatorMove, PoolState, PoolUpdate, RecordMark, Retrieval, UpdateOrigin,
+    UpdateStatus, Updates, UpgradeStory, VersionPod,
 };
+use kubereel_format::RecordedAt;
+use kubereel_history::{Certainty, timetext};
 use serde_json::{Value, json};
 
 /// Prints a story.
@@ -78,7 +79,7 @@ pub(super) fn print(
 
 /// Prints a list.
 pub(super) fn list(
-    rows: &[(Option<usize>, &Update)],
+    rows: &[(Option<usize>, &ClusterUpdate)],
     updates: &Updates,
     screen: &mut Console,
 ) -> Result<(), CommandError> {
@@ -97,15 +98,15 @@ fn all<T>(items: &[T], one: impl Fn(&T) -> Value) -> Vec<Value> {
     items.iter().map(one).collect()
 }
 
-fn mark(mark: Option<Mark>) -> Option<String> {
+fn mark(mark: Option<RecordMark>) -> Option<String> {
     mark.map(|mark| timetext::rfc3339(mark.at))
 }
 
-fn release(release: &Release) -> Value {
+fn release(release: &ClusterRelease) -> Value {
     json!({ "version": release.version, "image": release.image })
 }
 
-fn lasting(span: &Lasting, now: RecordedAt) -> Value {
+fn lasting(span: &MarkSpan, now: RecordedAt) -> Value {
     json!({
         "from": timetext::rfc3339(span.from.at),
         "to": mark(span.to),
@@ -113,7 +114,7 @@ fn lasting(span: &Lasting, now: RecordedAt) -> Value {
     })
 }
 
-fn update(update: &Update, number: Option<usize>, now: RecordedAt) -> Value {
+fn update(update: &ClusterUpdate, number: Option<usize>, now: RecordedAt) -> Value {
     let end = update.end;
     let to = end.map_or(now, |end| end.mark.at);
     let took = u64::try_from(to.micros_since(update.first.at)).unwrap_or_default();
@@ -204,7 +205,7 @@ fn operator(one: &OperatorMove, now: RecordedAt) -> Value {
     })
 }
 
-fn spell(spell: &Spell, now: RecordedAt) -> Value {
+fn spell(spell: &IllSpell, now: RecordedAt) -> Value {
     json!({
         "what": spell.ill.as_str(),
         "name": spell.name,
@@ -224,7 +225,7 @@ fn spell(spell: &Spell, now: RecordedAt) -> Value {
     })
 }
 
-fn handover(one: &Handover) -> Value {
+fn handover(one: &LeaderHandover) -> Value {
     json!({
         "from": one.from,
         "released": mark(one.released),
@@ -247,7 +248,7 @@ fn pool(one: &PoolUpdate, now: RecordedAt) -> Value {
 }
 
 fn node(one: &NodeUpdate, now: RecordedAt) -> Value {
-    let span = |span: Option<Lasting>| span.map(|span| lasting(&span, now));
+    let span = |span: Option<MarkSpan>| span.map(|span| lasting(&span, now));
     json!({
         "name": one.node,
         "pool": one.pool,
@@ -289,10 +290,10 @@ fn held(hold: &DrainHold, now: RecordedAt) -> Value {
 fn status(status: &UpdateStatus) -> Value {
     let counts = &status.operators;
     let (previous, origin) = match &status.origin {
-        Origin::Nothing => (None, "install"),
-        Origin::Version(version) => (Some(version), "completed"),
-        Origin::Partial(version) => (Some(version), "partial"),
-        Origin::SameVersion => (None, "same version"),
+        UpdateOrigin::Nothing => (None, "install"),
+        UpdateOrigin::Version(version) => (Some(version), "completed"),
+        UpdateOrigin::Partial(version) => (Some(version), "partial"),
+        UpdateOrigin::SameVersion => (None, "same version"),
     };
     let pools: Vec<Value> = status.pools.iter().map(pool_status).collect();
     let insights: Vec<Value> = status

@@ -4,10 +4,10 @@ use super::page::{UpgradePage, between, lasting, shortened};
 use crate::command_error::CommandError;
 use crate::screen::{Style, StyledLine};
 use crate::words::count;
-use kubereel_format::RecordedAt;
-use kubereel_history::{
-    DrainHold, Lasting, NodeUpdate, NodeWarning, PoolUpdate, UpdateKind, UpgradeStory,
+use kubereel_cluster::{
+    DrainHold, MarkSpan, NodeUpdate, NodeWarning, PoolUpdate, UpdateKind, UpgradeStory,
 };
+use kubereel_format::RecordedAt;
 
 /// Holds of a drain shorter than this, in microseconds, are only counted: 5 s.
 const SHOWN_HOLD_MICROS: u64 = 5_000_000;
@@ -103,7 +103,7 @@ fn one_node(
     now: RecordedAt,
 ) -> Result<(), CommandError> {
     let mut line = StyledLine::of(Style::Strong, format!("  {}  ", page.at(node.began)));
-    let long = |span: Option<Lasting>| {
+    let long = |span: Option<MarkSpan>| {
         span.map_or_else(
             || "-".to_owned(),
             |span| lasting(span.micros(now), span.to.is_some()),
@@ -136,7 +136,7 @@ fn one_node(
 
 /// Says where a node is on its way.
 fn phase(node: &NodeUpdate) -> (&'static str, Option<RecordedAt>) {
-    let open = |span: Option<Lasting>| span.filter(|span| span.to.is_none());
+    let open = |span: Option<MarkSpan>| span.filter(|span| span.to.is_none());
     if let Some(reboot) = open(node.reboot) {
         return ("rebooting", Some(reboot.from.at));
     }

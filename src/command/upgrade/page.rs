@@ -5,11 +5,13 @@ use super::{nodes, status};
 use crate::command_error::CommandError;
 use crate::screen::{Console, Style, StyledLine};
 use crate::words::{count, duration};
-use kubereel_format::RecordedAt;
-use kubereel_history::{
-    Handover, HowRequestEnded, HowUpdateEnded, Ill, Level, Mark, OperatorMove, PartKind, Release,
-    Retrieval, Spell, Timeline, Told, UpdateKind, UpdateStatus, UpgradeStory, VersionPod, timetext,
+use kubereel_cluster::{
+    ClusterRelease, HowRequestEnded, HowUpdateEnded, Ill, IllSpell, LeaderHandover, OperatorMove,
+    PartKind, RecordMark, ReleaseMessage, Retrieval, SpellLevel, UpdateKind, UpdateStatus,
+    UpgradeStory, VersionPod,
 };
+use kubereel_format::RecordedAt;
+use kubereel_history::{Timeline, timetext};
 
 /// How many letters of a message are shown; JSON has all.
 const SHOWN_LETTERS: usize = 240;
@@ -75,7 +77,7 @@ impl UpgradePage<'_> {
     }
 
     /// Writes a moment so that it can be pasted after `--at`, in a column of one width.
-    pub(super) fn at(&self, mark: Mark) -> String {
+    pub(super) fn at(&self, mark: RecordMark) -> String {
         self.time(mark.at)
     }
 
@@ -106,7 +108,7 @@ pub(super) fn lasting(micros: u64, is_over: bool) -> String {
 }
 
 /// Writes the time between two moments.
-pub(super) fn between(from: Mark, to: RecordedAt) -> String {
+pub(super) fn between(from: RecordMark, to: RecordedAt) -> String {
     duration(to.micros_since(from.at))
 }
 
@@ -121,7 +123,7 @@ pub(super) fn shortened(message: &str) -> String {
 }
 
 /// Names a release in short: its version, and its image where there is none.
-pub(super) fn release(release: &Release) -> String {
+pub(super) fn release(release: &ClusterRelease) -> String {
     if release.version.is_empty() {
         image(&release.image)
     } else {
@@ -197,7 +199,7 @@ fn outcome(story: &UpgradeStory) -> (Style, &'static str) {
 /// Prints the moments that part an update, each with the time since the one before.
 fn milestones(page: &mut UpgradePage<'_>, story: &UpgradeStory) -> Result<(), CommandError> {
     let update = &story.update;
-    let mut moments: Vec<(&str, Mark)> = Vec::new();
+    let mut moments: Vec<(&str, RecordMark)> = Vec::new();
     match update.asked() {
         Some(asked) => moments.push(("requested", asked)),
         None if update.is_older => {}
@@ -223,7 +225,7 @@ fn milestones(page: &mut UpgradePage<'_>, story: &UpgradeStory) -> Result<(), Co
         line.push(Style::Plain, format!("  {:<11} {started}", "begun"));
         page.line(&line, 14)?;
     }
-    let mut before: Option<Mark> = None;
+    let mut before: Option<RecordMark> = None;
     for (word, mark) in moments {
         let mut line = StyledLine::of(Style::Plain, format!("  {word:<11} "));
         line.push(Style::Strong, page.at(mark));
@@ -332,8 +334,9 @@ fn print_attempts(page: &mut UpgradePage<'_>, story: &UpgradeStory) -> Result<()
     let failed = attempts.iter().filter(|one| one.has_failed()).count();
     let risks = &story.update.accepted_risks;
     // What was accepted as a risk is told with the release.
-    let is_new = |warning: &&Told| risks.is_empty() || !warning.message.ends_with(risks.as_str());
-    let warnings: Vec<&Told> = retrievals.warnings.iter().filter(is_new).collect();
+    let is_new =
+        |warning: &&ReleaseMessage| risks.is_empty() || !warning.message.ends_with(risks.as_str());
+    let warnings: Vec<&ReleaseMessage> = retrievals.warnings.iter().filter(is_new).collect();
     let is_open = attempts.iter().any(|one| one.end.is_none());
     if failed == 0 && retrievals.counted_only == 0 && warnings.is_empty() && !is_open {
         return Ok(());
@@ -551,7 +554,7 @@ fn print_problems(page: &mut UpgradePage<'_>, story: &UpgradeStory) -> Result<()
         return Ok(());
     }
     let all = story.spells.len();
-    let is_silent = |spell: &&Spell| spell.level(story.now) == Level::Silent;
+    let is_silent = |spell: &&IllSpell| spell.level(story.now) == SpellLevel::Silent;
     let silent = story.spells.iter().filter(is_silent).count();
     let more = format!(
         "{}; {silent} too short for oc adm upgrade status to report",
@@ -572,15 +575,15 @@ fn print_problems(page: &mut UpgradePage<'_>, story: &UpgradeStory) -> Result<()
 fn print_problem(
     page: &mut UpgradePage<'_>,
     story: &UpgradeStory,
-    spell: &Spell,
+    spell: &IllSpell,
 ) -> Result<(), CommandError> {
     let mut line = StyledLine::of(Style::Strong, format!("  {}  ", page.at(spell.from)));
     let lasted = lasting(spell.micros(story.now), spell.to.is_some());
     let level = spell.level(story.now);
     let style = match level {
-        Level::Silent => Style::Faint,
-        Level::Warning => Style::Wary,
-        Level::Error => Style::Bad,
+        SpellLevel::Silent => Style::Faint,
+        SpellLevel::Warning => Style::Wary,
+        SpellLevel::Error => Style::Bad,
     };
     line.push(Style::Plain, format!("{lasted:<8}"));
     line.push(style, format!("{:<8}", level.as_str()));
@@ -649,7 +652,7 @@ fn print_handovers(page: &mut UpgradePage<'_>, story: &UpgradeStory) -> Result<(
     Ok(())
 }
 
-fn handover_text(page: &UpgradePage<'_>, handover: &Handover) -> String {
+fn handover_text(page: &UpgradePage<'_>, handover: &LeaderHandover) -> String {
     let from = process(&handover.from);
     let to = process(&handover.to);
     match (handover.released, handover.taken) {

@@ -5,10 +5,10 @@ use crate::command_error::CommandError;
 use crate::screen::Console;
 use crate::screen::{Style, StyledLine};
 use crate::words::duration;
-use kubereel_history::{
-    Assessment, Insight, InsightLevel, NodePhase, Origin, PoolState, Timeline, UpdateStatus,
-    timetext,
+use kubereel_cluster::{
+    Assessment, Insight, InsightLevel, NodePhase, PoolState, UpdateOrigin, UpdateStatus,
 };
+use kubereel_history::{Timeline, timetext};
 
 /// How many nodes of a pool are shown that need nobody; JSON has all.
 const SHOWN_NODES: usize = 10;
@@ -55,10 +55,10 @@ fn value(
 
 fn control_plane(page: &mut UpgradePage<'_>, status: &UpdateStatus) -> Result<(), CommandError> {
     let origin = match &status.origin {
-        Origin::Nothing => "a new install".to_owned(),
-        Origin::Version(version) => format!("from {version}"),
-        Origin::Partial(version) => format!("from incomplete {version}"),
-        Origin::SameVersion => "to Multi-Architecture".to_owned(),
+        UpdateOrigin::Nothing => "a new install".to_owned(),
+        UpdateOrigin::Version(version) => format!("from {version}"),
+        UpdateOrigin::Partial(version) => format!("from incomplete {version}"),
+        UpdateOrigin::SameVersion => "to Multi-Architecture".to_owned(),
     };
     let style = match status.assessment {
         Assessment::Completed | Assessment::Progressing => Style::Good,

@@ -7,8 +7,8 @@ use crate::words::Amount as _;
 use crate::{arguments, files};
 use kubereel_format::{EventType, ResourceInfo, Seq};
 use kubereel_history::{
-    Cut, ObjectFilter, ObjectForm, ObjectVersion, MAX_MANIFEST, ManifestObject, Timeline, WaitFor, WaitSpan,
-    manifest_objects,
+    Cut, MAX_MANIFEST, ManifestObject, ObjectFilter, ObjectForm, ObjectVersion, Timeline, WaitFor,
+    WaitSpan, manifest_objects,
 };
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -272,7 +272,11 @@ impl<'a> TargetSearch<'a> {
         self.matching(state.objects, cut)
     }
 
-    fn matching(&self, held: Vec<ObjectVersion>, cut: Cut) -> Result<Vec<ObjectVersion>, CommandError> {
+    fn matching(
+        &self,
+        held: Vec<ObjectVersion>,
+        cut: Cut,
+    ) -> Result<Vec<ObjectVersion>, CommandError> {
         let unreadable = |error| CommandError::reel(error);
         let labels = &self.args.which.selector;
         let held = self.timeline.labelled(held, cut, labels);

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 use kubereel_format::{EpochId, Evidence, Note, Reel, ResourceId, Seq};
-use kubereel_history::{ ResourceCompleteness, ReelVerdict};
+use kubereel_history::{ReelVerdict, ResourceCompleteness};
 use kubereel_tests::claims::{Claims, Fact};
 use kubereel_tests::control_plane::{ControlPlane, skipped};
 use kubereel_tests::oracle::{Account, Change, EtcdKey, Oracle};

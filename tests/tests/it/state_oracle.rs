@@ -13,7 +13,7 @@ use kubereel_format::{EventType, ObjectKey, Seq};
 use kubereel_history::{Cut, Timeline};
 use kubereel_import::{ImportOptions, import};
 use kubereel_monitortests::{
-    RunOptions, ExceptionSet, Gathering, Mode, Selection, StateWatcher, builtin, feed, run_reel,
+    ExceptionSet, Gathering, Mode, RunOptions, Selection, StateWatcher, builtin, feed, run_reel,
 };
 use kubereel_tests::shared_data::shared_data;
 use serde_json::Value;

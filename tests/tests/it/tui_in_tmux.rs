@@ -138,7 +138,7 @@ fn a_storm_of_sizes_ends_in_the_last_one() -> Result<()> {
         shell.terminal.resize(200 - step * 6, 60 - step * 2)?;
     }
     shell.terminal.resize(30, 5)?;
-    shell.terminal.until("30x5 is too small")?;
+    shell.terminal.until("terminal is 30x5")?;
     shell.terminal.resize(100, 30)?;
     shell.terminal.until("CLUSTERVERSION")?;
     shell.terminal.resize(80, 24)?;

@@ -7,7 +7,8 @@ use crate::subject::NamedObject;
 use crate::time::{CursorPlace, span_text};
 use kubereel_format::{EventType, RecordedAt, ResourceInfo, Seq};
 use kubereel_history::{
-    Change, CursorStep, Cut, EventQuestion, HistoryItem, HistoryQuestion, Regarding, ComparisonScope, HistoryVersion, FieldStep, SteppedOver, Timeline, Track, harmless,
+    Change, ComparisonScope, CursorStep, Cut, EventQuestion, FieldStep, HistoryItem,
+    HistoryQuestion, HistoryVersion, Regarding, SteppedOver, Timeline, Track, harmless,
 };
 
 /// How many versions before and after the moment are read.
@@ -306,7 +307,7 @@ fn event_line(
     let before = span_text(place.at.micros_since(step.at));
     let head = PanelLine::of(Ink::Faint, format!("-{before:<7} "))
         .and(Ink::Strong, format!("{}  ", subject.written(timeline)));
-    let mut line = match timeline.stepped_over(step, info) {
+    let mut line = match SteppedOver::of(timeline, step, info) {
         Ok(over) => {
             let writers = over.authors.writers();
             let who: Vec<&str> = writers.iter().map(|one| one.manager.as_str()).collect();

@@ -7,8 +7,9 @@ use super::question::{FieldSearch, FieldSearchResult};
 use crate::subject::NamedObject;
 use crate::time::{CursorPlace, TimeDirection};
 use kubereel_format::{EventType, Evidence, ResourceInfo, Seq};
-use kubereel_history::{ ResourceMoment, Change, ObjectDifference, ObjectFate, Field, ObjectForm, ObjectFilter, QueryError, ComparisonScope, SegmentKind,
-    Timeline, differing, harmless, words, write_yaml,
+use kubereel_history::{
+    Change, ComparisonScope, Field, ObjectDifference, ObjectFate, ObjectFilter, ObjectForm,
+    QueryError, ResourceMoment, SegmentKind, Timeline, differing, harmless, words, write_yaml,
 };
 use serde_json::Value;
 
@@ -294,11 +295,19 @@ const fn asked_at(resource: &ResourceInfo, place: CursorPlace) -> ResourceMoment
 }
 
 /// Says in short what changed.
-fn summary_of(timeline: &Timeline, fate: &ObjectFate, then: ResourceMoment<'_>, now: ResourceMoment<'_>) -> String {
-    if matches!(fate, ObjectFate::Created { .. } | ObjectFate::Deleted { .. }) {
+fn summary_of(
+    timeline: &Timeline,
+    fate: &ObjectFate,
+    then: ResourceMoment<'_>,
+    now: ResourceMoment<'_>,
+) -> String {
+    if matches!(
+        fate,
+        ObjectFate::Created { .. } | ObjectFate::Deleted { .. }
+    ) {
         return String::new();
     }
-    match timeline.changes_between(fate, then, now, &ComparisonScope::default()) {
+    match fate.changes(timeline, then, now, &ComparisonScope::default()) {
         Err(error) => harmless(&format!("cannot be read: {error}")).into_owned(),
         Ok(changes) => match changes
             .iter()
@@ -365,7 +374,10 @@ pub(super) fn read_between(
     };
     lines.push(PanelLine::of(Ink::Strong, one.fate.as_str()));
     let (then, now) = (asked_at(then, a), asked_at(now, b));
-    match timeline.changes_between(&one.fate, then, now, &ComparisonScope::default()) {
+    match one
+        .fate
+        .changes(timeline, then, now, &ComparisonScope::default())
+    {
         Err(error) => {
             let words = harmless(&format!("cannot be read: {error}")).into_owned();
             lines.push(PanelLine::of(Ink::Wary, words));

@@ -6,7 +6,7 @@ use super::question::{ScreenAnswer, ScreenQuestion, answer};
 use super::table::ObjectTable;
 use crate::subject::NamedObject;
 use crate::time::CursorPlace;
-use kubereel_history::{ ObjectForm, Timeline, timetext, write_yaml};
+use kubereel_history::{ObjectForm, Timeline, timetext, write_yaml};
 use unicode_width::UnicodeWidthStr as _;
 
 /// The longest file name before the time, in letters.

@@ -5,7 +5,9 @@ use super::line::{Ink, PanelLine, short};
 use super::object_at::{VersionAt, here, unread};
 use crate::subject::NamedObject;
 use crate::time::{CursorPlace, span_text};
-use kubereel_history::{Blame, BlameSource, FieldPath, FieldStep, Timeline, YamlLine, harmless, yaml_lines};
+use kubereel_history::{
+    Blame, BlameSource, FieldPath, FieldStep, Timeline, YamlLine, harmless, yaml_lines,
+};
 
 /// Reads the lines; the first one that changed is to be seen first.
 pub(super) fn read_yaml(

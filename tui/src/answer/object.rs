@@ -6,7 +6,9 @@ use super::object_at::{VersionAt, here, unread};
 use crate::subject::NamedObject;
 use crate::time::{CursorPlace, span_text};
 use kubereel_format::{RecordedAt, ResourceId, ResourceInfo, Seq};
-use kubereel_history::{ ResourceColumns, ObjectForm, ObjectFilter, OwnedObject, OwnerRef, ColumnRoom, Timeline, harmless, timetext,
+use kubereel_history::{
+    ColumnRoom, ObjectFilter, ObjectForm, OwnedObject, OwnedObjects, OwnerRef, Relatives,
+    ResourceColumns, Timeline, harmless, timetext,
 };
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -191,9 +193,13 @@ pub(super) fn read_owners(
     place: CursorPlace,
 ) -> Result<(Vec<PanelLine>, usize), Vec<PanelLine>> {
     let VersionAt { info, held, lines } = here(timeline, subject, place)?;
-    let both = timeline
-        .owners_of(held.seq, &held.namespace, place.cut())
-        .and_then(|owners| Ok((owners, timeline.owned_in(&held.namespace, place.cut())?)));
+    let both =
+        Relatives::owners_of(timeline, held.seq, &held.namespace, place.cut()).and_then(|owners| {
+            Ok((
+                owners,
+                OwnedObjects::of(timeline, &held.namespace, place.cut())?,
+            ))
+        });
     let (owners, owned) = match both {
         Ok(both) => both,
         Err(error) => {
@@ -338,10 +344,9 @@ impl<'a> OwnerTree<'a> {
     /// Says what state an object is in, and how old it is.
     fn state(&mut self, info: &ResourceInfo, seq: Seq) -> String {
         let (timeline, place) = (self.timeline, self.place);
-        let columns = self
-            .columns
-            .entry(info.id)
-            .or_insert_with(|| timeline.columns(info, place.cut(), ColumnRoom::Narrow).ok());
+        let columns = self.columns.entry(info.id).or_insert_with(|| {
+            ResourceColumns::of(timeline, info, place.cut(), ColumnRoom::Narrow).ok()
+        });
         let Some(columns) = columns else {
             return "  columns unreadable".to_owned();
         };

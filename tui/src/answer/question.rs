@@ -10,7 +10,7 @@ use super::{changes, choices, differences, fields, object, table};
 use crate::subject::NamedObject;
 use crate::time::{CursorPlace, TimeDirection};
 use kubereel_format::{ResourceId, Seq};
-use kubereel_history::{ FieldPath, Timeline, harmless};
+use kubereel_history::{FieldPath, Timeline, harmless};
 use std::sync::Arc;
 
 /// A question.

@@ -170,7 +170,7 @@ pub(super) fn read(timeline: &Timeline, listing: &TableQuery, place: CursorPlace
 struct RowReader<'a> {
     timeline: &'a Timeline,
     info: &'a ResourceInfo,
-    columns: &'a Columns,
+    columns: &'a ResourceColumns,
     listing: &'a TableQuery,
     place: CursorPlace,
 }
@@ -178,7 +178,7 @@ struct RowReader<'a> {
 impl RowReader<'_> {
     /// Makes a row of a body; `None` if it does not pass.
     fn row(&self, held: &ObjectVersion, body: &[u8]) -> Option<ObjectRow> {
-        let cells = match Form::default().of(body, self.info) {
+        let cells = match ObjectForm::default().of(body, self.info) {
             Ok(object) => {
                 if !self.listing.filter.admits_body(&object) {
                     return None;

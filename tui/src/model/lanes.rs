@@ -1,7 +1,7 @@
 //! The list of lanes: sections, groupings, folds, pins, and the cells of the rows that show. `update` finds
 //! them when something changed.
 
-use crate::lane::{LaneGroup, Lane, LaneCell, LaneState, LaneReading, LaneSpell, dark_of};
+use crate::lane::{Lane, LaneCell, LaneGroup, LaneReading, LaneSpell, LaneState, dark_of};
 use crate::subject::NamedObject;
 use crate::time::ViewWindow;
 use kubereel_format::EventType;

@@ -310,7 +310,7 @@ impl OpenReel {
     }
 
     /// Writes the address: the words that lead back here after `kubereel`.
-    pub(crate) fn address(&self, path: &std::path::FieldPath) -> String {
+    pub(crate) fn address(&self, path: &std::path::Path) -> String {
         let reel = crate::subject::quoted(&path.display().to_string());
         let at = self.place.written(&self.timeline);
         let mut words = format!("kubereel {reel} --at {at}");

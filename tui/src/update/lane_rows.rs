@@ -2,7 +2,7 @@
 //! visible rows have cells.
 
 use crate::filter::{FilterCandidate, FilterQuery};
-use crate::lane::{LaneGroup, Lane, LaneState};
+use crate::lane::{Lane, LaneGroup, LaneState};
 use crate::layout::Layout;
 use crate::model::{LaneAt, LaneRow, List, OpenReel, RowCells, Section, SectionHead};
 use std::collections::BTreeMap;
@@ -215,8 +215,8 @@ fn cells_of(open: &OpenReel, row: usize, cells: u16) -> Option<RowCells> {
         LaneRow::Head(head) => {
             // Objects of one resource are in the dark together; pins are of any.
             let lane = head.lanes.first().and_then(|at| open.lane_at(*at));
-            let lane =
-                lane.filter(|lane| lane.group != LaneGroup::Others && head.section != Section::Pins);
+            let lane = lane
+                .filter(|lane| lane.group != LaneGroup::Others && head.section != Section::Pins);
             RowCells::Head(
                 spans()
                     .map(|span| lane.is_some_and(|lane| lane.is_dark(&span)))

@@ -283,7 +283,7 @@ pub(super) fn refresh(model: &mut Model) -> Vec<Effect> {
         .is_some_and(|(window, of, _)| (*window, *of) == (open.window, cells));
     if !is_fresh && cells > 0 {
         let span = open.window.from..open.window.end();
-        let density = open.timeline.density(span, usize::from(cells), None);
+        let density = Density::of(&open.timeline, span, usize::from(cells), None);
         open.density = Some((open.window, cells, density));
     }
     lane_rows::refresh(open, &layout);

@@ -9,7 +9,7 @@ use crate::msg::KeyAction;
 use crate::subject::ResourceEvents;
 use crate::time::{CursorPlace, SelectionCounts, TimeDirection, TimeSelection, ViewWindow};
 use kubereel_format::{RecordedAt, Seq};
-use kubereel_history::{Moment, Track};
+use kubereel_history::{Density, Moment, Track};
 use ratatui::layout::{Position, Rect};
 
 /// The speeds at which time moves by itself, in seconds a second.
@@ -353,7 +353,7 @@ pub(super) fn count_selection(open: &mut OpenReel) {
     }
     open.picked_content = span.map(|window| {
         let span = window.from..window.end();
-        let counts = open.timeline.density(span.clone(), 1, None).counts;
+        let counts = Density::of(&open.timeline, span.clone(), 1, None).counts;
         let lanes = open.board().map_or(&[][..], |board| &board.lanes).iter();
         let lanes = lanes.filter(|lane| lane.condition.is_none());
         SelectionCounts {

@@ -11,7 +11,7 @@ use crate::model::{ActiveScreen, List, Model, OpenReel, Pane, ReelState};
 use crate::subject::NamedObject;
 use crate::time::{CursorPlace, TimeDirection};
 use kubereel_format::Seq;
-use kubereel_history::{ FieldPath, harmless};
+use kubereel_history::{FieldPath, harmless};
 use std::sync::Arc;
 
 /// Puts the keys at a line, and scrolls as little as makes it visible; the head takes a row.

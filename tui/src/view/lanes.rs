@@ -2,7 +2,7 @@
 //! `update` prepared the states.
 
 use super::pen::ScreenPen;
-use crate::lane::{LaneGroup, Lane, LaneCell, LaneState, LaneReading};
+use crate::lane::{Lane, LaneCell, LaneGroup, LaneReading, LaneState};
 use crate::layout::Layout;
 use crate::model::{LaneAt, LanePass, LaneRow, OpenReel, Pane, RowCells, SectionHead};
 use crate::theme::StyleRole;

@@ -2,7 +2,7 @@
 
 use super::pen::{ScreenPen, broken_at, columns};
 use crate::answer::{Ink, LineTarget, Panel, PanelLine, ScreenAnswer};
-use crate::lane::{LaneState, LaneReading};
+use crate::lane::{LaneReading, LaneState};
 use crate::model::{OpenReel, Pane};
 use crate::theme::StyleRole;
 use ratatui::style::Modifier;

@@ -6,9 +6,9 @@ use kubereel_format::{
     RecordedAt, ResourceId, Seq,
 };
 use kubereel_history::{
-    Certainty, ComparisonScope, Cut, GapOutcome, HistoryItem, HistoryQuestion, ObjectFilter, ReelSummary,
-    ResourceProof, Timeline, UnobservedEffect, UnobservedReason, UnobservedSpan, WaitFor,
-    WaitQuestion, WaitSpan,
+    Certainty, ComparisonScope, Cut, GapOutcome, HistoryItem, HistoryQuestion, ObjectFilter,
+    ReelSummary, ResourceProof, Timeline, UnobservedEffect, UnobservedReason, UnobservedSpan,
+    WaitFor, WaitQuestion, WaitSpan,
 };
 use proptest::prelude::*;
 

@@ -5,7 +5,7 @@ use super::{expected, facts};
 use crate::recordings::recording::Recording;
 use kubereel_cluster::ClusterHistory;
 use kubereel_format::RecordedAt;
-use kubereel_history::{ ObjectForm, Moment, Timeline};
+use kubereel_history::{Moment, ObjectForm, Timeline};
 use kubereel_import::ImportOptions;
 use kubereel_tests::shared_data::shared_data;
 use std::collections::BTreeSet;

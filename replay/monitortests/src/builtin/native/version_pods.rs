@@ -12,6 +12,7 @@ use crate::verdict::{
     FindingSubject, JudgeContext, MonitorTest, MonitorTestInfo, Needs, Severity, TestCase,
     TestFinding, WrittenIn,
 };
+use kubereel_cluster::StatusCondition;
 use kubereel_format::{RecordedAt, Seq};
 use kubereel_history::timetext;
 use serde_json::Value;
@@ -430,7 +431,7 @@ impl RetrievalAttempts {
     }
 
     fn see_version(&mut self, seen: &Seen<'_>) {
-        for condition in reading::conditions(seen.now) {
+        for condition in StatusCondition::all(seen.now) {
             let list = match condition.kind {
                 "ReleaseAccepted" => &mut self.accepted,
                 "Failing" => &mut self.failing,
