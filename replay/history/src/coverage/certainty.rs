@@ -211,7 +211,8 @@ impl Coverage {
         hides: impl Fn(&UnobservedSpan) -> bool,
     ) -> Option<(u8, &UnobservedSpan)> {
         let within = self
-            .unobserved_spans()
+            .unobserved
+            .iter()
             .filter(|span| hides(span) && span.concerns(filter));
         let ranked = within.filter_map(|span| Some((rank(span)?, span)));
         ranked.rev().min_by_key(|(rank, _)| *rank)

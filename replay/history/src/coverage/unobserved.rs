@@ -295,35 +295,40 @@ impl Coverage {
             derived.add_damage();
             derived.add_coverage(coverage);
             derived.all.sort_by_key(|span| (span.from, span.to));
-            coverage.unobserved = derived.all;
+            let all = derived.all.into_iter();
+            (coverage.brief, coverage.unobserved) = all.partition(|span| span.is_brief);
         }
         all
     }
 
     /// Gives all times in which the resource was not observed, by their begin: also those whose changes
     /// came later, and those without a state. They may overlap.
-    pub fn unobserved_spans(&self) -> impl DoubleEndedIterator<Item = &UnobservedSpan> {
-        self.unobserved.iter().filter(|span| !span.is_brief)
+    pub fn unobserved_spans(&self) -> &[UnobservedSpan] {
+        &self.unobserved
     }
 
     /// Gives the times in which changes of the resource may be missing, by their begin.
     pub fn may_miss(&self) -> impl Iterator<Item = &UnobservedSpan> {
-        let spans = self.unobserved_spans();
+        let spans = self.unobserved.iter();
         spans.filter(|span| span.reason.effect() == UnobservedEffect::MayMiss)
     }
 
     /// Gives the gaps of an outcome, by their begin.
     pub fn gaps(&self, outcome: GapOutcome) -> impl Iterator<Item = &RecordedGap> {
-        let gaps = self.unobserved.iter().filter_map(UnobservedSpan::gap);
-        gaps.filter(move |gap| gap.outcome() == outcome)
+        let spans = self.unobserved.iter().chain(&self.brief);
+        let gaps = spans.filter_map(UnobservedSpan::gap);
+        let mut gaps: Vec<&RecordedGap> = gaps.filter(|gap| gap.outcome() == outcome).collect();
+        gaps.sort_by_key(|gap| gap.gap.from_time);
+        gaps.into_iter()
     }
 
     /// Gives the times in which no watch ran and which were not declared as a gap in which changes may be
-    /// missing, however short, by their begin.
+    /// missing, however short, in no order.
     pub fn unwatched(&self) -> impl Iterator<Item = &UnobservedSpan> {
         let is_unwatched =
             |span: &&UnobservedSpan| span.is_late() || span.reason == UnobservedReason::WatchEnded;
-        self.unobserved.iter().filter(is_unwatched)
+        let spans = self.unobserved.iter().chain(&self.brief);
+        spans.filter(is_unwatched)
     }
 }
 
