@@ -171,12 +171,9 @@ impl Timeline {
 
     /// Gives all times in which a resource was not observed, by their begin: also those whose changes came
     /// later, and those without a state. They may overlap.
-    pub fn unobserved_spans(
-        &self,
-        resource: ResourceId,
-    ) -> impl DoubleEndedIterator<Item = &UnobservedSpan> {
-        let coverage = self.coverage(resource).into_iter();
-        coverage.flat_map(Coverage::unobserved_spans)
+    pub fn unobserved_spans(&self, resource: ResourceId) -> &[UnobservedSpan] {
+        let coverage = self.coverage(resource);
+        coverage.map_or(&[], Coverage::unobserved_spans)
     }
 
     /// Gives the times in which changes of a recorded resource may be missing, by their begin.

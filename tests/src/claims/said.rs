@@ -261,13 +261,16 @@ fn epochs(reel: &Reel) -> Vec<(Seq, EpochId, String)> {
 
 fn is_excluded(told: &Coverage) -> bool {
     let is_it = |span: &UnobservedSpan| matches!(span.reason, UnobservedReason::NotRecorded { .. });
-    told.unobserved_spans().any(is_it)
+    told.unobserved_spans().iter().any(is_it)
 }
 
 fn unparsed_lines(told: &Coverage) -> u64 {
-    let lines = told.unobserved_spans().map(|span| match span.reason {
-        UnobservedReason::Unparsed { lines, .. } => lines,
-        _ => 0,
-    });
+    let lines = told
+        .unobserved_spans()
+        .iter()
+        .map(|span| match span.reason {
+            UnobservedReason::Unparsed { lines, .. } => lines,
+            _ => 0,
+        });
     lines.sum()
 }

@@ -218,7 +218,8 @@ impl Coverage {
         hides: impl Fn(&UnobservedSpan) -> bool,
     ) -> Option<(u8, &UnobservedSpan)> {
         let within = self
-            .unobserved_spans()
+            .unobserved
+            .iter()
             .filter(|span| hides(span) && span.concerns(filter));
         let ranked = within.filter_map(|span| Some((rank(span)?, span)));
         ranked.rev().min_by_key(|(rank, _)| *rank)
@@ -233,7 +234,7 @@ impl Coverage {
 
     /// Says how a state is known that no span hides.
     fn known_at(&self, cut: Seq, wall: RecordedAt) -> Certainty {
-        if let Some(span) = self.read_back().rev().find(|span| span.holds(cut, wall)) {
+        if let Some(span) = self.read_back().iter().rev().find(|span| span.holds(cut, wall)) {
             return Certainty::ReadBack {
                 from: span.from,
                 to: span.to,

@@ -38,6 +38,10 @@ pub struct Coverage {
     pub(super) is_refused: bool,
     /// Derived from all of these; see `unobserved`.
     pub(super) unobserved: Vec<UnobservedSpan>,
+    /// Those of which each is too short to be distinguished from a late delivery.
+    pub(super) brief: Vec<UnobservedSpan>,
+    /// Spans of which all is known nevertheless.
+    pub(super) read_back: Vec<UnobservedSpan>,
 }
 
 /// A span in which every change is in the reel, and the records that bound it.

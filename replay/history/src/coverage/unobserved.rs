@@ -323,42 +323,53 @@ impl Coverage {
             derived.add_coverage(coverage);
             derived.date_late(coverage, &not_before);
             derived.all.sort_by_key(|span| (span.from, span.to));
-            coverage.unobserved = derived.all;
+            let all = derived.all.into_iter();
+            let all: (Vec<_>, Vec<_>) = all.partition(|span| span.is_brief);
+            coverage.brief = all.0;
+            let all = all.1.into_iter();
+            (coverage.read_back, coverage.unobserved) = all.partition(UnobservedSpan::is_read_back);
         }
         all
     }
 
     /// Gives all times in which the resource was not observed, by their begin: also those whose changes
     /// came later, and those without a state. They may overlap.
-    pub fn unobserved_spans(&self) -> impl DoubleEndedIterator<Item = &UnobservedSpan> {
-        let spans = self.unobserved.iter();
-        spans.filter(|span| !span.is_brief && !span.is_read_back())
+    pub fn unobserved_spans(&self) -> &[UnobservedSpan] {
+        &self.unobserved
     }
 
     /// Gives the times without a watch of which all is known nevertheless, by their begin.
-    pub fn read_back(&self) -> impl DoubleEndedIterator<Item = &UnobservedSpan> {
-        let spans = self.unobserved.iter();
-        spans.filter(|span| !span.is_brief && span.is_read_back())
+    pub fn read_back(&self) -> &[UnobservedSpan] {
+        &self.read_back
     }
 
     /// Gives the times in which changes of the resource may be missing, by their begin.
     pub fn may_miss(&self) -> impl Iterator<Item = &UnobservedSpan> {
-        let spans = self.unobserved_spans();
+        let spans = self.unobserved.iter();
         spans.filter(|span| span.reason.effect() == UnobservedEffect::MayMiss)
+    }
+
+    /// Gives the times without a watch that hide nothing: too short, or read back.
+    fn observed_anyway(&self) -> impl Iterator<Item = &UnobservedSpan> {
+        self.brief.iter().chain(&self.read_back)
     }
 
     /// Gives the gaps of an outcome, by their begin.
     pub fn gaps(&self, outcome: GapOutcome) -> impl Iterator<Item = &RecordedGap> {
-        let gaps = self.unobserved.iter().filter_map(UnobservedSpan::gap);
-        gaps.filter(move |gap| gap.outcome() == outcome)
+        let spans = self.observed_anyway().chain(&self.unobserved);
+        let gaps = spans.filter_map(UnobservedSpan::gap);
+        let mut gaps: Vec<&RecordedGap> = gaps.filter(|gap| gap.outcome() == outcome).collect();
+        gaps.sort_by_key(|gap| gap.gap.from_time);
+        gaps.into_iter()
     }
 
     /// Gives the times in which no watch ran and which were not declared as a gap in which changes may be
-    /// missing, however short, by their begin.
+    /// missing, however short, in no order.
     pub fn unwatched(&self) -> impl Iterator<Item = &UnobservedSpan> {
         let is_unwatched =
             |span: &&UnobservedSpan| span.is_late() || span.reason == UnobservedReason::WatchEnded;
-        self.unobserved.iter().filter(is_unwatched)
+        let spans = self.observed_anyway().chain(&self.unobserved);
+        spans.filter(is_unwatched)
     }
 }
 

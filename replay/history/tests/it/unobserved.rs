@@ -555,7 +555,7 @@ proptest! {
         let story = play(&folder.path().join("test.reel"), &steps);
         let (timeline, pods) = (story.timeline, story.pods);
         let info = timeline.resources().get(pods).expect("pods").clone();
-        let spans: Vec<_> = timeline.unobserved_spans(pods).collect();
+        let spans = timeline.unobserved_spans(pods);
         let may_miss: Vec<_> = timeline.unobserved(pods).collect();
 
         // The verdicts on the whole.
@@ -626,7 +626,7 @@ proptest! {
 
         // By revision, a change that is proven to be lost, and a gap in which changes may be missing, hide the
         // states between their bounds; a gap that was read back hides none.
-        for span in &spans {
+        for span in spans {
             let UnobservedReason::Gap { gap } = &span.reason else {
                 continue;
             };
@@ -664,7 +664,7 @@ proptest! {
         });
         let expected: Vec<_> = concerned.map(|span| span.from).collect();
         prop_assert_eq!(named, expected);
-        for span in &spans {
+        for span in spans {
             let is_late = span.reason.effect() == UnobservedEffect::Late;
             let is_closed_gap = match &span.reason {
                 UnobservedReason::Gap { gap } => gap.outcome() != GapOutcome::MayMiss,
