@@ -6,7 +6,7 @@ use crate::files;
 use crate::screen::Console;
 use crate::words::duration;
 use clap::Parser as _;
-use kubereel_cluster::DegradedSpell;
+use kubereel_cluster::{ClusterHistory, DegradedSpell};
 use kubereel_format::RecordedAt;
 use kubereel_history::Timeline;
 use std::path::{Path, PathBuf};
@@ -68,7 +68,9 @@ fn walk(timeline: &Timeline, name: &str, screen: &mut Console) -> Result<Exit, C
     screen.line(shout(&format!("info {name}")))?;
     let whole = info::show(timeline, None, screen)?;
     screen.line("")?;
-    let spells = timeline.degraded_spells().map_err(CommandError::reel)?;
+    let spells = ClusterHistory::of(timeline)
+        .degraded_spells()
+        .map_err(CommandError::reel)?;
     let Some(spell) = longest(&spells, timeline.end()) else {
         screen.line("No operator became degraded in it.")?;
         return Ok(whole);

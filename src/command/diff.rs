@@ -296,8 +296,9 @@ fn print_differences(
     let mut found = 0;
     for (done, (pair, differing)) in (1u64..).zip(all) {
         progress.reached(done);
-        let changes = timeline
-            .changes_between(&differing.fate, pair.before, pair.after, scope)
+        let changes = differing
+            .fate
+            .changes(&timeline, pair.before, pair.after, scope)
             .map_err(CommandError::reel)?;
         let is_whole =
             scope.fields.is_empty() && !matches!(differing.fate, ObjectFate::Changed { .. });
@@ -456,7 +457,7 @@ fn print_moment(
 /// Says in a few words why a state may differ; `None` if it is proven.
 const fn short_trust(certainty: &Certainty) -> Option<&'static str> {
     match certainty {
-        Certainty::Known { .. } => None,
+        Certainty::Known { .. } | Certainty::ReadBack { .. } => None,
         Certainty::Imported { .. } => Some("as imported: completeness is unknown"),
         Certainty::InsideGap { .. } => Some("inside a gap"),
         Certainty::Unobserved { .. } => Some("not observed"),

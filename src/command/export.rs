@@ -6,7 +6,7 @@ use crate::progress::ProgressReporter;
 use crate::screen::Console;
 use crate::words::count;
 use kubereel_format::Seq;
-use kubereel_history::{ExportError, Exported, ResourceSummary, Timeline, harmless};
+use kubereel_history::{ExportError, Exported, ReelSummary, ResourceSummary, Timeline, harmless};
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
@@ -65,12 +65,12 @@ fn write(
 ) -> Result<Exported, CommandError> {
     let total = timeline.reel().end().0;
     let mut progress = ProgressReporter::begin("exporting", total, is_err_terminal);
-    timeline
-        .export_jsonl(out, |Seq(done)| progress.reached(done))
-        .map_err(|error| match error {
+    Exported::write_jsonl(&timeline, out, |Seq(done)| progress.reached(done)).map_err(|error| {
+        match error {
             ExportError::Write(error) => CommandError::output(&error),
             error => CommandError::reel(error),
-        })
+        }
+    })
 }
 
 /// Says on stderr what the lines cannot say themselves.
@@ -79,7 +79,7 @@ fn say_what_is_missing(
     exported: &Exported,
     screen: &mut Console,
 ) -> Result<Exit, CommandError> {
-    let summary = timeline.summary();
+    let summary = ReelSummary::of(&timeline);
     let gaps: usize = summary.resources.iter().map(|one| one.gaps.len()).sum();
     let gaps = gaps;
     let is_unobserved = |one: &&ResourceSummary| !one.gaps.is_empty() || !one.unseen.is_empty();

@@ -9,8 +9,8 @@ use crate::{arguments, files};
 use kubereel_format::ResourceInfo;
 use kubereel_history::{
     Certainty, ColumnRoom, Cut, LabelColumns, LabelSelector, ListForm, ListWriter, Moment,
-    ObjectFilter, ObjectForm, ObjectVersion, QueryError, ResourceSnapshot, Timeline, harmless,
-    name_of, write_json, write_yaml,
+    ObjectFilter, ObjectForm, ObjectVersion, QueryError, ResourceColumns, ResourceSnapshot,
+    Timeline, harmless, name_of, write_json, write_yaml,
 };
 use serde_json::Value;
 use std::io::Write as _;
@@ -269,7 +269,7 @@ impl GetAnswer<'_> {
         let at = self.timeline.written(self.state.at);
         let resource = self.resource.qualified();
         let exit = match self.state.certainty {
-            Certainty::Known { .. } => Exit::No,
+            Certainty::Known { .. } | Certainty::ReadBack { .. } => Exit::No,
             Certainty::Damaged { .. } => Exit::Reel,
             _ => Exit::Unknown,
         };
@@ -308,9 +308,7 @@ impl GetAnswer<'_> {
             Some(GetFormat::Wide) => ColumnRoom::Wide,
             _ => ColumnRoom::Narrow,
         };
-        let columns = self
-            .timeline
-            .columns(self.resource, self.cut, room)
+        let columns = ResourceColumns::of(&self.timeline, self.resource, self.cut, room)
             .map_err(CommandError::reel)?;
         let labels = LabelColumns {
             own: args.labels.label_columns.clone(),

@@ -192,7 +192,7 @@ fn head(
     if history.gaps() > 0 {
         parts.push(count(history.gaps(), "gap"));
     }
-    let is_proven = matches!(certainty, Certainty::Known { .. });
+    let is_proven = certainty.is_proven();
     if history.gaps() == 0 || !is_proven {
         parts.push(object_query::trust(timeline, certainty));
     }

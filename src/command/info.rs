@@ -8,7 +8,7 @@ use crate::table::TextTable;
 use crate::words::{bytes, count, duration, number};
 use kubereel_format::RecordedAt;
 use kubereel_history::{
-    GapSummary, ReelSummary, ResourceSummary, Timeline, UnseenSummary, harmless, timetext,
+    GapSummary, ReelSummary, ResourceSummary, Timeline, UnseenSummary, harmless, timetext, waits,
 };
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -42,7 +42,7 @@ pub(crate) fn show(
     form: Option<WideFormat>,
     screen: &mut Console,
 ) -> Result<Exit, CommandError> {
-    let summary = timeline.summary();
+    let summary = ReelSummary::of(&timeline);
     if form == Some(WideFormat::Json) {
         screen.json(&summary)?;
     } else {
@@ -476,7 +476,7 @@ impl InfoPage<'_> {
     }
 
     fn outages(&mut self) {
-        for (at, text) in self.timeline.waits().iter().take(self.most) {
+        for (at, text) in waits(self.timeline).iter().take(self.most) {
             self.push(
                 "waiting",
                 &[self.timeline.written(*at), harmless(text).into_owned()],

@@ -7,7 +7,7 @@ use crate::files;
 use crate::screen::Console;
 use crate::table::TextTable;
 use crate::words::count;
-use kubereel_cluster::{ClusterUpdate, UpdateKind, Updates};
+use kubereel_cluster::{ClusterHistory, ClusterUpdate, UpdateKind, Updates};
 use kubereel_history::{Certainty, Cut, Moment, QueryError, Timeline, timetext};
 use page::{between, release};
 use std::num::NonZeroUsize;
@@ -95,7 +95,9 @@ pub(super) fn answer(
     screen: &mut Console,
 ) -> Result<Exit, CommandError> {
     let cut = arguments::resolve(timeline, at)?;
-    let updates = timeline.updates(cut).map_err(unreadable)?;
+    let updates = ClusterHistory::of(timeline)
+        .updates(cut)
+        .map_err(unreadable)?;
     let certainty = certainty(timeline, cut);
     if !updates.is_seen {
         return Err(not_seen(timeline, &certainty));
@@ -107,7 +109,7 @@ pub(super) fn answer(
         let Some((number, update)) = pick(&updates, which)? else {
             return none(timeline, &updates, which.kind, at, cut, &certainty, screen);
         };
-        let story = timeline
+        let story = ClusterHistory::of(timeline)
             .upgrade_story(&updates, update, cut)
             .map_err(unreadable)?;
         let context = page::StoryContext {
@@ -115,7 +117,9 @@ pub(super) fn answer(
             of: of_kind(&updates, which.kind).count(),
             // A past moment is asked about for how it stood then.
             status: if at != Moment::End || story.over.is_none() {
-                timeline.update_status(cut, None).map_err(unreadable)?
+                ClusterHistory::of(timeline)
+                    .update_status(cut, None)
+                    .map_err(unreadable)?
             } else {
                 None
             },
@@ -221,7 +225,9 @@ fn none(
     screen: &mut Console,
 ) -> Result<Exit, CommandError> {
     // Workers may lag behind an upgrade that was complete before the recording.
-    let status = timeline.update_status(cut, None).map_err(unreadable)?;
+    let status = ClusterHistory::of(timeline)
+        .update_status(cut, None)
+        .map_err(unreadable)?;
     let is_asked = kind == UpdateKind::Upgrade && at != Moment::End;
     if let Some(state) = status.filter(|status| status.is_updating || is_asked) {
         status::print(timeline, &state, screen)?;

@@ -9,7 +9,7 @@ use crate::screen::Console;
 use crate::table::TextTable;
 use crate::words::{bytes, count, duration, number};
 use kubereel_history::{
-    AccountSummary, GapSummary, OutageSummary, Proof, RangeSummary, ReelVerdict,
+    AccountSummary, GapSummary, Integrity, OutageSummary, Proof, RangeSummary, ReelVerdict,
     ResourceCompleteness, ResourceProof, Timeline, harmless,
 };
 use std::collections::BTreeMap;
@@ -49,9 +49,9 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
     let integrity = {
         let total = timeline.reel().end().0;
         let mut progress = ProgressReporter::begin("reading", total, screen.is_err_terminal());
-        timeline.integrity(|done| progress.reached(done))
+        Integrity::read(&timeline, |done| progress.reached(done))
     };
-    let proof = timeline.proof(integrity);
+    let proof = Proof::of(&timeline, integrity);
     if args.output.is_json() {
         screen.json(&proof)?;
     } else {

@@ -3,9 +3,9 @@
 
 use crate::health::StateKind;
 use crate::mark::RecordMark;
-use crate::state::{StateInterval, StateTrack, StateTracker, StateVersion};
+use crate::state::{StateTrack, StateTracker, StateVersion};
 use kubereel_format::{EventType, Evidence, ObjectId, ObjectKey, RecordedAt, ResourceId, Seq};
-use kubereel_history::{Cut, QueryError, Timeline, UnobservedSpan};
+use kubereel_history::{Cut, QueryError, Timeline};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -266,16 +266,5 @@ impl ClusterHistory<'_> {
             tracker.take(&version, &body);
         }
         Ok(tracker.into_tracks().collect())
-    }
-
-    /// Gives the times in which an interval's resource was not observed: the state in them is not known,
-    /// whatever the versions around them show.
-    pub fn unobserved_in<'s>(
-        &'s self,
-        interval: &StateInterval<'_>,
-    ) -> impl Iterator<Item = &'s UnobservedSpan> {
-        let (from, to) = (interval.from.at, interval.to.map(|to| to.at));
-        let spans = self.timeline.unobserved_spans(interval.object.resource);
-        spans.filter(move |span| span.to > from && to.is_none_or(|to| span.from < to))
     }
 }

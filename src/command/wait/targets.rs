@@ -144,7 +144,14 @@ impl<'a> TargetSearch<'a> {
         let from = args.from.map(|from| arguments::resolve(timeline, from));
         let goals: Vec<WaitFor> = args.goals.iter().chain(&args.fail_on).cloned().collect();
         let timeout = args.timeout;
-        let span = timeline.wait_span(resource.id, &goals, from.transpose()?, to, timeout);
+        let span = WaitSpan::of(
+            &timeline,
+            resource.id,
+            &goals,
+            from.transpose()?,
+            to,
+            timeout,
+        );
         if span.to.at < span.from.at || span.to.below < span.from.below {
             let (from, to) = (timeline.written(span.from.at), timeline.written(span.to.at));
             let message = format!("the time span ends before it starts: from {from} to {to}");

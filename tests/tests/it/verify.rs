@@ -82,7 +82,7 @@ async fn explained(recording: &Recording, revision: u64) -> Result<()> {
 
 /// The account is exactly what etcd's own story makes of the reel. Behind `arrived` the servers' own writes
 /// may be missing: the recording was ending.
-fn agrees(timeline: &Timeline, oracle: &Oracle, arrived: u64) -> Result<Account> {
+fn agrees(timeline: &Timeline, oracle: &Oracle, arrived: u64) -> Result<RevisionAccount> {
     let accounts = timeline
         .accounts()
         .map_err(|error| anyhow::anyhow!("{error:?}"))?;

@@ -5,7 +5,7 @@ use kubereel_cluster::ClusterHistory;
 use std::collections::BTreeMap;
 
 use anyhow::{Context as _, Result};
-use kubereel_history::{Cut, ObjectFilter, Timeline};
+use kubereel_history::{Cut, Exported, ObjectFilter, Timeline};
 use kubereel_import::{ImportOptions, import};
 use kubereel_tests::scenario::{Writing, Written};
 use serde_json::Value;

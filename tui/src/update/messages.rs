@@ -9,6 +9,7 @@ use crate::model::{
     ActiveScreen, LanePass, List, Model, OpenReel, Pane, PickerState, ReelState, TableView,
 };
 use crate::msg::{KeyAction, Msg};
+use kubereel_history::Density;
 use std::sync::Arc;
 
 /// Gives what is to be done first.

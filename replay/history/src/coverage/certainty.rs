@@ -234,7 +234,12 @@ impl Coverage {
 
     /// Says how a state is known that no span hides.
     fn known_at(&self, cut: Seq, wall: RecordedAt) -> Certainty {
-        if let Some(span) = self.read_back().iter().rev().find(|span| span.holds(cut, wall)) {
+        if let Some(span) = self
+            .read_back()
+            .iter()
+            .rev()
+            .find(|span| span.holds(cut, wall))
+        {
             return Certainty::ReadBack {
                 from: span.from,
                 to: span.to,

@@ -2,6 +2,7 @@
 //! and in its order.
 
 use super::recording::Recording;
+use kubereel_history::Exported;
 use kubereel_import::ImportOptions;
 use serde::Deserialize;
 use serde_json::value::RawValue;

@@ -2,7 +2,7 @@
 
 use super::recording::{Recording, Reel};
 use kubereel_format::RecordedAt;
-use kubereel_history::{Certainty, Moment, ObjectFilter, Timeline};
+use kubereel_history::{Certainty, Exported, Moment, ObjectFilter, Timeline};
 use kubereel_import::ImportOptions;
 use serde_json::Value;
 use std::collections::BTreeMap;

@@ -7,7 +7,6 @@
 use crate::feed::{Action, Interest, Seen, Watcher};
 use crate::interval_needs::IntervalNeeds;
 use crate::known::component_of_namespace;
-use crate::reading;
 use crate::verdict::{
     FindingSubject, JudgeContext, MonitorTest, MonitorTestInfo, Needs, Severity, TestCase,
     TestFinding, WrittenIn,
