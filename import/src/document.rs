@@ -114,7 +114,7 @@ fn text<'a, M: MapAccess<'a>>(
 
 /// What is read of an object; what it does not say is empty.
 #[derive(Debug, Default)]
-pub(crate) struct ObjectHead<'a> {
+pub(crate) struct ImportedHead<'a> {
     /// Its `apiVersion`.
     pub(crate) api_version: Cow<'a, str>,
     /// Its kind.
@@ -151,7 +151,7 @@ struct HeadMetadata<'a> {
     resource_version: Option<Cow<'a, str>>,
 }
 
-impl<'a> ObjectHead<'a> {
+impl<'a> ImportedHead<'a> {
     /// Reads an object's head.
     pub(crate) fn parse(object: &'a [u8]) -> Result<Self, Problem> {
         let mut deserializer = serde_json::Deserializer::from_slice(object);
@@ -348,7 +348,7 @@ mod tests {
 
     #[test]
     fn what_is_not_said_is_empty() {
-        let head = ObjectHead::parse(br#"{"metadata":{"name":"a","uid":null}}"#).expect("a head");
+        let head = ImportedHead::parse(br#"{"metadata":{"name":"a","uid":null}}"#).expect("a head");
         assert_eq!(head.name, "a");
         assert_eq!(
             [head.api_version, head.kind, head.namespace, head.uid],
@@ -373,7 +373,7 @@ mod tests {
                 "not a Kubernetes object: invalid type: integer `7`",
             ),
         ] {
-            let problem = ObjectHead::parse(text.as_bytes())
+            let problem = ImportedHead::parse(text.as_bytes())
                 .expect_err("broken")
                 .to_string();
             assert!(problem.starts_with(words), "{problem:?} for {text:?}");

@@ -1,6 +1,6 @@
 //! The entry of the fuzz target, with the feature `fuzzing` only.
 
-use crate::document::{self, DocumentShape, EventLine, ObjectHead};
+use crate::document::{self, DocumentShape, EventLine, ImportedHead};
 use crate::input::{self, InputLine, InputLines};
 use crate::resources::{ImportedDefinition, InputResources, ResourceQuery};
 use std::hint::black_box;
@@ -36,7 +36,7 @@ fn take(line: &EventLine<'_>, object: &[u8], resources: &mut InputResources) {
     if let Some(definition) = ImportedDefinition::read(object) {
         let _anew = black_box(resources.learn(definition));
     }
-    let Ok(head) = ObjectHead::parse(object) else {
+    let Ok(head) = ImportedHead::parse(object) else {
         return;
     };
     let query = ResourceQuery {

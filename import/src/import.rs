@@ -7,7 +7,7 @@
 //! * A broken part is counted and the rest goes on; only a reel that cannot be written ends an import early.
 //! * The reel gets its name when it is complete, and no file stays behind a failed import.
 
-use crate::document::{self, DocumentShape, EventLine, ObjectHead, json_error};
+use crate::document::{self, DocumentShape, EventLine, ImportedHead, json_error};
 use crate::error::{BrokenParts, BrokenUnit, ImportError, Problem};
 use crate::input::{
     self, InputForm, InputLine, InputLines, MAX_JSON, MAX_YAML, len_u64, unread, whole, yaml,
@@ -284,7 +284,7 @@ impl Importer {
         if object.len() > MAX_BODY {
             return Err(Problem::TooLong.into());
         }
-        let head = ObjectHead::parse(object)?;
+        let head = ImportedHead::parse(object)?;
         let or = |own: &Cow<'_, str>, other: &str| {
             if own.is_empty() {
                 other.to_owned()

@@ -362,19 +362,19 @@ pub(crate) struct ImportedDefinition {
 
 #[derive(Deserialize)]
 struct DefinitionObject {
-    spec: DefinitionSpec,
+    spec: CustomResourceSpec,
 }
 
 #[derive(Deserialize)]
-struct DefinitionSpec {
+struct CustomResourceSpec {
     group: String,
-    names: DefinitionNames,
+    names: CustomResourceNames,
     #[serde(default)]
     scope: String,
 }
 
 #[derive(Deserialize)]
-struct DefinitionNames {
+struct CustomResourceNames {
     plural: String,
     kind: String,
     #[serde(default)]

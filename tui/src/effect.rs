@@ -1,6 +1,6 @@
 //! What the program asks of the world; `runtime` does it.
 
-use crate::answer::{ReelSearch, ScreenQuestion};
+use crate::answer::{ScreenQuestion, ScreenSearch};
 use crate::findings::Findings;
 use crate::keep::{BookmarkChange, BookmarkStore};
 use crate::lane::Board;
@@ -26,7 +26,7 @@ pub(crate) enum Effect {
     /// Answer a question; a later one of the same kind makes it void.
     Ask(Arc<Timeline>, ScreenQuestion),
     /// Look for something in many bodies, by the number of the search; it makes an earlier one void.
-    Search(Arc<Timeline>, u64, ReelSearch),
+    Search(Arc<Timeline>, u64, ScreenSearch),
     /// Look for nothing any longer.
     StopSearch,
     /// Change the bookmarks beside the reel.

@@ -165,8 +165,8 @@ impl BackfillTask {
 }
 
 impl GapSuspect {
-    fn followed<'a>(&'a self, life: &'a GapEndState, is_old: bool) -> TrackedObject<'a> {
-        TrackedObject {
+    fn followed<'a>(&'a self, life: &'a GapEndState, is_old: bool) -> BackfilledObject<'a> {
+        BackfilledObject {
             namespace: &self.namespace,
             name: &self.name,
             uid: &life.uid,
@@ -232,7 +232,7 @@ impl<H: ServerHistory> BackfillSearch<'_, H> {
             sight.name.clone(),
             sight.uid.clone(),
         );
-        let object = TrackedObject {
+        let object = BackfilledObject {
             namespace: &namespace,
             name: &name,
             uid: &uid,
@@ -248,7 +248,7 @@ impl<H: ServerHistory> BackfillSearch<'_, H> {
     /// Follows an object back from its last version.
     async fn before_last(
         &mut self,
-        object: TrackedObject<'_>,
+        object: BackfilledObject<'_>,
         last: PastObject,
     ) -> Result<(), SearchStop> {
         let version = last.version;
@@ -315,7 +315,7 @@ impl<H: ServerHistory> BackfillSearch<'_, H> {
 
 /// One object that is followed.
 #[derive(Clone, Copy, Debug)]
-struct TrackedObject<'a> {
+struct BackfilledObject<'a> {
     pub(super) namespace: &'a str,
     pub(super) name: &'a str,
     pub(super) uid: &'a str,
@@ -334,7 +334,7 @@ impl<H: ServerHistory> BackfillSearch<'_, H> {
     /// Reads every version of an object below one of them, back to its creation or the gap's begin.
     pub(super) async fn back(
         &mut self,
-        object: TrackedObject<'_>,
+        object: BackfilledObject<'_>,
         from: u128,
     ) -> Result<(), SearchStop> {
         let mut version = from;
@@ -366,7 +366,7 @@ impl<H: ServerHistory> BackfillSearch<'_, H> {
     }
 
     /// Notes that an object began with a version, if it was not there before the gap.
-    fn began(&mut self, object: TrackedObject<'_>, version: u128) {
+    fn began(&mut self, object: BackfilledObject<'_>, version: u128) {
         if !object.is_old {
             self.found.began(object.uid, version);
         }
@@ -378,7 +378,7 @@ impl<H: ServerHistory> BackfillSearch<'_, H> {
     /// A uid is never used again: it is there up to its deletion, and not after it.
     pub(super) async fn deletion(
         &mut self,
-        object: TrackedObject<'_>,
+        object: BackfilledObject<'_>,
         low: u128,
         high: u128,
         seen: Option<PastObject>,
@@ -438,7 +438,7 @@ impl<H: ServerHistory> BackfillSearch<'_, H> {
     /// Looks at one object at a revision; `None` if it was not there, or another one of its name.
     async fn sight(
         &mut self,
-        object: TrackedObject<'_>,
+        object: BackfilledObject<'_>,
         at: u128,
     ) -> Result<Option<PastObject>, SearchStop> {
         if self.found.is_lost(at) {

@@ -76,11 +76,11 @@ struct DefinitionVersion {
 #[derive(Default, Deserialize)]
 struct ConditionedStatus {
     #[serde(default)]
-    conditions: Option<Vec<StatusCondition>>,
+    conditions: Option<Vec<DefinitionCondition>>,
 }
 
 #[derive(Deserialize)]
-struct StatusCondition {
+struct DefinitionCondition {
     #[serde(rename = "type")]
     kind: String,
     #[serde(default)]

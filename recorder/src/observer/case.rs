@@ -13,12 +13,12 @@ pub(super) struct ReportCase {
     /// The question, as a statement; programs know it by this name.
     pub(super) name: &'static str,
     /// The answer.
-    pub(super) verdict: CaseVerdict,
+    pub(super) verdict: ObserverCaseResult,
 }
 
 /// An answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum CaseVerdict {
+pub(super) enum ObserverCaseResult {
     /// It is so.
     Fine {
         /// What there is to say.
@@ -66,7 +66,7 @@ pub(super) fn cases(report: &ObserverReport) -> Vec<ReportCase> {
     ]
 }
 
-fn ran(report: &ObserverReport) -> CaseVerdict {
+fn ran(report: &ObserverReport) -> ObserverCaseResult {
     match &report.stage {
         ReportStage::Ended(by) => fine(&format!("ended by {by}")),
         ReportStage::Running => trouble(
@@ -77,7 +77,7 @@ fn ran(report: &ObserverReport) -> CaseVerdict {
     }
 }
 
-fn reached(report: &ObserverReport) -> CaseVerdict {
+fn reached(report: &ObserverReport) -> ObserverCaseResult {
     let way = &report.account.way;
     if report.account.is_reached {
         return fine(&report.account.clusters.told.join("; "));
@@ -100,7 +100,10 @@ fn reached(report: &ObserverReport) -> CaseVerdict {
     )
 }
 
-fn if_reached(report: &ObserverReport, ask: fn(&ObserverReport) -> CaseVerdict) -> CaseVerdict {
+fn if_reached(
+    report: &ObserverReport,
+    ask: fn(&ObserverReport) -> ObserverCaseResult,
+) -> ObserverCaseResult {
     if matches!(
         report.stage,
         ReportStage::Running | ReportStage::NotBegun(_)
@@ -113,7 +116,7 @@ fn if_reached(report: &ObserverReport, ask: fn(&ObserverReport) -> CaseVerdict) 
     ask(report)
 }
 
-fn gaps(report: &ObserverReport) -> CaseVerdict {
+fn gaps(report: &ObserverReport) -> ObserverCaseResult {
     let gaps = &report.account.gaps;
     let is_read_back = |told: &AccountGap| told.verdict == Some(GapVerdict::Reconstructed);
     let open: Vec<String> = gaps
@@ -153,7 +156,7 @@ fn gap_words(told: &AccountGap) -> String {
     words
 }
 
-fn covered(report: &ObserverReport) -> CaseVerdict {
+fn covered(report: &ObserverReport) -> ObserverCaseResult {
     let standing = &report.standing;
     let behind = standing
         .resources
@@ -185,7 +188,7 @@ fn covered(report: &ObserverReport) -> CaseVerdict {
     }
 }
 
-fn answered(report: &ObserverReport) -> CaseVerdict {
+fn answered(report: &ObserverReport) -> ObserverCaseResult {
     let outages = &report.account.outages;
     let lines: Vec<String> = outages
         .told
@@ -215,7 +218,7 @@ fn answered(report: &ObserverReport) -> CaseVerdict {
     }
 }
 
-fn redacted(report: &ObserverReport) -> CaseVerdict {
+fn redacted(report: &ObserverReport) -> ObserverCaseResult {
     match &report.account.redaction {
         Some(said) => fine(said),
         None => unknown("the recorder did not say what it redacted"),
@@ -232,15 +235,15 @@ fn and_more(first: String, more: u64) -> String {
 
 // Words of a server may have more than one line; here each is one, so that none pretends to be another.
 
-fn fine(words: &str) -> CaseVerdict {
+fn fine(words: &str) -> ObserverCaseResult {
     let words = harmless(words).into_owned();
-    CaseVerdict::Fine { words }
+    ObserverCaseResult::Fine { words }
 }
 
-fn trouble(headline: &str, lines: &[String]) -> CaseVerdict {
+fn trouble(headline: &str, lines: &[String]) -> ObserverCaseResult {
     let headline = harmless(headline).into_owned();
     let lines: Vec<Cow<'_, str>> = lines.iter().map(|line| harmless(line)).collect();
-    CaseVerdict::Trouble {
+    ObserverCaseResult::Trouble {
         body: if lines.is_empty() {
             headline.clone()
         } else {
@@ -250,7 +253,7 @@ fn trouble(headline: &str, lines: &[String]) -> CaseVerdict {
     }
 }
 
-fn unknown(why: &str) -> CaseVerdict {
+fn unknown(why: &str) -> ObserverCaseResult {
     let why = harmless(why).into_owned();
-    CaseVerdict::Unknown { why }
+    ObserverCaseResult::Unknown { why }
 }

@@ -17,7 +17,7 @@
 
 use crate::health::{RecorderStatus, RunAccount};
 use crate::number::len64;
-use crate::observer::case::{CaseVerdict, cases};
+use crate::observer::case::{ObserverCaseResult, cases};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use jiff::Timestamp;
@@ -87,7 +87,8 @@ impl ObserverReport {
     /// Says in few words how it went; programs read them.
     pub(in crate::observer) fn outcome(&self) -> &'static str {
         let cases = cases(self);
-        let is_bad = |verdict: &CaseVerdict| matches!(verdict, CaseVerdict::Trouble { .. });
+        let is_bad =
+            |verdict: &ObserverCaseResult| matches!(verdict, ObserverCaseResult::Trouble { .. });
         match &self.stage {
             ReportStage::Running => "recording",
             ReportStage::NotBegun(_) => "not begun",
@@ -177,9 +178,9 @@ pub(in crate::observer) fn summary(report: &ObserverReport) -> String {
     lines.push(String::new());
     for case in cases(report) {
         let (word, words) = match &case.verdict {
-            CaseVerdict::Fine { words } => ("yes", words.as_str()),
-            CaseVerdict::Trouble { body, .. } => ("NO", body.as_str()),
-            CaseVerdict::Unknown { why } => ("?", why.as_str()),
+            ObserverCaseResult::Fine { words } => ("yes", words.as_str()),
+            ObserverCaseResult::Trouble { body, .. } => ("NO", body.as_str()),
+            ObserverCaseResult::Unknown { why } => ("?", why.as_str()),
         };
         lines.push(format!("{word:<4}{}", case.name));
         lines.extend(words.lines().map(|line| format!("        {line}")));
@@ -249,16 +250,16 @@ pub(in crate::observer) fn junit(report: &ObserverReport) -> String {
         );
         tests += 1;
         match &case.verdict {
-            CaseVerdict::Fine { words } => {
+            ObserverCaseResult::Fine { words } => {
                 let words = escaped(words);
                 body.extend([&begin, "    <system-out>", &words, "</system-out>\n"]);
             }
-            CaseVerdict::Unknown { why } => {
+            ObserverCaseResult::Unknown { why } => {
                 skipped += 1;
                 let why = escaped(why);
                 body.extend([&begin, "    <skipped message=\"", &why, "\"/>\n"]);
             }
-            CaseVerdict::Trouble {
+            ObserverCaseResult::Trouble {
                 headline,
                 body: all,
             } => {

@@ -1,7 +1,7 @@
 //! The way to a second connection of a watch before the first one ends: when it is due, its turn among the
 //! resources, the request, and the time until it is read; and two helpers of a watch.
 //!
-//! [`RevisionProbe`] replaces bookmarks for Events: a list of one object, read while the watch runs, names a
+//! [`OverlapProbe`] replaces bookmarks for Events: a list of one object, read while the watch runs, names a
 //! revision; a watch that runs on long after that has delivered everything up to it.
 //!
 //! [`ServerWaker`] asks other servers for a custom resource: a server begins to keep its history only when it
@@ -263,9 +263,9 @@ const MAX_ANSWER: usize = 8 * 1024 * 1024;
 type ProbeFuture = Pin<Box<dyn Future<Output = Option<String>> + Send>>;
 
 /// A probe for one watch.
-pub(super) struct RevisionProbe(Option<ProbeFuture>);
+pub(super) struct OverlapProbe(Option<ProbeFuture>);
 
-impl RevisionProbe {
+impl OverlapProbe {
     /// Begins, for the resources that need it.
     pub(super) fn new(target: &WatchTarget, server: &Arc<ApiServer>) -> Self {
         if target.role != ResourceRole::Events {

@@ -21,7 +21,7 @@ use crate::version::ResourceVersion;
 use crate::watch::context::WatchContext;
 use crate::watch::intake::{Intake, LineFlow, ReadBack, cause_of};
 use crate::watch::overlap::{
-    OpenSuccessor, RevisionProbe, ServerWaker, SuccessorAnswer, SuccessorRequest, SuccessorStep,
+    OpenSuccessor, OverlapProbe, ServerWaker, SuccessorAnswer, SuccessorRequest, SuccessorStep,
     WatchOverlap,
 };
 use crate::watch::state::{
@@ -503,7 +503,7 @@ pub(super) struct WatchReading {
     id: ConnectionId,
     splitter: LineSplitter,
     long_line: Option<OwnedSemaphorePermit>,
-    probe: RevisionProbe,
+    probe: OverlapProbe,
     /// When it was answered.
     opened: Instant,
     heard: Instant,
@@ -548,7 +548,7 @@ impl WatchReading {
             id,
             splitter: LineSplitter::new(),
             long_line: None,
-            probe: RevisionProbe::new(target, server),
+            probe: OverlapProbe::new(target, server),
             opened: Instant::now(),
             heard: Instant::now(),
         }

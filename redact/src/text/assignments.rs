@@ -8,7 +8,7 @@ use super::announced_names::{
     NAME_BYTES, TextName, begins_line, count, count_back, is_blank, is_neighbour, is_netrc,
     is_signature, names_in, word_before,
 };
-use super::yaml_lines::{IndentedLine, YamlText, closing, is_block_header, is_end_of_line};
+use super::yaml_lines::{IndentedLine, YamlLinesText, closing, is_block_header, is_end_of_line};
 use crate::forms;
 use crate::mark::{is_encoded_mark, is_mark};
 use crate::names::{self, NameClass};
@@ -471,7 +471,7 @@ impl AssignmentSearch<'_> {
 
     /// Takes what belongs to a field of YAML on the lines below it.
     fn block(&mut self, at: usize, name: &TextName, is_scalar: bool) {
-        let yaml = YamlText(self.text);
+        let yaml = YamlLinesText(self.text);
         let place = if is_scalar {
             yaml.block_scalar(at, name.place.start)
         } else {
@@ -486,7 +486,7 @@ impl AssignmentSearch<'_> {
 
     /// Takes the items and the value fields of the lines below a field, and gives the place of a scalar there.
     fn nested_fields(&mut self, lines: &[IndentedLine], name: &TextName) -> Option<Range<usize>> {
-        let yaml = YamlText(self.text);
+        let yaml = YamlLinesText(self.text);
         let first = lines.first()?.indent();
         let mut scalar: Option<Range<usize>> = None;
         for line in lines {
@@ -532,7 +532,7 @@ impl AssignmentSearch<'_> {
         if !self.has_lines {
             return;
         }
-        for value in YamlText(self.text).secret_values() {
+        for value in YamlLinesText(self.text).secret_values() {
             if !value.is_block {
                 self.take_all(value.place);
             } else if !is_reference(self.get(value.place.clone())) {

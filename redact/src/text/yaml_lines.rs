@@ -44,9 +44,9 @@ pub(super) struct YamlSecretValue {
 
 /// A text that may be YAML.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct YamlText<'t>(pub(super) &'t [u8]);
+pub(super) struct YamlLinesText<'t>(pub(super) &'t [u8]);
 
-impl<'t> YamlText<'t> {
+impl<'t> YamlLinesText<'t> {
     fn get(self, place: Range<usize>) -> &'t [u8] {
         self.0.get(place).unwrap_or_default()
     }

@@ -28,7 +28,7 @@ pub(crate) type Tracks = BTreeMap<(String, String), Vec<Seq>>;
 
 /// A version, read.
 #[derive(Clone, Debug)]
-pub(crate) struct ReadVersion<T> {
+pub(crate) struct ParsedVersion<T> {
     pub(crate) mark: RecordMark,
     /// How it is known: one that was there when the recorder first looked is `Initial`.
     pub(crate) evidence: Evidence,
@@ -80,14 +80,14 @@ impl ClusterHistory<'_> {
     }
 
     /// Reads records, in order.
-    pub(crate) fn read_seqs<T>(&self, seqs: &[Seq]) -> Result<Vec<ReadVersion<T>>, QueryError>
+    pub(crate) fn read_seqs<T>(&self, seqs: &[Seq]) -> Result<Vec<ParsedVersion<T>>, QueryError>
     where
         T: Default + for<'de> Deserialize<'de>,
     {
         seqs.iter().map(|&seq| self.read_seq(seq)).collect()
     }
 
-    pub(crate) fn read_seq<T>(&self, seq: Seq) -> Result<ReadVersion<T>, QueryError>
+    pub(crate) fn read_seq<T>(&self, seq: Seq) -> Result<ParsedVersion<T>, QueryError>
     where
         T: Default + for<'de> Deserialize<'de>,
     {
@@ -104,7 +104,7 @@ impl ClusterHistory<'_> {
             reason = "only events have bodies, and each has a head"
         )]
         let head = self.timeline.reel().head(seq).expect("an event has a head");
-        Ok(ReadVersion {
+        Ok(ParsedVersion {
             mark: self.mark(seq),
             evidence: head.evidence,
             object: head.object,
@@ -121,7 +121,7 @@ impl ClusterHistory<'_> {
     }
 }
 
-impl<T> ReadVersion<T> {
+impl<T> ParsedVersion<T> {
     pub(crate) fn is_initial(&self) -> bool {
         self.evidence == Evidence::Initial
     }
@@ -133,7 +133,7 @@ impl ClusterHistory<'_> {
         &self,
         kind: StateKind,
         name: &str,
-        versions: &[ReadVersion<T>],
+        versions: &[ParsedVersion<T>],
         conditions: impl Fn(&T) -> &[Value],
     ) -> Vec<StateTrack> {
         let mut tracker = StateTracker::default();

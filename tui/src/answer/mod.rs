@@ -17,7 +17,7 @@ pub(crate) use differences::Difference;
 pub(crate) use document::{ScreenDocument, document};
 pub(crate) use line::{Ink, LineTarget, PanelLine};
 pub(crate) use question::{
-    FieldSearch, Panel, ReelSearch, SLOTS, ScreenAnswer, ScreenQuestion, SearchResult, answer,
+    FieldSearch, Panel, SLOTS, ScreenAnswer, ScreenQuestion, ScreenSearch, SearchResult, answer,
     is_same_thing, not_answered,
 };
 pub(crate) use table::{MOST_ROWS, ObjectRow, ObjectTable, SortOrder, TableQuery};

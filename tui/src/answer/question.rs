@@ -229,7 +229,7 @@ impl Panel {
 
 /// What is looked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum ReelSearch {
+pub(crate) enum ScreenSearch {
     /// The version of an object that changes a field.
     Field(FieldSearch),
     /// What differs between two moments.
@@ -267,7 +267,7 @@ pub(crate) struct FieldSearchResult {
     pub(crate) words: String,
 }
 
-impl ReelSearch {
+impl ScreenSearch {
     /// Searches. `go_on` gets the steps done and all steps, and ends it by `false`: then
     /// nothing is found.
     pub(crate) fn run(

@@ -4,7 +4,7 @@
 use super::event::{RuntimeEvent, TuiError, spawn};
 use super::output::save;
 use super::program::caught;
-use crate::answer::{ReelSearch, ScreenQuestion, answer, document, not_answered};
+use crate::answer::{ScreenQuestion, ScreenSearch, answer, document, not_answered};
 use crate::effect::Effect;
 use crate::findings::Findings;
 use crate::keep::{BookmarkChange, BookmarkStore, SavedState};
@@ -319,7 +319,7 @@ const SEARCH_REPORT_STEPS: usize = 16;
 /// The number of no search.
 const NO_SEARCH: u64 = 0;
 
-type SearchJob = (Arc<Timeline>, u64, ReelSearch);
+type SearchJob = (Arc<Timeline>, u64, ScreenSearch);
 
 /// The thread that searches.
 struct Searcher {
@@ -341,7 +341,7 @@ impl Searcher {
     }
 
     /// Begins a search, and ends any other.
-    pub(super) fn take(&self, timeline: Arc<Timeline>, number: u64, search: ReelSearch) {
+    pub(super) fn take(&self, timeline: Arc<Timeline>, number: u64, search: ScreenSearch) {
         self.wanted.store(number, Ordering::Relaxed);
         // A thread that ended has reported its panic.
         drop(self.jobs.send((timeline, number, search)));

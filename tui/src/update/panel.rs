@@ -3,7 +3,7 @@
 
 use super::{messages, moving, opening};
 use crate::answer::{
-    FieldSearch, Ink, LineTarget, Panel, PanelLine, ReelSearch, ScreenAnswer, SearchResult,
+    FieldSearch, Ink, LineTarget, Panel, PanelLine, ScreenAnswer, ScreenSearch, SearchResult,
 };
 use crate::effect::Effect;
 use crate::layout::layout;
@@ -249,7 +249,7 @@ pub(super) fn search_field(open: &mut OpenReel, way: TimeDirection) -> Result<Ef
     };
     let words = format!("the {word} change of .{}", harmless(&field.to_string()));
     open.field = Some(field.clone());
-    let search = ReelSearch::Field(FieldSearch {
+    let search = ScreenSearch::Field(FieldSearch {
         subject,
         field,
         from: open.place,
@@ -306,7 +306,7 @@ pub(super) fn step_compare(model: &mut Model) -> Vec<Effect> {
     }
     let words = format!("differences between {} and here", a.written(&open.timeline));
     let number = open.searches.begin(words);
-    let search = ReelSearch::Compare(a, open.place);
+    let search = ScreenSearch::Compare(a, open.place);
     vec![Effect::Search(Arc::clone(&open.timeline), number, search)]
 }
 

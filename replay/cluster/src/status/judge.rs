@@ -8,7 +8,7 @@ use super::answer::{
 use super::nodes;
 use super::nodes::NodeRelease;
 use crate::condition::StatusCondition;
-use crate::history::{ClusterHistory, ReadVersion};
+use crate::history::{ClusterHistory, ParsedVersion};
 use crate::objects::{
     HistoryEntry, MachineConfig, NodeObject, OperatorObject, PoolObject, VersionObject, pool_of,
 };
@@ -104,7 +104,7 @@ impl ClusterHistory<'_> {
         let mut held = BTreeMap::new();
         for resource in self.resources_named(group, plural) {
             for one in self.timeline.as_of(resource, cut, &filter).objects {
-                let seen: ReadVersion<T> = self.read_seq(one.seq)?;
+                let seen: ParsedVersion<T> = self.read_seq(one.seq)?;
                 held.insert(one.name, seen.body);
             }
         }

@@ -6,7 +6,7 @@
 use super::spell;
 use super::spell::{Ill, IllSpell};
 use crate::condition::StatusCondition;
-use crate::history::{ClusterHistory, ReadVersion};
+use crate::history::{ClusterHistory, ParsedVersion};
 use crate::mark::{MarkSpan, MarkSpans, RecordMark, micros_between};
 use crate::objects::{DRAIN, DisruptionBudget, NodeObject, PodObject, PoolObject};
 use crate::state::StateTrack;
@@ -106,7 +106,7 @@ pub(super) struct NodeHistory {
 /// Reads what happened to a node.
 pub(super) fn tale(
     name: &str,
-    versions: &[ReadVersion<NodeObject>],
+    versions: &[ParsedVersion<NodeObject>],
     tracks: &[StateTrack],
 ) -> NodeHistory {
     let mut tale = NodeHistory::default();
@@ -171,7 +171,7 @@ struct OpenNodeUpdate {
 }
 
 impl OpenNodeUpdate {
-    fn begin(name: &str, seen: &ReadVersion<NodeObject>, is_first: bool) -> Self {
+    fn begin(name: &str, seen: &ParsedVersion<NodeObject>, is_first: bool) -> Self {
         let node = &seen.body;
         Self {
             update: NodeUpdate {
@@ -202,7 +202,7 @@ impl OpenNodeUpdate {
         }
     }
 
-    fn take(&mut self, seen: &ReadVersion<NodeObject>) {
+    fn take(&mut self, seen: &ParsedVersion<NodeObject>) {
         let (node, mark) = (&seen.body, seen.mark);
         let update = &mut self.update;
         let (desired, applied) = (node.noted("desiredDrain"), node.noted("lastAppliedDrain"));
@@ -301,7 +301,7 @@ struct OpenPoolUpdate {
 }
 
 /// Reads the updates of a pool.
-pub(super) fn pool_updates(name: &str, versions: &[ReadVersion<PoolObject>]) -> Vec<PoolUpdate> {
+pub(super) fn pool_updates(name: &str, versions: &[ParsedVersion<PoolObject>]) -> Vec<PoolUpdate> {
     let mut all = Vec::new();
     let mut open: Option<OpenPoolUpdate> = None;
     for seen in versions {
@@ -375,7 +375,7 @@ pub struct DrainHold {
 struct BudgetHistory {
     namespace: String,
     name: String,
-    versions: Vec<ReadVersion<DisruptionBudget>>,
+    versions: Vec<ParsedVersion<DisruptionBudget>>,
     /// When it allowed no eviction.
     exhausted: Vec<MarkSpan>,
 }
@@ -505,7 +505,7 @@ impl ClusterHistory<'_> {
     fn first_of(
         &self,
         seqs: &[Seq],
-        holds: impl Fn(&ReadVersion<PodObject>) -> bool,
+        holds: impl Fn(&ParsedVersion<PodObject>) -> bool,
     ) -> Result<Option<usize>, QueryError> {
         let (mut low, mut high) = (0, seqs.len());
         while low < high {

@@ -2,7 +2,7 @@
 //! that took, and when `ClusterVersion` said that it waits for it.
 
 use crate::condition::StatusCondition;
-use crate::history::ReadVersion;
+use crate::history::ParsedVersion;
 use crate::mark::{MarkSpan, MarkSpans, RecordMark, micros_between};
 use crate::objects::{OperatorObject, VersionObject};
 use kubereel_format::RecordedAt;
@@ -80,11 +80,11 @@ pub(super) struct MoveGoal<'a> {
 /// Follows one operator; `None` if it was not there in that time.
 pub(super) fn follow(
     name: &str,
-    versions: &[ReadVersion<OperatorObject>],
-    told: &[ReadVersion<VersionObject>],
+    versions: &[ParsedVersion<OperatorObject>],
+    told: &[ParsedVersion<VersionObject>],
     goal: &MoveGoal<'_>,
 ) -> Option<OperatorMove> {
-    let is_before = |seen: &&ReadVersion<OperatorObject>| seen.mark.seq <= goal.from.seq;
+    let is_before = |seen: &&ParsedVersion<OperatorObject>| seen.mark.seq <= goal.from.seq;
     let is_within = |mark: RecordMark| goal.to.is_none_or(|to| mark.seq <= to.seq);
     let before = versions.iter().take_while(is_before).last();
     let before = before.filter(|seen| !seen.is_gone);
@@ -140,7 +140,7 @@ pub(super) fn follow(
 /// Gives the times in which `ClusterVersion` said that it waits for an operator.
 fn waited_for(
     name: &str,
-    told: &[ReadVersion<VersionObject>],
+    told: &[ParsedVersion<VersionObject>],
     goal: &MoveGoal<'_>,
 ) -> Vec<MarkSpan> {
     let mut spans = MarkSpans::default();

@@ -6,7 +6,7 @@
 //! it loads the release that it runs.
 
 use crate::condition::StatusCondition;
-use crate::history::{ClusterHistory, ReadVersion};
+use crate::history::{ClusterHistory, ParsedVersion};
 use crate::mark::RecordMark;
 use crate::objects::{PodObject, VersionObject};
 use kubereel_history::{Cut, LoggedEvent, QueryError};
@@ -154,7 +154,7 @@ enum RetrievalSign<'a> {
 /// Puts the attempts of an update together, from the moment it was asked for to that at which it was
 /// accepted, or given up.
 pub(super) fn retrievals(
-    versions: &[ReadVersion<VersionObject>],
+    versions: &[ParsedVersion<VersionObject>],
     pods: &[VersionPod],
     events: &[LoggedEvent],
     from: RecordMark,
@@ -209,14 +209,14 @@ const fn mark_of(logged: &LoggedEvent) -> RecordMark {
 }
 
 /// Gives the image that the cluster runs, or goes to, when a record comes.
-fn current_image(versions: &[ReadVersion<VersionObject>], mark: RecordMark) -> &str {
+fn current_image(versions: &[ParsedVersion<VersionObject>], mark: RecordMark) -> &str {
     let count = versions.partition_point(|seen| seen.mark.seq < mark.seq);
     let last = count.checked_sub(1).and_then(|last| versions.get(last));
     last.map_or("", |seen| seen.body.status.desired.image.as_str())
 }
 
 fn of_events<'a>(
-    versions: &'a [ReadVersion<VersionObject>],
+    versions: &'a [ParsedVersion<VersionObject>],
     events: &'a [LoggedEvent],
 ) -> Vec<(RecordMark, RetrievalSign<'a>)> {
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
@@ -271,7 +271,7 @@ fn of_events<'a>(
 }
 
 /// Gives the moments at which the condition says something new of a failure.
-fn of_versions(versions: &[ReadVersion<VersionObject>]) -> Vec<(RecordMark, RetrievalSign<'_>)> {
+fn of_versions(versions: &[ParsedVersion<VersionObject>]) -> Vec<(RecordMark, RetrievalSign<'_>)> {
     let mut last = "";
     let mut signs = Vec::new();
     for seen in versions.iter().filter(|seen| !seen.is_gone) {
@@ -484,7 +484,7 @@ pub struct PodState {
 }
 
 impl VersionPod {
-    fn of(name: &str, versions: &[ReadVersion<PodObject>]) -> Option<Self> {
+    fn of(name: &str, versions: &[ParsedVersion<PodObject>]) -> Option<Self> {
         let first = versions.first()?;
         let mut pod = Self {
             name: name.to_owned(),
@@ -541,7 +541,7 @@ impl ClusterHistory<'_> {
         let mut pods = Vec::new();
         for ((_, name), seqs) in &tracks {
             let versions = self.read_seqs::<PodObject>(seqs)?;
-            let is_fetching = |seen: &ReadVersion<PodObject>| {
+            let is_fetching = |seen: &ParsedVersion<PodObject>| {
                 let label = seen.body.metadata.labels.get(LABEL.0);
                 label.is_some_and(|value| value == LABEL.1)
             };

@@ -10,7 +10,7 @@ use super::update::{ClusterUpdate, HowUpdateEnded, UpdateKind};
 use super::{node_update, operator_move, pace, retrieval, spell, update};
 use crate::condition::StatusCondition;
 use crate::health::StateKind;
-use crate::history::{ClusterHistory, ReadVersion};
+use crate::history::{ClusterHistory, ParsedVersion};
 use crate::mark::{MarkSpan, RecordMark};
 use crate::objects::{
     HistoryEntry, MachineConfig, NodeObject, OperatorObject, PoolObject, VersionObject, pool_of,
@@ -172,7 +172,7 @@ impl ClusterHistory<'_> {
     pub(crate) fn cluster_versions(
         &self,
         cut: Cut,
-    ) -> Result<Vec<ReadVersion<VersionObject>>, QueryError> {
+    ) -> Result<Vec<ParsedVersion<VersionObject>>, QueryError> {
         let tracks = self.tracks(VERSION, cut, |key| key.name == VERSION_NAME);
         let mut all = Vec::new();
         for seqs in tracks.values() {
@@ -183,7 +183,7 @@ impl ClusterHistory<'_> {
 
     fn retrievals(
         &self,
-        versions: &[ReadVersion<VersionObject>],
+        versions: &[ParsedVersion<VersionObject>],
         update: &ClusterUpdate,
         window: &UpdateWindow,
         cut: Cut,
@@ -234,7 +234,7 @@ impl ClusterHistory<'_> {
     fn tell_operators(
         &self,
         story: &mut UpgradeStory,
-        versions: &[ReadVersion<VersionObject>],
+        versions: &[ParsedVersion<VersionObject>],
         window: &UpdateWindow,
         cut: Cut,
     ) -> Result<(), QueryError> {
@@ -395,7 +395,7 @@ impl UpdateWindow {
     }
 }
 
-fn progress(versions: &[ReadVersion<VersionObject>], window: &UpdateWindow) -> Vec<ProgressSaid> {
+fn progress(versions: &[ParsedVersion<VersionObject>], window: &UpdateWindow) -> Vec<ProgressSaid> {
     let mut all: Vec<ProgressSaid> = Vec::new();
     let end = |mark: RecordMark| window.to.is_none_or(|to| mark <= to);
     let within = versions
@@ -629,7 +629,7 @@ impl ClusterHistory<'_> {
     }
 }
 
-fn changes(versions: &[ReadVersion<Lease>]) -> Vec<LeaderHandover> {
+fn changes(versions: &[ParsedVersion<Lease>]) -> Vec<LeaderHandover> {
     let mut all: Vec<LeaderHandover> = Vec::new();
     let mut holder: Option<&str> = None;
     for seen in versions {

@@ -1,7 +1,7 @@
 //! Installations and upgrades: what was asked for, what was accepted, how it ended, found in the versions
 //! of `ClusterVersion`. What was asked for before the recording is not guessed.
 
-use crate::history::ReadVersion;
+use crate::history::ParsedVersion;
 use crate::mark::RecordMark;
 use crate::objects::{DesiredUpdate, HistoryEntry, VersionObject};
 use kubereel_format::RecordedAt;
@@ -178,7 +178,7 @@ impl ClusterUpdate {
 }
 
 /// Finds the updates, in the order in which they began.
-pub(super) fn updates(versions: &[ReadVersion<VersionObject>]) -> Vec<ClusterUpdate> {
+pub(super) fn updates(versions: &[ParsedVersion<VersionObject>]) -> Vec<ClusterUpdate> {
     let mut search = UpdateSearch::default();
     for seen in versions.iter().filter(|seen| !seen.is_gone) {
         search.take(seen);
@@ -200,7 +200,7 @@ struct UpdateSearch<'a> {
 }
 
 impl<'a> UpdateSearch<'a> {
-    fn take(&mut self, seen: &'a ReadVersion<VersionObject>) {
+    fn take(&mut self, seen: &'a ParsedVersion<VersionObject>) {
         let (now, mark) = (&seen.body, seen.mark);
         let before = self
             .before
@@ -221,7 +221,7 @@ impl<'a> UpdateSearch<'a> {
     }
 
     /// Takes the first version of a cluster.
-    fn begin(&mut self, seen: &ReadVersion<VersionObject>) {
+    fn begin(&mut self, seen: &ParsedVersion<VersionObject>) {
         let (now, mark) = (&seen.body, seen.mark);
         let history = &now.status.history;
         match history.as_slice() {
