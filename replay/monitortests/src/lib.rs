@@ -16,6 +16,7 @@ mod exception;
 mod facts;
 mod feed;
 mod gather;
+mod gathering;
 mod glob;
 mod interval;
 mod interval_needs;
@@ -42,7 +43,8 @@ pub use exception::{
 };
 pub use facts::{Facts, FactsOverTime, UpgradeWindow};
 pub use feed::{Action, Fed, FeedError, Interest, Seen, StateWatcher, Watcher, feed, feed_while};
-pub use gather::{Gathered, Gathering, Mode};
+pub use gather::Mode;
+pub use gathering::{Gathered, Gathering};
 pub use glob::Glob;
 pub use interval::{
     Display, FilterError, Interval, IntervalFileError, IntervalFilter, IntervalMessage, Intervals,

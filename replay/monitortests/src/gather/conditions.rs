@@ -8,7 +8,7 @@ use kubereel_cluster::{StateInterval, StateKind, StateTrack};
 use std::sync::Arc;
 
 /// Gives the instants of operators and of the version.
-pub(super) fn instants(tracks: &[StateTrack]) -> impl Iterator<Item = Interval> + use<> {
+pub(crate) fn instants(tracks: &[StateTrack]) -> impl Iterator<Item = Interval> + use<> {
     let mut ledger = Ledger::default();
     for track in tracks {
         for (_, run) in track.runs(|state| Arc::clone(&state.status)) {

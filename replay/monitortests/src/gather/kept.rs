@@ -1,7 +1,5 @@
-//! Owns which intervals of a run are held until somebody judges them. Refuses to drop what intervals are
-//! computed from: `compute` says what that is.
+//! Which intervals of a run are kept until they are judged.
 
-use crate::compute;
 use crate::interval::{Interval, source};
 use crate::interval_needs::IntervalNeeds;
 use std::collections::BTreeMap;
@@ -37,11 +35,6 @@ impl Kept {
     pub(crate) fn has(&self, interval: &Interval) -> bool {
         let looks = self.0.as_deref();
         looks.is_none_or(|looks| looks.has(interval))
-    }
-
-    /// Tells whether the interval of an Event is held for now: what others are computed from is.
-    pub(super) fn has_event(&self, event: &Interval) -> bool {
-        compute::is_computed_from_event(event) || self.has(event)
     }
 
     /// Tells whether all are held.

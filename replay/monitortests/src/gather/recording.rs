@@ -6,7 +6,7 @@ use crate::interval::{Interval, Level, source};
 use kubereel_history::{GapOutcome, Timeline};
 
 /// Gives the intervals of a reel's own story.
-pub(super) fn intervals(timeline: &Timeline) -> Vec<Interval> {
+pub(crate) fn intervals(timeline: &Timeline) -> Vec<Interval> {
     let mut ledger = Ledger::default();
     for outage in timeline.outages() {
         let (level, reason) = if outage.is_before_first_answer {

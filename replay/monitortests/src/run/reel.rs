@@ -3,7 +3,8 @@
 use super::report::{RunReport, RunStats, RunTrust, Selection};
 use crate::exception::{Circumstances, ExceptionSet, RunKind};
 use crate::feed::{Fed, Watcher, feed, feed_while};
-use crate::gather::{Gathered, Gathering, Kept, Mode};
+use crate::gather::{Kept, Mode};
+use crate::gathering::{Gathered, Gathering};
 use crate::outcome::{join_same_names, outcome};
 use crate::verdict::{CaseGap, JudgeContext, MonitorTest, MonitorTestInfo, TestCase};
 use kubereel_format::{NotCoveredReason, RecordedAt, ResourceInfo, Seq};

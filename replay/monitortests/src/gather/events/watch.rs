@@ -6,7 +6,7 @@ use crate::feed::{Action, Interest, Seen, Watcher};
 use crate::gather::kept::Kept;
 use crate::gather::ledger::{Draft, Ledger};
 use crate::gather::mode::{Mode, moment};
-use crate::interval::{Level, source};
+use crate::interval::{Interval, Level, source};
 use crate::reading;
 use kubereel_format::{Evidence, RecordedAt};
 use kubereel_history::timetext;
@@ -62,8 +62,11 @@ impl Events {
     }
 
     /// Lets it hold some intervals only.
-    pub(crate) fn keep(&mut self, kept: Kept) {
+    ///
+    /// `is_needed` tells of the others which are held for now, because spans are computed from them.
+    pub(crate) fn keep(&mut self, kept: Kept, is_needed: fn(&Interval) -> bool) {
         self.noted.kept = kept;
+        self.noted.is_needed = Some(is_needed);
     }
 
     /// Gives what was made, and the nodes that others told of which were not held.
@@ -157,6 +160,7 @@ impl Watcher for Events {
 #[derive(Debug, Default)]
 struct Noted {
     kept: Kept,
+    is_needed: Option<fn(&Interval) -> bool>,
     ledger: Ledger,
     /// The nodes that intervals told of which are not held.
     nodes: BTreeSet<Arc<str>>,
@@ -168,7 +172,7 @@ impl Noted {
             return self.ledger.add(draft);
         }
         let event = draft.interval();
-        if self.kept.has_event(&event) {
+        if self.kept.has(&event) || self.is_needed.is_some_and(|is_needed| is_needed(&event)) {
             self.ledger.add(draft);
         } else if let Some(node) = event.locator.keys.get("node")
             && !self.nodes.contains(node)

@@ -1,22 +1,13 @@
 //! Owns the one way from a reel to its intervals and facts: which watchers take part in the pass, and
 //! what becomes of what they note. Refuses the pass itself: `feed` is that, for all who watch.
 
-use super::conditions;
-use super::events::Events;
-use super::generations::Generations;
-use super::kept::Kept;
-use super::leases::Leases;
-use super::machines::Machines;
-use super::mode::Mode;
-use super::nodes::Nodes;
-use super::operators::Operators;
-use super::pods::PodsWatcher;
-use super::pools::Pools;
-use super::recording;
-use super::version::VersionWatcher;
 use crate::compute::{self, SpanScope};
 use crate::facts::{FactsOverTime, FactsWatcher};
 use crate::feed::{StateWatcher, Watcher};
+use crate::gather::{
+    Events, Generations, Kept, Leases, Machines, Mode, Nodes, Operators, PodsWatcher, Pools,
+    VersionWatcher, conditions, recording,
+};
 use crate::interval::{Interval, Intervals, source};
 use kubereel_cluster::{StateKind, StateTrack};
 use kubereel_history::Timeline;
@@ -122,7 +113,7 @@ impl Gathering {
     pub(crate) fn keep(&mut self, kept: &Kept) {
         self.kept = kept.clone();
         if let Some(events) = &mut self.events {
-            events.keep(kept.clone());
+            events.keep(kept.clone(), compute::is_computed_from_event);
         }
     }
 
