@@ -62,7 +62,7 @@ fn panic_words(panic: &PanicHookInfo<'_>) -> String {
     format!("\nthread '{name}' panicked{place}:\n{message}\n{trace}")
 }
 
-/// How much of a file is read_rules. Rules are written by hand.
+/// How much of a file is `read_rules`. Rules are written by hand.
 const RULES_BYTES: u64 = 1024 * 1024;
 
 /// Reads the file, if there is one.

@@ -243,7 +243,7 @@ fn sources(folder: &Path) -> Vec<(String, String)> {
 /// Gives the texts of errors and hints in a source, without what is inserted into them.
 fn message_texts(source: &str) -> Vec<String> {
     // An error of thiserror, a hint, an error of this program, each with a text or a format! of one.
-    let begin = r#"(?:#\[error|\.hint|CommandError::(?:usage|reel|unknown|io|damaged|new))"#;
+    let begin = r"(?:#\[error|\.hint|CommandError::(?:usage|reel|unknown|io|damaged|new))";
     let pattern =
         format!(r#"{begin}\(\s*(?:exit,\s*|Exit::\w+,\s*)?&?(?:format!\(\s*)?"((?:[^"\\]|\\.)*)""#);
     let pattern = regex::Regex::new(&pattern).expect("a pattern");

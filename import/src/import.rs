@@ -95,13 +95,13 @@ pub fn import(
         InputForm::Json => importer.all_json(input, &mut progress)?,
         InputForm::Yaml => importer.all_yaml(input, &mut progress)?,
     }
-    let mut imported = end(&mut importer, form, options)?;
-    let mut notes = imported.notes();
+    let mut outcome = end(&mut importer, form, options)?;
+    let mut notes = outcome.notes();
     notes.extend(importer.secrets.account());
     let finished = importer.writer.finish(notes)?;
-    imported.file_bytes = finished.file_bytes;
+    outcome.file_bytes = finished.file_bytes;
     part.place()?;
-    Ok(imported)
+    Ok(outcome)
 }
 
 fn first_words(options: &ImportOptions) -> ReelStart {

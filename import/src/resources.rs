@@ -256,8 +256,7 @@ impl InputResources {
         if at >= MAX_RESOURCES {
             return Err(Problem::TooManyResources);
         }
-        #[expect(clippy::expect_used, reason = "the number is below MAX_RESOURCES")]
-        let number = u32::try_from(at).expect("a small number");
+        let number = u32::try_from(at).map_err(|_beyond| Problem::TooManyResources)?;
         let mut info = ResourceInfo {
             id: ResourceId(number),
             group: group.to_owned(),

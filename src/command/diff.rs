@@ -57,7 +57,7 @@ pub(crate) struct Args {
     /// Compare metadata.managedFields too
     #[arg(long)]
     show_managed_fields: bool,
-    /// DiffEnd with exit code 1 if anything differs
+    /// `DiffEnd` with exit code 1 if anything differs
     #[arg(long)]
     exit_code: bool,
     #[command(flatten)]
@@ -298,7 +298,7 @@ fn print_differences(
         progress.reached(done);
         let changes = differing
             .fate
-            .changes(&timeline, pair.before, pair.after, scope)
+            .changes(timeline, pair.before, pair.after, scope)
             .map_err(CommandError::reel)?;
         let is_whole =
             scope.fields.is_empty() && !matches!(differing.fate, ObjectFate::Changed { .. });
@@ -651,7 +651,6 @@ fn object_change(timeline: &Timeline, found: &ChangedObject<'_>) -> String {
                 .iter()
                 .filter(|seq| **seq > old.seq.min(new.seq) && **seq <= old.seq.max(new.seq))
                 .count();
-            let between = between;
             format!(
                 "{}, the last at {}",
                 count(between, "version"),

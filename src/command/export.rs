@@ -65,7 +65,7 @@ fn write(
 ) -> Result<Exported, CommandError> {
     let total = timeline.reel().end().0;
     let mut progress = ProgressReporter::begin("exporting", total, is_err_terminal);
-    Exported::write_jsonl(&timeline, out, |Seq(done)| progress.reached(done)).map_err(|error| {
+    Exported::write_jsonl(timeline, out, |Seq(done)| progress.reached(done)).map_err(|error| {
         match error {
             ExportError::Write(error) => CommandError::output(&error),
             error => CommandError::reel(error),
@@ -79,9 +79,8 @@ fn say_what_is_missing(
     exported: &Exported,
     screen: &mut Console,
 ) -> Result<Exit, CommandError> {
-    let summary = ReelSummary::of(&timeline);
+    let summary = ReelSummary::of(timeline);
     let gaps: usize = summary.resources.iter().map(|one| one.gaps.len()).sum();
-    let gaps = gaps;
     let is_unobserved = |one: &&ResourceSummary| !one.gaps.is_empty() || !one.unseen.is_empty();
     let unobserved: Vec<&str> = summary
         .resources

@@ -44,7 +44,7 @@ pub(crate) struct Args {
     /// Show the state at this time
     #[arg(long, value_name = "TIME", default_value = "end", value_parser = arguments::read_moment, allow_hyphen_values = true)]
     pub(crate) at: Moment,
-    /// GetFormat format; default: a table
+    /// `GetFormat` format; default: a table
     #[arg(short, long, value_name = "FORM")]
     pub(crate) output: Option<GetFormat>,
     /// Keep metadata.managedFields in JSON and YAML
@@ -126,7 +126,7 @@ pub(crate) fn answer(
     let mut held = timeline
         .labelled(held, cut, &args.selector)
         .map_err(CommandError::reel)?;
-    // TargetObject objects come in the order of the names, as from kubectl.
+    // Named objects come in the order of the names, as from kubectl.
     held.sort_by_key(|held| names.iter().position(|name| *name == held.name));
     screen.aside(object_query::header(
         timeline,
@@ -276,12 +276,12 @@ impl GetAnswer<'_> {
         let message = format!("{resource} {} not found at {at}", quoted.join(", "));
         let error = CommandError::new(exit, message);
         let explain = |error, name: &String| {
-            let named = TargetObject {
+            let target = TargetObject {
                 resource: self.resource,
                 namespace: namespace.unwrap_or_default(),
                 name: name.clone(),
             };
-            named.explained(error, self.timeline)
+            target.explained(error, self.timeline)
         };
         Some(absent.into_iter().fold(error, explain))
     }
@@ -308,7 +308,7 @@ impl GetAnswer<'_> {
             Some(GetFormat::Wide) => ColumnRoom::Wide,
             _ => ColumnRoom::Narrow,
         };
-        let columns = ResourceColumns::of(&self.timeline, self.resource, self.cut, room)
+        let columns = ResourceColumns::of(self.timeline, self.resource, self.cut, room)
             .map_err(CommandError::reel)?;
         let labels = LabelColumns {
             own: args.labels.label_columns.clone(),

@@ -400,11 +400,11 @@ pub(crate) fn gap_line(timeline: &Timeline, gap: &Gap) -> StyledLine {
         timeline.written(gap.to_time),
     );
     let cause = gap.cause.as_str();
-    let line = StyledLine::of(
+
+    StyledLine::of(
         Style::Wary,
         format!("── gap {from} – {to}: versions in between may be missing ({cause}) ──"),
-    );
-    line
+    )
 }
 
 fn anew_line(version: &HistoryVersion) -> Option<StyledLine> {

@@ -42,7 +42,7 @@ pub(crate) fn show(
     form: Option<WideFormat>,
     screen: &mut Console,
 ) -> Result<Exit, CommandError> {
-    let summary = ReelSummary::of(&timeline);
+    let summary = ReelSummary::of(timeline);
     if form == Some(WideFormat::Json) {
         screen.json(&summary)?;
     } else {

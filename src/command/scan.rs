@@ -180,7 +180,7 @@ impl<'a> ScanFindingOutput<'a> {
         };
         Self {
             rule: &found.rule,
-            form: &found.form,
+            form: found.form,
             place,
             seq: seq.map(|seq| seq.0),
             at: at.map(timetext::rfc3339),

@@ -67,7 +67,7 @@ Examples:
     )
 }
 
-/// UpdateChoice story is asked for.
+/// `UpdateChoice` story is asked for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct UpdateChoice {
     pub(super) kind: UpdateKind,
@@ -207,7 +207,6 @@ fn pick(
     let found = of_kind(updates, which.kind).find(|(number, _)| *number == nth.get());
     let all = of_kind(updates, which.kind).count();
     if found.is_none() && all > 0 {
-        let all = all;
         let message = format!("no upgrade {nth}: the reel has {}", count(all, "upgrade"));
         return Err(CommandError::usage(message).hint("to list them: kubereel upgrade REEL --list"));
     }

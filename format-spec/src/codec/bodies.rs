@@ -175,6 +175,7 @@ impl Bodies {
     /// Reads columns that are a part of some bytes.
     #[expect(
         clippy::expect_used,
+        clippy::unwrap_in_result,
         reason = "the number was bounded when it was read"
     )]
     pub(crate) fn decode_within(

@@ -28,7 +28,7 @@ pub struct Journey {
     pub connected: Vec<String>,
 }
 
-/// ImportOptions with a time for what has none.
+/// `ImportOptions` with a time for what has none.
 pub fn at(secs: i64) -> ImportOptions {
     let mut options = ImportOptions::new("test", "a test");
     options.at = Some(RecordedAt::from_micros(secs * 1_000_000));

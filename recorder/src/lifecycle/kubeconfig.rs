@@ -687,7 +687,7 @@ mod tests {
             std::fs::write(&path, text).expect("written");
             match lookout.look(None).await {
                 Some(KubeconfigSight::Unusable { error, .. }) => {
-                    assert!(error.contains(wrong), "{error}")
+                    assert!(error.contains(wrong), "{error}");
                 }
                 other => panic!("{text:?}: {other:?}"),
             }
@@ -805,7 +805,7 @@ mod tests {
         std::fs::write(&path, GOOD).expect("written");
         match lookout(&path, Some("missing")).look(None).await {
             Some(KubeconfigSight::Unusable { error, .. }) => {
-                assert!(error.contains("missing"), "{error}")
+                assert!(error.contains("missing"), "{error}");
             }
             other => panic!("{other:?}"),
         }

@@ -161,7 +161,7 @@ pub(in crate::observer) fn summary(report: &ObserverReport) -> String {
         ReportStage::Running => lines.push("ended       not yet, or killed".to_owned()),
         ReportStage::Ended(by) => lines.push(format!("ended       by {by}")),
         ReportStage::NotBegun(why) | ReportStage::Failed(why) => {
-            lines.push(format!("ended       {why}"))
+            lines.push(format!("ended       {why}"));
         }
     }
     for cluster in &account.clusters.told {

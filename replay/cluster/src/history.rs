@@ -40,7 +40,7 @@ pub(crate) struct ParsedVersion<T> {
 
 impl ClusterHistory<'_> {
     /// Gives the recorded resources of a name, in whatever versions.
-    pub(crate) fn resources_named(&self, group: &str, plural: &str) -> Vec<ResourceId> {
+    pub(crate) fn resources_named(self, group: &str, plural: &str) -> Vec<ResourceId> {
         let named = self.timeline.resources().iter();
         named
             .filter(|info| info.group == group && info.plural == plural)
@@ -50,7 +50,7 @@ impl ClusterHistory<'_> {
 
     /// Gives the records of the objects of a resource that are wanted, up to a moment.
     pub(crate) fn tracks(
-        &self,
+        self,
         (group, plural): (&str, &str),
         cut: Cut,
         is_wanted: impl Fn(&ObjectKey) -> bool,
@@ -80,14 +80,14 @@ impl ClusterHistory<'_> {
     }
 
     /// Reads records, in order.
-    pub(crate) fn read_seqs<T>(&self, seqs: &[Seq]) -> Result<Vec<ParsedVersion<T>>, QueryError>
+    pub(crate) fn read_seqs<T>(self, seqs: &[Seq]) -> Result<Vec<ParsedVersion<T>>, QueryError>
     where
         T: Default + for<'de> Deserialize<'de>,
     {
         seqs.iter().map(|&seq| self.read_seq(seq)).collect()
     }
 
-    pub(crate) fn read_seq<T>(&self, seq: Seq) -> Result<ParsedVersion<T>, QueryError>
+    pub(crate) fn read_seq<T>(self, seq: Seq) -> Result<ParsedVersion<T>, QueryError>
     where
         T: Default + for<'de> Deserialize<'de>,
     {
@@ -113,7 +113,7 @@ impl ClusterHistory<'_> {
         })
     }
 
-    pub(crate) fn mark(&self, seq: Seq) -> RecordMark {
+    pub(crate) fn mark(self, seq: Seq) -> RecordMark {
         RecordMark {
             seq,
             at: self.timeline.wall_of(seq),
@@ -130,7 +130,7 @@ impl<T> ParsedVersion<T> {
 impl ClusterHistory<'_> {
     /// Derives the states of the conditions of one object from its versions, which are read already.
     pub(crate) fn condition_tracks<T>(
-        &self,
+        self,
         kind: StateKind,
         name: &str,
         versions: &[ParsedVersion<T>],
@@ -186,7 +186,7 @@ impl ClusterHistory<'_> {
     ///
     /// # Errors
     /// When the reel is damaged there.
-    pub fn degraded_spells(&self) -> Result<Vec<DegradedSpell>, QueryError> {
+    pub fn degraded_spells(self) -> Result<Vec<DegradedSpell>, QueryError> {
         let reel = self.timeline.reel();
         let end = Cut::Arrival {
             below: reel.end(),
@@ -231,7 +231,7 @@ impl ClusterHistory<'_> {
     ///
     /// # Errors
     /// When the reel is damaged there, or a version is not an object.
-    pub fn states(&self, kind: StateKind, cut: Cut) -> Result<Vec<StateTrack>, QueryError> {
+    pub fn states(self, kind: StateKind, cut: Cut) -> Result<Vec<StateTrack>, QueryError> {
         let (group, plural) = kind.resource();
         let mut versions: Vec<(Seq, ResourceId, ObjectId)> = Vec::new();
         for resource in self.resources_named(group, plural) {

@@ -14,6 +14,7 @@ use crate::health::{StateHealth, StateKind, condition_word};
 use crate::mark::RecordMark;
 use kubereel_format::{Evidence, ObjectId, RecordedAt, ResourceId};
 use serde_json::Value;
+use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -198,6 +199,9 @@ pub struct StateVersion<'a> {
     pub evidence: Evidence,
 }
 
+/// What a version shows of an object: its state as a whole, if it is read, and its conditions.
+type ShownState<'a> = (Option<(StateHealth, String)>, &'a [Value]);
+
 /// Derives states from versions, which it takes in the order of records.
 ///
 /// Memory grows with the changes of state, not with the versions; texts are stored once.
@@ -233,11 +237,7 @@ impl StateTracker {
         self.change(version, None);
     }
 
-    fn change(
-        &mut self,
-        version: &StateVersion<'_>,
-        shown: Option<(Option<(StateHealth, String)>, &[Value])>,
-    ) {
+    fn change(&mut self, version: &StateVersion<'_>, shown: Option<ShownState<'_>>) {
         let key = (
             version.kind,
             version.namespace.to_owned(),
@@ -271,22 +271,8 @@ impl StateTracker {
             return;
         };
         tracked.object = Some(version.object);
-        let mut text = |text: &str| match texts.get(text) {
-            Some(known) => Arc::clone(known),
-            None => {
-                let new: Arc<str> = Arc::from(text);
-                texts.insert(Arc::clone(&new));
-                new
-            }
-        };
-        let mut shared = |state: StateText| match states.get(&state) {
-            Some(known) => Arc::clone(known),
-            None => {
-                let new = Arc::new(state);
-                states.insert(Arc::clone(&new));
-                new
-            }
-        };
+        let mut text = |text: &str| shared(texts, text);
+        let mut shared_state = |state: StateText| shared(states, state);
         if let Some((health, word)) = whole {
             let track = tracked.track(None, &mut text);
             let last = track.last();
@@ -297,12 +283,36 @@ impl StateTracker {
                     reason: text(""),
                     message: text(""),
                 };
-                track.change(version, Some(shared(state)));
+                track.change(version, Some(shared_state(state)));
             }
         }
-        if version.kind == StateKind::Pod {
-            return;
+        if version.kind != StateKind::Pod {
+            tracked.take_conditions(version, conditions, text, shared_state);
         }
+    }
+}
+
+/// Gives the stored copy of a value.
+fn shared<K: ?Sized + Ord, N>(known: &mut BTreeSet<Arc<K>>, new: N) -> Arc<K>
+where
+    N: Borrow<K> + Into<Arc<K>>,
+{
+    if let Some(known) = known.get(new.borrow()) {
+        return Arc::clone(known);
+    }
+    let new: Arc<K> = new.into();
+    known.insert(Arc::clone(&new));
+    new
+}
+
+impl TrackedObject {
+    fn take_conditions(
+        &mut self,
+        version: &StateVersion<'_>,
+        conditions: &[Value],
+        mut text: impl FnMut(&str) -> Arc<str>,
+        mut shared_state: impl FnMut(StateText) -> Arc<StateText>,
+    ) {
         let mut reported: Vec<&str> = Vec::new();
         for condition in conditions.iter().map(StatusCondition::of) {
             // Of conditions of one type, the first counts.
@@ -310,7 +320,7 @@ impl StateTracker {
                 continue;
             }
             reported.push(condition.kind);
-            let track = tracked.track(Some(condition.kind), &mut text);
+            let track = self.track(Some(condition.kind), &mut text);
             let last = track.last();
             if last.is_some_and(|last| {
                 *last.status == *condition.status
@@ -325,12 +335,12 @@ impl StateTracker {
                 reason: text(condition.reason),
                 message: text(condition.message),
             };
-            track.change(version, Some(shared(state)));
+            track.change(version, Some(shared_state(state)));
             if let Some(change) = track.changes.last_mut() {
                 change.since = condition.since();
             }
         }
-        for track in &mut tracked.tracks {
+        for track in &mut self.tracks {
             let is_reported = track
                 .aspect
                 .condition()
@@ -340,7 +350,9 @@ impl StateTracker {
             }
         }
     }
+}
 
+impl StateTracker {
     /// Gives the tracks by kind, namespace, name and aspect.
     pub fn into_tracks(self) -> impl Iterator<Item = StateTrack> {
         self.objects.into_values().flat_map(|mut tracked| {

@@ -38,7 +38,7 @@ pub enum HistoryItem {
     /// A gap of the recording: versions in it may be missing.
     Gap(Gap),
     /// Another time in which versions may be missing.
-    Unobserved(UnobservedSpan),
+    Unobserved(Box<UnobservedSpan>),
     /// A version that cannot be read.
     Unreadable {
         /// The record.
@@ -142,7 +142,7 @@ enum PlannedStep {
         before: Option<Seq>,
     },
     Gap(Gap),
-    Unobserved(UnobservedSpan),
+    Unobserved(Box<UnobservedSpan>),
 }
 
 impl Timeline {
@@ -437,7 +437,7 @@ fn planned(
     let mut gaps: Vec<(RecordedAt, PlannedStep)> = spans
         .map(|span| match span.open_gap() {
             Some(gap) => (span.from, PlannedStep::Gap(gap.gap.clone())),
-            None => (span.from, PlannedStep::Unobserved(span.clone())),
+            None => (span.from, PlannedStep::Unobserved(Box::new(span.clone()))),
         })
         .collect();
     gaps.sort_by_key(|(from, _)| *from);

@@ -238,14 +238,14 @@ impl ResourceProof {
         } else {
             ResourceCompleteness::Complete
         };
-        let missing = gaps.iter().map(|gap| gap.missing_at_most);
+        let mut missing = gaps.iter().map(|gap| gap.missing_at_most);
         Self {
             resource: info.qualified(),
             version: info.version.clone(),
             state,
             from: spans.first().map(|span| span.covered.from_time),
             to: spans.last().map(|span| span.covered.to_time),
-            missing_at_most: missing.fold(Some(0u64), |sum, most| Some(sum?.saturating_add(most?))),
+            missing_at_most: missing.try_fold(0u64, |sum, most| Some(sum.saturating_add(most?))),
             gaps,
             reconstructed,
             proven,

@@ -18,7 +18,7 @@ const SHOWN_LETTERS: usize = 240;
 
 /// What is shown besides the story.
 pub(super) struct StoryContext {
-    /// UpdateChoice of its kind it is.
+    /// `UpdateChoice` of its kind it is.
     pub(super) number: usize,
     /// How many there are of its kind.
     pub(super) of: usize,
@@ -603,7 +603,6 @@ fn print_problem(
     }
     let others = spell.texts.len().saturating_sub(1);
     if others > 0 {
-        let others = others;
         line.push(
             Style::Faint,
             format!(" · {}", count(others, "change of the message")),

@@ -145,7 +145,7 @@ impl<'a> TargetSearch<'a> {
         let goals: Vec<WaitFor> = args.goals.iter().chain(&args.fail_on).cloned().collect();
         let timeout = args.timeout;
         let span = WaitSpan::of(
-            &timeline,
+            timeline,
             resource.id,
             &goals,
             from.transpose()?,

@@ -20,7 +20,7 @@ const CRASHES_UNASKED: u32 = 5;
 
 /// What a kill may cost, and what a change may need from etcd to the recorder on a busy machine.
 const LOSS: Duration = Duration::from_millis(500);
-const WAY: Duration = Duration::from_millis(1_000);
+const WAY: Duration = Duration::from_secs(1);
 
 /// How long anything that is sure to come may take on a busy machine.
 const SURE: Duration = Duration::from_mins(1);

@@ -127,8 +127,10 @@ async fn decided(reel: &Path, oracle: &Oracle, until: u64) -> Result<()> {
             for change in &account.recorded {
                 last.insert(resource(change), change.revision);
             }
-            let lost = account.lost.into_iter();
-            lost.filter(|change| change.revision <= until)
+            account
+                .lost
+                .into_iter()
+                .filter(|change| change.revision <= until)
                 .filter(|change| last.get(&resource(change)) < Some(&change.revision))
                 .collect()
         });

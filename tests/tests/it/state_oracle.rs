@@ -74,6 +74,7 @@ fn text(value: &Value, name: &str) -> String {
 }
 
 /// Replays a whole reel, one record after the other, with the last state of each condition.
+#[expect(clippy::similar_names, reason = "states, and the status of each")]
 fn naive(timeline: &Timeline) -> BTreeMap<Place, Vec<NaiveState>> {
     let mut states: BTreeMap<Place, Vec<NaiveState>> = BTreeMap::new();
     let mut lives: BTreeMap<(String, String, String), String> = BTreeMap::new();

@@ -256,8 +256,6 @@ fn listen(err: ChildStderr, told: &SyncSender<RuntimeEvent>) -> String {
     }
 }
 
-#[cfg(unix)]
-
 /// The executable that the UI is part of, and where it may keep what it found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Executable {
@@ -285,6 +283,7 @@ const fn lower_priority(_child: &Child) -> bool {
     false
 }
 
+#[cfg(unix)]
 #[cfg(test)]
 mod tests {
     use super::*;

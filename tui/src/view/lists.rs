@@ -50,20 +50,11 @@ pub(super) fn draw_objects(open: &OpenReel, pen: &mut ScreenPen<'_>) {
         .skip(first)
         .take(usize::from(height))
         .collect();
-    let mut widths: Vec<usize> = view
-        .widths
-        .iter()
-        .map(|width| (*width).min(WIDEST))
-        .collect();
     let mut agos: Vec<String> = shown
         .iter()
         .map(|(_, row)| ago(open, row.changed))
         .collect();
-    if is_by_change {
-        let own = agos.iter().map(|ago| ago.width()).max().unwrap_or(0);
-        widths.insert(0, own.max("CHANGED".len()));
-    }
-    fit(&mut widths, usize::from(pen.area.width));
+    let widths = column_widths(view, is_by_change.then_some(&agos), pen.area.width);
     let line = |pen: &mut ScreenPen<'_>, y: u16, cells: &mut dyn Iterator<Item = &str>, style| {
         let mut x = 1;
         for (cell, width) in cells.zip(&widths) {
@@ -105,6 +96,21 @@ pub(super) fn draw_objects(open: &OpenReel, pen: &mut ScreenPen<'_>) {
             pen.paint(0, y, pen.area.width, faint);
         }
     }
+}
+
+/// Gives the widths of the columns on a screen; with times of change, these are the first column.
+fn column_widths(view: &TableView, agos: Option<&Vec<String>>, width: u16) -> Vec<usize> {
+    let mut widths: Vec<usize> = view
+        .widths
+        .iter()
+        .map(|width| (*width).min(WIDEST))
+        .collect();
+    if let Some(agos) = agos {
+        let own = agos.iter().map(|ago| ago.width()).max().unwrap_or(0);
+        widths.insert(0, own.max("CHANGED".len()));
+    }
+    fit(&mut widths, usize::from(width));
+    widths
 }
 
 /// Says why there are no rows.

@@ -120,7 +120,7 @@ fn an_end_in_order_goes_on_at_once_and_a_cut_soon() {
     stream.ended(EndCause::Cut, at(303_000_000).elapsed);
     match stream.step(at(303_000_000).elapsed) {
         WatchStep::Watch { timeout_secs, .. } => {
-            assert_eq!(timeout_secs, 3, "to get a bookmark soon")
+            assert_eq!(timeout_secs, 3, "to get a bookmark soon");
         }
         other => panic!("{other:?}"),
     }

@@ -36,7 +36,7 @@ impl ClusterHistory<'_> {
     /// # Errors
     /// When the reel is damaged there, or a version is no object.
     pub fn update_status(
-        &self,
+        self,
         cut: Cut,
         now: Option<RecordedAt>,
     ) -> Result<Option<UpdateStatus>, QueryError> {
@@ -76,7 +76,7 @@ impl ClusterHistory<'_> {
 
     /// Reads the objects of a resource that held at a moment, by name.
     fn held<T>(
-        &self,
+        self,
         (group, plural): (&str, &str),
         namespace: &str,
         cut: Cut,
@@ -88,7 +88,7 @@ impl ClusterHistory<'_> {
     }
 
     fn held_named<T>(
-        &self,
+        self,
         (group, plural): (&str, &str),
         namespace: &str,
         names: &[String],
@@ -112,7 +112,7 @@ impl ClusterHistory<'_> {
     }
 
     /// Gives the image of the machine-config operator, by its Deployment; `None` if it was not recorded.
-    fn machine_config_image(&self, cut: Cut) -> Result<Option<String>, QueryError> {
+    fn machine_config_image(self, cut: Cut) -> Result<Option<String>, QueryError> {
         let names = ["machine-config-operator".to_owned()];
         let namespace = "openshift-machine-config-operator";
         let held =
@@ -131,7 +131,7 @@ impl ClusterHistory<'_> {
     }
 
     fn pools(
-        &self,
+        self,
         version: &VersionObject,
         is_migrating: bool,
         cut: Cut,

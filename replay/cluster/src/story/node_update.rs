@@ -392,11 +392,7 @@ struct PodStay {
 
 impl ClusterHistory<'_> {
     /// Finds what held up the drains of nodes.
-    pub(super) fn find_holds(
-        &self,
-        cut: Cut,
-        updates: &mut [NodeUpdate],
-    ) -> Result<(), QueryError> {
+    pub(super) fn find_holds(self, cut: Cut, updates: &mut [NodeUpdate]) -> Result<(), QueryError> {
         let drains = updates.iter().filter_map(|update| update.drain);
         let Some(begin) = drains.map(|drain| drain.from).min() else {
             return Ok(());
@@ -448,7 +444,7 @@ impl ClusterHistory<'_> {
 
     /// Reads where the Pods of a namespace stood.
     fn stays(
-        &self,
+        self,
         cut: Cut,
         namespace: &str,
         begin: RecordMark,
@@ -480,7 +476,7 @@ impl ClusterHistory<'_> {
         Ok(stays)
     }
 
-    fn stay(&self, name: &str, seqs: &[Seq]) -> Result<Option<PodStay>, QueryError> {
+    fn stay(self, name: &str, seqs: &[Seq]) -> Result<Option<PodStay>, QueryError> {
         // A Pod gets its node once, and is asked to go once.
         let placed = self.first_of(seqs, |seen| !seen.body.spec.node_name.is_empty())?;
         let Some(first) = placed.and_then(|place| seqs.get(place)) else {
@@ -503,7 +499,7 @@ impl ClusterHistory<'_> {
 
     /// Finds the first version of which something holds that holds ever after.
     fn first_of(
-        &self,
+        self,
         seqs: &[Seq],
         holds: impl Fn(&ParsedVersion<PodObject>) -> bool,
     ) -> Result<Option<usize>, QueryError> {

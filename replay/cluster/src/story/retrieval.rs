@@ -534,7 +534,7 @@ impl VersionPod {
 
 impl ClusterHistory<'_> {
     /// Reads the version Pods, in the order of first sight.
-    pub(super) fn version_pods(&self, cut: Cut) -> Result<Vec<VersionPod>, QueryError> {
+    pub(super) fn version_pods(self, cut: Cut) -> Result<Vec<VersionPod>, QueryError> {
         let tracks = self.tracks(("", "pods"), cut, |key| {
             key.namespace == NAMESPACE && key.name.starts_with(NAME)
         });

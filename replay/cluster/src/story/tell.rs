@@ -92,7 +92,7 @@ impl ClusterHistory<'_> {
     ///
     /// # Errors
     /// When the reel is damaged there, or a version is no object.
-    pub fn updates(&self, cut: Cut) -> Result<Updates, QueryError> {
+    pub fn updates(self, cut: Cut) -> Result<Updates, QueryError> {
         let versions = self.cluster_versions(cut)?;
         let last = versions.iter().rfind(|seen| !seen.is_gone);
         let newest = last.and_then(|seen| seen.body.status.history.first());
@@ -111,7 +111,7 @@ impl ClusterHistory<'_> {
     /// # Errors
     /// When the reel is damaged there, or a version is no object.
     pub fn upgrade_story(
-        &self,
+        self,
         updates: &Updates,
         update: &ClusterUpdate,
         cut: Cut,
@@ -154,7 +154,7 @@ impl ClusterHistory<'_> {
     }
 
     /// Gives the wall-clock time as of which something is told.
-    pub(crate) fn told_at(&self, cut: Cut) -> RecordedAt {
+    pub(crate) fn told_at(self, cut: Cut) -> RecordedAt {
         match cut {
             Cut::Arrival { wall, .. } => wall.min(self.timeline.end()),
             Cut::Revision(_) => {
@@ -170,7 +170,7 @@ impl ClusterHistory<'_> {
     }
 
     pub(crate) fn cluster_versions(
-        &self,
+        self,
         cut: Cut,
     ) -> Result<Vec<ParsedVersion<VersionObject>>, QueryError> {
         let tracks = self.tracks(VERSION, cut, |key| key.name == VERSION_NAME);
@@ -182,7 +182,7 @@ impl ClusterHistory<'_> {
     }
 
     fn retrievals(
-        &self,
+        self,
         versions: &[ParsedVersion<VersionObject>],
         update: &ClusterUpdate,
         window: &UpdateWindow,
@@ -215,7 +215,7 @@ impl ClusterHistory<'_> {
     }
 
     fn logged(
-        &self,
+        self,
         namespace: &str,
         severity: Option<&str>,
         from: Option<Cut>,
@@ -232,7 +232,7 @@ impl ClusterHistory<'_> {
     }
 
     fn tell_operators(
-        &self,
+        self,
         story: &mut UpgradeStory,
         versions: &[ParsedVersion<VersionObject>],
         window: &UpdateWindow,
@@ -263,7 +263,7 @@ impl ClusterHistory<'_> {
     }
 
     fn tell_nodes(
-        &self,
+        self,
         story: &mut UpgradeStory,
         window: &UpdateWindow,
         cut: Cut,
@@ -306,7 +306,7 @@ impl ClusterHistory<'_> {
     }
 
     /// Finds which releases the configurations of nodes belong to.
-    fn tell_releases(&self, nodes: &mut [NodeUpdate], cut: Cut) -> Result<(), QueryError> {
+    fn tell_releases(self, nodes: &mut [NodeUpdate], cut: Cut) -> Result<(), QueryError> {
         let group = "machineconfiguration.openshift.io";
         let tracks = self.tracks((group, "machineconfigs"), cut, |key| {
             nodes.iter().any(|node| node.to_config == key.name)
@@ -324,7 +324,7 @@ impl ClusterHistory<'_> {
     }
 
     fn tell_warnings(
-        &self,
+        self,
         nodes: &mut [NodeUpdate],
         window: &UpdateWindow,
         cut: Cut,
@@ -519,7 +519,7 @@ impl UnobservedSource {
 impl ClusterHistory<'_> {
     /// Gives what could not be seen between two moments.
     pub(super) fn not_seen(
-        &self,
+        self,
         from: RecordedAt,
         to: RecordedAt,
         cut: Cut,
@@ -555,7 +555,7 @@ impl ClusterHistory<'_> {
     }
 
     /// Tells whether a resource was ever seen up to a moment.
-    fn is_seen(&self, resource: ResourceId, cut: Cut) -> bool {
+    fn is_seen(self, resource: ResourceId, cut: Cut) -> bool {
         match self.timeline.certainty(resource, cut) {
             Certainty::NotCovered { reason, .. } => reason == NotCoveredReason::SameStorage,
             Certainty::BeforeFirst { .. } => false,
@@ -617,7 +617,7 @@ impl Lease {
 
 impl ClusterHistory<'_> {
     /// Reads the changes of the leading process, in order.
-    pub(super) fn handovers(&self, cut: Cut) -> Result<Vec<LeaderHandover>, QueryError> {
+    pub(super) fn handovers(self, cut: Cut) -> Result<Vec<LeaderHandover>, QueryError> {
         let tracks = self.tracks(("coordination.k8s.io", "leases"), cut, |key| {
             key.namespace == NAMESPACE && key.name == LEASE
         });

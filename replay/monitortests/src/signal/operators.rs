@@ -74,7 +74,7 @@ pub(crate) fn never(signal: &Signal, at_least: i64, life: Lifetime) -> SignalRes
         match spell.truth {
             SignalTruth::True | SignalTruth::Unknown => chain.push(*spell),
             SignalTruth::False | SignalTruth::Silent => {
-                doubt_chain(&mut judged, &mut chain, at_least)
+                doubt_chain(&mut judged, &mut chain, at_least);
             }
         }
     }

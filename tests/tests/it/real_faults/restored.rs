@@ -117,8 +117,7 @@ fn nothing_is_claimed_across(told: &Told) -> Result<()> {
             closed
                 .iter()
                 .all(|hole| hole.gap.cause != GapCause::NewEpoch),
-            "a gap between histories is said to hide nothing: {:#?}",
-            closed
+            "a gap between histories is said to hide nothing: {closed:#?}"
         );
     }
     ensure!(gaps > 20, "only {gaps} resources have a gap");

@@ -359,7 +359,7 @@ impl<'a> Evaluator<'a, '_> {
                 self.turn_all(live, SignalTruth::Unknown, fault.as_ref());
             }
             SignalTruth::False | SignalTruth::Silent => {
-                self.turn_all(live, SignalTruth::Silent, None)
+                self.turn_all(live, SignalTruth::Silent, None);
             }
         }
     }
