@@ -475,7 +475,7 @@ mod tests {
 
     #[test]
     fn an_error_is_told_in_the_servers_words_and_not_at_length() {
-        let status = br#"{"kind":"RecorderStatus","message":"etcdserver: request timed out"}"#;
+        let status = br#"{"kind":"Status","message":"etcdserver: request timed out"}"#;
         assert_eq!(
             words(500, status),
             "HTTP 500: etcdserver: request timed out"

@@ -111,12 +111,12 @@ fn what_is_no_event_is_kept_and_marked() {
             r#"Unparsable 28: {"type":"ADDED","object":[]}"#,
         ),
         (
-            r#"{"type":"ERROR","object":{"kind":"RecorderStatus","code":500,"message":"m"}}"#,
+            r#"{"type":"ERROR","object":{"kind":"Status","code":500,"message":"m"}}"#,
             LineFlow::Refused {
                 code: 500,
                 message: "m".into(),
             },
-            r#"ServerError 68: {"type":"ERROR","object":{"kind":"RecorderStatus","code":500,"message":"m"}}"#,
+            r#"ServerError 68: {"type":"ERROR","object":{"kind":"Status","code":500,"message":"m"}}"#,
         ),
     ] {
         let mut intake = watching("", "endpoints");
@@ -181,7 +181,7 @@ fn a_row_of_the_same_refusal_is_told_once() {
     intake.ended(EndCause::Cut, "", Stamp::default());
     intake.take_entries();
     let lost =
-        br#"{"type":"ERROR","object":{"kind":"RecorderStatus","code":410,"message":"too old"}}"#;
+        br#"{"type":"ERROR","object":{"kind":"Status","code":410,"message":"too old"}}"#;
     for id in 2..9 {
         connect(&mut intake, id);
         assert!(matches!(
@@ -303,7 +303,7 @@ fn a_refused_successor_is_not_told() {
     let mut intake = watching("", "endpoints");
     succeed(&mut intake, 2);
     let lost =
-        br#"{"type":"ERROR","object":{"kind":"RecorderStatus","code":410,"message":"too old"}}"#;
+        br#"{"type":"ERROR","object":{"kind":"Status","code":410,"message":"too old"}}"#;
     let at = Stamp::default();
     let flow = intake.on_successor(|intake| intake.line(lost, at));
     assert!(matches!(flow, LineFlow::Refused { code: 410, .. }));

@@ -247,7 +247,7 @@ mod tests {
 
     #[test]
     fn reads_a_status() {
-        let text = br#"{"kind":"RecorderStatus","apiVersion":"v1","metadata":{},"status":"Failure","message":"too old resource version: 417 (422)","reason":"Expired","code":410}"#;
+        let text = br#"{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"too old resource version: 417 (422)","reason":"Expired","code":410}"#;
         assert_eq!(
             status(text),
             StatusHead {

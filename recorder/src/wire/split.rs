@@ -341,7 +341,7 @@ mod tests {
             r#"{"metadata":{"resourceVersion":"1"},"items":[]"#,
             r#"{"metadata":{"resourceVersion":"1"},"items":[]} x"#,
             r#"{"metadata":{"resourceVersion":1},"items":[]}"#,
-            r#"{"kind":"RecorderStatus","metadata":{},"code":500}"#,
+            r#"{"kind":"Status","metadata":{},"code":500}"#,
         ] {
             assert_eq!(split(text.as_bytes(), 3).1, None, "{text}");
         }
