@@ -184,7 +184,7 @@ impl KnownCredentials {
     }
 }
 
-/// `CredentialValues`, oldest first, and every part of them that is looked for.
+/// Values, oldest first, and every part of them that is looked for.
 #[derive(Debug)]
 struct CredentialValues {
     most: usize,

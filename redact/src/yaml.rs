@@ -94,14 +94,14 @@ mod tests {
         for (text, expected) in [
             (
                 "a: 1\nb: canary\n",
-                "a value of the wrong type, line 2, column 4",
+                "value of the wrong type, line 2, column 4",
             ),
-            ("a: 1\na: 2\n", "a key stands twice, line 2, column 1"),
+            ("a: 1\na: 2\n", "duplicate key, line 2, column 1"),
             (
                 "canary: *canary\n",
-                "an alias without its anchor, line 1, column 9",
+                "alias without an anchor, line 1, column 9",
             ),
-            ("- canary\n", "a value of the wrong type, line 1, column 1"),
+            ("- canary\n", "value of the wrong type, line 1, column 1"),
         ] {
             assert_eq!(mistake(text), expected, "{text}");
         }

@@ -57,7 +57,7 @@ pub(crate) struct Args {
     /// Compare metadata.managedFields too
     #[arg(long)]
     show_managed_fields: bool,
-    /// `DiffEnd` with exit code 1 if anything differs
+    /// End with exit code 1 if anything differs
     #[arg(long)]
     exit_code: bool,
     #[command(flatten)]

@@ -44,7 +44,7 @@ pub(crate) struct Args {
     /// Show the state at this time
     #[arg(long, value_name = "TIME", default_value = "end", value_parser = arguments::read_moment, allow_hyphen_values = true)]
     pub(crate) at: Moment,
-    /// `GetFormat` format; default: a table
+    /// Output format; default: a table
     #[arg(short, long, value_name = "FORM")]
     pub(crate) output: Option<GetFormat>,
     /// Keep metadata.managedFields in JSON and YAML

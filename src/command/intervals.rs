@@ -65,10 +65,10 @@ pub(crate) struct Args {
     /// Only intervals that had begun by this moment
     #[arg(long, value_name = "TIME", value_parser = arguments::read_moment, allow_hyphen_values = true)]
     to: Option<Moment>,
-    /// `IntervalMode` by which intervals are derived from a reel
+    /// Rules by which intervals are derived from a reel
     #[arg(long, value_name = "MODE")]
     mode: Option<IntervalMode>,
-    /// `IntervalFormat` format; default: text
+    /// Output format; default: text
     #[arg(short, long, value_name = "FORM")]
     output: Option<IntervalFormat>,
     /// Write the files of a run of openshift-tests into this folder: e2e-events and e2e-timelines

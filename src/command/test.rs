@@ -43,7 +43,7 @@ pub(crate) struct Args {
     /// Report progress on stderr as lines of JSON; the run stops when stderr is closed
     #[arg(long, value_name = "FORM")]
     progress: Option<ProgressFormat>,
-    /// `WideFormat` format; `wide` shows all findings and the names of passed cases
+    /// Output format; `wide` shows all findings and the names of passed cases
     #[arg(short, long, value_name = "FORM")]
     output: Option<WideFormat>,
 }

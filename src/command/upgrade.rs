@@ -67,7 +67,7 @@ Examples:
     )
 }
 
-/// `UpdateChoice` story is asked for.
+/// Which story is asked for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct UpdateChoice {
     pub(super) kind: UpdateKind,

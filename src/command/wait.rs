@@ -77,7 +77,7 @@ pub(crate) struct Args {
     output: JsonOutput,
 }
 
-/// `WaitObjects` objects are waited for.
+/// Which objects are waited for.
 #[derive(Debug, clap::Args)]
 struct WaitObjects {
     /// The objects: RESOURCE/NAME…, RESOURCE NAME…, or RESOURCE with -l, --field-selector or --all

@@ -107,7 +107,7 @@ fn a_field_narrows_to_the_versions_that_change_it() {
     let field = ".status.conditions[Degraded].status";
     let ran = kubereel(&["history", reel.path(), "co/etcd", "--field", field]).code(0);
     let expected = "\
-── not observed 14:00:00.000Z – 14:00:01.000Z: versions in between may be missing (an object changed whose creation never came) ──
+── not observed 14:00:00.000Z – 14:00:01.000Z: versions in between may be missing (an object changed whose creation was never received) ──
 14:00:01.000Z  +1s     rv 2        first seen · lasted 2.0s
     status.conditions[Degraded].status  + False
 14:00:03.000Z  +3s     rv 4        writer unknown · lasted 2.0s
@@ -165,7 +165,7 @@ fn a_name_used_again_is_a_break() {
 14:00:02.000Z  +2s     rv 3        deleted
 ── another object with this name: uid one → two ──
 14:00:03.000Z  +3s     rv 4        created again · kubelet
-── not observed 14:00:03.000Z – 14:00:04.000Z: versions in between may be missing (an object changed whose creation never came) ──
+── not observed 14:00:03.000Z – 14:00:04.000Z: versions in between may be missing (an object changed whose creation was never received) ──
 ── another object with this name: uid two → three; the deletion of the old one was not observed ──
 14:00:04.000Z  +4s     rv 9        first seen
 ";
@@ -212,7 +212,7 @@ fn json_has_stable_names() {
     assert_eq!(told["versions"], 10);
     assert_eq!(told["gaps"], 0);
     let trust = told["trust"].as_str().expect("words");
-    assert!(trust.starts_with("complete, last message from the server at "));
+    assert!(trust.starts_with("complete; last message from the server at "));
     let reel = pods_with_gap();
     let gapped = json_of(&["history", reel.path(), "pods/a", "-o", "json"]);
     assert_eq!(gapped["gaps"], 1);

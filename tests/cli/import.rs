@@ -183,7 +183,7 @@ fn what_is_no_recording_leaves_no_file() {
             b"hello",
             "neither JSON lines of events nor a list of objects",
         ),
-        (b"{\"foo\":1}\n", "line 1: no type"),
+        (b"{\"foo\":1}\n", "line 1: type is missing"),
         (
             b"{\"type\":\"ADDED\",\"object\":{}}\n",
             "give the time of lines without ts with --at TIME",

@@ -184,7 +184,7 @@ fn mistakes_are_told() {
     let reel = import(folder.path(), &input, &["--redact"]);
     kubereel(&["scan", &reel, "--canary", "abc"])
         .code(2)
-        .says("canary 1 has 3 bytes");
+        .says("canary 1 is too short: 3 bytes");
     let rules = folder.path().join("own.yaml");
     std::fs::write(&rules, "rules:\n- {name: a, text: '('}\n").expect("written");
     let rules = rules.to_str().expect("text");

@@ -169,7 +169,7 @@ fn a_gap_makes_a_reel_incomplete() {
         "may miss up to 4 changes between 14:00:07.000Z and 14:00:12.000Z: the server lost its history",
         "deployments.apps   never listed completely",
         "  1 not recorded, not a loss: 1 same storage as another resource",
-        "no account: no probe tells",
+        "no account: the recorder did not probe",
         "verdict      incomplete: 1 resource in which changes may be missing; 1 resource never listed",
     ] {
         assert!(ran.out.contains(words), "{words:?} not in\n{}", ran.out);

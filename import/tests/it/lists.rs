@@ -118,7 +118,10 @@ fn without_a_time_there_is_no_moment() {
         Some(RecordedAt::from_micros(9))
     );
     assert!(
-        journey.said.iter().any(|text| text.contains("last change")),
+        journey
+            .said
+            .iter()
+            .any(|text| text.contains("modification time of the input file")),
         "{:?}",
         journey.said
     );
@@ -198,7 +201,12 @@ items:
         ]
     );
     assert!(journey.imported.converted);
-    assert!(journey.said.iter().any(|text| text.contains("were YAML")));
+    assert!(
+        journey
+            .said
+            .iter()
+            .any(|text| text.contains("converted from YAML"))
+    );
 }
 
 #[test]

@@ -180,8 +180,7 @@ fn a_row_of_the_same_refusal_is_told_once() {
     let mut intake = watching("", "endpoints");
     intake.ended(EndCause::Cut, "", Stamp::default());
     intake.take_entries();
-    let lost =
-        br#"{"type":"ERROR","object":{"kind":"Status","code":410,"message":"too old"}}"#;
+    let lost = br#"{"type":"ERROR","object":{"kind":"Status","code":410,"message":"too old"}}"#;
     for id in 2..9 {
         connect(&mut intake, id);
         assert!(matches!(
@@ -302,8 +301,7 @@ fn what_comes_on_both_is_written_once_with_the_one_that_brought_it() {
 fn a_refused_successor_is_not_told() {
     let mut intake = watching("", "endpoints");
     succeed(&mut intake, 2);
-    let lost =
-        br#"{"type":"ERROR","object":{"kind":"Status","code":410,"message":"too old"}}"#;
+    let lost = br#"{"type":"ERROR","object":{"kind":"Status","code":410,"message":"too old"}}"#;
     let at = Stamp::default();
     let flow = intake.on_successor(|intake| intake.line(lost, at));
     assert!(matches!(flow, LineFlow::Refused { code: 410, .. }));

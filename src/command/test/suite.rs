@@ -26,7 +26,7 @@ const RULE_FILES: u64 = 1_000;
 /// The most bytes of all files in a folder of rules.
 const RULE_BYTES: u64 = 50_000_000;
 
-/// `RuleArgs` and exceptions, ready for any number of runs.
+/// Rules and exceptions, ready for any number of runs.
 pub(super) struct Suite {
     pub(super) exceptions: ExceptionSet,
     /// What cluster it was, for files that do not say it.

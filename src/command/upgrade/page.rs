@@ -18,7 +18,7 @@ const SHOWN_LETTERS: usize = 240;
 
 /// What is shown besides the story.
 pub(super) struct StoryContext {
-    /// `UpdateChoice` of its kind it is.
+    /// Which of its kind it is.
     pub(super) number: usize,
     /// How many there are of its kind.
     pub(super) of: usize,

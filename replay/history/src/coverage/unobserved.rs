@@ -498,15 +498,17 @@ impl DerivedSpans<'_> {
         coverage: &Coverage,
         not_before: &impl Fn(ResourceId, Seq) -> Option<RecordedAt>,
     ) {
-        let last = coverage.covered.iter().map(|span| span.covered.to_time);
-        let last_proof = last.max();
         let mut all = std::mem::take(&mut self.all);
         for span in all
             .iter_mut()
             .filter(|span| span.is_late() && !span.is_brief)
         {
-            // Without a proof after it, nothing tells that all its changes have been received.
-            if span.is_open() || last_proof.is_none_or(|proof| proof < span.to) {
+            // What is covered from before it until after it has received all its changes. Without a proof
+            // after it, nothing tells that.
+            let mut covered = coverage.covered.iter().map(|one| &one.covered);
+            let is_covered =
+                covered.any(|one| one.from_time <= span.from && span.to <= one.to_time);
+            if span.is_open() || !is_covered {
                 continue;
             }
             let Some(changes) = self.late_changes(span, not_before) else {
