@@ -35,6 +35,8 @@ fn ask(address: &str, path: &str) -> Result<String> {
 /// Opens a connection that will not end by itself.
 fn open(address: &str, number: usize) -> Result<TcpStream> {
     let mut stream = TcpStream::connect(address)?;
+    // What the page does not read is not waited for.
+    stream.set_write_timeout(Some(Duration::from_millis(50)))?;
     let sent = match number % 5 {
         0 | 1 => String::new(),
         2 => "GET /met".to_owned(),

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 use kubereel_format::{EpochId, Evidence, Note, Reel, ResourceId, Seq};
-use kubereel_history::{ReelVerdict, ResourceCompleteness};
+use kubereel_history::{ReelVerdict, ResourceCompleteness, Timeline};
 use kubereel_tests::claims::{Claims, Fact};
 use kubereel_tests::control_plane::{ControlPlane, skipped};
 use kubereel_tests::oracle::{Account, Change, EtcdKey, Oracle};
@@ -107,7 +107,8 @@ async fn write_behind(rest: &Rest) -> Result<()> {
 }
 
 /// Waits until a change that a running reel lacks is lost for good: something later of the same resource is
-/// there, and a stream has an order. Other resources' streams say nothing of it.
+/// there, and a stream has an order. Other resources' streams say nothing of it. The reel's own account has
+/// come as far by then, too.
 async fn decided(reel: &Path, oracle: &Oracle, until: u64) -> Result<()> {
     let copy = reel.with_extension("copy");
     let deadline = Instant::now() + SURE;
@@ -119,9 +120,12 @@ async fn decided(reel: &Path, oracle: &Oracle, until: u64) -> Result<()> {
         let changes = oracle.changes_up_to_now().await?;
         std::fs::copy(reel, &copy)?;
         // A copy that is made while the file is written need not open.
-        let account = Reel::open(&copy)
-            .ok()
-            .and_then(|reel| Account::of(&reel, &changes).ok());
+        let account = Reel::open(&copy).ok().and_then(|reel| {
+            let account = Account::of(&reel, &changes).ok()?;
+            let timeline = Timeline::new(reel);
+            let reached = timeline.accounts().ok()?.last()?.to_rv;
+            (until <= reached).then_some(account)
+        });
         let open: Option<Vec<Change>> = account.map(|account| {
             let mut last = BTreeMap::new();
             for change in &account.recorded {

@@ -395,7 +395,7 @@ mod tests {
                 "no such reel",
             ),
             ("kill -9 $$", "signal: 9"),
-            ("echo '{\"runs\"'", "cannot be read"),
+            ("echo '{\"runs\"'", "invalid findings"),
             ("exec cat /dev/zero", "bytes of findings"),
         ] {
             let mut world = World::with(script);
