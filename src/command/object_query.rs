@@ -252,11 +252,9 @@ pub(crate) fn trust(timeline: &Timeline, certainty: &Certainty) -> String {
             "complete; last message from the server at {}",
             written(*since)
         ),
-        Certainty::ReadBack { from, to } => format!(
-            "complete, read back: no watch ran {}–{}, and nothing changed unseen",
-            written(*from),
-            written(*to)
-        ),
+        Certainty::ReadBack { from, to } => {
+            format!("complete, read back ({}–{})", written(*from), written(*to))
+        }
         Certainty::Imported { .. } => "as imported: completeness is unknown".to_owned(),
         Certainty::InsideGap { gap } => format!(
             "inside a gap {}–{}: may differ ({})",

@@ -170,7 +170,7 @@ fn a_name_used_again_is_a_break() {
 14:00:04.000Z  +4s     rv 9        first seen
 ";
     assert_eq!(ran.out, expected);
-    ran.says("3 objects one after the other");
+    ran.says("3 objects in sequence");
 }
 
 #[test]

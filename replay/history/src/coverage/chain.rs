@@ -76,6 +76,9 @@ pub(super) struct UnwatchedTime {
     /// Whether its end showed what had happened: the next watch continued at the position of the last one,
     /// or the resource was gone.
     pub(super) is_resumed: bool,
+    /// Whether the next watch continued at the position of the last one, so that all changes were delivered. A
+    /// list shows what there is, and no object that came and went.
+    pub(super) is_continued: bool,
 }
 
 impl Coverage {
@@ -174,6 +177,7 @@ impl<'a> Chains<'a> {
                     from,
                     to: None,
                     is_resumed: false,
+                    is_continued: false,
                 });
             }
         }
@@ -288,6 +292,7 @@ impl<'a> Chains<'a> {
                 to: Some(wall),
                 // That a resource is gone tells what became of its objects. Any other end may hide changes.
                 is_resumed: excluded.reason == NotCoveredReason::Gone,
+                is_continued: false,
             });
         }
         coverage.excluded.push(excluded);
@@ -354,12 +359,12 @@ impl<'a> Chains<'a> {
         self.open.entry(resource).or_default().insert(connection);
         // A list goes on from nothing: only when it is complete something is known again.
         if method == ListMethod::Watch {
-            self.lighten(resource, wall);
+            self.lighten(resource, wall, true);
         }
     }
 
     /// Ends the time in which no watch of a resource ran.
-    fn lighten(&mut self, resource: ResourceId, wall: RecordedAt) {
+    fn lighten(&mut self, resource: ResourceId, wall: RecordedAt, is_continued: bool) {
         let Some(UnwatchedSince { from, .. }) = self.unwatched.remove(&resource) else {
             return;
         };
@@ -368,6 +373,7 @@ impl<'a> Chains<'a> {
                 from,
                 to: Some(wall),
                 is_resumed: true,
+                is_continued,
             });
         }
     }
@@ -412,7 +418,7 @@ impl<'a> Chains<'a> {
     }
 
     fn sync(&mut self, resource: ResourceId, rv: &str, seq: Seq, wall: RecordedAt) {
-        self.lighten(resource, wall);
+        self.lighten(resource, wall, false);
         let coverage = self.coverage.entry(resource).or_default();
         if let Some(gap) = coverage.gaps.last_mut()
             && gap.gap.to_rv == rv

@@ -508,7 +508,7 @@ impl DerivedSpans<'_> {
             let mut covered = coverage.covered.iter().map(|one| &one.covered);
             let is_covered =
                 covered.any(|one| one.from_time <= span.from && span.to <= one.to_time);
-            if span.is_open() || !is_covered {
+            if span.is_open() || !is_covered || !self.is_delivered(coverage, span) {
                 continue;
             }
             let Some(changes) = self.late_changes(span, not_before) else {
@@ -526,6 +526,24 @@ impl DerivedSpans<'_> {
             span.late = LateChanges::Of(names.collect());
         }
         self.all = all;
+    }
+
+    /// Tells whether all changes of a span were delivered: each watch since its begin continued where the last
+    /// one had ended, or the time between lies in a gap that was read back. A list alone does not show what
+    /// came and went before it.
+    fn is_delivered(&self, coverage: &Coverage, span: &UnobservedSpan) -> bool {
+        let is_read_back = |from: RecordedAt, to: RecordedAt| {
+            let mut closed = coverage.gaps.iter();
+            closed.any(|gap| {
+                let end = self.tables.wall_of(gap.closed_by).max(gap.gap.to_time);
+                gap.outcome() != GapOutcome::MayMiss && gap.gap.from_time <= from && to <= end
+            })
+        };
+        let mut since = coverage
+            .unwatched
+            .iter()
+            .filter(|time| time.from >= span.from);
+        since.all(|time| time.is_continued || time.to.is_none_or(|to| is_read_back(time.from, to)))
     }
 
     /// Gives the objects that may have changed in a span without its having been received before its begin,
