@@ -6,8 +6,8 @@
 //!   deletes the object. One that nothing ended has the state of the object's last version.
 //! - Another object of the same name is another life: its intervals begin with its first version.
 //! - What an object says about its own times stands beside an interval and never moves its bounds.
-//! - An interval does not claim that it was observed throughout: [`ClusterHistory::unobserved_in`](crate::ClusterHistory::unobserved_in) gives
-//!   the times in it that were not.
+//! - An interval does not claim that it was observed throughout: `Timeline::unobserved_spans` gives the times
+//!   in it that were not.
 
 use crate::condition::StatusCondition;
 use crate::health::{StateHealth, StateKind, condition_word};
