@@ -34,7 +34,7 @@ pub(crate) fn svg(buffer: &Buffer) -> String {
     let (columns, rows) = (u32::from(buffer.area.width), u32::from(buffer.area.height));
     let (width, height) = (columns * WIDE + 2 * EDGE, rows * HIGH + 2 * EDGE);
     let mut out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" font-family=\"ui-monospace,SFMono-Regular,Menlo,Consolas,DejaVu Sans Mono,monospace\" font-size=\"13\" xml:space=\"preserve\">\n<rect width=\"{width}\" height=\"{height}\" rx=\"6\" fill=\"{PAPER}\"/>\n"
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" font-family=\"ui-monospace,SFMono-Regular,Menlo,Consolas,DejaVu Sans Mono,monospace\" font-size=\"13\" fill=\"{INK}\" xml:space=\"preserve\">\n<rect width=\"{width}\" height=\"{height}\" rx=\"6\" fill=\"{PAPER}\"/>\n"
     );
     let wide = usize::from(buffer.area.width).max(1);
     for (y, row) in (0_u32..).zip(buffer.content().chunks(wide)) {
