@@ -214,7 +214,7 @@ pub(crate) async fn follow(mut file: MarkFile, desk: Arc<Desk>, mut stop: watch:
             return;
         }
         let pause = Duration::from_millis(EVERY_MILLIS);
-        // Whoever stops the run, or drops it, ends the pause.
+        // Stopping or dropping the run ends the pause.
         drop(tokio::time::timeout(pause, stop.wait_for(|stop| *stop)).await);
     }
 }
@@ -249,7 +249,7 @@ pub enum MarkError {
         /// How long it is.
         bytes: usize,
     },
-    /// Nobody answers at the address, or breaks off.
+    /// The address does not answer, or breaks off.
     #[error("no recorder answers at {address}: {source}")]
     Unanswered {
         /// The address.

@@ -17,13 +17,13 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// How often the history is asked for: so closely is every change's time bounded.
+/// The interval of the probes: the bound of every change's time.
 const EVERY_MILLIS: u64 = 2_000;
 
 /// How often while no answer comes: so closely is the end of an outage bounded.
 const RETRY_MILLIS: u64 = 1_000;
 
-/// How many notes of outages may wait for room in the queue; beyond these, outages are not told.
+/// How many notes of outages may wait for room in the queue; beyond these, outages are not noted.
 const MAX_WAITING: usize = 64;
 
 /// Asks, round after round.
@@ -34,7 +34,7 @@ pub(crate) struct Prober {
     generation: u64,
     telling: OutageTracker,
     waiting: VecDeque<(Stamp, Note)>,
-    /// The outage of now is not told, and neither is its end.
+    /// The present outage is not noted, and neither is its end.
     is_untold: bool,
     /// Becomes true with the first probe, answered or not.
     asked: watch::Sender<bool>,
@@ -187,7 +187,7 @@ const PATIENCE_SECS: u64 = 5;
 /// The longest answer that is read, in bytes: it holds one object.
 const MAX_ANSWER: usize = 8 * 1024 * 1024;
 
-/// The most letters of an error's words that are told.
+/// The most characters of an error message that are noted.
 const MAX_WORDS: usize = 300;
 
 /// What a probe found.
@@ -252,7 +252,7 @@ fn failed(failure: &Failure) -> ProbeResult {
     ProbeResult::Failed(of_failure(failure), shortened(&failure.words))
 }
 
-/// Reads the revision of a list; what is no list comes from somebody else, a proxy for example.
+/// Reads the revision of a list; an answer that is not a list comes from a proxy, for example.
 fn revision(bytes: &[u8], path: &'static str) -> ProbeResult {
     let mut splitter = ListSplitter::new();
     splitter.push(bytes, &mut Vec::new());
@@ -338,11 +338,11 @@ struct ProbeAnswer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum EndpointState {
     Answers,
-    /// So many probes failed.
+    /// The number of probes that failed.
     Fails(u64),
 }
 
-/// What was told until now.
+/// What was noted until now.
 #[derive(Debug, Default)]
 struct OutageTracker {
     last: Option<ProbeAnswer>,

@@ -106,7 +106,7 @@ impl Sampler {
                 return;
             }
             let pause = Duration::from_secs(EVERY_SECS);
-            // Whoever stops the run, or drops it, ends the pause.
+            // Stopping or dropping the run ends the pause.
             drop(tokio::time::timeout(pause, stop.wait_for(|stop| *stop)).await);
         }
     }
@@ -279,7 +279,7 @@ struct MetricSample<'a> {
     value: &'a str,
 }
 
-/// Reads a line; comments and what is no sample give nothing.
+/// Reads a line; comments and lines that are not samples give nothing.
 fn sample(line: &str) -> Option<MetricSample<'_>> {
     let line = line.trim();
     let end = line.find(|letter: char| letter == '{' || letter.is_whitespace())?;

@@ -10,7 +10,7 @@
 //! * An event's resource was announced before it, and nothing exceeds the format's bounds: a reader checks
 //!   the same bounds.
 //! * Resuming reads the whole reel first. A reel that is damaged is not appended to: new records would be
-//!   encoded against bodies that nobody can read.
+//!   encoded against bodies that cannot be read.
 
 use crate::codec::bodies::BodyMark;
 use crate::codec::index::{Record, RecordContent, Rv};
@@ -678,17 +678,17 @@ impl Appender {
         Ok(Self::over(path, backend, database, bounds))
     }
 
-    /// Goes on with a reel, whether its recorder ended in order or was killed.
+    /// Resumes a reel, whether its recorder ended in order or was killed.
     ///
     /// # Errors
     ///
-    /// If the file is no reel, cannot be written, is being written by another program, or holds
+    /// If the file is not a reel, cannot be written, is being written by another program, or holds
     /// damage: nothing is appended to what cannot be read.
     pub fn resume(path: &Path) -> Result<Self, OpenError> {
         Self::resume_within(path, Bounds::default())
     }
 
-    /// Goes on with a reel that keeps its bounds: its file does not become longer than it may, or than
+    /// Resumes a reel that keeps its bounds: its file does not become longer than it may, or than
     /// it is if that is more.
     ///
     /// # Errors

@@ -5,7 +5,7 @@
 //! * The way back is bounded in versions and in decompressed bytes, and leads to earlier records only.
 //! * A way that crosses lost records is an error: the version before might be the lost one.
 //! * A damaged frame is decompressed once; its error is remembered.
-//! * A body is given out only after its frame's checksum matched; a damaged checkpoint is no error, because
+//! * A body is given out only after its frame's checksum matched; a damaged checkpoint is not an error, because
 //!   the body is in a block too.
 //! * A caller can bound the work of one call ([`ReadAllowance`]). What was decoded until then is kept.
 

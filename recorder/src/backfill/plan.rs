@@ -53,7 +53,7 @@ pub(crate) struct BackfillTask {
     pub(crate) to: u128,
     /// What differs.
     pub(crate) suspects: Vec<GapSuspect>,
-    /// Some states at the ends could not be told.
+    /// Some states at the ends could not be determined.
     pub(crate) has_unclear: bool,
 }
 
@@ -575,7 +575,7 @@ impl BackfillResult {
         self.lost_up_to.is_some_and(|lost| at <= lost)
     }
 
-    /// Tells whether something could not be told.
+    /// Tells whether something could not be determined.
     const fn is_unresolved(&self) -> bool {
         self.is_unresolved
     }

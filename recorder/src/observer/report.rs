@@ -46,9 +46,9 @@ pub(in crate::observer) struct ObserverReport {
     pub(in crate::observer) stage: ReportStage,
     /// What its notes say.
     pub(in crate::observer) account: RunAccount,
-    /// How it stood when it was told to end.
+    /// The state when the signal to end came.
     pub(in crate::observer) standing: RecorderStatus,
-    /// When it was told to end, or now.
+    /// When the signal to end came, or now.
     pub(in crate::observer) at: RecordedAt,
     /// The reel, from the output folder on.
     pub(in crate::observer) reel: String,

@@ -36,7 +36,7 @@ const USER_TIMEOUT_SECS: u64 = 30;
 ///
 /// Behind a proxy kube's own connector is used: it knows proxies, but not keepalive.
 pub(crate) fn client(mut config: Config) -> Result<Client, kube::Error> {
-    // A retry that nobody sees hides an outage, and a compressed stream loses events.
+    // An unseen retry hides an outage, and a compressed stream loses events.
     config.default_retry = false;
     config.disable_compression = true;
     config.connect_timeout = Some(Duration::from_secs(CONNECT_SECS));

@@ -105,7 +105,7 @@ pub(crate) struct Intake {
     successor: Option<IntakeConnection>,
     /// What is at hand comes from the successor: the two have changed places.
     is_on_successor: bool,
-    /// The failure told last, so that a long row of the same is told once.
+    /// The failure noted last, so that a long row of the same is noted once.
     told: Option<(EndCause, String)>,
     /// Lists that failed since the last complete one.
     list_failures: ListFailures,
@@ -185,7 +185,7 @@ impl Intake {
         }
     }
 
-    /// Takes a line that is no JSON. One that is not UTF-8 may tell all the same of which version of
+    /// Takes a line that is not JSON. One that is not UTF-8 may tell all the same of which version of
     /// which object it is: asking for it again would bring it again, and the watch goes on.
     fn unparsable_line(&mut self, bytes: &[u8], at: Stamp) -> LineFlow {
         let text = String::from_utf8_lossy(bytes);
