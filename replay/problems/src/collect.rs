@@ -299,7 +299,9 @@ impl TrackedSigns {
                 .rfind(|span| (span.sign.kind, &span.sign.part) == (sign.kind, &sign.part));
             match known {
                 Some(span)
-                    if span
+                    // What was well in between is another time.
+                    if span.was_well == self.was_well
+                        && span
                         .end
                         .at()
                         .is_none_or(|to| between(to, mark.at) <= merge_gap(sign.kind)) =>

@@ -17,7 +17,7 @@ mod span;
 mod story;
 mod words;
 
-pub use list::problems;
+pub use list::{ProblemWatcher, problems};
 pub use problem::{
     Cause, CheckedReel, InstallationNoise, Problem, ProblemList, ProblemObject, ProblemSign,
     RolloutCount,

@@ -16,7 +16,7 @@ use crate::span::{SignEnd, SignSpan, between};
 use kubereel_cluster::RecordMark;
 use kubereel_format::{ObjectId, RecordedAt, Seq};
 use kubereel_history::{Cut, ObjectFilter, Timeline};
-use kubereel_monitortests::feed;
+use kubereel_monitortests::{Fed, Interest, Seen, Watcher, feed};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -64,35 +64,61 @@ const USUAL: [(&str, &str, &str); 5] = [
 ///
 /// `progress` gets each record that is done.
 pub fn problems(timeline: &Timeline, progress: impl FnMut(Seq)) -> ProblemList {
-    let mut collector = SignCollector::new(timeline);
-    let fed = feed(timeline, &mut [&mut collector], progress);
-    let found = collector.finish(timeline.end());
-    let unobserved = timeline.resources().iter().filter(|info| {
-        let is_watched = !matches!(info.plural.as_str(), "events" | "leases");
-        is_watched && timeline.unobserved(info.id).next().is_some()
-    });
-    let checked = CheckedReel {
-        events: fed.events,
-        resources: timeline.resources().iter().count(),
-        unreadable: u64::try_from(fed.unread.len()).unwrap_or_default(),
-        unobserved: unobserved
-            .map(kubereel_format::ResourceInfo::qualified)
-            .collect(),
-        absent: USUAL
-            .iter()
-            .filter(|(group, plural, _)| resources(timeline, group, plural).is_empty())
-            .map(|(_, _, words)| *words)
-            .collect(),
-        dropped: found.dropped,
-    };
-    let builder = ListBuilder::new(timeline, &found);
-    let rollouts = builder.rollouts();
-    let (problems, installation) = builder.build();
-    ProblemList {
-        problems,
-        installation,
-        rollouts,
-        checked,
+    let mut watcher = ProblemWatcher::new(timeline);
+    let fed = feed(timeline, &mut [&mut watcher], progress);
+    watcher.finish(timeline, &fed)
+}
+
+/// Reads problems in a pass that others share.
+#[derive(Debug)]
+pub struct ProblemWatcher(SignCollector);
+
+impl Watcher for ProblemWatcher {
+    fn interests(&self) -> Vec<Interest> {
+        self.0.interests()
+    }
+
+    fn seen(&mut self, seen: &Seen<'_>) {
+        self.0.seen(seen);
+    }
+}
+
+impl ProblemWatcher {
+    /// Prepares for a pass over a reel.
+    pub fn new(timeline: &Timeline) -> Self {
+        Self(SignCollector::new(timeline))
+    }
+
+    /// Lists the problems, after the pass.
+    pub fn finish(self, timeline: &Timeline, fed: &Fed) -> ProblemList {
+        let found = self.0.finish(timeline.end());
+        let unobserved = timeline.resources().iter().filter(|info| {
+            let is_watched = !matches!(info.plural.as_str(), "events" | "leases");
+            is_watched && timeline.unobserved(info.id).next().is_some()
+        });
+        let checked = CheckedReel {
+            events: fed.events,
+            resources: timeline.resources().iter().count(),
+            unreadable: u64::try_from(fed.unread.len()).unwrap_or_default(),
+            unobserved: unobserved
+                .map(kubereel_format::ResourceInfo::qualified)
+                .collect(),
+            absent: USUAL
+                .iter()
+                .filter(|(group, plural, _)| resources(timeline, group, plural).is_empty())
+                .map(|(_, _, words)| *words)
+                .collect(),
+            dropped: found.dropped,
+        };
+        let builder = ListBuilder::new(timeline, &found);
+        let rollouts = builder.rollouts();
+        let (problems, installation) = builder.build();
+        ProblemList {
+            problems,
+            installation,
+            rollouts,
+            checked,
+        }
     }
 }
 

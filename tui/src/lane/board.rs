@@ -11,6 +11,7 @@ use kubereel_cluster::{RecordMark, StateKind, StateTrack};
 use kubereel_format::{EventType, ResourceId, Seq};
 use kubereel_history::{Timeline, harmless};
 use kubereel_monitortests::{FactsOverTime, Gathering, Mode, StateWatcher, feed_while};
+use kubereel_problems::{ProblemList, ProblemWatcher};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -30,6 +31,8 @@ pub(crate) struct Board {
     pub(crate) releases: Vec<String>,
     /// How many events could not be read.
     pub(crate) unread: usize,
+    /// What was wrong, what matters most first.
+    pub(crate) list: Option<Arc<ProblemList>>,
 }
 
 /// Reads a reel once; `go_on` ends it early, and then there is nothing.
@@ -41,6 +44,8 @@ pub(crate) fn gather(
     let mut facts = Gathering::only(timeline, Mode::Exact, |_| false);
     let mut watchers = facts.watchers();
     watchers.push(&mut watcher);
+    let mut troubles = ProblemWatcher::new(timeline);
+    watchers.push(&mut troubles);
     let mut is_ended = false;
     let fed = feed_while(timeline, &mut watchers, |seq| {
         let on = go_on(seq);
@@ -52,6 +57,7 @@ pub(crate) fn gather(
         return None;
     }
     let facts = facts.finish(timeline).facts;
+    let list = Arc::new(troubles.finish(timeline, &fed));
     let mut darks: BTreeMap<ResourceId, Arc<[_]>> = BTreeMap::new();
     let mut words = LaneWords::default();
     let lanes = watcher.into_tracks().filter_map(|track| {
@@ -83,6 +89,7 @@ pub(crate) fn gather(
         anomalies: anomalies(timeline, &lanes, &all_dark(timeline)),
         releases: releases(&facts),
         unread: fed.unread.len(),
+        list: Some(list),
         lanes,
         facts,
     })

@@ -1,24 +1,22 @@
-//! A problem: its kind, its rank, when it was, its object and the rules that found it.
+//! A problem on the screen: its kind, its rank, when it was, its object and the rules that found it.
 //!
 //! The order of the list, what matters most first:
-//! 1. what did not work: no server, a release that could not be retrieved, and operators, nodes and
-//!    the version that were down;
-//! 2. what said that something is wrong: operators, pools and the version degraded or failing, and
-//!    rules that failed;
-//! 3. pods that cannot run, images that cannot be pulled, and Events that repeat;
+//! 1. the problems of the reel, in the order of `kubereel problems`;
+//! 2. what only rules that failed tell of, Events that repeat last;
 //! 4. what is missing in the recording: it may hide anything;
-//! 5. what was like 1 to 3 while the cluster was being installed: it did not work yet;
+//! 5. what was normal: disruptions that were planned, and the installation;
 //! 6. what rules say that never fail a run;
 //! 7. how objects are written: it was so all the time.
 //!
-//! Within each, what was down comes before what was bad, and what came first comes first.
+//! Within each, what came first comes first.
 
 use crate::findings::{FindingVerdict, ReportedFinding};
-use crate::lane::{LaneGroup, LaneState};
+use crate::lane::LaneState;
 use crate::subject::NamedObject;
 use crate::time::{CursorPlace, span_text};
 use kubereel_format::{RecordedAt, Seq};
 use kubereel_history::Timeline;
+use kubereel_problems::SignKind;
 
 /// One time at which it was so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,8 +90,14 @@ pub(crate) struct ProblemEntry {
     pub(crate) kind: ProblemKind,
     /// How bad it was.
     pub(crate) state: LaneState,
+    /// Its place in the list of the reel's problems; `None` if only a rule or the recording tells of it.
+    pub(crate) listed: Option<usize>,
+    /// Whether somebody meant it, or it is normal while a cluster is being installed.
+    pub(crate) is_planned: bool,
     /// Whether it was while the cluster was being installed.
     pub(crate) is_young: bool,
+    /// What may have caused it, in words, the likeliest first.
+    pub(crate) causes: Vec<String>,
     /// The object, where it is about one that the reel knows.
     pub(crate) subject: Option<NamedObject>,
     /// What it is about, in words.
@@ -127,8 +131,14 @@ impl ProblemEntry {
 
     /// Gives how much it matters: the less, the more.
     pub(crate) fn rank(&self) -> u8 {
-        let verdict = self.verdict().filter(|_| !self.is_seen);
-        self.kind.rank(self.state, self.is_young, verdict)
+        match (self.is_planned, self.listed) {
+            (true, _) => 5,
+            (false, Some(_)) => 1,
+            (false, None) => {
+                let verdict = self.verdict().filter(|_| !self.is_seen);
+                self.kind.rank(self.is_young, verdict)
+            }
+        }
     }
 
     /// Gives the sign of its state.
@@ -182,6 +192,16 @@ pub(crate) enum ProblemKind {
     Unschedulable,
     /// A pod in other trouble.
     Pod,
+    /// A workload: its rollout, its replicas, its Jobs.
+    Workload,
+    /// A Service without endpoints, or an aggregated API.
+    Service,
+    /// A claim or a volume.
+    Storage,
+    /// A deletion that does not end.
+    Deletion,
+    /// A condition of any other object, a certificate, a Lease.
+    Condition,
     /// An Event that repeats.
     Event,
     /// Another rule.
@@ -225,6 +245,11 @@ impl ProblemKind {
             Self::Image => "image",
             Self::Unschedulable => "no node",
             Self::Pod => "pod",
+            Self::Workload => "workload",
+            Self::Service => "service",
+            Self::Storage => "storage",
+            Self::Deletion => "deletion",
+            Self::Condition => "condition",
             Self::Event => "event",
             Self::Rule => "rule",
             Self::Gap => "gap",
@@ -233,20 +258,42 @@ impl ProblemKind {
         }
     }
 
-    /// Gives the kind of what a lane says.
-    pub(super) fn of_lane(group: LaneGroup, word: &str) -> Self {
-        match group {
-            LaneGroup::Version => Self::Version,
-            LaneGroup::Operators => Self::Operator,
-            LaneGroup::Pools => Self::Pool,
-            LaneGroup::Nodes => Self::Node,
-            LaneGroup::Pods => match word {
-                "CrashLoopBackOff" => Self::CrashLoop,
-                "ErrImagePull" | "ImagePullBackOff" | "InvalidImageName" => Self::Image,
-                "Unschedulable" => Self::Unschedulable,
-                _ => Self::Pod,
-            },
-            LaneGroup::Others => Self::Rule,
+    /// Gives the kind of a problem of the reel.
+    pub(super) const fn of_sign(kind: SignKind) -> Self {
+        match kind {
+            SignKind::ApiOutage => Self::Outage,
+            SignKind::ReleaseNotAccepted => Self::Payload,
+            SignKind::VersionFailing => Self::Version,
+            SignKind::OperatorUnavailable | SignKind::OperatorDegraded => Self::Operator,
+            SignKind::PoolDegraded => Self::Pool,
+            SignKind::NodeNotReady
+            | SignKind::NodePressure
+            | SignKind::NodeCordoned
+            | SignKind::DrainHeld => Self::Node,
+            SignKind::OutOfMemory | SignKind::ContainerExit => Self::CrashLoop,
+            SignKind::ImagePull => Self::Image,
+            SignKind::Unschedulable => Self::Unschedulable,
+            SignKind::ContainerConfig
+            | SignKind::ContainerStart
+            | SignKind::Evicted
+            | SignKind::PodFailed
+            | SignKind::Sandbox
+            | SignKind::Probe
+            | SignKind::PodPending
+            | SignKind::PodTerminating => Self::Pod,
+            SignKind::CreateFailed
+            | SignKind::JobFailed
+            | SignKind::RolloutStuck
+            | SignKind::Unavailable
+            | SignKind::ReplicasMissing
+            | SignKind::Autoscaler => Self::Workload,
+            SignKind::NoEndpoints | SignKind::ApiService => Self::Service,
+            SignKind::ClaimPending | SignKind::Volume | SignKind::VolumeMount => Self::Storage,
+            SignKind::NamespaceStuck | SignKind::DeletionStuck => Self::Deletion,
+            SignKind::Condition | SignKind::Certificate | SignKind::LeaderFlapping => {
+                Self::Condition
+            }
+            SignKind::Events => Self::Event,
         }
     }
 
@@ -271,23 +318,15 @@ impl ProblemKind {
         }
     }
 
-    /// Gives the place in the order above. `verdict` is that of the rules that found it; `None` if
-    /// something else than a rule tells of it, too.
-    pub(super) fn rank(
-        self,
-        state: LaneState,
-        is_young: bool,
-        verdict: Option<FindingVerdict>,
-    ) -> u8 {
+    /// Gives the place in the order above of what the list of the reel's problems does not have. `verdict`
+    /// is that of the rules that found it; `None` if something else than a rule tells of it, too.
+    pub(super) fn rank(self, is_young: bool, verdict: Option<FindingVerdict>) -> u8 {
         let happened = match self {
             Self::Written => return 7,
             Self::Gap | Self::Damage => return 4,
-            Self::Outage | Self::Payload => 1,
             Self::Image | Self::Event => 3,
             _ if verdict == Some(FindingVerdict::Flake) => return 6,
-            Self::Version | Self::Operator | Self::Node if state == LaneState::Down => 1,
-            Self::Version | Self::Operator | Self::Node | Self::Pool | Self::Rule => 2,
-            Self::CrashLoop | Self::Unschedulable | Self::Pod => 3,
+            _ => 2,
         };
         if is_young { 5 } else { happened }
     }
@@ -311,23 +350,17 @@ mod tests {
 
     #[test]
     fn what_matters_most_comes_first() {
-        let rank = |kind: ProblemKind, state| kind.rank(state, false, None);
         let order = [
-            rank(ProblemKind::Operator, LaneState::Down),
-            rank(ProblemKind::Operator, LaneState::Bad),
-            rank(ProblemKind::CrashLoop, LaneState::Bad),
-            rank(ProblemKind::Gap, LaneState::Unknown),
-            ProblemKind::Node.rank(LaneState::Down, true, None),
-            ProblemKind::Rule.rank(LaneState::Changing, false, Some(FindingVerdict::Flake)),
-            ProblemKind::Written.rank(LaneState::Bad, false, Some(FindingVerdict::Fail)),
+            ProblemKind::Operator.rank(false, Some(FindingVerdict::Fail)),
+            ProblemKind::Event.rank(false, Some(FindingVerdict::Fail)),
+            ProblemKind::Gap.rank(false, None),
+            ProblemKind::Node.rank(true, Some(FindingVerdict::Fail)),
+            ProblemKind::Rule.rank(false, Some(FindingVerdict::Flake)),
+            ProblemKind::Written.rank(false, Some(FindingVerdict::Fail)),
         ];
-        assert!(order.is_sorted() && order.len() == 7, "{order:?}");
-        assert_eq!(
-            order
-                .iter()
-                .collect::<std::collections::BTreeSet<_>>()
-                .len(),
-            7
+        assert!(
+            order.windows(2).all(|two| two.first() < two.last()),
+            "{order:?}"
         );
     }
 }

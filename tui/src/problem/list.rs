@@ -1,12 +1,13 @@
-//! The list of problems, from lanes, gaps, outages and findings: each thing once, ranked, within bounds.
+//! The list of problems on the screen: those of the reel, gaps and findings, each thing once, within bounds.
 
 use super::entry::{PAYLOAD, ProblemEntry, ProblemKind, ProblemOccurrence, RuleReport};
 use crate::findings::{FindingVerdict, Findings, ReportedFinding};
-use crate::lane::{Board, Lane, LaneState};
+use crate::lane::{Board, LaneState};
 use crate::subject::NamedObject;
 use kubereel_format::{RecordedAt, ResourceId, Seq};
 use kubereel_history::{Timeline, UnobservedReason, harmless};
 use kubereel_monitortests::Phase;
+use kubereel_problems::{Cause, ProblemClass, ProblemList};
 use std::collections::BTreeMap;
 
 /// The most entries; those that matter most are kept.
@@ -47,9 +48,9 @@ pub(crate) struct Problems {
     pub(crate) first: Option<FirstProblem>,
     /// How many things more there are.
     pub(crate) rest: usize,
-    /// Whether lanes had their say.
-    has_lanes: bool,
-    /// Whether monitortests had theirs.
+    /// Whether the reel was read.
+    is_read: bool,
+    /// Whether monitortests had their say.
     has_rules: bool,
 }
 
@@ -61,8 +62,8 @@ pub(crate) fn problems(
 ) -> Problems {
     let mut making = ProblemCollector::begin(timeline, board);
     add_recording(&mut making);
-    if let Some(board) = board {
-        add_lanes(&mut making, board);
+    if let Some(list) = board.and_then(|board| board.list.as_deref()) {
+        add_listed(&mut making, list);
     }
     if let Some(findings) = findings {
         making.take(findings);
@@ -70,9 +71,9 @@ pub(crate) fn problems(
     let mut rest = making.rest;
     let mut entries = making.all;
     let order = |entry: &ProblemEntry| {
-        let is_mild = entry.state != LaneState::Down;
+        let place = entry.listed.unwrap_or(usize::MAX);
         let from = entry.first().map(ProblemOccurrence::key);
-        (entry.rank(), is_mild, from, entry.kind)
+        (entry.rank(), place, from, entry.kind)
     };
     entries.sort_by(|one, other| {
         let by_words = (&one.about, &one.words).cmp(&(&other.about, &other.words));
@@ -103,35 +104,36 @@ pub(crate) fn problems(
         by_time,
         steps,
         rest,
-        has_lanes: board.is_some(),
+        is_read: board.is_some(),
         has_rules: findings.is_some(),
         entries,
     }
 }
 
-/// Finds what went wrong first: the earliest of what did not work or was wrong, after the
-/// installation; if there is none, the earliest of the installation.
+/// Finds what went wrong first: the earliest of the reel's problems, else of what failing rules tell;
+/// what was planned or normal only if there is nothing else.
 fn first_problem(entries: &[ProblemEntry]) -> Option<FirstProblem> {
-    let earliest = |is_young: bool| {
+    let earliest = |is_wanted: &dyn Fn(&ProblemEntry) -> bool| {
         let all = entries.iter().enumerate();
         let wrong = all.filter(|(_, entry)| {
             let is_missing = matches!(
                 entry.kind,
                 ProblemKind::Gap | ProblemKind::Damage | ProblemKind::Written
             );
-            !is_missing && !entry.is_minor() && entry.is_young == is_young
+            !is_missing && is_wanted(entry)
         });
         // Of what began together, what matters most.
-        wrong.min_by_key(|(at, entry)| (entry.first().map(|spot| spot.from), *at))
+        let first = wrong.min_by_key(|(at, entry)| (entry.first().map(|spot| spot.from), *at));
+        first.map(|(entry, _)| entry)
     };
     let has_young = entries.iter().any(|entry| entry.is_young);
-    let found = |(entry, _): (usize, &ProblemEntry), why| FirstProblem { entry, why };
-    match earliest(false) {
+    let found = |entry, why| FirstProblem { entry, why };
+    let listed = earliest(&|entry| entry.listed.is_some() && !entry.is_planned);
+    match listed.or_else(|| earliest(&|entry| entry.rank() < 4)) {
         Some(one) if has_young => Some(found(one, "first problem after the installation")),
         Some(one) => Some(found(one, "first problem in this reel")),
-        None => {
-            earliest(true).map(|one| found(one, "first problem; all problems during installation"))
-        }
+        None => earliest(&|entry| entry.rank() == 5)
+            .map(|one| found(one, "nothing but what was planned or normal; first")),
     }
 }
 
@@ -333,7 +335,7 @@ fn add_rule(
     let is_first = own.verdict().is_none_or(|verdict| said.verdict < verdict);
     // The words of a rule that fails say it best; so do those of the story of a payload.
     let is_better = said.rule == PAYLOAD || said.verdict == FindingVerdict::Fail && is_first;
-    if is_better && own.kind != ProblemKind::Payload {
+    if is_better && own.listed.is_none() && own.kind != ProblemKind::Payload {
         own.words = entry.words;
     }
     own.kind = own.kind.min(entry.kind);
@@ -358,20 +360,6 @@ struct SharedGap {
 /// Takes all that is missing.
 fn add_recording(making: &mut ProblemCollector<'_>) {
     let timeline = making.timeline;
-    for outage in timeline.outages() {
-        if !outage.is_before_first_answer {
-            let about = "the API server".to_owned();
-            let words = harmless(&outage.error).into_owned();
-            let spot = ProblemOccurrence::of(timeline, None, outage.from, Some(outage.to));
-            making.add(recording_entry(
-                ProblemKind::Outage,
-                LaneState::Down,
-                about,
-                words,
-                spot,
-            ));
-        }
-    }
     for shared in add_gaps(timeline) {
         let mut names = shared.names.into_iter();
         let first = names.next().unwrap_or_default();
@@ -382,7 +370,7 @@ fn add_recording(making: &mut ProblemCollector<'_>) {
         };
         let spot = ProblemOccurrence::of(timeline, None, shared.from, Some(shared.to));
         let words = format!("not observed: {}", shared.why);
-        let mut gap = recording_entry(ProblemKind::Gap, LaneState::Unknown, about, words, spot);
+        let mut gap = recording_entry(ProblemKind::Gap, about, words, spot);
         gap.others = others;
         making.add(gap);
     }
@@ -393,13 +381,7 @@ fn add_recording(making: &mut ProblemCollector<'_>) {
         let about = harmless(&damage.place).into_owned();
         let spot = ProblemOccurrence::of(timeline, None, at, Some(at));
         let words = "part of the reel is unreadable".to_owned();
-        making.add(recording_entry(
-            ProblemKind::Damage,
-            LaneState::Unknown,
-            about,
-            words,
-            spot,
-        ));
+        making.add(recording_entry(ProblemKind::Damage, about, words, spot));
     }
 }
 
@@ -446,16 +428,137 @@ fn add_gaps(timeline: &Timeline) -> Vec<SharedGap> {
 
 fn recording_entry(
     kind: ProblemKind,
-    state: LaneState,
     about: String,
     words: String,
     spot: ProblemOccurrence,
 ) -> ProblemEntry {
     ProblemEntry {
+        state: LaneState::Unknown,
+        ..unlisted(kind, about, words, spot, None)
+    }
+}
+
+/// Takes the problems of the reel.
+fn add_listed(making: &mut ProblemCollector<'_>, list: &ProblemList) {
+    let timeline = making.timeline;
+    for (place, problem) in list.problems.iter().enumerate() {
+        if making.all.len() >= MOST_ENTRIES {
+            making.rest += list.problems.len() - place;
+            break;
+        }
+        let subject = problem.object.resource.map(|resource| NamedObject {
+            resource,
+            namespace: problem.object.namespace.clone(),
+            name: problem.object.name.clone(),
+        });
+        let about = match &subject {
+            Some(subject) => subject.written(timeline),
+            None => problem.object.label(),
+        };
+        let seq = Some(problem.from.seq);
+        let spot = ProblemOccurrence::of(timeline, seq, problem.from.at, problem.to);
+        let at = making.all.len();
+        // What a rule finds in a Pod belongs to the problem of its workload.
+        for sign in &problem.signs {
+            if let Some(resource) = sign.object.resource {
+                let shown = NamedObject {
+                    resource,
+                    namespace: sign.object.namespace.clone(),
+                    name: sign.object.name.clone(),
+                };
+                let own = making
+                    .places
+                    .entry((Some(shown), String::new()))
+                    .or_default();
+                if !own.contains(&at) {
+                    own.push(at);
+                }
+            }
+        }
+        let key = ProblemCollector::key(subject.as_ref(), &about);
+        let own = making.places.entry(key).or_default();
+        if !own.contains(&at) {
+            own.push(at);
+        }
+        let mut causes: Vec<String> = Vec::new();
+        let by = problem.consequence_of.and_then(|by| list.problems.get(by));
+        causes.extend(by.map(|by| format!("a consequence of: {}", by.sentence())));
+        causes.extend(
+            problem
+                .causes
+                .iter()
+                .map(|cause| cause_words(timeline, cause)),
+        );
+        making.all.push(ProblemEntry {
+            listed: Some(place),
+            is_planned: problem.is_planned,
+            causes,
+            state: match problem.class {
+                ProblemClass::Disruption => LaneState::Down,
+                ProblemClass::Fault | ProblemClass::Upgrade => LaneState::Bad,
+            },
+            more_spots: usize::try_from(problem.count.saturating_sub(1)).unwrap_or(usize::MAX),
+            ..unlisted(
+                ProblemKind::of_sign(problem.kind),
+                about,
+                format!("{} {}", harmless(&problem.reason), problem.message_line())
+                    .trim()
+                    .to_owned(),
+                spot,
+                subject,
+            )
+        });
+    }
+    if let Some(noise) = &list.installation {
+        let spot = ProblemOccurrence::of(timeline, None, noise.from, noise.completed);
+        let words = format!(
+            "{} signs that are normal while a cluster is being installed",
+            noise.count
+        );
+        making.all.push(ProblemEntry {
+            is_planned: true,
+            is_young: true,
+            ..unlisted(
+                ProblemKind::Version,
+                "the installation".to_owned(),
+                words,
+                spot,
+                None,
+            )
+        });
+    }
+}
+
+/// Words a cause, with its time and who wrote it.
+fn cause_words(timeline: &Timeline, cause: &Cause) -> String {
+    let by = match cause.by.join(", ").as_str() {
+        "" => String::new(),
+        by => format!(" by {}", harmless(by)),
+    };
+    let at = timeline.written(cause.at.at);
+    format!(
+        "possible cause: {at} {}{by} ({})",
+        cause.sentence(),
+        harmless(&cause.via)
+    )
+}
+
+/// Makes an entry that something else than a rule tells of.
+fn unlisted(
+    kind: ProblemKind,
+    about: String,
+    words: String,
+    spot: ProblemOccurrence,
+    subject: Option<NamedObject>,
+) -> ProblemEntry {
+    ProblemEntry {
         kind,
-        state,
+        state: LaneState::Bad,
+        listed: None,
+        is_planned: false,
         is_young: false,
-        subject: None,
+        causes: Vec::new(),
+        subject,
         about,
         words,
         is_seen: true,
@@ -464,50 +567,6 @@ fn recording_entry(
         said: Vec::new(),
         others: Vec::new(),
         more_others: 0,
-    }
-}
-
-/// Takes what all lanes tell.
-fn add_lanes(making: &mut ProblemCollector<'_>, board: &Board) {
-    for lane in board.lanes.iter().filter(|lane| lane.condition.is_none()) {
-        add_lane(making, lane);
-    }
-}
-
-fn add_lane(making: &mut ProblemCollector<'_>, lane: &Lane) {
-    let mut spells = lane.spells.iter().peekable();
-    let about = lane.subject.written(making.timeline);
-    while let Some(spell) = spells.next() {
-        if spell.state < LaneState::Bad {
-            continue;
-        }
-        let kind = ProblemKind::of_lane(lane.group, &spell.word);
-        // Another reason for the same state is the same problem.
-        while spells.peek().is_some_and(|next| {
-            next.state == spell.state && ProblemKind::of_lane(lane.group, &next.word) == kind
-        }) {
-            spells.next();
-        }
-        let to = spells.peek().map(|next| next.from);
-        making.add(ProblemEntry {
-            kind,
-            state: spell.state,
-            is_young: making.is_young(spell.from),
-            subject: Some(lane.subject.clone()),
-            about: about.clone(),
-            words: spell.word.to_string(),
-            is_seen: true,
-            spots: vec![ProblemOccurrence::of(
-                making.timeline,
-                Some(spell.seq),
-                spell.from,
-                to,
-            )],
-            more_spots: 0,
-            said: Vec::new(),
-            others: Vec::new(),
-            more_others: 0,
-        });
     }
 }
 
@@ -535,15 +594,8 @@ fn finding_entry(making: &mut ProblemCollector<'_>, finding: &ReportedFinding) {
             (_, FindingVerdict::Flake) => LaneState::Changing,
         },
         is_young: making.is_young(spot.place.at),
-        subject,
-        about,
-        words,
         is_seen: false,
-        spots: vec![spot],
-        more_spots: 0,
-        said: Vec::new(),
-        others: Vec::new(),
-        more_others: 0,
+        ..unlisted(kind, about, words, spot, subject)
     };
     let said = RuleReport {
         rule: finding.rule.clone(),

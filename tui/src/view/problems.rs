@@ -127,8 +127,7 @@ fn nothing(open: &OpenReel) -> &'static str {
     let is_judged = matches!(open.trouble.judging, JudgingState::Done(_));
     match (&open.trouble.problems, open.board(), is_judged) {
         (Some(_), Some(_), true) => {
-            "no problems: operators, pools, nodes and pods were healthy, no rule failed, no gap hides \
-             anything"
+            "no problems: no recorded object shows a sign of one, no rule failed, no gap hides anything"
         }
         _ => "no problems found so far",
     }
@@ -231,7 +230,10 @@ fn lines(entry: &ProblemEntry) -> Vec<(Ink, String)> {
     ];
     if entry.is_young {
         all.push((Ink::Faint, "during installation".to_owned()));
+    } else if entry.is_planned {
+        all.push((Ink::Faint, "planned: a Node was drained".to_owned()));
     }
+    all.extend(entry.causes.iter().map(|cause| (Ink::Wary, cause.clone())));
     for said in &entry.said {
         let does = match said.verdict {
             FindingVerdict::Fail => "fails",

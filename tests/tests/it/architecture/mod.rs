@@ -135,6 +135,7 @@ fn the_rooms_know_each_other_as_planned() {
                 "kubereel-format",
                 "kubereel-monitortests",
                 "kubereel-history",
+                "kubereel-problems",
             ],
         ),
         (
