@@ -366,7 +366,11 @@ impl PodObject {
     }
 
     pub(crate) fn is_over(&self) -> bool {
-        matches!(self.status.phase.as_str(), "Succeeded" | "Failed")
+        self.has_failed() || self.status.phase == "Succeeded"
+    }
+
+    pub(crate) fn has_failed(&self) -> bool {
+        self.status.phase == "Failed"
     }
 
     /// Gives the state as kubectl's STATUS column puts it, with the message behind it:

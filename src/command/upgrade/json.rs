@@ -28,7 +28,7 @@ pub(super) fn print(
         "is_known": certainty.is_known(),
         "is_imported": matches!(certainty, Certainty::Imported { .. }),
         "retrievals": all(&story.retrievals.attempts, retrieval),
-        "retrievals_counted_only": story.retrievals.counted_only,
+        "retrievals_counted_only": story.retrievals.counted_only(),
         "precondition_warnings": all(&story.retrievals.warnings, |told| json!({
             "at": timetext::rfc3339(told.mark.at),
             "reason": told.reason,

@@ -93,7 +93,7 @@ fn every_attempt_to_fetch_the_payload_is_told_with_its_pod() {
         near(attempt.end.as_ref().unwrap().mark.at, &row[0], SEEN_MICROS);
         count += 1;
     }
-    assert_eq!((count, told.story.retrievals.counted_only), (11, 0));
+    assert_eq!((count, told.story.retrievals.counted_only()), (11, 0));
     // The Pods and their states, as the simulation of the kubelet planted them.
     let rows = told.rows("Planted: CVO processes and version Pods");
     let mut planted = rows.iter().filter(|row| row[1].starts_with("attempt"));
