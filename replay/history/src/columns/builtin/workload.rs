@@ -1,20 +1,8 @@
 //! The columns of deployments, replica sets and jobs.
 
 use super::super::part::{ObjectPart, time_between, time_since};
-use super::kind::Header::{self, Always, Wide};
 use super::kind::{names_and_images, selector_cell, selector_text};
 use kubereel_format::RecordedAt;
-
-pub(super) const DEPLOYMENT_COLUMNS: [Header; 8] = [
-    Always("NAME"),
-    Always("READY"),
-    Always("UP-TO-DATE"),
-    Always("AVAILABLE"),
-    Always("AGE"),
-    Wide("CONTAINERS"),
-    Wide("IMAGES"),
-    Wide("SELECTOR"),
-];
 
 pub(super) fn deployment_row(deployment: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
     let status = deployment.at("status");
@@ -33,17 +21,6 @@ pub(super) fn deployment_row(deployment: ObjectPart<'_>, at: RecordedAt) -> Vec<
         selector_text(deployment.at("spec.selector")).unwrap_or_else(|| "<invalid>".to_owned()),
     ]
 }
-
-pub(super) const REPLICA_SET_COLUMNS: [Header; 8] = [
-    Always("NAME"),
-    Always("DESIRED"),
-    Always("CURRENT"),
-    Always("READY"),
-    Always("AGE"),
-    Wide("CONTAINERS"),
-    Wide("IMAGES"),
-    Wide("SELECTOR"),
-];
 
 /// Reads how many replicas are wanted: one unless it is said.
 pub(super) fn desired(object: ObjectPart<'_>) -> i64 {
@@ -68,17 +45,6 @@ pub(super) fn replica_set_row(set: ObjectPart<'_>, at: RecordedAt) -> Vec<String
         selector_cell(set.at("spec.selector")),
     ]
 }
-
-pub(super) const JOB_COLUMNS: [Header; 8] = [
-    Always("NAME"),
-    Always("STATUS"),
-    Always("COMPLETIONS"),
-    Always("DURATION"),
-    Always("AGE"),
-    Wide("CONTAINERS"),
-    Wide("IMAGES"),
-    Wide("SELECTOR"),
-];
 
 pub(super) fn job_row(job: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
     let [names, images] = names_and_images(job.at("spec.template.spec.containers"));
