@@ -2,6 +2,7 @@
 
 use super::page::StoryContext;
 use crate::field_text::{length_secs, secs};
+use crate::outputs::outputs;
 use kubereel_cluster::{
     ClusterRelease, ClusterUpdate, DrainHold, Estimate, IllSpell, Insight, LeaderHandover,
     MarkSpan, MarkedCondition, MarkedMessage, NodeJoin, NodeState, NodeUpdate, OperatorCounts,
@@ -11,25 +12,6 @@ use kubereel_cluster::{
 };
 use kubereel_format::RecordedAt;
 use kubereel_history::{Certainty, timetext};
-use serde::Serialize;
-
-/// Defines outputs: each member once, with its type and its value.
-macro_rules! outputs {
-    ($($(#[$doc:meta])* $name:ident($($arg:ident: $from:ty),+) {
-        $($(#[$attr:meta])* $field:ident: $type:ty = $value:expr,)+
-    })+) => {$(
-        $(#[$doc])*
-        #[derive(Debug, Serialize)]
-        #[cfg_attr(test, derive(schemars::JsonSchema))]
-        pub(crate) struct $name { $($(#[$attr])* $field: $type,)+ }
-
-        impl $name {
-            pub(super) fn of($($arg: $from),+) -> Self {
-                Self { $($field: $value,)+ }
-            }
-        }
-    )+};
-}
 
 outputs! {
 /// An installation or an upgrade; docs/upgrade.md describes each field.
@@ -42,10 +24,10 @@ StoryOutput(story: &UpgradeStory, context: &StoryContext, certainty: &Certainty)
     is_imported: bool = matches!(certainty, Certainty::Imported { .. }),
     retrievals: Vec<RetrievalOutput> = all(&story.retrievals.attempts, RetrievalOutput::of),
     retrievals_counted_only: u64 = story.retrievals.counted_only(),
-    precondition_warnings: Vec<MessageOutput> = all(&story.retrievals.warnings, MessageOutput::of),
+    precondition_warnings: Vec<StoryMessageOutput> = all(&story.retrievals.warnings, StoryMessageOutput::of),
     operators: Vec<OperatorOutput> = all(&story.operators, |one| OperatorOutput::of(one, story.now)),
     spells: Vec<SpellOutput> = all(&story.spells, |one| SpellOutput::of(one, story.now)),
-    progress: Vec<ConditionOutput> = all(&story.progress, ConditionOutput::of),
+    progress: Vec<StoryConditionOutput> = all(&story.progress, StoryConditionOutput::of),
     leaders: Vec<LeaderOutput> = all(&story.handovers, LeaderOutput::of),
     pools: Vec<PoolUpdateOutput> = all(&story.pools, |one| PoolUpdateOutput::of(one, story.now)),
     nodes: Vec<NodeUpdateOutput> = all(&story.nodes, |one| NodeUpdateOutput::of(one, story.now)),
@@ -53,7 +35,7 @@ StoryOutput(story: &UpgradeStory, context: &StoryContext, certainty: &Certainty)
     stalls: Vec<StallOutput> = all(&story.stalls, StallOutput::of),
     slowest: Vec<UpdatePartOutput> = all(&story.slowest, UpdatePartOutput::of),
     not_seen: Vec<UnobservedOutput> = all(&story.not_seen, UnobservedOutput::of),
-    status: Option<StatusOutput> = context.status.as_ref().map(StatusOutput::of),
+    status: Option<UpgradeStatusOutput> = context.status.as_ref().map(UpgradeStatusOutput::of),
 }
 
 /// The installation and all upgrades.
@@ -110,10 +92,10 @@ RetrievalOutput(attempt: &Retrieval) {
     message: Option<String> = attempt.end.as_ref().map(|end| end.message.clone()),
     pod: Option<VersionPodOutput> = attempt.pod.as_ref().map(VersionPodOutput::of),
     pod_events: Vec<PodEventOutput> = all(&attempt.events, PodEventOutput::of),
-    told_by_clusterversion: Option<MessageOutput> = attempt.told.as_ref().map(MessageOutput::of),
+    told_by_clusterversion: Option<StoryMessageOutput> = attempt.told.as_ref().map(StoryMessageOutput::of),
 }
 
-MessageOutput(told: &MarkedMessage) {
+StoryMessageOutput(told: &MarkedMessage) {
     at: String = timetext::rfc3339(told.mark.at),
     reason: String = told.reason.clone(),
     message: String = told.message.clone(),
@@ -153,11 +135,11 @@ OperatorOutput(one: &OperatorMove, now: RecordedAt) {
     budget_secs: f64 = length_secs(one.budget_micros()),
     is_over_budget: bool = one.is_over_budget(now),
     available: Option<String> = mark(one.available),
-    progressing: Vec<SpanOutput> = SpanOutput::all(&one.progressing, now),
-    waited_for: Vec<SpanOutput> = SpanOutput::all(&one.waited_for, now),
+    progressing: Vec<StorySpanOutput> = StorySpanOutput::all(&one.progressing, now),
+    waited_for: Vec<StorySpanOutput> = StorySpanOutput::all(&one.waited_for, now),
 }
 
-SpanOutput(span: &MarkSpan, now: RecordedAt) {
+StorySpanOutput(span: &MarkSpan, now: RecordedAt) {
     from: String = timetext::rfc3339(span.from.at),
     to: Option<String> = mark(span.to),
     secs: f64 = length_secs(span.micros(now)),
@@ -173,10 +155,10 @@ SpellOutput(spell: &IllSpell, now: RecordedAt) {
     secs: f64 = length_secs(spell.micros(now)),
     oc: &'static str = spell.level(now).as_str(),
     has_gap: bool = spell.has_gap,
-    texts: Vec<ConditionOutput> = all(&spell.texts, ConditionOutput::of),
+    texts: Vec<StoryConditionOutput> = all(&spell.texts, StoryConditionOutput::of),
 }
 
-ConditionOutput(text: &MarkedCondition) {
+StoryConditionOutput(text: &MarkedCondition) {
     at: String = timetext::rfc3339(text.mark.at),
     status: String = text.status.clone(),
     reason: String = text.reason.clone(),
@@ -197,8 +179,8 @@ PoolUpdateOutput(one: &PoolUpdate, now: RecordedAt) {
     to_config: String = one.to_config.clone(),
     machines: u64 = one.machines,
     updated: u64 = one.updated,
-    paused: Vec<SpanOutput> = SpanOutput::all(&one.paused, now),
-    degraded: Vec<SpanOutput> = SpanOutput::all(&one.degraded, now),
+    paused: Vec<StorySpanOutput> = StorySpanOutput::all(&one.paused, now),
+    degraded: Vec<StorySpanOutput> = StorySpanOutput::all(&one.degraded, now),
 }
 
 NodeUpdateOutput(one: &NodeUpdate, now: RecordedAt) {
@@ -210,20 +192,20 @@ NodeUpdateOutput(one: &NodeUpdate, now: RecordedAt) {
     began: String = timetext::rfc3339(one.began.at),
     is_older: bool = one.is_older,
     cordoned: Option<String> = mark(one.cordoned),
-    drain: Option<SpanOutput> = one.drain.map(|span| SpanOutput::of(&span, now)),
-    reboot: Option<SpanOutput> = one.reboot.map(|span| SpanOutput::of(&span, now)),
-    not_ready: Vec<SpanOutput> = SpanOutput::all(&one.not_ready, now),
+    drain: Option<StorySpanOutput> = one.drain.map(|span| StorySpanOutput::of(&span, now)),
+    reboot: Option<StorySpanOutput> = one.reboot.map(|span| StorySpanOutput::of(&span, now)),
+    not_ready: Vec<StorySpanOutput> = StorySpanOutput::all(&one.not_ready, now),
     ready: Option<String> = mark(one.ready),
     done: Option<String> = mark(one.done),
     uncordoned: Option<String> = mark(one.uncordoned),
     took_secs: f64 = length_secs(one.micros(now)),
     degraded: Vec<NodeDegradedOutput> = all(&one.degraded, |(span, why)| NodeDegradedOutput::of(span, why, now)),
     held_by: Vec<DrainHoldOutput> = all(&one.held_by, |hold| DrainHoldOutput::of(hold, now)),
-    warnings: Vec<MessageOutput> = all(&one.warnings, MessageOutput::of),
+    warnings: Vec<StoryMessageOutput> = all(&one.warnings, StoryMessageOutput::of),
 }
 
 NodeDegradedOutput(span: &MarkSpan, why: &str, now: RecordedAt) {
-    span: SpanOutput = SpanOutput::of(span, now),
+    span: StorySpanOutput = StorySpanOutput::of(span, now),
     reason: String = why.to_owned(),
 }
 
@@ -231,7 +213,7 @@ DrainHoldOutput(hold: &DrainHold, now: RecordedAt) {
     namespace: String = hold.namespace.clone(),
     budget: String = hold.budget.clone(),
     pod: String = hold.pod.clone(),
-    span: SpanOutput = SpanOutput::of(&hold.span, now),
+    span: StorySpanOutput = StorySpanOutput::of(&hold.span, now),
 }
 
 NodeJoinOutput(join: &NodeJoin) {
@@ -263,7 +245,7 @@ UnobservedOutput(one: &UnobservedSource) {
 }
 
 /// The state at a moment, by the rules of `oc adm upgrade status`.
-StatusOutput(status: &UpdateStatus) {
+UpgradeStatusOutput(status: &UpdateStatus) {
     at: String = timetext::rfc3339(status.now),
     is_updating: bool = status.is_updating,
     target: String = status.target.clone(),
@@ -328,7 +310,7 @@ InsightOutput(insight: &Insight) {
 }
 }
 
-impl SpanOutput {
+impl StorySpanOutput {
     fn all(spans: &[MarkSpan], now: RecordedAt) -> Vec<Self> {
         all(spans, |span| Self::of(span, now))
     }

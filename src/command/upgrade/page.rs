@@ -17,7 +17,7 @@ use kubereel_history::{Timeline, timetext};
 const SHOWN_LETTERS: usize = 240;
 
 /// What is shown besides the story.
-pub(super) struct StoryContext {
+pub(crate) struct StoryContext {
     /// Which of its kind it is.
     pub(super) number: usize,
     /// How many there are of its kind.
