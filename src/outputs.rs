@@ -3,7 +3,7 @@
 
 /// Defines types of JSON output, each made of its arguments by `of`.
 macro_rules! outputs {
-    ($($(#[$doc:meta])* $name:ident $(<$life:lifetime>)? ($($arg:ident: $from:ty),+) {
+    ($($(#[$doc:meta])* struct $name:ident $(<$life:lifetime>)? ($($arg:ident: $from:ty),+) {
         $($(#[$attr:meta])* $field:ident: $type:ty = $value:expr,)+
     })+) => {$(
         $(#[$doc])*

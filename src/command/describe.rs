@@ -95,7 +95,7 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
 
 outputs! {
 /// An object at a moment, and what is around it.
-DescribeOutput<'a>(subject: &'a DescribedObject<'_>) {
+struct DescribeOutput<'a>(subject: &'a DescribedObject<'_>) {
     resource: String = subject.named.resource.qualified(),
     namespace: &'a str = &subject.held.namespace,
     name: &'a str = &subject.held.name,
@@ -134,7 +134,7 @@ DescribeOutput<'a>(subject: &'a DescribedObject<'_>) {
     },
 }
 
-ConditionOutput<'a>(condition: &'a DescribedCondition) {
+struct ConditionOutput<'a>(condition: &'a DescribedCondition) {
     r#type: &'a str = &condition.kind,
     status: &'a str = &condition.status,
     since: &'a str = &condition.since,
@@ -142,7 +142,7 @@ ConditionOutput<'a>(condition: &'a DescribedCondition) {
     message: &'a str = &condition.message,
 }
 
-OwnerOutput<'a>(owner: &'a OwnerRef) {
+struct OwnerOutput<'a>(owner: &'a OwnerRef) {
     api_version: &'a str = &owner.api_version,
     kind: &'a str = &owner.kind,
     name: &'a str = &owner.name,
@@ -151,7 +151,7 @@ OwnerOutput<'a>(owner: &'a OwnerRef) {
     exists: Option<bool> = owner.exists,
 }
 
-ChildOutput<'a>(timeline: &Timeline, child: &'a Child) {
+struct ChildOutput<'a>(timeline: &Timeline, child: &'a Child) {
     resource: Option<String> = {
         let mut resources = timeline.resources().iter();
         resources.find(|info| info.id == child.resource).map(ResourceInfo::qualified)

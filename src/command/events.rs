@@ -215,7 +215,7 @@ pub(crate) fn line(timeline: &Timeline, logged: &LoggedEvent) -> StyledLine {
 
 outputs! {
 /// One occurrence of an Event.
-EventOutput<'a>(timeline: &Timeline, logged: &'a LoggedEvent) {
+struct EventOutput<'a>(timeline: &Timeline, logged: &'a LoggedEvent) {
     seq: u64 = logged.seq.0,
     at: String = timetext::rfc3339(logged.at),
     offset_secs: f64 = field_text::secs(logged.at.micros_since(timeline.start())),
@@ -232,7 +232,7 @@ EventOutput<'a>(timeline: &Timeline, logged: &'a LoggedEvent) {
 }
 
 /// The object that an Event is about.
-EventSubject<'a>(regarding: &'a Regarding) {
+struct EventSubject<'a>(regarding: &'a Regarding) {
     kind: &'a str = &regarding.kind,
     namespace: &'a str = &regarding.namespace,
     name: &'a str = &regarding.name,

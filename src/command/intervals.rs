@@ -367,7 +367,7 @@ fn unreadable_file(path: &Path, error: &IntervalFileError) -> CommandError {
 
 outputs! {
 /// An interval; an open one lasts until `end`.
-IntervalOutput<'a>(one: &'a Interval, end: RecordedAt) {
+struct IntervalOutput<'a>(one: &'a Interval, end: RecordedAt) {
     seq: Option<u64> = one.seq.map(|seq| seq.0),
     level: &'static str = one.level.as_str(),
     source: &'a str = one.source.as_str(),
@@ -380,13 +380,13 @@ IntervalOutput<'a>(one: &'a Interval, end: RecordedAt) {
     is_open: bool = one.to.is_none(),
 }
 
-IntervalLocatorOutput<'a>(locator: &'a Locator) {
+struct IntervalLocatorOutput<'a>(locator: &'a Locator) {
     r#type: &'a str = &locator.kind,
     keys: BTreeMap<&'a str, &'a str> = pairs(&locator.keys),
     text: String = locator.to_string(),
 }
 
-IntervalMessageOutput<'a>(message: &'a IntervalMessage) {
+struct IntervalMessageOutput<'a>(message: &'a IntervalMessage) {
     reason: &'a str = &message.reason,
     cause: &'a str = &message.cause,
     human_message: &'a str = &message.human,

@@ -114,7 +114,7 @@ fn read_words(path: &Path) -> Result<Vec<Vec<u8>>, CommandError> {
 
 outputs! {
 /// The result of a scan.
-ScanOutput<'a>(report: &'a ScanReport) {
+struct ScanOutput<'a>(report: &'a ScanReport) {
     verdict: &'static str = match (report.total, report.unread.is_empty()) {
         (0, true) => "no-known-secret",
         (0, false) => "unknown",

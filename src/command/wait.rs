@@ -269,7 +269,7 @@ pub(crate) struct WaitHead {}
 
 outputs! {
 /// An object that was waited for.
-WaitOutput<'a>(args: &Args, target: &'a WaitTarget<'_>, waited: &'a WaitAnswer) {
+struct WaitOutput<'a>(args: &Args, target: &'a WaitTarget<'_>, waited: &'a WaitAnswer) {
     resource: String = target.resource.qualified(),
     namespace: &'a str = &target.namespace,
     name: &'a str = &target.name,
@@ -300,13 +300,13 @@ WaitOutput<'a>(args: &Args, target: &'a WaitTarget<'_>, waited: &'a WaitAnswer) 
 }
 
 /// A time in which states may have been missed.
-MissedTimeOutput(missed: &MissedTime) {
+struct MissedTimeOutput(missed: &MissedTime) {
     from: String = timetext::rfc3339(missed.from),
     to: String = timetext::rfc3339(missed.to),
     why: &'static str = missed.why.as_str(),
 }
 
-MetCondition<'a>(step: &'a WaitStep) {
+struct MetCondition<'a>(step: &'a WaitStep) {
     r#for: &'a str = &step.goal,
     at: String = timetext::rfc3339(step.at),
     since: String = timetext::rfc3339(step.since),

@@ -15,7 +15,7 @@ use kubereel_history::{Certainty, timetext};
 
 outputs! {
 /// An installation or an upgrade; docs/upgrade.md describes each field.
-StoryOutput(story: &UpgradeStory, context: &StoryContext, certainty: &Certainty) {
+struct StoryOutput(story: &UpgradeStory, context: &StoryContext, certainty: &Certainty) {
     #[serde(flatten)]
     update: UpdateOutput = UpdateOutput::of(&story.update, Some(context.number), story.now),
     now: String = timetext::rfc3339(story.now),
@@ -39,13 +39,13 @@ StoryOutput(story: &UpgradeStory, context: &StoryContext, certainty: &Certainty)
 }
 
 /// The installation and all upgrades.
-UpdateListOutput(rows: &[(Option<usize>, &ClusterUpdate)], updates: &Updates) {
+struct UpdateListOutput(rows: &[(Option<usize>, &ClusterUpdate)], updates: &Updates) {
     now: String = timetext::rfc3339(updates.now),
     version: String = updates.version.clone(),
     updates: Vec<UpdateOutput> = all(rows, |(number, one)| UpdateOutput::of(one, *number, updates.now)),
 }
 
-UpdateOutput(update: &ClusterUpdate, number: Option<usize>, now: RecordedAt) {
+struct UpdateOutput(update: &ClusterUpdate, number: Option<usize>, now: RecordedAt) {
     kind: &'static str = update.kind.as_str(),
     nth: Option<usize> = number,
     from: Option<ReleaseOutput> = update.from.as_ref().map(ReleaseOutput::of),
@@ -65,12 +65,12 @@ UpdateOutput(update: &ClusterUpdate, number: Option<usize>, now: RecordedAt) {
     took_secs: f64 = length_secs(update.micros(now)),
 }
 
-ReleaseOutput(release: &ClusterRelease) {
+struct ReleaseOutput(release: &ClusterRelease) {
     version: String = release.version.clone(),
     image: String = release.image.clone(),
 }
 
-RequestOutput(request: &UpdateRequest) {
+struct RequestOutput(request: &UpdateRequest) {
     at: String = timetext::rfc3339(request.asked.at),
     seq: u64 = request.asked.seq.0,
     generation: u64 = request.generation,
@@ -81,7 +81,7 @@ RequestOutput(request: &UpdateRequest) {
     ended: Option<String> = mark(request.end.map(|end| end.mark)),
 }
 
-RetrievalOutput(attempt: &Retrieval) {
+struct RetrievalOutput(attempt: &Retrieval) {
     image: String = attempt.image.clone(),
     began: Option<String> = mark(attempt.began),
     ended: Option<String> = mark(attempt.end.as_ref().map(|end| end.mark)),
@@ -95,13 +95,13 @@ RetrievalOutput(attempt: &Retrieval) {
     told_by_clusterversion: Option<StoryMessageOutput> = attempt.told.as_ref().map(StoryMessageOutput::of),
 }
 
-StoryMessageOutput(told: &MarkedMessage) {
+struct StoryMessageOutput(told: &MarkedMessage) {
     at: String = timetext::rfc3339(told.mark.at),
     reason: String = told.reason.clone(),
     message: String = told.message.clone(),
 }
 
-VersionPodOutput(pod: &VersionPod) {
+struct VersionPodOutput(pod: &VersionPod) {
     name: String = pod.name.clone(),
     image: String = pod.image.clone(),
     created: String = timetext::rfc3339(pod.created.at),
@@ -110,13 +110,13 @@ VersionPodOutput(pod: &VersionPod) {
     states: Vec<PodStateOutput> = all(&pod.states, PodStateOutput::of),
 }
 
-PodStateOutput(state: &PodState) {
+struct PodStateOutput(state: &PodState) {
     at: String = timetext::rfc3339(state.mark.at),
     state: String = state.word.clone(),
     message: String = state.message.clone(),
 }
 
-PodEventOutput(event: &PodEvent) {
+struct PodEventOutput(event: &PodEvent) {
     at: String = timetext::rfc3339(event.mark.at),
     r#type: String = event.severity.clone(),
     reason: String = event.reason.clone(),
@@ -124,7 +124,7 @@ PodEventOutput(event: &PodEvent) {
     count: u64 = event.count,
 }
 
-OperatorOutput(one: &OperatorMove, now: RecordedAt) {
+struct OperatorOutput(one: &OperatorMove, now: RecordedAt) {
     name: String = one.name.clone(),
     is_of_payload: bool = one.is_of_payload,
     from_version: String = one.from_version.clone(),
@@ -139,13 +139,13 @@ OperatorOutput(one: &OperatorMove, now: RecordedAt) {
     waited_for: Vec<StorySpanOutput> = StorySpanOutput::all(&one.waited_for, now),
 }
 
-StorySpanOutput(span: &MarkSpan, now: RecordedAt) {
+struct StorySpanOutput(span: &MarkSpan, now: RecordedAt) {
     from: String = timetext::rfc3339(span.from.at),
     to: Option<String> = mark(span.to),
     secs: f64 = length_secs(span.micros(now)),
 }
 
-SpellOutput(spell: &IllSpell, now: RecordedAt) {
+struct SpellOutput(spell: &IllSpell, now: RecordedAt) {
     what: &'static str = spell.ill.as_str(),
     name: String = spell.name.clone(),
     from: String = timetext::rfc3339(spell.from.at),
@@ -158,21 +158,21 @@ SpellOutput(spell: &IllSpell, now: RecordedAt) {
     texts: Vec<StoryConditionOutput> = all(&spell.texts, StoryConditionOutput::of),
 }
 
-StoryConditionOutput(text: &MarkedCondition) {
+struct StoryConditionOutput(text: &MarkedCondition) {
     at: String = timetext::rfc3339(text.mark.at),
     status: String = text.status.clone(),
     reason: String = text.reason.clone(),
     message: String = text.message.clone(),
 }
 
-LeaderOutput(one: &LeaderHandover) {
+struct LeaderOutput(one: &LeaderHandover) {
     from: String = one.from.clone(),
     released: Option<String> = mark(one.released),
     to: String = one.to.clone(),
     taken: Option<String> = mark(one.taken),
 }
 
-PoolUpdateOutput(one: &PoolUpdate, now: RecordedAt) {
+struct PoolUpdateOutput(one: &PoolUpdate, now: RecordedAt) {
     name: String = one.name.clone(),
     began: String = timetext::rfc3339(one.began.at),
     done: Option<String> = mark(one.done),
@@ -183,7 +183,7 @@ PoolUpdateOutput(one: &PoolUpdate, now: RecordedAt) {
     degraded: Vec<StorySpanOutput> = StorySpanOutput::all(&one.degraded, now),
 }
 
-NodeUpdateOutput(one: &NodeUpdate, now: RecordedAt) {
+struct NodeUpdateOutput(one: &NodeUpdate, now: RecordedAt) {
     name: String = one.node.clone(),
     pool: String = one.pool.clone(),
     from_config: String = one.from_config.clone(),
@@ -204,31 +204,31 @@ NodeUpdateOutput(one: &NodeUpdate, now: RecordedAt) {
     warnings: Vec<StoryMessageOutput> = all(&one.warnings, StoryMessageOutput::of),
 }
 
-NodeDegradedOutput(span: &MarkSpan, why: &str, now: RecordedAt) {
+struct NodeDegradedOutput(span: &MarkSpan, why: &str, now: RecordedAt) {
     span: StorySpanOutput = StorySpanOutput::of(span, now),
     reason: String = why.to_owned(),
 }
 
-DrainHoldOutput(hold: &DrainHold, now: RecordedAt) {
+struct DrainHoldOutput(hold: &DrainHold, now: RecordedAt) {
     namespace: String = hold.namespace.clone(),
     budget: String = hold.budget.clone(),
     pod: String = hold.pod.clone(),
     span: StorySpanOutput = StorySpanOutput::of(&hold.span, now),
 }
 
-NodeJoinOutput(join: &NodeJoin) {
+struct NodeJoinOutput(join: &NodeJoin) {
     node: String = join.node.clone(),
     at: String = timetext::rfc3339(join.joined.at),
     ready: Option<String> = mark(join.ready),
 }
 
-StallOutput(stall: &Stall) {
+struct StallOutput(stall: &Stall) {
     from: String = timetext::rfc3339(stall.from.at),
     to: Option<String> = mark(stall.to),
     said: String = stall.said.clone(),
 }
 
-UpdatePartOutput(part: &UpdatePart) {
+struct UpdatePartOutput(part: &UpdatePart) {
     what: &'static str = part.what.as_str(),
     name: String = part.name.clone(),
     from: String = timetext::rfc3339(part.from.at),
@@ -236,7 +236,7 @@ UpdatePartOutput(part: &UpdatePart) {
     is_over: bool = part.is_over,
 }
 
-UnobservedOutput(one: &UnobservedSource) {
+struct UnobservedOutput(one: &UnobservedSource) {
     resource: String = one.resource.clone(),
     tells: &'static str = one.tells,
     from: Option<String> = one.unseen.as_ref().map(|unseen| timetext::rfc3339(unseen.from)),
@@ -245,7 +245,7 @@ UnobservedOutput(one: &UnobservedSource) {
 }
 
 /// The state at a moment, by the rules of `oc adm upgrade status`.
-UpgradeStatusOutput(status: &UpdateStatus) {
+struct UpgradeStatusOutput(status: &UpdateStatus) {
     at: String = timetext::rfc3339(status.now),
     is_updating: bool = status.is_updating,
     target: String = status.target.clone(),
@@ -269,7 +269,7 @@ UpgradeStatusOutput(status: &UpdateStatus) {
     insights: Vec<InsightOutput> = all(&status.insights, InsightOutput::of),
 }
 
-OperatorCountsOutput(counts: &OperatorCounts) {
+struct OperatorCountsOutput(counts: &OperatorCounts) {
     total: u32 = counts.total,
     updated: u32 = counts.updated,
     updating: Vec<String> = counts.updating.clone(),
@@ -278,12 +278,12 @@ OperatorCountsOutput(counts: &OperatorCounts) {
     degraded: Vec<String> = counts.degraded.clone(),
 }
 
-EstimateOutput(estimate: Estimate) {
+struct EstimateOutput(estimate: Estimate) {
     remaining_secs: i64 = estimate.remaining_secs,
     total_secs: i64 = estimate.total_secs,
 }
 
-PoolStatusOutput(pool: &PoolState) {
+struct PoolStatusOutput(pool: &PoolState) {
     name: String = pool.name.clone(),
     assessment: &'static str = pool.assessment.as_str(),
     is_paused: bool = pool.is_paused,
@@ -291,7 +291,7 @@ PoolStatusOutput(pool: &PoolState) {
     nodes: Vec<NodeStatusOutput> = all(&pool.nodes, NodeStatusOutput::of),
 }
 
-NodeStatusOutput(node: &NodeState) {
+struct NodeStatusOutput(node: &NodeState) {
     name: String = node.name.clone(),
     assessment: &'static str = node.assessment.as_str(),
     phase: &'static str = node.phase.as_str(),
@@ -301,7 +301,7 @@ NodeStatusOutput(node: &NodeState) {
     is_degraded: bool = node.is_degraded,
 }
 
-InsightOutput(insight: &Insight) {
+struct InsightOutput(insight: &Insight) {
     level: &'static str = insight.level.as_str(),
     impact: &'static str = insight.impact.as_str(),
     summary: String = insight.summary.clone(),

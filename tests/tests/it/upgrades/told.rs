@@ -1,7 +1,6 @@
 //! The story of a real cluster-version operator's upgrade names what was planted, to the second.
 
-use crate::recordings::recording::{Recording, Reel};
-use crate::recordings::timeline::{Section, sections, time};
+use crate::recordings::recording::{Recording, Reel, Section, sections, time};
 use kubereel_cluster::{ClusterHistory, Ill, UpdateKind, UpgradeStory};
 use kubereel_format::RecordedAt;
 use kubereel_history::Moment;

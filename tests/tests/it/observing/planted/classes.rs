@@ -195,7 +195,7 @@ fn encode(text: &str) -> String {
     base64::engine::general_purpose::STANDARD.encode(text)
 }
 
-fn container(fields: Value) -> Value {
+fn container(fields: &Value) -> Value {
     json!({"spec": {"containers": [fields]}})
 }
 
@@ -226,13 +226,13 @@ const BY_NAME: [(&str, &str, PlantedObject); 14] = [
     ),
     ("variable by name", "pods", |name, v| {
         let upper = format!("DB_{}", name.to_uppercase());
-        container(json!({"name": "a", "env": [{"name": upper, "value": v}]}))
+        container(&json!({"name": "a", "env": [{"name": upper, "value": v}]}))
     }),
     ("flag by name", "pods", |name, v| {
-        container(json!({"name": "a", "args": [format!("--{name}={v}")]}))
+        container(&json!({"name": "a", "args": [format!("--{name}={v}")]}))
     }),
     ("flag, two arguments", "pods", |name, v| {
-        container(json!({"name": "a", "command": ["run", format!("--{name}"), v]}))
+        container(&json!({"name": "a", "command": ["run", format!("--{name}"), v]}))
     }),
     (
         "field by name",
