@@ -245,21 +245,17 @@ pub(crate) fn managers(writers: &[FieldWriter]) -> String {
     names.join(", ")
 }
 
-/// Gives microseconds as seconds.
-#[expect(clippy::expect_used, reason = "digits around a point are a number")]
+/// Converts microseconds to seconds.
 pub(crate) fn secs(micros: i64) -> f64 {
-    let text = format!(
-        "{}{}.{:06}",
-        if micros < 0 { "-" } else { "" },
-        micros.unsigned_abs() / 1_000_000,
-        micros.unsigned_abs() % 1_000_000
-    );
-    text.parse().expect("digits around a point are a number")
+    let length = length_secs(micros.unsigned_abs());
+    if micros < 0 { -length } else { length }
 }
 
-/// Gives a length in microseconds as seconds.
+/// Converts a length in microseconds to seconds.
+#[expect(clippy::expect_used, reason = "digits around a point are a number")]
 pub(crate) fn length_secs(micros: u64) -> f64 {
-    secs(i64::try_from(micros).unwrap_or(i64::MAX))
+    let text = format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000);
+    text.parse().expect("digits around a point are a number")
 }
 
 #[cfg(test)]

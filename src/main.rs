@@ -6,6 +6,7 @@ mod command;
 mod command_error;
 mod field_text;
 mod files;
+mod outputs;
 mod progress;
 mod redaction;
 #[cfg(test)]

@@ -3,11 +3,13 @@
 
 use crate::cli::Cli;
 use crate::command::test::{json, suite};
+use crate::command::upgrade::json::{StoryOutput, UpdateListOutput};
 use crate::command::{
     blame, describe, diff, events, history, intervals, problems, scan, story, wait,
 };
 use crate::command_error::Exit;
 use clap::CommandFactory as _;
+use kubereel_history::{Proof, ReelSummary};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Value, json};
@@ -114,12 +116,17 @@ fn the_schemas_are_those_of_the_outputs() {
             "history",
             list::<history::HistoryHead<'_>, history::HistoryOutputItem>("items"),
         ),
+        ("info", object::<ReelSummary>()),
         ("intervals", object::<intervals::IntervalOutput<'_>>()),
+        ("install", object::<StoryOutput>()),
         ("problems", object::<problems::ProblemOutput>()),
         ("scan", object::<scan::ScanOutput<'_>>()),
-        ("story", object::<story::StoryOutput>()),
+        ("story", object::<story::ClusterStoryOutput>()),
         ("test", object::<json::TestOutput<'_>>()),
         ("test-list", object::<suite::RuleListOutput<'_>>()),
+        ("upgrade", object::<StoryOutput>()),
+        ("upgrade-list", object::<UpdateListOutput>()),
+        ("verify", object::<Proof>()),
         (
             "wait",
             list::<wait::WaitHead, wait::WaitOutput<'_>>("objects"),

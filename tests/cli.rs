@@ -13,10 +13,6 @@
 )]
 mod script;
 
-#[path = "../replay/monitortests/tests/it/rule_files/misfits.rs"]
-#[expect(clippy::panic, reason = "a schema that this test cannot read fails it")]
-mod misfits;
-
 mod cli {
     mod bad_input;
     mod blame;

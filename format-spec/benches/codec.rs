@@ -181,7 +181,7 @@ fn measure(name: &str, lines: &[Line]) {
     );
 }
 
-/// Gives this thread's time on a processor so far: a shared machine's other work, and the disk's
+/// Returns this thread's time on a processor so far: a shared machine's other work, and the disk's
 /// pauses, are not in it. Where the system does not tell, the wall clock must do.
 fn cpu_time() -> Duration {
     static BEGAN: std::sync::LazyLock<Instant> = std::sync::LazyLock::new(Instant::now);
@@ -248,7 +248,7 @@ fn resource(id: ResourceId, kind: &str) -> ResourceInfo {
     }
 }
 
-/// Gives the length of the lines' `zstd -19 --long=27`.
+/// Returns the length of the lines' `zstd -19 --long=27`.
 fn zstd_19(lines: &[Line]) -> usize {
     let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), 19).unwrap();
     encoder.long_distance_matching(true).unwrap();

@@ -18,7 +18,7 @@ pub enum OpenError {
         /// Why.
         source: std::io::Error,
     },
-    /// The file is no reel at all.
+    /// The file is not a reel.
     #[error("not a reel ({found}): {path}", path = path.display())]
     NotAReel {
         /// The file.
@@ -85,7 +85,7 @@ pub enum AppendError {
     Storage {
         /// The file.
         path: PathBuf,
-        /// What the database said.
+        /// The error of the database.
         cause: String,
     },
     /// The body is longer than [`crate::MAX_BODY`].
@@ -108,7 +108,7 @@ pub enum AppendError {
         /// Its number.
         resource: u32,
     },
-    /// The last body was asked for, and the object is not known.
+    /// The last body of an unknown object was requested.
     #[error("an object that was never recorded has no last body")]
     NoLastBody,
     /// The reel holds as many items as its numbers can name.
@@ -125,7 +125,7 @@ pub enum AppendError {
         /// How long it may become.
         max: u64,
     },
-    /// What the file held before cannot be read.
+    /// The file's earlier content cannot be read.
     #[error("cannot resume the reel: {0}")]
     Read(#[from] ReadError),
 }
@@ -171,7 +171,7 @@ pub enum ReadError {
         /// What is wrong.
         cause: String,
     },
-    /// There is no event of that number.
+    /// No event has that number.
     #[error("no event {seq}: the reel has {end}")]
     NoSuchEvent {
         /// The number.
@@ -190,7 +190,7 @@ pub enum ReadError {
     Storage {
         /// Where.
         place: String,
-        /// What it said.
+        /// Its error.
         cause: String,
     },
 }
@@ -208,13 +208,13 @@ pub struct Damage {
     pub last: Option<Seq>,
 }
 
-/// Bytes are not what the format says they are.
+/// Bytes do not follow the format.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub(crate) enum CodecError {
     /// They end too early.
     #[error("{what} ends too early")]
     Short { what: &'static str },
-    /// They go on where they should end.
+    /// They continue where they should end.
     #[error("{what} has {extra} bytes too many")]
     Long { what: &'static str, extra: usize },
     /// A number is beyond its bound.

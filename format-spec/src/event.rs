@@ -16,7 +16,7 @@ pub enum EventType {
 }
 
 impl EventType {
-    /// Gives the word that the watch protocol uses.
+    /// Returns the word that the watch protocol uses.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Added => "ADDED",
@@ -47,7 +47,7 @@ pub enum Evidence {
 }
 
 impl Evidence {
-    /// Gives the word that is shown to people and programs.
+    /// Returns the word that is shown to people and programs.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Live => "live",

@@ -23,7 +23,7 @@ pub fn harmless(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Tells whether a letter is a command or cannot be seen: control characters of both sets, marks
+/// Returns whether a letter is a command or cannot be seen: control characters of both sets, marks
 /// that turn the reading order, line ends of Unicode, and spaces without a width.
 ///
 /// Joiners are letters of some scripts, they stay.

@@ -72,7 +72,7 @@ impl RecordedAt {
         Self { micros }
     }
 
-    /// Gives the distance to `earlier` in microseconds, negative if `earlier` is later.
+    /// Returns the distance to `earlier` in microseconds, negative if `earlier` is later.
     pub const fn micros_since(self, earlier: Self) -> i64 {
         self.micros.saturating_sub(earlier.micros)
     }

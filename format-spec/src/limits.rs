@@ -93,7 +93,7 @@ pub(crate) fn len64(len: usize) -> u64 {
     u64::try_from(len).expect("a length has at most 64 bits")
 }
 
-/// Gives the place in memory that a number of 32 bits names.
+/// Returns the place in memory that a number of 32 bits names.
 #[expect(clippy::expect_used, reason = "the platform's width is checked below")]
 pub(crate) fn place32(number: u32) -> usize {
     usize::try_from(number).expect("a place in memory has at least 32 bits")
@@ -138,7 +138,7 @@ impl fmt::Display for FormatVersion {
 }
 
 impl FormatVersion {
-    /// Tells whether this program reads files of that version.
+    /// Returns whether this program reads files of that version.
     pub const fn is_readable(self) -> bool {
         self.major == FORMAT.major && self.minor <= FORMAT.minor
     }

@@ -15,11 +15,11 @@ pub struct NoteEntry {
     pub seq: Seq,
     /// When it was written.
     pub stamp: Stamp,
-    /// What it says.
+    /// The text.
     pub note: Note,
 }
 
-/// Something the recorder has to say that is no event of an object.
+/// A record that is not an event of an object.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub enum Note {
     /// A recorder run begins.
@@ -70,9 +70,9 @@ pub enum Note {
     Connected {
         /// Its number.
         connection: ConnectionId,
-        /// The resource asked for.
+        /// The requested resource.
         resource: ResourceId,
-        /// The resourceVersion asked for; `None` for "now".
+        /// The requested resourceVersion; `None` for "now".
         from_rv: Option<String>,
         /// How.
         method: ListMethod,
@@ -99,7 +99,7 @@ pub enum Note {
         rv: String,
         /// How it was read.
         method: ListMethod,
-        /// How many objects it held.
+        /// How many objects it had.
         objects: u64,
     },
     /// The server proves that nothing else happened up to a resourceVersion.
@@ -111,7 +111,7 @@ pub enum Note {
     },
     /// Changes may be missing.
     Gap(Gap),
-    /// A line that is no event of a known form; its bytes are kept.
+    /// A line that is not an event of a known form; its bytes are kept.
     OddLine {
         /// The connection that brought it.
         connection: ConnectionId,
@@ -150,12 +150,12 @@ pub enum Note {
         /// The word.
         text: String,
     },
-    /// What an import or another source says of itself.
+    /// The provenance of an import or of another source.
     Provenance {
         /// One line.
         text: String,
     },
-    /// The server told how far its history had come: whatever has a higher revision came about after
+    /// The server reported the revision of its history: a higher revision was committed after
     /// the question was sent, whatever has none higher before the note's stamp.
     Probed {
         /// Whose history.
@@ -183,7 +183,7 @@ pub enum Note {
         /// How many probes failed.
         failed: u64,
     },
-    /// What the server's own history told of a gap. It stands after the gap and after what was
+    /// The result of reading a gap back from the server's history. It stands after the gap and after what was
     /// reconstructed for it.
     GapJudged {
         /// The gap.
@@ -231,7 +231,7 @@ pub enum GapVerdict {
 }
 
 impl GapVerdict {
-    /// Gives the word that is shown to people and programs.
+    /// Returns the word that is shown to people and programs.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Reconstructed => "reconstructed",
@@ -265,7 +265,7 @@ pub enum OutageClass {
 }
 
 impl OutageClass {
-    /// Gives the words that are shown to people and programs.
+    /// Returns the words that are shown to people and programs.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Name => "name resolution",
@@ -342,7 +342,7 @@ pub enum Lifecycle {
     Reachable,
 }
 
-/// How a resource's state or changes were asked for.
+/// How a resource's state or changes were requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub enum ListMethod {
     /// A streaming list: a watch that begins with the state.
@@ -383,7 +383,7 @@ pub enum EndCause {
 /// What is odd about a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub enum OddLineProblem {
-    /// It is no JSON, or not of an event's form.
+    /// It is not JSON, or not of an event's form.
     Unparsable,
     /// Its type is none of those known.
     UnknownType,
@@ -400,7 +400,7 @@ pub enum OddLineProblem {
 pub enum AnomalyKind {
     /// A resourceVersion did not rise.
     VersionNotRising,
-    /// An event came without a resourceVersion, or with one that is no number.
+    /// An event came without a resourceVersion, or with one that is not a number.
     VersionUnusable,
     /// A bookmark came without a resourceVersion.
     BookmarkWithoutVersion,
@@ -464,7 +464,7 @@ pub enum GapCause {
 }
 
 impl GapCause {
-    /// Gives the words that are shown to people and programs.
+    /// Returns the words that are shown to people and programs.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Expired => "the server lost its history",
@@ -500,7 +500,7 @@ pub enum NotCoveredReason {
 }
 
 impl NotCoveredReason {
-    /// Gives the words that are shown to people and programs.
+    /// Returns the words that are shown to people and programs.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Forbidden => "forbidden",
@@ -557,7 +557,7 @@ pub struct ResourceInfo {
 }
 
 impl ResourceInfo {
-    /// Gives `plural.group`, or the plural alone for the core group.
+    /// Returns `plural.group`, or the plural alone for the core group.
     pub fn qualified(&self) -> String {
         if self.group.is_empty() {
             self.plural.clone()
@@ -566,7 +566,7 @@ impl ResourceInfo {
         }
     }
 
-    /// Gives the `apiVersion` of its objects.
+    /// Returns the `apiVersion` of its objects.
     pub fn api_version(&self) -> String {
         if self.group.is_empty() {
             self.version.clone()

@@ -6,7 +6,7 @@ use redb::TableHandle as _;
 
 const SPEC: &str = include_str!("../SPEC.md");
 
-/// Gives the cells of every table row whose first cell is in code font.
+/// Returns the cells of every table row whose first cell is in code font.
 fn rows() -> Vec<Vec<String>> {
     SPEC.lines()
         .filter(|line| line.starts_with("| `"))

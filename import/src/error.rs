@@ -44,10 +44,10 @@ pub enum ImportError {
     #[error("the input is neither JSON lines of events nor a list of objects")]
     NotRecognised,
     /// It looks like YAML and is not.
-    #[error("cannot parse the input as YAML: {cause}")]
+    #[error("cannot parse the input as YAML: {}", source.to_string().lines().next().unwrap_or_default())]
     Yaml {
-        /// The cause.
-        cause: String,
+        /// The error of the parser; its first line names the place.
+        source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// It is a list or YAML, which is read as a whole, and too long for that.
     #[error("the input is too large to be read at once: limit {most} bytes")]

@@ -264,14 +264,10 @@ const MAX_DEPTH: usize = 128;
 
 /// Reads YAML documents.
 pub(crate) fn yaml(bytes: &[u8]) -> Result<Vec<Value>, ImportError> {
-    let failed = |error: &dyn std::error::Error| {
-        let text = error.to_string();
-        let cause = text.lines().next().unwrap_or_default().to_owned();
-        ImportError::Yaml { cause }
-    };
-    let text = str::from_utf8(bytes).map_err(|error| failed(&error))?;
+    let failed = |source| ImportError::Yaml { source };
+    let text = str::from_utf8(bytes).map_err(|error| failed(error.into()))?;
     serde_saphyr::from_str_multiple_with_options(text, yaml_options())
-        .map_err(|error| failed(&error))
+        .map_err(|error| failed(error.into()))
 }
 
 /// Gives a length or a count in memory as the reel and the summary have it.

@@ -76,7 +76,7 @@ pub struct StatusAccess {
 pub(crate) type AccessRefusal = (StatusCode, &'static str);
 
 impl StatusAccess {
-    /// Refuses a name that could be a stranger's. Programs that send none are no browsers.
+    /// Refuses a name that could be a stranger's. Programs that send none are not browsers.
     pub(crate) fn check_host(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), AccessRefusal> {
         const REFUSED: AccessRefusal = (
             StatusCode::MISDIRECTED_REQUEST,

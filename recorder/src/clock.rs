@@ -71,7 +71,7 @@ impl StepDetector {
         }
     }
 
-    /// Tells by how many microseconds the wall clock stepped since the last report, if it did.
+    /// Returns by how many microseconds the wall clock stepped since the last report, if it did.
     pub(crate) fn step(&mut self, stamp: Stamp) -> Option<i64> {
         let now = distance(stamp);
         let step = now.saturating_sub(self.distance_micros);

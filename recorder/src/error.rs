@@ -13,7 +13,7 @@ pub enum RecordError {
     /// The reel can be neither created nor resumed.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// What the existing reel holds cannot be read well enough to go on.
+    /// The existing reel cannot be read well enough to be resumed.
     #[error("cannot resume the reel: {cause}: {path}", path = path.display())]
     Past {
         /// The reel.

@@ -22,7 +22,7 @@ impl Uid {
         }
     }
 
-    /// Gives the server's spelling.
+    /// Returns the server's spelling.
     pub(crate) fn text(&self) -> String {
         match self {
             Self::Uuid(high, low) => spell(*high, *low),
@@ -87,7 +87,7 @@ fn key(namespace: &str, name: &str) -> String {
 }
 
 impl KnownObjects {
-    /// Gives the live object of that name.
+    /// Returns the live object of that name.
     pub(crate) fn get(&self, namespace: &str, name: &str) -> Option<&KnownObject> {
         self.objects.get(key(namespace, name).as_str())
     }
@@ -151,7 +151,7 @@ impl KnownObjects {
         self.objects.len()
     }
 
-    /// Tells whether there are none.
+    /// Returns whether there are none.
     pub(crate) fn is_empty(&self) -> bool {
         self.objects.is_empty()
     }

@@ -36,7 +36,7 @@ pub(crate) struct Desk {
 /// A mark was not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NotTaken {
-    /// There is no word in it.
+    /// It is empty.
     Empty,
     /// It is longer than [`MARK_BYTES`].
     TooLong,
@@ -84,7 +84,7 @@ impl Desk {
     }
 }
 
-/// Makes one line of what was said.
+/// Joins the text into one line.
 fn one_line(bytes: &[u8]) -> Result<String, NotTaken> {
     if bytes.len() > MARK_BYTES {
         return Err(NotTaken::TooLong);
@@ -137,7 +137,7 @@ impl MarkFile {
         }
     }
 
-    /// Gives the lines that came since the last look.
+    /// Returns the lines that came since the last look.
     fn look(&mut self) -> Vec<Vec<u8>> {
         // A file that cannot be read now may be readable at the next look.
         let bytes = self.read_on().unwrap_or_default();
@@ -182,7 +182,7 @@ impl MarkFile {
         Ok(bytes)
     }
 
-    /// Gives the last line, if it has no line end.
+    /// Returns the last line, if it has no line end.
     fn last(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.rest)
     }
@@ -243,7 +243,7 @@ pub enum MarkPlace {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum MarkError {
-    /// There is no word in it, or too many.
+    /// It is empty, or too long.
     #[error("a mark is between one and {MARK_BYTES} bytes, not {bytes}")]
     Length {
         /// How long it is.
@@ -262,7 +262,7 @@ pub enum MarkError {
     Refused {
         /// The address.
         address: SocketAddr,
-        /// What it says.
+        /// The text.
         answer: String,
     },
     /// The file cannot be written.

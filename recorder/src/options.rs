@@ -43,7 +43,7 @@ pub struct RecorderOptions {
     /// objects move to a temporary file, then the resources with most objects are no longer recorded,
     /// and the reel says which.
     pub max_memory: Option<u64>,
-    /// How long after a signal the program may go on; as long as it takes if not limited.
+    /// How long after a signal the program may run; as long as it takes if not limited.
     pub grace: Option<Duration>,
     /// Public properties of the job that records, by name.
     pub labels: Vec<(String, String)>,

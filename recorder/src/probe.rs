@@ -41,7 +41,7 @@ pub(crate) struct Prober {
 }
 
 impl Prober {
-    /// Makes one, which tells when it has asked once.
+    /// Makes one, which reports its first request.
     pub(crate) fn new(shared: Arc<WatchContext>, asked: watch::Sender<bool>) -> Self {
         Self {
             shared,
@@ -225,7 +225,7 @@ impl ProbeQuestion {
     }
 }
 
-/// Asks for one list, and tells whether it was refused for what it asks.
+/// Requests one list, and returns whether its parameters were refused.
 async fn probe(server: &ApiServer, path: &'static str) -> (ProbeResult, bool) {
     // Without a resourceVersion the answer is as new as the storage itself.
     let target = format!("{path}?limit=1");
@@ -269,7 +269,7 @@ fn revision(bytes: &[u8], path: &'static str) -> ProbeResult {
     }
 }
 
-/// Says what an error's answer said.
+/// Returns the message of an error's answer.
 fn words(status: u16, body: &[u8]) -> String {
     #[derive(Deserialize)]
     struct ServerMessage {
@@ -288,10 +288,10 @@ fn shortened(words: &str) -> String {
     words.chars().take(MAX_WORDS).collect()
 }
 
-/// Words by which the client tells that a name has no address.
+/// Phrases of the client for a name without an address.
 const NAME_WORDS: [&str; 2] = ["dns error", "failed to lookup address"];
 
-/// Words by which the client tells that no connection came about.
+/// Phrases of the client for a failed connection.
 const CONNECT_WORDS: [&str; 3] = ["(Connect)", "tcp connect error", "tunnel error"];
 
 /// Judges a probe that got no answer, or whose answer broke off.
@@ -347,12 +347,12 @@ enum EndpointState {
 struct OutageTracker {
     last: Option<ProbeAnswer>,
     endpoint: String,
-    /// Nothing was ever answered: then the recorder waits for a cluster, and that is no outage.
+    /// Nothing was ever answered: then the recorder waits for a cluster, and that is not an outage.
     standing: Option<EndpointState>,
 }
 
 impl OutageTracker {
-    /// Tells whether the endpoint fails at the moment.
+    /// Returns whether the endpoint fails at the moment.
     const fn is_failing(&self) -> bool {
         matches!(self.standing, Some(EndpointState::Fails(_)))
     }
@@ -376,7 +376,8 @@ impl OutageTracker {
         }
     }
 
-    /// Takes a probe that failed, sent and told then, and gives the note of an outage that begins.
+    /// Takes a failed probe with the times of its request and its failure, and returns the note of an
+    /// outage that begins.
     fn failed(
         &mut self,
         class: OutageClass,
@@ -414,7 +415,7 @@ impl OutageTracker {
         })
     }
 
-    /// Tells whether the history that answers has fallen back behind what it said before.
+    /// Returns whether the answering history is behind its earlier answers.
     fn has_fallen(&self, answer: &ProbeAnswer) -> bool {
         self.last.as_ref().is_some_and(|last| {
             last.epoch == answer.epoch
@@ -422,7 +423,7 @@ impl OutageTracker {
         })
     }
 
-    /// Gives the note of an answer, if it says anything new.
+    /// Returns the note of an answer, if it has news.
     fn probed(&self, answer: &ProbeAnswer) -> Option<Note> {
         let says_nothing_new = self.last.as_ref().is_some_and(|last| {
             let silent = answer

@@ -28,7 +28,7 @@ pub(crate) enum QueueEntry {
     Note {
         /// When it was made.
         stamp: Stamp,
-        /// What it says.
+        /// The text.
         note: Note,
     },
     /// A note with bytes of any size.
@@ -67,7 +67,7 @@ pub(crate) struct EventEntry {
 }
 
 impl EventEntry {
-    /// Gives the form that is appended.
+    /// Returns the form that is appended.
     pub(crate) fn event(&self) -> NewEvent<'_> {
         NewEvent {
             stamp: self.stamp,
@@ -85,7 +85,7 @@ impl EventEntry {
 }
 
 impl QueueEntry {
-    /// Gives when it came.
+    /// Returns when it came.
     pub(crate) const fn stamp(&self) -> Stamp {
         match self {
             Self::Event(event) => event.stamp,
@@ -93,7 +93,7 @@ impl QueueEntry {
         }
     }
 
-    /// Gives what it takes of the queue, in bytes.
+    /// Returns what it takes of the queue, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let own = match self {
             Self::Event(event) => {
@@ -199,7 +199,7 @@ impl Queue {
         self.arrived.notify_one();
     }
 
-    /// Puts an entry at the end if there is room for it now, and tells whether there was.
+    /// Puts an entry at the end if there is room for it now, and returns whether there was.
     pub(crate) fn try_push(&self, mut entry: QueueEntry) -> bool {
         scrub(&mut entry, &self.redactor);
         let since = self.clock.elapsed();
@@ -279,7 +279,7 @@ pub(crate) fn scrub(entry: &mut QueueEntry, redactor: &Redactor) {
     }
 }
 
-/// Gives the words of a note that others chose.
+/// Returns the words of a note that others chose.
 fn words(note: &mut Note) -> Option<&mut String> {
     match note {
         Note::SessionEnded {
@@ -303,7 +303,7 @@ fn words(note: &mut Note) -> Option<&mut String> {
     }
 }
 
-/// Gives a redactor for tests.
+/// Returns a redactor for tests.
 #[cfg(test)]
 pub(crate) fn redactor() -> Redactor {
     Redactor::new(kubereel_redact::Extra::default()).expect("random bytes")

@@ -14,7 +14,7 @@ pub(crate) type GroupResource = (String, String);
 pub(crate) struct WatchTarget {
     /// How the reel describes it.
     pub(crate) info: ResourceInfo,
-    /// Who else listens.
+    /// Which other task reads its objects.
     pub(crate) role: ResourceRole,
 }
 
@@ -43,12 +43,12 @@ impl WatchTarget {
         Self { info, role }
     }
 
-    /// Says of which resource its objects are.
+    /// Returns the resource of its objects.
     pub(crate) fn subject(&self) -> ResourceType<'_> {
         ResourceType::new(&self.info.group, &self.info.plural).with_kind(&self.info.kind)
     }
 
-    /// Tells whether its versions are the revisions of the cluster's own storage, so that they tell
+    /// Returns whether its versions are the revisions of the cluster's own storage, so that they tell
     /// whether the cluster is still the one it was.
     ///
     /// Events often have a storage of their own, and so may what other servers serve.
@@ -58,7 +58,7 @@ impl WatchTarget {
         is_native && self.role != ResourceRole::Events
     }
 
-    /// Gives the path of all its objects.
+    /// Returns the path of all its objects.
     pub(crate) fn path(&self) -> String {
         let info = &self.info;
         if info.group.is_empty() {
@@ -68,7 +68,7 @@ impl WatchTarget {
         }
     }
 
-    /// Gives the request for a watch that begins with the state.
+    /// Returns the request for a watch that begins with the state.
     pub(crate) fn watch_list(&self, timeout_secs: u32) -> String {
         format!(
             "{}?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds={timeout_secs}",
@@ -76,7 +76,7 @@ impl WatchTarget {
         )
     }
 
-    /// Gives the request for a watch that goes on.
+    /// Returns the request for a watch that continues.
     pub(crate) fn watch(&self, from: &ResourceVersion, timeout_secs: u32) -> String {
         format!(
             "{}?watch=true&resourceVersion={}&allowWatchBookmarks=true&timeoutSeconds={timeout_secs}",
@@ -85,7 +85,7 @@ impl WatchTarget {
         )
     }
 
-    /// Gives the request for a page.
+    /// Returns the request for a page.
     pub(crate) fn page(&self, limit: Option<u32>, token: Option<&str>) -> String {
         let mut query = Vec::new();
         query.extend(limit.map(|limit| format!("limit={limit}")));
@@ -96,13 +96,13 @@ impl WatchTarget {
         format!("{}?{}", self.path(), query.join("&"))
     }
 
-    /// Gives the request for all objects as they were at a revision.
+    /// Returns the request for all objects as they were at a revision.
     pub(crate) fn all_at(&self, at: u128) -> String {
         let path = self.path();
         format!("{path}?resourceVersion={at}&resourceVersionMatch=Exact")
     }
 
-    /// Gives the request for one object as it was at a revision: a list, for only lists go back.
+    /// Returns the request for one object as it was at a revision: a list, for only lists go back.
     pub(crate) fn object_at(&self, namespace: &str, name: &str, at: u128) -> String {
         let of_name = query_value(&format!("metadata.name={name}"));
         let question =
@@ -121,7 +121,7 @@ impl WatchTarget {
     }
 }
 
-/// Describes a resource of which only the name matters.
+/// Describes a resource whose name alone matters.
 #[cfg(test)]
 pub(crate) fn plain_info(id: u32, group: &str, plural: &str) -> ResourceInfo {
     ResourceInfo {

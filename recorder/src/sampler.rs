@@ -1,7 +1,7 @@
 //! Samples named metrics of the API servers every half minute and at the end, and writes what changed, and
 //! everything when a series was not read for a while.
 //!
-//! An answer is read line by line as it arrives, never held, and bounded. Values stay the server's text.
+//! An answer is read line by line as it arrives, never buffered as a whole, and bounded. Values stay the server's text.
 
 use crate::clock::Clock;
 use crate::queue::{Queue, QueueEntry};
@@ -163,7 +163,7 @@ struct MetricLines {
 }
 
 impl MetricLines {
-    /// Gives every line that a chunk ends; the longest are left out.
+    /// Returns every line that a chunk ends; the longest are left out.
     fn push(&mut self, chunk: &[u8], mut each: impl FnMut(&str)) {
         let mut parts = chunk.split(|byte| *byte == b'\n').peekable();
         while let Some(part) = parts.next() {
@@ -190,7 +190,7 @@ const SERIES: usize = 2_000;
 /// The longest labels and the longest value that are kept, in bytes.
 const WORD_BYTES: usize = 1_024;
 
-/// When the process that answered began: its sample is written in every round. It tells which server it
+/// The start of the process that answered: its sample is written in every round. It identifies which server it
 /// was where many share an address, and that a series without a note has not changed.
 const STARTED: &str = "process_start_time_seconds";
 
@@ -220,7 +220,7 @@ impl MetricChanges {
         }
     }
 
-    /// Tells whether nothing is followed.
+    /// Returns whether nothing is followed.
     fn is_idle(&self) -> bool {
         self.names.is_empty()
     }
@@ -242,7 +242,7 @@ impl MetricChanges {
         }
     }
 
-    /// Gives the notes of a whole round: when the server's process began, and what changed.
+    /// Returns the notes of a whole round: when the server's process began, and what changed.
     fn notes(&mut self, address: &str, round: SampleRound, is_all: bool) -> Vec<Note> {
         let started = round.started.unwrap_or_else(|| "unknown".to_owned());
         // Behind one address there may be several servers, each with counters of its own.

@@ -365,7 +365,7 @@ fn float(value: u64) -> f64 {
     value as f64
 }
 
-/// Tells whether the recorder works at all: it writes, and is not far behind.
+/// Returns whether the recorder works at all: it writes, and is not far behind.
 fn is_healthy(status: &RecorderStatus) -> bool {
     status.write_trouble.is_empty() && status.lag_micros < MAX_LAG_MICROS
 }
@@ -373,7 +373,7 @@ fn is_healthy(status: &RecorderStatus) -> bool {
 /// A recorder this far behind is not well.
 const MAX_LAG_MICROS: u64 = 30_000_000;
 
-/// Tells whether the recording is complete up to the present.
+/// Returns whether the recording is complete up to the present.
 fn is_ready(status: &RecorderStatus) -> bool {
     is_healthy(status)
         && status.is_reachable

@@ -28,7 +28,7 @@ impl ResourceVersion {
         }
     }
 
-    /// Gives its number, if it is one.
+    /// Returns its number, if it is one.
     pub(crate) fn number(&self) -> Option<u128> {
         match self {
             Self::Number(number) => Some(u128::from(*number)),
@@ -42,7 +42,7 @@ impl ResourceVersion {
         Some(self.number()?.cmp(&other.number()?))
     }
 
-    /// Gives the one before it, if it is a number above 1: from 0 a watch begins anywhere.
+    /// Returns the one before it, if it is a number above 1: from 0 a watch begins anywhere.
     pub(crate) fn previous(&self) -> Option<Self> {
         let number = self.number()?.checked_sub(1).filter(|number| *number > 0)?;
         Some(match u64::try_from(number) {

@@ -5,11 +5,11 @@ use crate::command::object_query::{ObjectArgs, TargetObject, exit_of};
 use crate::command_error::{CommandError, Exit};
 use crate::field_text::{self, FieldWriterOutput, HANG};
 use crate::files;
+use crate::outputs::outputs;
 use crate::screen::{Console, JsonList, Style, StyledLine};
 use kubereel_history::{
     Blame, BlameSource, BlamedObject, Moment, ResourceSnapshot, Timeline, timetext, yaml_lines,
 };
-use serde::Serialize;
 use serde_json::Value;
 use std::path::PathBuf;
 
@@ -77,28 +77,29 @@ pub(crate) fn answer(
     Ok(exit_of(&state.certainty))
 }
 
+outputs! {
 /// What precedes the fields.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct BlameHead<'a> {
-    resource: String,
-    namespace: &'a str,
-    name: &'a str,
-    at: String,
-    is_known: bool,
+struct BlameHead<'a>(named: &'a TargetObject<'_>, state: &ResourceSnapshot) {
+    resource: String = named.resource.qualified(),
+    namespace: &'a str = named.namespace,
+    name: &'a str = &named.name,
+    at: String = timetext::rfc3339(state.at),
+    is_known: bool = state.certainty.is_known(),
 }
 
 /// A field, and who set it last.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct BlamedField<'a> {
-    path: String,
-    value: &'a Value,
-    source: &'static str,
-    at: Option<String>,
-    seq: Option<u64>,
-    writers: Vec<FieldWriterOutput>,
-    may_be_older: bool,
+struct BlamedField<'a>(field: &'a Blame) {
+    path: String = field.path.to_string(),
+    value: &'a Value = &field.value,
+    source: &'static str = field.source.as_str(),
+    at: Option<String> = field.source.at().map(timetext::rfc3339),
+    seq: Option<u64> = match field.source {
+        BlameSource::Recorded { seq, .. } => Some(seq.0),
+        BlameSource::ManagedFields { .. } | BlameSource::Unknown => None,
+    },
+    writers: Vec<FieldWriterOutput> = FieldWriterOutput::all(&field.writers),
+    may_be_older: bool = field.may_be_older,
+}
 }
 
 fn print_json(
@@ -107,28 +108,9 @@ fn print_json(
     blamed: &BlamedObject,
     screen: &mut Console,
 ) -> Result<(), CommandError> {
-    let head = BlameHead {
-        resource: named.resource.qualified(),
-        namespace: named.namespace,
-        name: &named.name,
-        at: timetext::rfc3339(state.at),
-        is_known: state.certainty.is_known(),
-    };
-    let mut list = JsonList::begin(&head, "fields", screen)?;
+    let mut list = JsonList::begin(&BlameHead::of(named, state), "fields", screen)?;
     for field in &blamed.fields {
-        let field = BlamedField {
-            path: field.path.to_string(),
-            value: &field.value,
-            source: field.source.as_str(),
-            at: field.source.at().map(timetext::rfc3339),
-            seq: match field.source {
-                BlameSource::Recorded { seq, .. } => Some(seq.0),
-                BlameSource::ManagedFields { .. } | BlameSource::Unknown => None,
-            },
-            writers: FieldWriterOutput::all(&field.writers),
-            may_be_older: field.may_be_older,
-        };
-        list.push(&field, screen)?;
+        list.push(&BlamedField::of(field), screen)?;
     }
     JsonList::end(screen)
 }

@@ -7,14 +7,15 @@ use crate::command::object_query::{ObjectArgs, TargetObject, exit_of};
 use crate::command_error::{CommandError, Exit};
 use crate::field_text::{self, FieldWriterOutput, HANG};
 use crate::files;
+use crate::outputs::outputs;
 use crate::screen::{Console, Style, StyledLine};
 use crate::table::TextTable;
 use crate::words::{count, number};
 use kubereel_format::{ResourceInfo, Seq};
 use kubereel_history::{
-    Authors, Description, Moment, ObjectVersion, OwnerRef, ResourceSnapshot, Timeline, timetext,
+    Authors, Child, DescribedCondition, Description, Moment, ObjectVersion, OwnerRef,
+    ResourceSnapshot, Timeline, timetext,
 };
-use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -55,7 +56,7 @@ Examples:
 }
 
 /// What is described, and when.
-struct DescribedObject<'a> {
+pub(crate) struct DescribedObject<'a> {
     timeline: &'a Timeline,
     named: TargetObject<'a>,
     state: &'a ResourceSnapshot,
@@ -92,127 +93,73 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
     Ok(exit_of(&state.certainty))
 }
 
+outputs! {
 /// An object at a moment, and what is around it.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct DescribeOutput<'a> {
-    resource: String,
-    namespace: &'a str,
-    name: &'a str,
-    at: String,
-    is_known: bool,
-    seq: u64,
-    received: String,
-    rv: &'a str,
-    uid: &'a str,
-    created: &'a str,
-    deletion_asked: &'a str,
-    writers: Option<Vec<FieldWriterOutput>>,
-    labels: &'a Map<String, Value>,
-    annotations: &'a Map<String, Value>,
-    scalars: BTreeMap<&'a str, &'a Value>,
-    conditions: Vec<ConditionOutput<'a>>,
-    owners: Vec<OwnerOutput<'a>>,
-    children: Vec<ChildOutput<'a>>,
-    resources_not_searched_for_children: usize,
-    around: Vec<HistoryOutputItem>,
-    versions_left_out: usize,
-    events: Vec<EventOutput<'a>>,
+struct DescribeOutput<'a>(subject: &'a DescribedObject<'_>) {
+    resource: String = subject.named.resource.qualified(),
+    namespace: &'a str = &subject.held.namespace,
+    name: &'a str = &subject.held.name,
+    at: String = timetext::rfc3339(subject.state.at),
+    is_known: bool = subject.state.certainty.is_known(),
+    seq: u64 = subject.description.seq.0,
+    received: String = timetext::rfc3339(subject.description.received),
+    rv: &'a str = &subject.description.rv,
+    uid: &'a str = &subject.description.uid,
+    created: &'a str = &subject.description.created,
+    deletion_asked: &'a str = &subject.description.deletion_asked,
+    writers: Option<Vec<FieldWriterOutput>> = FieldWriterOutput::of(&subject.description.authors),
+    labels: &'a Map<String, Value> = &subject.description.labels,
+    annotations: &'a Map<String, Value> = &subject.description.annotations,
+    scalars: BTreeMap<&'a str, &'a Value> = {
+        let scalars = subject.description.scalars.iter();
+        scalars.map(|one| (one.path.as_str(), &one.value)).collect()
+    },
+    conditions: Vec<ConditionOutput<'a>> =
+        subject.description.conditions.iter().map(ConditionOutput::of).collect(),
+    owners: Vec<OwnerOutput<'a>> =
+        subject.description.relatives.owners.iter().map(OwnerOutput::of).collect(),
+    children: Vec<ChildOutput<'a>> = {
+        let children = subject.description.relatives.children.iter();
+        children.map(|child| ChildOutput::of(subject.timeline, child)).collect()
+    },
+    resources_not_searched_for_children: usize = subject.description.relatives.unsearched,
+    around: Vec<HistoryOutputItem> = {
+        let around = subject.description.around.iter();
+        around.map(|item| HistoryOutputItem::of(subject.timeline, item)).collect()
+    },
+    versions_left_out: usize = subject.description.left_out,
+    events: Vec<EventOutput<'a>> = {
+        let events = subject.description.events.iter();
+        events.map(|event| EventOutput::of(subject.timeline, event)).collect()
+    },
 }
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct ConditionOutput<'a> {
-    r#type: &'a str,
-    status: &'a str,
-    since: &'a str,
-    reason: &'a str,
-    message: &'a str,
+struct ConditionOutput<'a>(condition: &'a DescribedCondition) {
+    r#type: &'a str = &condition.kind,
+    status: &'a str = &condition.status,
+    since: &'a str = &condition.since,
+    reason: &'a str = &condition.reason,
+    message: &'a str = &condition.message,
 }
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct OwnerOutput<'a> {
-    api_version: &'a str,
-    kind: &'a str,
-    name: &'a str,
-    uid: &'a str,
-    controller: bool,
-    exists: Option<bool>,
+struct OwnerOutput<'a>(owner: &'a OwnerRef) {
+    api_version: &'a str = &owner.api_version,
+    kind: &'a str = &owner.kind,
+    name: &'a str = &owner.name,
+    uid: &'a str = &owner.uid,
+    controller: bool = owner.controller == Some(true),
+    exists: Option<bool> = owner.exists,
 }
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct ChildOutput<'a> {
-    resource: Option<String>,
-    namespace: &'a str,
-    name: &'a str,
-    controller: bool,
+struct ChildOutput<'a>(timeline: &Timeline, child: &'a Child) {
+    resource: Option<String> = {
+        let mut resources = timeline.resources().iter();
+        resources.find(|info| info.id == child.resource).map(ResourceInfo::qualified)
+    },
+    namespace: &'a str = &child.held.namespace,
+    name: &'a str = &child.held.name,
+    controller: bool = child.is_controlled,
 }
-
-impl<'a> DescribeOutput<'a> {
-    fn of(subject: &'a DescribedObject<'_>) -> Self {
-        let (timeline, told) = (subject.timeline, subject.description);
-        let conditions = told.conditions.iter().map(|condition| ConditionOutput {
-            r#type: &condition.kind,
-            status: &condition.status,
-            since: &condition.since,
-            reason: &condition.reason,
-            message: &condition.message,
-        });
-        let owners = told.relatives.owners.iter().map(|owner| OwnerOutput {
-            api_version: &owner.api_version,
-            kind: &owner.kind,
-            name: &owner.name,
-            uid: &owner.uid,
-            controller: owner.controller == Some(true),
-            exists: owner.exists,
-        });
-        let children = told.relatives.children.iter().map(|child| ChildOutput {
-            resource: subject
-                .timeline
-                .resources()
-                .iter()
-                .find(|info| info.id == child.resource)
-                .map(ResourceInfo::qualified),
-            namespace: &child.held.namespace,
-            name: &child.held.name,
-            controller: child.is_controlled,
-        });
-        let scalars = told.scalars.iter();
-        Self {
-            resource: subject.named.resource.qualified(),
-            namespace: &subject.held.namespace,
-            name: &subject.held.name,
-            at: timetext::rfc3339(subject.state.at),
-            is_known: subject.state.certainty.is_known(),
-            seq: told.seq.0,
-            received: timetext::rfc3339(told.received),
-            rv: &told.rv,
-            uid: &told.uid,
-            created: &told.created,
-            deletion_asked: &told.deletion_asked,
-            writers: FieldWriterOutput::of(&told.authors),
-            labels: &told.labels,
-            annotations: &told.annotations,
-            scalars: scalars.map(|one| (one.path.as_str(), &one.value)).collect(),
-            conditions: conditions.collect(),
-            owners: owners.collect(),
-            children: children.collect(),
-            resources_not_searched_for_children: told.relatives.unsearched,
-            around: told
-                .around
-                .iter()
-                .map(|item| HistoryOutputItem::of(timeline, item))
-                .collect(),
-            versions_left_out: told.left_out,
-            events: told
-                .events
-                .iter()
-                .map(|event| EventOutput::of(timeline, event))
-                .collect(),
-        }
-    }
 }
 
 /// The least width of what stands in front of values.

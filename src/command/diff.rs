@@ -7,6 +7,7 @@ use crate::command::object_query::TargetObject;
 use crate::command_error::{CommandError, Exit};
 use crate::field_text::{self, FieldChangeOutput, HANG};
 use crate::files;
+use crate::outputs::outputs;
 use crate::progress::ProgressReporter;
 use crate::screen::{Console, JsonList, Style, StyledLine};
 use crate::words::count;
@@ -85,7 +86,7 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
 }
 
 /// Two states of one resource.
-struct StatePair<'a> {
+pub(crate) struct StatePair<'a> {
     before: ResourceMoment<'a>,
     after: ResourceMoment<'a>,
     states: (ResourceSnapshot, ResourceSnapshot),
@@ -93,7 +94,7 @@ struct StatePair<'a> {
 
 /// One of the two moments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum DiffEnd {
+pub(crate) enum DiffEnd {
     From,
     To,
 }
@@ -488,22 +489,20 @@ pub(crate) struct DiffHead {
     unknown: Vec<UncomparedResource>,
 }
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct ComparedState {
-    resource: String,
-    at: String,
-    rv: Option<String>,
-    is_known: bool,
-    trust: String,
-    objects: usize,
+outputs! {
+struct ComparedState(timeline: &Timeline, pair: &StatePair<'_>, end: DiffEnd) {
+    resource: String = pair.after.resource.qualified(),
+    at: String = timetext::rfc3339(pair.state(end).at),
+    rv: Option<String> = pair.state(end).rv.map(|rv| rv.to_string()),
+    is_known: bool = pair.state(end).certainty.is_known(),
+    trust: String = object_query::trust(timeline, &pair.state(end).certainty),
+    objects: usize = pair.state(end).objects.len(),
 }
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct UncomparedResource {
-    resource: String,
-    trust: String,
+struct UncomparedResource(timeline: &Timeline, name: &str, certainty: &Certainty) {
+    resource: String = name.to_owned(),
+    trust: String = object_query::trust(timeline, certainty),
+}
 }
 
 /// An object that differs.
@@ -531,17 +530,8 @@ struct DiffVersion {
 impl DiffHead {
     fn of(timeline: &Timeline, compared: &DiffStates<'_>) -> Self {
         let states = |end: DiffEnd| {
-            let states = compared.pairs.iter().map(|pair| {
-                let state = pair.state(end);
-                ComparedState {
-                    resource: pair.after.resource.qualified(),
-                    at: timetext::rfc3339(state.at),
-                    rv: state.rv.map(|rv| rv.to_string()),
-                    is_known: state.certainty.is_known(),
-                    trust: object_query::trust(timeline, &state.certainty),
-                    objects: state.objects.len(),
-                }
-            });
+            let states = compared.pairs.iter();
+            let states = states.map(|pair| ComparedState::of(timeline, pair, end));
             states.collect()
         };
         let unknown = compared.unknown.iter();
@@ -549,10 +539,7 @@ impl DiffHead {
             from: states(DiffEnd::From),
             to: states(DiffEnd::To),
             unknown: unknown
-                .map(|(name, certainty)| UncomparedResource {
-                    resource: name.clone(),
-                    trust: object_query::trust(timeline, certainty),
-                })
+                .map(|(name, certainty)| UncomparedResource::of(timeline, name, certainty))
                 .collect(),
         }
     }

@@ -6,12 +6,12 @@ use crate::command::object_query::ObjectArgs;
 use crate::command_error::{CommandError, Exit};
 use crate::field_text::{self, HANG};
 use crate::files;
+use crate::outputs::outputs;
 use crate::screen::Console;
 use crate::screen::{Style, StyledLine};
 use crate::words::count;
 use kubereel_format::{Evidence, ResourceId};
 use kubereel_history::{EventQuestion, LoggedEvent, Moment, Regarding, Timeline, timetext};
-use serde::Serialize;
 use std::path::PathBuf;
 
 /// Show the cluster's Events, including those that have expired
@@ -213,59 +213,30 @@ pub(crate) fn line(timeline: &Timeline, logged: &LoggedEvent) -> StyledLine {
     line
 }
 
-/// One occurrence of an Event, for programs.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct EventOutput<'a> {
-    seq: u64,
-    at: String,
-    offset_secs: f64,
-    evidence: &'static str,
-    namespace: &'a str,
-    name: &'a str,
-    r#type: &'a str,
-    reason: &'a str,
-    message: &'a str,
-    component: &'a str,
-    count: u64,
-    last: Option<String>,
-    regarding: EventSubject<'a>,
+outputs! {
+/// One occurrence of an Event.
+struct EventOutput<'a>(timeline: &Timeline, logged: &'a LoggedEvent) {
+    seq: u64 = logged.seq.0,
+    at: String = timetext::rfc3339(logged.at),
+    offset_secs: f64 = field_text::secs(logged.at.micros_since(timeline.start())),
+    evidence: &'static str = logged.evidence.as_str(),
+    namespace: &'a str = &logged.namespace,
+    name: &'a str = &logged.name,
+    r#type: &'a str = &logged.said.severity,
+    reason: &'a str = &logged.said.reason,
+    message: &'a str = &logged.said.message,
+    component: &'a str = &logged.said.component,
+    count: u64 = logged.said.count,
+    last: Option<String> = logged.said.last.map(timetext::rfc3339),
+    regarding: EventSubject<'a> = EventSubject::of(&logged.said.regarding),
 }
 
 /// The object that an Event is about.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct EventSubject<'a> {
-    kind: &'a str,
-    namespace: &'a str,
-    name: &'a str,
-    uid: &'a str,
-    api_version: &'a str,
+struct EventSubject<'a>(regarding: &'a Regarding) {
+    kind: &'a str = &regarding.kind,
+    namespace: &'a str = &regarding.namespace,
+    name: &'a str = &regarding.name,
+    uid: &'a str = &regarding.uid,
+    api_version: &'a str = &regarding.api_version,
 }
-
-impl<'a> EventOutput<'a> {
-    pub(crate) fn of(timeline: &Timeline, logged: &'a LoggedEvent) -> Self {
-        let said = &logged.said;
-        Self {
-            seq: logged.seq.0,
-            at: timetext::rfc3339(logged.at),
-            offset_secs: field_text::secs(logged.at.micros_since(timeline.start())),
-            evidence: logged.evidence.as_str(),
-            namespace: &logged.namespace,
-            name: &logged.name,
-            r#type: &said.severity,
-            reason: &said.reason,
-            message: &said.message,
-            component: &said.component,
-            count: said.count,
-            last: said.last.map(timetext::rfc3339),
-            regarding: EventSubject {
-                kind: &said.regarding.kind,
-                namespace: &said.regarding.namespace,
-                name: &said.regarding.name,
-                uid: &said.regarding.uid,
-                api_version: &said.regarding.api_version,
-            },
-        }
-    }
 }

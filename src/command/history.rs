@@ -5,6 +5,7 @@ use crate::command::object_query::{self, ObjectArgs, TargetObject};
 use crate::command_error::{CommandError, Exit};
 use crate::field_text::{self, FieldChangeOutput, FieldWriterOutput, HANG};
 use crate::files;
+use crate::outputs::outputs;
 use crate::screen::{Console, JsonList, Style, StyledLine};
 use crate::words::count;
 use kubereel_format::{EventType, Evidence, Gap};
@@ -266,32 +267,44 @@ pub(crate) enum HistoryOutputItem {
     Version(Box<HistoryVersionOutput>),
 }
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct HistoryVersionOutput {
-    seq: u64,
-    at: String,
-    offset_secs: f64,
-    committed_after: Option<String>,
-    committed_before: Option<String>,
-    rv: String,
-    r#type: &'static str,
-    evidence: &'static str,
-    uid: String,
-    is_first: bool,
-    writers: Option<Vec<FieldWriterOutput>>,
-    changes: Option<Vec<FieldChangeOutput>>,
-    held_secs: Option<f64>,
-    held_until: Option<&'static str>,
+outputs! {
+struct HistoryVersionOutput(timeline: &Timeline, version: &HistoryVersion) {
+    seq: u64 = version.seq.0,
+    at: String = timetext::rfc3339(version.at),
+    offset_secs: f64 = field_text::secs(version.at.micros_since(timeline.start())),
+    committed_after: Option<String> = {
+        let bounds = timeline.committed(version.seq);
+        bounds.and_then(|bounds| bounds.after).map(timetext::rfc3339)
+    },
+    committed_before: Option<String> =
+        timeline.committed(version.seq).map(|bounds| timetext::rfc3339(bounds.before)),
+    rv: String = version.rv.clone(),
+    r#type: &'static str = version.kind.as_str(),
+    evidence: &'static str = version.evidence.as_str(),
+    uid: String = version.uid.clone(),
+    is_first: bool = version.place != VersionPlace::Later,
+    writers: Option<Vec<FieldWriterOutput>> = FieldWriterOutput::of(&version.authors),
+    changes: Option<Vec<FieldChangeOutput>> =
+        version.changes.as_ref().map(|changes| FieldChangeOutput::all(changes)),
+    held_secs: Option<f64> = version.held.map(|held| field_text::length_secs(held.micros)),
+    held_until: Option<&'static str> = version.held.map(|held| match held.until {
+        DurationEnd::Change => "change",
+        DurationEnd::Gap => "gap",
+        DurationEnd::End => "end",
+    }),
     #[serde(skip_serializing_if = "Option::is_none")]
-    replaces: Option<ReplacedObject>,
+    replaces: Option<ReplacedObject> = match &version.place {
+        VersionPlace::Anew { old_uid, deletion_was_seen } => {
+            Some(ReplacedObject::of(old_uid, *deletion_was_seen))
+        }
+        _ => None,
+    },
 }
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct ReplacedObject {
-    uid: String,
-    deletion_was_seen: bool,
+struct ReplacedObject(old_uid: &str, was_seen: bool) {
+    uid: String = old_uid.to_owned(),
+    deletion_was_seen: bool = was_seen,
+}
 }
 
 impl HistoryOutputItem {
@@ -318,49 +331,6 @@ impl HistoryOutputItem {
             HistoryItem::Version(version) => {
                 Self::Version(Box::new(HistoryVersionOutput::of(timeline, version)))
             }
-        }
-    }
-}
-
-impl HistoryVersionOutput {
-    fn of(timeline: &Timeline, version: &HistoryVersion) -> Self {
-        let committed = timeline.committed(version.seq);
-        Self {
-            seq: version.seq.0,
-            at: timetext::rfc3339(version.at),
-            offset_secs: field_text::secs(version.at.micros_since(timeline.start())),
-            committed_after: committed
-                .and_then(|bounds| bounds.after)
-                .map(timetext::rfc3339),
-            committed_before: committed.map(|bounds| timetext::rfc3339(bounds.before)),
-            rv: version.rv.clone(),
-            r#type: version.kind.as_str(),
-            evidence: version.evidence.as_str(),
-            uid: version.uid.clone(),
-            is_first: version.place != VersionPlace::Later,
-            writers: FieldWriterOutput::of(&version.authors),
-            changes: version
-                .changes
-                .as_ref()
-                .map(|changes| FieldChangeOutput::all(changes)),
-            held_secs: version
-                .held
-                .map(|held| field_text::length_secs(held.micros)),
-            held_until: version.held.map(|held| match held.until {
-                DurationEnd::Change => "change",
-                DurationEnd::Gap => "gap",
-                DurationEnd::End => "end",
-            }),
-            replaces: match &version.place {
-                VersionPlace::Anew {
-                    old_uid,
-                    deletion_was_seen,
-                } => Some(ReplacedObject {
-                    uid: old_uid.clone(),
-                    deletion_was_seen: *deletion_was_seen,
-                }),
-                _ => None,
-            },
         }
     }
 }

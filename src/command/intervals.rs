@@ -3,6 +3,7 @@
 
 use crate::command_error::{CommandError, Exit};
 use crate::field_text::{HANG, secs};
+use crate::outputs::outputs;
 use crate::progress::ProgressReporter;
 use crate::screen::{Console, Style, StyledLine};
 use crate::words::{count, duration};
@@ -10,11 +11,10 @@ use crate::{arguments, files};
 use kubereel_format::{RecordedAt, Seq};
 use kubereel_history::{Cut, Moment, ResolveError, Timeline, timetext};
 use kubereel_monitortests::{
-    Display, Gathering, Interest, Interval, IntervalFileError, IntervalFilter, Intervals,
-    KeyPattern, Level, Locator, Mode, Pairs, TimelineFile, feed, file_suffix, read_intervals,
-    source, write_intervals,
+    Display, Gathering, Interest, Interval, IntervalFileError, IntervalFilter, IntervalMessage,
+    Intervals, KeyPattern, Level, Locator, Mode, Pairs, TimelineFile, feed, file_suffix,
+    read_intervals, source, write_intervals,
 };
-use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{BufWriter, Read as _, Write as _};
@@ -365,70 +365,40 @@ fn unreadable_file(path: &Path, error: &IntervalFileError) -> CommandError {
     }
 }
 
-/// An interval, for programs.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct IntervalOutput<'a> {
-    seq: Option<u64>,
-    level: &'static str,
-    source: &'a str,
-    display: bool,
-    locator: IntervalLocatorOutput<'a>,
-    message: IntervalMessageOutput<'a>,
-    from: String,
-    to: Option<String>,
-    lasts_secs: f64,
-    is_open: bool,
+outputs! {
+/// An interval; an open one lasts until `end`.
+struct IntervalOutput<'a>(one: &'a Interval, end: RecordedAt) {
+    seq: Option<u64> = one.seq.map(|seq| seq.0),
+    level: &'static str = one.level.as_str(),
+    source: &'a str = one.source.as_str(),
+    display: bool = one.display == Display::Drawn,
+    locator: IntervalLocatorOutput<'a> = IntervalLocatorOutput::of(&one.locator),
+    message: IntervalMessageOutput<'a> = IntervalMessageOutput::of(&one.message),
+    from: String = timetext::rfc3339(one.from),
+    to: Option<String> = one.to.map(timetext::rfc3339),
+    lasts_secs: f64 = secs(one.micros(end)),
+    is_open: bool = one.to.is_none(),
 }
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct IntervalLocatorOutput<'a> {
-    r#type: &'a str,
-    keys: BTreeMap<&'a str, &'a str>,
-    text: String,
+struct IntervalLocatorOutput<'a>(locator: &'a Locator) {
+    r#type: &'a str = &locator.kind,
+    keys: BTreeMap<&'a str, &'a str> = pairs(&locator.keys),
+    text: String = locator.to_string(),
 }
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct IntervalMessageOutput<'a> {
-    reason: &'a str,
-    cause: &'a str,
-    human_message: &'a str,
-    annotations: BTreeMap<&'a str, &'a str>,
+struct IntervalMessageOutput<'a>(message: &'a IntervalMessage) {
+    reason: &'a str = &message.reason,
+    cause: &'a str = &message.cause,
+    human_message: &'a str = &message.human,
+    annotations: BTreeMap<&'a str, &'a str> = pairs(&message.annotations),
+}
 }
 
-impl<'a> IntervalOutput<'a> {
-    /// Gives an interval; an open one lasts until `end`.
-    fn of(one: &'a Interval, end: RecordedAt) -> Self {
-        let pairs = |pairs: &'a Pairs| {
-            let pairs = pairs.iter();
-            pairs
-                .map(|(name, value)| (name.as_ref(), value.as_ref()))
-                .collect()
-        };
-        Self {
-            seq: one.seq.map(|seq| seq.0),
-            level: one.level.as_str(),
-            source: one.source.as_str(),
-            display: one.display == Display::Drawn,
-            locator: IntervalLocatorOutput {
-                r#type: &one.locator.kind,
-                keys: pairs(&one.locator.keys),
-                text: one.locator.to_string(),
-            },
-            message: IntervalMessageOutput {
-                reason: &one.message.reason,
-                cause: &one.message.cause,
-                human_message: &one.message.human,
-                annotations: pairs(&one.message.annotations),
-            },
-            from: timetext::rfc3339(one.from),
-            to: one.to.map(timetext::rfc3339),
-            lasts_secs: secs(one.micros(end)),
-            is_open: one.to.is_none(),
-        }
-    }
+fn pairs(pairs: &Pairs) -> BTreeMap<&str, &str> {
+    let pairs = pairs.iter();
+    pairs
+        .map(|(name, value)| (name.as_ref(), value.as_ref()))
+        .collect()
 }
 
 /// Keys that say nothing to a person.

@@ -2,6 +2,7 @@
 
 use crate::arguments::JsonOutput;
 use crate::command_error::{CommandError, Exit};
+use crate::outputs::outputs;
 use crate::progress::ProgressReporter;
 use crate::screen::Console;
 use crate::table::TextTable;
@@ -111,25 +112,30 @@ fn read_words(path: &Path) -> Result<Vec<Vec<u8>>, CommandError> {
         .collect())
 }
 
-/// The result of a scan, for programs.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct ScanOutput<'a> {
-    verdict: &'static str,
-    total: u64,
-    found: Vec<ScanFindingOutput<'a>>,
-    high_entropy_total: u64,
-    high_entropy: Vec<ScanFindingOutput<'a>>,
-    unread: &'a [String],
-    objects: u64,
-    decompressed_bytes: u64,
-    file_bytes: u64,
-    canaries: u64,
+outputs! {
+/// The result of a scan.
+struct ScanOutput<'a>(report: &'a ScanReport) {
+    verdict: &'static str = match (report.total, report.unread.is_empty()) {
+        (0, true) => "no-known-secret",
+        (0, false) => "unknown",
+        _ => "secrets",
+    },
+    total: u64 = report.total,
+    found: Vec<ScanFindingOutput<'a>> = report.found.iter().map(ScanFindingOutput::of).collect(),
+    high_entropy_total: u64 = report.high_entropy_total,
+    high_entropy: Vec<ScanFindingOutput<'a>> =
+        report.high_entropy.iter().map(ScanFindingOutput::of).collect(),
+    unread: &'a [String] = &report.unread,
+    objects: u64 = report.objects,
+    decompressed_bytes: u64 = report.decompressed_bytes,
+    file_bytes: u64 = report.file_bytes,
+    canaries: u64 = report.canaries,
+}
 }
 
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-struct ScanFindingOutput<'a> {
+pub(crate) struct ScanFindingOutput<'a> {
     rule: &'a str,
     form: &'a str,
     place: &'static str,
@@ -140,31 +146,6 @@ struct ScanFindingOutput<'a> {
     offset: u64,
     bytes: usize,
     begin: &'a str,
-}
-
-impl<'a> ScanOutput<'a> {
-    fn of(report: &'a ScanReport) -> Self {
-        Self {
-            verdict: match (report.total, report.unread.is_empty()) {
-                (0, true) => "no-known-secret",
-                (0, false) => "unknown",
-                _ => "secrets",
-            },
-            total: report.total,
-            found: report.found.iter().map(ScanFindingOutput::of).collect(),
-            high_entropy_total: report.high_entropy_total,
-            high_entropy: report
-                .high_entropy
-                .iter()
-                .map(ScanFindingOutput::of)
-                .collect(),
-            unread: &report.unread,
-            objects: report.objects,
-            decompressed_bytes: report.decompressed_bytes,
-            file_bytes: report.file_bytes,
-            canaries: report.canaries,
-        }
-    }
 }
 
 impl<'a> ScanFindingOutput<'a> {

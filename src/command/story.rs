@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
     let list = problems::find(&timeline, screen);
     let story = ClusterStory::of(&timeline, list).map_err(CommandError::reel)?;
     if args.output.is_json() {
-        screen.json(&StoryOutput::of(&timeline, &story))?;
+        screen.json(&ClusterStoryOutput::of(&timeline, &story))?;
     } else {
         for line in text(&timeline, &story) {
             screen.line(line)?;
@@ -212,7 +212,7 @@ fn clock(timeline: &Timeline, at: RecordedAt) -> String {
 /// The story, for programs.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct StoryOutput {
+pub(crate) struct ClusterStoryOutput {
     cluster: ClusterOutput,
     from: String,
     to: String,
@@ -253,7 +253,7 @@ struct CheckedOutput {
     resources_not_in_the_reel: Vec<&'static str>,
 }
 
-impl StoryOutput {
+impl ClusterStoryOutput {
     fn of(timeline: &Timeline, story: &ClusterStory) -> Self {
         let (cluster, checked) = (&story.cluster, &story.list.checked);
         let problems = story.list.problems.iter().enumerate();

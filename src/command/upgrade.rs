@@ -13,7 +13,7 @@ use page::{between, release};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-mod json;
+pub(crate) mod json;
 mod nodes;
 mod page;
 mod status;
@@ -125,7 +125,7 @@ pub(super) fn answer(
             },
         };
         if is_json {
-            json::print(&story, &context, &certainty, screen)?;
+            screen.json_line(&json::StoryOutput::of(&story, &context, &certainty))?;
         } else {
             page::print(timeline, &story, &context, screen)?;
         }
@@ -295,7 +295,7 @@ fn print_list(
     );
     rows.sort_by_key(|(_, update)| update.first);
     if is_json {
-        return json::list(&rows, updates, screen);
+        return screen.json_line(&json::UpdateListOutput::of(&rows, updates));
     }
     let mut table = TextTable::with_headers(["NTH", "FROM", "TO", "BEGAN", "TOOK", "OUTCOME"]);
     for (number, update) in rows {

@@ -7,7 +7,7 @@ use crate::files;
 use crate::progress::ProgressReporter;
 use crate::screen::Console;
 use crate::table::TextTable;
-use crate::words::{bytes, count, duration, number};
+use crate::words::{Amount, bytes, count, duration, number};
 use kubereel_history::{
     AccountSummary, GapSummary, Integrity, OutageSummary, Proof, RangeSummary, ReelVerdict,
     ResourceCompleteness, ResourceProof, Timeline, harmless,
@@ -88,8 +88,8 @@ fn labelled(screen: &mut Console, label: &str, text: &str) -> Result<(), Command
 }
 
 /// Says how many more there are of what was listed.
-fn print_rest(screen: &mut Console, total: usize, what: &str) -> Result<(), CommandError> {
-    let rest = total.saturating_sub(LISTED);
+fn print_rest(screen: &mut Console, total: impl Amount, what: &str) -> Result<(), CommandError> {
+    let rest = total.get().saturating_sub(LISTED.get());
     if rest == 0 {
         return Ok(());
     }
@@ -118,8 +118,7 @@ fn print_integrity(proof: &Proof, screen: &mut Console) -> Result<(), CommandErr
         let text = format!("{}: {}", damage.place, damage.cause);
         labelled(screen, "  damaged", &paint.bad(&text))?;
     }
-    let total = usize::try_from(read.damaged_places).unwrap_or(usize::MAX);
-    print_rest(screen, total, "damaged places")
+    print_rest(screen, read.damaged_places, "damaged places")
 }
 
 fn print_outages(
@@ -408,8 +407,7 @@ fn print_account(
     for range in account.ranges.iter().take(LISTED) {
         labelled(screen, "  no event", &range_text(timeline, range))?;
     }
-    let total = usize::try_from(account.ranges_total).unwrap_or(usize::MAX);
-    print_rest(screen, total, "ranges without an event")?;
+    print_rest(screen, account.ranges_total, "ranges without an event")?;
     if account.shared_revisions > 0 {
         let shared = count(account.shared_revisions, "revision");
         let text = format!(

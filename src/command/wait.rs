@@ -4,7 +4,9 @@ use crate::arguments::{self, JsonOutput};
 use crate::command_error::{CommandError, Exit};
 use crate::field_text::{self, FieldWriterOutput};
 use crate::files;
+use crate::outputs::outputs;
 use crate::screen::{Console, JsonList};
+use kubereel_format::RecordedAt;
 use kubereel_history::{
     FieldSelector, GoalError, LabelSelector, MissedReason, MissedTime, Moment, ReelInstant,
     Timeline, WaitAnswer, WaitFor, WaitQuestion, WaitStep, WaitVerdict, harmless, name_of,
@@ -265,48 +267,67 @@ fn none_matched(
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct WaitHead {}
 
+outputs! {
 /// An object that was waited for.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct WaitOutput<'a> {
-    resource: String,
-    namespace: &'a str,
-    name: &'a str,
-    from: String,
-    to: String,
-    answer: &'static str,
-    verdict: &'static str,
-    problem: Option<&'a str>,
-    failed_at: Option<String>,
-    guarantee: &'static str,
-    unchanged_gaps: usize,
-    missed: Vec<MissedTimeOutput>,
-    met: Vec<MetCondition<'a>>,
+struct WaitOutput<'a>(args: &Args, target: &'a WaitTarget<'_>, waited: &'a WaitAnswer) {
+    resource: String = target.resource.qualified(),
+    namespace: &'a str = &target.namespace,
+    name: &'a str = &target.name,
+    from: String = timetext::rfc3339(target.span.from.at),
+    to: String = timetext::rfc3339(target.span.to.at),
+    answer: &'static str = match exit(args, &waited.verdict) {
+        Exit::Yes => "yes",
+        Exit::Unknown => "unknown",
+        _ => "no",
+    },
+    verdict: &'static str = match &waited.verdict {
+        WaitVerdict::Met => "met",
+        WaitVerdict::NotMet => "not met",
+        WaitVerdict::Unknown => "unknown",
+        WaitVerdict::Refused { .. } => "error",
+        WaitVerdict::Failed { .. } => "failed",
+    },
+    problem: Option<&'a str> = problem(&waited.verdict).map(|(problem, _)| problem),
+    failed_at: Option<String> = problem(&waited.verdict).map(|(_, at)| timetext::rfc3339(at)),
+    guarantee: &'static str = match (waited.missed.is_empty(), waited.is_imported) {
+        (true, true) => "as imported",
+        (true, false) => "exact",
+        (false, _) => "may have missed states",
+    },
+    unchanged_gaps: usize = waited.bridged_gaps,
+    missed: Vec<MissedTimeOutput> = waited.missed.iter().map(MissedTimeOutput::of).collect(),
+    met: Vec<MetCondition<'a>> = waited.steps.iter().map(MetCondition::of).collect(),
 }
 
 /// A time in which states may have been missed.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct MissedTimeOutput {
-    from: String,
-    to: String,
-    why: &'static str,
+struct MissedTimeOutput(missed: &MissedTime) {
+    from: String = timetext::rfc3339(missed.from),
+    to: String = timetext::rfc3339(missed.to),
+    why: &'static str = missed.why.as_str(),
 }
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct MetCondition<'a> {
-    r#for: &'a str,
-    at: String,
-    since: String,
-    not_before: Option<String>,
-    until: Option<String>,
-    lasts_to_end: bool,
-    seq: Option<u64>,
-    rv: &'a str,
-    writers: Option<Vec<FieldWriterOutput>>,
-    met_secs: f64,
-    longest_secs: f64,
+struct MetCondition<'a>(step: &'a WaitStep) {
+    r#for: &'a str = &step.goal,
+    at: String = timetext::rfc3339(step.at),
+    since: String = timetext::rfc3339(step.since),
+    not_before: Option<String> = step.not_before.map(timetext::rfc3339),
+    until: Option<String> = step.until.map(timetext::rfc3339),
+    lasts_to_end: bool = step.lasts_to_end,
+    seq: Option<u64> = step.seq.map(|seq| seq.0),
+    rv: &'a str = &step.rv,
+    writers: Option<Vec<FieldWriterOutput>> = FieldWriterOutput::of(&step.authors),
+    met_secs: f64 = field_text::length_secs(step.met_micros),
+    longest_secs: f64 = field_text::length_secs(step.longest_micros),
+}
+}
+
+/// Returns why a wait ended early, and when.
+const fn problem(verdict: &WaitVerdict) -> Option<(&str, RecordedAt)> {
+    match verdict {
+        WaitVerdict::Refused { at, problem } => Some((problem.as_str(), *at)),
+        WaitVerdict::Failed { goal, at } => Some((goal.as_str(), *at)),
+        WaitVerdict::Met | WaitVerdict::NotMet | WaitVerdict::Unknown => None,
+    }
 }
 
 fn print_json(
@@ -319,59 +340,6 @@ fn print_json(
         list.push(&WaitOutput::of(args, target, waited), screen)?;
     }
     JsonList::end(screen)
-}
-
-impl<'a> WaitOutput<'a> {
-    fn of(args: &Args, target: &'a WaitTarget<'_>, waited: &'a WaitAnswer) -> Self {
-        let (verdict, problem, failed_at) = match &waited.verdict {
-            WaitVerdict::Met => ("met", None, None),
-            WaitVerdict::NotMet => ("not met", None, None),
-            WaitVerdict::Unknown => ("unknown", None, None),
-            WaitVerdict::Refused { at, problem } => ("error", Some(problem), Some(*at)),
-            WaitVerdict::Failed { goal, at } => ("failed", Some(goal), Some(*at)),
-        };
-        let missed = waited.missed.iter().map(|missed| MissedTimeOutput {
-            from: timetext::rfc3339(missed.from),
-            to: timetext::rfc3339(missed.to),
-            why: missed.why.as_str(),
-        });
-        let met = waited.steps.iter().map(|step| MetCondition {
-            r#for: &step.goal,
-            at: timetext::rfc3339(step.at),
-            since: timetext::rfc3339(step.since),
-            not_before: step.not_before.map(timetext::rfc3339),
-            until: step.until.map(timetext::rfc3339),
-            lasts_to_end: step.lasts_to_end,
-            seq: step.seq.map(|seq| seq.0),
-            rv: &step.rv,
-            writers: FieldWriterOutput::of(&step.authors),
-            met_secs: field_text::length_secs(step.met_micros),
-            longest_secs: field_text::length_secs(step.longest_micros),
-        });
-        Self {
-            resource: target.resource.qualified(),
-            namespace: &target.namespace,
-            name: &target.name,
-            from: timetext::rfc3339(target.span.from.at),
-            to: timetext::rfc3339(target.span.to.at),
-            answer: match exit(args, &waited.verdict) {
-                Exit::Yes => "yes",
-                Exit::Unknown => "unknown",
-                _ => "no",
-            },
-            verdict,
-            problem: problem.map(String::as_str),
-            failed_at: failed_at.map(timetext::rfc3339),
-            guarantee: match (waited.missed.is_empty(), waited.is_imported) {
-                (true, true) => "as imported",
-                (true, false) => "exact",
-                (false, _) => "may have missed states",
-            },
-            unchanged_gaps: waited.bridged_gaps,
-            missed: missed.collect(),
-            met: met.collect(),
-        }
-    }
 }
 
 /// How many times of which nothing is known are named one by one; JSON has all.

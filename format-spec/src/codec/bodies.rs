@@ -74,17 +74,17 @@ impl BodyWriter {
         self.text.truncate(self.text_done);
     }
 
-    /// Gives how many bytes of text were appended since the last entry.
+    /// Returns how many bytes of text were appended since the last entry.
     pub(crate) fn open_text(&self) -> usize {
         self.text.len() - self.text_done
     }
 
-    /// Gives how many bytes all columns hold.
+    /// Returns how many bytes all columns hold.
     pub(crate) fn len(&self) -> usize {
         self.entries.len() + self.ops.len() + self.text.len() + self.blobs.0.len()
     }
 
-    /// Gives the columns' bytes from a mark on.
+    /// Returns the columns' bytes from a mark on.
     pub(crate) fn columns_since(&self, mark: BodyMark) -> Vec<u8> {
         frame::join_columns([
             self.entries.get(mark.entries..).unwrap_or_default(),
@@ -94,7 +94,7 @@ impl BodyWriter {
         ])
     }
 
-    /// Gives a mark of what is there now.
+    /// Returns a mark of what is there now.
     pub(crate) fn mark(&self) -> BodyMark {
         BodyMark {
             entries: self.entries.len(),
@@ -227,22 +227,22 @@ impl Bodies {
         })
     }
 
-    /// Gives how many events there are.
+    /// Returns how many events there are.
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Gives how many blobs there are.
+    /// Returns how many blobs there are.
     pub(crate) fn blob_count(&self) -> usize {
         self.blobs.len()
     }
 
-    /// Gives the bytes held.
+    /// Returns the bytes.
     pub(crate) fn raw(&self) -> &[u8] {
         &self.raw
     }
 
-    /// Gives one event's base, hunks and text.
+    /// Returns one event's base, hunks and text.
     pub(crate) fn delta(&self, place: usize) -> Option<(Base, &[u8], &[u8])> {
         let entry = self.entries.get(place)?;
         Some((
@@ -252,7 +252,7 @@ impl Bodies {
         ))
     }
 
-    /// Gives one blob.
+    /// Returns one blob.
     pub(crate) fn blob(&self, place: usize) -> Option<&[u8]> {
         self.raw.get(self.blobs.get(place)?.clone())
     }

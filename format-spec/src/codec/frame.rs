@@ -69,7 +69,7 @@ pub(crate) fn pack(raw: &[u8], level: i32, prefix: &[u8]) -> Result<Vec<u8>, Cod
     Ok(out)
 }
 
-/// Gives the raw bytes of a frame, which must be at most `max_raw`.
+/// Returns the raw bytes of a frame, which must be at most `max_raw`.
 pub(crate) fn unpack(frame: &[u8], prefix: &[u8], max_raw: usize) -> Result<Vec<u8>, CodecError> {
     let mut fields = FieldReader::new(frame, "a frame");
     let form = fields.byte()?;
@@ -126,7 +126,7 @@ fn inflate(payload: &[u8], prefix: &[u8], raw_len: u32) -> Result<Vec<u8>, Codec
                 library("cannot decompress")(std::io::ErrorKind::OutOfMemory.into())
             })?),
         };
-        // The result is the window: nothing is held twice, or copied. Bytes given as a dictionary are
+        // The result is the window: nothing is stored twice, or copied. Bytes given as a dictionary are
         // what a prefix is, and leave nothing behind in the context.
         let mut raw = Vec::with_capacity(len);
         context
@@ -165,7 +165,7 @@ pub(crate) struct PackedBody {
 }
 
 impl PackedBody {
-    /// Gives how many bytes it takes.
+    /// Returns how many bytes it takes.
     pub(crate) fn len(&self) -> usize {
         self.bytes.len()
     }
@@ -234,7 +234,7 @@ impl Packer {
         }
     }
 
-    /// Gives a packed text.
+    /// Returns a packed text.
     pub(crate) fn unpack(&mut self, packed: &PackedBody) -> Result<Vec<u8>, CodecError> {
         let Some(len) = packed.raw_len else {
             return Ok(packed.bytes.to_vec());
@@ -256,7 +256,7 @@ pub(crate) fn join_columns<const N: usize>(columns: [&[u8]; N]) -> Vec<u8> {
     out
 }
 
-/// Gives the places of `N` columns, which must fill `bytes`.
+/// Returns the places of `N` columns, which must fill `bytes`.
 pub(crate) fn column_places<const N: usize>(
     bytes: &[u8],
     what: &'static str,
@@ -290,7 +290,7 @@ impl Digest {
         self.0.update(bytes);
     }
 
-    /// Gives the digest of all bytes so far.
+    /// Returns the digest of all bytes so far.
     pub(crate) fn value(&self) -> u128 {
         self.0.digest128()
     }

@@ -105,7 +105,7 @@ struct Before {
     connections: BTreeMap<ResourceId, ConnectionId>,
 }
 
-/// Gives the index of a segment. `resource_of` knows every object of the records.
+/// Returns the index of a segment. `resource_of` knows every object of the records.
 pub(crate) fn encode(
     objects: &[ObjectKey],
     records: &[Record],
@@ -299,7 +299,7 @@ fn put_key(out: &mut Vec<u8>, key: &ObjectKey) {
     varint::put(out, u128::from(key.resource.0));
     put_sized(out, key.namespace.as_bytes());
     put_sized(out, key.name.as_bytes());
-    // A uid in its usual spelling is 16 bytes behind a 0; any other is a text whose length is told
+    // A uid in its usual spelling is 16 bytes after a 0; any other is a text whose length is given
     // one too high.
     if let Some(number) = uuid_number(&key.uid) {
         out.push(0);
@@ -333,7 +333,7 @@ fn take_key(keys: &mut FieldReader<'_>) -> Result<ObjectKey, CodecError> {
     })
 }
 
-/// Gives the number of a UUID in lower-case hex with dashes, if it is one.
+/// Returns the number of a UUID in lower-case hex with dashes, if it is one.
 fn uuid_number(uid: &str) -> Option<u128> {
     let number = u128::from_str_radix(&uid.replace('-', ""), 16).ok()?;
     (uuid_text(number) == uid).then_some(number)

@@ -7,7 +7,7 @@ use super::CodecError;
 use crate::limits::MAX_RECORD;
 use bincode::{Decode, Encode, config};
 
-/// Gives the bytes of a record.
+/// Returns the bytes of a record.
 pub(crate) fn encode<T: Encode>(record: &T) -> Result<Vec<u8>, CodecError> {
     bincode::encode_to_vec(record, config::legacy().with_limit::<MAX_RECORD>()).map_err(|cause| {
         CodecError::Library {

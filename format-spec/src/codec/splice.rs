@@ -18,7 +18,7 @@ use crate::id::BlobId;
 use crate::limits::{BLOB_MIN, len64, place32};
 use imara_diff::{Algorithm, Diff, InternedInput};
 
-/// Gives a long text that is inserted its number in the blob log, or refuses to take it there.
+/// Stores long inserted texts in the blob log by number; may refuse one.
 pub(crate) trait Blobs {
     fn intern(&mut self, text: &[u8]) -> Option<BlobId>;
 }
@@ -75,7 +75,7 @@ impl<'a> PieceWalk<'a> {
         }
     }
 
-    /// Gives the bytes from here to the start of piece number `piece`.
+    /// Returns the bytes from here to the start of piece number `piece`.
     fn to(&mut self, piece: u32) -> &'a [u8] {
         let count = place32(piece.saturating_sub(self.piece));
         let len = pieces(self.rest).take(count).map(<[u8]>::len).sum();
@@ -130,7 +130,7 @@ impl<B: Blobs> Hunks<'_, B> {
     }
 }
 
-/// Gives the new text from the old one and its delta, at most `max` bytes long.
+/// Returns the new text from the old one and its delta, at most `max` bytes long.
 ///
 /// `blob` looks a text of the blob log up. All of `text` must be used.
 pub(crate) fn apply<E: From<CodecError>>(
@@ -200,7 +200,7 @@ pub(crate) fn pieces(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split_inclusive(|byte| ends_piece(*byte))
 }
 
-/// Gives how many bytes two texts share at their start and at their end, in whole pieces of both,
+/// Returns how many bytes two texts share at their start and at their end, in whole pieces of both,
 /// never overlapping.
 pub(crate) fn shared_ends(old: &[u8], new: &[u8]) -> (usize, usize) {
     let same = old.iter().zip(new).take_while(|(a, b)| a == b).count();
@@ -231,7 +231,7 @@ pub(crate) fn shared_ends(old: &[u8], new: &[u8]) -> (usize, usize) {
 /// JSON string.
 const LONG_NAME: usize = 8;
 
-/// Gives the text for an object that is encoded against nothing.
+/// Returns the text for an object that is encoded against nothing.
 pub(crate) fn seed_of(key: &ObjectKey) -> Vec<u8> {
     let namespace = if key.namespace.is_empty() {
         String::new()
@@ -245,7 +245,7 @@ pub(crate) fn seed_of(key: &ObjectKey) -> Vec<u8> {
     .into_bytes()
 }
 
-/// Gives the body of `other` with its name and uid replaced by those of `key`.
+/// Returns the body of `other` with its name and uid replaced by those of `key`.
 pub(crate) fn seed_from_other(body: &[u8], other: &ObjectKey, key: &ObjectKey) -> Vec<u8> {
     let named = if other.name.len() >= LONG_NAME {
         replace(body, &other.name, &key.name)

@@ -164,12 +164,12 @@ impl<'a> FieldReader<'a> {
         std::str::from_utf8(self.sized(bound)?).map_err(|_not_utf8| CodecError::NotUtf8 { what })
     }
 
-    /// Tells whether everything was read.
+    /// Returns whether everything was read.
     pub(crate) fn is_empty(&self) -> bool {
         self.rest.is_empty()
     }
 
-    /// Gives what was not read yet.
+    /// Returns what was not read yet.
     pub(crate) fn rest(&self) -> &'a [u8] {
         self.rest
     }

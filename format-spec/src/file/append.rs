@@ -160,12 +160,12 @@ impl Appender {
         }
     }
 
-    /// Gives the file's path.
+    /// Returns the file's path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Gives the number of the record that will be appended next.
+    /// Returns the number of the record that will be appended next.
     pub fn next_seq(&self) -> Seq {
         Seq(self.segment.end())
     }
@@ -201,7 +201,7 @@ impl Appender {
         len64(bytes.saturating_add(self.segment.note_bytes))
     }
 
-    /// Tells how much of the file is used, and how long it can become.
+    /// Returns how much of the file is used, and how long it can become.
     pub fn usage(&mut self) -> Usage {
         if let Some(database) = &mut self.database {
             self.growth.look(database, &self.backend);
@@ -280,7 +280,7 @@ impl Appender {
         made.map_err(|error| self.storage()(error.to_string()))
     }
 
-    /// Tells what the objects of each resource take in memory.
+    /// Returns what the objects of each resource take in memory.
     pub fn object_memory(&self) -> Vec<ObjectMemory> {
         let live = self.encoder.memory();
         self.seen
@@ -613,13 +613,13 @@ impl Appender {
         Ok(())
     }
 
-    /// Gives the parts that packing needs: the database, and the lock that must outlive it.
+    /// Returns the parts that packing needs: the database, and the lock that must outlive it.
     pub(crate) fn into_parts(self) -> (PathBuf, Option<PanicFence<Database>>, Exclusive) {
         (self.path, self.database, self.backend)
     }
 }
 
-/// Gives the folder of a file.
+/// Returns the folder of a file.
 fn folder_of(path: &Path) -> &Path {
     let folder = path.parent();
     folder
@@ -627,7 +627,7 @@ fn folder_of(path: &Path) -> &Path {
         .unwrap_or(Path::new("."))
 }
 
-/// Opens the database over a file that is held for writing.
+/// Opens the database over a file that is locked for writing.
 pub(crate) fn open_database(backend: Exclusive) -> Result<PanicFence<Database>, String> {
     fenced(|| {
         Database::builder()
@@ -744,7 +744,7 @@ impl Appender {
     }
 }
 
-/// Says that the file holds what this version of the format allows.
+/// Notes that the file uses what this version of the format allows.
 fn stamp_format(database: &Database) -> Result<(), redb::Error> {
     let transaction = database.begin_write()?;
     transaction
@@ -754,7 +754,7 @@ fn stamp_format(database: &Database) -> Result<(), redb::Error> {
     Ok(())
 }
 
-/// Gives the writing end of a stream behind what the file holds of it.
+/// Returns the writing end of a stream behind what the file holds of it.
 fn resume_stream(
     database: &Database,
     table: TableDefinition<'_, u64, &'static [u8]>,
@@ -829,7 +829,7 @@ impl CarriedState {
     }
 }
 
-/// Gives the last event of an object that is still there at the end.
+/// Returns the last event of an object that is still there at the end.
 fn live_version(reel: &Reel, object: ObjectId) -> Option<Seq> {
     let last = reel.versions(object).last().copied()?;
     (reel.kind_of(last)? != EventType::Deleted).then_some(last)

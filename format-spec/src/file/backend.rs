@@ -32,7 +32,7 @@ fn io_error(path: &Path) -> impl Fn(io::Error) -> OpenError {
     }
 }
 
-/// A file that this program alone writes: the lock is held as long as any copy of this lives.
+/// A file that this program alone writes: the lock lives as long as any copy of this.
 #[derive(Clone, Debug)]
 pub(crate) struct Exclusive {
     file: Arc<Mutex<File>>,
@@ -94,7 +94,7 @@ impl Exclusive {
         self
     }
 
-    /// Tells whether something failed by the bound since this was asked last.
+    /// Returns whether something failed by the bound since this was asked last.
     pub(crate) fn take_refusal(&self) -> bool {
         self.bound.was_refused.swap(false, Ordering::Relaxed)
     }
@@ -110,7 +110,7 @@ impl Exclusive {
         ))
     }
 
-    /// Gives the file's length, in bytes.
+    /// Returns the file's length, in bytes.
     pub(crate) fn file_bytes(&self) -> u64 {
         held(&self.file).metadata().map_or(0, |facts| facts.len())
     }
@@ -213,7 +213,7 @@ impl Overlay {
         })
     }
 
-    /// Gives the first bytes of the file, at most `most`.
+    /// Returns the first bytes of the file, at most `most`.
     pub(crate) fn start(&self, most: u64) -> io::Result<Vec<u8>> {
         let mut file = held(&self.file);
         file.seek(SeekFrom::Start(0))?;
@@ -222,7 +222,7 @@ impl Overlay {
         Ok(bytes)
     }
 
-    /// Gives the file's length, in bytes.
+    /// Returns the file's length, in bytes.
     pub(crate) fn file_len(&self) -> u64 {
         self.file_len
     }
@@ -247,7 +247,7 @@ impl Overlay {
     }
 }
 
-/// Gives the place within its page.
+/// Returns the place within its page.
 #[expect(clippy::expect_used, reason = "a remainder is below its divisor")]
 fn within_page(at: u64) -> usize {
     usize::try_from(at % PAGE).expect("a page is short")
@@ -352,7 +352,7 @@ thread_local! {
     static DEPTH: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Tells whether a panic on this thread would be caught and become an error: a program's panic hook
+/// Returns whether a panic on this thread would be caught and become an error: a program's panic hook
 /// can stay silent then.
 pub fn panic_is_caught() -> bool {
     DEPTH.get() > 0

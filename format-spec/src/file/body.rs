@@ -70,7 +70,7 @@ enum BodyFault {
     Spent,
 }
 
-/// What a checkpoint says of a body.
+/// A body in a checkpoint.
 pub(crate) enum StoredBody {
     /// Here it is.
     Here(Arc<[u8]>),
@@ -129,13 +129,13 @@ impl BodyReader {
             })
     }
 
-    /// Gives a block's bodies.
+    /// Returns a block's bodies.
     pub(crate) fn bodies(&self, reel: &Reel, block: &Block) -> Result<Arc<Bodies>, ReadError> {
         self.bodies_within(reel, block, &mut { ReadAllowance::ALL })?
             .ok_or_else(|| damaged(block, SPENT.to_owned()))
     }
 
-    /// Gives a block's bodies; nothing if more would have to be decoded for that than may be.
+    /// Returns a block's bodies; nothing if more would have to be decoded for that than may be.
     pub(crate) fn bodies_within(
         &self,
         reel: &Reel,
@@ -206,7 +206,7 @@ impl BodyReader {
         })
     }
 
-    /// Gives the place of an event among the events of its block.
+    /// Returns the place of an event among the events of its block.
     pub(crate) fn place_in(reel: &Reel, block: &Block, seq: Seq) -> usize {
         let start = block.start.record;
         // A caller's number beyond the block is beyond every place in it.
@@ -214,7 +214,7 @@ impl BodyReader {
         before.saturating_sub(reel.loaded.heads.notes_between(start, seq.0))
     }
 
-    /// Gives a checkpoint's frame; nothing if it may not be decoded now.
+    /// Returns a checkpoint's frame; nothing if it may not be decoded now.
     fn stored(
         &self,
         span: FrameSpan,
@@ -245,7 +245,7 @@ impl BodyReader {
         Ok(Some(stored))
     }
 
-    /// Gives the body of an object's last version before a checkpoint that holds it.
+    /// Returns the body of an object's last version before a checkpoint that holds it.
     ///
     /// [`StoredBody::Elsewhere`] if the frame is damaged: the body stands elsewhere too.
     pub(crate) fn stored_body(
@@ -274,7 +274,7 @@ impl BodyReader {
         }
     }
 
-    /// Gives a body that was put together before.
+    /// Returns a body that was put together before.
     pub(crate) fn known(&self, seq: Seq) -> Option<Arc<[u8]>> {
         held(&self.known)
             .get(seq, |body| body.len())
@@ -390,7 +390,7 @@ fn missing(id: BlobId) -> ReadError {
     }
 }
 
-/// Gives who an object is.
+/// Returns the identity of an object.
 pub(crate) fn key_of(reel: &Reel, object: ObjectId) -> Option<&ObjectKey> {
     let place = usize::try_from(object.0).ok()?;
     reel.objects().get(place).map(|object| &object.key)
@@ -405,7 +405,7 @@ struct DeltaStep {
     base: Base,
 }
 
-/// Gives the body of an event; with `at`, of one that is the last of its object before `at`.
+/// Returns the body of an event; with `at`, of one that is the last of its object before `at`.
 pub(crate) fn body_of(
     reel: &Reel,
     reader: &BodyReader,
@@ -415,7 +415,7 @@ pub(crate) fn body_of(
     body_within(reel, reader, seq, at, &mut { ReadAllowance::ALL })?.ok_or_else(|| lost(seq))
 }
 
-/// Gives the same, if no more has to be decoded for it than may be. What was decoded is kept: the next
+/// Returns the same, if no more has to be decoded for it than may be. What was decoded is kept: the next
 /// to ask for it has less to do.
 pub(crate) fn body_within(
     reel: &Reel,
@@ -523,7 +523,7 @@ fn step(
     }))
 }
 
-/// Gives the last checkpoint before `at`, its parent, and so on.
+/// Returns the last checkpoint before `at`, its parent, and so on.
 #[expect(clippy::expect_used, reason = "as many as there are keys")]
 fn ladder(reel: &Reel, at: Seq) -> Vec<&Checkpoint> {
     let all = &reel.loaded.checkpoints;
@@ -537,7 +537,7 @@ fn ladder(reel: &Reel, at: Seq) -> Vec<&Checkpoint> {
     ladder
 }
 
-/// Gives a body that stands in a checkpoint of the ladder.
+/// Returns a body that stands in a checkpoint of the ladder.
 ///
 /// An event before the ladder's top is its object's last before that: the first one asked for because
 /// the caller says so, one further back because the version after it lies behind the top, or is told
@@ -560,7 +560,7 @@ fn stored(
     way
 }
 
-/// Gives the checkpoint of the ladder that holds an object's version.
+/// Returns the checkpoint of the ladder that holds an object's version.
 fn holder<'a>(
     reel: &Reel,
     ladder: &[&'a Checkpoint],
@@ -584,7 +584,7 @@ fn holder<'a>(
     ladder.iter().find(|at| seq.0 >= at.parent_seq).copied()
 }
 
-/// Gives the version of an object before `seq`, if none between them may be lost.
+/// Returns the version of an object before `seq`, if none between them may be lost.
 fn before(reel: &Reel, object: ObjectId, seq: Seq) -> Result<Seq, ReadError> {
     let before = reel.versions.before(object, seq).ok_or_else(|| lost(seq))?;
     if hidden(reel, before, seq) {
@@ -594,7 +594,7 @@ fn before(reel: &Reel, object: ObjectId, seq: Seq) -> Result<Seq, ReadError> {
     }
 }
 
-/// Tells whether damage took records between two.
+/// Returns whether damage took records between two.
 fn hidden(reel: &Reel, from: Seq, to: Seq) -> bool {
     let lost = &reel.loaded.heads.lost;
     lost.iter()
@@ -647,7 +647,7 @@ impl ReadAllowance {
         left.is_some()
     }
 
-    /// Tells whether one more body may be put together.
+    /// Returns whether one more body may be put together.
     pub(crate) fn has_body(&self) -> bool {
         self.body_bytes > 0
     }

@@ -37,7 +37,7 @@ impl<K: Hash + Eq + Copy, V> Cache<K, V> {
         self.most = most;
     }
 
-    /// Gives what is kept under a key.
+    /// Returns what is kept under a key.
     pub(crate) fn get(&mut self, key: K, bytes: impl Fn(&V) -> usize) -> Option<Arc<V>> {
         if let Some(value) = self.young.get(&key) {
             return Some(Arc::clone(value));

@@ -4,7 +4,7 @@
 //!
 //! Checkpoint n holds the live objects that changed since checkpoint p, its parent: n with its lowest set
 //! bit cleared; 0 is the reel's empty start. So the state at checkpoint n is in n, its parent and so on: in
-//! as many as n has bits set. Events are left out: an hour of them is never asked for at once, and they are
+//! as many as n has bits set. Events are left out: an hour of them is never read at once, and they are
 //! half of all objects.
 
 use super::encoder::Encoder;
@@ -38,12 +38,12 @@ pub(crate) struct CheckpointPart {
     pub(crate) span: FrameSpan,
 }
 
-/// Gives the number of a checkpoint's parent.
+/// Returns the number of a checkpoint's parent.
 pub(crate) fn parent(number: u32) -> u32 {
     number & number.wrapping_sub(1)
 }
 
-/// Tells whether objects of a resource are left out: those whose resource is called `events`.
+/// Returns whether objects of a resource are left out: those whose resource is called `events`.
 pub(crate) fn left_out(note: &Note) -> Option<ResourceId> {
     match note {
         Note::Resource(info) if info.plural == "events" => Some(info.id),
@@ -89,7 +89,7 @@ impl Checkpoint {
         record::decode(&frame::unpack(row, &[], MAX_RECORD)?)
     }
 
-    /// Gives the frame that holds an object, if one does.
+    /// Returns the frame that holds an object, if one does.
     pub(crate) fn part_of(&self, object: ObjectId) -> Option<FrameSpan> {
         let count = self.parts.partition_point(|part| part.first <= object.0);
         let part = self.parts.get(count.checked_sub(1)?)?;
@@ -171,7 +171,7 @@ impl CheckpointFrame {
         Ok(Self { objects, bodies })
     }
 
-    /// Gives the delta of an object against its seed.
+    /// Returns the delta of an object against its seed.
     pub(crate) fn delta(&self, object: ObjectId) -> Option<(&[u8], &[u8])> {
         let place = self.objects.binary_search(&object.0).ok()?;
         match self.bodies.delta(place)? {

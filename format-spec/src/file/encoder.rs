@@ -44,7 +44,7 @@ struct LiveObject {
     name_bytes: u16,
 }
 
-/// Where who an object is and its last body stand.
+/// The places of an object's identity and of its last body.
 #[derive(Debug)]
 enum BodyPlace {
     Memory(Box<(ObjectKey, PackedBody)>),
@@ -79,7 +79,7 @@ pub(crate) struct LiveMemory {
 }
 
 impl LiveMemory {
-    /// Gives how many bytes that is.
+    /// Returns how many bytes that is.
     pub(crate) const fn bytes(&self) -> u64 {
         self.boxed_bytes
             .saturating_add(self.objects.saturating_mul(ROW_BYTES))
@@ -172,13 +172,13 @@ impl Encoder {
         }
     }
 
-    /// Gives the last body of a live object.
+    /// Returns the last body of a live object.
     pub(crate) fn last(&mut self, object: ObjectId) -> Option<Result<Vec<u8>, CodecError>> {
         let kept = self.kept(object).transpose()?;
         Some(kept.map(|(_, body)| body))
     }
 
-    /// Gives who a live object is, and its last body.
+    /// Returns the identity of a live object, and its last body.
     fn kept(&mut self, object: ObjectId) -> Result<Option<(ObjectKey, Vec<u8>)>, CodecError> {
         let Some(last) = self.live.get(&object) else {
             return Ok(None);
@@ -259,7 +259,7 @@ impl Encoder {
         Ok(new)
     }
 
-    /// Tells what the live objects of each resource take in memory.
+    /// Returns what the live objects of each resource take in memory.
     pub(crate) fn memory(&self) -> &HashMap<ResourceId, LiveMemory> {
         &self.memory
     }
@@ -317,12 +317,12 @@ impl Encoder {
         self.body_bytes
     }
 
-    /// Tells whether all live objects' bodies fit into memory.
+    /// Returns whether all live objects' bodies fit into memory.
     pub(crate) const fn fits_memory(&self) -> bool {
         self.body_bytes <= self.max_boxed_bytes
     }
 
-    /// Gives the live objects that changed in a record from `seq` on, in the order of their numbers.
+    /// Returns the live objects that changed in a record from `seq` on, in the order of their numbers.
     pub(crate) fn changed_since(&self, seq: u64, but: &HashSet<ResourceId>) -> Vec<ObjectId> {
         let mut changed: Vec<ObjectId> = self
             .live
@@ -334,7 +334,7 @@ impl Encoder {
         changed
     }
 
-    /// Gives who a live object is, and its last body.
+    /// Returns the identity of a live object, and its last body.
     pub(crate) fn live_body(
         &mut self,
         object: ObjectId,
@@ -409,7 +409,7 @@ impl Encoder {
         Ok((Base::Whole, splice::seed_of(key), whole(block)))
     }
 
-    /// Gives a live object that may look like a new one.
+    /// Returns a live object that may look like a new one.
     fn like(&self, key: &ObjectKey) -> Option<ObjectId> {
         let live = |id: &&ObjectId| self.live.contains_key(*id);
         self.alike
@@ -470,7 +470,7 @@ fn whole(block: u32) -> DeltaReach {
     }
 }
 
-/// Gives a name without what a generator put at its end, and with `#` for each number.
+/// Returns a name without what a generator put at its end, and with `#` for each number.
 fn stem(name: &str) -> String {
     let parts: Vec<&str> = name.split_inclusive(['-', '.']).collect();
     let kept = parts
@@ -488,7 +488,7 @@ fn stem(name: &str) -> String {
     stem
 }
 
-/// Tells whether a part of a name looks drawn by chance: the five or more letters and digits that
+/// Returns whether a part of a name looks drawn by chance: the five or more letters and digits that
 /// Kubernetes appends, which hold no vowel.
 fn is_generated(part: &str) -> bool {
     part.len() >= 5
@@ -507,7 +507,7 @@ const MOST: usize = 1 << 20;
 pub(crate) struct Fingerprints(RandomState, RandomState);
 
 impl Fingerprints {
-    /// Gives the fingerprint of some bytes.
+    /// Returns the fingerprint of some bytes.
     pub(crate) fn of(&self, bytes: &[u8]) -> (u64, u64) {
         (self.0.hash_one(bytes), self.1.hash_one(bytes))
     }
@@ -521,7 +521,7 @@ pub(crate) struct BlobTexts {
 }
 
 impl BlobTexts {
-    /// Gives the log's writing end: texts enter it in `column` with numbers from `first + count` on.
+    /// Returns the log's writing end: texts enter it in `column` with numbers from `first + count` on.
     pub(crate) fn log<'a>(
         &'a mut self,
         column: &'a mut BlobColumn,
@@ -541,7 +541,7 @@ impl BlobTexts {
 pub(crate) struct BlobReader<'a>(&'a BlobTexts);
 
 impl BlobTexts {
-    /// Gives the log for looking texts up only.
+    /// Returns the log for looking texts up only.
     pub(crate) fn as_is(&self) -> BlobReader<'_> {
         BlobReader(self)
     }
@@ -569,7 +569,7 @@ impl BlobLog<'_> {
         Some(BlobId(id))
     }
 
-    /// Gives a text its number, new or old, whatever its length and however many there are.
+    /// Returns the number of a text, new or old, for any length and any number of texts.
     pub(crate) fn always(&mut self, text: &[u8]) -> Option<BlobId> {
         self.intern(text).or_else(|| self.push(text))
     }

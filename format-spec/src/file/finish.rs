@@ -67,7 +67,7 @@ impl Appender {
 }
 
 impl Sealed {
-    /// Gives what the file is as it stands.
+    /// Returns what the file is as it stands.
     pub fn stats(&self) -> FinishStats {
         FinishStats {
             file_bytes: self.lock.file_bytes(),
@@ -128,7 +128,7 @@ impl Sealed {
     }
 }
 
-/// Gives the path of the copy: beside the file, so that renaming it is one step.
+/// Returns the path of the copy: beside the file, so that renaming it is one step.
 fn copy_path(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".tmp");

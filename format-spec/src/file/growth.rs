@@ -92,7 +92,7 @@ impl FileGrowth {
         self.counted.unwrap_or(0).saturating_add(self.since)
     }
 
-    /// Tells whether `bytes` more are a small part of the room that is left.
+    /// Returns whether `bytes` more are a small part of the room that is left.
     pub(crate) fn has_room_for(&self, bytes: u64) -> bool {
         self.max.is_none() || bytes <= self.reach.saturating_sub(self.used()) / 8
     }
@@ -151,7 +151,7 @@ fn percent(part: u64, whole: u64) -> u64 {
     part.saturating_mul(100).checked_div(whole).unwrap_or(100)
 }
 
-/// Gives how long a file becomes that doubles while it may.
+/// Returns how long a file becomes that doubles while it may.
 fn doubled(len: u64, max: u64) -> u64 {
     let mut reach = len.max(1);
     while reach.saturating_mul(2) <= max {
@@ -160,7 +160,7 @@ fn doubled(len: u64, max: u64) -> u64 {
     reach
 }
 
-/// Gives what a row takes: the database rounds up to powers of two of its page.
+/// Returns what a row takes: the database rounds up to powers of two of its page.
 #[expect(
     clippy::expect_used,
     reason = "a length in memory is far below 2^63 pages"

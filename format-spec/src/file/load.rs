@@ -327,7 +327,7 @@ pub(crate) struct Heads {
 /// How many records share one entry of the lows.
 const GROUP: usize = 1024;
 
-/// Tells the number of an object from what stands in its place.
+/// Reads the number of an object from its place.
 const fn is_event(object: u32) -> bool {
     object != NOTE && object != LOST
 }
@@ -429,7 +429,7 @@ impl Heads {
         }
     }
 
-    /// Gives how many notes lie between two records, the first of them included.
+    /// Returns how many notes lie between two records, the first of them included.
     pub(crate) fn notes_between(&self, from: u64, to: u64) -> usize {
         let below = |end: u64| self.notes.partition_point(|note| *note < end);
         below(to).saturating_sub(below(from))
@@ -509,7 +509,7 @@ impl Heads {
         })
     }
 
-    /// Gives the number of records up to and including the last event received at `at` or before,
+    /// Returns the number of records up to and including the last event received at `at` or before,
     /// and the notes right behind it that are not later.
     ///
     /// A note may be written long after the time it tells of; events behind that time are not drawn
@@ -540,7 +540,7 @@ impl Heads {
         Seq(len64(events + notes))
     }
 
-    /// Gives the objects' numbers, for indexing.
+    /// Returns the objects' numbers, for indexing.
     pub(crate) fn objects(&self) -> impl Iterator<Item = Slot> {
         self.objects.iter().map(|object| match *object {
             NOTE => Slot::Note,

@@ -154,7 +154,7 @@ fn read_format(transaction: &ReadTransaction, path: &Path) -> Result<FormatVersi
     }
 }
 
-/// Tells whether the recording was finished, and whether all of it is there then.
+/// Returns whether the recording was finished, and whether all of it is there then.
 fn read_state(
     transaction: &ReadTransaction,
     loaded: &mut Loaded,
@@ -193,7 +193,7 @@ fn read_state(
     }
 }
 
-/// Says in words what a file begins with.
+/// Describes the beginning of a file.
 fn what_it_is(start: &[u8]) -> String {
     let known: [(&[u8], &str); 10] = [
         (b"PK", "starts with \"PK\": a zip archive"),
@@ -225,7 +225,7 @@ fn what_it_is(start: &[u8]) -> String {
 /// How many bytes are read at once.
 const PIECE: usize = 256 * 1024;
 
-/// Gives the XXH3-128 of all bytes of a file: no change of it, not even damage, goes unnoticed.
+/// Returns the XXH3-128 of all bytes of a file: no change of it, not even damage, goes unnoticed.
 ///
 /// It takes the same little memory for any length.
 ///

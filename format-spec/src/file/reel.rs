@@ -48,7 +48,7 @@ impl std::fmt::Debug for Reel {
 pub struct ReelObject {
     /// Its number.
     pub id: ObjectId,
-    /// Who it is.
+    /// Its identity.
     pub key: ObjectKey,
 }
 
@@ -152,7 +152,7 @@ impl Versions {
             .unwrap_or_default()
     }
 
-    /// Gives the last version before `seq`.
+    /// Returns the last version before `seq`.
     pub(crate) fn before(&self, object: ObjectId, seq: Seq) -> Option<Seq> {
         let all = self.of(object);
         let count = all.partition_point(|known| *known < seq);
@@ -166,8 +166,8 @@ impl Reel {
     ///
     /// # Errors
     ///
-    /// If the file cannot be read, is no reel, is being recorded, or is of an unknown format. Damage
-    /// is no error as long as anything can be read: see [`Self::damage`].
+    /// If the file cannot be read, is not a reel, is being recorded, or is of an unknown format. Damage
+    /// is not an error as long as anything can be read: see [`Self::damage`].
     pub fn open(path: &Path) -> Result<Self, OpenError> {
         let opened = open::open(path)?;
         let mut loaded = opened.loaded;
@@ -212,93 +212,93 @@ impl Reel {
         })
     }
 
-    /// Gives the file's path.
+    /// Returns the file's path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Gives the file's format.
+    /// Returns the file's format.
     pub fn format(&self) -> FormatVersion {
         self.format
     }
 
-    /// Tells whether the last recorder ended in order.
+    /// Returns whether the last recorder ended in order.
     pub fn is_finished(&self) -> bool {
         self.finished
     }
 
-    /// Gives the number of records, events and notes.
+    /// Returns the number of records, events and notes.
     pub fn end(&self) -> Seq {
         Seq(self.loaded.heads.len())
     }
 
-    /// Gives the number of events.
+    /// Returns the number of events.
     pub fn event_count(&self) -> u64 {
         self.loaded.heads.events()
     }
 
-    /// Gives all notes in their order.
+    /// Returns all notes in their order.
     pub fn notes(&self) -> &[NoteEntry] {
         &self.loaded.notes
     }
 
-    /// Gives what was found unreadable at opening; empty for a whole file.
+    /// Returns what was found unreadable at opening; empty for a whole file.
     pub fn damage(&self) -> &[Damage] {
         &self.loaded.damage
     }
 
-    /// Gives the objects by their numbers.
+    /// Returns the objects by their numbers.
     pub fn objects(&self) -> &[ReelObject] {
         &self.objects
     }
 
-    /// Gives the events of an object in their order.
+    /// Returns the events of an object in their order.
     pub fn versions(&self, object: ObjectId) -> &[Seq] {
         self.versions.of(object)
     }
 
-    /// Gives all of an event but its body; nothing for notes.
+    /// Returns all of an event but its body; nothing for notes.
     pub fn head(&self, seq: Seq) -> Option<EventHead> {
         self.loaded.heads.head(seq)
     }
 
-    /// Gives when a record was received.
+    /// Returns when a record was received.
     pub fn stamp(&self, seq: Seq) -> Option<Stamp> {
         self.loaded.heads.stamp(seq)
     }
 
-    /// Gives the object of an event; nothing for notes.
+    /// Returns the object of an event; nothing for notes.
     pub fn object_of(&self, seq: Seq) -> Option<ObjectId> {
         self.loaded.heads.object(seq)
     }
 
-    /// Gives what an event said; nothing for notes.
+    /// Returns the type of an event; nothing for notes.
     pub fn kind_of(&self, seq: Seq) -> Option<EventType> {
         self.loaded.heads.kind(seq).map(|(kind, _)| kind)
     }
 
-    /// Gives how an event is known; nothing for notes.
+    /// Returns how an event is known; nothing for notes.
     pub fn evidence_of(&self, seq: Seq) -> Option<Evidence> {
         self.loaded.heads.kind(seq).map(|(_, evidence)| evidence)
     }
 
-    /// Gives the request that an event came from; nothing for notes.
+    /// Returns the request that an event came from; nothing for notes.
     pub fn connection_of(&self, seq: Seq) -> Option<ConnectionId> {
         self.loaded.heads.connection(seq)
     }
 
-    /// Gives the resourceVersion of an event, if it is a number.
+    /// Returns the resourceVersion of an event, if it is a number.
     pub fn rv_of(&self, seq: Seq) -> Option<u128> {
         self.loaded.heads.version(seq)
     }
 
-    /// Gives the number of records up to and including the last event that was received at `at` or
+    /// Returns the number of records up to and including the last event that was received at `at` or
     /// before, and the notes right behind it that are not later.
     pub fn seq_after(&self, at: RecordedAt) -> Seq {
         self.loaded.heads.seq_after(at)
     }
 
-    /// Gives the object's bytes of an event, as the server sent them.
+    /// Returns the object's bytes of an event, as the server sent them.
     ///
     /// # Errors
     ///
@@ -307,7 +307,7 @@ impl Reel {
         body::body_of(self, &self.reader, seq, None)
     }
 
-    /// Gives the same as [`Self::body`], for one of many objects of the state at `at`: of the version
+    /// Returns the same as [`Self::body`], for one of many objects of the state at `at`: of the version
     /// that is the object's last one before `at`. Checkpoints make this cheaper when many are asked.
     ///
     /// # Errors
@@ -317,10 +317,10 @@ impl Reel {
         body::body_of(self, &self.reader, seq, Some(at))
     }
 
-    /// Prepares a [`Self::body_at`] that will be asked for, as far as the allowance goes, and takes off
-    /// it what that took. Tells whether all is done: otherwise the next call goes on from there.
+    /// Prepares a later call of [`Self::body_at`], as far as the allowance goes, and takes off
+    /// it what that took. Returns whether all is done: otherwise the next call continues from there.
     ///
-    /// What is prepared is kept in bounded memory: what is not asked for soon may be gone by then.
+    /// What is prepared is kept in bounded memory: what is not read soon may be gone by then.
     ///
     /// # Errors
     ///
@@ -340,12 +340,12 @@ impl Reel {
         self.reader.bound(bytes);
     }
 
-    /// Gives the resources that checkpoints leave out.
+    /// Returns the resources that checkpoints leave out.
     pub(crate) fn left_out(&self) -> &HashSet<ResourceId> {
         &self.left_out
     }
 
-    /// Gives a text of the blob log.
+    /// Returns a text of the blob log.
     ///
     /// # Errors
     ///
@@ -363,17 +363,17 @@ impl Reel {
         Scan::new(self, from)
     }
 
-    /// Tells how much was decoded since opening.
+    /// Returns how much was decoded since opening.
     pub fn counts(&self) -> ReadCounts {
         self.reader.counts()
     }
 
-    /// Gives the blocks in their order.
+    /// Returns the blocks in their order.
     pub fn blocks(&self) -> &[BlockInfo] {
         &self.blocks
     }
 
-    /// Tells where the file's bytes are.
+    /// Returns where the file's bytes are.
     pub fn sizes(&self) -> SizeBreakdown {
         SizeBreakdown {
             file: self.file_bytes,

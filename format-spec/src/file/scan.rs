@@ -1,5 +1,5 @@
 //! Reads events one after another and decodes each block once. Damage is given as an error, then reading
-//! goes on behind it.
+//! continues after it.
 
 use super::reel::Reel;
 use crate::codec::bodies::{Base, Bodies};

@@ -61,23 +61,23 @@ impl Segment {
         })
     }
 
-    /// Gives the number of the record that comes next.
+    /// Returns the number of the record that comes next.
     pub(crate) fn end(&self) -> u64 {
         self.start.record.saturating_add(len64(self.records.len()))
     }
 
-    /// Tells whether it holds as much as a block should.
+    /// Returns whether it holds as much as a block should.
     pub(crate) fn is_full(&self) -> bool {
         self.records.len() >= BLOCK_RECORDS
             || self.bodies.len().saturating_add(self.note_bytes) >= BLOCK_RAW
     }
 
-    /// Tells whether a part of it is not durable.
+    /// Returns whether a part of it is not durable.
     pub(crate) fn is_pending(&self) -> bool {
         self.records.len() > self.done.records
     }
 
-    /// Gives a mark of what is there now, to be handed to [`Self::set_done`] once it is durable.
+    /// Returns a mark of what is there now, to be handed to [`Self::set_done`] once it is durable.
     pub(crate) fn now(&self) -> SegmentMark {
         SegmentMark {
             objects: self.objects.len(),
@@ -92,7 +92,7 @@ impl Segment {
         self.done = done;
     }
 
-    /// Gives the row of the part that is not durable yet; of the whole segment if `whole`.
+    /// Returns the row of the part that is not durable yet; of the whole segment if `whole`.
     pub(crate) fn tail_row(
         &self,
         whole: bool,
@@ -168,7 +168,7 @@ impl FrameStream {
         }
     }
 
-    /// Gives the offset at which the next frame will lie.
+    /// Returns the offset at which the next frame will lie.
     fn end(&self) -> u64 {
         let rest = self.part.len().saturating_add(self.pending.len());
         let whole = self.whole.saturating_mul(len64(EXTENT));
@@ -187,7 +187,7 @@ impl FrameStream {
         }
     }
 
-    /// Gives the rows that must be written for everything to be durable.
+    /// Returns the rows that must be written for everything to be durable.
     pub(crate) fn rows(&self) -> Vec<(u64, Vec<u8>)> {
         if self.pending.is_empty() {
             return Vec::new();
@@ -207,7 +207,7 @@ impl FrameStream {
     }
 }
 
-/// Gives the rows that a span of the stream touches: row number, and the bytes of it.
+/// Returns the rows that a span of the stream touches: row number, and the bytes of it.
 fn rows_of(span: FrameSpan) -> impl Iterator<Item = (u64, usize, usize)> {
     let size = len64(EXTENT);
     let FrameSpan { offset, len } = span;
@@ -260,7 +260,7 @@ pub(crate) struct BlockPlace {
 }
 
 impl BlockPlace {
-    /// Gives the directory's row of the block.
+    /// Returns the directory's row of the block.
     pub(crate) fn encode(&self) -> Result<Vec<u8>, CodecError> {
         frame::pack(&record::encode(self)?, frame::LEVEL_QUICK, &[])
     }

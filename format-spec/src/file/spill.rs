@@ -43,7 +43,7 @@ impl SpillFile {
         })
     }
 
-    /// Gives an empty file for what is live of this one.
+    /// Returns an empty file for what is live of this one.
     pub(crate) fn successor(&self) -> io::Result<Self> {
         Self::create(&self.folder)
     }
@@ -77,12 +77,12 @@ impl SpillFile {
         read.map(|()| text)
     }
 
-    /// A text is no longer needed.
+    /// Releases a text.
     pub(crate) fn forget(&mut self, place: SpillPlace) {
         self.live = self.live.saturating_sub(u64::from(place.len));
     }
 
-    /// Tells whether most of the file is no longer needed.
+    /// Returns whether most of the file is no longer needed.
     pub(crate) fn is_mostly_garbage(&self) -> bool {
         self.end.saturating_sub(self.live) > self.live.max(GARBAGE)
     }

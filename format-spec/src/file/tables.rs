@@ -28,7 +28,7 @@ pub(crate) const STATE_KEY: &str = "state";
 /// What the value of [`FORMAT_KEY`] begins with.
 pub(crate) const FORMAT_WORD: &[u8; 8] = b"kubereel";
 
-/// What is said of the whole file.
+/// The properties of the whole file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub(crate) struct FileState {
     /// Whether the last recorder ended in order and packed the file.
@@ -47,7 +47,7 @@ impl FileState {
     }
 }
 
-/// Gives the row that names the format.
+/// Returns the row that names the format.
 pub(crate) fn format_row() -> Vec<u8> {
     let mut row = FORMAT_WORD.to_vec();
     row.extend_from_slice(&FORMAT.major.to_le_bytes());

@@ -71,7 +71,7 @@ impl Whole {
         Rest::Share(share, has_error || !reel.damage().is_empty())
     }
 
-    /// Gives places that are spread over the file.
+    /// Returns places that are spread over the file.
     fn places(&self, unit: usize) -> impl Iterator<Item = usize> + use<> {
         let units = self.bytes.len() / unit;
         (0..units)

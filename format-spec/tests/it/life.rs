@@ -117,7 +117,7 @@ pub(super) fn key(told: &Told) -> ObjectKey {
     }
 }
 
-/// Asks everything of a reel that must hold `told` behind three notes.
+/// Asks everything of a reel that must have `told` after three notes.
 pub(super) fn check(path: &Path, told: &[Told]) {
     let reel = Reel::open(path).unwrap();
     assert_eq!(reel.damage(), []);

@@ -32,7 +32,7 @@ const MAX_TRIES: u32 = 4;
 /// The pause before the same is asked again, in milliseconds; it doubles.
 const PAUSE_MILLIS: u64 = 100;
 
-/// A server that is asked for the past of one resource.
+/// A server that answers about the past of one resource.
 #[derive(Debug)]
 pub(crate) struct Asker<'a> {
     server: &'a ApiServer,
@@ -148,7 +148,7 @@ impl<'a> Asker<'a> {
         })
     }
 
-    /// Tells whether the reel knows the object by its own name.
+    /// Returns whether the reel knows the object by its own name.
     fn is_plain(&self, sight: &PastObject) -> bool {
         let subject = self.target.subject();
         self.redactor.name(&subject, &sight.name, &sight.uid) == sight.name

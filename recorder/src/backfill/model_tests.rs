@@ -8,14 +8,14 @@ use kubereel_format::{EventType, GapVerdict};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One revision: of which object, and what happened; nothing for that of another resource.
+/// One revision: its object, and what happened; nothing for that of another resource.
 type HistoryRevision = Option<(String, String, EventType)>;
 
 /// A history, part of which may be forgotten, and which answers only so many questions.
 #[derive(Clone, Debug, Default)]
 struct ModelPast {
     revisions: Vec<HistoryRevision>,
-    /// What is asked for below this is gone.
+    /// Revisions below this are gone.
     floor: u128,
     budget: u32,
     asked: u32,

@@ -84,7 +84,7 @@ pub(crate) enum HistoryReply {
 
 /// A resource's history.
 pub(crate) trait ServerHistory: Send {
-    /// Tells what there was under a name at a revision.
+    /// Returns the object of a name at a revision.
     fn object(
         &mut self,
         namespace: &str,
@@ -92,7 +92,7 @@ pub(crate) trait ServerHistory: Send {
         at: u128,
     ) -> impl Future<Output = HistoryReply> + Send;
 
-    /// Tells all there was at a revision.
+    /// Returns all objects at a revision.
     fn all(&mut self, at: u128) -> impl Future<Output = HistoryReply> + Send;
 }
 
@@ -470,7 +470,7 @@ impl<H: ServerHistory> BackfillSearch<'_, H> {
     }
 }
 
-/// How many bytes of objects are held until they are written: 8 MiB.
+/// How many bytes of objects wait in memory until they are written: 8 MiB.
 const MAX_FOUND_BYTES: usize = 8 * 1024 * 1024;
 
 /// An event that was read back.
@@ -505,7 +505,7 @@ pub(crate) enum SearchStop {
 pub(crate) struct BackfillResult {
     /// The events, in no order.
     pub(crate) events: Vec<BackfillEvent>,
-    /// The revisions of which it is known which object of the resource changed there.
+    /// The revisions whose changed object of the resource is known.
     explained: BTreeSet<u128>,
     /// The objects that are not there at the end and were followed already, as far as they could be.
     met: BTreeSet<String>,
@@ -551,7 +551,7 @@ impl BackfillResult {
         std::mem::take(&mut self.begun)
     }
 
-    /// Notes that something could not be told. Gives true if nothing more is to be asked.
+    /// Notes that something could not be determined. Returns true if no further request is to be made.
     fn stopped(&mut self, stop: SearchStop) -> bool {
         self.is_unresolved = true;
         let (words, is_over) = match stop {
@@ -570,12 +570,12 @@ impl BackfillResult {
         self.lost_up_to = self.lost_up_to.max(Some(at));
     }
 
-    /// Tells whether that is known of a revision.
+    /// Returns whether that is known of a revision.
     fn is_lost(&self, at: u128) -> bool {
         self.lost_up_to.is_some_and(|lost| at <= lost)
     }
 
-    /// Tells whether something could not be determined.
+    /// Returns whether something could not be determined.
     const fn is_unresolved(&self) -> bool {
         self.is_unresolved
     }

@@ -10,7 +10,7 @@ const UNLIMITED: u64 = 1 << 62;
 /// the kernel counts pages of files and sockets, too, and kills at the limit.
 const PERCENT: u64 = 75;
 
-/// Gives how much memory the recorder may take by default: a part of the least limit of the control groups
+/// Returns how much memory the recorder may take by default: a part of the least limit of the control groups
 /// that this process is in, or `None` if none of them has one.
 pub fn default_max_memory() -> Option<u64> {
     let groups = std::fs::read_to_string("/proc/self/cgroup").ok()?;
@@ -18,7 +18,7 @@ pub fn default_max_memory() -> Option<u64> {
     Some(limit / 100 * PERCENT)
 }
 
-/// Gives the least limit on the way from the groups, as `/proc/self/cgroup` names them, to the root.
+/// Returns the least limit on the way from the groups, as `/proc/self/cgroup` names them, to the root.
 fn limit(root: &Path, groups: &str) -> Option<u64> {
     groups
         .lines()

@@ -37,7 +37,7 @@ pub(crate) struct RecordingLimits {
 pub(crate) struct Gate {
     max_bytes: u64,
     memory: MemoryPlan,
-    /// The resources of which nothing is written any more, and those of them that the appender has not
+    /// The resources that are not written any more, and those of them that the appender has not
     /// forgotten yet.
     ended: BTreeSet<ResourceId>,
     to_forget: BTreeSet<ResourceId>,
@@ -48,10 +48,10 @@ pub(crate) struct Gate {
     health: Arc<Health>,
     /// The resources that the reel shows as recorded, in this run.
     recorded: BTreeMap<ResourceId, ResourceInfo>,
-    /// The names that this run has said to be left out.
+    /// The names that this run has noted as left out.
     told: BTreeSet<GroupResource>,
     open: BTreeMap<ConnectionId, OpenConnection>,
-    /// Connections that go on although nothing of them is written.
+    /// Connections that stay open although nothing of them is written.
     shut: BTreeSet<ConnectionId>,
     tally: WriteVolumes,
     waiting_bytes: u64,
@@ -132,7 +132,7 @@ impl Gate {
         said
     }
 
-    /// Tells what becomes of an entry.
+    /// Decides about an entry.
     pub(crate) fn admit(&mut self, entry: &QueueEntry) -> Admission {
         let is_in = match about(entry) {
             EntryTopic::Announced(info) => return self.announce(info, entry.stamp()),
@@ -220,7 +220,7 @@ impl Gate {
         }
     }
 
-    /// Tells whether so much waits for a commit that nothing more may before it.
+    /// Returns whether so much waits for a commit that nothing more may before it.
     pub(crate) fn is_commit_due(&self) -> bool {
         self.waiting_bytes >= plan::waiting_bytes(&self.usage)
     }
@@ -233,7 +233,7 @@ impl Gate {
         self.waiting_bytes = 0;
     }
 
-    /// Gives the resources whose objects the appender is to forget: nothing of them passes any more.
+    /// Returns the resources whose objects the appender is to forget: nothing of them passes any more.
     pub(crate) fn take_forgotten(&mut self) -> BTreeSet<ResourceId> {
         std::mem::take(&mut self.to_forget)
     }
@@ -282,7 +282,7 @@ impl Gate {
         self.tell(text, at, said);
     }
 
-    /// Says a decision in the log, on the status page and in the reel.
+    /// Reports a decision in the log, on the status page and in the reel.
     fn tell(&self, text: String, at: Stamp, said: &mut Vec<QueueEntry>) {
         tracing::warn!("{text}");
         self.health.set_budget(&text);
@@ -400,7 +400,7 @@ fn megabytes(bytes: u64) -> String {
 pub(crate) enum Admission {
     /// It is written.
     Pass,
-    /// It is not: what it is about is left out, and the reel says so.
+    /// It is not: its subject is left out, and the reel has a note of that.
     Drop,
     /// This is written in its place.
     Instead(Box<QueueEntry>),
@@ -411,7 +411,7 @@ pub(crate) enum Admission {
 enum EntryTopic<'a> {
     /// A resource begins, or is described anew.
     Announced(&'a ResourceInfo),
-    /// A resource is said to be not covered.
+    /// A resource is noted as not covered.
     NotCovered(&'a str, &'a str),
     /// A connection begins.
     Opened(ConnectionId, ResourceId),
@@ -436,7 +436,7 @@ enum NoteWeight {
     Detail,
 }
 
-/// Tells what an entry is about.
+/// Returns the subject of an entry.
 fn about(entry: &QueueEntry) -> EntryTopic<'_> {
     match entry {
         QueueEntry::Event(event) => {
@@ -503,7 +503,7 @@ pub(crate) struct Exclusions {
 
 const CONFIG: &str = "config.openshift.io";
 
-/// Tells whether a resource says how the cluster as a whole is.
+/// Returns whether a resource says how the cluster as a whole is.
 fn is_truth(group: &str, plural: &str) -> bool {
     matches!(
         (group, plural),
@@ -511,7 +511,7 @@ fn is_truth(group: &str, plural: &str) -> bool {
     )
 }
 
-/// Gives the step that leaves a resource out at the latest.
+/// Returns the step that leaves a resource out at the latest.
 fn last_step(group: &str, plural: &str) -> BudgetStep {
     match (group, plural) {
         ("coordination.k8s.io", "leases") => BudgetStep::Leases,
@@ -525,18 +525,18 @@ fn last_step(group: &str, plural: &str) -> BudgetStep {
 }
 
 impl Exclusions {
-    /// Tells whether a resource is left out.
+    /// Returns whether a resource is left out.
     pub(crate) fn holds(&self, group: &str, plural: &str) -> bool {
         self.reached >= Some(last_step(group, plural))
             || self.names.contains(&(group.to_owned(), plural.to_owned()))
     }
 
-    /// Tells whether no object is recorded any more.
+    /// Returns whether no object is recorded any more.
     pub(crate) fn is_everything(&self) -> bool {
         self.reached >= Some(BudgetStep::Notes)
     }
 
-    /// Tells whether nothing is written any more but how the recording ended.
+    /// Returns whether nothing is written any more but how the recording ended.
     fn is_only_the_end(&self) -> bool {
         self.reached >= Some(BudgetStep::End)
     }
@@ -552,7 +552,7 @@ impl Exclusions {
         self.add(name);
     }
 
-    /// Gives why a resource is left out, if it is.
+    /// Returns why a resource is left out, if it is.
     pub(crate) fn reason(&self, group: &str, plural: &str) -> NotCoveredReason {
         let name = (group.to_owned(), plural.to_owned());
         if self.for_memory.contains(&name) {
@@ -562,7 +562,7 @@ impl Exclusions {
         }
     }
 
-    /// Leaves out what a step says; [`BudgetStep::Largest`] says nothing without a name.
+    /// Leaves out what a step names; [`BudgetStep::Largest`] needs a name.
     pub(super) fn take(&mut self, step: BudgetStep) {
         self.reached = self.reached.max(Some(step));
     }

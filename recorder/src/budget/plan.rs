@@ -98,7 +98,7 @@ fn is_beyond(usage: &Usage, percent: u64) -> bool {
     used >= u128::from(usage.reach_bytes) * u128::from(percent)
 }
 
-/// Gives how much of the reachable size is used, in percent.
+/// Returns how much of the reachable size is used, in percent.
 pub(super) const fn used_percent(usage: &Usage) -> u64 {
     match usage
         .used_bytes
@@ -110,24 +110,24 @@ pub(super) const fn used_percent(usage: &Usage) -> u64 {
     }
 }
 
-/// Tells whether a reel has no room for another recording, whatever that leaves out.
+/// Returns whether a reel has no room for another recording, whatever that leaves out.
 pub(crate) fn is_used_up(usage: &Usage) -> bool {
     STEPS.last().is_some_and(|(end, _)| is_beyond(usage, *end))
 }
 
-/// Tells whether a reel is so empty that what an earlier recording left out is recorded again.
+/// Returns whether a reel is so empty that what an earlier recording left out is recorded again.
 pub(super) fn is_roomy(usage: &Usage) -> bool {
     STEPS
         .first()
         .is_some_and(|(first, _)| !is_beyond(usage, *first))
 }
 
-/// Gives how many bytes may wait for a commit.
+/// Returns how many bytes may wait for a commit.
 pub(super) fn waiting_bytes(usage: &Usage) -> u64 {
     (free(usage) / WAITING_PART).max(WAITING_BYTES)
 }
 
-/// Tells whether an object of `bytes` bytes is too large for the room that is left.
+/// Returns whether an object of `bytes` bytes is too large for the room that is left.
 pub(super) fn is_too_large(usage: &Usage, bytes: u64) -> bool {
     bytes > (free(usage) / OBJECT_PART).max(WAITING_BYTES)
 }
@@ -147,20 +147,20 @@ const BODY_PART: u64 = 4;
 /// What a watcher keeps of a live object beside its name, in bytes.
 const WATCHED_BYTES: u64 = 160;
 
-/// Gives how many bytes entries on their way to the file may take, at most `usual`.
+/// Returns how many bytes entries on their way to the file may take, at most `usual`.
 pub(crate) fn queue_bytes(max_memory: Option<u64>, usual: usize) -> usize {
     let part = max_memory.map_or(u64::MAX, |max| max / QUEUE_PART);
     usize::try_from(part).map_or(usual, |part| part.min(usual))
 }
 
-/// Gives how many bytes everything that is kept of objects may take.
+/// Returns how many bytes everything that is kept of objects may take.
 pub(crate) fn object_bytes(max_memory: u64) -> u64 {
     let queue = max_memory / QUEUE_PART;
     let rest = max_memory.saturating_sub(RESERVE_BYTES.saturating_add(queue));
     rest.max(max_memory / 8)
 }
 
-/// Gives how many of these bytes bodies may take before they move to a file.
+/// Returns how many of these bytes bodies may take before they move to a file.
 pub(crate) fn body_bytes(max_memory: u64) -> u64 {
     object_bytes(max_memory) / BODY_PART
 }

@@ -111,7 +111,7 @@ impl GateWritten {
         self.push(note(connected), 100);
     }
 
-    /// Gives where each resource was said to be left out.
+    /// Returns where each resource was noted as left out.
     fn left_out(&self) -> BTreeMap<(String, String), usize> {
         let mut places = BTreeMap::new();
         for (place, entry) in self.entries.iter().enumerate() {

@@ -7,12 +7,12 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-/// What a definition says.
+/// The content of a definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CrdDefinition {
     /// Its resource in the version that is stored, if that one is served, else in the first that is.
     pub(crate) served: Option<ServedResource>,
-    /// Whether the server has said that it serves it.
+    /// Whether the server reports that it serves it.
     pub(crate) is_established: bool,
     /// Differs between two states of a definition if a server that goes from one to the other begins anew
     /// with the resource, and nearly always only then.

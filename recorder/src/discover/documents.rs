@@ -33,7 +33,7 @@ pub(crate) struct ServedResource {
     pub(crate) storage_hash: Option<String>,
 }
 
-/// One group version, and whether what is said of it is up to date.
+/// One group version, and whether its description is up to date.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct GroupVersion {
     /// The API group; empty for the core group.
@@ -43,7 +43,7 @@ pub(crate) struct GroupVersion {
     pub(crate) is_stale: bool,
 }
 
-/// What an aggregated document says. Order is the server's order of preference.
+/// The content of an aggregated document. Order is the server's order of preference.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct AggregatedDiscovery {
     pub(crate) versions: Vec<GroupVersion>,
@@ -181,7 +181,7 @@ pub(crate) fn legacy(bytes: &[u8]) -> Option<Vec<ServedResource>> {
         .split_once('/')
         .unwrap_or(("", &list.group_version));
     let served = list.resources.into_iter().filter_map(|resource| {
-        // `pods/log` is no resource of its own.
+        // `pods/log` is not a resource of its own.
         if resource.name.contains('/') {
             return None;
         }
@@ -253,7 +253,7 @@ pub(crate) fn group_versions(bytes: &[u8]) -> Option<Vec<GroupVersion>> {
     }
 }
 
-/// What `/version` says of the version's numbers.
+/// The version numbers in `/version`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ServerVersion {
     /// The whole version, for example `v1.36.3`.
@@ -263,7 +263,7 @@ pub(crate) struct ServerVersion {
 }
 
 impl ServerVersion {
-    /// Tells whether servers of that version stream lists: on by default in 1.32, off in 1.33, on
+    /// Returns whether servers of that version stream lists: on by default in 1.32, off in 1.33, on
     /// again from 1.34. Of a version that cannot be read nothing is known: it is tried.
     pub(crate) fn can_watch_list(&self) -> bool {
         match self.numbers {
@@ -304,7 +304,7 @@ pub(super) const PATIENCE_SECS: u64 = 20;
 /// The longest discovery document that is read, in bytes.
 const MAX_DOCUMENT: usize = 32 * 1024 * 1024;
 
-/// How many documents are asked for at once.
+/// The number of documents that are requested at once.
 const AT_ONCE: usize = 16;
 
 /// Reads `/version`, and gives its bytes too.
@@ -360,7 +360,7 @@ async fn revision_of(server: &ApiServer, path: &str) -> Option<ResourceVersion> 
     ResourceVersion::parse(&splitter.finish()?.version)
 }
 
-/// The older document of a group version: what it says, and its bytes.
+/// The older document of a group version: its content, and its bytes.
 type GroupVersionDocument = Result<(Vec<ServedResource>, Vec<u8>), Failure>;
 
 /// Reads the older documents of several group versions, some at a time, and gives them in order.
@@ -397,7 +397,7 @@ async fn group_version_document(
     Ok((resources, bytes))
 }
 
-/// Gives the path of the older document of a group version.
+/// Returns the path of the older document of a group version.
 pub(super) fn legacy_path(version: &GroupVersion) -> String {
     if version.group.is_empty() {
         format!("/api/{}", version.version)
@@ -406,7 +406,7 @@ pub(super) fn legacy_path(version: &GroupVersion) -> String {
     }
 }
 
-/// Tells of an answer that is none.
+/// Describes an answer that is not a document.
 pub(super) fn odd(words: &str) -> Failure {
     Failure {
         kind: FailureKind::Transport,
@@ -414,7 +414,7 @@ pub(super) fn odd(words: &str) -> Failure {
     }
 }
 
-/// Reads a document, or tells what came instead.
+/// Reads a document, or returns what came instead.
 pub(super) async fn document(answer: HttpAnswer, path: &str) -> Result<Vec<u8>, Failure> {
     let status = answer.status;
     if status == 401 {

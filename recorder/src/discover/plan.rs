@@ -138,7 +138,7 @@ fn qualified(served: &ServedResource) -> String {
     resource_info(served, ResourceId::default()).qualified()
 }
 
-/// Gives the form in which the reel describes a resource.
+/// Returns the form in which the reel describes a resource.
 pub(crate) fn resource_info(served: &ServedResource, id: ResourceId) -> ResourceInfo {
     ResourceInfo {
         id,

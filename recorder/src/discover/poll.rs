@@ -30,7 +30,7 @@ pub(crate) struct Discovery {
     wanted: Notify,
     rounds: watch::Sender<DiscoveryRound>,
     revisions: ClusterRevisions,
-    /// Group versions that are asked for one by one: their aggregated description comes late.
+    /// Group versions that are requested one by one: their aggregated description comes late.
     direct: Mutex<BTreeSet<GroupKey>>,
 }
 
@@ -41,7 +41,7 @@ struct DiscoveryRound {
     is_good: bool,
     /// Group, version and plural of everything that is served.
     served: BTreeSet<(String, String, String)>,
-    /// Groups and versions of which nothing is known for sure.
+    /// Groups and versions about which nothing is certain.
     doubtful: BTreeSet<GroupKey>,
 }
 
@@ -64,7 +64,7 @@ impl Discovery {
         self.wanted.notify_one();
     }
 
-    /// Has a group version asked for by itself from now on, or no longer, and asks for a round.
+    /// Has a group version requested by itself from now on, or no longer, and starts a round.
     pub(crate) fn ask_directly(&self, group: &str, version: &str, is_available: bool) {
         let key = (group.to_owned(), version.to_owned());
         let mut direct = self.direct.lock().unwrap_or_else(PoisonError::into_inner);
@@ -77,7 +77,7 @@ impl Discovery {
         self.ask();
     }
 
-    /// Gives the group versions that are to be asked for by themselves.
+    /// Returns the group versions that are to be requested by themselves.
     fn direct(&self) -> BTreeSet<GroupKey> {
         let direct = self.direct.lock().unwrap_or_else(PoisonError::into_inner);
         direct.clone()
@@ -108,12 +108,12 @@ impl Discovery {
         });
     }
 
-    /// Gives how far the cluster's revisions have come.
+    /// Returns how far the cluster's revisions have come.
     pub(crate) fn revisions(&self) -> &ClusterRevisions {
         &self.revisions
     }
 
-    /// Asks for a new round and tells whether the resource is served; `None` if that is not known.
+    /// Asks for a new round and returns whether the resource is served; `None` if that is not known.
     pub(crate) async fn is_served(&self, group: &str, version: &str, plural: &str) -> Option<bool> {
         let mut rounds = self.rounds.subscribe();
         // The round under way may have begun before the resource vanished.
@@ -135,7 +135,7 @@ impl Discovery {
     }
 }
 
-/// How often discovery is asked for.
+/// The interval of discovery.
 const EVERY_SECS: u64 = 10;
 
 /// How often while the cluster does not answer.
@@ -148,7 +148,7 @@ const PAUSE_MILLIS: u64 = 200;
 /// file.
 const REMEMBERED: usize = 8;
 
-/// Who the cluster is.
+/// The identity of the cluster.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ClusterIdentity {
     /// The uid of its namespace `kube-system`; empty if it could not be read.
@@ -162,9 +162,9 @@ pub(crate) struct ClusterIdentity {
 /// What a round brought.
 #[derive(Debug)]
 pub(crate) enum DiscoveryEvent {
-    /// The cluster answers: who it is, and what it serves in the order of preference.
+    /// The cluster answers: its identity, and what it serves in the order of preference.
     Served {
-        /// Who it is.
+        /// Its identity.
         identity: ClusterIdentity,
         /// The epoch in which revisions were seen that are higher than the present ones.
         fallen_in: Option<u32>,
@@ -352,7 +352,7 @@ impl Poller {
         Ok(out)
     }
 
-    /// Asks for the group versions whose aggregated description may be late. Gives those of which
+    /// Requests the group versions whose aggregated description may be late. Returns those of which
     /// nothing is known for sure.
     async fn ask_directly(
         &self,
@@ -454,7 +454,7 @@ impl Poller {
     }
 }
 
-/// The highest revision of an epoch, and who saw it.
+/// The highest revision of an epoch, and the request that saw it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct HighestRevision {
     /// The revision.
@@ -505,7 +505,7 @@ impl ClusterRevisions {
         }
     }
 
-    /// Gives the epoch and how far its revisions have come.
+    /// Returns the epoch and how far its revisions have come.
     pub(super) fn highest(&self) -> (u32, Option<HighestRevision>) {
         let reached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         (reached.epoch, reached.highest.clone())

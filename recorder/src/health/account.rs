@@ -39,11 +39,11 @@ pub(crate) struct RunAccount {
     /// What was redacted, in words.
     pub(crate) redaction: Option<String>,
     names: BTreeMap<ResourceId, String>,
-    /// The places of gaps among those told.
+    /// The places of gaps among the reported ones.
     judged: BTreeMap<GapId, usize>,
 }
 
-/// A gap, as it is told.
+/// A gap, as it is reported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct AccountGap {
     pub(crate) resource: String,
@@ -70,7 +70,7 @@ pub(crate) struct AccountOutage {
 pub(crate) struct CappedList<T> {
     /// The first.
     pub(crate) told: Vec<T>,
-    /// All, those not told too.
+    /// All, also those that are not reported.
     pub(crate) all: u64,
 }
 
@@ -100,7 +100,7 @@ impl NoteTally {
         }
     }
 
-    /// Gives what is remembered.
+    /// Returns what is remembered.
     pub(crate) fn account(&self) -> RunAccount {
         self.lock().clone()
     }
@@ -222,7 +222,7 @@ impl RunAccount {
     }
 }
 
-/// Tells whether something is missed by it: a resource that has gone, or that another stands for, is not.
+/// Returns whether something is missed by it: a resource that has gone, or that another stands for, is not.
 const fn is_loss(reason: NotCoveredReason) -> bool {
     matches!(
         reason,

@@ -32,7 +32,7 @@ pub struct RecorderStatus {
     pub odd_lines: u64,
     /// The list and watch requests of this run that were answered.
     pub connections: u64,
-    /// How often a server said in this run that it had lost the history.
+    /// How often a server reported in this run that it had lost the history.
     pub expired: u64,
     /// The outages of the API in this run.
     pub outages: u64,
@@ -143,7 +143,7 @@ pub(crate) struct Health {
 }
 
 impl Health {
-    /// Makes a set of zeros. What is said of troubles passes the redactor: the status page and the
+    /// Makes a set of zeros. The text of errors passes the redactor: the status page and the
     /// terminal show it.
     pub(crate) fn new(clock: Clock, redactor: Redactor) -> Self {
         let zero = AtomicU64::default;
@@ -226,7 +226,7 @@ impl Health {
         self.queued_bytes.store(bytes, Ordering::Relaxed);
     }
 
-    /// A server said that it had lost the history.
+    /// A server reported that it had lost the history.
     pub(crate) fn count_expired(&self) {
         self.expired.fetch_add(1, Ordering::Relaxed);
     }
@@ -265,7 +265,7 @@ impl Health {
         self.used_percent.store(percent, Ordering::Relaxed);
     }
 
-    /// Tells how much of what the file may reach is used, in percent; 0 if that is not limited.
+    /// Returns how much of what the file may reach is used, in percent; 0 if that is not limited.
     pub(crate) fn used_percent(&self) -> u64 {
         self.used_percent.load(Ordering::Relaxed)
     }
@@ -282,7 +282,7 @@ impl Health {
         self.budget_dropped.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A resource stands so; `None` when it is no longer followed.
+    /// Sets the state of a resource; `None` when it is no longer followed.
     pub(crate) fn set_resource(&self, resource: u32, state: Option<ResourceCoverage>) {
         let resources = &mut self.words().resources;
         match state {
@@ -291,7 +291,7 @@ impl Health {
         };
     }
 
-    /// Tells how many resources will be followed and wait for the definitions.
+    /// Returns how many resources will be followed and wait for the definitions.
     pub(crate) fn set_held(&self, resources: usize) {
         self.words().held = len64(resources);
     }
@@ -301,12 +301,12 @@ impl Health {
         self.words().left_out = len64(resources);
     }
 
-    /// Tells what the notes say so far.
+    /// Returns the account of the notes so far.
     pub(crate) fn account(&self) -> RunAccount {
         self.tally.account()
     }
 
-    /// Tells how everything stands.
+    /// Returns the state of everything.
     pub(crate) fn status(&self) -> RecorderStatus {
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let elapsed_micros = self.clock.elapsed().micros;
@@ -350,7 +350,7 @@ impl Health {
         }
     }
 
-    /// Tells how far the recording of what is followed has come.
+    /// Returns how far the recording of what is followed has come.
     pub(crate) fn stand(&self) -> RecordingProgress {
         let states = self.words().resources.clone();
         let reach = self.reach();

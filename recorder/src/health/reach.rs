@@ -20,7 +20,7 @@ pub(crate) struct ResourceReach {
 }
 
 impl ResourceReach {
-    /// Tells whether anything of the resource is recorded.
+    /// Returns whether anything of the resource is recorded.
     pub(crate) const fn is_anywhere(&self) -> bool {
         self.listed.is_some() || self.reached.is_some()
     }
@@ -48,12 +48,12 @@ impl ReachTracker {
         self.infos.insert(info.id, info);
     }
 
-    /// Gives the uid of the cluster; empty if it is not known.
+    /// Returns the uid of the cluster; empty if it is not known.
     pub(crate) fn cluster(&self) -> &str {
         &self.cluster
     }
 
-    /// Gives what a resource is, and how far its recording has come durably.
+    /// Returns what a resource is, and how far its recording has come durably.
     pub(crate) fn of(&self, id: ResourceId) -> Option<(&ResourceInfo, ResourceReach)> {
         let come = self.durable.get(&id).cloned().unwrap_or_default();
         Some((self.infos.get(&id)?, come))
@@ -83,7 +83,7 @@ impl ReachTracker {
     fn note(&mut self, note: &Note) {
         match note {
             Note::Cluster { epoch, uid, .. } => {
-                // Versions of another cluster, or of before a restore, cannot be held against those of now.
+                // Versions of another cluster, or of before a restore, cannot be compared with those of now.
                 let is_other = !self.cluster.is_empty() && self.cluster != *uid;
                 if is_other || self.epoch.is_some_and(|known| known != *epoch) {
                     self.appended.clear();

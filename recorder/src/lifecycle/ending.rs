@@ -15,12 +15,12 @@ const STOP_SECS: u64 = 5;
 const USED: u32 = 5;
 const OF: u32 = 6;
 
-/// A file that is whole: everything is in it, and it says how the run ended.
+/// A file that is whole: it has everything, with a note of how the run ended.
 #[derive(Clone, Debug)]
 pub(crate) struct WholeReel {
     /// Why the run ended.
     pub(crate) end: SessionEnd,
-    /// How it stood when it was told to end.
+    /// The state when its end was requested.
     pub(crate) standing: RecorderStatus,
     /// When that was.
     pub(crate) at: RecordedAt,
@@ -30,7 +30,7 @@ pub(crate) struct WholeReel {
     pub(crate) remaining: Option<Duration>,
 }
 
-/// Says what is to be said of a file that is whole, and tells whether to pack it.
+/// Called once with a file that is whole; returns whether to pack it.
 pub(crate) type OnceWhole = Box<dyn FnOnce(&WholeReel) -> bool + Send>;
 
 /// The way of a run to its end.
@@ -50,7 +50,7 @@ impl Ending {
         }
     }
 
-    /// Gives how long one step before the last may take.
+    /// Returns how long one step before the last may take.
     pub(crate) const fn patience(&self) -> Duration {
         self.patience
     }

@@ -231,7 +231,7 @@ impl Lookout {
     }
 }
 
-/// Leads a way through the proxy before the cluster, if there is one, and says so.
+/// Leads a way through the proxy before the cluster, if there is one, and reports it.
 fn lead(
     mut config: Config,
     conf: &ProxyConf,
@@ -248,7 +248,7 @@ fn lead(
     Ok((config, format!("{path}, proxy of {}", script.display())))
 }
 
-/// Tells whether the kubeconfig itself names a proxy; then no other counts.
+/// Returns whether the kubeconfig itself names a proxy; then no other counts.
 fn has_proxy(kubeconfig: &Kubeconfig) -> bool {
     let clusters = kubeconfig.clusters.iter();
     let mut clusters = clusters.filter_map(|named| named.cluster.as_ref());
@@ -342,7 +342,7 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Gives the files that a kubeconfig names, and whether each holds a credential.
+/// Returns the files that a kubeconfig names, and whether each holds a credential.
 fn named_files(kubeconfig: &Kubeconfig) -> Vec<(&str, bool)> {
     let clusters = kubeconfig.clusters.iter();
     let clusters = clusters.filter_map(|named| named.cluster.as_ref());
@@ -607,7 +607,7 @@ impl Follower {
         }
     }
 
-    /// Says what is wrong with a better kubeconfig while another is used.
+    /// Reports what is wrong with a better kubeconfig while another is used.
     async fn set_aside(&self, now: Vec<(String, String)>, said: &mut Vec<(String, String)>) {
         for (path, error) in &now {
             if !said
@@ -643,14 +643,14 @@ impl Follower {
     }
 
     fn trouble(&self, words: &str) {
-        // A client that works goes on working.
+        // A client that works keeps working.
         if self.clients.borrow().is_none() {
             self.health.set_reachable(Some(words));
         }
     }
 }
 
-/// Tells whether a kubeconfig was loaded whose content is new.
+/// Returns whether a kubeconfig was loaded whose content is new.
 const fn is_reload(state: &Lifecycle, is_new: bool) -> bool {
     is_new && matches!(state, Lifecycle::KubeconfigLoaded { .. })
 }
@@ -694,7 +694,7 @@ mod tests {
         }
     }
 
-    /// Gives every word that comes of a kubeconfig, before any redactor has seen it.
+    /// Returns every word that comes of a kubeconfig, before any redactor has seen it.
     async fn words_of(lookout: &Lookout) -> String {
         let (config, mut words) = match lookout.look(None).await {
             Some(KubeconfigSight::Usable {

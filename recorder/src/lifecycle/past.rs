@@ -13,7 +13,7 @@ use kubereel_format::{
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a reel tells.
+/// The past of a reel.
 #[derive(Debug, Default)]
 pub(crate) struct EarlierRuns {
     /// The number of the next session.
@@ -47,7 +47,7 @@ pub(crate) struct PastCluster {
 pub(crate) struct PastResource {
     /// How it was described last.
     pub(crate) info: ResourceInfo,
-    /// What a stream needs to go on.
+    /// What a stream needs to resume.
     pub(crate) memory: ResumeState,
 }
 
@@ -57,7 +57,7 @@ struct PastChain {
     position: Option<WatchPosition>,
     /// The objects deleted at exactly the position's version.
     deleted_here: Vec<ObjectId>,
-    /// What was read back of a gap that is not told yet.
+    /// What was read back of a gap that is not noted yet.
     read_back: Vec<Seq>,
 }
 
@@ -250,7 +250,7 @@ impl PastChain {
     }
 }
 
-/// Gives by what an event that was read back is known again.
+/// Returns by what an event that was read back is known again.
 fn told_before(reel: &Reel, seq: Seq) -> Option<(Box<str>, Box<str>, bool)> {
     let head = reel.head(seq)?;
     let place = usize::try_from(head.object.0).ok()?;

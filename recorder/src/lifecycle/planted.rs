@@ -21,7 +21,7 @@ pub(crate) struct Planted {
 /// Makes the kubeconfigs. A credential plugin is written into the folder.
 pub(crate) fn planted(server: &str, folder: &Path) -> std::io::Result<Vec<Planted>> {
     let plugin = folder.join("plugin.sh");
-    // One says the secret where errors are told, the other where the credential is expected.
+    // One has the secret where errors are reported, the other where the credential is expected.
     std::fs::write(
         &plugin,
         "echo \"refused: $PLUGIN_TOKEN\" >&2\nif [ \"$1\" = fails ]; then exit 3; fi\nprintf 'status: {token: [\"%s\" x\\n' \"$PLUGIN_TOKEN\"\n",
@@ -155,7 +155,7 @@ pub(crate) fn damages(planted: &Planted) -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// Tells which part of a credential stands in a text.
+/// Returns which part of a credential stands in a text.
 pub(crate) fn leaked<'a>(planted: &Planted, text: &'a [u8]) -> Option<&'a [u8]> {
     let secrets = planted.secrets.iter();
     let parts: HashSet<&[u8]> = secrets

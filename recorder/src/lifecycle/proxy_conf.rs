@@ -40,11 +40,11 @@ impl ProxyConf {
         conf
     }
 
-    /// Gives the proxy on the way to a server, if there is one.
+    /// Returns the proxy on the way to a server, if there is one.
     ///
     /// # Errors
     ///
-    /// If what stands there is no URL; the value may hold a password and is not told.
+    /// If the value is not a URL; it may contain a password and is not shown.
     pub(crate) fn before(&self, server: &Uri) -> Result<Option<Uri>, &'static str> {
         let host = server.host().unwrap_or("").trim_matches(['[', ']']);
         if self.none_for.iter().any(|entry| covers(entry, host)) {
@@ -85,7 +85,7 @@ fn assignment(line: &str) -> Option<(&str, &str)> {
     (!value.contains(needs_shell)).then_some((name, value))
 }
 
-/// Tells whether an entry of `NO_PROXY` names a host: itself, its domain, its network, or all.
+/// Returns whether an entry of `NO_PROXY` names a host: itself, its domain, its network, or all.
 fn covers(entry: &str, host: &str) -> bool {
     if entry == "*" {
         return true;

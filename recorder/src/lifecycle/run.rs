@@ -70,7 +70,7 @@ impl std::fmt::Debug for Recorder {
     }
 }
 
-/// Tells how a run stands, from any thread.
+/// A handle to the state of a run, for any thread.
 #[derive(Clone, Debug)]
 pub struct StatusHandle(watch::Receiver<Front>);
 
@@ -80,12 +80,12 @@ impl StatusHandle {
         Self(front)
     }
 
-    /// Tells how the run stands now.
+    /// Returns the state of the run.
     pub fn status(&self) -> RecorderStatus {
         self.0.borrow().health.status()
     }
 
-    /// Tells what the run's notes say so far.
+    /// Returns the account of the run's notes so far.
     pub(crate) fn account(&self) -> RunAccount {
         self.0.borrow().health.account()
     }
@@ -152,17 +152,17 @@ impl Recorder {
         })
     }
 
-    /// Gives a handle that tells how the run stands.
+    /// Returns a handle to the state of the run.
     pub fn status_handle(&self) -> StatusHandle {
         StatusHandle::of(watch::channel(self.front.clone()).1)
     }
 
-    /// Gives what a status page speaks of.
+    /// Returns what a status page speaks of.
     pub(crate) fn front(&self) -> Front {
         self.front.clone()
     }
 
-    /// Gives the way into the timeline.
+    /// Returns the way into the timeline.
     pub(crate) fn pen(&self) -> TimelinePen {
         TimelinePen {
             queue: Arc::clone(&self.queue),
@@ -179,7 +179,7 @@ impl Recorder {
         self.run_until_whole(Box::new(|_| true)).await
     }
 
-    /// Does the same; `once_whole` speaks when everything is in the file, and says whether to pack it.
+    /// Does the same; `once_whole` is called when everything is in the file, and returns whether to pack it.
     pub(crate) async fn run_until_whole(
         self,
         once_whole: OnceWhole,
@@ -204,7 +204,7 @@ impl Recorder {
         self.run_until(told, once_whole).await
     }
 
-    /// Does the same until somebody tells it to end, and how.
+    /// Does the same until an end is requested; the request says how.
     pub(crate) async fn run_until(
         self,
         told: impl Future<Output = SessionEnd> + Send,
@@ -248,7 +248,7 @@ impl Recorder {
     }
 }
 
-/// Opens a reel and reads what it tells, or begins one.
+/// Opens a reel and reads its past, or begins one.
 fn open_reel(options: &RecorderOptions) -> Result<(Appender, EarlierRuns), RecordError> {
     let (path, bounds) = (&options.output, bounds(options));
     match Appender::create_within(path, bounds) {
@@ -314,7 +314,7 @@ struct RecordingRun {
     stop: watch::Sender<bool>,
     left_out: watch::Receiver<Exclusions>,
     tasks: JoinSet<()>,
-    /// Those that end by themselves when they are told to stop.
+    /// Those that end by themselves on request.
     closing: JoinSet<()>,
     writer: oneshot::Receiver<Finished>,
     taker: HandoverTaker,
@@ -502,7 +502,7 @@ impl RecordingRun {
     }
 }
 
-/// Listens; on a port that is free if the one asked for is not, and that will do.
+/// Listens on the requested port; on any free port if that one is taken and another is allowed.
 pub(crate) fn listen(address: SocketAddr, any_port: bool) -> Result<TcpListener, RecordError> {
     let bind = |address| {
         let listener = TcpListener::bind(address)?;

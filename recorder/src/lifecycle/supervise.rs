@@ -82,7 +82,7 @@ pub(crate) struct Supervisor {
     definitions_since: Option<u64>,
     /// What the size budget leaves out.
     left_out: watch::Receiver<Exclusions>,
-    /// Whether the history was asked for once.
+    /// Whether the history was requested once.
     has_probed: watch::Receiver<bool>,
 }
 
@@ -145,7 +145,7 @@ impl Supervisor {
     }
 
     /// Ends the streams of what the size budget leaves out: nothing of them is written any more.
-    /// Those that tell what there is go on while there is anything to record.
+    /// Those that discover resources continue while there is anything to record.
     pub(crate) fn leave_out(&mut self) {
         let out = self.left_out.borrow().clone();
         for running in self.running.values_mut() {
@@ -325,7 +325,7 @@ impl Supervisor {
         }
         self.tell_of_left_out(&plan.follow).await;
         let definitions = plan.follow.iter().find(|one| is_definitions(one));
-        // What an earlier run followed, this one goes on with: it knew the definitions.
+        // This run continues what an earlier one followed: it knew the definitions.
         let is_known = definitions.is_none_or(|one| self.is_known(one));
         if self.definitions_complete || is_known || self.has_waited() {
             self.definitions_complete = true;
@@ -345,7 +345,7 @@ impl Supervisor {
             .set_held(plan.follow.len().saturating_sub(1));
     }
 
-    /// Says once of a resource that it is not followed.
+    /// Reports once that a resource is not followed.
     async fn tell_left_out(&mut self, left_out: SkippedResource) {
         if self.told.insert(left_out.clone()) {
             self.note(Note::NotCovered {
@@ -359,7 +359,7 @@ impl Supervisor {
         }
     }
 
-    /// Says of what is served, and will not be followed because of the size budget, that it is not.
+    /// Notes the resources that are served and not followed because of the size budget.
     async fn tell_of_left_out(&mut self, served: &[ServedResource]) {
         for one in served {
             let name = (one.group.clone(), one.plural.clone());
@@ -385,7 +385,7 @@ impl Supervisor {
         now.saturating_sub(since) >= DEFINITIONS_MICROS
     }
 
-    /// Tells after how many microseconds [`Self::release`] is due, if it is.
+    /// Returns after how many microseconds [`Self::release`] is due, if it is.
     pub(crate) fn due_micros(&self) -> Option<u64> {
         if self.held.is_empty() {
             return None;
@@ -428,7 +428,7 @@ impl Supervisor {
             // The server begins anew with it, and ends the watches of before within a second.
             running.changes.send_modify(|changes| *changes += 1);
         }
-        // A stream goes on in the version in which objects are stored from now on: versions share their
+        // A stream continues in the version in which objects are stored from now on: versions share their
         // resourceVersions.
         if self.running.contains_key(&name) || !self.is_known(&served) {
             self.wanted.insert(name, served.version.clone());
@@ -439,7 +439,7 @@ impl Supervisor {
         }
     }
 
-    /// Tells whether an earlier run recorded the resource in another version, which is continued.
+    /// Returns whether an earlier run recorded the resource in another version, which is continued.
     fn is_known(&self, served: &ServedResource) -> bool {
         self.left
             .keys()
@@ -485,7 +485,7 @@ impl Supervisor {
             memory,
             origin,
             can_watch_list: self.identity.can_watch_list,
-            // A run that goes on with a reel does not see every definition anew.
+            // A run that resumes a reel does not see every definition anew.
             is_custom: self.custom.contains_key(&name) || has_foreign_group(&name),
         };
         let (changes, seen) = watch::channel(0);
@@ -536,7 +536,7 @@ impl Supervisor {
         );
     }
 
-    /// A stream's task broke: an error of this program. The resource is said to be not covered.
+    /// A stream's task panicked: an error of this program. The resource is noted as not covered.
     async fn broke(&mut self, error: &JoinError) {
         let Some(name) = self.names.remove(&error.id()) else {
             return;
@@ -560,7 +560,7 @@ impl Supervisor {
         .await;
     }
 
-    /// Waits until every stream has ended. They were told to.
+    /// Waits until every stream has ended, as requested before.
     pub(crate) async fn join(&mut self) {
         // What still waited for the definitions is known, and was never listed.
         let held = std::mem::take(&mut self.held);
@@ -576,7 +576,7 @@ impl Supervisor {
     }
 }
 
-/// Tells whether a resource's stream is to end, or not to begin, because of the size budget.
+/// Returns whether a resource's stream is to end, or not to begin, because of the size budget.
 fn is_out(out: &Exclusions, info: &ResourceInfo) -> bool {
     let tells = matches!(
         WatchTarget::new(info.clone()).role,
@@ -585,7 +585,7 @@ fn is_out(out: &Exclusions, info: &ResourceInfo) -> bool {
     out.is_everything() || out.holds(&info.group, &info.plural) && !tells
 }
 
-/// Tells whether a group is none of Kubernetes' own.
+/// Returns whether a group is none of Kubernetes' own.
 fn has_foreign_group((group, _): &GroupResource) -> bool {
     group.contains('.') && !group.ends_with(".k8s.io")
 }
@@ -594,7 +594,7 @@ fn is_definitions(served: &ServedResource) -> bool {
     served.group == "apiextensions.k8s.io" && served.plural == "customresourcedefinitions"
 }
 
-/// Tells a stream what is new of its resource; another version only if that one `is_wanted`.
+/// Sends a stream the news of its resource; another version only if that one `is_wanted`.
 fn describe(running: &mut RunningWatcher, served: &ServedResource, is_wanted: bool) {
     let mut info = resource_info(served, running.info.id);
     // A definition does not tell the hash, and an order of verbs means nothing.

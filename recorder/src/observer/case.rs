@@ -31,7 +31,7 @@ pub(super) enum ObserverCaseResult {
         /// All of it.
         body: String,
     },
-    /// It cannot be told.
+    /// It is not known.
     Unknown { why: String },
 }
 

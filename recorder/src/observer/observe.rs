@@ -21,7 +21,7 @@ const PACKED_BYTES_PER_SEC: u64 = 10 * 1024 * 1024;
 /// What packing costs at least, in seconds.
 const PACKING_SECS: u64 = 1;
 
-/// What is said of a file that is not packed.
+/// The message for a file that is not packed.
 const NOT_PACKED: &str = "not packed: the file is whole, and larger than it need be";
 
 /// What to observe, and where to.
@@ -88,7 +88,7 @@ struct Observer {
     redactor: Redactor,
     clock: Clock,
     failed: Mutex<Vec<String>>,
-    /// What was said last.
+    /// The last message.
     said: Mutex<Option<ObserverReport>>,
 }
 
@@ -120,7 +120,7 @@ impl Observer {
         observer.end(ended, &status)
     }
 
-    /// The file is whole: says so, and decides whether there is time to pack it.
+    /// The file is whole: reports it, and decides whether there is time to pack it.
     fn whole(&self, whole: &WholeReel, status: &StatusHandle) -> bool {
         let cost = whole.file_bytes / PACKED_BYTES_PER_SEC + PACKING_SECS;
         let is_packed = whole
@@ -193,7 +193,7 @@ impl Observer {
             .is_some_and(|said| matches!(said.stage, ReportStage::Ended(_)))
     }
 
-    /// Says anew what the file has become, if that is something else.
+    /// Reports the file's state again, if it has changed.
     fn packed(&self, summary: &RecordingSummary) {
         let said = lock(&self.said).clone();
         let Some(mut report) = said else {

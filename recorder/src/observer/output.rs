@@ -89,17 +89,17 @@ impl ObserverFolder {
         Ok(folder.join(format!("metadata-{stem}.json")))
     }
 
-    /// Gives the reel's path.
+    /// Returns the reel's path.
     pub(super) fn reel(&self) -> PathBuf {
         self.artifact(&format!("{}.reel", self.stem))
     }
 
-    /// Gives the reel's path from the output folder on.
+    /// Returns the reel's path from the output folder on.
     pub(super) fn reel_name(&self) -> String {
         format!("{ARTIFACTS}/{}.reel", self.stem)
     }
 
-    /// Gives the file that steps without a network append marks to.
+    /// Returns the file that steps without a network append marks to.
     pub(super) fn marks(folder: &Path) -> PathBuf {
         folder.join(ARTIFACTS).join("kubereel.marks")
     }
@@ -108,7 +108,7 @@ impl ObserverFolder {
         self.folder.join(ARTIFACTS).join(name)
     }
 
-    /// Writes everything that is said, the most important first, and gives what could not be written.
+    /// Writes all outputs, the most important first, and returns what could not be written.
     pub(super) fn write(&self, report: &ObserverReport, redactor: &Redactor) -> Vec<String> {
         // Before it is encoded for the page: nothing finds a secret in base64 of a whole page.
         let text = redactor.words(&summary(report)).into_owned();
@@ -141,7 +141,7 @@ impl ObserverFolder {
     }
 }
 
-/// Makes a file; tells `false` if it is there already.
+/// Makes a file; returns `false` if it is there already.
 fn is_made(path: &Path) -> io::Result<bool> {
     match OpenOptions::new().write(true).create_new(true).open(path) {
         Ok(_) => Ok(true),
@@ -201,7 +201,7 @@ fn overwrite(_path: &Path, _text: &str) -> io::Result<()> {
 /// How many bytes are read at once.
 const PART_BYTES: usize = 256 * 1024;
 
-/// Gives the line that `sha256sum` prints for a file.
+/// Returns the line that `sha256sum` prints for a file.
 fn sha256_line(path: &Path) -> io::Result<String> {
     let mut file = File::open(path)?;
     let mut context = Context::new(&SHA256);

@@ -39,7 +39,7 @@ pub(in crate::observer) enum ReportStage {
     Failed(String),
 }
 
-/// All that is said.
+/// The whole report.
 #[derive(Clone, Debug)]
 pub(in crate::observer) struct ObserverReport {
     /// How far the run has come.
@@ -84,7 +84,7 @@ impl ObserverReport {
         self
     }
 
-    /// Says in few words how it went; programs read them.
+    /// Returns the outcome in few words; programs read them.
     pub(in crate::observer) fn outcome(&self) -> &'static str {
         let cases = cases(self);
         let is_bad =

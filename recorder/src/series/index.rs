@@ -40,7 +40,7 @@ pub(super) struct SeriesRow {
     pub(super) began: Timestamp,
     /// The reel that it continues, if any.
     pub(super) continues: Option<String>,
-    /// When the reel before was told to end; `None` until then.
+    /// When the end of the previous reel was requested; `None` until then.
     pub(super) took_over: Option<Timestamp>,
     /// How the two overlap, in words.
     pub(super) overlap: Option<String>,
@@ -48,7 +48,7 @@ pub(super) struct SeriesRow {
     pub(super) ended: Option<String>,
 }
 
-/// Why there is no index to go on with.
+/// Why no index can be resumed.
 #[derive(Debug)]
 pub(super) enum NoIndex {
     /// There is none.
@@ -101,7 +101,7 @@ impl SeriesIndex {
         fs::rename(&fresh, &path)
     }
 
-    /// Gives the reel that a new run resumes: the newest that had taken over.
+    /// Returns the reel that a new run resumes: the newest that had taken over.
     ///
     /// One that had not is behind the reel that it was to continue.
     pub(super) fn newest(&self) -> Option<&SeriesRow> {
@@ -205,7 +205,7 @@ pub(super) struct SeriesNames {
 }
 
 impl SeriesNames {
-    /// Takes the path of which all names are made.
+    /// Takes the path from which all names are made.
     pub(super) fn of(output: &Path) -> Option<Self> {
         let stem = output.file_stem()?.to_str()?.to_owned();
         let ending = match output.extension().map(OsStr::to_str) {
@@ -219,12 +219,12 @@ impl SeriesNames {
         })
     }
 
-    /// Gives the name of the series.
+    /// Returns the name of the series.
     pub(super) fn stem(&self) -> &str {
         &self.stem
     }
 
-    /// Gives the name of a reel that begins then; of several in one second, the later ones sort behind.
+    /// Returns the name of a reel that begins then; of several in one second, the later ones sort behind.
     pub(super) fn reel(&self, at: RecordedAt, number: u32) -> String {
         let began = Timestamp::from_microsecond(at.micros).unwrap_or_default();
         let (stem, ending) = (&self.stem, &self.ending);
@@ -235,7 +235,7 @@ impl SeriesNames {
         }
     }
 
-    /// Tells whether a name has the form that this series gives its reels.
+    /// Returns whether a name has the form that this series gives its reels.
     fn are_like(&self, name: &str) -> bool {
         let began = name
             .strip_prefix(&self.stem)
@@ -252,12 +252,12 @@ impl SeriesNames {
         form == "00000000T000000Z" && number.parse::<u32>().is_ok_and(|number| number > 1)
     }
 
-    /// Gives the path of a file of this series.
+    /// Returns the path of a file of this series.
     pub(super) fn path(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
 
-    /// Gives the path of the index.
+    /// Returns the path of the index.
     pub(super) fn index(&self) -> PathBuf {
         self.path(&format!("{}.series.json", self.stem))
     }

@@ -72,7 +72,7 @@ impl SeriesOverlap {
         overlap
     }
 
-    /// Tells whether the reel before may end.
+    /// Returns whether the reel before may end.
     pub(super) fn is_enough(
         &self,
         waited: Duration,
@@ -90,7 +90,7 @@ impl SeriesOverlap {
         }
     }
 
-    /// Says it in words, which the next reel keeps.
+    /// Returns the text that the next reel keeps.
     pub(super) fn words(&self) -> String {
         let all = self.proven + self.open.len() + self.lacking.len();
         let mut parts = vec![format!("proven for {} of {all} resources", self.proven)];

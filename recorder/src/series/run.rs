@@ -103,7 +103,7 @@ impl ReelSeries {
         })
     }
 
-    /// Gives a handle that tells how the reel of the moment stands.
+    /// Returns a handle to the state of the current reel.
     pub fn status_handle(&self) -> StatusHandle {
         StatusHandle::of(self.front.subscribe())
     }
@@ -233,7 +233,7 @@ impl SeriesReels {
         let waited = now.duration_since(next.running.began);
         let since_lists = next.listed_since.map(|since| now.duration_since(since));
         let patience = OverlapPatience::of(self.rotation.every);
-        // While the API is out, the one before may still have to go on from where it was.
+        // During an outage of the API, the previous recording may still have to resume.
         let is_answered = self.current.is_reached() && next.running.is_reached();
         if is_answered && overlap.is_enough(waited, since_lists, patience) {
             self.hand_over(&overlap.words()).await;
@@ -306,7 +306,7 @@ impl SeriesReels {
         });
     }
 
-    /// The reel of the moment has ended by itself; tells whether the next has taken over.
+    /// The current reel has ended by itself; returns whether the next has taken over.
     async fn broke(&mut self, ended: &Result<RecordingSummary, RecordError>) -> bool {
         let name = self.current.name.clone();
         self.ended(&name, ended).await;
@@ -335,7 +335,7 @@ impl SeriesReels {
         }
     }
 
-    /// A reel has ended: says so, and removes what is too old.
+    /// A reel has ended: reports it, and removes what is too old.
     async fn ended(&mut self, name: &str, ended: &Result<RecordingSummary, RecordError>) {
         let how = match ended {
             Ok(summary) => {
@@ -374,7 +374,7 @@ impl SeriesReels {
         }
     }
 
-    /// Ends everything, and tells how the last reel that had taken over ended.
+    /// Ends everything, and returns how the last reel that had taken over ended.
     async fn finish(mut self, end: SessionEnd) -> Result<SeriesSummary, RecordError> {
         self.current.end(end.clone());
         if let Some(next) = &mut self.next {
@@ -458,13 +458,13 @@ impl RunningReel {
         }
     }
 
-    /// Tells whether the cluster answers it.
+    /// Returns whether the cluster answers it.
     fn is_reached(&self) -> bool {
         let status = self.front.health.status();
         status.is_reachable && !status.is_out
     }
 
-    /// Tells it to end; once is enough.
+    /// Requests its end; once is enough.
     fn end(&mut self, end: SessionEnd) {
         if let Some(stop) = self.stop.take() {
             // One that ended by itself does not hear it.

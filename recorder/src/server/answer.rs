@@ -117,22 +117,22 @@ impl HttpAnswer {
         value.and_then(Result::ok).unwrap_or("")
     }
 
-    /// Gives the `Content-Type`.
+    /// Returns the `Content-Type`.
     pub(crate) fn content_type(&self) -> &str {
         self.header(&CONTENT_TYPE)
     }
 
-    /// Tells whether the body is what was asked for.
+    /// Returns whether the body matches the request.
     pub(crate) fn is_json(&self) -> bool {
         self.content_type().starts_with(JSON)
     }
 
-    /// Gives the `ETag`, if there is one.
+    /// Returns the `ETag`, if there is one.
     pub(crate) fn etag(&self) -> Option<String> {
         Some(self.header(&ETAG).to_owned()).filter(|etag| !etag.is_empty())
     }
 
-    /// Gives the seconds of `Retry-After`, if there are any.
+    /// Returns the seconds of `Retry-After`, if there are any.
     pub(crate) fn retry_after_secs(&self) -> Option<u32> {
         self.header(&RETRY_AFTER).parse().ok()
     }
@@ -185,7 +185,7 @@ impl HttpAnswer {
                 }
             }
         };
-        // Whatever came in time is told; the rest would not change what is done.
+        // What arrived in time is reported; the rest would not change the outcome.
         drop(tokio::time::timeout(Duration::from_secs(5), reading).await);
         bytes.truncate(MAX_ERROR_BODY);
         bytes

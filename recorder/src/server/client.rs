@@ -131,7 +131,7 @@ fn remember(headers: &HeaderMap) {
     }
 }
 
-/// Gives a service the error type that the authorisation layer asks for, and remembers what that layer
+/// Wraps a service with the error type that the authorisation layer asks for, and remembers what that layer
 /// adds.
 #[derive(Clone, Debug)]
 struct BoxErrors<S>(S);
@@ -157,7 +157,7 @@ where
     }
 }
 
-/// Gives words for an error that may quote; `None` if its own do not.
+/// Returns a text for an error that may quote; `None` if its own text does not.
 pub(super) fn unquoted(error: &(dyn Error + 'static)) -> Option<String> {
     if let Some(error) = error.downcast_ref::<kube::Error>() {
         return of_client(error);
@@ -177,7 +177,7 @@ pub(super) fn unquoted(error: &(dyn Error + 'static)) -> Option<String> {
     None
 }
 
-/// Tells whether credentials could not be had.
+/// Returns whether credentials could not be had.
 pub(super) fn is_about_credentials(error: &(dyn Error + 'static)) -> bool {
     let mut next = Some(error);
     while let Some(error) = next {
@@ -287,7 +287,7 @@ fn of_auth(error: &AuthError) -> String {
     }
 }
 
-/// Gives the system's own words for an error; one that a program made up may quote.
+/// Returns the system's own words for an error; one that a program made up may quote.
 pub(crate) fn of_system(error: &io::Error) -> String {
     match error.raw_os_error() {
         Some(_) => error.to_string(),

@@ -21,17 +21,17 @@ pub(crate) enum FailureKind {
     Transport,
     /// The other side was not accepted, or did not accept us.
     Tls,
-    /// There are no credentials to be had.
+    /// No credentials could be obtained.
     Credentials,
     /// No answer came in time.
     Timeout,
 }
 
-/// Words by which the TLS library tells that a certificate was not accepted.
+/// Phrases of the TLS library for a certificate that was not accepted.
 const TLS_WORDS: [&str; 4] = ["certificate", "fatal alert", "handshake", "TLS"];
 
 impl Failure {
-    /// Tells of an error of the client.
+    /// Describes an error of the client.
     pub(crate) fn new(error: &kube::Error) -> Self {
         let words = chain(error);
         let kind = if is_about_credentials(error) {
@@ -44,7 +44,7 @@ impl Failure {
         Self { kind, words }
     }
 
-    /// Tells of an answer that broke off.
+    /// Describes an answer that was cut off.
     pub(crate) fn cut(error: &(dyn Error + 'static)) -> Self {
         Self {
             kind: FailureKind::Transport,
@@ -52,7 +52,7 @@ impl Failure {
         }
     }
 
-    /// Tells of an answer that is not what was asked for.
+    /// Describes an answer that does not match the request.
     pub(crate) const fn other(words: String) -> Self {
         Self {
             kind: FailureKind::Transport,
@@ -68,7 +68,7 @@ impl Failure {
         }
     }
 
-    /// Tells whether a client with new credentials could fare better.
+    /// Returns whether a client with new credentials could fare better.
     pub(crate) const fn may_need_new_client(&self) -> bool {
         matches!(self.kind, FailureKind::Tls | FailureKind::Credentials)
     }
@@ -80,8 +80,8 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Joins an error and its sources; what one repeats of the next is said once, and what one may quote of
-/// a credential is not said.
+/// Joins an error and its sources; text that one repeats of the next is written once, and a credential that
+/// one may quote is left out.
 pub(crate) fn chain(error: &(dyn Error + 'static)) -> String {
     let mut words: Vec<String> = Vec::new();
     let mut next = Some(error);

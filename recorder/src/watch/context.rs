@@ -20,13 +20,13 @@ const LISTS_AT_ONCE: usize = 20;
 /// How many gaps are read back at once.
 const BACKFILLS_AT_ONCE: usize = 2;
 
-/// How many lines of more than a few megabytes are held at once.
+/// The number of lines of more than a few megabytes that are in memory at once.
 const LONG_LINES_AT_ONCE: usize = 2;
 
 /// How many watches have a successor beside them at once: connections are not to double.
 const SUCCESSORS_AT_ONCE: usize = 8;
 
-/// What a stream tells the one who starts streams.
+/// The message of a stream to the supervisor.
 #[derive(Debug)]
 pub(crate) enum DiscoverySighting {
     /// A definition was created or changed.
@@ -59,7 +59,7 @@ pub(crate) struct WatchContext {
     pub(crate) refused: watch::Sender<u64>,
     /// What is served.
     pub(crate) discovery: Arc<Discovery>,
-    /// Tells of definitions.
+    /// The channel for definitions.
     pub(crate) sightings: mpsc::Sender<DiscoverySighting>,
     /// The number of the cluster behind the kubeconfig; it changes when another is found there.
     pub(crate) epoch: watch::Receiver<u32>,
@@ -126,12 +126,12 @@ impl RecordNumbers {
         }
     }
 
-    /// Gives a connection its number.
+    /// Assigns a number to a connection.
     pub(crate) fn connection(&self) -> ConnectionId {
         ConnectionId(self.connection.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Gives a gap its number.
+    /// Assigns a number to a gap.
     pub(crate) fn gap(&self) -> GapId {
         GapId(self.gap.fetch_add(1, Ordering::Relaxed))
     }
@@ -169,7 +169,7 @@ impl ServerFleet {
         self.state().has_several = true;
     }
 
-    /// Tells whether another server may have the history of a stream that broke then.
+    /// Returns whether another server may have the history of a stream that broke then.
     pub(crate) fn may_know(&self, broke: Option<Elapsed>) -> bool {
         let state = self.state();
         let outlived = |broke| state.open.values().any(|opened| *opened < broke);

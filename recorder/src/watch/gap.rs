@@ -61,18 +61,18 @@ impl HeldEvents {
             .collect()
     }
 
-    /// Tells whether some were written already for want of room.
+    /// Returns whether some were written already for want of room.
     pub(super) const fn is_given_up(&self) -> bool {
         self.is_given_up
     }
 
-    /// Gives what waits, and lets go of the room.
+    /// Returns what waits, and lets go of the room.
     pub(super) fn into_events(self) -> Vec<EventEntry> {
         self.events
     }
 }
 
-/// Gives events the time at which they are written: whatever else came while they waited stands before
+/// Sets the time of events to that at which they are written: whatever else came while they waited stands before
 /// them, and a moment is found by the times of what stands there.
 pub(super) fn restamped(events: Vec<EventEntry>, at: Stamp) -> impl Iterator<Item = QueueEntry> {
     events
@@ -130,7 +130,7 @@ pub(super) fn in_order(
     events
 }
 
-/// Gives by what an event is known again.
+/// Returns by what an event is known again.
 pub(super) fn told_by(event: &EventEntry) -> (Box<str>, Box<str>, bool) {
     let is_deletion = event.kind == EventType::Deleted;
     (event.uid.clone(), event.version.clone(), is_deletion)

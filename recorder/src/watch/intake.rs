@@ -66,7 +66,7 @@ pub(crate) struct IntakeWishes {
 #[derive(Debug)]
 struct IntakeConnection {
     id: ConnectionId,
-    /// The note that tells of it, until something worth telling has come.
+    /// The note about it, until the connection has delivered something.
     untold: Option<(Stamp, Note)>,
     last_version: Option<String>,
 }
@@ -150,17 +150,17 @@ impl Intake {
         self.read_before = read_before;
     }
 
-    /// Gives what is to be written, in order.
+    /// Returns what is to be written, in order.
     pub(crate) fn take_entries(&mut self) -> Vec<QueueEntry> {
         std::mem::take(&mut self.entries)
     }
 
-    /// Gives what others want to hear.
+    /// Returns the messages for others.
     pub(crate) fn take_sightings(&mut self) -> Vec<DiscoverySighting> {
         std::mem::take(&mut self.sightings)
     }
 
-    /// Gives what others are to do, once.
+    /// Returns the work for others, once.
     pub(crate) fn take_wishes(&mut self) -> IntakeWishes {
         std::mem::take(&mut self.wishes)
     }
@@ -185,8 +185,8 @@ impl Intake {
         }
     }
 
-    /// Takes a line that is not JSON. One that is not UTF-8 may tell all the same of which version of
-    /// which object it is: asking for it again would bring it again, and the watch goes on.
+    /// Takes a line that is not JSON. One that is not UTF-8 may still name the version of its
+    /// object: requesting it again would return it again, and the watch continues.
     fn unparsable_line(&mut self, bytes: &[u8], at: Stamp) -> LineFlow {
         let text = String::from_utf8_lossy(bytes);
         if let Cow::Owned(text) = &text
@@ -201,7 +201,7 @@ impl Intake {
         self.unreadable(bytes, at)
     }
 
-    /// Keeps a line of which nothing can be read, and tells whether the stream behind it is trusted.
+    /// Keeps a line that cannot be read at all, and returns whether the stream after it is trusted.
     fn unreadable(&mut self, line: &[u8], at: Stamp) -> LineFlow {
         self.odd(OddLineProblem::Unparsable, line, line.len(), at);
         if self.stream.passes_unreadable(at.elapsed) {
@@ -369,7 +369,7 @@ impl Intake {
         self.write(outputs, None, at);
     }
 
-    /// Gives the number of the connection under way.
+    /// Returns the number of the connection under way.
     pub(crate) fn connection(&self) -> Option<ConnectionId> {
         self.open.as_ref().map(|open| open.id)
     }
@@ -414,7 +414,7 @@ impl Intake {
             self.list_failures.failed(&self.target, words, at);
         }
         let told = (EndCause::Unreachable, words.to_owned());
-        // A resource that could never be asked for is no part of what is complete.
+        // A resource that could never be requested does not count for completeness.
         self.announce(at);
         if self.told.as_ref() != Some(&told) {
             self.fail(id, EndCause::Unreachable, words, at);
@@ -423,7 +423,7 @@ impl Intake {
         self.stream.unreachable(at.elapsed);
     }
 
-    /// The resource is no longer served, as of a version of the cluster if that can be told.
+    /// The resource is no longer served, as of a version of the cluster if that is known.
     pub(crate) fn gone(&mut self, version: Option<&ResourceVersion>, id: ConnectionId, at: Stamp) {
         if let Some(version) = version {
             let mut outputs = Vec::new();
@@ -444,7 +444,7 @@ impl Intake {
             self.disconnect(cause, words, at);
             return;
         }
-        // Nothing else says of which resource an unanswered request was.
+        // Nothing else names the resource of an unanswered request.
         let detail = format!("{}: {words}", self.target.info.qualified());
         self.note(
             at,
@@ -485,7 +485,7 @@ impl Intake {
         self.note(stamp, note);
     }
 
-    /// Says once that the resource is to be recorded: before it is asked for, so that one whose list
+    /// Notes once that the resource is to be recorded: before its first request, so that one whose list
     /// never comes is known to be missing.
     pub(crate) fn announce(&mut self, at: Stamp) {
         if !self.is_announced {
@@ -494,7 +494,7 @@ impl Intake {
         }
     }
 
-    /// The recorder stops. A resource of which nothing was told yet was never listed.
+    /// The recorder stops. A resource without any note yet was never listed.
     pub(crate) fn stopped(&mut self, at: Stamp) {
         if self.told.is_none() {
             self.announce(at);
@@ -511,7 +511,7 @@ impl Intake {
     }
 }
 
-/// Gives the cause of an end by a status code.
+/// Returns the cause of an end by a status code.
 pub(crate) const fn cause_of(code: u16) -> EndCause {
     match code {
         410 => EndCause::Expired,
@@ -519,7 +519,7 @@ pub(crate) const fn cause_of(code: u16) -> EndCause {
     }
 }
 
-/// Gives what tells one refusal from another. Servers word a lost history differently each time.
+/// Returns what distinguishes one refusal from another. Servers word a lost history differently each time.
 fn detail_of(code: u16, message: &str) -> String {
     if code == 410 {
         String::new()
@@ -528,19 +528,19 @@ fn detail_of(code: u16, message: &str) -> String {
     }
 }
 
-/// Tells where in a line a part stands that borrows from it.
+/// Returns the place in a line of a part that borrows from it.
 fn place(line: &[u8], part: &[u8]) -> Option<Range<usize>> {
     let start = part.as_ptr().addr().checked_sub(line.as_ptr().addr())?;
     let range = start..start.checked_add(part.len())?;
     (line.get(range.clone())? == part).then_some(range)
 }
 
-/// Tells whether a word has more bytes than the reel takes of one.
+/// Returns whether a word has more bytes than the reel takes of one.
 const fn is_too_long(word: &str) -> bool {
     word.len() > MAX_NAME
 }
 
-/// Tells whether one of the words by which an object is known is too long for the reel.
+/// Returns whether one of the words by which an object is known is too long for the reel.
 fn has_long_name(head: &ObjectHead<'_>) -> bool {
     [&head.namespace, &head.name, &head.uid, &head.version]
         .into_iter()
@@ -814,7 +814,7 @@ impl Intake {
         });
     }
 
-    /// Gives what may be kept of an odd line: a line with an object without its secrets; of bytes that
+    /// Returns what may be kept of an odd line: a line with an object without its secrets; of bytes that
     /// cannot be read, nothing if the kind has secrets.
     fn keepable(&self, bytes: &[u8]) -> Vec<u8> {
         let subject = self.target.subject();
@@ -849,7 +849,7 @@ impl Intake {
         kept.map(Cow::into_owned).unwrap_or_default()
     }
 
-    /// Gives a head with the name by which the reel is to know the object, so that no later step
+    /// Returns a head with the name by which the reel is to know the object, so that no later step
     /// sees one that is a secret.
     fn renamed<'a>(&mut self, head: ObjectHead<'a>) -> ObjectHead<'a> {
         let name = self
@@ -905,22 +905,22 @@ impl Intake {
         self.stream.switch();
     }
 
-    /// Tells whether what is at hand comes from a successor that has brought nothing yet.
+    /// Returns whether what is at hand comes from a successor that has brought nothing yet.
     fn is_untold_successor(&self) -> bool {
         let open = self.open.as_ref();
         self.is_on_successor && open.is_some_and(|open| open.untold.is_some())
     }
 
-    /// The connection under way has ended so, or is let go: its successor goes on in its place.
+    /// The current connection has ended with this cause, or is dropped: its successor replaces it.
     pub(crate) fn take_over(&mut self, cause: EndCause, detail: &str, at: Stamp) {
-        // It is told first: at no time was there none.
+        // The successor is noted first: at no time was there no connection.
         self.on_successor(|intake| intake.tell(at));
         self.stream.take_over(cause);
         self.disconnect(cause, detail, at);
         self.open = self.successor.take();
     }
 
-    /// The successor was refused, broke off, or is let go. The connection under way goes on.
+    /// The successor was refused, broke off, or is dropped. The current connection continues.
     pub(crate) fn successor_ended(
         &mut self,
         cause: EndCause,
@@ -938,7 +938,7 @@ impl Intake {
     }
 }
 
-/// A gap that has ended, and has not been told yet.
+/// A gap that has ended, and is not noted yet.
 #[derive(Debug)]
 pub(crate) struct OpenGap {
     gap: Gap,
@@ -970,7 +970,7 @@ impl OpenGap {
 
 // The end of a gap.
 impl Intake {
-    /// Gives the gap that is to be read back. [`Self::settle`] must follow.
+    /// Returns the gap that is to be read back. [`Self::settle`] must follow.
     pub(crate) const fn take_open_gap(&mut self) -> Option<OpenGap> {
         self.open_gap.take()
     }
@@ -982,7 +982,7 @@ impl Intake {
         }
     }
 
-    /// A gap has ended: it is told once it is settled.
+    /// A gap has ended: it is noted once it is settled.
     fn gap(&mut self, gap: Gap, review: Option<GapReview>, at: Stamp) {
         let Some(review) = review else {
             self.release(at);

@@ -53,11 +53,11 @@ enum SuccessorStage {
 /// A successor's request.
 pub(super) struct SuccessorRequest {
     pub(super) id: ConnectionId,
-    /// It goes on from here at least.
+    /// It continues from here at least.
     pub(super) from: ResourceVersion,
     pub(super) timeout_secs: u32,
     /// The time for which the connection under way must outlive a list of the present, if the successor
-    /// is to go on from there.
+    /// is to continue from there.
     pub(super) outlive: Option<Duration>,
 }
 
@@ -83,7 +83,7 @@ pub(super) enum SuccessorStep {
     Begin(Option<OwnedSemaphorePermit>),
     /// The server has answered, or not.
     Asked(Box<SuccessorAnswer>),
-    /// The other connection has outlived what the successor goes on from: it is to be read now.
+    /// The other connection has outlived the list from which the successor continues: it is to be read now.
     Outlived,
     /// Something came on it.
     Chunk(Result<Option<Bytes>, Failure>),
@@ -104,7 +104,7 @@ impl SuccessorRequest {
             let is_later = |now: &ResourceVersion| now.order(&self.from) != Some(Ordering::Less);
             match now.filter(|now| now.number().is_some() && is_later(now)) {
                 Some(now) => self.from = now,
-                // Without it the successor goes on from the position as any other does.
+                // Without it the successor continues from the position as any other does.
                 None => self.outlive = None,
             }
         }
@@ -130,7 +130,7 @@ impl WatchOverlap {
         }
     }
 
-    /// Waits for the next thing to happen. What is under way goes on if this is dropped.
+    /// Waits for the next thing to happen. Dropping this does not cancel what is under way.
     pub(super) async fn turn(&mut self) -> SuccessorStep {
         match &mut self.stage {
             SuccessorStage::Idle(None) => std::future::pending().await,
@@ -215,7 +215,7 @@ impl WatchOverlap {
         self.stage = SuccessorStage::Idle(Some(Instant::now() + wait));
     }
 
-    /// Gives the successor that is held back.
+    /// Returns the successor that waits.
     pub(super) fn take_held(&mut self) -> Option<Box<OpenSuccessor>> {
         match std::mem::replace(&mut self.stage, SuccessorStage::Idle(None)) {
             SuccessorStage::Held(open, _) => Some(open),
@@ -226,7 +226,7 @@ impl WatchOverlap {
         }
     }
 
-    /// Gives the connection of the successor that is read.
+    /// Returns the connection of the successor that is read.
     pub(super) fn take_reading(&mut self) -> Option<WatchReading> {
         match std::mem::replace(&mut self.stage, SuccessorStage::Idle(None)) {
             SuccessorStage::Open(open, _) => Some(open.reading),
@@ -237,12 +237,12 @@ impl WatchOverlap {
         }
     }
 
-    /// Gives the connection of the successor that is read, if it is to be given.
+    /// Returns the connection of the successor that is read, if it is to be given.
     pub(super) fn take_reading_if(&mut self, is_wanted: bool) -> Option<WatchReading> {
         is_wanted.then(|| self.take_reading()).flatten()
     }
 
-    /// Gives the connection of the successor that is read, to read it.
+    /// Returns the connection of the successor that is read, to read it.
     pub(super) fn reading(&mut self) -> Option<&mut WatchReading> {
         match &mut self.stage {
             SuccessorStage::Open(open, _) => Some(&mut open.reading),
@@ -334,7 +334,7 @@ impl ServerWaker {
         }
     }
 
-    /// Tells whether the resource is a custom one.
+    /// Returns whether the resource is a custom one.
     pub(super) const fn is_custom(&self) -> bool {
         self.is_custom
     }

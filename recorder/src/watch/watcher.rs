@@ -203,7 +203,7 @@ impl ResourceWatcher {
                 && list_turn.is_none()
             {
                 list_turn = self.list_turn().await;
-                // Time has passed; whatever is right now is asked for.
+                // Time has passed; the request that is due now is made.
                 continue;
             }
             match step {
@@ -287,7 +287,7 @@ impl ResourceWatcher {
             return;
         };
         let id = self.shared.numbers.connection();
-        // What changed before is behind whoever answers.
+        // The answering server has passed what changed before.
         self.changes.mark_unchanged();
         let get = server.get(Get::json(target, HEAD_SECS));
         let Some(answer) = self.unless_interrupted(get).await else {
@@ -432,7 +432,7 @@ impl ResourceWatcher {
         }
     }
 
-    /// Tells whether the resource has vanished: it is not found again and again, and discovery,
+    /// Returns whether the resource has vanished: it is not found again and again, and discovery,
     /// asked after that, does not have it either.
     async fn is_gone(&mut self) -> bool {
         let Some((since, tries)) = self.missing else {
@@ -467,7 +467,7 @@ async fn interrupt(
     epoch: &mut watch::Receiver<u32>,
 ) -> Interrupt {
     tokio::select! {
-        // Whoever held the other end is gone: the recorder stops.
+        // The other end of the channel is closed: the recorder stops.
         _ = stop.wait_for(|stop| *stop) => Interrupt::Stop,
         changed = epoch.changed() => match changed {
             Ok(()) => Interrupt::Epoch,
@@ -810,7 +810,7 @@ impl ResourceWatcher {
             return;
         };
         let Some(answer) = self.accept(&server, id, answer).await else {
-            // Refused or out of reach: if the list goes on, it is told of as a new connection.
+            // Refused or out of reach: a list that continues is noted as a new connection.
             if self.intake.connection().is_none() {
                 self.pages.connection = None;
             }
@@ -947,10 +947,10 @@ impl ResourceWatcher {
 /// everything up to there has come. It comes within milliseconds.
 const OUTLIVE_MILLIS: u64 = 10_000;
 
-/// What is told of a connection that has a successor.
+/// The notes of a connection that has a successor.
 const TAKEN_OVER: &str = "its successor has taken over";
 
-// The successor of a watch: when it is opened, and which connection goes on.
+// The successor of a watch: when it is opened, and which connection continues.
 impl ResourceWatcher {
     /// Begins to wait for the time at which the connection under way needs a successor.
     fn overlap(&mut self, lead: &WatchReading) -> WatchOverlap {
@@ -958,7 +958,7 @@ impl ResourceWatcher {
         WatchOverlap::new(lead.opened, self.intake.stream.successor_due(more))
     }
 
-    /// Tells for how long a list of the present must be outlived, where no bookmarks move the position:
+    /// Returns for how long a list of the present must be outlived, where no bookmarks move the position:
     /// the history from there on may be lost already.
     fn outlive_millis(&self) -> Option<u64> {
         let millis = OUTLIVE_MILLIS.min(u64::from(self.shared.watch_secs) * 1_000 / 3);
@@ -1016,7 +1016,7 @@ impl ResourceWatcher {
         let Some(server) = self.clients.borrow().clone() else {
             return overlap.later(None);
         };
-        // The successor is asked for what the resource is by now, in the version in which it is stored.
+        // The successor requests the resource as it is by now, in the version in which it is stored.
         if let Ok(info) = self.descriptions.try_recv() {
             let at = self.shared.now();
             self.intake.describe(info, at);
@@ -1101,7 +1101,7 @@ impl ResourceWatcher {
         overlap.later(self.intake.stream.successor_wait(at.elapsed));
     }
 
-    /// Lets the successor go, however far it has come. The connection under way goes on, if it can.
+    /// Drops the successor, however far it has come. The current connection continues, if it can.
     fn drop_successor(&mut self, overlap: &mut WatchOverlap, cause: EndCause, words: &str) {
         let at = self.shared.now();
         if let Some(reading) = overlap.take_reading() {
@@ -1112,7 +1112,7 @@ impl ResourceWatcher {
     }
 
     /// The connection under way has come to its end: gives its successor, if that is open. Where a line
-    /// could not be read, it is asked for once more instead.
+    /// could not be read, it is requested once more instead.
     fn outlives(&mut self, overlap: &mut WatchOverlap, end: &WatchEnd) -> Option<WatchReading> {
         let (cause, words) = told(end);
         let goes_on = self.intake.stream.has_open_successor() && cause != EndCause::Unreadable;
@@ -1132,7 +1132,7 @@ impl ResourceWatcher {
         Some(reading)
     }
 
-    /// Gives the successor if it may take over by now.
+    /// Returns the successor if it may take over by now.
     fn handover(&mut self, overlap: &mut WatchOverlap) -> Option<WatchReading> {
         let at = self.shared.now();
         match self.intake.stream.handover(at.elapsed) {

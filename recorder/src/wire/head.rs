@@ -49,7 +49,7 @@ pub(crate) struct ObjectHead<'a> {
 }
 
 impl ObjectHead<'_> {
-    /// Tells whether it names one version of one object, and nothing of the name was lost on the way.
+    /// Returns whether it names one version of one object, and nothing of the name was lost on the way.
     pub(crate) fn is_complete(&self) -> bool {
         let words = [&self.namespace, &self.name, &self.uid, &self.version];
         let is_whole = |word: &&Cow<'_, str>| !word.contains(char::REPLACEMENT_CHARACTER);
@@ -140,7 +140,7 @@ fn from_object<'de, T: Deserialize<'de>>(bytes: &'de [u8]) -> Option<T> {
     Some(value)
 }
 
-/// Takes a watch line apart; `None` if it is no JSON of that form.
+/// Takes a watch line apart; `None` if it is not JSON of that form.
 pub(crate) fn line(bytes: &[u8]) -> Option<WatchLine<'_>> {
     let raw: RawLine<'_> = from_object(bytes)?;
     let kind = match raw.kind.as_ref() {
@@ -157,13 +157,13 @@ pub(crate) fn line(bytes: &[u8]) -> Option<WatchLine<'_>> {
     })
 }
 
-/// Reads the head of an object; `None` if it is no object with metadata.
+/// Reads the head of an object; `None` if it is not an object with metadata.
 pub(crate) fn head(object: &[u8]) -> Option<ObjectHead<'_>> {
     let with: WithHead<'_> = from_object(object)?;
     Some(with.metadata)
 }
 
-/// Reads a bookmark; `None` if it is no object.
+/// Reads a bookmark; `None` if it is not an object.
 pub(crate) fn bookmark(object: &[u8]) -> Option<BookmarkHead> {
     let with: WithAnnotations = from_object(object)?;
     let annotations = with.metadata.annotations.unwrap_or_default();
@@ -178,7 +178,7 @@ pub(crate) fn status(object: &[u8]) -> StatusHead {
     serde_json::from_slice(object).unwrap_or_default()
 }
 
-/// Gives the message of an error's body: that of a status, else the first line.
+/// Returns the message of an error's body: that of a status, else the first line.
 pub(crate) fn error_message(body: &[u8]) -> String {
     let status = status(body);
     if !status.message.is_empty() {

@@ -53,7 +53,7 @@ impl LineSplitter {
         self.chunk = chunk;
     }
 
-    /// Gives the next piece; `None` when another chunk is needed.
+    /// Returns the next piece; `None` when another chunk is needed.
     pub(crate) fn next_piece(&mut self) -> Option<LinePiece> {
         loop {
             if self.chunk.is_empty() {
@@ -99,12 +99,12 @@ impl LineSplitter {
         }
     }
 
-    /// Counts the bytes of the unfinished line that are held.
+    /// Counts the bytes in memory of the unfinished line.
     pub(crate) fn held(&self) -> usize {
         self.pending.len()
     }
 
-    /// Gives what is left when the stream has ended: a line without its newline, or a part of one.
+    /// Returns what is left when the stream has ended: a line without its newline, or a part of one.
     pub(crate) fn rest(&mut self) -> Option<LinePiece> {
         if self.handed_out > 0 {
             return Some(self.part(true));

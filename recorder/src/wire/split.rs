@@ -1,5 +1,5 @@
 //! From the bytes of a list answer to its items, while the answer is still arriving: each item's bytes come
-//! out exactly as they are, one after the other. The answer is never held as a whole.
+//! out exactly as they are, one after the other. The answer is never in memory as a whole.
 
 use crate::number::len64;
 use kubereel_format::MAX_BODY;
@@ -26,7 +26,7 @@ pub(crate) enum ListPiece {
     },
 }
 
-/// What a list says of itself.
+/// The metadata of a list.
 #[derive(Debug, Default, PartialEq, Eq, serde::Deserialize)]
 pub(crate) struct ListMeta {
     /// The resourceVersion at which it is complete; empty if there is none.
@@ -261,12 +261,12 @@ impl ListSplitter {
         ListPiece::Item(std::mem::take(&mut self.item))
     }
 
-    /// Counts the bytes of the unfinished item that are held.
+    /// Counts the bytes in memory of the unfinished item.
     pub(crate) fn held(&self) -> usize {
         self.item.len()
     }
 
-    /// Gives what the list says of itself once the answer has ended; `None` if it was no whole list.
+    /// Returns the metadata of the list once the answer has ended; `None` if it was not a whole list.
     pub(crate) fn finish(self) -> Option<ListMeta> {
         if self.at != At::End || !self.has_items {
             return None;

@@ -9,19 +9,19 @@ use std::path::PathBuf;
 
 /// A file that records are appended to.
 pub(crate) trait Sink: Send {
-    /// Gives the number of the next record.
+    /// Returns the number of the next record.
     fn next_seq(&self) -> Seq;
     /// Appends; durable only after [`Self::commit`].
     fn append(&mut self, entry: &QueueEntry) -> Result<(), AppendError>;
     /// Makes everything appended durable.
     fn commit(&mut self) -> Result<CommitStats, AppendError>;
-    /// Tells how full the file is.
+    /// Returns how full the file is.
     fn usage(&mut self) -> Usage;
     /// Counts what was appended so far, in bytes.
     fn appended_bytes(&self) -> u64;
-    /// Tells what objects take in memory.
+    /// Returns what objects take in memory.
     fn object_memory(&self) -> Vec<ObjectMemory>;
-    /// Forgets the objects of a resource of which nothing comes any more.
+    /// Forgets the objects of a resource that is not recorded any more.
     fn forget_objects(&mut self, resource: ResourceId);
     /// Ends the recording in order; the file is whole from here on.
     fn end(self: Box<Self>) -> Result<Box<dyn WholeFile>, AppendError>;
@@ -29,7 +29,7 @@ pub(crate) trait Sink: Send {
 
 /// A file that is whole, and larger than it need be.
 pub(crate) trait WholeFile {
-    /// Gives what it is as it stands.
+    /// Returns what it is as it stands.
     fn stats(&self) -> FinishStats;
     /// Brings it into its final form.
     fn pack(self: Box<Self>) -> Result<FinishStats, FinishError>;
@@ -47,7 +47,7 @@ impl WholeFile for Sealed {
 
 /// Where a file is found again after it failed.
 pub(crate) trait ReelShelf: Send {
-    /// Opens it to go on after the last record that became durable.
+    /// Opens it to resume after the last durable record.
     fn reopen(&mut self) -> Result<Box<dyn Sink>, OpenError>;
 }
 

@@ -1,4 +1,4 @@
-//! The writer against a disk that fails when it is told to.
+//! The writer against a disk that fails on request.
 
 use super::sink::{ReelShelf, Sink, WholeFile};
 use super::*;

@@ -340,7 +340,7 @@ impl ReelWriter {
     }
 
     fn try_again(&mut self) -> Result<(), RetryFailure> {
-        // The old handle goes first: it holds the lock, and a database does not go on after a
+        // The old handle goes first: it holds the lock, and a database does not continue after a
         // failed write.
         self.sink = None;
         let mut sink = self
@@ -499,9 +499,9 @@ pub(crate) fn handover() -> (WriterHandover, HandoverTaker) {
 }
 
 impl WriterHandover {
-    /// Tells that the file is whole, and waits for the word whether to pack it.
+    /// Reports that the file is whole, and waits for the decision whether to pack it.
     pub(super) fn ask(self, stats: FinishStats) -> bool {
-        // Nobody who could say no listens any more.
+        // The receiver that could refuse is gone.
         self.whole.send(stats).is_err() || self.pack.blocking_recv().unwrap_or(true)
     }
 }
@@ -519,7 +519,7 @@ impl SeededLoss {
         Self { every, seen: 0 }
     }
 
-    /// Tells whether an entry is one to lose.
+    /// Returns whether an entry is one to lose.
     pub(super) fn takes(&mut self, entry: &QueueEntry) -> bool {
         let QueueEntry::Event(event) = entry else {
             return false;

@@ -21,6 +21,11 @@ impl<'t> ClusterHistory<'t> {
     pub const fn of(timeline: &'t Timeline) -> Self {
         Self { timeline }
     }
+
+    /// Returns the reel.
+    pub const fn timeline(self) -> &'t Timeline {
+        self.timeline
+    }
 }
 
 /// The records of each name, in order, whatever objects bore it.
@@ -188,12 +193,8 @@ impl ClusterHistory<'_> {
     /// When the reel is damaged there.
     pub fn degraded_spells(self) -> Result<Vec<DegradedSpell>, QueryError> {
         let reel = self.timeline.reel();
-        let end = Cut::Arrival {
-            below: reel.end(),
-            wall: self.timeline.end(),
-        };
         let mut spells = Vec::new();
-        for track in self.states(StateKind::Operator, end)? {
+        for track in self.states(StateKind::Operator, self.timeline.last_cut())? {
             if track.aspect().condition() != Some("Degraded") {
                 continue;
             }

@@ -15,7 +15,7 @@ mod story;
 pub use condition::StatusCondition;
 pub use health::{StateHealth, StateKind};
 pub use history::{ClusterHistory, DegradedSpell};
-pub use mark::{MarkSpan, RecordMark};
+pub use mark::{MarkSpan, MarkedCondition, MarkedMessage, RecordMark};
 pub use state::{
     Aspect, StateInterval, StateSubject, StateText, StateTrack, StateTracker, StateVersion,
 };
@@ -25,8 +25,8 @@ pub use status::{
 };
 pub use story::{
     ClusterRelease, ClusterUpdate, DrainHold, HowRequestEnded, HowUpdateEnded, Ill, IllSpell,
-    LeaderHandover, NodeJoin, NodeUpdate, NodeWarning, OperatorMove, PartKind, PodEvent, PodState,
-    PoolUpdate, ProgressSaid, ReleaseMessage, RequestEnd, Retrieval, RetrievalEnd, Retrievals,
-    STALL_MICROS, SpellLevel, SpellText, Stall, UnobservedSource, UpdateEnd, UpdateKind,
-    UpdatePart, UpdateRequest, Updates, UpgradeStory, VersionPod,
+    LeaderHandover, NodeJoin, NodeUpdate, OperatorMove, PartKind, PodEvent, PodState, PoolUpdate,
+    RequestEnd, Retrieval, RetrievalEnd, Retrievals, STALL_MICROS, SpellLevel, Stall,
+    UnobservedSource, UpdateEnd, UpdateKind, UpdatePart, UpdateRequest, Updates, UpgradeStory,
+    VersionPod,
 };

@@ -20,6 +20,30 @@ pub struct MarkSpan {
     pub to: Option<RecordMark>,
 }
 
+/// A reason with its message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MarkedMessage {
+    /// When it was first seen.
+    pub mark: RecordMark,
+    /// The reason, one word.
+    pub reason: String,
+    /// The message.
+    pub message: String,
+}
+
+/// A state of a condition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MarkedCondition {
+    /// When it was first seen.
+    pub mark: RecordMark,
+    /// The status.
+    pub status: String,
+    /// The reason; may be empty.
+    pub reason: String,
+    /// The message.
+    pub message: String,
+}
+
 impl MarkSpan {
     /// Gives its length in microseconds; one that is open lasts until `now`.
     pub fn micros(&self, now: RecordedAt) -> u64 {

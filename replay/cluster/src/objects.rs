@@ -14,39 +14,223 @@ const OF_PAYLOAD: [&str; 2] = [
     "exclude.release.openshift.io/",
 ];
 
-/// A version of a `ClusterOperator`.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-pub(crate) struct OperatorObject {
-    #[serde(deserialize_with = "or_default")]
-    metadata: OperatorMetadata,
-    #[serde(deserialize_with = "or_default")]
-    status: OperatorStatus,
+/// Defines what is read of an object: a member that is absent or null has its default.
+macro_rules! objects {
+    ($($(#[$meta:meta])* $vis:vis struct $name:ident {
+        $($(#[$attr:meta])* $field_vis:vis $field:ident: $type:ty,)+
+    })+) => {$(
+        $(#[$meta])*
+        #[derive(Clone, Debug, Default, Deserialize)]
+        #[serde(rename_all = "camelCase", default)]
+        $vis struct $name {
+            $($(#[$attr])* #[serde(deserialize_with = "or_default")] $field_vis $field: $type,)+
+        }
+    )+};
 }
 
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-struct OperatorMetadata {
-    #[serde(deserialize_with = "or_default")]
-    annotations: BTreeMap<String, String>,
-}
+objects! {
+    /// A version of a `ClusterOperator`.
+    pub(crate) struct OperatorObject {
+        metadata: OperatorMetadata,
+        status: OperatorStatus,
+    }
 
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-struct OperatorStatus {
-    #[serde(deserialize_with = "or_default")]
-    versions: Vec<OperandVersion>,
-    #[serde(deserialize_with = "or_default")]
-    conditions: Vec<Value>,
-}
+    struct OperatorMetadata {
+        annotations: BTreeMap<String, String>,
+    }
 
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-struct OperandVersion {
-    #[serde(deserialize_with = "or_default")]
-    name: String,
-    #[serde(deserialize_with = "or_default")]
-    version: String,
+    struct OperatorStatus {
+        versions: Vec<OperandVersion>,
+        conditions: Vec<Value>,
+    }
+
+    struct OperandVersion {
+        name: String,
+        version: String,
+    }
+
+    /// A version of `ClusterVersion`.
+    pub(crate) struct VersionObject {
+        pub(crate) metadata: VersionMetadata,
+        pub(crate) spec: VersionSpec,
+        pub(crate) status: VersionStatus,
+    }
+
+    pub(crate) struct VersionMetadata {
+        pub(crate) uid: String,
+        pub(crate) generation: u64,
+    }
+
+    pub(crate) struct VersionSpec {
+        pub(crate) desired_update: Option<DesiredUpdate>,
+    }
+
+    /// What somebody wants the cluster to become.
+    #[derive(PartialEq, Eq)]
+    pub(crate) struct DesiredUpdate {
+        pub(crate) version: String,
+        pub(crate) image: String,
+        pub(crate) force: bool,
+    }
+
+    pub(crate) struct VersionStatus {
+        pub(crate) desired: DesiredRelease,
+        pub(crate) observed_generation: u64,
+        pub(crate) history: Vec<HistoryEntry>,
+        pub(crate) conditions: Vec<Value>,
+    }
+
+    #[derive(PartialEq, Eq)]
+    pub(crate) struct DesiredRelease {
+        pub(crate) version: String,
+        pub(crate) image: String,
+    }
+
+    /// One entry of the history, newest first in the object.
+    #[derive(PartialEq, Eq)]
+    pub(crate) struct HistoryEntry {
+        state: String,
+        started_time: String,
+        completion_time: String,
+        pub(crate) version: String,
+        pub(crate) image: String,
+        pub(crate) verified: bool,
+        pub(crate) accepted_risks: String,
+    }
+
+    /// A version of a Node.
+    pub(crate) struct NodeObject {
+        metadata: NodeMetadata,
+        spec: NodeSpec,
+        status: NodeStatus,
+    }
+
+    struct NodeMetadata {
+        labels: BTreeMap<String, String>,
+        annotations: BTreeMap<String, String>,
+    }
+
+    struct NodeSpec {
+        unschedulable: bool,
+    }
+
+    struct NodeStatus {
+        conditions: Vec<Value>,
+        node_info: NodeInfo,
+    }
+
+    struct NodeInfo {
+        #[serde(rename = "bootID")]
+        boot_id: String,
+    }
+
+    /// A version of a Pod.
+    pub(crate) struct PodObject {
+        pub(crate) metadata: PodMetadata,
+        pub(crate) spec: PodSpec,
+        status: PodObjectStatus,
+    }
+
+    pub(crate) struct PodMetadata {
+        pub(crate) labels: BTreeMap<String, String>,
+        deletion_timestamp: String,
+    }
+
+    pub(crate) struct PodSpec {
+        pub(crate) node_name: String,
+        pub(crate) init_containers: Vec<PodContainer>,
+    }
+
+    pub(crate) struct PodContainer {
+        pub(crate) image: String,
+    }
+
+    struct PodObjectStatus {
+        phase: String,
+        reason: String,
+        message: String,
+        init_container_statuses: Vec<ContainerStatus>,
+        container_statuses: Vec<ContainerStatus>,
+    }
+
+    struct ContainerStatus {
+        state: ContainerState,
+    }
+
+    struct ContainerState {
+        waiting: Option<WaitingState>,
+        running: Option<serde::de::IgnoredAny>,
+        terminated: Option<TerminatedState>,
+    }
+
+    struct WaitingState {
+        reason: String,
+        message: String,
+    }
+
+    struct TerminatedState {
+        exit_code: i64,
+        reason: String,
+        message: String,
+    }
+
+    /// A version of a `MachineConfigPool`.
+    pub(crate) struct PoolObject {
+        pub(crate) spec: PoolSpec,
+        pub(crate) status: PoolStatus,
+    }
+
+    pub(crate) struct PoolSpec {
+        pub(crate) paused: bool,
+        pub(crate) configuration: ConfigReference,
+        pub(crate) node_selector: MatchSelector,
+    }
+
+    pub(crate) struct ConfigReference {
+        pub(crate) name: String,
+    }
+
+    pub(crate) struct PoolStatus {
+        pub(crate) conditions: Vec<Value>,
+        pub(crate) machine_count: u64,
+        pub(crate) updated_machine_count: u64,
+    }
+
+    /// A label selector as objects hold one.
+    pub(crate) struct MatchSelector {
+        match_labels: BTreeMap<String, String>,
+        match_expressions: Vec<MatchExpression>,
+    }
+
+    struct MatchExpression {
+        key: String,
+        operator: String,
+        values: Vec<String>,
+    }
+
+    /// A version of a `MachineConfig`; it may hold secrets, of which nothing is read.
+    pub(crate) struct MachineConfig {
+        metadata: ConfigMetadata,
+    }
+
+    struct ConfigMetadata {
+        annotations: BTreeMap<String, String>,
+    }
+
+    /// A version of a `PodDisruptionBudget`.
+    pub(crate) struct DisruptionBudget {
+        pub(crate) spec: BudgetSpec,
+        status: BudgetStatus,
+    }
+
+    pub(crate) struct BudgetSpec {
+        /// None selects nothing.
+        pub(crate) selector: Option<MatchSelector>,
+    }
+
+    struct BudgetStatus {
+        disruptions_allowed: Option<i64>,
+    }
 }
 
 impl OperatorObject {
@@ -82,87 +266,6 @@ impl OperatorObject {
     }
 }
 
-/// A version of `ClusterVersion`.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-pub(crate) struct VersionObject {
-    #[serde(deserialize_with = "or_default")]
-    pub(crate) metadata: VersionMetadata,
-    #[serde(deserialize_with = "or_default")]
-    pub(crate) spec: VersionSpec,
-    #[serde(deserialize_with = "or_default")]
-    pub(crate) status: VersionStatus,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-pub(crate) struct VersionMetadata {
-    #[serde(deserialize_with = "or_default")]
-    pub(crate) uid: String,
-    #[serde(deserialize_with = "or_default")]
-    pub(crate) generation: u64,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(crate) struct VersionSpec {
-    pub(crate) desired_update: Option<DesiredUpdate>,
-}
-
-/// What somebody wants the cluster to become.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default)]
-pub(crate) struct DesiredUpdate {
-    #[serde(deserialize_with = "or_default")]
-    pub(crate) version: String,
-    #[serde(deserialize_with = "or_default")]
-    pub(crate) image: String,
-    #[serde(deserialize_with = "or_default")]
-    pub(crate) force: bool,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(crate) struct VersionStatus {
-    #[serde(deserialize_with = "or_default")]
-    pub(crate) desired: DesiredRelease,
-    #[serde(deserialize_with = "or_default")]
-    pub(crate) observed_generation: u64,
-    #[serde(deserialize_with = "or_default")]
-    pub(crate) history: Vec<HistoryEntry>,
-    #[serde(deserialize_with = "or_default")]
-    pub(crate) conditions: Vec<Value>,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default)]
-pub(crate) struct DesiredRelease {
-    #[serde(deserialize_with = "or_default")]
-    pub(crate) version: String,
-    #[serde(deserialize_with = "or_default")]
-    pub(crate) image: String,
-}
-
-/// One entry of the history, newest first in the object.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(crate) struct HistoryEntry {
-    #[serde(deserialize_with = "or_default")]
-    state: String,
-    #[serde(deserialize_with = "or_default")]
-    started_time: String,
-    #[serde(deserialize_with = "or_default")]
-    completion_time: String,
-    #[serde(deserialize_with = "or_default")]
-    pub(crate) version: String,
-    #[serde(deserialize_with = "or_default")]
-    pub(crate) image: String,
-    #[serde(deserialize_with = "or_default")]
-    pub(crate) verified: bool,
-    #[serde(deserialize_with = "or_default")]
-    pub(crate) accepted_risks: String,
-}
-
 impl HistoryEntry {
     pub(crate) fn is_completed(&self) -> bool {
         self.state == "Completed"
@@ -186,50 +289,6 @@ const CONFIG_PREFIX: &str = "machineconfiguration.openshift.io/";
 
 /// How the name of a drain begins that takes Pods away, unlike that of an uncordon.
 pub(crate) const DRAIN: &str = "drain-";
-
-/// A version of a Node.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-pub(crate) struct NodeObject {
-    #[serde(deserialize_with = "or_default")]
-    metadata: NodeMetadata,
-    #[serde(deserialize_with = "or_default")]
-    spec: NodeSpec,
-    #[serde(deserialize_with = "or_default")]
-    status: NodeStatus,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-struct NodeMetadata {
-    #[serde(deserialize_with = "or_default")]
-    labels: BTreeMap<String, String>,
-    #[serde(deserialize_with = "or_default")]
-    annotations: BTreeMap<String, String>,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-struct NodeSpec {
-    #[serde(deserialize_with = "or_default")]
-    unschedulable: bool,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct NodeStatus {
-    #[serde(deserialize_with = "or_default")]
-    conditions: Vec<Value>,
-    #[serde(deserialize_with = "or_default")]
-    node_info: NodeInfo,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct NodeInfo {
-    #[serde(rename = "bootID", deserialize_with = "or_default")]
-    boot_id: String,
-}
 
 impl NodeObject {
     /// Gives what the machine-config operator noted under a name; empty if nothing.
@@ -273,100 +332,17 @@ impl NodeObject {
     }
 }
 
-/// A version of a Pod.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-pub(crate) struct PodObject {
-    #[serde(deserialize_with = "or_default")]
-    pub(crate) metadata: PodMetadata,
-    #[serde(deserialize_with = "or_default")]
-    pub(crate) spec: PodSpec,
-    #[serde(deserialize_with = "or_default")]
-    status: PodObjectStatus,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(crate) struct PodMetadata {
-    #[serde(deserialize_with = "or_default")]
-    pub(crate) labels: BTreeMap<String, String>,
-    #[serde(deserialize_with = "or_default")]
-    deletion_timestamp: String,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(crate) struct PodSpec {
-    #[serde(deserialize_with = "or_default")]
-    pub(crate) node_name: String,
-    #[serde(deserialize_with = "or_default")]
-    pub(crate) init_containers: Vec<PodContainer>,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-pub(crate) struct PodContainer {
-    #[serde(deserialize_with = "or_default")]
-    pub(crate) image: String,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct PodObjectStatus {
-    #[serde(deserialize_with = "or_default")]
-    phase: String,
-    #[serde(deserialize_with = "or_default")]
-    reason: String,
-    #[serde(deserialize_with = "or_default")]
-    message: String,
-    #[serde(deserialize_with = "or_default")]
-    init_container_statuses: Vec<ContainerStatus>,
-    #[serde(deserialize_with = "or_default")]
-    container_statuses: Vec<ContainerStatus>,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-struct ContainerStatus {
-    #[serde(deserialize_with = "or_default")]
-    state: ContainerState,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-struct ContainerState {
-    waiting: Option<WaitingState>,
-    running: Option<serde::de::IgnoredAny>,
-    terminated: Option<TerminatedState>,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-struct WaitingState {
-    #[serde(deserialize_with = "or_default")]
-    reason: String,
-    #[serde(deserialize_with = "or_default")]
-    message: String,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct TerminatedState {
-    #[serde(deserialize_with = "or_default")]
-    exit_code: i64,
-    #[serde(deserialize_with = "or_default")]
-    reason: String,
-    #[serde(deserialize_with = "or_default")]
-    message: String,
-}
-
 impl PodObject {
     pub(crate) fn is_going(&self) -> bool {
         !self.metadata.deletion_timestamp.is_empty()
     }
 
     pub(crate) fn is_over(&self) -> bool {
-        matches!(self.status.phase.as_str(), "Succeeded" | "Failed")
+        self.has_failed() || self.status.phase == "Succeeded"
+    }
+
+    pub(crate) fn has_failed(&self) -> bool {
+        self.status.phase == "Failed"
     }
 
     /// Gives the state as kubectl's STATUS column puts it, with the message behind it:
@@ -437,66 +413,6 @@ impl ContainerState {
     }
 }
 
-/// A version of a `MachineConfigPool`.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-pub(crate) struct PoolObject {
-    #[serde(deserialize_with = "or_default")]
-    pub(crate) spec: PoolSpec,
-    #[serde(deserialize_with = "or_default")]
-    pub(crate) status: PoolStatus,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(crate) struct PoolSpec {
-    #[serde(deserialize_with = "or_default")]
-    pub(crate) paused: bool,
-    #[serde(deserialize_with = "or_default")]
-    pub(crate) configuration: ConfigReference,
-    #[serde(deserialize_with = "or_default")]
-    pub(crate) node_selector: MatchSelector,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-pub(crate) struct ConfigReference {
-    #[serde(deserialize_with = "or_default")]
-    pub(crate) name: String,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(crate) struct PoolStatus {
-    #[serde(deserialize_with = "or_default")]
-    pub(crate) conditions: Vec<Value>,
-    #[serde(deserialize_with = "or_default")]
-    pub(crate) machine_count: u64,
-    #[serde(deserialize_with = "or_default")]
-    pub(crate) updated_machine_count: u64,
-}
-
-/// A label selector as objects hold one.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(crate) struct MatchSelector {
-    #[serde(deserialize_with = "or_default")]
-    match_labels: BTreeMap<String, String>,
-    #[serde(deserialize_with = "or_default")]
-    match_expressions: Vec<MatchExpression>,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-struct MatchExpression {
-    #[serde(deserialize_with = "or_default")]
-    key: String,
-    #[serde(deserialize_with = "or_default")]
-    operator: String,
-    #[serde(deserialize_with = "or_default")]
-    values: Vec<String>,
-}
-
 impl MatchSelector {
     /// Tells whether it selects what has these labels; an empty one selects everything.
     pub(crate) fn selects(&self, labels: &BTreeMap<String, String>) -> bool {
@@ -520,21 +436,6 @@ impl MatchExpression {
     }
 }
 
-/// A version of a `MachineConfig`; it may hold secrets, of which nothing is read.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-pub(crate) struct MachineConfig {
-    #[serde(deserialize_with = "or_default")]
-    metadata: ConfigMetadata,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-struct ConfigMetadata {
-    #[serde(deserialize_with = "or_default")]
-    annotations: BTreeMap<String, String>,
-}
-
 impl MachineConfig {
     /// Gives the release that it belongs to; empty if it does not say.
     pub(crate) fn release(&self) -> &str {
@@ -543,29 +444,6 @@ impl MachineConfig {
             .get("machineconfiguration.openshift.io/release-image-version")
             .map_or("", String::as_str)
     }
-}
-
-/// A version of a `PodDisruptionBudget`.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-pub(crate) struct DisruptionBudget {
-    #[serde(deserialize_with = "or_default")]
-    pub(crate) spec: BudgetSpec,
-    #[serde(deserialize_with = "or_default")]
-    status: BudgetStatus,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-pub(crate) struct BudgetSpec {
-    /// None selects nothing.
-    pub(crate) selector: Option<MatchSelector>,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct BudgetStatus {
-    disruptions_allowed: Option<i64>,
 }
 
 impl DisruptionBudget {

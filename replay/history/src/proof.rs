@@ -12,12 +12,13 @@ use crate::summary::{
 };
 use crate::tables::count_of;
 use crate::timeline::Timeline;
-use crate::timetext;
+use crate::timetext::OptionalRfc3339;
 use kubereel_format::{BlobId, Note, RecordedAt, Reel, ResourceInfo, Seq};
 use serde::Serialize;
 
 /// The verdict on a reel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum ReelVerdict {
@@ -31,6 +32,7 @@ pub enum ReelVerdict {
 
 /// What a reel proves.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Proof {
     /// The file.
@@ -59,6 +61,7 @@ pub struct Proof {
 
 /// The times without the API: most cost no event.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct OutageSum {
     /// How many there were, those before the first answer not counted.
@@ -168,6 +171,7 @@ fn counted(count: u64, one: &str, what: &str) -> String {
 
 /// How complete the recording of a resource is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum ResourceCompleteness {
@@ -192,6 +196,7 @@ impl ResourceCompleteness {
 
 /// What is proven of one resource.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ResourceProof {
     /// `plural.group`, or the plural alone for the core group.
@@ -201,10 +206,10 @@ pub struct ResourceProof {
     /// How complete it is.
     pub state: ResourceCompleteness,
     /// The first moment at which its state is known; `None` if there is none.
-    #[serde(serialize_with = "timetext::serialize_option")]
+    #[serde(with = "OptionalRfc3339")]
     pub from: Option<RecordedAt>,
     /// The last moment that is proven by an event or a bookmark.
-    #[serde(serialize_with = "timetext::serialize_option")]
+    #[serde(with = "OptionalRfc3339")]
     pub to: Option<RecordedAt>,
     /// The gaps in which changes may be missing.
     pub gaps: Vec<GapSummary>,
@@ -259,6 +264,7 @@ const MOST_PLACES: usize = 100;
 
 /// What reading all of a reel showed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Integrity {
     /// Whether every checksum fitted and everything could be decoded.

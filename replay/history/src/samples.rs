@@ -2,7 +2,7 @@
 //! between two readings is not known.
 
 use crate::timeline::Timeline;
-use crate::timetext;
+use crate::timetext::Rfc3339;
 use kubereel_format::{Note, RecordedAt};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -12,6 +12,7 @@ const STARTED: &str = "process_start_time_seconds";
 
 /// A counter that had another value than at the reading before.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CounterMove {
     /// Scheme, host and port of the server, and after a `#` when its process began.
@@ -21,10 +22,10 @@ pub struct CounterMove {
     /// Its labels as the server spelt them.
     pub labels: String,
     /// The last reading of the same server that did not show it.
-    #[serde(serialize_with = "timetext::serialize")]
+    #[serde(with = "Rfc3339")]
     pub after: RecordedAt,
     /// The reading that did.
-    #[serde(serialize_with = "timetext::serialize")]
+    #[serde(with = "Rfc3339")]
     pub by: RecordedAt,
     /// The value before; `None` if the series was not there.
     pub from: Option<String>,

@@ -130,6 +130,14 @@ impl Timeline {
         moment.place(&self.tables)
     }
 
+    /// Returns the moment after all records.
+    pub fn last_cut(&self) -> Cut {
+        Cut::Arrival {
+            below: self.reel().end(),
+            wall: self.end(),
+        }
+    }
+
     /// Gives the moment that lies `micros` later on the wall clock, or earlier.
     pub(crate) fn moved(&self, from: RecordedAt, micros: i64) -> Cut {
         let wall = RecordedAt::from_micros(from.micros.saturating_add(micros));

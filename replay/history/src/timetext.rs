@@ -3,7 +3,7 @@
 
 use jiff::Timestamp;
 use kubereel_format::RecordedAt;
-use serde::Serializer;
+use serde::{Serialize as _, Serializer};
 
 const MICROS_PER_SEC: u64 = 1_000_000;
 
@@ -131,24 +131,64 @@ pub fn age(secs: i64) -> String {
     }
 }
 
-/// Writes a time as RFC 3339 into JSON.
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde passes a reference"
-)]
-pub(crate) fn serialize<S: Serializer>(at: &RecordedAt, out: S) -> Result<S::Ok, S::Error> {
-    out.serialize_str(&rfc3339(*at))
+/// Serializes a time as RFC 3339.
+pub(crate) struct Rfc3339;
+
+/// Serializes a time as RFC 3339, or null.
+pub(crate) struct OptionalRfc3339;
+
+impl Rfc3339 {
+    #[expect(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "serde passes a reference"
+    )]
+    pub(crate) fn serialize<S: Serializer>(at: &RecordedAt, out: S) -> Result<S::Ok, S::Error> {
+        rfc3339(*at).serialize(out)
+    }
 }
 
-/// Writes a time as RFC 3339, or nothing, into JSON.
-#[expect(clippy::ref_option, reason = "serde passes a reference")]
-pub(crate) fn serialize_option<S: Serializer>(
-    at: &Option<RecordedAt>,
-    out: S,
-) -> Result<S::Ok, S::Error> {
-    match at {
-        Some(at) => out.serialize_some(&rfc3339(*at)),
-        None => out.serialize_none(),
+impl OptionalRfc3339 {
+    #[expect(clippy::ref_option, reason = "serde passes a reference")]
+    pub(crate) fn serialize<S: Serializer>(
+        at: &Option<RecordedAt>,
+        out: S,
+    ) -> Result<S::Ok, S::Error> {
+        at.map(rfc3339).serialize(out)
+    }
+}
+
+#[cfg(feature = "schema")]
+mod schema {
+    use super::{OptionalRfc3339, Rfc3339};
+    use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+    use std::borrow::Cow;
+
+    impl JsonSchema for Rfc3339 {
+        fn inline_schema() -> bool {
+            true
+        }
+
+        fn schema_name() -> Cow<'static, str> {
+            "Rfc3339".into()
+        }
+
+        fn json_schema(_generator: &mut SchemaGenerator) -> Schema {
+            json_schema!({"type": "string", "format": "date-time"})
+        }
+    }
+
+    impl JsonSchema for OptionalRfc3339 {
+        fn inline_schema() -> bool {
+            true
+        }
+
+        fn schema_name() -> Cow<'static, str> {
+            "OptionalRfc3339".into()
+        }
+
+        fn json_schema(_generator: &mut SchemaGenerator) -> Schema {
+            json_schema!({"type": ["string", "null"], "format": "date-time"})
+        }
     }
 }
 

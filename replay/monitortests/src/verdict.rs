@@ -4,6 +4,7 @@ use crate::facts::FactsOverTime;
 use crate::feed::Watcher;
 use crate::interval::{Interval, Intervals, Locator};
 use crate::interval_needs::IntervalNeeds;
+use kubereel_cluster::ClusterHistory;
 use kubereel_format::{RecordedAt, Seq};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -218,12 +219,14 @@ impl TestFinding {
 }
 
 /// What a monitor test judges by, besides what it saw itself.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct JudgeContext<'a> {
     /// The intervals of the run, raw and computed: at least those that the monitor test looks at.
     pub intervals: &'a Intervals,
     /// What cluster it was, over time; nothing is known for a file of intervals.
     pub facts: &'a FactsOverTime,
+    /// The cluster of the reel, up to its end; `None` for a file of intervals.
+    pub cluster: Option<ClusterHistory<'a>>,
     /// Where each resource, `plural` or `plural.group`, was not seen.
     pub dark: &'a BTreeMap<String, Vec<CaseGap>>,
 }

@@ -1,360 +1,325 @@
-//! The answer that programs read: one JSON object. docs/upgrade.md names its fields, and a test compares both.
+//! The output for programs: one JSON object. docs/upgrade.md names its fields, and a test compares both.
 
 use super::page::StoryContext;
-use crate::command_error::CommandError;
 use crate::field_text::{length_secs, secs};
-use crate::screen::Console;
+use crate::outputs::outputs;
 use kubereel_cluster::{
-    ClusterRelease, ClusterUpdate, DrainHold, IllSpell, LeaderHandover, MarkSpan, NodeState,
-    NodeUpdate, OperatorMove, PoolState, PoolUpdate, RecordMark, Retrieval, UpdateOrigin,
-    UpdateStatus, Updates, UpgradeStory, VersionPod,
+    ClusterRelease, ClusterUpdate, DrainHold, Estimate, IllSpell, Insight, LeaderHandover,
+    MarkSpan, MarkedCondition, MarkedMessage, NodeJoin, NodeState, NodeUpdate, OperatorCounts,
+    OperatorMove, PodEvent, PodState, PoolState, PoolUpdate, RecordMark, Retrieval, Stall,
+    UnobservedSource, UpdateOrigin, UpdatePart, UpdateRequest, UpdateStatus, Updates, UpgradeStory,
+    VersionPod,
 };
 use kubereel_format::RecordedAt;
 use kubereel_history::{Certainty, timetext};
-use serde_json::{Value, json};
 
-/// Prints a story.
-pub(super) fn print(
-    story: &UpgradeStory,
-    context: &StoryContext,
-    certainty: &Certainty,
-    screen: &mut Console,
-) -> Result<(), CommandError> {
-    let now = story.now;
-    let mut value = update(&story.update, Some(context.number), now);
-    let parts = json!({
-        "now": timetext::rfc3339(now),
-        "over": mark(story.over),
-        "is_known": certainty.is_known(),
-        "is_imported": matches!(certainty, Certainty::Imported { .. }),
-        "retrievals": all(&story.retrievals.attempts, retrieval),
-        "retrievals_counted_only": story.retrievals.counted_only,
-        "precondition_warnings": all(&story.retrievals.warnings, |told| json!({
-            "at": timetext::rfc3339(told.mark.at),
-            "reason": told.reason,
-            "message": told.message,
-        })),
-        "operators": all(&story.operators, |one| operator(one, now)),
-        "spells": all(&story.spells, |one| spell(one, now)),
-        "progress": all(&story.progress, |said| json!({
-            "at": timetext::rfc3339(said.mark.at),
-            "status": said.status,
-            "reason": said.reason,
-            "message": said.message,
-        })),
-        "leaders": all(&story.handovers, handover),
-        "pools": all(&story.pools, |one| pool(one, now)),
-        "nodes": all(&story.nodes, |one| node(one, now)),
-        "joined": all(&story.joins, |join| json!({
-            "node": join.node,
-            "at": timetext::rfc3339(join.joined.at),
-            "ready": mark(join.ready),
-        })),
-        "stalls": all(&story.stalls, |stall| json!({
-            "from": timetext::rfc3339(stall.from.at),
-            "to": mark(stall.to),
-            "said": stall.said,
-        })),
-        "slowest": all(&story.slowest, |part| json!({
-            "what": part.what.as_str(),
-            "name": part.name,
-            "from": timetext::rfc3339(part.from.at),
-            "secs": length_secs(part.micros),
-            "is_over": part.is_over,
-        })),
-        "not_seen": all(&story.not_seen, |one| json!({
-            "resource": one.resource,
-            "tells": one.tells,
-            "from": one.unseen.as_ref().map(|unseen| timetext::rfc3339(unseen.from)),
-            "to": one.unseen.as_ref().map(|unseen| timetext::rfc3339(unseen.to)),
-            "why": one.why(),
-        })),
-        "status": context.status.as_ref().map(status),
-    });
-    if let (Value::Object(whole), Value::Object(parts)) = (&mut value, parts) {
-        whole.extend(parts);
+outputs! {
+/// An installation or an upgrade; docs/upgrade.md describes each field.
+struct StoryOutput(story: &UpgradeStory, context: &StoryContext, certainty: &Certainty) {
+    #[serde(flatten)]
+    update: UpdateOutput = UpdateOutput::of(&story.update, Some(context.number), story.now),
+    now: String = timetext::rfc3339(story.now),
+    over: Option<String> = mark(story.over),
+    is_known: bool = certainty.is_known(),
+    is_imported: bool = matches!(certainty, Certainty::Imported { .. }),
+    retrievals: Vec<RetrievalOutput> = all(&story.retrievals.attempts, RetrievalOutput::of),
+    retrievals_counted_only: u64 = story.retrievals.counted_only(),
+    precondition_warnings: Vec<StoryMessageOutput> = all(&story.retrievals.warnings, StoryMessageOutput::of),
+    operators: Vec<OperatorOutput> = all(&story.operators, |one| OperatorOutput::of(one, story.now)),
+    spells: Vec<SpellOutput> = all(&story.spells, |one| SpellOutput::of(one, story.now)),
+    progress: Vec<StoryConditionOutput> = all(&story.progress, StoryConditionOutput::of),
+    leaders: Vec<LeaderOutput> = all(&story.handovers, LeaderOutput::of),
+    pools: Vec<PoolUpdateOutput> = all(&story.pools, |one| PoolUpdateOutput::of(one, story.now)),
+    nodes: Vec<NodeUpdateOutput> = all(&story.nodes, |one| NodeUpdateOutput::of(one, story.now)),
+    joined: Vec<NodeJoinOutput> = all(&story.joins, NodeJoinOutput::of),
+    stalls: Vec<StallOutput> = all(&story.stalls, StallOutput::of),
+    slowest: Vec<UpdatePartOutput> = all(&story.slowest, UpdatePartOutput::of),
+    not_seen: Vec<UnobservedOutput> = all(&story.not_seen, UnobservedOutput::of),
+    status: Option<UpgradeStatusOutput> = context.status.as_ref().map(UpgradeStatusOutput::of),
+}
+
+/// The installation and all upgrades.
+struct UpdateListOutput(rows: &[(Option<usize>, &ClusterUpdate)], updates: &Updates) {
+    now: String = timetext::rfc3339(updates.now),
+    version: String = updates.version.clone(),
+    updates: Vec<UpdateOutput> = all(rows, |(number, one)| UpdateOutput::of(one, *number, updates.now)),
+}
+
+struct UpdateOutput(update: &ClusterUpdate, number: Option<usize>, now: RecordedAt) {
+    kind: &'static str = update.kind.as_str(),
+    nth: Option<usize> = number,
+    from: Option<ReleaseOutput> = update.from.as_ref().map(ReleaseOutput::of),
+    is_from_partial: bool = update.is_from_partial,
+    target: Option<ReleaseOutput> = update.target.as_ref().map(ReleaseOutput::of),
+    first: String = timetext::rfc3339(update.first.at),
+    is_older: bool = update.is_older,
+    requests: Vec<RequestOutput> = all(&update.requests, RequestOutput::of),
+    accepted: Option<String> = mark(update.accepted),
+    started_by_own_clock: Option<String> = update.started.map(timetext::rfc3339),
+    is_verified: Option<bool> = update.is_verified,
+    accepted_risks: String = update.accepted_risks.clone(),
+    outcome: Option<&'static str> = update.end.map(|end| end.how.as_str()),
+    ended: Option<String> = mark(update.end.map(|end| end.mark)),
+    completed_by_own_clock: Option<String> =
+        update.end.and_then(|end| end.completed).map(timetext::rfc3339),
+    took_secs: f64 = length_secs(update.micros(now)),
+}
+
+struct ReleaseOutput(release: &ClusterRelease) {
+    version: String = release.version.clone(),
+    image: String = release.image.clone(),
+}
+
+struct RequestOutput(request: &UpdateRequest) {
+    at: String = timetext::rfc3339(request.asked.at),
+    seq: u64 = request.asked.seq.0,
+    generation: u64 = request.generation,
+    version: String = request.release.version.clone(),
+    image: String = request.release.image.clone(),
+    is_forced: bool = request.is_forced,
+    outcome: Option<&'static str> = request.end.map(|end| end.how.as_str()),
+    ended: Option<String> = mark(request.end.map(|end| end.mark)),
+}
+
+struct RetrievalOutput(attempt: &Retrieval) {
+    image: String = attempt.image.clone(),
+    began: Option<String> = mark(attempt.began),
+    ended: Option<String> = mark(attempt.end.as_ref().map(|end| end.mark)),
+    outcome: Option<&'static str> =
+        attempt.end.as_ref().map(|_| if attempt.has_failed() { "failed" } else { "loaded" }),
+    failed_step: Option<String> =
+        attempt.end.as_ref().filter(|_| attempt.has_failed()).map(|end| end.failed_step.clone()),
+    message: Option<String> = attempt.end.as_ref().map(|end| end.message.clone()),
+    pod: Option<VersionPodOutput> = attempt.pod.as_ref().map(VersionPodOutput::of),
+    pod_events: Vec<PodEventOutput> = all(&attempt.events, PodEventOutput::of),
+    told_by_clusterversion: Option<StoryMessageOutput> = attempt.told.as_ref().map(StoryMessageOutput::of),
+}
+
+struct StoryMessageOutput(told: &MarkedMessage) {
+    at: String = timetext::rfc3339(told.mark.at),
+    reason: String = told.reason.clone(),
+    message: String = told.message.clone(),
+}
+
+struct VersionPodOutput(pod: &VersionPod) {
+    name: String = pod.name.clone(),
+    image: String = pod.image.clone(),
+    created: String = timetext::rfc3339(pod.created.at),
+    over: Option<String> = mark(pod.over),
+    deleted: Option<String> = mark(pod.deleted),
+    states: Vec<PodStateOutput> = all(&pod.states, PodStateOutput::of),
+}
+
+struct PodStateOutput(state: &PodState) {
+    at: String = timetext::rfc3339(state.mark.at),
+    state: String = state.word.clone(),
+    message: String = state.message.clone(),
+}
+
+struct PodEventOutput(event: &PodEvent) {
+    at: String = timetext::rfc3339(event.mark.at),
+    r#type: String = event.severity.clone(),
+    reason: String = event.reason.clone(),
+    message: String = event.message.clone(),
+    count: u64 = event.count,
+}
+
+struct OperatorOutput(one: &OperatorMove, now: RecordedAt) {
+    name: String = one.name.clone(),
+    is_of_payload: bool = one.is_of_payload,
+    from_version: String = one.from_version.clone(),
+    had_version_before: bool = one.was_there,
+    began: Option<String> = mark(one.began),
+    moved: Option<String> = mark(one.moved),
+    took_secs: Option<f64> = one.took_micros(now).map(length_secs),
+    budget_secs: f64 = length_secs(one.budget_micros()),
+    is_over_budget: bool = one.is_over_budget(now),
+    available: Option<String> = mark(one.available),
+    progressing: Vec<StorySpanOutput> = StorySpanOutput::all(&one.progressing, now),
+    waited_for: Vec<StorySpanOutput> = StorySpanOutput::all(&one.waited_for, now),
+}
+
+struct StorySpanOutput(span: &MarkSpan, now: RecordedAt) {
+    from: String = timetext::rfc3339(span.from.at),
+    to: Option<String> = mark(span.to),
+    secs: f64 = length_secs(span.micros(now)),
+}
+
+struct SpellOutput(spell: &IllSpell, now: RecordedAt) {
+    what: &'static str = spell.ill.as_str(),
+    name: String = spell.name.clone(),
+    from: String = timetext::rfc3339(spell.from.at),
+    seq: u64 = spell.from.seq.0,
+    is_older: bool = spell.is_older,
+    to: Option<String> = mark(spell.to),
+    secs: f64 = length_secs(spell.micros(now)),
+    oc: &'static str = spell.level(now).as_str(),
+    has_gap: bool = spell.has_gap,
+    texts: Vec<StoryConditionOutput> = all(&spell.texts, StoryConditionOutput::of),
+}
+
+struct StoryConditionOutput(text: &MarkedCondition) {
+    at: String = timetext::rfc3339(text.mark.at),
+    status: String = text.status.clone(),
+    reason: String = text.reason.clone(),
+    message: String = text.message.clone(),
+}
+
+struct LeaderOutput(one: &LeaderHandover) {
+    from: String = one.from.clone(),
+    released: Option<String> = mark(one.released),
+    to: String = one.to.clone(),
+    taken: Option<String> = mark(one.taken),
+}
+
+struct PoolUpdateOutput(one: &PoolUpdate, now: RecordedAt) {
+    name: String = one.name.clone(),
+    began: String = timetext::rfc3339(one.began.at),
+    done: Option<String> = mark(one.done),
+    to_config: String = one.to_config.clone(),
+    machines: u64 = one.machines,
+    updated: u64 = one.updated,
+    paused: Vec<StorySpanOutput> = StorySpanOutput::all(&one.paused, now),
+    degraded: Vec<StorySpanOutput> = StorySpanOutput::all(&one.degraded, now),
+}
+
+struct NodeUpdateOutput(one: &NodeUpdate, now: RecordedAt) {
+    name: String = one.node.clone(),
+    pool: String = one.pool.clone(),
+    from_config: String = one.from_config.clone(),
+    to_config: String = one.to_config.clone(),
+    to_version: String = one.to_version.clone(),
+    began: String = timetext::rfc3339(one.began.at),
+    is_older: bool = one.is_older,
+    cordoned: Option<String> = mark(one.cordoned),
+    drain: Option<StorySpanOutput> = one.drain.map(|span| StorySpanOutput::of(&span, now)),
+    reboot: Option<StorySpanOutput> = one.reboot.map(|span| StorySpanOutput::of(&span, now)),
+    not_ready: Vec<StorySpanOutput> = StorySpanOutput::all(&one.not_ready, now),
+    ready: Option<String> = mark(one.ready),
+    done: Option<String> = mark(one.done),
+    uncordoned: Option<String> = mark(one.uncordoned),
+    took_secs: f64 = length_secs(one.micros(now)),
+    degraded: Vec<NodeDegradedOutput> = all(&one.degraded, |(span, why)| NodeDegradedOutput::of(span, why, now)),
+    held_by: Vec<DrainHoldOutput> = all(&one.held_by, |hold| DrainHoldOutput::of(hold, now)),
+    warnings: Vec<StoryMessageOutput> = all(&one.warnings, StoryMessageOutput::of),
+}
+
+struct NodeDegradedOutput(span: &MarkSpan, why: &str, now: RecordedAt) {
+    span: StorySpanOutput = StorySpanOutput::of(span, now),
+    reason: String = why.to_owned(),
+}
+
+struct DrainHoldOutput(hold: &DrainHold, now: RecordedAt) {
+    namespace: String = hold.namespace.clone(),
+    budget: String = hold.budget.clone(),
+    pod: String = hold.pod.clone(),
+    span: StorySpanOutput = StorySpanOutput::of(&hold.span, now),
+}
+
+struct NodeJoinOutput(join: &NodeJoin) {
+    node: String = join.node.clone(),
+    at: String = timetext::rfc3339(join.joined.at),
+    ready: Option<String> = mark(join.ready),
+}
+
+struct StallOutput(stall: &Stall) {
+    from: String = timetext::rfc3339(stall.from.at),
+    to: Option<String> = mark(stall.to),
+    said: String = stall.said.clone(),
+}
+
+struct UpdatePartOutput(part: &UpdatePart) {
+    what: &'static str = part.what.as_str(),
+    name: String = part.name.clone(),
+    from: String = timetext::rfc3339(part.from.at),
+    secs: f64 = length_secs(part.micros),
+    is_over: bool = part.is_over,
+}
+
+struct UnobservedOutput(one: &UnobservedSource) {
+    resource: String = one.resource.clone(),
+    tells: &'static str = one.tells,
+    from: Option<String> = one.unseen.as_ref().map(|unseen| timetext::rfc3339(unseen.from)),
+    to: Option<String> = one.unseen.as_ref().map(|unseen| timetext::rfc3339(unseen.to)),
+    why: String = one.why(),
+}
+
+/// The state at a moment, by the rules of `oc adm upgrade status`.
+struct UpgradeStatusOutput(status: &UpdateStatus) {
+    at: String = timetext::rfc3339(status.now),
+    is_updating: bool = status.is_updating,
+    target: String = status.target.clone(),
+    previous: Option<String> = match &status.origin {
+        UpdateOrigin::Version(version) | UpdateOrigin::Partial(version) => Some(version.clone()),
+        UpdateOrigin::Nothing | UpdateOrigin::SameVersion => None,
+    },
+    origin: &'static str = match &status.origin {
+        UpdateOrigin::Nothing => "install",
+        UpdateOrigin::Version(_) => "completed",
+        UpdateOrigin::Partial(_) => "partial",
+        UpdateOrigin::SameVersion => "same version",
+    },
+    assessment: &'static str = status.assessment.as_str(),
+    operators: OperatorCountsOutput = OperatorCountsOutput::of(&status.operators),
+    started_by_own_clock: Option<String> = status.started.map(timetext::rfc3339),
+    completed_by_own_clock: Option<String> = status.completed.map(timetext::rfc3339),
+    elapsed_secs: f64 = secs(status.elapsed_micros),
+    estimate: Option<EstimateOutput> = status.estimate.map(EstimateOutput::of),
+    pools: Vec<PoolStatusOutput> = all(&status.pools, PoolStatusOutput::of),
+    insights: Vec<InsightOutput> = all(&status.insights, InsightOutput::of),
+}
+
+struct OperatorCountsOutput(counts: &OperatorCounts) {
+    total: u32 = counts.total,
+    updated: u32 = counts.updated,
+    updating: Vec<String> = counts.updating.clone(),
+    waiting: Vec<String> = counts.waiting.clone(),
+    unavailable: Vec<String> = counts.unavailable.clone(),
+    degraded: Vec<String> = counts.degraded.clone(),
+}
+
+struct EstimateOutput(estimate: Estimate) {
+    remaining_secs: i64 = estimate.remaining_secs,
+    total_secs: i64 = estimate.total_secs,
+}
+
+struct PoolStatusOutput(pool: &PoolState) {
+    name: String = pool.name.clone(),
+    assessment: &'static str = pool.assessment.as_str(),
+    is_paused: bool = pool.is_paused,
+    updated: usize = pool.updated(),
+    nodes: Vec<NodeStatusOutput> = all(&pool.nodes, NodeStatusOutput::of),
+}
+
+struct NodeStatusOutput(node: &NodeState) {
+    name: String = node.name.clone(),
+    assessment: &'static str = node.assessment.as_str(),
+    phase: &'static str = node.phase.as_str(),
+    version: String = node.version.clone(),
+    message: String = node.message.clone(),
+    is_available: bool = node.is_available,
+    is_degraded: bool = node.is_degraded,
+}
+
+struct InsightOutput(insight: &Insight) {
+    level: &'static str = insight.level.as_str(),
+    impact: &'static str = insight.impact.as_str(),
+    summary: String = insight.summary.clone(),
+    description: String = insight.description.clone(),
+    since: Option<String> = insight.since.map(timetext::rfc3339),
+}
+}
+
+impl StorySpanOutput {
+    fn all(spans: &[MarkSpan], now: RecordedAt) -> Vec<Self> {
+        all(spans, |span| Self::of(span, now))
     }
-    screen.line(value)
 }
 
-/// Prints a list.
-pub(super) fn list(
-    rows: &[(Option<usize>, &ClusterUpdate)],
-    updates: &Updates,
-    screen: &mut Console,
-) -> Result<(), CommandError> {
-    let items = rows
-        .iter()
-        .map(|(number, one)| update(one, *number, updates.now));
-    let items: Vec<Value> = items.collect();
-    screen.line(json!({
-        "now": timetext::rfc3339(updates.now),
-        "version": updates.version,
-        "updates": items,
-    }))
-}
-
-fn all<T>(items: &[T], one: impl Fn(&T) -> Value) -> Vec<Value> {
+fn all<'a, T, O>(items: &'a [T], one: impl Fn(&'a T) -> O) -> Vec<O> {
     items.iter().map(one).collect()
 }
 
 fn mark(mark: Option<RecordMark>) -> Option<String> {
     mark.map(|mark| timetext::rfc3339(mark.at))
-}
-
-fn release(release: &ClusterRelease) -> Value {
-    json!({ "version": release.version, "image": release.image })
-}
-
-fn lasting(span: &MarkSpan, now: RecordedAt) -> Value {
-    json!({
-        "from": timetext::rfc3339(span.from.at),
-        "to": mark(span.to),
-        "secs": length_secs(span.micros(now)),
-    })
-}
-
-fn update(update: &ClusterUpdate, number: Option<usize>, now: RecordedAt) -> Value {
-    let end = update.end;
-    let to = end.map_or(now, |end| end.mark.at);
-    let took = u64::try_from(to.micros_since(update.first.at)).unwrap_or_default();
-    json!({
-        "kind": update.kind.as_str(),
-        "nth": number,
-        "from": update.from.as_ref().map(release),
-        "is_from_partial": update.is_from_partial,
-        "target": update.target.as_ref().map(release),
-        "first": timetext::rfc3339(update.first.at),
-        "is_older": update.is_older,
-        "requests": all(&update.requests, |request| json!({
-            "at": timetext::rfc3339(request.asked.at),
-            "seq": request.asked.seq.0,
-            "generation": request.generation,
-            "version": request.release.version,
-            "image": request.release.image,
-            "is_forced": request.is_forced,
-            "outcome": request.end.map(|end| end.how.as_str()),
-            "ended": request.end.map(|end| timetext::rfc3339(end.mark.at)),
-        })),
-        "accepted": mark(update.accepted),
-        "started_by_own_clock": update.started.map(timetext::rfc3339),
-        "is_verified": update.is_verified,
-        "accepted_risks": update.accepted_risks,
-        "outcome": end.map(|end| end.how.as_str()),
-        "ended": end.map(|end| timetext::rfc3339(end.mark.at)),
-        "completed_by_own_clock": end.and_then(|end| end.completed).map(timetext::rfc3339),
-        "took_secs": length_secs(took),
-    })
-}
-
-fn retrieval(attempt: &Retrieval) -> Value {
-    let end = attempt.end.as_ref();
-    let failed_step = end.map(|end| end.failed_step.as_str());
-    json!({
-        "image": attempt.image,
-        "began": mark(attempt.began),
-        "ended": end.map(|end| timetext::rfc3339(end.mark.at)),
-        "outcome": failed_step.map(|step| if step.is_empty() { "loaded" } else { "failed" }),
-        "failed_step": failed_step.filter(|step| !step.is_empty()),
-        "message": end.map(|end| end.message.as_str()),
-        "pod": attempt.pod.as_ref().map(pod),
-        "pod_events": all(&attempt.events, |event| json!({
-            "at": timetext::rfc3339(event.mark.at),
-            "type": event.severity,
-            "reason": event.reason,
-            "message": event.message,
-            "count": event.count,
-        })),
-        "told_by_clusterversion": attempt.told.as_ref().map(|told| json!({
-            "at": timetext::rfc3339(told.mark.at),
-            "reason": told.reason,
-            "message": told.message,
-        })),
-    })
-}
-
-fn pod(pod: &VersionPod) -> Value {
-    json!({
-        "name": pod.name,
-        "image": pod.image,
-        "created": timetext::rfc3339(pod.created.at),
-        "over": mark(pod.over),
-        "deleted": mark(pod.deleted),
-        "states": all(&pod.states, |state| json!({
-            "at": timetext::rfc3339(state.mark.at),
-            "state": state.word,
-            "message": state.message,
-        })),
-    })
-}
-
-fn operator(one: &OperatorMove, now: RecordedAt) -> Value {
-    json!({
-        "name": one.name,
-        "is_of_payload": one.is_of_payload,
-        "from_version": one.from_version,
-        "had_version_before": one.was_there,
-        "began": mark(one.began),
-        "moved": mark(one.moved),
-        "took_secs": one.took_micros(now).map(length_secs),
-        "budget_secs": length_secs(one.budget_micros()),
-        "is_over_budget": one.is_over_budget(now),
-        "available": mark(one.available),
-        "progressing": all(&one.progressing, |span| lasting(span, now)),
-        "waited_for": all(&one.waited_for, |span| lasting(span, now)),
-    })
-}
-
-fn spell(spell: &IllSpell, now: RecordedAt) -> Value {
-    json!({
-        "what": spell.ill.as_str(),
-        "name": spell.name,
-        "from": timetext::rfc3339(spell.from.at),
-        "seq": spell.from.seq.0,
-        "is_older": spell.is_older,
-        "to": mark(spell.to),
-        "secs": length_secs(spell.micros(now)),
-        "oc": spell.level(now).as_str(),
-        "has_gap": spell.has_gap,
-        "texts": all(&spell.texts, |text| json!({
-            "at": timetext::rfc3339(text.mark.at),
-            "status": text.status,
-            "reason": text.reason,
-            "message": text.message,
-        })),
-    })
-}
-
-fn handover(one: &LeaderHandover) -> Value {
-    json!({
-        "from": one.from,
-        "released": mark(one.released),
-        "to": one.to,
-        "taken": mark(one.taken),
-    })
-}
-
-fn pool(one: &PoolUpdate, now: RecordedAt) -> Value {
-    json!({
-        "name": one.name,
-        "began": timetext::rfc3339(one.began.at),
-        "done": mark(one.done),
-        "to_config": one.to_config,
-        "machines": one.machines,
-        "updated": one.updated,
-        "paused": all(&one.paused, |span| lasting(span, now)),
-        "degraded": all(&one.degraded, |span| lasting(span, now)),
-    })
-}
-
-fn node(one: &NodeUpdate, now: RecordedAt) -> Value {
-    let span = |span: Option<MarkSpan>| span.map(|span| lasting(&span, now));
-    json!({
-        "name": one.node,
-        "pool": one.pool,
-        "from_config": one.from_config,
-        "to_config": one.to_config,
-        "to_version": one.to_version,
-        "began": timetext::rfc3339(one.began.at),
-        "is_older": one.is_older,
-        "cordoned": mark(one.cordoned),
-        "drain": span(one.drain),
-        "reboot": span(one.reboot),
-        "not_ready": all(&one.not_ready, |span| lasting(span, now)),
-        "ready": mark(one.ready),
-        "done": mark(one.done),
-        "uncordoned": mark(one.uncordoned),
-        "took_secs": length_secs(one.micros(now)),
-        "degraded": all(&one.degraded, |(span, why)| {
-            json!({ "span": lasting(span, now), "reason": why })
-        }),
-        "held_by": all(&one.held_by, |hold| held(hold, now)),
-        "warnings": all(&one.warnings, |warning| json!({
-            "at": timetext::rfc3339(warning.mark.at),
-            "reason": warning.reason,
-            "message": warning.message,
-        })),
-    })
-}
-
-fn held(hold: &DrainHold, now: RecordedAt) -> Value {
-    json!({
-        "namespace": hold.namespace,
-        "budget": hold.budget,
-        "pod": hold.pod,
-        "span": lasting(&hold.span, now),
-    })
-}
-
-/// Gives the state that a program reads.
-fn status(status: &UpdateStatus) -> Value {
-    let counts = &status.operators;
-    let (previous, origin) = match &status.origin {
-        UpdateOrigin::Nothing => (None, "install"),
-        UpdateOrigin::Version(version) => (Some(version), "completed"),
-        UpdateOrigin::Partial(version) => (Some(version), "partial"),
-        UpdateOrigin::SameVersion => (None, "same version"),
-    };
-    let pools: Vec<Value> = status.pools.iter().map(pool_status).collect();
-    let insights: Vec<Value> = status
-        .insights
-        .iter()
-        .map(|insight| {
-            json!({
-                "level": insight.level.as_str(),
-                "impact": insight.impact.as_str(),
-                "summary": insight.summary,
-                "description": insight.description,
-                "since": insight.since.map(timetext::rfc3339),
-            })
-        })
-        .collect();
-    json!({
-        "at": timetext::rfc3339(status.now),
-        "is_updating": status.is_updating,
-        "target": status.target,
-        "previous": previous,
-        "origin": origin,
-        "assessment": status.assessment.as_str(),
-        "operators": {
-            "total": counts.total,
-            "updated": counts.updated,
-            "updating": counts.updating,
-            "waiting": counts.waiting,
-            "unavailable": counts.unavailable,
-            "degraded": counts.degraded,
-        },
-        "started_by_own_clock": status.started.map(timetext::rfc3339),
-        "completed_by_own_clock": status.completed.map(timetext::rfc3339),
-        "elapsed_secs": secs(status.elapsed_micros),
-        "estimate": status.estimate.map(|estimate| json!({
-            "remaining_secs": estimate.remaining_secs,
-            "total_secs": estimate.total_secs,
-        })),
-        "pools": pools,
-        "insights": insights,
-    })
-}
-
-fn pool_status(pool: &PoolState) -> Value {
-    let nodes: Vec<Value> = pool.nodes.iter().map(node_status).collect();
-    json!({
-        "name": pool.name,
-        "assessment": pool.assessment.as_str(),
-        "is_paused": pool.is_paused,
-        "updated": pool.updated(),
-        "nodes": nodes,
-    })
-}
-
-fn node_status(node: &NodeState) -> Value {
-    json!({
-        "name": node.name,
-        "assessment": node.assessment.as_str(),
-        "phase": node.phase.as_str(),
-        "version": node.version,
-        "message": node.message,
-        "is_available": node.is_available,
-        "is_degraded": node.is_degraded,
-    })
 }

@@ -5,7 +5,7 @@ use crate::command_error::CommandError;
 use crate::screen::{Style, StyledLine};
 use crate::words::count;
 use kubereel_cluster::{
-    DrainHold, MarkSpan, NodeUpdate, NodeWarning, PoolUpdate, UpdateKind, UpgradeStory,
+    DrainHold, MarkSpan, MarkedMessage, NodeUpdate, PoolUpdate, UpdateKind, UpgradeStory,
 };
 use kubereel_format::RecordedAt;
 
@@ -194,7 +194,7 @@ fn below(
         page.line(&line, hang)?;
     }
     // The kubelet warns of every reboot.
-    let is_news = |warning: &&NodeWarning| warning.reason != "Rebooted";
+    let is_news = |warning: &&MarkedMessage| warning.reason != "Rebooted";
     for warning in node.warnings.iter().filter(is_news) {
         let mut line = StyledLine::default();
         let at = page.timeline.written(warning.mark.at);

@@ -6,8 +6,8 @@ use crate::command_error::CommandError;
 use crate::screen::{Console, Style, StyledLine};
 use crate::words::{count, duration};
 use kubereel_cluster::{
-    ClusterRelease, HowRequestEnded, HowUpdateEnded, Ill, IllSpell, LeaderHandover, OperatorMove,
-    PartKind, RecordMark, ReleaseMessage, Retrieval, SpellLevel, UpdateKind, UpdateStatus,
+    ClusterRelease, HowRequestEnded, HowUpdateEnded, Ill, IllSpell, LeaderHandover, MarkedMessage,
+    OperatorMove, PartKind, RecordMark, Retrieval, SpellLevel, UpdateKind, UpdateStatus,
     UpgradeStory, VersionPod,
 };
 use kubereel_format::RecordedAt;
@@ -17,7 +17,7 @@ use kubereel_history::{Timeline, timetext};
 const SHOWN_LETTERS: usize = 240;
 
 /// What is shown besides the story.
-pub(super) struct StoryContext {
+pub(crate) struct StoryContext {
     /// Which of its kind it is.
     pub(super) number: usize,
     /// How many there are of its kind.
@@ -335,17 +335,17 @@ fn print_attempts(page: &mut UpgradePage<'_>, story: &UpgradeStory) -> Result<()
     let risks = &story.update.accepted_risks;
     // What was accepted as a risk is told with the release.
     let is_new =
-        |warning: &&ReleaseMessage| risks.is_empty() || !warning.message.ends_with(risks.as_str());
-    let warnings: Vec<&ReleaseMessage> = retrievals.warnings.iter().filter(is_new).collect();
+        |warning: &&MarkedMessage| risks.is_empty() || !warning.message.ends_with(risks.as_str());
+    let warnings: Vec<&MarkedMessage> = retrievals.warnings.iter().filter(is_new).collect();
     let is_open = attempts.iter().any(|one| one.end.is_none());
-    if failed == 0 && retrievals.counted_only == 0 && warnings.is_empty() && !is_open {
+    if failed == 0 && retrievals.counted_only() == 0 && warnings.is_empty() && !is_open {
         return Ok(());
     }
     let mut more = format!("{}, {failed} failed", count(attempts.len(), "attempt"));
-    if retrievals.counted_only > 0 {
+    if retrievals.counted_only() > 0 {
         more.extend([format!(
             ", {} more known only from the count of an Event",
-            retrievals.counted_only
+            retrievals.counted_only()
         )]);
     }
     page.title("Payload", &more)?;
@@ -426,11 +426,11 @@ fn print_attempt(
     }
     let hang = page.time_width() + 4;
     page.line(&line, hang)?;
-    pod.map_or(Ok(()), |pod| print_pod_print_pod_states(page, pod, hang))
+    pod.map_or(Ok(()), |pod| print_pod_states(page, pod, hang))
 }
 
 /// Prints what a Pod went through, each state once: how often, and when first.
-fn print_pod_print_pod_states(
+fn print_pod_states(
     page: &mut UpgradePage<'_>,
     pod: &VersionPod,
     hang: usize,

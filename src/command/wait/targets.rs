@@ -16,7 +16,7 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 /// One name that is waited for.
-pub(super) struct WaitTarget<'a> {
+pub(crate) struct WaitTarget<'a> {
     pub(super) resource: &'a ResourceInfo,
     /// Empty for cluster-scoped objects.
     pub(super) namespace: String,

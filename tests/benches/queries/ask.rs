@@ -1,6 +1,5 @@
 //! Owns the questions that are asked within this process, and how long they take.
 
-use crate::chance::Chance;
 use crate::naive::Naive;
 use crate::reels::Made;
 use crate::table::{Row, spent};
@@ -227,4 +226,22 @@ fn check(timeline: &Timeline, made: &Made, naive: &Naive) -> Result<()> {
         expected.len()
     );
     Ok(())
+}
+
+/// A stream of numbers, the same in every run.
+#[derive(Debug)]
+struct Chance(u64);
+
+impl Chance {
+    const fn new() -> Self {
+        Self(0x2545_f491_4f6c_dd1d)
+    }
+
+    /// A number from `least` up to, but without, `end`.
+    fn between(&mut self, least: u64, end: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        least + self.0 % end.saturating_sub(least).max(1)
+    }
 }

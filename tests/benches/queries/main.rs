@@ -14,7 +14,6 @@
 )]
 
 mod ask;
-mod chance;
 mod commands;
 mod naive;
 mod real;

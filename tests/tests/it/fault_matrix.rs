@@ -14,16 +14,16 @@ fn workspace() -> PathBuf {
 }
 
 fn rows() -> impl Iterator<Item = &'static Row> {
-    PARTS.iter().flat_map(|part| part.rows)
+    PARTS.iter().flat_map(|part| &part.rows)
 }
 
 #[test]
 fn every_test_of_the_list_exists() -> Result<()> {
     let mut missing = Vec::new();
-    for test in rows().flat_map(|row| row.tests) {
-        let path = workspace().join(test.file);
-        let source = std::fs::read_to_string(&path).with_context(|| test.file.to_owned())?;
-        if !is_test(&source, test.name) {
+    for test in rows().flat_map(|row| &row.tests) {
+        let path = workspace().join(&test.file);
+        let source = std::fs::read_to_string(&path).with_context(|| test.file.clone())?;
+        if !is_test(&source, &test.name) {
             missing.push(format!("{}: {}", test.file, test.name));
         }
     }
@@ -35,7 +35,7 @@ fn every_test_of_the_list_exists() -> Result<()> {
 fn every_fault_is_listed_once_and_an_open_one_says_why() {
     let mut seen = BTreeSet::new();
     for row in rows() {
-        assert!(seen.insert(row.fault), "{} is there twice", row.fault);
+        assert!(seen.insert(&row.fault), "{} is there twice", row.fault);
         let is_open = row.tests.is_empty();
         assert_eq!(is_open, row.expected.is_none(), "{}", row.fault);
         assert!(!is_open || !row.remark.is_empty(), "{}", row.fault);
@@ -47,8 +47,8 @@ fn every_fault_is_listed_once_and_an_open_one_says_why() {
 #[test]
 fn a_name_stands_for_one_test() {
     let tests: BTreeSet<(&str, &str)> = rows()
-        .flat_map(|row| row.tests)
-        .map(|test| (test.name, test.file))
+        .flat_map(|row| &row.tests)
+        .map(|test| (test.name.as_str(), test.file.as_str()))
         .collect();
     let names: BTreeSet<&str> = tests.iter().map(|(name, _)| *name).collect();
     assert_eq!(tests.len(), names.len(), "{tests:#?}");

@@ -145,11 +145,7 @@ fn version_pods_are_told(report: &RunReport) -> Result<()> {
             ("13:25:02", "", keyrings),
             ("13:25:02", "", keyrings),
             ("13:25:07", "", keyrings),
-            (
-                "13:25:22",
-                "",
-                "version--bqqxl on master-0: DeadlineExceeded",
-            ),
+            ("13:25:22", "", "version--bqqxl on master-0: ErrImagePull"),
             ("13:27:22", "", "version--mvv56 on master-0: ErrImagePull"),
             ("13:27:24", "", "version--bxqkb on master-0: ErrImagePull"),
             ("13:27:26", "", "version--nk76l on master-0: ErrImagePull"),
@@ -163,11 +159,11 @@ fn version_pods_are_told(report: &RunReport) -> Result<()> {
     let (_, deadline) = all.get(3).context("no fourth attempt")?;
     for told in [
         "attempt 4 of 12 failed",
-        "initcontainer cleanup is waiting: ErrImagePull: pinging container registry",
-        "initcontainer cleanup is waiting: ImagePullBackOff",
-        "the Pod failed: DeadlineExceeded: Pod was active on the node",
+        "the Pod is Init:ErrImagePull: pinging container registry",
+        "the Pod is Init:ImagePullBackOff",
+        "the Pod is DeadlineExceeded: Pod was active on the node",
         "ClusterVersion reported ReleaseAccepted=False (RetrievePayload)",
-        "Event RetrievePayloadFailed: Retrieving payload failed",
+        "RetrievePayload failed: Retrieving payload failed",
     ] {
         ensure!(
             deadline.message.contains(told),

@@ -10,11 +10,9 @@
 
 use kubereel_cluster::{ClusterHistory, StateInterval, StateKind, StateTrack};
 use kubereel_format::{EventType, ObjectKey, Seq};
-use kubereel_history::{Cut, Timeline};
+use kubereel_history::Timeline;
 use kubereel_import::{ImportOptions, import};
-use kubereel_monitortests::{
-    ExceptionSet, Gathering, Mode, RunOptions, Selection, StateWatcher, builtin, feed, run_reel,
-};
+use kubereel_monitortests::{Gathering, Mode, StateWatcher, feed};
 use kubereel_tests::shared_data::shared_data;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -177,10 +175,7 @@ fn of_tracks(tracks: &[StateTrack]) -> BTreeMap<Place, Vec<NaiveState>> {
 
 /// Gives the states as a pass over the reel derives them, and as the versions of each object do.
 fn derived(timeline: &Timeline) -> [Vec<StateTrack>; 2] {
-    let end = Cut::Arrival {
-        below: timeline.reel().end(),
-        wall: timeline.end(),
-    };
+    let end = timeline.last_cut();
     let mut watcher = StateWatcher::new(StateKind::ALL);
     feed(timeline, &mut [&mut watcher], |_| {});
     let cluster = ClusterHistory::of(timeline);
@@ -294,48 +289,4 @@ fn intervals_are_the_states_of_operators() {
         expected.sort();
         assert_eq!(spans, expected, "{name}");
     }
-}
-
-/// What `upgrade` lists as failed attempts to retrieve a payload is what `test` finds.
-#[test]
-fn upgrade_and_test_find_the_same_attempts_to_retrieve_a_payload() {
-    let folder = tempfile::tempdir().unwrap();
-    let Some(timeline) = imported("cvo-upgrade/events.jsonl.zst", &folder) else {
-        return;
-    };
-    let end = Cut::Arrival {
-        below: timeline.reel().end(),
-        wall: timeline.end(),
-    };
-    let cluster = ClusterHistory::of(&timeline);
-    let updates = cluster.updates(end).unwrap();
-    let mut told: Vec<String> = Vec::new();
-    for update in &updates.all {
-        let story = cluster.upgrade_story(&updates, update, end).unwrap();
-        let failed = story.retrievals.attempts.iter();
-        let failed = failed.filter(|attempt| attempt.has_failed());
-        told.extend(failed.map(|attempt| {
-            let pod = attempt.pod.as_ref();
-            pod.map_or_else(|| "version".to_owned(), |pod| pod.name.clone())
-        }));
-    }
-    let (selection, exceptions) = (Selection::default(), ExceptionSet::builtin().unwrap());
-    let asked = RunOptions {
-        selection: &selection,
-        exceptions: &exceptions,
-        now: None,
-    };
-    let report = run_reel(&timeline, builtin(), &asked, |_seq| {});
-    let of_rule = report
-        .outcomes
-        .iter()
-        .filter(|one| one.about.id == "version-pods");
-    let findings = of_rule.flat_map(|one| &one.findings);
-    let mut found: Vec<String> = findings
-        .map(|judged| judged.finding.subject.name.clone())
-        .collect();
-    told.sort();
-    found.sort();
-    assert_eq!(told, found, "left: upgrade; right: test");
-    assert!(!told.is_empty());
 }

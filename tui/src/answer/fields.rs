@@ -6,15 +6,16 @@ use super::object_at::{VersionAt, here, unread};
 use crate::subject::NamedObject;
 use crate::time::{CursorPlace, span_text};
 use kubereel_history::{
-    Blame, BlameSource, FieldPath, FieldStep, Timeline, YamlLine, harmless, yaml_lines,
+    Blame, BlameSource, BlamedObject, FieldPath, FieldStep, ObjectVersion, Timeline, YamlLine,
+    harmless, yaml_lines,
 };
 
-/// Reads the lines; the first one that changed is to be seen first.
-pub(super) fn read_yaml(
+/// Reads the version at a place, who set its fields, and the lines that precede them.
+fn blamed(
     timeline: &Timeline,
     subject: &NamedObject,
     place: CursorPlace,
-) -> Result<(Vec<PanelLine>, usize), Vec<PanelLine>> {
+) -> Result<(ObjectVersion, BlamedObject, Vec<PanelLine>), Vec<PanelLine>> {
     let VersionAt {
         info,
         held,
@@ -29,8 +30,18 @@ pub(super) fn read_yaml(
     };
     if !blamed.unreadable.is_empty() {
         let words = "damaged: versions are missing, fields may be older than shown";
-        lines.push(PanelLine::of(Ink::Wary, words));
+        lines.push(PanelLine::prose(Ink::Wary, words));
     }
+    Ok((held, blamed, lines))
+}
+
+/// Reads the lines; the first one that changed is to be seen first.
+pub(super) fn read_yaml(
+    timeline: &Timeline,
+    subject: &NamedObject,
+    place: CursorPlace,
+) -> Result<(Vec<PanelLine>, usize), Vec<PanelLine>> {
+    let (held, blamed, mut lines) = blamed(timeline, subject, place)?;
     let versions = timeline.reel().versions(held.object);
     let is_first = versions.first() == Some(&held.seq);
     let mut first = None;
@@ -128,22 +139,7 @@ pub(super) fn read_blame(
     subject: &NamedObject,
     place: CursorPlace,
 ) -> Result<(Vec<PanelLine>, usize), Vec<PanelLine>> {
-    let VersionAt {
-        info,
-        held,
-        mut lines,
-    } = here(timeline, subject, place)?;
-    let blamed = match timeline.blame(info, &held) {
-        Ok(blamed) => blamed,
-        Err(error) => {
-            lines.push(unread(&error));
-            return Err(lines);
-        }
-    };
-    if !blamed.unreadable.is_empty() {
-        let words = "damaged: versions are missing, fields may be older than shown";
-        lines.push(PanelLine::prose(Ink::Wary, words));
-    }
+    let (held, blamed, mut lines) = blamed(timeline, subject, place)?;
     let words = "≤ set at or before   ~ earlier versions may be missing   - unknown";
     lines.push(PanelLine::of(Ink::Faint, words));
     let who: Vec<String> = blamed.fields.iter().map(who).collect();

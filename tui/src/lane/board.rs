@@ -174,7 +174,6 @@ fn releases(facts: &FactsOverTime) -> Vec<String> {
 mod tests {
     use super::*;
     use kubereel_cluster::ClusterHistory;
-    use kubereel_history::Cut;
     use std::path::Path;
 
     /// A pass makes the lanes; here the versions of each object are read, and each of their states must
@@ -184,10 +183,7 @@ mod tests {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/demo.reel");
         let timeline = Timeline::open(&path).expect("the demo");
         let board = gather(&timeline, |_| ControlFlow::Continue(())).expect("a board");
-        let cut = Cut::Arrival {
-            below: timeline.reel().end(),
-            wall: timeline.end(),
-        };
+        let cut = timeline.last_cut();
         let mut compared = 0;
         for kind in StateKind::ALL {
             let cluster = ClusterHistory::of(&timeline);

@@ -4,7 +4,7 @@
 use crate::subject::NamedObject;
 use kubereel_cluster::{ClusterHistory, UpdateKind, UpgradeStory};
 use kubereel_format::RecordedAt;
-use kubereel_history::{Cut, ObjectForm, Timeline, harmless};
+use kubereel_history::{ObjectForm, Timeline, harmless};
 use kubereel_monitortests::{FactsOverTime, Phase};
 use serde_json::Value;
 use std::ops::Range;
@@ -133,10 +133,7 @@ fn bootstrap(timeline: &Timeline, known: &[ClusterStage]) -> Option<ClusterStage
 
 /// Gives the parts of every upgrade; none where damage hides them.
 fn of_upgrades(timeline: &Timeline) -> Vec<ClusterStage> {
-    let end = Cut::Arrival {
-        below: timeline.reel().end(),
-        wall: timeline.end(),
-    };
+    let end = timeline.last_cut();
     let Ok(updates) = ClusterHistory::of(timeline).updates(end) else {
         return Vec::new();
     };

@@ -92,14 +92,14 @@ const HALVES: [(KeyAction, &str, &str); 26] = [
 /// Gives what a text can mean, the best match first.
 pub(crate) fn entries(open: &OpenReel, text: &str) -> Vec<PaletteEntry> {
     let text = text.trim();
-    let mut all: Vec<(u32, PaletteEntry)> = Vec::new();
+    let mut all: Vec<(usize, PaletteEntry)> = Vec::new();
     if text.parse::<Moment>().is_ok() {
         let entry = PaletteEntry {
             words: format!("go to {text}"),
             key: "",
             command: PaletteCommand::Time,
         };
-        all.push((u32::MAX, entry));
+        all.push((usize::MAX, entry));
     }
     let mut add = |words: String, key, command| {
         if let Some(score) = score(text, &words) {
@@ -174,7 +174,7 @@ fn namespaces(open: &OpenReel) -> Vec<String> {
 
 /// Says how well letters fit a text; `None` if they do not. Every word must fit: as a part of the
 /// text, or as letters of it in their order that do not lie too far apart.
-fn score(letters: &str, text: &str) -> Option<u32> {
+fn score(letters: &str, text: &str) -> Option<usize> {
     let text = text.to_lowercase();
     letters
         .split_whitespace()
@@ -182,13 +182,12 @@ fn score(letters: &str, text: &str) -> Option<u32> {
         .sum()
 }
 
-fn of_word(word: &str, text: &str) -> Option<u32> {
+fn of_word(word: &str, text: &str) -> Option<usize> {
     if let Some(at) = text.find(word) {
         let before = text.get(..at).and_then(|before| before.chars().next_back());
         let is_start = before.is_none_or(|letter| !letter.is_alphanumeric());
         // What fills more of the text fits better.
         let share = word.len().saturating_mul(50) / text.len().max(1);
-        let share = u32::try_from(share).unwrap_or(u32::MAX).min(50);
         return Some(100 + share + if is_start { 100 } else { 0 } + if at == 0 { 50 } else { 0 });
     }
     let mut wanted = word.chars().peekable();
@@ -205,8 +204,7 @@ fn of_word(word: &str, text: &str) -> Option<u32> {
     let span = last + 1 - first?;
     let count = word.chars().count();
     let is_near = wanted.peek().is_none() && span <= count.saturating_mul(2) && count > 1;
-    let loss = u32::try_from(span - count.min(span)).unwrap_or(u32::MAX);
-    is_near.then(|| 90_u32.saturating_sub(loss))
+    is_near.then(|| 90_usize.saturating_sub(span - count.min(span)))
 }
 
 #[cfg(test)]
@@ -216,7 +214,7 @@ mod tests {
     #[test]
     fn the_best_match_comes_first() {
         let best = |letters: &str, texts: &[&str]| {
-            let mut all: Vec<(Option<u32>, &str)> = texts
+            let mut all: Vec<(Option<usize>, &str)> = texts
                 .iter()
                 .map(|text| (score(letters, text), *text))
                 .collect();

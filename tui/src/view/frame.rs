@@ -355,16 +355,13 @@ fn draw_selection(open: &OpenReel, content: SelectionCounts, pen: &mut ScreenPen
     let (strong, plain) = (pen.role(StyleRole::Strong), pen.role(StyleRole::Plain));
     let long = span_text(content.span.micros);
     let mut x = pen.text(0, 0, &long, strong);
-    for (count, one, many) in [
-        (content.events, "event", "events"),
-        (
-            u64::try_from(content.changes).unwrap_or(u64::MAX),
-            "change",
-            "changes",
-        ),
+    let (events, changes) = (content.events, content.changes);
+    for (count, is_one, noun) in [
+        (events.to_string(), events == 1, "event"),
+        (changes.to_string(), changes == 1, "change"),
     ] {
-        let word = if count == 1 { one } else { many };
-        x = pen.text(x, 0, &format!(" · {count} {word}"), plain);
+        let plural = if is_one { "" } else { "s" };
+        x = pen.text(x, 0, &format!(" · {count} {noun}{plural}"), plain);
     }
     let is_fixed = open.picked.is_some_and(TimeSelection::is_fixed);
     let first = ("V", if is_fixed { "restarts" } else { "sets the end" });

@@ -31,7 +31,7 @@ impl Backoff {
         }
     }
 
-    /// Forgets all failures; a delay that is running goes on.
+    /// Forgets all failures; a running delay continues.
     pub(crate) const fn reset(&mut self) {
         self.failures = 0;
     }
@@ -79,7 +79,7 @@ impl Backoff {
         self.until = self.until.max(before);
     }
 
-    /// Gives the rest of the delay in microseconds, if there is any.
+    /// Returns the rest of the delay in microseconds, if there is any.
     pub(crate) fn remaining(&self, now: Elapsed) -> Option<u64> {
         let until = self.until?;
         until
@@ -88,7 +88,7 @@ impl Backoff {
             .filter(|micros| *micros > 0)
     }
 
-    /// Gives a number below `bound`, another each time.
+    /// Returns a number below `bound`, another each time.
     pub(crate) const fn below(&mut self, bound: u64) -> u64 {
         // xorshift: good enough to keep streams out of step.
         self.random ^= self.random << 13;

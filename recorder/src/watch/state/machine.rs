@@ -105,7 +105,7 @@ pub(crate) struct WatchState {
     /// What was written since two connections may bring the same.
     seen: Option<RecordedEvents>,
     successor_backoff: Backoff,
-    /// Something came whose version is no number.
+    /// Something came whose version is not a number.
     has_unusable: bool,
     /// How long a watch is to last at least, in seconds, unless there is a reason for a short one.
     long_secs: u32,
@@ -119,11 +119,11 @@ pub(crate) struct WatchState {
     unreadable_at: Option<ResourceVersion>,
     /// When a list was decided on because of a line that stayed unreadable.
     unreadable_listed: Option<Elapsed>,
-    /// The server has answered this stream, so that what memory says may be true again.
+    /// The server has answered this stream, so that what is remembered may be true again.
     was_answered: bool,
     /// The last watch ended in order, and nothing but "not found" has been heard since.
     ended_in_order: bool,
-    /// How many short watches still have to end in order before long ones are asked for.
+    /// The number of short watches that still have to end in order before long ones are requested.
     short_watches: u8,
     silent_idles: u8,
     page_limit: u32,
@@ -187,7 +187,7 @@ impl WatchState {
         }
     }
 
-    /// Says what to do now.
+    /// Returns what to do now.
     pub(crate) fn step(&mut self, now: Elapsed) -> WatchStep {
         if let Some(micros) = self.backoff.remaining(now) {
             return WatchStep::Wait { micros };
@@ -198,7 +198,7 @@ impl WatchState {
                 timeout_secs: self.watch_secs(),
             },
             (WatchGoal::Watch, None) => {
-                // Without a place to go on from there is only the list.
+                // Without a position to resume from there is only the list.
                 self.goal = WatchGoal::List(None);
                 self.list_step()
             }
@@ -206,7 +206,7 @@ impl WatchState {
         }
     }
 
-    /// Tells the version from which a watch goes on.
+    /// Returns the version from which a watch continues.
     ///
     /// Where many deletions share a version, some of them may still be missing: it goes back by one.
     fn resume_from(&self, version: &ResourceVersion) -> ResourceVersion {
@@ -233,7 +233,7 @@ impl WatchState {
         }
     }
 
-    /// Tells how long the connection under way may be silent, in seconds.
+    /// Returns how long the connection under way may be silent, in seconds.
     pub(crate) fn idle_secs(&self) -> u32 {
         if self.listing.is_some() {
             return LIST_IDLE_SECS;
@@ -244,7 +244,7 @@ impl WatchState {
         self.connection.asked_secs.saturating_add(GRACE_SECS)
     }
 
-    /// The cluster is another one, or an older state of it: nothing goes on from before.
+    /// The cluster is another one, or an older state of it: nothing is resumed.
     pub(crate) fn new_epoch(&mut self) {
         if self.position.is_some() {
             self.goal = WatchGoal::List(Some(GapCause::NewEpoch));
@@ -258,33 +258,33 @@ impl WatchState {
         self.backoff.reset();
     }
 
-    /// Gives the live objects.
+    /// Returns the live objects.
     pub(crate) const fn known(&self) -> &KnownObjects {
         &self.known
     }
 
-    /// Gives the position, for those who compare it.
+    /// Returns the position, for those who compare it.
     pub(crate) fn position(&self) -> Option<&WatchPosition> {
         self.position.as_ref()
     }
 
-    /// Tells whether the chain is unbroken up to the present.
+    /// Returns whether the chain is unbroken up to the present.
     pub(crate) fn is_synced(&self) -> bool {
         self.goal == WatchGoal::Watch && self.position.is_some()
     }
 
-    /// Tells whether the recording follows the resource: the chain is unbroken, and the server has
+    /// Returns whether the recording follows the resource: the chain is unbroken, and the server has
     /// answered since this stream began.
     pub(crate) fn is_following(&self) -> bool {
         self.is_synced() && self.was_answered
     }
 
-    /// Tells whether a list is to be read or under way.
+    /// Returns whether a list is to be read or under way.
     pub(crate) fn wants_list(&self) -> bool {
         !self.is_synced()
     }
 
-    /// Tells whether the resource cannot be recorded for now.
+    /// Returns whether the resource cannot be recorded for now.
     pub(crate) fn is_uncovered(&self) -> bool {
         self.uncovered.is_some()
     }
@@ -388,10 +388,10 @@ const GRACE_SECS: u32 = 20;
 /// How many bytes a page should have at most.
 const PAGE_BYTES: u64 = 4 * 1024 * 1024;
 
-/// The smallest page that is asked for.
+/// The smallest page that is requested.
 const MIN_PAGE: u32 = 10;
 
-/// How often a streamed list may break before pages are asked for.
+/// How often a streamed list may break before pages are requested.
 const MAX_BROKEN_STREAMS: u8 = 3;
 
 /// How long to wait for a list that can be used, in milliseconds.
@@ -775,7 +775,7 @@ impl WatchState {
         self.known.put(&head.namespace, &head.name, uid, version);
     }
 
-    /// Tells whether exactly this version of the object is in the file already.
+    /// Returns whether exactly this version of the object is in the file already.
     fn is_recorded(
         &self,
         kind: EventType,
@@ -857,7 +857,7 @@ impl WatchState {
             .map(|position| version.order(&position.version));
         match order {
             Some(Some(Ordering::Less)) => return,
-            // No watch can go on from what is no version.
+            // No watch can resume from what is not a version.
             Some(None) if version.number().is_none() && self.has_numbers() => return,
             Some(Some(Ordering::Equal)) => {}
             Some(Some(Ordering::Greater) | None) | None => {
@@ -958,13 +958,13 @@ struct HistoryExpiry {
     tries: u32,
 }
 
-/// How often, and for how long, the history is asked for before it is given up.
+/// How often, and for how long, the history is requested before it is given up.
 struct ExpiryPatience {
     tries: u32,
     micros: u64,
 }
 
-/// One server that says it has lost the history will go on saying so.
+/// A server that has lost the history will keep answering so.
 const ALONE: ExpiryPatience = ExpiryPatience {
     tries: 8,
     micros: 1_000_000,
@@ -1089,7 +1089,7 @@ impl WatchState {
         }
     }
 
-    /// The history is said to be lost: other servers are asked, then the state is read anew.
+    /// A server reports the history as lost: others are asked, then the state is read anew.
     fn expired(&mut self, others_may_know: bool, now: Elapsed) {
         if self.listing.is_some() {
             self.restart_pages();
@@ -1172,7 +1172,7 @@ impl WatchState {
         }
     }
 
-    /// Tells whether the stream behind a line that cannot be read is read on: it was asked for again
+    /// Returns whether the stream after a line that cannot be read is read on: it was requested again
     /// already, and a list did not help.
     pub(crate) fn passes_unreadable(&mut self, now: Elapsed) -> bool {
         let here = self.position.as_ref().map(|position| &position.version);
@@ -1183,7 +1183,7 @@ impl WatchState {
         self.listing.is_none() && was_asked && was_listed
     }
 
-    /// A line could not be understood. It is asked for once more; then the end is not trusted.
+    /// A line could not be understood. It is requested once more; then the end is not trusted.
     fn unreadable(&mut self, now: Elapsed) {
         let here = self.position.as_ref().map(|position| &position.version);
         if here.is_some() && self.unreadable_at.as_ref() == here {
@@ -1195,7 +1195,7 @@ impl WatchState {
         self.backoff.fail(now);
     }
 
-    /// Tells how long the next watch is to last, in seconds.
+    /// Returns how long the next watch is to last, in seconds.
     fn watch_secs(&mut self) -> u32 {
         if !self.traits.is_cached {
             return self.long_watch_secs();
@@ -1220,7 +1220,7 @@ impl WatchState {
 const MAX_SEEN: usize = if cfg!(test) { 12 } else { 16_384 };
 
 /// How long a successor must be open, in microseconds, until it counts as accepted though nothing
-/// came: a server that has lost the history says so at once.
+/// came: a server that has lost the history answers so at once.
 pub(crate) const SETTLE_MICROS: u64 = 1_000_000;
 
 /// How long before the end of a watch its successor is opened at most, in milliseconds.
@@ -1279,7 +1279,7 @@ impl WatchState {
         self.long_secs = secs;
     }
 
-    /// Tells how long after its begin the connection under way needs a successor, in microseconds,
+    /// Returns how long after its begin the connection under way needs a successor, in microseconds,
     /// if its end is known. `more_micros` earlier than usual.
     pub(crate) fn successor_due(&mut self, more_micros: u64) -> Option<u64> {
         let asked = self.connection.asked_secs;
@@ -1288,13 +1288,13 @@ impl WatchState {
             return None;
         }
         let lead = LEAD_MILLIS.min(u64::from(self.long_secs) * 1_000 / 3);
-        // Streams that began together are not to go on together.
+        // Streams that began together are not to reconnect together.
         let lead = lead * 4 / 5 + self.successor_backoff.below(lead * 2 / 5 + 1);
         let before = (lead * 1_000).saturating_add(more_micros);
         Some((u64::from(asked) * 1_000_000).saturating_sub(before))
     }
 
-    /// Tells how long to wait after successors that were refused, in microseconds, if at all.
+    /// Returns how long to wait after successors that were refused, in microseconds, if at all.
     pub(crate) fn successor_wait(&self, now: Elapsed) -> Option<u64> {
         self.successor_backoff.remaining(now)
     }
@@ -1305,7 +1305,7 @@ impl WatchState {
         self.successor_backoff = Backoff::new(seed);
     }
 
-    /// Begins a successor, if there may be one now: gives the version from which it goes on, and how
+    /// Begins a successor, if there may be one now: returns the version from which it continues, and how
     /// long it is to last, in seconds.
     pub(crate) fn begin_successor(&mut self) -> Option<(ResourceVersion, u32)> {
         let is_watching = self.goal == WatchGoal::Watch && self.listing.is_none();
@@ -1327,7 +1327,7 @@ impl WatchState {
         Some((from, self.long_watch_secs()))
     }
 
-    /// The successor's request was answered with success: it goes on from a version, which the
+    /// The successor's request was answered with success: it continues from a version, which the
     /// position has reached.
     pub(crate) fn successor_answered(
         &mut self,
@@ -1350,7 +1350,7 @@ impl WatchState {
         }
     }
 
-    /// Says what is to become of the two connections.
+    /// Decides between the two connections.
     pub(crate) fn handover(&self, now: Elapsed) -> SuccessorVerdict {
         let (Some(successor), Some(seen)) = (&self.successor, &self.seen) else {
             return SuccessorVerdict::Both;
@@ -1370,13 +1370,13 @@ impl WatchState {
         }
         match (seen.events.len() >= MAX_SEEN, seen.is_by_successor) {
             (false, _) => SuccessorVerdict::Both,
-            // Who brought the last one has brought all before it as well.
+            // The connection that brought the last one has brought all before it as well.
             (true, true) => SuccessorVerdict::TakeOver,
             (true, false) => SuccessorVerdict::GiveUp,
         }
     }
 
-    /// Tells whether a successor is open.
+    /// Returns whether a successor is open.
     pub(crate) fn has_open_successor(&self) -> bool {
         let successor = self.successor.as_ref();
         successor.is_some_and(|successor| successor.connection.opened.is_some())
@@ -1395,7 +1395,7 @@ impl WatchState {
         self.one_is_left();
     }
 
-    /// The successor was refused, broke off, or is let go. The connection under way goes on.
+    /// The successor was refused, broke off, or is dropped. The current connection continues.
     pub(crate) fn end_successor(&mut self, retry_after_secs: Option<u32>, now: Elapsed) {
         if self.successor.take().is_none() {
             return;
@@ -1453,12 +1453,12 @@ impl WatchState {
 
 // Gaps. While the list that ends one is read, what stood before is remembered, once for each name.
 impl WatchState {
-    /// Tells whether the list that is to be read or under way ends a gap that can be read back.
+    /// Returns whether the list that is to be read or under way ends a gap that can be read back.
     pub(crate) const fn is_reviewing(&self) -> bool {
         self.before.is_some()
     }
 
-    /// Begins to remember, if the list ends a gap of which the server may have the history.
+    /// Begins to remember, if the list ends a gap whose history the server may have.
     fn begin_review(&mut self) {
         let has_number = self
             .position
@@ -1502,7 +1502,7 @@ impl WatchState {
     }
 }
 
-/// Tells whether the server may still know what happened.
+/// Returns whether the server may still know what happened.
 ///
 /// Not what passed while no recorder ran: what a list shows then is written at once. While something is
 /// read back it would wait in memory, and who was killed once may be killed again.

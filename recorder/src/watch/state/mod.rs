@@ -8,7 +8,7 @@
 //! * A list that does not continue from the position is followed by a gap record.
 //! * Nothing received is dropped, except a version of an object that is already recorded.
 //! * There is always a next request: no refusal, silence or lost history ends the machine.
-//! * A lost history (410) is asked for again on new connections before a gap is declared: another server
+//! * A lost history (410) is requested again on new connections before a gap is declared: another server
 //!   behind the address may still have it.
 //! * Bookmarks and events prove the chain up to their version; an order that the versions do not show is not
 //!   assumed, and is recorded as an anomaly.

@@ -97,7 +97,7 @@ enum WatchAct {
         name: u8,
         deletes: bool,
     },
-    /// The recorder does one request, of which so many lines arrive before it ends so.
+    /// The recorder makes one request; the given number of lines arrives before it ends with the given cause.
     Serve {
         lines: u8,
         end: u8,

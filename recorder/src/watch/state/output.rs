@@ -28,7 +28,7 @@ pub(crate) enum WatchStep {
         /// The token of the page before; `None` for the first.
         token: Option<String>,
     },
-    /// A watch that goes on.
+    /// A watch that continues.
     Watch {
         /// After this version.
         from: ResourceVersion,
@@ -109,7 +109,7 @@ pub(crate) enum WatchOutput {
     CoveredAgain,
     /// Another server still had the history that one had lost.
     HistoryFound {
-        /// How often it was said to be lost.
+        /// The number of servers that reported it lost.
         tries: u32,
     },
     /// The versions have fallen: the cluster is not the one it was.

@@ -20,7 +20,7 @@ enum SuccessorAct {
     Expire,
     /// A request, if none is under way.
     Connect,
-    /// A successor is asked for.
+    /// A successor is requested.
     Begin,
     /// It is answered: from a list of the present, if that was wanted.
     Answer {
@@ -327,7 +327,7 @@ impl SuccessorWorld {
         let position = number(&position.version);
         prop_assert!(self.position <= position, "it went back");
         self.position = position;
-        // Of deletions that share the position's version, some may be missing: it goes on before them.
+        // Some of the deletions that share the position's version may be missing: it resumes before them.
         let from = number(&self.stream.resume_from(&ResourceVersion::Number(position)));
         let first = self.tape.first_synced.expect("a position");
         for revision in &self.server.history {

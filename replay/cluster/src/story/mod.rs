@@ -9,14 +9,12 @@ mod spell;
 mod tell;
 mod update;
 
-pub use node_update::{DrainHold, NodeJoin, NodeUpdate, NodeWarning, PoolUpdate};
+pub use node_update::{DrainHold, NodeJoin, NodeUpdate, PoolUpdate};
 pub use operator_move::OperatorMove;
 pub use pace::{PartKind, STALL_MICROS, Stall, UpdatePart};
-pub use retrieval::{
-    PodEvent, PodState, ReleaseMessage, Retrieval, RetrievalEnd, Retrievals, VersionPod,
-};
-pub use spell::{Ill, IllSpell, SpellLevel, SpellText};
-pub use tell::{LeaderHandover, ProgressSaid, UnobservedSource, Updates, UpgradeStory};
+pub use retrieval::{PodEvent, PodState, Retrieval, RetrievalEnd, Retrievals, VersionPod};
+pub use spell::{Ill, IllSpell, SpellLevel};
+pub use tell::{LeaderHandover, UnobservedSource, Updates, UpgradeStory};
 pub use update::{
     ClusterRelease, ClusterUpdate, HowRequestEnded, HowUpdateEnded, RequestEnd, UpdateEnd,
     UpdateKind, UpdateRequest,

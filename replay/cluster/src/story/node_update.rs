@@ -7,7 +7,7 @@ use super::spell;
 use super::spell::{Ill, IllSpell};
 use crate::condition::StatusCondition;
 use crate::history::{ClusterHistory, ParsedVersion};
-use crate::mark::{MarkSpan, MarkSpans, RecordMark, micros_between};
+use crate::mark::{MarkSpan, MarkSpans, MarkedMessage, RecordMark, micros_between};
 use crate::objects::{DRAIN, DisruptionBudget, NodeObject, PodObject, PoolObject};
 use crate::state::StateTrack;
 use kubereel_format::{EventType, RecordedAt, Seq};
@@ -50,18 +50,7 @@ pub struct NodeUpdate {
     /// Budgets that allowed no eviction while it was drained.
     pub held_by: Vec<DrainHold>,
     /// Warnings about it that Events told.
-    pub warnings: Vec<NodeWarning>,
-}
-
-/// A warning about a node.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NodeWarning {
-    /// When it was received.
-    pub mark: RecordMark,
-    /// Why, as one word.
-    pub reason: String,
-    /// The message.
-    pub message: String,
+    pub warnings: Vec<MarkedMessage>,
 }
 
 /// A node that came to be, in an installation or later.

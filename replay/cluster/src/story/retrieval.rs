@@ -7,7 +7,7 @@
 
 use crate::condition::StatusCondition;
 use crate::history::{ClusterHistory, ParsedVersion};
-use crate::mark::RecordMark;
+use crate::mark::{MarkedMessage, RecordMark};
 use crate::objects::{PodObject, VersionObject};
 use kubereel_history::{Cut, LoggedEvent, QueryError};
 use std::collections::BTreeMap;
@@ -15,6 +15,8 @@ use std::collections::BTreeMap;
 /// One attempt to fetch, verify and load a payload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Retrieval {
+    /// The first record that shows it.
+    pub first: RecordMark,
     /// The image; empty if nothing told it.
     pub image: String,
     /// When it began, by the operator's Event or its Pod; `None` if only its end was seen.
@@ -24,7 +26,7 @@ pub struct Retrieval {
     /// How it ended; `None` if that was not seen.
     pub end: Option<RetrievalEnd>,
     /// When `ClusterVersion` spoke of it, and in which words: those that hold until the next failure.
-    pub told: Option<ReleaseMessage>,
+    pub told: Option<MarkedMessage>,
     /// What Events said about the Pod.
     pub events: Vec<PodEvent>,
 }
@@ -38,17 +40,6 @@ pub struct RetrievalEnd {
     /// `PreconditionChecks`; empty if it was loaded.
     pub failed_step: String,
     /// The operator's words.
-    pub message: String,
-}
-
-/// What `ClusterVersion` said.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ReleaseMessage {
-    /// When.
-    pub mark: RecordMark,
-    /// The reason of the condition `ReleaseAccepted`.
-    pub reason: String,
-    /// Its message.
     pub message: String,
 }
 
@@ -72,13 +63,41 @@ pub struct PodEvent {
 pub struct Retrievals {
     /// Those that were seen, in order.
     pub attempts: Vec<Retrieval>,
-    /// How many more there were by the count of an Event, of which nothing else is known.
-    pub counted_only: u64,
+    /// How many more there were by the count of an Event, with the record that counts them.
+    counted_only: Vec<(RecordMark, u64)>,
     /// What the operator warned of and went on: preconditions that were not met.
-    pub warnings: Vec<ReleaseMessage>,
+    pub warnings: Vec<MarkedMessage>,
+}
+
+impl Retrievals {
+    /// Returns how many more attempts there were by the count of an Event, of which nothing else is known.
+    pub fn counted_only(&self) -> u64 {
+        self.counted_only.iter().map(|(_, unseen)| unseen).sum()
+    }
+
+    /// Keeps what belongs to a time: an attempt may have begun before it, or end after it.
+    pub(super) fn within(mut self, from: RecordMark, to: Option<RecordMark>) -> Self {
+        let is_between = |first: RecordMark, last: RecordMark| {
+            last.seq >= from.seq && to.is_none_or(|to| first.seq <= to.seq)
+        };
+        self.attempts
+            .retain(|one| is_between(one.first, one.last()));
+        self.counted_only
+            .retain(|(mark, _)| is_between(*mark, *mark));
+        self.warnings.retain(|one| is_between(one.mark, one.mark));
+        self
+    }
 }
 
 impl Retrieval {
+    /// Returns the last record that speaks of it.
+    fn last(&self) -> RecordMark {
+        let end = self.end.as_ref().map(|end| end.mark);
+        let told = self.told.as_ref().map(|told| told.mark);
+        let later = [end, told].into_iter().flatten();
+        later.fold(self.first, RecordMark::max)
+    }
+
     /// Tells whether it failed.
     pub fn has_failed(&self) -> bool {
         self.end
@@ -151,40 +170,39 @@ enum RetrievalSign<'a> {
     Accepted,
 }
 
-/// Puts the attempts of an update together, from the moment it was asked for to that at which it was
-/// accepted, or given up.
-pub(super) fn retrievals(
-    versions: &[ParsedVersion<VersionObject>],
-    pods: &[VersionPod],
-    events: &[LoggedEvent],
-    from: RecordMark,
-    accepted: Option<RecordMark>,
-    to: Option<RecordMark>,
-) -> Retrievals {
-    let mut signs: Vec<(RecordMark, RetrievalSign<'_>)> = Vec::new();
-    let is_between =
-        |mark: RecordMark| mark.seq >= from.seq && to.is_none_or(|to| mark.seq <= to.seq);
-    signs.extend(
-        pods.iter()
+impl ClusterHistory<'_> {
+    /// Puts the attempts to fetch a payload together, up to a moment.
+    ///
+    /// # Errors
+    /// When the reel is damaged there, or a version is not an object.
+    pub fn retrievals(self, cut: Cut) -> Result<Retrievals, QueryError> {
+        let versions = self.cluster_versions(cut)?;
+        let pods = self.version_pods(cut)?;
+        // From the beginning: the count of an Event is compared with the one before.
+        let events = self.logged(NAMESPACE, None, None, cut)?;
+        let accepted = super::update::updates(&versions).into_iter();
+        let accepted = accepted.filter_map(|update| update.accepted);
+        let mut signs: Vec<(RecordMark, RetrievalSign<'_>)> = pods
+            .iter()
             .map(|pod| (pod.created, RetrievalSign::Pod(pod)))
-            .chain(of_events(versions, events))
-            .chain(of_versions(versions))
-            .filter(|(mark, _)| is_between(*mark)),
-    );
-    signs.extend(accepted.map(|mark| (mark, RetrievalSign::Accepted)));
-    signs.sort_by_key(|(mark, _)| mark.seq);
-    let mut tale = RetrievalBuilder::default();
-    for (mark, sign) in signs {
-        tale.take(mark, &sign);
-    }
-    tale.close();
-    let mut all = tale.all;
-    for attempt in &mut all.attempts {
-        if let Some(pod) = &attempt.pod {
-            attempt.events = about(&pod.name, events);
+            .chain(of_events(&versions, &events))
+            .chain(of_versions(&versions))
+            .chain(accepted.map(|mark| (mark, RetrievalSign::Accepted)))
+            .collect();
+        signs.sort_by_key(|(mark, _)| mark.seq);
+        let mut tale = RetrievalBuilder::default();
+        for (mark, sign) in signs {
+            tale.take(mark, &sign);
         }
+        tale.close();
+        let mut all = tale.all;
+        for attempt in &mut all.attempts {
+            if let Some(pod) = &attempt.pod {
+                attempt.events = about(&pod.name, &events);
+            }
+        }
+        Ok(all)
     }
-    all
 }
 
 fn about(pod: &str, events: &[LoggedEvent]) -> Vec<PodEvent> {
@@ -208,11 +226,14 @@ const fn mark_of(logged: &LoggedEvent) -> RecordMark {
     }
 }
 
-/// Gives the image that the cluster runs, or goes to, when a record comes.
+/// Returns the image that the cluster runs, or goes to, when a record comes; the first known one where
+/// nothing was known yet, as in an installation.
 fn current_image(versions: &[ParsedVersion<VersionObject>], mark: RecordMark) -> &str {
     let count = versions.partition_point(|seen| seen.mark.seq < mark.seq);
-    let last = count.checked_sub(1).and_then(|last| versions.get(last));
-    last.map_or("", |seen| seen.body.status.desired.image.as_str())
+    let (before, after) = versions.split_at(count);
+    let images = before.iter().rev().chain(after);
+    let mut images = images.map(|seen| seen.body.status.desired.image.as_str());
+    images.find(|image| !image.is_empty()).unwrap_or_default()
 }
 
 fn of_events<'a>(
@@ -299,7 +320,9 @@ impl RetrievalBuilder {
     fn take(&mut self, mark: RecordMark, sign: &RetrievalSign<'_>) {
         match *sign {
             RetrievalSign::Begins { image, unseen } => {
-                self.all.counted_only += unseen;
+                if unseen > 0 {
+                    self.all.counted_only.push((mark, unseen));
+                }
                 // Its Pod may come first: watches are one a resource.
                 let is_known = self.open.as_ref().is_some_and(|open| {
                     open.end.is_none() && open.told.is_none() && open.began_by_pod_at(mark)
@@ -311,13 +334,13 @@ impl RetrievalBuilder {
                     return;
                 }
                 self.close();
-                self.open = Some(begin(image, Some(mark)));
+                self.open = Some(begin(mark, image, Some(mark)));
             }
             RetrievalSign::Pod(pod) => {
                 let is_free = |open: &Retrieval| open.pod.is_none() && open.end.is_none();
                 if !self.open.as_ref().is_some_and(is_free) {
                     self.close();
-                    self.open = Some(begin(&pod.image, Some(mark)));
+                    self.open = Some(begin(mark, &pod.image, Some(mark)));
                 }
                 if let Some(open) = &mut self.open {
                     if open.image.is_empty() {
@@ -327,7 +350,7 @@ impl RetrievalBuilder {
                 }
             }
             RetrievalSign::Loading { image } => {
-                self.open.get_or_insert_with(|| begin(image, None));
+                self.open.get_or_insert_with(|| begin(mark, image, None));
             }
             RetrievalSign::Loaded { image } => self.end(image, mark, "", ""),
             RetrievalSign::Fails {
@@ -336,7 +359,7 @@ impl RetrievalBuilder {
                 message,
             } => self.end(image, mark, step, message),
             RetrievalSign::Told { reason, message } => self.told(mark, reason, message),
-            RetrievalSign::Warned { reason, message } => self.all.warnings.push(ReleaseMessage {
+            RetrievalSign::Warned { reason, message } => self.all.warnings.push(MarkedMessage {
                 mark,
                 reason: reason.to_owned(),
                 message: message.to_owned(),
@@ -353,21 +376,22 @@ impl RetrievalBuilder {
         let Some(mut attempt) = self.open.take() else {
             return;
         };
-        // Where its Event is missing, the condition tells its end.
-        if let (None, Some(told)) = (&attempt.end, &attempt.told) {
-            attempt.end = Some(RetrievalEnd {
-                mark: told.mark,
-                failed_step: told.reason.clone(),
-                message: told.message.clone(),
-            });
-        }
+        // Where its Event is missing, the condition tells its end, else the Pod.
+        let told = attempt.told.as_ref().map(|told| RetrievalEnd {
+            mark: told.mark,
+            failed_step: told.reason.clone(),
+            message: told.message.clone(),
+        });
+        let pod = attempt.pod.as_ref();
+        let by_pod = || pod.and_then(VersionPod::failure);
+        attempt.end = attempt.end.or(told).or_else(by_pod);
         self.all.attempts.push(attempt);
     }
 
     fn end(&mut self, image: &str, mark: RecordMark, step: &str, message: &str) {
         if self.open.as_ref().is_none_or(|open| open.end.is_some()) {
             self.close();
-            self.open = Some(begin(image, None));
+            self.open = Some(begin(mark, image, None));
         }
         if let Some(open) = &mut self.open {
             open.end = Some(RetrievalEnd {
@@ -381,7 +405,7 @@ impl RetrievalBuilder {
     /// Finds the attempt that the condition speaks of: the one whose Pod it names, else the last
     /// that it has not spoken of.
     fn told(&mut self, mark: RecordMark, reason: &str, message: &str) {
-        let told = ReleaseMessage {
+        let told = MarkedMessage {
             mark,
             reason: reason.to_owned(),
             message: message.to_owned(),
@@ -404,7 +428,7 @@ impl RetrievalBuilder {
         }
         // Without Events the condition is all that tells of a failure.
         self.close();
-        let mut attempt = begin(quoted(message, "image").unwrap_or_default(), None);
+        let mut attempt = begin(mark, quoted(message, "image").unwrap_or_default(), None);
         attempt.end = Some(RetrievalEnd {
             mark,
             failed_step: reason.to_owned(),
@@ -421,8 +445,9 @@ fn names(text: &str, pod: &str) -> bool {
     words.any(|word| word == pod)
 }
 
-fn begin(image: &str, began: Option<RecordMark>) -> Retrieval {
+fn begin(first: RecordMark, image: &str, began: Option<RecordMark>) -> Retrieval {
     Retrieval {
+        first,
         image: image.to_owned(),
         began,
         pod: None,
@@ -462,12 +487,16 @@ pub struct VersionPod {
     pub name: String,
     /// The release image that it runs; empty if it does not say.
     pub image: String,
+    /// The node that it ran on; empty if it does not say.
+    pub node: String,
     /// When it was first seen.
     pub created: RecordMark,
     /// Its states in order, each only where it differs from the one before.
     pub states: Vec<PodState>,
     /// When its phase became Succeeded or Failed.
     pub over: Option<RecordMark>,
+    /// Whether that was Failed.
+    pub has_failed: bool,
     /// When its deletion was seen.
     pub deleted: Option<RecordMark>,
 }
@@ -489,14 +518,19 @@ impl VersionPod {
         let mut pod = Self {
             name: name.to_owned(),
             image: String::new(),
+            node: String::new(),
             created: first.mark,
             states: Vec::new(),
             over: None,
+            has_failed: false,
             deleted: None,
         };
         for seen in versions {
             if let Some(container) = seen.body.spec.init_containers.first() {
                 pod.image.clone_from(&container.image);
+            }
+            if !seen.body.spec.node_name.is_empty() {
+                pod.node.clone_from(&seen.body.spec.node_name);
             }
             if seen.is_gone {
                 pod.deleted = Some(seen.mark);
@@ -504,6 +538,7 @@ impl VersionPod {
             }
             if seen.body.is_over() {
                 pod.over.get_or_insert(seen.mark);
+                pod.has_failed = seen.body.has_failed();
             }
             let (word, message) = seen.body.state();
             let last = pod.states.last();
@@ -520,21 +555,40 @@ impl VersionPod {
 
     /// Gives what held it up last, before its end: a state with a message of its own.
     pub fn held_up_by(&self) -> Option<&PodState> {
-        let is_cause = |state: &&PodState| {
-            let reason = state.word.strip_prefix("Init:");
-            reason.is_some_and(|reason| !reason.starts_with(|first: char| first.is_ascii_digit()))
-        };
-        let causes = || self.states.iter().rev().filter(is_cause);
+        let causes = || self.states.iter().rev().filter(|state| state.is_held_up());
         // The pull's own error says more than the wait after it.
         causes()
             .find(|state| state.word != "Init:ImagePullBackOff")
             .or_else(|| causes().next())
     }
+
+    /// Returns how it ended where it failed, or was deleted while something held it up.
+    fn failure(&self) -> Option<RetrievalEnd> {
+        let last = self.states.last()?;
+        let is_given_up = self.over.is_none() && last.is_held_up();
+        let mark = if self.has_failed {
+            self.over
+        } else {
+            self.deleted.filter(|_| is_given_up)
+        };
+        Some(RetrievalEnd {
+            mark: mark?,
+            failed_step: "RetrievePayload".to_owned(),
+            message: last.message.clone(),
+        })
+    }
+}
+
+impl PodState {
+    fn is_held_up(&self) -> bool {
+        let reason = self.word.strip_prefix("Init:");
+        reason.is_some_and(|reason| !reason.starts_with(|first: char| first.is_ascii_digit()))
+    }
 }
 
 impl ClusterHistory<'_> {
     /// Reads the version Pods, in the order of first sight.
-    pub(super) fn version_pods(self, cut: Cut) -> Result<Vec<VersionPod>, QueryError> {
+    fn version_pods(self, cut: Cut) -> Result<Vec<VersionPod>, QueryError> {
         let tracks = self.tracks(("", "pods"), cut, |key| {
             key.namespace == NAMESPACE && key.name.starts_with(NAME)
         });

@@ -1,7 +1,7 @@
 //! Owns the times in which something was not well: an operator unavailable or degraded, the
 //! installation or update failing, a node not ready. Every one, also those shorter than any poll.
 
-use crate::mark::{RecordMark, micros_between};
+use crate::mark::{MarkedCondition, RecordMark, micros_between};
 use crate::state::{StateInterval, StateTrack};
 use kubereel_format::{Evidence, RecordedAt};
 
@@ -79,22 +79,9 @@ pub struct IllSpell {
     /// The version that ended it; `None` if none did by the moment asked about.
     pub to: Option<RecordMark>,
     /// What the condition said, in order; a text only where it differs from the one before.
-    pub texts: Vec<SpellText>,
+    pub texts: Vec<MarkedCondition>,
     /// Whether the recording has a gap in it: it may have been interrupted.
     pub has_gap: bool,
-}
-
-/// What a condition said.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SpellText {
-    /// When it was first seen.
-    pub mark: RecordMark,
-    /// The status.
-    pub status: String,
-    /// The reason.
-    pub reason: String,
-    /// The message.
-    pub message: String,
 }
 
 impl IllSpell {
@@ -165,14 +152,14 @@ pub(super) fn spells(ill: Ill, tracks: &[StateTrack]) -> Vec<IllSpell> {
             from: first.from,
             is_older: !has_been_well,
             to: last.to,
-            texts: shown.iter().map(|one| SpellText::of(one)).collect(),
+            texts: shown.iter().map(|one| MarkedCondition::of(one)).collect(),
             has_gap: false,
         });
     }
     all
 }
 
-impl SpellText {
+impl MarkedCondition {
     fn of(interval: &StateInterval<'_>) -> Self {
         Self {
             mark: interval.from,

@@ -1,17 +1,17 @@
 //! The story of one installation or upgrade as a whole. Reads the objects concerned, version by version,
 //! and nothing else of the reel; what could not be observed is named, never filled.
 
-use super::node_update::{NodeJoin, NodeUpdate, NodeWarning, PoolUpdate};
+use super::node_update::{NodeJoin, NodeUpdate, PoolUpdate};
 use super::operator_move::{MoveGoal, OperatorMove};
 use super::pace::{Stall, UpdatePart};
 use super::retrieval::{NAMESPACE, Retrievals};
 use super::spell::{Ill, IllSpell};
 use super::update::{ClusterUpdate, HowUpdateEnded, UpdateKind};
-use super::{node_update, operator_move, pace, retrieval, spell, update};
+use super::{node_update, operator_move, pace, spell, update};
 use crate::condition::StatusCondition;
 use crate::health::StateKind;
 use crate::history::{ClusterHistory, ParsedVersion};
-use crate::mark::{MarkSpan, RecordMark};
+use crate::mark::{MarkSpan, MarkedCondition, MarkedMessage, RecordMark};
 use crate::objects::{
     HistoryEntry, MachineConfig, NodeObject, OperatorObject, PoolObject, VersionObject, pool_of,
 };
@@ -57,7 +57,7 @@ pub struct UpgradeStory {
     /// What was not well meanwhile, in the order of begin.
     pub spells: Vec<IllSpell>,
     /// What `ClusterVersion` said about the progress; a text only where it differs from the one before.
-    pub progress: Vec<ProgressSaid>,
+    pub progress: Vec<MarkedCondition>,
     /// The changes of the leading process of the cluster-version operator.
     pub handovers: Vec<LeaderHandover>,
     /// The pools that were updated.
@@ -72,19 +72,6 @@ pub struct UpgradeStory {
     pub slowest: Vec<UpdatePart>,
     /// What could not be seen.
     pub not_seen: Vec<UnobservedSource>,
-}
-
-/// What `ClusterVersion` said about its progress.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProgressSaid {
-    /// When.
-    pub mark: RecordMark,
-    /// The status of the condition `Progressing`.
-    pub status: String,
-    /// Its reason; may be empty.
-    pub reason: String,
-    /// Its message.
-    pub message: String,
 }
 
 impl ClusterHistory<'_> {
@@ -124,7 +111,7 @@ impl ClusterHistory<'_> {
             update: update.clone(),
             now: updates.now,
             over: None,
-            retrievals: self.retrievals(&versions, update, &window, cut)?,
+            retrievals: self.retrievals_of(update, &window, cut)?,
             operators: Vec::new(),
             spells: spell::spells(
                 Ill::Failing,
@@ -181,9 +168,9 @@ impl ClusterHistory<'_> {
         Ok(all)
     }
 
-    fn retrievals(
+    /// Returns the attempts that belong to one of the updates.
+    fn retrievals_of(
         self,
-        versions: &[ParsedVersion<VersionObject>],
         update: &ClusterUpdate,
         window: &UpdateWindow,
         cut: Cut,
@@ -192,29 +179,15 @@ impl ClusterHistory<'_> {
         if update.is_older && update.requests.is_empty() {
             return Ok(Retrievals::default());
         }
-        let pods = self.version_pods(cut)?;
-        // From the beginning: the count of an Event is told apart from the one before.
-        let events = self.logged(NAMESPACE, None, None, cut)?;
         // The last word on the attempt comes with the acceptance.
-        let to = update.accepted.or(window.to);
-        let to = to.map(|to| {
-            self.mark(
-                self.timeline
-                    .reel()
-                    .seq_after(RecordedAt::from_micros(to.at.micros + 1_000_000)),
-            )
+        let to = update.accepted.or(window.to).map(|to| {
+            let later = RecordedAt::from_micros(to.at.micros + 1_000_000);
+            self.mark(self.timeline.reel().seq_after(later))
         });
-        Ok(retrieval::retrievals(
-            versions,
-            &pods,
-            &events,
-            window.from,
-            update.accepted,
-            to,
-        ))
+        Ok(self.retrievals(cut)?.within(window.from, to))
     }
 
-    fn logged(
+    pub(super) fn logged(
         self,
         namespace: &str,
         severity: Option<&str>,
@@ -351,7 +324,7 @@ impl ClusterHistory<'_> {
                     && node.over().is_none_or(|over| mark <= over)
             });
             if let Some(node) = running.next() {
-                node.warnings.push(NodeWarning {
+                node.warnings.push(MarkedMessage {
                     mark,
                     reason: logged.said.reason.clone(),
                     message: logged.said.message.clone(),
@@ -395,8 +368,11 @@ impl UpdateWindow {
     }
 }
 
-fn progress(versions: &[ParsedVersion<VersionObject>], window: &UpdateWindow) -> Vec<ProgressSaid> {
-    let mut all: Vec<ProgressSaid> = Vec::new();
+fn progress(
+    versions: &[ParsedVersion<VersionObject>],
+    window: &UpdateWindow,
+) -> Vec<MarkedCondition> {
+    let mut all: Vec<MarkedCondition> = Vec::new();
     let end = |mark: RecordMark| window.to.is_none_or(|to| mark <= to);
     let within = versions
         .iter()
@@ -409,7 +385,7 @@ fn progress(versions: &[ParsedVersion<VersionObject>], window: &UpdateWindow) ->
             .last()
             .is_some_and(|last| last.status == said.status && last.message == said.message);
         if !is_said {
-            all.push(ProgressSaid {
+            all.push(MarkedCondition {
                 mark: seen.mark,
                 status: said.status.to_owned(),
                 reason: said.reason.to_owned(),

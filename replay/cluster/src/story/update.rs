@@ -2,7 +2,7 @@
 //! of `ClusterVersion`. What was asked for before the recording is not guessed.
 
 use crate::history::ParsedVersion;
-use crate::mark::RecordMark;
+use crate::mark::{RecordMark, micros_between};
 use crate::objects::{DesiredUpdate, HistoryEntry, VersionObject};
 use kubereel_format::RecordedAt;
 
@@ -146,6 +146,11 @@ impl HowUpdateEnded {
 }
 
 impl ClusterUpdate {
+    /// Returns its length in microseconds; one that has not ended lasts until `now`.
+    pub fn micros(&self, now: RecordedAt) -> u64 {
+        micros_between(self.first.at, self.end.map_or(now, |end| end.mark.at))
+    }
+
     /// Tells whether the control plane reached the release.
     pub fn is_completed(&self) -> bool {
         self.end

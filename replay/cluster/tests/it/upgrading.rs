@@ -314,7 +314,7 @@ fn counts_of_events_tell_of_attempts_that_were_not_seen() {
         steps(&story.retrievals.attempts),
         ["RetrievePayload", "PreconditionChecks", ""]
     );
-    assert_eq!(story.retrievals.counted_only, 3);
+    assert_eq!(story.retrievals.counted_only(), 3);
     assert_eq!(
         story.retrievals.attempts[0].cause(),
         Some(("RetrievePayload", "no"))

@@ -2,21 +2,22 @@
 
 use crate::account::RevisionAccount;
 use crate::timeline::Timeline;
-use crate::timetext;
+use crate::timetext::{OptionalRfc3339, Rfc3339};
 use kubereel_format::RecordedAt;
 use serde::Serialize;
 
 /// What became of the revisions of the cluster's storage.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct AccountSummary {
     /// The cluster's number among those met.
     pub epoch: u32,
     /// When everything had been listed first.
-    #[serde(serialize_with = "timetext::serialize")]
+    #[serde(with = "Rfc3339")]
     pub from: RecordedAt,
     /// When the last probe of the account was answered.
-    #[serde(serialize_with = "timetext::serialize")]
+    #[serde(with = "Rfc3339")]
     pub to: RecordedAt,
     /// The account begins behind this revision.
     pub from_rv: String,
@@ -44,6 +45,7 @@ pub struct AccountSummary {
 
 /// Revisions in a row at which nothing was recorded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RangeSummary {
     /// The first.
@@ -51,15 +53,16 @@ pub struct RangeSummary {
     /// The last.
     pub last_rv: String,
     /// After when the first of them was committed, if a probe tells.
-    #[serde(serialize_with = "timetext::serialize_option")]
+    #[serde(with = "OptionalRfc3339")]
     pub after: Option<RecordedAt>,
     /// By when the last of them was committed, if a probe tells.
-    #[serde(serialize_with = "timetext::serialize_option")]
+    #[serde(with = "OptionalRfc3339")]
     pub before: Option<RecordedAt>,
 }
 
 /// A recorded resource that is left out of the account.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct LeftOutSummary {
     /// `plural.group`, or the plural alone for the core group.

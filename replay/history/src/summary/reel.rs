@@ -4,12 +4,13 @@ use super::account::AccountSummary;
 use super::resource::{FirstDiscovery, ResourceSummary, secs_between};
 use crate::samples::CounterMove;
 use crate::timeline::Timeline;
-use crate::timetext;
+use crate::timetext::Rfc3339;
 use kubereel_format::{Lifecycle, Note, REDACTION_SAYS, RecordedAt, ResourceId, SessionEnd};
 use serde::{Deserialize, Serialize};
 
 /// What is in a reel.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ReelSummary {
     /// The file.
@@ -23,10 +24,10 @@ pub struct ReelSummary {
     /// Whether the recorder finished it.
     pub finished: bool,
     /// The first record's time.
-    #[serde(serialize_with = "timetext::serialize")]
+    #[serde(with = "Rfc3339")]
     pub start: RecordedAt,
     /// The last record's time.
-    #[serde(serialize_with = "timetext::serialize")]
+    #[serde(with = "Rfc3339")]
     pub end: RecordedAt,
     /// The time between them.
     pub span_secs: f64,
@@ -71,6 +72,7 @@ pub struct ReelSummary {
 
 /// The bytes of a file's parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct FileParts {
     /// Objects.
@@ -85,6 +87,7 @@ pub struct FileParts {
 
 /// How many events there are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct EventCounts {
     /// All of them.
@@ -101,6 +104,7 @@ pub struct EventCounts {
 
 /// How many objects there are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ObjectCounts {
     /// Ever.
@@ -111,13 +115,14 @@ pub struct ObjectCounts {
 
 /// One run of the recorder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SessionSummary {
     /// When it began.
-    #[serde(serialize_with = "timetext::serialize")]
+    #[serde(with = "Rfc3339")]
     pub from: RecordedAt,
     /// When its last record was written.
-    #[serde(serialize_with = "timetext::serialize")]
+    #[serde(with = "Rfc3339")]
     pub to: RecordedAt,
     /// The recorder's version.
     pub recorder: String,
@@ -129,6 +134,7 @@ pub struct SessionSummary {
 
 /// A resource that was not recorded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct NotCoveredSummary {
     /// `plural.group`, or the plural alone for the core group.
@@ -143,13 +149,14 @@ pub struct NotCoveredSummary {
 
 /// A time without an answer of the server.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct OutageSummary {
     /// When it was noticed.
-    #[serde(serialize_with = "timetext::serialize")]
+    #[serde(with = "Rfc3339")]
     pub from: RecordedAt,
     /// When it was over, or the recorder stopped.
-    #[serde(serialize_with = "timetext::serialize")]
+    #[serde(with = "Rfc3339")]
     pub to: RecordedAt,
     /// How long it lasted.
     pub span_secs: f64,
@@ -167,6 +174,7 @@ pub struct OutageSummary {
 
 /// A place that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct DamageSummary {
     /// Where.
@@ -177,10 +185,11 @@ pub struct DamageSummary {
 
 /// A cluster that was met.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ClusterSummary {
     /// When it was first identified.
-    #[serde(serialize_with = "timetext::serialize")]
+    #[serde(with = "Rfc3339")]
     pub since: RecordedAt,
     /// The uid of its namespace `kube-system`; empty if it could not be read.
     pub uid: String,
@@ -195,6 +204,7 @@ pub struct ClusterSummary {
 
 /// A public property of the job that recorded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct LabelSummary {
     /// Its name, for example `JOB_NAME`.
@@ -205,10 +215,11 @@ pub struct LabelSummary {
 
 /// A word of somebody outside, such as "tests started".
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct MarkSummary {
     /// When the recorder took it.
-    #[serde(serialize_with = "timetext::serialize")]
+    #[serde(with = "Rfc3339")]
     pub time: RecordedAt,
     /// The word.
     pub text: String,

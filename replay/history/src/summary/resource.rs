@@ -4,13 +4,14 @@
 use crate::coverage::{Coverage, GapOutcome, RecordedGap};
 use crate::tables::count_of;
 use crate::timeline::Timeline;
-use crate::timetext;
+use crate::timetext::Rfc3339;
 use kubereel_format::{DocumentKind, EventType, Note, RecordedAt, ResourceId, ResourceInfo};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// What is known of one resource.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ResourceSummary {
     /// `plural.group`, or the plural alone for the core group.
@@ -55,13 +56,14 @@ pub struct ResourceSummary {
 
 /// A span in which every change is in the reel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CoveredSummary {
     /// When the list that began it was received.
-    #[serde(serialize_with = "timetext::serialize")]
+    #[serde(with = "Rfc3339")]
     pub from: RecordedAt,
     /// When the last event or bookmark was received.
-    #[serde(serialize_with = "timetext::serialize")]
+    #[serde(with = "Rfc3339")]
     pub to: RecordedAt,
     /// The list's resourceVersion.
     pub from_rv: String,
@@ -71,13 +73,14 @@ pub struct CoveredSummary {
 
 /// A span in which changes may be missing.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct GapSummary {
     /// When the last thing before it was received.
-    #[serde(serialize_with = "timetext::serialize")]
+    #[serde(with = "Rfc3339")]
     pub from: RecordedAt,
     /// When the list that ended it was received.
-    #[serde(serialize_with = "timetext::serialize")]
+    #[serde(with = "Rfc3339")]
     pub to: RecordedAt,
     /// The time between.
     pub span_secs: f64,
@@ -103,13 +106,14 @@ pub struct GapSummary {
 
 /// A time other than a gap in which changes may be missing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct UnseenSummary {
     /// When it began.
-    #[serde(serialize_with = "timetext::serialize")]
+    #[serde(with = "Rfc3339")]
     pub from: RecordedAt,
     /// When it ended.
-    #[serde(serialize_with = "timetext::serialize")]
+    #[serde(with = "Rfc3339")]
     pub to: RecordedAt,
     /// Why.
     pub why: String,

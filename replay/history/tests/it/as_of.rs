@@ -55,15 +55,23 @@ fn small_life(script: &mut Script) -> Stream {
     stream
 }
 
-#[test]
-fn each_moment_shows_what_was_received_by_then() {
-    let (timeline, stream) = write(|path| {
+/// Writes the small life, and what comes after it.
+fn life<T>(more: impl FnOnce(&mut Script, Stream) -> T) -> (Timeline, Stream, T) {
+    let (timeline, (stream, told)) = write(|path| {
         let mut script = Script::begin(path);
         let stream = small_life(&mut script);
+        let told = more(&mut script, stream);
+        script.finish();
+        (stream, told)
+    });
+    (timeline, stream, told)
+}
+
+#[test]
+fn each_moment_shows_what_was_received_by_then() {
+    let (timeline, stream, ()) = life(|script, stream| {
         script.wait(1000);
         script.bookmark(stream, 20);
-        script.finish();
-        stream
     });
     let pods = stream.resource;
     for (moment, expected, rv) in [
@@ -117,12 +125,7 @@ fn a_record_number_means_after_that_record() {
 
 #[test]
 fn names_and_namespaces_narrow_the_answer() {
-    let (timeline, stream) = write(|path| {
-        let mut script = Script::begin(path);
-        let stream = small_life(&mut script);
-        script.finish();
-        stream
-    });
+    let (timeline, stream, ()) = life(|_, _| ());
     let cut = timeline
         .resolve("rv:14".parse().expect("a moment"))
         .expect("a place");
@@ -144,12 +147,8 @@ fn names_and_namespaces_narrow_the_answer() {
 #[test]
 fn a_new_object_under_an_old_name_takes_its_place_though_the_deletion_was_never_seen() {
     let again = thing("web", "a", "uid-a2");
-    let (timeline, stream) = write(|path| {
-        let mut script = Script::begin(path);
-        let stream = small_life(&mut script);
+    let (timeline, stream, ()) = life(|script, stream| {
         script.added(stream, again, 18, &pod(again, 18, "z"));
-        script.finish();
-        stream
     });
     let state = at(&timeline, stream.resource, "end");
     assert_eq!(names(&state), ["web/a"]);
@@ -162,12 +161,8 @@ fn a_new_object_under_an_old_name_takes_its_place_though_the_deletion_was_never_
 
 #[test]
 fn a_deleted_object_that_comes_back_is_there_again() {
-    let (timeline, stream) = write(|path| {
-        let mut script = Script::begin(path);
-        let stream = small_life(&mut script);
+    let (timeline, stream, ()) = life(|script, stream| {
         script.added(stream, B, 18, &pod(B, 18, "x"));
-        script.finish();
-        stream
     });
     assert_eq!(names(&at(&timeline, stream.resource, "rv:16")), ["web/a"]);
     assert_eq!(names(&at(&timeline, stream.resource, "rv:18")).len(), 2);
@@ -175,12 +170,7 @@ fn a_deleted_object_that_comes_back_is_there_again() {
 
 #[test]
 fn before_the_first_list_nothing_is_shown() {
-    let (timeline, stream) = write(|path| {
-        let mut script = Script::begin(path);
-        let stream = small_life(&mut script);
-        script.finish();
-        stream
-    });
+    let (timeline, stream, ()) = life(|_, _| ());
     for moment in ["start", "14:00:00.5", "13:59", "rv:9"] {
         let state = at(&timeline, stream.resource, moment);
         let first = Some(RecordedAt::from_micros(START_MICROS + 1_000_000));
@@ -195,12 +185,7 @@ fn before_the_first_list_nothing_is_shown() {
 
 #[test]
 fn after_the_last_moment_the_last_state_is_shown_as_unsure() {
-    let (timeline, stream) = write(|path| {
-        let mut script = Script::begin(path);
-        let stream = small_life(&mut script);
-        script.finish();
-        stream
-    });
+    let (timeline, stream, ()) = life(|_, _| ());
     for moment in ["15:00", "+1h", "rv:17"] {
         let state = at(&timeline, stream.resource, moment);
         assert!(
@@ -214,13 +199,10 @@ fn after_the_last_moment_the_last_state_is_shown_as_unsure() {
 
 #[test]
 fn silence_to_the_end_is_said() {
-    let (timeline, (stream, last)) = write(|path| {
-        let mut script = Script::begin(path);
-        let stream = small_life(&mut script);
+    let (timeline, stream, last) = life(|script, _| {
         let last = script.now();
         script.wait(30_000);
-        script.finish();
-        (stream, last)
+        last
     });
     let state = at(&timeline, stream.resource, "end");
     let silent_since = Some(last);
@@ -268,12 +250,8 @@ fn a_moment_inside_a_gap_says_so() {
         for moment in [
             "14:00:05", "14:00:07", "14:00:12", "14:00:14", "rv:16", "rv:30", "rv:31", "end",
         ] {
-            let state = at(&timeline, pods, moment);
-            assert!(
-                state.certainty.is_known(),
-                "{moment}: {:?}",
-                state.certainty
-            );
+            let certainty = at(&timeline, pods, moment).certainty;
+            assert!(certainty.is_known(), "{moment}: {certainty:?}");
         }
         let coverage = timeline.coverage(pods).expect("recorded");
         let spans: Vec<(&str, &str)> = coverage
@@ -319,21 +297,14 @@ fn a_gap_whose_every_change_was_read_back_is_none() {
     assert_eq!(closed.gap.to_rv, "30");
     assert!(timeline.is_fully_observed(pods));
     for moment in ["rv:17", "rv:18", "rv:29", "14:00:05", "14:00:14", "end"] {
-        let state = at(&timeline, pods, moment);
-        assert!(
-            state.certainty.is_known(),
-            "{moment}: {:?}",
-            state.certainty
-        );
+        let certainty = at(&timeline, pods, moment).certainty;
+        assert!(certainty.is_known(), "{moment}: {certainty:?}");
     }
     // By arrival it was not known yet.
     for moment in ["14:00:07.001", "14:00:11.999"] {
-        let state = at(&timeline, pods, moment);
-        assert!(
-            matches!(state.certainty, Certainty::Blind { to: Some(_), .. }),
-            "{moment}: {:?}",
-            state.certainty
-        );
+        let certainty = at(&timeline, pods, moment).certainty;
+        let is_blind = matches!(certainty, Certainty::Blind { to: Some(_), .. });
+        assert!(is_blind, "{moment}: {certainty:?}");
     }
 }
 
@@ -356,9 +327,7 @@ fn a_gap_that_was_read_back_in_part_stays_one() {
 
 #[test]
 fn while_no_watch_ran_the_answer_is_unsure_but_nothing_is_missing_by_revision() {
-    let (timeline, (stream, short)) = write(|path| {
-        let mut script = Script::begin(path);
-        let stream = small_life(&mut script);
+    let (timeline, stream, short) = life(|script, stream| {
         script.disconnect(stream, EndCause::Cut);
         script.wait(400);
         let stream = script.connect(stream.resource, Some(16));
@@ -368,8 +337,7 @@ fn while_no_watch_ran_the_answer_is_unsure_but_nothing_is_missing_by_revision() 
         script.wait(5000);
         let stream = script.connect(stream.resource, Some(16));
         script.modified(stream, A, 20, &pod(A, 20, "z"));
-        script.finish();
-        (stream, short)
+        short
     });
     let pods = stream.resource;
     let blind = at(&timeline, pods, "14:00:15").certainty;
@@ -519,12 +487,8 @@ fn what_is_equal_in_two_histories_proves_nothing_across() {
 
 #[test]
 fn a_time_of_day_that_comes_twice_is_refused() {
-    let (timeline, _) = write(|path| {
-        let mut script = Script::begin(path);
-        let stream = small_life(&mut script);
+    let (timeline, _, ()) = life(|script, _| {
         script.wait(30 * 3600 * 1000);
-        script.finish();
-        stream
     });
     let resolve = |text: &str| timeline.resolve(text.parse().expect("a moment"));
     assert!(resolve("14:30").is_err_and(|error| error.to_string().contains("2 times")));
@@ -544,12 +508,7 @@ fn a_time_of_day_that_comes_twice_is_refused() {
 
 #[test]
 fn what_is_printed_can_be_pasted() {
-    let (timeline, _) = write(|path| {
-        let mut script = Script::begin(path);
-        let stream = small_life(&mut script);
-        script.finish();
-        stream
-    });
+    let (timeline, _, ()) = life(|_, _| ());
     for entry in timeline.reel().notes() {
         let wall = entry.stamp.wall;
         let moment: Moment = timeline.written(wall).parse().expect("pasted");

@@ -42,7 +42,7 @@ pub fn run_intervals(
         uses: asked.exceptions.uses(),
         unread: Vec::new(),
     };
-    judge(&mut report, chosen, &BTreeMap::new(), asked);
+    judge(&mut report, chosen, None, &BTreeMap::new(), asked);
     report
 }
 

@@ -7,6 +7,7 @@ use crate::gather::{Kept, Mode};
 use crate::gathering::{Gathered, Gathering};
 use crate::outcome::{join_same_names, outcome};
 use crate::verdict::{CaseGap, JudgeContext, MonitorTest, MonitorTestInfo, TestCase};
+use kubereel_cluster::ClusterHistory;
 use kubereel_format::{NotCoveredReason, RecordedAt, ResourceInfo, Seq};
 use kubereel_history::Timeline;
 use std::collections::{BTreeMap, BTreeSet};
@@ -149,7 +150,13 @@ impl InProgress {
             },
             unread: unread.map(ToString::to_string).collect(),
         };
-        judge(&mut report, self.chosen, &self.unseen.dark, asked);
+        judge(
+            &mut report,
+            self.chosen,
+            Some(timeline),
+            &self.unseen.dark,
+            asked,
+        );
         report
     }
 }
@@ -185,12 +192,14 @@ fn why_skipped(test: &dyn MonitorTest, unseen: &Unseen) -> Option<String> {
 pub(super) fn judge(
     report: &mut RunReport,
     chosen: Vec<Chosen>,
+    timeline: Option<&Timeline>,
     dark: &BTreeMap<String, Vec<CaseGap>>,
     asked: &RunOptions<'_>,
 ) {
     let scene = JudgeContext {
         intervals: &report.intervals,
         facts: &report.facts,
+        cluster: timeline.map(ClusterHistory::of),
         dark,
     };
     let circumstances = Circumstances {

@@ -8,9 +8,9 @@
 
 mod cycles;
 mod source;
-mod type_names;
 
 use serde_json::Value;
+use source::SourceFile;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -281,4 +281,27 @@ fn every_module_begins_with_what_it_owns_and_lists_hold_no_code() {
             assert_ne!(file, word, "{path} is a room for everything");
         }
     }
+}
+
+/// Names that every module or command may have once for itself.
+const SHARED: [&str; 2] = ["Args", "Error"];
+
+/// A search for a type finds one answer in all product code.
+#[test]
+fn no_type_name_is_used_twice() {
+    let mut places: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (package, src) in crates() {
+        for file in SourceFile::all(&src) {
+            for name in file.types() {
+                let place = format!("{package}: {}", file.path);
+                places.entry(name.to_owned()).or_default().insert(place);
+            }
+        }
+    }
+    assert!(places.len() > 400, "the types moved: mend this test");
+    places.retain(|name, places| places.len() > 1 && !SHARED.contains(&name.as_str()));
+    assert!(
+        places.is_empty(),
+        "names of more than one type: {places:#?}"
+    );
 }

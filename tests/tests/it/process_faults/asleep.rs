@@ -8,7 +8,7 @@ use kubereel_tests::recording::Account;
 use kubereel_tests::scripted::{End, On};
 use kubereel_tests::skipped::skipped_as_slow;
 
-use crate::process_faults::Scene;
+use crate::recorder_faults::Scene;
 
 const RESOURCES: [&str; 3] = ["endpoints", "leases.coordination.k8s.io", "events"];
 
@@ -17,7 +17,7 @@ fn stopped_for(
     time: Duration,
     meanwhile: impl FnOnce(&Scene) -> Result<()>,
 ) -> Result<(Scene, Account)> {
-    let mut scene = Scene::live()?;
+    let mut scene = Scene::live_under(&[])?;
     let loads = scene.load(&RESOURCES, 20)?;
     scene.await_writes(100)?;
     scene.recorder()?.pause()?;
@@ -30,7 +30,7 @@ fn stopped_for(
     for load in loads {
         load.stop()?;
     }
-    let account = scene.account(&RESOURCES)?;
+    let account = scene.account_after(&RESOURCES)?;
     eprintln!(
         "stopped for {time:?}: {} recorded, {} in {} gaps",
         account.recorded,

@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result, ensure};
 use kubereel_format::{Note, Reel, Seq};
 use kubereel_tests::skipped::say_skipped;
 
-use crate::process_faults::{ENDPOINTS, SURE, Scene};
+use crate::recorder_faults::{ENDPOINTS, SURE, Scene};
 
 /// Names the library when it lies elsewhere.
 const LIBRARY: &str = "KUBEREEL_FAKETIME";
@@ -49,7 +49,7 @@ fn a_clock_that_steps_forth_and_back_is_told_and_loses_nothing() -> Result<()> {
         say_skipped("no libfaketime, which steps the clock of one program");
         return Ok(());
     };
-    let mut scene = Scene::new()?;
+    let mut scene = Scene::stalling()?;
     let file = scene.folder.path().join("offset");
     step(&file, "+0")?;
     let library = format!("LD_PRELOAD={}", library.display());
@@ -77,7 +77,9 @@ fn a_clock_that_steps_forth_and_back_is_told_and_loses_nothing() -> Result<()> {
     for load in loads {
         load.stop()?;
     }
-    scene.account(&["endpoints", "events"])?.check_whole()?;
+    scene
+        .account_after(&["endpoints", "events"])?
+        .check_whole()?;
 
     let reel = Reel::open(&scene.reel())?;
     let steps = steps(&reel);

@@ -9,7 +9,7 @@ use kubereel_tests::recording::Account;
 use kubereel_tests::scripted::Resource;
 use rustix::process::{Pid, Resource as Limited, Rlimit, prlimit};
 
-use crate::process_faults::{ENDPOINTS, SURE, Scene};
+use crate::recorder_faults::{ENDPOINTS, SURE, Scene};
 
 /// More resources than the recorder may have connections.
 const MANY: usize = 60;
@@ -29,16 +29,14 @@ fn many() -> Vec<Resource> {
 
 fn write_all(scene: &Scene, resources: &[Resource], name: &str) -> Result<()> {
     for resource in resources {
-        scene
-            .cluster
-            .put(&resource.key(), "default", name, r#""data":{}"#)?;
+        scene.put(&resource.key(), "default", name, r#""data":{}"#)?;
     }
     Ok(())
 }
 
 /// A recorder with forty descriptors, and a cluster of which it can follow a part.
 fn with_few_descriptors() -> Result<(Scene, Vec<Resource>)> {
-    let mut scene = Scene::new()?;
+    let mut scene = Scene::stalling()?;
     let resources = many();
     for resource in &resources {
         scene.cluster.serve(resource.clone());
@@ -107,7 +105,7 @@ fn with_descriptors_again_it_catches_up() -> Result<()> {
     write_all(&scene, &resources, "third")?;
     let keys: Vec<String> = resources.iter().map(Resource::key).collect();
     let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
-    let account = scene.account(&keys)?;
+    let account = scene.account_after(&keys)?;
     ensure!(account.recorded >= 2 * MANY, "{account:?}");
     Ok(())
 }
@@ -124,7 +122,7 @@ fn a_burst_larger_than_its_memory_is_taken_in_parts() -> Result<()> {
     for nth in 0..400 {
         let members = format!(r#""data":{{"n":"{nth}","filler":"{filler}"}}"#);
         let name = format!("large-{}", nth % 7);
-        scene.cluster.put("endpoints", "default", &name, &members)?;
+        scene.put("endpoints", "default", &name, &members)?;
     }
     scene.recorder()?.resume()?;
     scene
@@ -132,7 +130,7 @@ fn a_burst_larger_than_its_memory_is_taken_in_parts() -> Result<()> {
         .wait_sent("endpoints", SURE)
         .with_context(|| scene.log())?;
     let peak = scene.recorder()?.peak_memory_kib()? / 1024;
-    let account = scene.account(&["endpoints"])?.check_whole()?;
+    let account = scene.account_after(&["endpoints"])?.check_whole()?;
     ensure!(account.recorded >= 400, "{account:?}");
     eprintln!("400 MiB in one burst: {peak} MiB at most");
     ensure!(peak < 400, "{peak} MiB");
@@ -141,7 +139,7 @@ fn a_burst_larger_than_its_memory_is_taken_in_parts() -> Result<()> {
 
 #[test]
 fn a_recorder_that_gets_no_memory_any_more_leaves_a_reel_that_is_gone_on_with() -> Result<()> {
-    let mut scene = Scene::live()?;
+    let mut scene = Scene::live_under(&[])?;
     let loads = scene.load(&["endpoints", "pods"], 50)?;
     scene.await_writes(100)?;
     scene
@@ -159,7 +157,7 @@ fn a_recorder_that_gets_no_memory_any_more_leaves_a_reel_that_is_gone_on_with() 
     let members = format!(r#""data":{{"filler":"{filler}"}}"#);
     for nth in 0..4 {
         let name = format!("huge-{nth}");
-        scene.cluster.put("endpoints", "default", &name, &members)?;
+        scene.put("endpoints", "default", &name, &members)?;
     }
     let recorder = scene.recorder.take().context("somebody records")?;
     let ended = recorder.ended(Duration::from_mins(1))?;
@@ -181,7 +179,7 @@ fn a_recorder_that_gets_no_memory_any_more_leaves_a_reel_that_is_gone_on_with() 
     for load in loads {
         load.stop()?;
     }
-    let account: Account = scene.account(&["endpoints", "pods"])?;
+    let account: Account = scene.account_after(&["endpoints", "pods"])?;
     account.check_whole()?;
     Ok(())
 }

@@ -4,7 +4,7 @@ use anyhow::{Context as _, Result, ensure};
 use kubereel_tests::scripted::noise;
 use kubereel_tests::skipped::say_skipped;
 
-use crate::process_faults::{SURE, Scene};
+use crate::recorder_faults::{SURE, Scene};
 
 /// Holds up every sync for three tenths of a second. The tracer stands aside, so
 /// that the recorder is this test's own child.
@@ -32,16 +32,14 @@ fn a_slow_disk_holds_up_the_streams_and_not_the_memory() -> Result<()> {
     let mut scene = Scene::live_under(&SLOW)?;
     for nth in 0..120_u64 {
         let members = format!(r#""data":{{"n":"{nth}","noise":"{}"}}"#, noise(nth, LARGE));
-        scene
-            .cluster
-            .put("endpoints", "default", &format!("o-{}", nth % 20), &members)?;
+        scene.put("endpoints", "default", &format!("o-{}", nth % 20), &members)?;
     }
     scene
         .cluster
         .wait_sent("endpoints", SURE)
         .with_context(|| scene.log())?;
     let peak = scene.recorder()?.peak_memory_kib()? / 1024;
-    let account = scene.account(&["endpoints"])?.check_whole()?;
+    let account = scene.account_after(&["endpoints"])?.check_whole()?;
     ensure!(account.recorded >= 120, "{account:?}");
     eprintln!("a slow disk: {peak} MiB at most");
     ensure!(peak < 300, "{peak} MiB");

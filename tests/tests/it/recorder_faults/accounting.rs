@@ -32,7 +32,7 @@ fn what_is_missing_and_what_was_never_sent_is_found() -> Result<()> {
     );
 
     // A change that nobody recorded.
-    scene.cluster.delete("endpoints", "default", "written")?;
+    scene.delete("endpoints", "default", "written")?;
     let found = wrong(&scene, &scene.cluster)?;
     let [missing, end] = found.as_slice() else {
         panic!("two things are wrong: {found:#?}");
@@ -54,7 +54,7 @@ fn exported_lines_carry_the_committed_bytes() -> Result<()> {
     scene
         .cluster
         .put_template("endpoints", "default", "odd", odd)?;
-    scene.cluster.delete("endpoints", "default", "odd")?;
+    scene.delete("endpoints", "default", "odd")?;
     scene.write()?;
     scene.whole(&["endpoints"])?;
     let output = Command::new(program()?)

@@ -70,7 +70,7 @@ fn a_watch_refused_in_any_way_goes_on_without_loss() -> Result<()> {
 #[test]
 fn a_history_that_comes_back_is_used() -> Result<()> {
     let mut scene = Scene::live()?;
-    let rule = scene.cluster.fault(
+    let rule = scene.fault(
         On::watch(ENDPOINTS).times(3),
         error_event(410, "Expired", "too old resource version: 1 (2)"),
     );
@@ -118,14 +118,11 @@ fn a_history_that_is_lost_leaves_a_gap_and_the_truth_behind_it() -> Result<()> {
 fn what_may_not_be_read_is_named_and_the_rest_goes_on() -> Result<()> {
     let mut scene = Scene::new()?;
     let message = "secrets is forbidden: User \"tester\" cannot list resource \"secrets\"";
-    scene.cluster.fault(
+    scene.fault(
         On::path("/api/v1/secrets"),
         Fault::Answer(Canned::status(403, "Forbidden", message)),
     );
-    scene.record()?;
-    scene.await_live(ENDPOINTS)?;
-    scene.write()?;
-    scene.whole(&["endpoints"])?;
+    scene.recorded_whole()?;
     let told = scene.notes()?.into_iter().any(|note| {
         matches!(note, Note::NotCovered { plural, reason, detail, .. }
             if plural == "secrets" && reason == NotCoveredReason::Forbidden && detail.contains("cannot list"))
@@ -144,7 +141,7 @@ fn refused_resources_do_not_keep_others_from_being_listed() -> Result<()> {
     }
     let refusal = Canned::status(403, "Forbidden", "not for you");
     let refused = On::path("/apis/refused.io/v1/*");
-    scene.cluster.fault(refused, Fault::Answer(refusal));
+    scene.fault(refused, Fault::Answer(refusal));
     scene.record()?;
     scene
         .cluster
@@ -156,15 +153,13 @@ fn refused_resources_do_not_keep_others_from_being_listed() -> Result<()> {
             plurals.iter().all(is_asked).then_some(())
         })?;
     scene.await_live(ENDPOINTS)?;
-    scene.write()?;
-    scene.whole(&["endpoints"])?;
-    Ok(())
+    scene.written_whole()
 }
 
 #[test]
 fn a_portal_in_front_of_the_server_is_told_and_outlived() -> Result<()> {
     let mut scene = Scene::new()?;
-    let portal = scene.cluster.fault(
+    let portal = scene.fault(
         On::path("*"),
         Fault::Answer(Canned::html(200, "<html>Please log in</html>")),
     );

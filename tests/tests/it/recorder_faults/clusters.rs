@@ -25,16 +25,12 @@ fn a_restored_cluster_is_a_new_epoch() -> Result<()> {
     for _ in 0..10 {
         scene.write()?;
     }
-    scene
-        .cluster
-        .put("endpoints", "default", "rolled-back", r#""data":{}"#)?;
+    scene.put("endpoints", "default", "rolled-back", r#""data":{}"#)?;
     scene.cluster.wait_sent("endpoints", SURE)?;
     let committed = scene.cluster.committed();
     let before = scene.cluster.requests().len();
     scene.cluster.restore(scene.cluster.revision() - 5)?;
-    scene
-        .cluster
-        .put("endpoints", "default", "new-life", r#""data":{}"#)?;
+    scene.put("endpoints", "default", "new-life", r#""data":{}"#)?;
     scene
         .cluster
         .wait_for_request("a new list", SURE, |one| {

@@ -18,7 +18,7 @@ fn bring_round(scene: &Scene) -> Result<()> {
     for nth in 0..2 {
         let before = scene.cluster.requests_to("/apis").len();
         let spec = format!(r#""spec":{{"groupPriorityMinimum":{nth}}}"#);
-        scene.cluster.put(
+        scene.put(
             "apiservices.apiregistration.k8s.io",
             "",
             "v1.example.com",
@@ -38,21 +38,17 @@ fn bring_round(scene: &Scene) -> Result<()> {
 fn groups_missing_from_an_answer_are_not_gone() -> Result<()> {
     let mut scene = Scene::live()?;
     scene.await_live(DEPLOYMENTS)?;
-    scene.cluster.set(|settings| {
+    scene.set(|settings| {
         settings.hidden_groups.insert("apps".to_owned());
         settings
             .stale_groups
             .insert("coordination.k8s.io".to_owned());
     });
     bring_round(&scene)?;
-    scene
-        .cluster
-        .put("deployments.apps", "default", "d", r#""spec":{}"#)?;
-    scene
-        .cluster
-        .put("leases.coordination.k8s.io", "default", "l", r#""spec":{}"#)?;
+    scene.put("deployments.apps", "default", "d", r#""spec":{}"#)?;
+    scene.put("leases.coordination.k8s.io", "default", "l", r#""spec":{}"#)?;
     scene.reconnect("*")?;
-    scene.cluster.put(
+    scene.put(
         "deployments.apps",
         "default",
         "d",
@@ -68,29 +64,23 @@ fn groups_missing_from_an_answer_are_not_gone() -> Result<()> {
 #[test]
 fn an_empty_answer_ends_nothing() -> Result<()> {
     let mut scene = Scene::live()?;
-    scene
-        .cluster
-        .set(|settings| settings.empty_discovery = true);
+    scene.set(|settings| settings.empty_discovery = true);
     bring_round(&scene)?;
     scene.write()?;
     scene.reconnect(ENDPOINTS)?;
-    scene.write()?;
-    scene.whole(&["endpoints"])?;
-    Ok(())
+    scene.written_whole()
 }
 
 #[test]
 fn flapping_groups_are_followed_from_their_first_sight() -> Result<()> {
     let mut scene = Scene::new()?;
-    scene.cluster.set(|settings| {
+    scene.set(|settings| {
         settings.flapping_groups.insert("apps".to_owned());
         settings.etags = false;
     });
     scene.record()?;
     scene.await_live(DEPLOYMENTS)?;
-    scene
-        .cluster
-        .put("deployments.apps", "default", "d", r#""spec":{}"#)?;
+    scene.put("deployments.apps", "default", "d", r#""spec":{}"#)?;
     scene.whole(&["deployments.apps"])?;
     Ok(())
 }
@@ -99,14 +89,10 @@ fn flapping_groups_are_followed_from_their_first_sight() -> Result<()> {
 fn legacy_and_beta_discovery_serve_as_well() -> Result<()> {
     for aggregation in [Aggregation::Off, Aggregation::V2Beta1] {
         let mut scene = Scene::new()?;
-        scene
-            .cluster
-            .set(|settings| settings.aggregation = aggregation);
+        scene.set(|settings| settings.aggregation = aggregation);
         scene.record()?;
         scene.await_live(DEPLOYMENTS)?;
-        scene
-            .cluster
-            .put("deployments.apps", "default", "d", r#""spec":{}"#)?;
+        scene.put("deployments.apps", "default", "d", r#""spec":{}"#)?;
         scene.whole(&["deployments.apps"])?;
     }
     Ok(())
@@ -117,9 +103,7 @@ fn a_storage_with_two_names_is_recorded_once() -> Result<()> {
     let mut scene = Scene::new()?;
     scene.record()?;
     scene.await_live("/api/v1/events")?;
-    scene
-        .cluster
-        .put("events", "default", "e", r#""reason":"Tested""#)?;
+    scene.put("events", "default", "e", r#""reason":"Tested""#)?;
     let account = scene.whole(&["events"])?;
     assert_eq!(account.recorded, 1);
     assert_eq!(
@@ -142,7 +126,7 @@ fn a_new_resource_is_recorded_from_its_first_object() -> Result<()> {
     let mut scene = Scene::live()?;
     // A new storage refuses until its cache is filled.
     let path = widgets().path();
-    scene.cluster.fault(
+    scene.fault(
         On::path(&path).times(2),
         Fault::Answer(Canned::status(
             429,
@@ -152,7 +136,7 @@ fn a_new_resource_is_recorded_from_its_first_object() -> Result<()> {
     );
     scene.cluster.install_crd(&widgets())?;
     for nth in 0..10 {
-        scene.cluster.put(
+        scene.put(
             "widgets.example.com",
             "default",
             &format!("w{nth}"),
@@ -160,9 +144,7 @@ fn a_new_resource_is_recorded_from_its_first_object() -> Result<()> {
         )?;
     }
     scene.await_live(&path)?;
-    scene
-        .cluster
-        .delete("widgets.example.com", "default", "w3")?;
+    scene.delete("widgets.example.com", "default", "w3")?;
     let account = scene.whole(&["widgets.example.com"])?;
     assert_eq!(account.recorded, 11, "{account:?}");
     Ok(())
@@ -200,7 +182,7 @@ fn a_resource_that_goes_and_returns_has_both_lives_in_the_reel() -> Result<()> {
     let key = "widgets.example.com";
     scene.cluster.install_crd(&widgets())?;
     scene.await_live(&path)?;
-    scene.cluster.put(key, "default", "first", r#""spec":{}"#)?;
+    scene.put(key, "default", "first", r#""spec":{}"#)?;
     scene.cluster.wait_sent(key, SURE)?;
     scene.cluster.remove_crd(key)?;
     scene.cluster.wait_for_request("a 404", SURE, |one| {
@@ -208,9 +190,7 @@ fn a_resource_that_goes_and_returns_has_both_lives_in_the_reel() -> Result<()> {
     })?;
     let before = scene.cluster.requests().len();
     scene.cluster.install_crd(&widgets())?;
-    scene
-        .cluster
-        .put(key, "default", "second", r#""spec":{}"#)?;
+    scene.put(key, "default", "second", r#""spec":{}"#)?;
     scene
         .cluster
         .wait_for_request("the second life", SURE, |one| {
@@ -225,25 +205,19 @@ fn a_resource_that_goes_and_returns_has_both_lives_in_the_reel() -> Result<()> {
 #[test]
 fn one_failing_group_costs_only_itself() -> Result<()> {
     let mut scene = Scene::new()?;
-    scene
-        .cluster
-        .set(|settings| settings.aggregation = Aggregation::Off);
-    let down = scene.cluster.fault(
+    scene.set(|settings| settings.aggregation = Aggregation::Off);
+    let down = scene.fault(
         On::path("/apis/coordination.k8s.io/v1*"),
         Fault::Answer(Canned::text(503, "service unavailable\n")),
     );
     scene.record()?;
     scene.await_live(DEPLOYMENTS)?;
-    scene
-        .cluster
-        .put("deployments.apps", "default", "d", r#""spec":{}"#)?;
+    scene.put("deployments.apps", "default", "d", r#""spec":{}"#)?;
     let lease = "leases.coordination.k8s.io";
-    scene.cluster.put(lease, "default", "l", r#""spec":{}"#)?;
+    scene.put(lease, "default", "l", r#""spec":{}"#)?;
     scene.cluster.lift(down);
     scene.await_live("/apis/coordination.k8s.io/v1/leases")?;
-    scene
-        .cluster
-        .put(lease, "default", "l", r#""spec":{"n":1}"#)?;
+    scene.put(lease, "default", "l", r#""spec":{"n":1}"#)?;
     let account = scene.whole(&["deployments.apps", lease])?;
     assert_eq!(account.recorded, 3, "{account:?}");
     Ok(())
@@ -256,9 +230,7 @@ fn custom_resources_are_recorded_in_the_version_they_are_stored_in() -> Result<(
     scene.cluster.install_crd(&stored)?;
     scene.record()?;
     scene.await_live(&stored.path_in("v1alpha1"))?;
-    scene
-        .cluster
-        .put("widgets.example.com", "default", "w", r#""spec":{}"#)?;
+    scene.put("widgets.example.com", "default", "w", r#""spec":{}"#)?;
     scene.whole(&["widgets.example.com"])?;
     assert_eq!(scene.cluster.requests_to(&stored.path()).len(), 0);
     Ok(())

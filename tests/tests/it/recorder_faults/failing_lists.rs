@@ -115,8 +115,8 @@ impl Kind {
         let path = self.resource().path();
         let streamed = On::path(&path).with_query("sendInitialEvents=true");
         let fault = (self.fault)();
-        let rule = scene.cluster.fault(streamed, fault.clone());
-        scene.cluster.fault(On::list(&path), fault);
+        let rule = scene.fault(streamed, fault.clone());
+        scene.fault(On::list(&path), fault);
         rule
     }
 }
@@ -270,7 +270,7 @@ fn lists_that_fail_after_a_lost_history_are_never_called_complete() -> Result<()
         rules.push(kind.fail(&scene));
         let expired = Canned::status(410, "Expired", "too old resource version");
         let resumed = On::watch(&kind.resource().path()).with_query("watch=true&resourceVersion=");
-        scene.cluster.fault(resumed, Fault::Answer(expired));
+        scene.fault(resumed, Fault::Answer(expired));
     }
     let custom = On::watch(&format!("/apis/{GROUP}/*"));
     scene.cluster.cut_open(&custom, End::Finished);

@@ -46,7 +46,5 @@ fn a_reel_that_is_being_recorded_is_left_alone() -> Result<()> {
     let second = scene.folder.path().join("second.reel");
     std::os::unix::fs::symlink(scene.reel(), &second)?;
     refused(&scene, &second)?;
-    scene.write()?;
-    scene.whole(&["endpoints"])?;
-    Ok(())
+    scene.written_whole()
 }

@@ -49,7 +49,7 @@ fn a_line_that_stays_unreadable_is_a_gap_not_a_standstill() -> Result<()> {
     let mut scene = Scene::live()?;
     let poisoned = scene.cluster.revision() + 1;
     let edit = Edit::Replace(b"{\"type\":\"MODIFIED\",\"object\":\n".to_vec());
-    scene.cluster.fault(
+    scene.fault(
         On::watch(ENDPOINTS),
         Fault::Edit(Pick::Revision(poisoned), edit),
     );
@@ -85,7 +85,7 @@ fn objects_that_are_not_utf8_are_kept_and_the_watch_goes_on() -> Result<()> {
             r#"{{"type":"MODIFIED","object":{{"kind":"Endpoints","apiVersion":"v1","metadata":{{"namespace":"default","name":"bad","uid":"bad","resourceVersion":"{revision}","annotations":{{"a":""#
         );
         let line = [head.as_bytes(), b"\xff\xfe\"}}}}\n"].concat();
-        scene.cluster.fault(
+        scene.fault(
             On::watch(ENDPOINTS),
             Fault::Edit(Pick::Revision(revision), Edit::Replace(line)),
         );
@@ -119,14 +119,10 @@ fn objects_that_are_not_utf8_are_kept_and_the_watch_goes_on() -> Result<()> {
 fn objects_with_endless_names_leave_their_resource_incomplete() -> Result<()> {
     let mut scene = Scene::live()?;
     for nth in 0..19 {
-        scene
-            .cluster
-            .put("endpoints", "default", &format!("e{nth}"), r#""data":{}"#)?;
+        scene.put("endpoints", "default", &format!("e{nth}"), r#""data":{}"#)?;
     }
     let long = "n".repeat(5_000);
-    scene
-        .cluster
-        .put("endpoints", "default", &long, r#""data":{}"#)?;
+    scene.put("endpoints", "default", &long, r#""data":{}"#)?;
     settle(&scene.cluster, "endpoints", SURE)?;
     scene.finish()?;
     scene.check_claims(&["endpoints"])?;
@@ -240,10 +236,10 @@ fn a_line_of_forty_mebibytes_is_kept_in_bounded_memory() -> Result<()> {
         r#""data":{{"big":"{}"}}"#,
         "0123456789abcdef".repeat(40 << 16)
     );
-    scene.cluster.put("endpoints", "default", "big", &big)?;
+    scene.put("endpoints", "default", "big", &big)?;
     scene.write()?;
     scene.cluster.wait_sent("endpoints", SURE)?;
-    scene.cluster.delete("endpoints", "default", "big")?;
+    scene.delete("endpoints", "default", "big")?;
     scene.write()?;
     scene.cluster.wait_sent("endpoints", SURE)?;
     let peak = scene

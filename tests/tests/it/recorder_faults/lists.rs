@@ -10,7 +10,7 @@ use crate::recorder_faults::{ENDPOINTS, Scene, cut};
 fn crowded(count: usize) -> Result<Scene> {
     let scene = Scene::new()?;
     for nth in 0..count {
-        scene.cluster.put(
+        scene.put(
             "endpoints",
             "default",
             &format!("c{nth:04}"),
@@ -33,13 +33,8 @@ fn methods(scene: &Scene) -> Result<Vec<(ListMethod, u64)>> {
 #[test]
 fn a_server_without_streamed_lists_is_read_in_pages() -> Result<()> {
     let mut scene = crowded(1200)?;
-    scene
-        .cluster
-        .set(|settings| settings.watch_list = WatchList::Refused);
-    scene.record()?;
-    scene.await_live(ENDPOINTS)?;
-    scene.write()?;
-    let account = scene.whole(&["endpoints"])?;
+    scene.set(|settings| settings.watch_list = WatchList::Refused);
+    let account = scene.recorded_whole()?;
     assert_eq!(account.recorded, 1202, "{account:?}");
     assert!(methods(&scene)?.contains(&(ListMethod::Pages, 1201)));
     Ok(())
@@ -48,14 +43,11 @@ fn a_server_without_streamed_lists_is_read_in_pages() -> Result<()> {
 #[test]
 fn an_old_server_is_not_asked_for_streamed_lists() -> Result<()> {
     let mut scene = crowded(10)?;
-    scene.cluster.set(|settings| {
+    scene.set(|settings| {
         "v1.26.4".clone_into(&mut settings.version);
         settings.watch_list = WatchList::Ignored;
     });
-    scene.record()?;
-    scene.await_live(ENDPOINTS)?;
-    scene.write()?;
-    scene.whole(&["endpoints"])?;
+    scene.recorded_whole()?;
     let streamed = scene
         .cluster
         .requests()
@@ -69,18 +61,13 @@ fn an_old_server_is_not_asked_for_streamed_lists() -> Result<()> {
 #[test]
 fn a_token_that_expires_on_the_second_page_starts_the_list_anew() -> Result<()> {
     let mut scene = crowded(1200)?;
-    scene
-        .cluster
-        .set(|settings| settings.watch_list = WatchList::Refused);
+    scene.set(|settings| settings.watch_list = WatchList::Refused);
     let expired = Canned::status(410, "Expired", "The provided continue parameter is too old");
-    let rule = scene.cluster.fault(
+    let rule = scene.fault(
         On::list(ENDPOINTS).with_query("continue=").once(),
         Fault::Answer(expired),
     );
-    scene.record()?;
-    scene.await_live(ENDPOINTS)?;
-    scene.write()?;
-    let account = scene.whole(&["endpoints"])?;
+    let account = scene.recorded_whole()?;
     assert_eq!((account.recorded, scene.cluster.hits(rule)), (1202, 1));
     Ok(())
 }
@@ -88,27 +75,20 @@ fn a_token_that_expires_on_the_second_page_starts_the_list_anew() -> Result<()> 
 #[test]
 fn pages_cut_anywhere_are_read_again() -> Result<()> {
     let mut scene = crowded(1200)?;
-    scene
-        .cluster
-        .set(|settings| settings.watch_list = WatchList::Refused);
+    scene.set(|settings| settings.watch_list = WatchList::Refused);
     for (place, end) in [
         (Place::Line(0), End::Closed),
         (Place::Line(40), End::Reset),
         (Place::Line(5000), End::Closed),
         (Place::Line(5000), End::Finished),
     ] {
-        scene
-            .cluster
-            .fault(On::list(ENDPOINTS).once(), cut(Pick::Every, place, end));
+        scene.fault(On::list(ENDPOINTS).once(), cut(Pick::Every, place, end));
     }
-    scene.cluster.fault(
+    scene.fault(
         On::list(ENDPOINTS).with_query("continue=").times(2),
         cut(Pick::Every, Place::Line(9000), End::Closed),
     );
-    scene.record()?;
-    scene.await_live(ENDPOINTS)?;
-    scene.write()?;
-    assert_eq!(scene.whole(&["endpoints"])?.recorded, 1202);
+    assert_eq!(scene.recorded_whole()?.recorded, 1202);
     Ok(())
 }
 
@@ -120,33 +100,23 @@ fn a_streamed_list_cut_before_its_end_is_begun_anew() -> Result<()> {
         (20, Place::Line(15), End::Reset),
         (50, Place::After, End::Finished),
     ] {
-        scene.cluster.fault(
+        scene.fault(
             On::watch(ENDPOINTS).with_query("sendInitialEvents").once(),
             cut(Pick::Line(line), place, end),
         );
     }
-    scene.record()?;
-    scene.await_live(ENDPOINTS)?;
-    scene.write()?;
-    assert_eq!(scene.whole(&["endpoints"])?.recorded, 52);
+    assert_eq!(scene.recorded_whole()?.recorded, 52);
     Ok(())
 }
 
 #[test]
 fn changes_before_the_end_of_a_streamed_list_count() -> Result<()> {
     let mut scene = crowded(5)?;
-    scene
-        .cluster
-        .put("endpoints", "default", "c0001", r#""data":{"again":"yes"}"#)?;
-    scene.cluster.delete("endpoints", "default", "c0002")?;
-    scene
-        .cluster
-        .put("endpoints", "default", "c0009", r#""data":{}"#)?;
-    scene.cluster.set(|settings| settings.initial_lag = 3);
-    scene.record()?;
-    scene.await_live(ENDPOINTS)?;
-    scene.write()?;
-    let account = scene.whole(&["endpoints"])?;
+    scene.put("endpoints", "default", "c0001", r#""data":{"again":"yes"}"#)?;
+    scene.delete("endpoints", "default", "c0002")?;
+    scene.put("endpoints", "default", "c0009", r#""data":{}"#)?;
+    scene.set(|settings| settings.initial_lag = 3);
+    let account = scene.recorded_whole()?;
     assert_eq!(account.recorded, 10, "{account:?}");
     Ok(())
 }
@@ -154,9 +124,7 @@ fn changes_before_the_end_of_a_streamed_list_count() -> Result<()> {
 #[test]
 fn an_end_of_the_list_that_comes_first_is_not_believed_blindly() -> Result<()> {
     let mut scene = crowded(5)?;
-    scene
-        .cluster
-        .set(|settings| settings.initial_end = InitialEnd::BeforeEvents);
+    scene.set(|settings| settings.initial_end = InitialEnd::BeforeEvents);
     scene.record()?;
     scene.await_live(ENDPOINTS)?;
     scene.write()?;

@@ -23,35 +23,33 @@ use kubereel_format::{Note, Reel};
 use kubereel_tests::claims::{Claims, Tally};
 use kubereel_tests::recording::{Account, Recording, settle};
 use kubereel_tests::scripted::{
-    Cut, End, Fault, FaultId, Kubeconfig, On, Pick, Place, ScriptedCluster,
+    Cut, End, Fault, FaultId, Kubeconfig, On, Pick, Place, ScriptedCluster, Settings,
 };
 use tempfile::TempDir;
 
 /// How long anything that is sure to come may take on a busy machine.
-const SURE: Duration = Duration::from_mins(1);
+pub(crate) const SURE: Duration = Duration::from_mins(1);
 
-const ENDPOINTS: &str = "/api/v1/endpoints";
+pub(crate) const ENDPOINTS: &str = "/api/v1/endpoints";
 
 /// A scripted cluster, and a recorder that records it.
-struct Scene {
-    cluster: ScriptedCluster,
-    recorder: Option<Recording>,
-    folder: TempDir,
+pub(crate) struct Scene {
+    pub(crate) cluster: ScriptedCluster,
+    pub(crate) recorder: Option<Recording>,
+    pub(crate) folder: TempDir,
     written: usize,
 }
 
 impl Scene {
     /// A cluster with one endpoints object, and nobody recording it yet.
-    fn new() -> Result<Self> {
+    pub(crate) fn new() -> Result<Self> {
         let scene = Self {
             cluster: ScriptedCluster::start()?,
             recorder: None,
             folder: tempfile::tempdir()?,
             written: 0,
         };
-        scene
-            .cluster
-            .put("endpoints", "default", "written", r#""data":{"n":"0"}"#)?;
+        scene.put("endpoints", "default", "written", r#""data":{"n":"0"}"#)?;
         scene
             .cluster
             .write_kubeconfig(&scene.kubeconfig(), &Kubeconfig::Good)?;
@@ -66,11 +64,34 @@ impl Scene {
         Ok(scene)
     }
 
-    fn kubeconfig(&self) -> PathBuf {
+    /// Changes how the server behaves.
+    pub(crate) fn set(&self, change: impl FnOnce(&mut Settings)) {
+        self.cluster.set(change);
+    }
+
+    fn fault(&self, on: On, fault: Fault) -> FaultId {
+        self.cluster.fault(on, fault)
+    }
+
+    pub(crate) fn put(
+        &self,
+        resource: &str,
+        namespace: &str,
+        name: &str,
+        members: &str,
+    ) -> Result<u128> {
+        self.cluster.put(resource, namespace, name, members)
+    }
+
+    fn delete(&self, resource: &str, namespace: &str, name: &str) -> Result<u128> {
+        self.cluster.delete(resource, namespace, name)
+    }
+
+    pub(crate) fn kubeconfig(&self) -> PathBuf {
         self.folder.path().join("kubeconfig")
     }
 
-    fn reel(&self) -> PathBuf {
+    pub(crate) fn reel(&self) -> PathBuf {
         self.folder.path().join("run.reel")
     }
 
@@ -84,12 +105,12 @@ impl Scene {
     }
 
     /// Waits until a path is watched and its first list, streamed or not, was sent.
-    fn await_live(&self, path: &str) -> Result<()> {
+    pub(crate) fn await_live(&self, path: &str) -> Result<()> {
         let live = self.cluster.wait_live(path, SURE);
         live.with_context(|| self.log())
     }
 
-    fn log(&self) -> String {
+    pub(crate) fn log(&self) -> String {
         self.recorder
             .as_ref()
             .map(Recording::log)
@@ -149,7 +170,7 @@ impl Scene {
     }
 
     /// Ends the recording once it has received everything, and accounts for it.
-    fn account(&mut self, storages: &[&str]) -> Result<Account> {
+    pub(crate) fn account(&mut self, storages: &[&str]) -> Result<Account> {
         for storage in storages {
             settle(&self.cluster, storage, SURE).with_context(|| self.log())?;
         }
@@ -159,11 +180,11 @@ impl Scene {
     }
 
     /// Nothing of what was committed is missing unsaid, and nothing is claimed falsely.
-    fn check_claims(&self, storages: &[&str]) -> Result<Tally> {
+    pub(crate) fn check_claims(&self, storages: &[&str]) -> Result<Tally> {
         Claims::hold(&self.reel(), &self.cluster, storages)
     }
 
-    fn finish(&mut self) -> Result<()> {
+    pub(crate) fn finish(&mut self) -> Result<()> {
         let recorder = self.recorder.take().context("somebody records")?;
         let ended = recorder.finish(SURE)?;
         ensure!(ended.status.success(), "{}: {}", ended.status, ended.log);
@@ -175,6 +196,20 @@ impl Scene {
         let account = self.account(storages)?.check_whole()?;
         ensure!(account.recorded > 0, "nothing was recorded");
         Ok(account)
+    }
+
+    /// Records; one version later everything is in the reel, and no gap was declared.
+    fn recorded_whole(&mut self) -> Result<Account> {
+        self.record()?;
+        self.await_live(ENDPOINTS)?;
+        self.write()?;
+        self.whole(&["endpoints"])
+    }
+
+    /// After one more version everything is in the reel, and no gap was declared.
+    fn written_whole(&mut self) -> Result<()> {
+        self.write()?;
+        self.whole(&["endpoints"]).map(drop)
     }
 
     fn notes(&self) -> Result<Vec<Note>> {

@@ -165,7 +165,7 @@ fn a_successor_that_is_refused_leaves_the_watch_going() -> Result<()> {
     scene.await_live(&path)?;
     let put = |nth: usize| {
         let members = format!(r#""spec":{{"n":{nth}}}"#);
-        scene.cluster.put(WIDGETS, "default", "w", &members)
+        scene.put(WIDGETS, "default", "w", &members)
     };
     put(0)?;
     let lead = watches(&scene, &path).pop().context("it is watched")?;
@@ -173,7 +173,7 @@ fn a_successor_that_is_refused_leaves_the_watch_going() -> Result<()> {
     let busy = Canned::status(429, "TooManyRequests", "slow down").header("Retry-After", "30");
     let down = Canned::text(503, "service unavailable\n");
     for (nth, answer) in [gone, busy, down].into_iter().enumerate() {
-        let rule = scene.cluster.fault(On::watch(&path), Fault::Answer(answer));
+        let rule = scene.fault(On::watch(&path), Fault::Answer(answer));
         let spec = widgets().short_names(&[&format!("x{nth}")]);
         scene.cluster.announce_crd(&spec)?;
         scene.await_hits(rule, 1)?;
@@ -215,9 +215,7 @@ fn events_that_expire_together_survive_two_connections() -> Result<()> {
         .collect();
     for round in 0..3 {
         for name in &names {
-            scene
-                .cluster
-                .put("events", "default", name, r#""reason":"Tested""#)?;
+            scene.put("events", "default", name, r#""reason":"Tested""#)?;
         }
         // The second time the successor breaks among the deletions.
         let breaks = (round == 1).then(|| {
@@ -226,9 +224,7 @@ fn events_that_expire_together_survive_two_connections() -> Result<()> {
                 place: Place::After,
                 end: End::Closed,
             };
-            scene
-                .cluster
-                .fault(On::watch(EVENTS).once(), Fault::Cut(cut))
+            scene.fault(On::watch(EVENTS).once(), Fault::Cut(cut))
         });
         await_two(&scene, EVENTS)?;
         scene.cluster.delete_together("events", &together)?;
@@ -236,9 +232,7 @@ fn events_that_expire_together_survive_two_connections() -> Result<()> {
             scene.await_hits(rule, 1)?;
         }
     }
-    scene
-        .cluster
-        .put("events", "default", "last", r#""reason":"Tested""#)?;
+    scene.put("events", "default", "last", r#""reason":"Tested""#)?;
     let account = scene.whole(&["events"])?;
     assert_eq!(account.recorded, 3 * 60 + 1, "{account:?}");
     let (by_server, by_reel) = taken_over(&scene, EVENTS, "events")?;
@@ -250,9 +244,7 @@ fn events_that_expire_together_survive_two_connections() -> Result<()> {
 #[test]
 fn events_hand_over_though_their_history_is_lost() -> Result<()> {
     let mut scene = Scene::new()?;
-    scene
-        .cluster
-        .put("events", "default", "first", r#""reason":"Tested""#)?;
+    scene.put("events", "default", "first", r#""reason":"Tested""#)?;
     scene.record_with(&LONGER)?;
     scene.await_live(EVENTS)?;
     // Nothing happens to Events, and whatever was before is compacted away.
@@ -264,9 +256,7 @@ fn events_hand_over_though_their_history_is_lost() -> Result<()> {
             (watches(&scene, EVENTS).len() > before).then_some(())
         })?;
     }
-    scene
-        .cluster
-        .put("events", "default", "last", r#""reason":"Tested""#)?;
+    scene.put("events", "default", "last", r#""reason":"Tested""#)?;
     let account = scene.whole(&["events"])?;
     assert_eq!(account.recorded, 2, "{account:?}");
     Ok(())

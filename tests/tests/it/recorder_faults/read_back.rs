@@ -21,9 +21,7 @@ pub(crate) struct Judged {
 pub(crate) fn before_the_gap() -> Result<Scene> {
     let scene = Scene::live()?;
     for name in ["goes", "returns"] {
-        let put = scene
-            .cluster
-            .put("endpoints", "default", name, r#""data":{}"#);
+        let put = scene.put("endpoints", "default", name, r#""data":{}"#);
         put?;
     }
     scene.cluster.wait_sent("endpoints", SURE)?;
@@ -35,8 +33,8 @@ pub(crate) fn change_unseen(scene: &mut Scene) -> Result<()> {
     for _ in 0..5 {
         scene.write()?;
     }
-    let put = |name: &str, members: &str| scene.cluster.put("endpoints", "default", name, members);
-    let delete = |name: &str| scene.cluster.delete("endpoints", "default", name);
+    let put = |name: &str, members: &str| scene.put("endpoints", "default", name, members);
+    let delete = |name: &str| scene.delete("endpoints", "default", name);
     delete("goes")?;
     delete("returns")?;
     put("returns", r#""data":{"new":"uid"}"#)?;
@@ -167,7 +165,7 @@ fn a_server_that_is_busy_or_behind_is_asked_again() -> Result<()> {
     let (_, account, judged) = play(|scene| {
         for (code, reason) in [(504, "Timeout"), (429, "TooManyRequests")] {
             let answer = Canned::status(code, reason, "not now");
-            scene.cluster.fault(exact().once(), Fault::Answer(answer));
+            scene.fault(exact().once(), Fault::Answer(answer));
         }
     })?;
     assert_eq!(account.in_gaps, 0, "{account:?}");
@@ -179,7 +177,7 @@ fn a_server_that_is_busy_or_behind_is_asked_again() -> Result<()> {
 fn a_server_without_lists_of_the_past_leaves_the_gap() -> Result<()> {
     let (_, account, judged) = play(|scene| {
         let answer = Canned::status(400, "BadRequest", "no such parameter");
-        scene.cluster.fault(exact(), Fault::Answer(answer));
+        scene.fault(exact(), Fault::Answer(answer));
     })?;
     assert_eq!(account.in_gaps, 8, "{account:?}");
     assert_eq!(judged.verdict, GapVerdict::Partly, "{judged:?}");
@@ -201,7 +199,7 @@ fn a_server_that_tells_of_the_present_instead_is_not_believed() -> Result<()> {
             headers: vec![("Content-Type".to_owned(), "application/json".to_owned())],
             body: text.as_bytes().to_vec(),
         };
-        scene.cluster.fault(exact(), Fault::Answer(answer));
+        scene.fault(exact(), Fault::Answer(answer));
     })?;
     assert_eq!(account.in_gaps, 8, "{account:?}");
     assert_eq!(judged.verdict, GapVerdict::Partly, "{judged:?}");
@@ -228,15 +226,11 @@ fn what_came_and_went_among_many_revisions_of_others_is_not_denied() -> Result<(
 fn events_are_not_read_back_and_the_reel_says_why() -> Result<()> {
     let mut scene = Scene::live()?;
     scene.await_live("/api/v1/events")?;
-    scene
-        .cluster
-        .put("events", "default", "before", r#""reason":"Tested""#)?;
+    scene.put("events", "default", "before", r#""reason":"Tested""#)?;
     scene.cluster.wait_sent("events", SURE)?;
     scene.cluster.go_down()?;
-    scene
-        .cluster
-        .put("events", "default", "inside", r#""reason":"Tested""#)?;
-    scene.cluster.delete("events", "default", "before")?;
+    scene.put("events", "default", "inside", r#""reason":"Tested""#)?;
+    scene.delete("events", "default", "before")?;
     scene.cluster.forget_watch_caches();
     come_back(&mut scene)?;
     let account = scene.account(&["events"])?.check()?;

@@ -26,7 +26,7 @@ fn half_open() -> Result<()> {
 
 fn no_end_of_the_list(settings: fn(&mut kubereel_tests::scripted::Settings)) -> Result<()> {
     let mut scene = Scene::new()?;
-    scene.cluster.set(settings);
+    scene.set(settings);
     scene.record()?;
     scene.cluster.wait_for_request(
         "a list in pages",

@@ -67,7 +67,7 @@ fn a_line_cut_at_every_single_byte_comes_again() -> Result<()> {
 #[test]
 fn streams_that_end_after_every_event_lose_nothing() -> Result<()> {
     let mut scene = Scene::live()?;
-    scene.cluster.fault(
+    scene.fault(
         On::watch(ENDPOINTS),
         cut(Pick::Every, Place::After, End::Finished),
     );
@@ -145,9 +145,7 @@ fn lines_packed_in_any_way_are_told_apart() -> Result<()> {
 #[test]
 fn a_recorder_that_was_paused_catches_up() -> Result<()> {
     let mut scene = Scene::live()?;
-    scene
-        .cluster
-        .set(|settings| settings.stall_limit = Some(Duration::from_millis(50)));
+    scene.set(|settings| settings.stall_limit = Some(Duration::from_millis(50)));
     scene.reconnect(ENDPOINTS)?;
     scene.write()?;
     scene.cluster.wait_sent("endpoints", SURE)?;
@@ -155,7 +153,7 @@ fn a_recorder_that_was_paused_catches_up() -> Result<()> {
     let big = "b".repeat(512 * 1024);
     for nth in 0..40 {
         let members = format!(r#""data":{{"n":"{nth}","big":"{big}"}}"#);
-        scene.cluster.put("endpoints", "default", "big", &members)?;
+        scene.put("endpoints", "default", "big", &members)?;
     }
     scene
         .cluster
@@ -165,7 +163,7 @@ fn a_recorder_that_was_paused_catches_up() -> Result<()> {
             })
         })?;
     scene.recorder.as_ref().expect("it records").resume()?;
-    scene.cluster.set(|settings| settings.stall_limit = None);
+    scene.set(|settings| settings.stall_limit = None);
     let account = scene.whole(&["endpoints"])?;
     assert!(account.recorded >= 41, "{account:?}");
     Ok(())
@@ -176,9 +174,7 @@ fn deletions_that_share_a_revision_survive_a_cut_among_them() -> Result<()> {
     let mut scene = Scene::new()?;
     let names: Vec<String> = (0..20).map(|nth| format!("e{nth}")).collect();
     for name in &names {
-        scene
-            .cluster
-            .put("events", "default", name, r#""reason":"Tested""#)?;
+        scene.put("events", "default", name, r#""reason":"Tested""#)?;
     }
     scene.record()?;
     scene.await_live("/api/v1/events")?;
@@ -191,9 +187,7 @@ fn deletions_that_share_a_revision_survive_a_cut_among_them() -> Result<()> {
         .map(|name| ("default", name.as_str()))
         .collect();
     scene.cluster.delete_together("events", &together)?;
-    scene
-        .cluster
-        .put("events", "default", "last", r#""reason":"Tested""#)?;
+    scene.put("events", "default", "last", r#""reason":"Tested""#)?;
     let account = scene.whole(&["events"])?;
     assert_eq!(account.recorded, 41, "{account:?}");
     Ok(())

@@ -72,17 +72,13 @@ fn a_kubeconfig_may_be_missing_and_broken_before_it_is_good() -> Result<()> {
 fn a_token_that_expires_is_replaced_without_loss() -> Result<()> {
     let mut scene = Scene::new()?;
     let token = |token: &str| Kubeconfig::WithToken(token.to_owned());
-    scene
-        .cluster
-        .set(|settings| settings.token = Some("first".to_owned()));
+    scene.set(|settings| settings.token = Some("first".to_owned()));
     scene
         .cluster
         .write_kubeconfig(&scene.kubeconfig(), &token("first"))?;
     scene.record()?;
     scene.await_live(ENDPOINTS)?;
-    scene
-        .cluster
-        .set(|settings| settings.token = Some("second".to_owned()));
+    scene.set(|settings| settings.token = Some("second".to_owned()));
     scene.reconnect(ENDPOINTS)?;
     scene.cluster.wait_for_request("a 401", SURE, |one| {
         one.asked.path == ENDPOINTS && one.progress().status == Some(401)
@@ -92,9 +88,7 @@ fn a_token_that_expires_is_replaced_without_loss() -> Result<()> {
         .cluster
         .write_kubeconfig(&scene.kubeconfig(), &token("second"))?;
     scene.await_live(ENDPOINTS)?;
-    scene.write()?;
-    scene.whole(&["endpoints"])?;
-    Ok(())
+    scene.written_whole()
 }
 
 /// Has the recorder open a stream anew with what the kubeconfig says now, and writes.
@@ -126,9 +120,7 @@ fn a_kubeconfig_spoilt_while_recording_costs_nothing() -> Result<()> {
     scene.cluster.wait_sent("endpoints", SURE)?;
     go_on_with(&mut scene, &Kubeconfig::Good)?;
     // Another one that leads to the same cluster: the streams go on.
-    scene
-        .cluster
-        .set(|settings| settings.token = Some("new".to_owned()));
+    scene.set(|settings| settings.token = Some("new".to_owned()));
     let replaced = Kubeconfig::WithToken("new".to_owned());
     let file = scene.kubeconfig();
     scene.cluster.write_kubeconfig(&file, &replaced)?;
@@ -164,7 +156,7 @@ fn secrets_never_reach_the_reel() -> Result<()> {
     scene
         .cluster
         .put_with_metadata("secrets", "default", "s", &applied, &members)?;
-    scene.cluster.delete("secrets", "default", "s")?;
+    scene.delete("secrets", "default", "s")?;
     kubereel_tests::recording::settle(&scene.cluster, "secrets", SURE)?;
     scene.finish()?;
     let reel = Reel::open(&scene.reel())?;
@@ -187,7 +179,7 @@ fn secrets_never_reach_the_reel() -> Result<()> {
 #[test]
 fn bodies_compressed_against_our_wish_are_not_taken_for_complete() -> Result<()> {
     let mut scene = Scene::new()?;
-    scene.cluster.set(|settings| settings.gzip = Gzip::Always);
+    scene.set(|settings| settings.gzip = Gzip::Always);
     scene.record()?;
     scene
         .cluster

@@ -15,5 +15,4 @@ mod planted;
 pub(crate) mod recording;
 mod seen;
 mod story;
-pub(crate) mod timeline;
 mod transitions;

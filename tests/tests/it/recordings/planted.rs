@@ -1,7 +1,7 @@
 //! What the timeline says was done to the cluster, found as the change that it made, at its time.
 
+use super::recording::{sections, time};
 use super::story::{Story, text};
-use super::timeline::{sections, time};
 use kubereel_format::EventType;
 use kubereel_history::{HistoryVersion, VersionPlace};
 use serde_json::Value;

@@ -1,8 +1,8 @@
 //! What the timeline says was seen, line by line: found with the history of its field, and with
 //! `get --at`.
 
+use super::recording::{Section, sections, time};
 use super::story::{Story, item, text};
-use super::timeline::{Section, sections, time};
 use serde_json::Value;
 
 const VERSION: [&str; 3] = ["clusterversions", "", "version"];

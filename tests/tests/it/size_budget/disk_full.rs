@@ -5,7 +5,8 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
 use kubereel_format::{Note, Reel};
-use kubereel_tests::recording::{Account, Observing, settle};
+use kubereel_tests::recording::{Account, Observing, Recording, settle};
+use kubereel_tests::scripted::Churning;
 use kubereel_tests::skipped::say_skipped;
 
 use crate::size_budget::{SURE, Scene, load};
@@ -43,6 +44,27 @@ impl Drop for SmallDisk {
     }
 }
 
+/// A recorder on a small disk whose reel has grown while the cluster changes.
+fn grown(scene: &Scene, reel: &Path) -> Result<(Recording, Churning)> {
+    let recorder = scene.record(reel, &["--max-size", "none"])?;
+    let churning = scene.cluster.churn(load())?;
+    put_much(scene)?;
+    let grown = scene.cluster.wait_until("the reel to grow", SURE, |_| {
+        let facts = std::fs::metadata(reel).ok()?;
+        (facts.len() > GROWN).then_some(())
+    });
+    grown.with_context(|| recorder.log())?;
+    Ok((recorder, churning))
+}
+
+/// Checks that a reel is whole and has objects.
+fn check_whole(reel: &Path) -> Result<()> {
+    let opened = Reel::open(reel)?;
+    ensure!(opened.damage().is_empty(), "{:?}", opened.damage());
+    ensure!(!opened.objects().is_empty(), "nothing was recorded before");
+    Ok(())
+}
+
 #[test]
 fn a_full_disk_loses_nothing_that_the_server_still_has_and_is_told() -> Result<()> {
     let scene = Scene::new()?;
@@ -50,19 +72,9 @@ fn a_full_disk_loses_nothing_that_the_server_still_has_and_is_told() -> Result<(
         return Ok(());
     };
     let reel = disk.0.join("run.reel");
-    let recorder = scene.record(&reel, &["--max-size", "none"])?;
-    let churning = scene.cluster.churn(load())?;
-    put_much(&scene)?;
-    let grown = scene.cluster.wait_until("the reel to grow", SURE, |_| {
-        let facts = std::fs::metadata(&reel).ok()?;
-        (facts.len() > GROWN).then_some(())
-    });
-    grown.with_context(|| recorder.log())?;
+    let (recorder, churning) = grown(&scene, &reel)?;
 
-    let filler = disk.0.join("filler");
-    let full = std::fs::File::create(&filler)?;
-    // It ends with the disk.
-    std::io::copy(&mut std::io::repeat(b'x'), &mut &full).ok();
+    fill(&disk)?;
     for number in 300..600 {
         scene.put("pods", number, 10_000)?;
     }
@@ -72,13 +84,8 @@ fn a_full_disk_loses_nothing_that_the_server_still_has_and_is_told() -> Result<(
     // Whatever is on the disk now can be read.
     let copy = scene.folder.path().join("copy.reel");
     std::fs::copy(&reel, &copy)?;
-    let opened = Reel::open(&copy)?;
-    ensure!(opened.damage().is_empty(), "{:?}", opened.damage());
-    ensure!(!opened.objects().is_empty(), "nothing was recorded before");
-    drop(opened);
-
-    drop(full);
-    std::fs::remove_file(&filler)?;
+    check_whole(&copy)?;
+    std::fs::remove_file(disk.0.join("filler"))?;
     scene.cluster.wait_until("writing again", SURE, |_| {
         recorder.log().contains("writing again").then_some(())
     })?;
@@ -124,24 +131,14 @@ fn record_ends_by_itself_on_a_disk_that_stays_full() -> Result<()> {
         return Ok(());
     };
     let reel = disk.0.join("run.reel");
-    let recorder = scene.record(&reel, &["--max-size", "none"])?;
-    let churning = scene.cluster.churn(load())?;
-    put_much(&scene)?;
-    let grown = scene.cluster.wait_until("the reel to grow", SURE, |_| {
-        let facts = std::fs::metadata(&reel).ok()?;
-        (facts.len() > GROWN).then_some(())
-    });
-    grown.with_context(|| recorder.log())?;
+    let (recorder, churning) = grown(&scene, &reel)?;
     fill(&disk)?;
     // Nobody tells it to end.
     let ended = recorder.ended(SURE)?;
     churning.stop()?;
     ensure!(ended.status.code() == Some(5), "{}", ended.log);
     ensure!(ended.log.contains("stopped writing"), "{}", ended.log);
-    let opened = Reel::open(&reel)?;
-    ensure!(opened.damage().is_empty(), "{:?}", opened.damage());
-    ensure!(!opened.objects().is_empty(), "nothing was recorded before");
-    Ok(())
+    check_whole(&reel)
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! The story of a real cluster-version operator's upgrade names what was planted, to the second.
 
-use crate::recordings::recording::{Recording, Reel};
-use crate::recordings::timeline::{Section, sections, time};
+use crate::recordings::recording::{Recording, Reel, Section, sections, time};
 use kubereel_cluster::{ClusterHistory, Ill, UpdateKind, UpgradeStory};
 use kubereel_format::RecordedAt;
 use kubereel_history::Moment;
@@ -93,7 +92,7 @@ fn every_attempt_to_fetch_the_payload_is_told_with_its_pod() {
         near(attempt.end.as_ref().unwrap().mark.at, &row[0], SEEN_MICROS);
         count += 1;
     }
-    assert_eq!((count, told.story.retrievals.counted_only), (11, 0));
+    assert_eq!((count, told.story.retrievals.counted_only()), (11, 0));
     // The Pods and their states, as the simulation of the kubelet planted them.
     let rows = told.rows("Planted: CVO processes and version Pods");
     let mut planted = rows.iter().filter(|row| row[1].starts_with("attempt"));

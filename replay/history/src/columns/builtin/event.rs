@@ -1,21 +1,7 @@
 //! The columns of Events, in the core form and in that of `events.k8s.io`.
 
 use super::super::part::{ObjectPart, UNKNOWN};
-use super::kind::Header::{self, Always, Wide};
 use kubereel_format::RecordedAt;
-
-pub(super) const EVENT_COLUMNS: [Header; 10] = [
-    Always("LAST SEEN"),
-    Always("TYPE"),
-    Always("REASON"),
-    Always("OBJECT"),
-    Wide("SUBOBJECT"),
-    Wide("SOURCE"),
-    Always("MESSAGE"),
-    Wide("FIRST SEEN"),
-    Wide("COUNT"),
-    Wide("NAME"),
-];
 
 pub(super) fn event_row(event: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
     // The newer form has other names for the same members.

@@ -10,57 +10,65 @@ use serde_json::Value;
 pub(in crate::columns) struct BuiltinKind {
     group: &'static str,
     plural: &'static str,
-    /// Headers, in the order of the cells.
-    columns: &'static [Header],
+    /// Headers, in the order of the cells; those after a plus show only where there is room.
+    columns: &'static str,
     row: fn(ObjectPart<'_>, RecordedAt) -> Vec<String>,
 }
 
-/// A column's name, and whether it shows only where there is room.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Header {
-    Always(&'static str),
-    Wide(&'static str),
-}
-
 static ALL: [BuiltinKind; 10] = [
-    kind("", "pods", &pod::POD_COLUMNS, pod::pod_row),
-    kind("", "nodes", &node::NODE_COLUMNS, node::node_row),
+    kind(
+        "",
+        "pods",
+        "NAME, READY, STATUS, RESTARTS, AGE, +IP, +NODE, +NOMINATED NODE, +READINESS GATES",
+        pod::pod_row,
+    ),
+    kind(
+        "",
+        "nodes",
+        "NAME, STATUS, ROLES, AGE, VERSION, +INTERNAL-IP, +EXTERNAL-IP, +OS-IMAGE, +KERNEL-VERSION, +CONTAINER-RUNTIME",
+        node::node_row,
+    ),
     kind(
         "apps",
         "deployments",
-        &workload::DEPLOYMENT_COLUMNS,
+        "NAME, READY, UP-TO-DATE, AVAILABLE, AGE, +CONTAINERS, +IMAGES, +SELECTOR",
         workload::deployment_row,
     ),
     kind(
         "apps",
         "replicasets",
-        &workload::REPLICA_SET_COLUMNS,
+        "NAME, DESIRED, CURRENT, READY, AGE, +CONTAINERS, +IMAGES, +SELECTOR",
         workload::replica_set_row,
     ),
-    kind("batch", "jobs", &workload::JOB_COLUMNS, workload::job_row),
-    kind("", "events", &event::EVENT_COLUMNS, event::event_row),
     kind(
-        "events.k8s.io",
-        "events",
-        &event::EVENT_COLUMNS,
-        event::event_row,
+        "batch",
+        "jobs",
+        "NAME, STATUS, COMPLETIONS, DURATION, AGE, +CONTAINERS, +IMAGES, +SELECTOR",
+        workload::job_row,
     ),
     kind(
         "",
-        "namespaces",
-        &node::NAMESPACE_COLUMNS,
-        node::namespace_row,
+        "events",
+        "LAST SEEN, TYPE, REASON, OBJECT, +SUBOBJECT, +SOURCE, MESSAGE, +FIRST SEEN, +COUNT, +NAME",
+        event::event_row,
     ),
+    kind(
+        "events.k8s.io",
+        "events",
+        "LAST SEEN, TYPE, REASON, OBJECT, +SUBOBJECT, +SOURCE, MESSAGE, +FIRST SEEN, +COUNT, +NAME",
+        event::event_row,
+    ),
+    kind("", "namespaces", "NAME, STATUS, AGE", node::namespace_row),
     kind(
         "coordination.k8s.io",
         "leases",
-        &node::LEASE_COLUMNS,
+        "NAME, HOLDER, AGE",
         node::lease_row,
     ),
     kind(
         "",
         "services",
-        &service::SERVICE_COLUMNS,
+        "NAME, TYPE, CLUSTER-IP, EXTERNAL-IP, PORT(S), AGE, +SELECTOR",
         service::service_row,
     ),
 ];
@@ -68,7 +76,7 @@ static ALL: [BuiltinKind; 10] = [
 const fn kind(
     group: &'static str,
     plural: &'static str,
-    columns: &'static [Header],
+    columns: &'static str,
     row: fn(ObjectPart<'_>, RecordedAt) -> Vec<String>,
 ) -> BuiltinKind {
     BuiltinKind {
@@ -88,9 +96,10 @@ impl BuiltinKind {
 
     /// Gives its headers, and which of them show only where there is room.
     pub(in crate::columns) fn names(&self) -> impl Iterator<Item = (&'static str, bool)> {
-        self.columns.iter().map(|header| match *header {
-            Header::Always(name) => (name, false),
-            Header::Wide(name) => (name, true),
+        let columns = self.columns.split(", ");
+        columns.map(|name| {
+            name.strip_prefix('+')
+                .map_or((name, false), |wide| (wide, true))
         })
     }
 

@@ -1,22 +1,8 @@
 //! The columns of nodes, namespaces and leases.
 
 use super::super::part::{NONE, ObjectPart, UNKNOWN};
-use super::kind::Header::{self, Always, Wide};
 use kubereel_format::RecordedAt;
 use std::collections::BTreeSet;
-
-pub(super) const NODE_COLUMNS: [Header; 10] = [
-    Always("NAME"),
-    Always("STATUS"),
-    Always("ROLES"),
-    Always("AGE"),
-    Always("VERSION"),
-    Wide("INTERNAL-IP"),
-    Wide("EXTERNAL-IP"),
-    Wide("OS-IMAGE"),
-    Wide("KERNEL-VERSION"),
-    Wide("CONTAINER-RUNTIME"),
-];
 
 /// What follows it in a label's name is a role.
 const ROLE: &str = "node-role.kubernetes.io/";
@@ -86,15 +72,11 @@ fn address(node: ObjectPart<'_>, kind: &str) -> String {
         .to_owned()
 }
 
-pub(super) const NAMESPACE_COLUMNS: [Header; 3] = [Always("NAME"), Always("STATUS"), Always("AGE")];
-
 pub(super) fn namespace_row(namespace: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
     // The server fills in what is not said.
     let phase = namespace.at("status.phase").text_or("Active");
     vec![namespace.name(), phase.to_owned(), namespace.age(at)]
 }
-
-pub(super) const LEASE_COLUMNS: [Header; 3] = [Always("NAME"), Always("HOLDER"), Always("AGE")];
 
 pub(super) fn lease_row(lease: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
     let holder = lease.at("spec.holderIdentity").text().to_owned();

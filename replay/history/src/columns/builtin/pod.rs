@@ -1,22 +1,9 @@
 //! The columns of pods. The status is what `kubectl get` shows: of the first container that says why it is not well.
 
 use super::super::part::{NONE, ObjectPart, time_since};
-use super::kind::Header::{self, Always, Wide};
 use jiff::Timestamp;
 use kubereel_format::RecordedAt;
 use std::collections::BTreeMap;
-
-pub(super) const POD_COLUMNS: [Header; 9] = [
-    Always("NAME"),
-    Always("READY"),
-    Always("STATUS"),
-    Always("RESTARTS"),
-    Always("AGE"),
-    Wide("IP"),
-    Wide("NODE"),
-    Wide("NOMINATED NODE"),
-    Wide("READINESS GATES"),
-];
 
 pub(super) fn pod_row(pod: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
     let status = PodStatus::of(pod);

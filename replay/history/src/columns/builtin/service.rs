@@ -2,19 +2,8 @@
 
 use super::super::part::{NONE, ObjectPart};
 use super::super::table::labels_text;
-use super::kind::Header::{self, Always, Wide};
 use kubereel_format::RecordedAt;
 use std::collections::BTreeSet;
-
-pub(super) const SERVICE_COLUMNS: [Header; 7] = [
-    Always("NAME"),
-    Always("TYPE"),
-    Always("CLUSTER-IP"),
-    Always("EXTERNAL-IP"),
-    Always("PORT(S)"),
-    Always("AGE"),
-    Wide("SELECTOR"),
-];
 
 pub(super) fn service_row(service: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
     let spec = service.at("spec");

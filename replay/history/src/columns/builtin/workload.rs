@@ -1,20 +1,8 @@
 //! The columns of deployments, replica sets and jobs.
 
 use super::super::part::{ObjectPart, time_between, time_since};
-use super::kind::Header::{self, Always, Wide};
 use super::kind::{names_and_images, selector_cell, selector_text};
 use kubereel_format::RecordedAt;
-
-pub(super) const DEPLOYMENT_COLUMNS: [Header; 8] = [
-    Always("NAME"),
-    Always("READY"),
-    Always("UP-TO-DATE"),
-    Always("AVAILABLE"),
-    Always("AGE"),
-    Wide("CONTAINERS"),
-    Wide("IMAGES"),
-    Wide("SELECTOR"),
-];
 
 pub(super) fn deployment_row(deployment: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
     let status = deployment.at("status");
@@ -33,17 +21,6 @@ pub(super) fn deployment_row(deployment: ObjectPart<'_>, at: RecordedAt) -> Vec<
         selector_text(deployment.at("spec.selector")).unwrap_or_else(|| "<invalid>".to_owned()),
     ]
 }
-
-pub(super) const REPLICA_SET_COLUMNS: [Header; 8] = [
-    Always("NAME"),
-    Always("DESIRED"),
-    Always("CURRENT"),
-    Always("READY"),
-    Always("AGE"),
-    Wide("CONTAINERS"),
-    Wide("IMAGES"),
-    Wide("SELECTOR"),
-];
 
 /// Reads how many replicas are wanted: one unless it is said.
 pub(super) fn desired(object: ObjectPart<'_>) -> i64 {
@@ -68,17 +45,6 @@ pub(super) fn replica_set_row(set: ObjectPart<'_>, at: RecordedAt) -> Vec<String
         selector_cell(set.at("spec.selector")),
     ]
 }
-
-pub(super) const JOB_COLUMNS: [Header; 8] = [
-    Always("NAME"),
-    Always("STATUS"),
-    Always("COMPLETIONS"),
-    Always("DURATION"),
-    Always("AGE"),
-    Wide("CONTAINERS"),
-    Wide("IMAGES"),
-    Wide("SELECTOR"),
-];
 
 pub(super) fn job_row(job: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
     let [names, images] = names_and_images(job.at("spec.template.spec.containers"));
@@ -142,7 +108,7 @@ fn duration(job: ObjectPart<'_>, at: RecordedAt) -> String {
 }
 
 #[cfg(test)]
-mod deployment_tests {
+mod replica_tests {
     use super::*;
     use serde_json::{Value, json};
 
@@ -156,104 +122,48 @@ mod deployment_tests {
                 "selector": {"matchLabels": {"app": "x"}},
                 "template": {"spec": {"containers": [
                     {"name": "b", "image": "example.io/b:1"}, {"name": "c", "image": "example.io/c"}]}}},
-            "status": {"readyReplicas": 3, "updatedReplicas": 2, "availableReplicas": 1},
+            "status": {
+                "replicas": 5, "readyReplicas": 3, "updatedReplicas": 2, "availableReplicas": 1},
         })
+    }
+
+    fn rows(object: &Value) -> [Vec<String>; 2] {
+        let part = ObjectPart::of(object);
+        [deployment_row(part, AT), replica_set_row(part, AT)]
     }
 
     #[test]
     fn every_column_is_filled() {
-        assert_eq!(
-            deployment_row(ObjectPart::of(&whole()), AT),
-            [
-                "a",
-                "3/4",
-                "2",
-                "1",
-                "60s",
-                "b,c",
-                "example.io/b:1,example.io/c",
-                "app=x"
-            ]
-        );
+        let [deployment, set] = rows(&whole());
+        let last = ["60s", "b,c", "example.io/b:1,example.io/c", "app=x"];
+        assert_eq!(deployment[..4], ["a", "3/4", "2", "1"]);
+        assert_eq!(set[..4], ["a", "4", "5", "3"]);
+        assert_eq!(deployment[4..], last);
+        assert_eq!(set[4..], last);
     }
 
     #[test]
-    fn one_replica_is_wanted_unless_it_is_said() {
-        let new = json!({"metadata": {"name": "a"}});
-        assert_eq!(
-            deployment_row(ObjectPart::of(&new), AT)[..4],
-            ["a", "0/1", "0", "0"]
-        );
+    fn one_replica_is_the_default() {
+        let [deployment, set] = rows(&json!({"metadata": {"name": "a"}}));
+        assert_eq!(deployment[..4], ["a", "0/1", "0", "0"]);
+        assert_eq!(set[..4], ["a", "1", "0", "0"]);
         let mut none = whole();
         none["spec"]["replicas"] = json!(0);
-        assert_eq!(deployment_row(ObjectPart::of(&none), AT)[1], "3/0");
+        let [deployment, set] = rows(&none);
+        assert_eq!((deployment[1].as_str(), set[1].as_str()), ("3/0", "0"));
     }
 
     #[test]
-    fn a_selector_that_is_none_is_invalid() {
-        let mut odd = whole();
-        odd["spec"]["selector"] = json!({"matchExpressions": [{"key": "a", "operator": "Like"}]});
-        assert_eq!(deployment_row(ObjectPart::of(&odd), AT)[7], "<invalid>");
-        odd["spec"]["selector"] = json!(null);
-        assert_eq!(deployment_row(ObjectPart::of(&odd), AT)[7], "");
-    }
-}
-
-#[cfg(test)]
-mod replica_set_tests {
-    use super::*;
-    use serde_json::{Value, json};
-
-    const AT: RecordedAt = RecordedAt::from_micros(1_795_269_660_000_000);
-
-    fn whole() -> Value {
-        json!({
-            "metadata": {"name": "a", "creationTimestamp": "2026-11-21T14:00:00Z"},
-            "spec": {
-                "replicas": 4,
-                "selector": {"matchLabels": {"app": "x"}},
-                "template": {"spec": {"containers": [
-                    {"name": "b", "image": "example.io/b:1"}, {"name": "c", "image": "example.io/c"}]}}},
-            "status": {"replicas": 3, "readyReplicas": 2},
-        })
-    }
-
-    #[test]
-    fn every_column_is_filled() {
-        assert_eq!(
-            replica_set_row(ObjectPart::of(&whole()), AT),
-            [
-                "a",
-                "4",
-                "3",
-                "2",
-                "60s",
-                "b,c",
-                "example.io/b:1,example.io/c",
-                "app=x"
-            ]
-        );
-    }
-
-    #[test]
-    fn one_replica_is_wanted_unless_it_is_said() {
-        let new = json!({"metadata": {"name": "a"}});
-        assert_eq!(
-            replica_set_row(ObjectPart::of(&new), AT)[..4],
-            ["a", "1", "0", "0"]
-        );
-        let mut none = whole();
-        none["spec"]["replicas"] = json!(0);
-        assert_eq!(replica_set_row(ObjectPart::of(&none), AT)[1], "0");
-    }
-
-    #[test]
-    fn a_selector_that_is_none_is_invalid() {
-        let mut odd = whole();
-        odd["spec"]["selector"] = json!({"matchExpressions": [{"key": "a", "operator": "Like"}]});
-        assert_eq!(replica_set_row(ObjectPart::of(&odd), AT)[7], "<error>");
-        odd["spec"]["selector"] = json!(null);
-        assert_eq!(replica_set_row(ObjectPart::of(&odd), AT)[7], "<none>");
+    fn a_wrong_selector_is_not_an_absent_one() {
+        let wrong = json!({"matchExpressions": [{"key": "a", "operator": "Like"}]});
+        for (selector, cells) in [
+            (wrong, ["<invalid>", "<error>"]),
+            (json!(null), ["", "<none>"]),
+        ] {
+            let mut odd = whole();
+            odd["spec"]["selector"] = selector;
+            assert_eq!(rows(&odd).map(|row| row[7].clone()), cells);
+        }
     }
 }
 

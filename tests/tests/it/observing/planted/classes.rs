@@ -61,194 +61,74 @@ impl TokenShape {
     }
 }
 
-const fn form(
-    class: &'static str,
-    before: &'static [&'static str],
-    letters: &'static str,
-    len: usize,
-    after: &'static str,
-) -> TokenShape {
-    TokenShape {
-        class,
-        before,
-        letters,
-        len,
-        after,
-    }
+/// Rows of shapes: class, before, letters, length, after.
+macro_rules! forms {
+    ($($class:literal, $before:expr, $letters:expr, $len:literal, $after:literal;)+) => {
+        &[$(TokenShape { class: $class, before: $before, letters: $letters, len: $len, after: $after }),+]
+    };
 }
 
-pub(super) const FORMS: &[TokenShape] = &[
-    form(
-        "private key",
-        &["-----BEGIN RSA PRIV", "ATE KEY-----\n"],
-        BASE64,
-        64,
-        "\n-----END RSA PRIVATE KEY-----",
-    ),
-    form(
-        "private key of OpenSSH",
-        &["-----BEGIN OPENSSH PRIV", "ATE KEY-----\nb3BlbnNzaC1rZXk"],
-        BASE64,
-        70,
-        "",
-    ),
-    form(
-        "private key of PuTTY",
-        &["PuTTY-User-Key", "-File-3: ssh-ed25519\nPrivate-Lines: 1\n"],
-        BASE64,
-        48,
-        "\nPrivate-MAC: 00ff",
-    ),
-    form(
-        "private key of age",
-        &["AGE-SECRET", "-KEY-1"],
-        UPPER,
-        58,
-        "",
-    ),
-    form(
-        "JSON web key",
-        &["{\"kty\":\"EC\",\"crv\":\"P-256\",\"d\":\""],
-        WORD,
-        43,
-        "\"}",
-    ),
-    form(
-        "JSON web token",
-        &["ey", "JhbGciOiJSUzI1NiJ9.eyJzdWIiOiJ4In0."],
-        WORD,
-        86,
-        "",
-    ),
-    form("OpenShift token", &["sha256", "~"], WORD, 43, ""),
-    form(
-        "bootstrap token",
-        &["kubeadm join 10.0.0.1:6443 --token abcdef."],
-        LOWER,
-        16,
-        "",
-    ),
-    form("AWS secret", &["aws_secret_access_key = "], BASE64, 40, ""),
-    form("AWS key", &["AK", "IA"], UPPER, 16, ""),
-    form("Google key", &["AI", "za"], WORD, 35, ""),
-    form("Google token", &["ya", "29."], WORD, 60, ""),
-    form(
-        "Azure account key",
-        &["DefaultEndpointsProtocol=https;AccountKey", "="],
-        BASE64,
-        86,
-        "==",
-    ),
-    form(
-        "Azure SAS",
-        &["https://x.blob.example/c?sv=2024&sig", "="],
-        ALNUM,
-        44,
-        "&se=2030",
-    ),
-    form("Azure client secret", &["abc", "8Q~"], ALNUM, 34, ""),
-    form("GitHub ghp_", &["gh", "p_"], ALNUM, 36, ""),
-    form("GitHub ghs_", &["gh", "s_"], ALNUM, 36, ""),
-    form("GitHub github_pat_", &["github", "_pat_"], ALNUM, 59, ""),
-    form("GitLab glpat-", &["gl", "pat-"], WORD, 20, ""),
-    form("GitLab glrt-", &["gl", "rt-"], WORD, 20, ""),
-    form("GitLab gldt-", &["gl", "dt-"], WORD, 20, ""),
-    form("GitLab glptt-", &["gl", "ptt-"], HEX, 40, ""),
-    form("GitLab GR1348941", &["GR", "1348941"], WORD, 20, ""),
-    form("Slack bot token", &["xo", "xb-"], ALNUM, 40, ""),
-    form("Slack app token", &["xa", "pp-1-A0-1-"], HEX, 64, ""),
-    form(
-        "Slack webhook",
-        &["https://hooks.slack", ".com/services/T00000000/B00000000/"],
-        ALNUM,
-        24,
-        "",
-    ),
-    form("Vault hvs.", &["hv", "s."], WORD, 90, ""),
-    form("Vault hvb.", &["hv", "b."], WORD, 140, ""),
-    form("Vault s.", &["s", "."], ALNUM, 24, ""),
-    form("Stripe", &["sk", "_live_"], ALNUM, 24, ""),
-    form("Stripe webhook", &["wh", "sec_"], ALNUM, 32, ""),
-    form("OpenAI", &["sk-pr", "oj-"], WORD, 80, ""),
-    form("Anthropic", &["sk-an", "t-api03-"], WORD, 90, ""),
-    form(
-        "SendGrid",
-        &["S", "G.abcdefghijklmnopqrstuv."],
-        WORD,
-        43,
-        "",
-    ),
-    form("npm", &["np", "m_"], ALNUM, 36, ""),
-    form("PyPI", &["py", "pi-AgEIcHlwaS5vcmc"], WORD, 80, ""),
-    form("Docker Hub", &["dckr", "_pat_"], WORD, 27, ""),
-    form("Hugging Face", &["h", "f_"], ALNUM, 34, ""),
-    form("DigitalOcean", &["dop", "_v1_"], HEX, 64, ""),
-    form("Twilio", &["S", "K"], HEX, 32, ""),
-    form("Databricks", &["da", "pi"], HEX, 32, ""),
-    form("Grafana", &["gl", "sa_"], ALNUM, 41, ""),
-    form("Terraform", &["abcdefghij0123.atl", "asv1."], WORD, 67, ""),
-    form("Atlassian", &["ATA", "TT3xFfGF0"], WORD, 100, ""),
-    form("Telegram", &["1234567890", ":AA"], WORD, 33, ""),
-    form("hash of a password", &["$2", "y$10$"], ALNUM, 53, ""),
-    form(
-        "password in a URL",
-        &["http://user:"],
-        ALNUM,
-        20,
-        "@proxy.example:3128",
-    ),
-    form("Authorization", &["Authorization: Bearer "], ALNUM, 32, ""),
-    form("password in a text", &["password: "], ALNUM, 20, ""),
-    form(
-        "GCP service account",
-        &[
-            "{\"type\":\"service_account\",\"private_key_id\":\"0\",\"private_key\":\"-----BEGIN PRIV",
-            "ATE KEY-----\\n",
-        ],
-        BASE64,
-        64,
-        "\\n-----END PRIVATE KEY-----\\n\"}",
-    ),
-    form(
-        "pull secret",
-        &["{\"auths\":{\"registry.example\":{\"auth", "\":\""],
-        BASE64,
-        40,
-        "\"}}}",
-    ),
-    form(
-        ".netrc",
-        &["machine git.example login ci password "],
-        ALNUM,
-        24,
-        "",
-    ),
-    form(
-        "token in a query",
-        &["https://x.example/?a=1&access_token="],
-        ALNUM,
-        24,
-        "&b=2",
-    ),
-];
+pub(super) const FORMS: &[TokenShape] = forms! {
+    "private key", &["-----BEGIN RSA PRIV", "ATE KEY-----\n"], BASE64, 64, "\n-----END RSA PRIVATE KEY-----";
+    "private key of OpenSSH", &["-----BEGIN OPENSSH PRIV", "ATE KEY-----\nb3BlbnNzaC1rZXk"], BASE64, 70, "";
+    "private key of PuTTY", &["PuTTY-User-Key", "-File-3: ssh-ed25519\nPrivate-Lines: 1\n"], BASE64, 48, "\nPrivate-MAC: 00ff";
+    "private key of age", &["AGE-SECRET", "-KEY-1"], UPPER, 58, "";
+    "JSON web key", &["{\"kty\":\"EC\",\"crv\":\"P-256\",\"d\":\""], WORD, 43, "\"}";
+    "JSON web token", &["ey", "JhbGciOiJSUzI1NiJ9.eyJzdWIiOiJ4In0."], WORD, 86, "";
+    "OpenShift token", &["sha256", "~"], WORD, 43, "";
+    "bootstrap token", &["kubeadm join 10.0.0.1:6443 --token abcdef."], LOWER, 16, "";
+    "AWS secret", &["aws_secret_access_key = "], BASE64, 40, "";
+    "AWS key", &["AK", "IA"], UPPER, 16, "";
+    "Google key", &["AI", "za"], WORD, 35, "";
+    "Google token", &["ya", "29."], WORD, 60, "";
+    "Azure account key", &["DefaultEndpointsProtocol=https;AccountKey", "="], BASE64, 86, "==";
+    "Azure SAS", &["https://x.blob.example/c?sv=2024&sig", "="], ALNUM, 44, "&se=2030";
+    "Azure client secret", &["abc", "8Q~"], ALNUM, 34, "";
+    "GitHub ghp_", &["gh", "p_"], ALNUM, 36, "";
+    "GitHub ghs_", &["gh", "s_"], ALNUM, 36, "";
+    "GitHub github_pat_", &["github", "_pat_"], ALNUM, 59, "";
+    "GitLab glpat-", &["gl", "pat-"], WORD, 20, "";
+    "GitLab glrt-", &["gl", "rt-"], WORD, 20, "";
+    "GitLab gldt-", &["gl", "dt-"], WORD, 20, "";
+    "GitLab glptt-", &["gl", "ptt-"], HEX, 40, "";
+    "GitLab GR1348941", &["GR", "1348941"], WORD, 20, "";
+    "Slack bot token", &["xo", "xb-"], ALNUM, 40, "";
+    "Slack app token", &["xa", "pp-1-A0-1-"], HEX, 64, "";
+    "Slack webhook", &["https://hooks.slack", ".com/services/T00000000/B00000000/"], ALNUM, 24, "";
+    "Vault hvs.", &["hv", "s."], WORD, 90, "";
+    "Vault hvb.", &["hv", "b."], WORD, 140, "";
+    "Vault s.", &["s", "."], ALNUM, 24, "";
+    "Stripe", &["sk", "_live_"], ALNUM, 24, "";
+    "Stripe webhook", &["wh", "sec_"], ALNUM, 32, "";
+    "OpenAI", &["sk-pr", "oj-"], WORD, 80, "";
+    "Anthropic", &["sk-an", "t-api03-"], WORD, 90, "";
+    "SendGrid", &["S", "G.abcdefghijklmnopqrstuv."], WORD, 43, "";
+    "npm", &["np", "m_"], ALNUM, 36, "";
+    "PyPI", &["py", "pi-AgEIcHlwaS5vcmc"], WORD, 80, "";
+    "Docker Hub", &["dckr", "_pat_"], WORD, 27, "";
+    "Hugging Face", &["h", "f_"], ALNUM, 34, "";
+    "DigitalOcean", &["dop", "_v1_"], HEX, 64, "";
+    "Twilio", &["S", "K"], HEX, 32, "";
+    "Databricks", &["da", "pi"], HEX, 32, "";
+    "Grafana", &["gl", "sa_"], ALNUM, 41, "";
+    "Terraform", &["abcdefghij0123.atl", "asv1."], WORD, 67, "";
+    "Atlassian", &["ATA", "TT3xFfGF0"], WORD, 100, "";
+    "Telegram", &["1234567890", ":AA"], WORD, 33, "";
+    "hash of a password", &["$2", "y$10$"], ALNUM, 53, "";
+    "password in a URL", &["http://user:"], ALNUM, 20, "@proxy.example:3128";
+    "Authorization", &["Authorization: Bearer "], ALNUM, 32, "";
+    "password in a text", &["password: "], ALNUM, 20, "";
+    "GCP service account", &["{\"type\":\"service_account\",\"private_key_id\":\"0\",\"private_key\":\"-----BEGIN PRIV", "ATE KEY-----\\n"], BASE64, 64, "\\n-----END PRIVATE KEY-----\\n\"}";
+    "pull secret", &["{\"auths\":{\"registry.example\":{\"auth", "\":\""], BASE64, 40, "\"}}}";
+    ".netrc", &["machine git.example login ci password "], ALNUM, 24, "";
+    "token in a query", &["https://x.example/?a=1&access_token="], ALNUM, 24, "&b=2";
+};
 
 /// What redaction.md says is not hidden.
-pub(super) const NOT_HIDDEN: &[TokenShape] = &[
-    form(
-        "hexadecimal without a name",
-        &["the value is "],
-        HEX,
-        32,
-        " here",
-    ),
-    form(
-        "letters without a name",
-        &["robot uses "],
-        UPPER,
-        64,
-        " here",
-    ),
-];
+pub(super) const NOT_HIDDEN: &[TokenShape] = forms! {
+    "hexadecimal without a name", &["the value is "], HEX, 32, " here";
+    "letters without a name", &["robot uses "], UPPER, 64, " here";
+};
 
 fn planted(
     class: &'static str,
@@ -310,148 +190,100 @@ const TEXTS: [(&str, &str); 10] = [
     ),
 ];
 
-/// Secrets that are known by their place or by a name.
-#[expect(clippy::too_many_lines, reason = "it is a table: one entry a class")]
-pub(super) fn by_name(random: &mut Random) -> Vec<Planted> {
+fn encode(text: &str) -> String {
     use base64::Engine as _;
-    let encode = |text: &str| base64::engine::general_purpose::STANDARD.encode(text);
-    let none = Value::Null;
-    let container = |fields: Value| json!({"spec": {"containers": [fields]}});
+    base64::engine::general_purpose::STANDARD.encode(text)
+}
+
+fn container(fields: &Value) -> Value {
+    json!({"spec": {"containers": [fields]}})
+}
+
+/// An object with a value, known by a name.
+type PlantedObject = fn(name: &str, value: &str) -> Value;
+
+/// Classes of secrets that are known by their place or by a name.
+const BY_NAME: [(&str, &str, PlantedObject); 14] = [
+    (
+        "Secret, data",
+        "secrets",
+        |name, v| json!({"data": {name: encode(v)}}),
+    ),
+    (
+        "Secret, stringData",
+        "secrets",
+        |name, v| json!({"stringData": {name: v}}),
+    ),
+    (
+        "ConfigMap, data",
+        "configmaps",
+        |_, v| json!({"data": {"file.conf": format!("a {v}")}}),
+    ),
+    (
+        "ConfigMap, binaryData",
+        "configmaps",
+        |_, v| json!({"binaryData": {"file": encode(v)}}),
+    ),
+    ("variable by name", "pods", |name, v| {
+        let upper = format!("DB_{}", name.to_uppercase());
+        container(&json!({"name": "a", "env": [{"name": upper, "value": v}]}))
+    }),
+    ("flag by name", "pods", |name, v| {
+        container(&json!({"name": "a", "args": [format!("--{name}={v}")]}))
+    }),
+    ("flag, two arguments", "pods", |name, v| {
+        container(&json!({"name": "a", "command": ["run", format!("--{name}"), v]}))
+    }),
+    (
+        "field by name",
+        "pods",
+        |name, v| json!({"spec": {"backend": {name: v}}}),
+    ),
+    (
+        "annotation by name",
+        "pods",
+        |name, v| json!({"metadata": {"annotations": {format!("acme.io/{name}"): v}}, "spec": {}}),
+    ),
+    (
+        "pair of name and value",
+        "pods",
+        |name, v| json!({"spec": {"buildArgs": [{"name": name, "value": v}]}}),
+    ),
+    (
+        "YAML in a text",
+        "events",
+        |name, v| json!({"message": format!("server:\n  {name}: {v}\n  port: 80\n")}),
+    ),
+    (
+        "JSON in a text",
+        "events",
+        |name, v| json!({"message": json!({"server": {name: v}}).to_string()}),
+    ),
+    ("last applied", "pods", |name, v| {
+        let applied = json!({"kind": "Secret", "stringData": {name: v}}).to_string();
+        let key = "kubectl.kubernetes.io/last-applied-configuration";
+        json!({"metadata": {"annotations": {key: applied}}, "spec": {}})
+    }),
+    ("value in managedFields", "pods", |name, v| {
+        let fields = json!({"f:spec": {(format!("f:{name}s")): {(format!("v:{}", json!(v))): {}}}});
+        let owned = json!([{"manager": "m", "operation": "Update", "fieldsV1": fields}]);
+        json!({"metadata": {"managedFields": owned}, "spec": {(format!("{name}s")): [v]}})
+    }),
+];
+
+/// Secrets that are known by their place or by a name.
+pub(super) fn by_name(random: &mut Random) -> Vec<Planted> {
     let mut all = Vec::new();
     for name in NAMES {
-        let mut value = || random.value(ALNUM, 24);
-        let mut add = |class, place, resource, metadata: &Value, members: &Value, secret| {
-            all.push(planted(class, place, resource, metadata, members, secret));
-        };
-        let v = value();
-        add(
-            "Secret, data",
-            name,
-            "secrets",
-            &none,
-            &json!({"data": {name: encode(&v)}}),
-            v.clone(),
-        );
-        let v = value();
-        add(
-            "Secret, stringData",
-            name,
-            "secrets",
-            &none,
-            &json!({"stringData": {name: v}}),
-            v.clone(),
-        );
-        let v = value();
-        add(
-            "ConfigMap, data",
-            name,
-            "configmaps",
-            &none,
-            &json!({"data": {"file.conf": format!("a {v}")}}),
-            v.clone(),
-        );
-        let v = value();
-        add(
-            "ConfigMap, binaryData",
-            name,
-            "configmaps",
-            &none,
-            &json!({"binaryData": {"file": encode(&v)}}),
-            v.clone(),
-        );
-        let v = value();
-        let upper = format!("DB_{}", name.to_uppercase());
-        add(
-            "variable by name",
-            name,
-            "pods",
-            &none,
-            &container(json!({"name": "a", "env": [{"name": upper, "value": v}]})),
-            v.clone(),
-        );
-        let v = value();
-        add(
-            "flag by name",
-            name,
-            "pods",
-            &none,
-            &container(json!({"name": "a", "args": [format!("--{name}={v}")]})),
-            v.clone(),
-        );
-        let v = value();
-        add(
-            "flag, two arguments",
-            name,
-            "pods",
-            &none,
-            &container(json!({"name": "a", "command": ["run", format!("--{name}"), v]})),
-            v.clone(),
-        );
-        let v = value();
-        add(
-            "field by name",
-            name,
-            "pods",
-            &none,
-            &json!({"spec": {"backend": {name: v}}}),
-            v.clone(),
-        );
-        let v = value();
-        add(
-            "annotation by name",
-            name,
-            "pods",
-            &json!({"annotations": {format!("acme.io/{name}"): v}}),
-            &json!({"spec": {}}),
-            v.clone(),
-        );
-        let v = value();
-        add(
-            "pair of name and value",
-            name,
-            "pods",
-            &none,
-            &json!({"spec": {"buildArgs": [{"name": name, "value": v}]}}),
-            v.clone(),
-        );
-        let v = value();
-        add(
-            "YAML in a text",
-            name,
-            "events",
-            &none,
-            &json!({"message": format!("server:\n  {name}: {v}\n  port: 80\n")}),
-            v.clone(),
-        );
-        let v = value();
-        add(
-            "JSON in a text",
-            name,
-            "events",
-            &none,
-            &json!({"message": json!({"server": {name: v}}).to_string()}),
-            v.clone(),
-        );
-        let v = value();
-        let applied = json!({"kind": "Secret", "stringData": {name: v}}).to_string();
-        add(
-            "last applied",
-            name,
-            "pods",
-            &json!({"annotations": {"kubectl.kubernetes.io/last-applied-configuration": applied}}),
-            &json!({"spec": {}}),
-            v.clone(),
-        );
-        let v = value();
-        let owned = json!([{"manager": "m", "operation": "Update", "fieldsV1": {"f:spec": {(format!("f:{name}s")): {(format!("v:{}", json!(v))): {}}}}}]);
-        add(
-            "value in managedFields",
-            name,
-            "pods",
-            &json!({"managedFields": owned}),
-            &json!({"spec": {(format!("{name}s")): [v]}}),
-            v.clone(),
-        );
+        for (class, resource, object) in BY_NAME {
+            let v = random.value(ALNUM, 24);
+            let mut members = object(name, &v);
+            let metadata = members
+                .as_object_mut()
+                .and_then(|all| all.remove("metadata"));
+            let metadata = metadata.unwrap_or_default();
+            all.push(planted(class, name, resource, &metadata, &members, v));
+        }
     }
     all
 }

@@ -64,7 +64,6 @@ fn a_failed_attempt_is_told_with_states_events_and_what_the_version_said() {
         "Retrieving payload failed failure=Unable to download and prepare the update: pod {name} failed at pending"
     );
     let reel = Reel::cluster()
-        .version_says("ReleaseAccepted", "True", "PayloadLoaded", "Payload loaded")
         .at("10:05:00")
         .put(pod(name))
         .at("10:05:02.500")
@@ -89,10 +88,9 @@ fn a_failed_attempt_is_told_with_states_events_and_what_the_version_said() {
     for text in [
         "attempt 1 of 1 failed: version Pod version--bbbbb on master-0: ErrImagePull",
         "image registry.a.example.org/release",
-        "10:05:02.500Z initcontainer cleanup is waiting: ErrImagePull: manifest unknown",
-        "10:05:03.000Z Event RetrievePayloadFailed: Retrieving payload failed",
+        "10:05:02.500Z the Pod is Init:ErrImagePull: manifest unknown",
+        "10:05:03.000Z RetrievePayload failed: Retrieving payload failed",
         "10:05:05.000Z the Pod was deleted",
-        "ClusterVersion reported ReleaseAccepted=True (PayloadLoaded): Payload loaded",
         "10:05:04.000Z ClusterVersion reported ReleaseAccepted=False (RetrievePayload): Retrieving payload failed",
     ] {
         verdicts.says(CASE, "10:05:00", text);
@@ -135,7 +133,7 @@ fn a_deadline_and_a_failure_before_any_pod_are_attempts_too() {
     verdicts.says(
         CASE,
         "10:05:00",
-        "10:07:00.000Z the Pod failed: DeadlineExceeded: Pod was active",
+        "10:07:00.000Z the Pod is DeadlineExceeded: Pod was active",
     );
 }
 

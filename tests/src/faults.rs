@@ -1,15 +1,61 @@
-//! Owns the form of a row. Refuses rows.
+//! The fault matrix: every fault that a recorder must survive, the tests that show it, and what they
+//! measured last. `docs/faults.md` is made of it.
+//!
+//! # To add a row, or a test to a row
+//!
+//! 1. In `faults.yaml`, find the fault's row or write one. The place of a test is what it is played on; its
+//!    file is named from the workspace on; `remark` says what the tests leave open. A row without
+//!    expectation and tests is open, and the page says so, with its remark.
+//! 2. Let the test call [`crate::claims::Claims::read`], `against` and `check`: it fails if anything is
+//!    lost or claimed falsely, and leaves its counts for the table.
+//! 3. `UPDATE=1 cargo test -p kubereel-tests --test it fault_matrix` writes `docs/faults.md`, with the
+//!    counts of the tests that ran on this machine. Without `UPDATE` it says what is not as it should be.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
 use anyhow::{Context as _, Result};
 use serde::{Deserialize, Serialize};
 
-use super::{PARTS, Part};
+/// The whole list.
+#[expect(
+    clippy::expect_used,
+    reason = "the list is compiled in, and every test of it reads it"
+)]
+pub static PARTS: LazyLock<Vec<Part>> = LazyLock::new(|| {
+    serde_saphyr::from_str(include_str!("faults.yaml")).expect("the list of faults is well-formed")
+});
+
+/// A part of the list.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Part {
+    /// Its heading.
+    pub title: String,
+    /// Its rows.
+    pub rows: Vec<Row>,
+}
+
+/// A fault of the list.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Row {
+    /// The fault.
+    pub fault: String,
+    /// What must come of it; none for a row that is open.
+    pub expected: Option<Expected>,
+    /// The tests that show it; none for a row that is open.
+    #[serde(default)]
+    pub tests: Vec<Test>,
+    /// Why it is open, or what its tests leave open; may be empty.
+    #[serde(default)]
+    pub remark: String,
+}
 
 /// What a fault is played on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Place {
     /// The scripted API server, or the harness's TCP proxy.
     Scripted,
@@ -31,18 +77,20 @@ impl Place {
 }
 
 /// A test.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Test {
     /// Where it is played.
     pub place: Place,
     /// Its file, from the workspace on.
-    pub file: &'static str,
+    pub file: String,
     /// Its function.
-    pub name: &'static str,
+    pub name: String,
 }
 
 /// What a recorder must make of a fault.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Expected {
     /// Everything is in the reel, as it came.
     Whole,
@@ -75,63 +123,6 @@ impl Expected {
             Self::NoClaim => "nothing is claimed",
             Self::Noticed => "the oracle names each loss, and no other",
         }
-    }
-}
-
-/// A fault of the list.
-#[derive(Debug, Clone, Copy)]
-pub struct Row {
-    /// The fault.
-    pub fault: &'static str,
-    /// What must come of it; none for a row that is open.
-    pub expected: Option<Expected>,
-    /// The tests that show it; none for a row that is open.
-    pub tests: &'static [Test],
-    /// Why it is open, or what its tests leave open; may be empty.
-    pub remark: &'static str,
-}
-
-impl Row {
-    /// The same row, with what its tests leave open.
-    pub(super) const fn but(self, remark: &'static str) -> Self {
-        Self { remark, ..self }
-    }
-}
-
-/// A fault with its tests.
-pub(super) const fn row(fault: &'static str, expected: Expected, tests: &'static [Test]) -> Row {
-    Row {
-        fault,
-        expected: Some(expected),
-        tests,
-        remark: "",
-    }
-}
-
-/// A test on the scripted server.
-pub(super) const fn scripted(file: &'static str, name: &'static str) -> Test {
-    Test {
-        place: Place::Scripted,
-        file,
-        name,
-    }
-}
-
-/// A test on the real control plane.
-pub(super) const fn real(file: &'static str, name: &'static str) -> Test {
-    Test {
-        place: Place::Real,
-        file,
-        name,
-    }
-}
-
-/// A test of a part of the recorder.
-pub(super) const fn unit(file: &'static str, name: &'static str) -> Test {
-    Test {
-        place: Place::Unit,
-        file,
-        name,
     }
 }
 
@@ -224,7 +215,7 @@ fn folder() -> Result<PathBuf> {
 const HEAD: &str = "\
 # Faults, and the tests that show them
 
-Made by `UPDATE=1 cargo test -p kubereel-tests --test it fault_matrix` from the list in `tests/src/faults`; do not edit it.
+Made by `UPDATE=1 cargo test -p kubereel-tests --test it fault_matrix` from the list in `tests/src/faults.yaml`; do not edit it.
 
 Each line is a fault, what the recorder must make of it, and the tests that show it.
 *real* tests run real API servers on a real etcd; *scripted* ones a server that misbehaves at will, or a proxy that does; *unit* ones a part of the recorder with a clock or a file of their own.
@@ -243,7 +234,7 @@ On the machine that generated this page last; a test that writes until something
 
 /// Writes the page.
 pub fn page(measured: &MeasuredAll) -> String {
-    let rows = || PARTS.iter().flat_map(|part| part.rows);
+    let rows = || PARTS.iter().flat_map(|part| &part.rows);
     let open = rows().filter(|row| row.tests.is_empty()).count();
     let all = rows().count();
     let words = match open {
@@ -254,7 +245,7 @@ pub fn page(measured: &MeasuredAll) -> String {
         ),
     };
     let mut lines = vec![HEAD.to_owned() + &words];
-    for part in &PARTS {
+    for part in PARTS.iter() {
         add_part(&mut lines, part);
     }
     lines.push(String::new());
@@ -279,7 +270,7 @@ fn add_part(lines: &mut Vec<String>, part: &Part) {
 }
 
 fn line(row: &Row) -> String {
-    let fault = row.fault;
+    let fault = &row.fault;
     let Some(expected) = row.expected else {
         return format!("| {fault} | | **open**: {} | |", row.remark);
     };
@@ -289,7 +280,7 @@ fn line(row: &Row) -> String {
     };
     let tests = each(|test| format!("`{}`", test.name));
     let places = each(|test| test.place.as_str().to_owned());
-    let remark = match row.remark {
+    let remark = match row.remark.as_str() {
         "" => String::new(),
         remark => format!("; {remark}"),
     };
@@ -302,13 +293,13 @@ fn line(row: &Row) -> String {
 /// The tests of the list that have counts, in the list's order, each once.
 fn counted(measured: &MeasuredAll) -> Vec<(&'static str, Measured)> {
     let mut counted: Vec<(&'static str, Measured)> = Vec::new();
-    let tests = PARTS.iter().flat_map(|part| part.rows);
-    for test in tests.flat_map(|row| row.tests) {
+    let tests = PARTS.iter().flat_map(|part| &part.rows);
+    for test in tests.flat_map(|row| &row.tests) {
         let is_new = counted.iter().all(|(name, _)| *name != test.name);
-        if let Some(measured) = measured.get(test.name)
+        if let Some(measured) = measured.get(&test.name)
             && is_new
         {
-            counted.push((test.name, *measured));
+            counted.push((&test.name, *measured));
         }
     }
     counted
