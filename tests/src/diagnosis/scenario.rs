@@ -23,6 +23,9 @@ const WORDS: &[&str] = &[
 pub(super) const NOW: &str = "$now";
 pub(super) const MICROS: &str = "$micros";
 pub(super) const TURN: &str = "$turn";
+/// Alone in their place they are numbers that rise from turn to turn.
+pub(super) const EVEN: &str = "$even";
+pub(super) const ODD: &str = "$odd";
 
 /// All scenarios, and what goes on around each of them.
 #[derive(Debug, Clone, Deserialize)]
@@ -243,6 +246,13 @@ impl Play {
         &self.scenario.about
     }
 
+    /// The same, recorded for so long after the last step.
+    #[must_use]
+    pub fn held_for(mut self, secs: f64) -> Self {
+        self.scenario.hold_secs = secs;
+        self
+    }
+
     /// The name that a token stands for.
     pub(super) fn named(&self, token: &str) -> String {
         drawn_name(self.dice, &self.scenario.name, token)
@@ -283,7 +293,7 @@ fn draw_text(text: &str, name: &impl Fn(&str) -> String) -> String {
         let end = part.find(|letter: char| !letter.is_ascii_alphanumeric());
         let (token, rest) = part.split_at(end.unwrap_or(part.len()));
         let token = format!("${token}");
-        if [NOW, MICROS, TURN].contains(&token.as_str()) {
+        if [NOW, MICROS, TURN, EVEN, ODD].contains(&token.as_str()) {
             drawn.push_str(&token);
         } else {
             drawn.push_str(&name(&token));

@@ -11,7 +11,7 @@ use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
 use super::manifest::{Reference, full};
-use super::scenario::{Edit, Eviction, MICROS, NOW, Play, Script, Sight, Step, TURN};
+use super::scenario::{EVEN, Edit, Eviction, MICROS, NOW, ODD, Play, Script, Sight, Step, TURN};
 use super::truth::Truth;
 use crate::control_plane::ControlPlane;
 use crate::kubelet::{Kubelets, NodeRole, NodeSpec, PodMatcher};
@@ -477,6 +477,8 @@ fn timed(value: &Value, turn: u32) -> Value {
             .replace(TURN, &turn.to_string())
     };
     match value {
+        Value::String(text) if text == EVEN => json!(2 * turn + 2),
+        Value::String(text) if text == ODD => json!(2 * turn + 3),
         Value::String(text) => Value::String(fill(text)),
         Value::Array(items) => items.iter().map(|item| timed(item, turn)).collect(),
         Value::Object(fields) => {

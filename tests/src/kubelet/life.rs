@@ -56,14 +56,17 @@ impl Life {
         self.at = Stage::Sandbox;
     }
 
-    /// Another fate from here on: a Pod that has settled meets it at once, any other where it comes to it.
-    pub(crate) fn turn(&mut self, fate: Fate, pod: &PodView) {
+    /// Another fate from here on. Tells whether the Pod is at rest and meets it at once; any other lives
+    /// through the beat it waits for, and comes to it then.
+    pub(crate) fn turn(&mut self, fate: Fate, pod: &PodView) -> bool {
         self.fate = fate;
         self.pulls_failed = 0;
         self.crashes = 0;
-        if matches!(self.at, Stage::Settled | Stage::Unready(_)) {
+        let is_at_rest = matches!(self.at, Stage::Settled | Stage::Unready(_));
+        if is_at_rest {
             self.at = Stage::Run(pod.containers.len().saturating_sub(1));
         }
+        is_at_rest
     }
 
     /// The next beat; `None` when nothing more happens by itself.
@@ -752,13 +755,23 @@ mod life_tests {
             message: None,
             probe: None,
         };
-        life.turn(fate, &pod);
+        assert!(life.turn(fate, &pod));
         for change in life.next(&pod, |_| true).unwrap().changes {
             pod.apply(&change, "t");
         }
         let state = &pod.to_status()["containerStatuses"][0]["state"];
         assert_eq!(state["terminated"]["reason"], "OOMKilled");
         assert_eq!(state["terminated"]["exitCode"], 137);
+        assert!(
+            !life.turn(Fate::Runs, &pod),
+            "its container starts again first"
+        );
+        while let Some(beat) = life.next(&pod, |_| true) {
+            for change in &beat.changes {
+                pod.apply(change, "t");
+            }
+        }
+        assert!(pod.containers[0].is_running());
     }
 
     #[test]

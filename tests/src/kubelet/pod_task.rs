@@ -103,8 +103,7 @@ impl PodTask {
                 Woken::Pod | Woken::Power => {}
                 Woken::Turn((pods, fate)) => {
                     let is_meant = pods.matches(&pod.borrow());
-                    if is_meant {
-                        self.life.turn(fate, &self.view);
+                    if is_meant && self.life.turn(fate, &self.view) {
                         next = self.next_beat();
                     }
                 }
