@@ -40,6 +40,7 @@ struct CauseRow {
 pub struct Judgement {
     scenario: String,
     about: String,
+    seed: u64,
     is_fault: bool,
     has_cause: bool,
     first: Option<ProblemRow>,
@@ -89,6 +90,7 @@ impl Judgement {
         Self {
             scenario: truth.scenario.clone(),
             about: truth.about.clone(),
+            seed: truth.seed,
             is_fault: !truth.failing.is_empty(),
             has_cause: !truth.causes.is_empty(),
             first: rows.first().cloned(),
@@ -187,7 +189,8 @@ fn rank(rank: Option<usize>) -> String {
 }
 
 /// The page of the docs.
-pub fn page(judgements: &[Judgement], date: &str, commit: &str, seed: u64) -> String {
+pub fn page(judgements: &[Judgement], date: &str, commit: &str) -> String {
+    let seed = judgements.first().map_or(0, |one| one.seed);
     let faults = judgements.iter().filter(|one| one.is_fault);
     let (faults, named, caused, with_cause) =
         faults.fold((0, 0, 0, 0), |(faults, named, caused, with_cause), one| {
@@ -278,6 +281,21 @@ mod verdict_tests {
         let web = row("Deployment", "web", "c", ".data.size");
         assert_eq!(found(&[other, web]), "NOT FIRST");
         assert_eq!(found(&[]), "MISSED");
+    }
+
+    #[test]
+    fn the_page_counts_what_was_found() {
+        let web = row("Deployment", "web", "c", ".data.size");
+        let found = Judgement::judge(&fault(), std::slice::from_ref(&web));
+        let missed = Judgement::judge(&fault(), &[]);
+        let quiet = Judgement::judge(&truth(&json!([]), &json!([])), &[]);
+        let page = page(&[found, missed, quiet], "2026-01-02", "abc");
+        assert!(page.contains("* 1 of 2 faults: a failing object"), "{page}");
+        assert!(page.contains("* 1 of 1 scenarios without"), "{page}");
+        assert!(
+            page.contains("| Deployment web r | 1 | 1 | found |"),
+            "{page}"
+        );
     }
 
     #[test]
