@@ -2,7 +2,7 @@
 
 use crate::command::{
     blame, completion, demo, describe, diff, events, export, get, history, import, info, install,
-    intervals, man, mark, observe, record, scan, test, tui, upgrade, verify, wait,
+    intervals, man, mark, observe, problems, record, scan, story, test, tui, upgrade, verify, wait,
 };
 use crate::command_error::Exit;
 use clap::CommandFactory as _;
@@ -32,6 +32,8 @@ pub(crate) enum Subcommand {
     Observe(observe::Args),
     Mark(mark::Args),
     Tui(tui::Args),
+    Story(story::Args),
+    Problems(problems::Args),
     Info(info::Args),
     Get(get::Args),
     History(history::Args),
@@ -59,6 +61,8 @@ Examples:
   kubereel record -o run.reel                      record the cluster of your kubeconfig
   kubereel observe                                 record as an observer of a CI job
   kubereel run.reel                                browse it in the terminal
+  kubereel story run.reel                          tell what happened on one screen
+  kubereel problems run.reel                       show what went wrong, and why
   kubereel info run.reel                           show its contents and integrity
   kubereel get run.reel pods -n web --at 14:02     list the pods of a moment
   kubereel history run.reel co/etcd                list every version and its writers

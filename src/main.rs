@@ -63,6 +63,8 @@ fn run(command: &Subcommand, screen: &mut Console) -> Result<Exit, CommandError>
         Subcommand::Observe(args) => Ok(command::observe::run(args)),
         Subcommand::Mark(args) => command::mark::run(args),
         Subcommand::Tui(args) => command::tui::run(args, screen),
+        Subcommand::Problems(args) => command::problems::run(args, screen),
+        Subcommand::Story(args) => command::story::run(args, screen),
         Subcommand::Info(args) => command::info::run(args, screen),
         Subcommand::Get(args) => command::get::run(args, screen),
         Subcommand::History(args) => command::history::run(args, screen),

@@ -3,7 +3,9 @@
 
 use crate::cli::Cli;
 use crate::command::test::{json, suite};
-use crate::command::{blame, describe, diff, events, history, intervals, scan, wait};
+use crate::command::{
+    blame, describe, diff, events, history, intervals, problems, scan, story, wait,
+};
 use crate::command_error::Exit;
 use clap::CommandFactory as _;
 use schemars::generate::SchemaSettings;
@@ -113,7 +115,9 @@ fn the_schemas_are_those_of_the_outputs() {
             list::<history::HistoryHead<'_>, history::HistoryOutputItem>("items"),
         ),
         ("intervals", object::<intervals::IntervalOutput<'_>>()),
+        ("problems", object::<problems::ProblemOutput>()),
         ("scan", object::<scan::ScanOutput<'_>>()),
+        ("story", object::<story::StoryOutput>()),
         ("test", object::<json::TestOutput<'_>>()),
         ("test-list", object::<suite::RuleListOutput<'_>>()),
         (

@@ -3,7 +3,7 @@
 //!
 //! The bytes of an object are never changed here.
 
-use crate::error::Problem;
+use crate::error::BrokenReason;
 use jiff::Timestamp;
 use kubereel_format::RecordedAt;
 use serde::de::value::MapAccessDeserializer;
@@ -40,14 +40,14 @@ struct BorrowedText<'a>(#[serde(borrow)] Cow<'a, str>);
 
 impl<'a> EventLine<'a> {
     /// Takes a line apart.
-    pub(crate) fn parse(bytes: &'a [u8]) -> Result<Self, Problem> {
+    pub(crate) fn parse(bytes: &'a [u8]) -> Result<Self, BrokenReason> {
         let mut deserializer = serde_json::Deserializer::from_slice(bytes);
         let parsed = deserializer
             .deserialize_map(EventVisitor)
             .and_then(|line| deserializer.end().map(|()| line));
         parsed.map_err(|error| match error.classify() {
-            Category::Data => Problem::NotAnEvent(json_error(&error)),
-            _ => Problem::NotJson(json_error(&error)),
+            Category::Data => BrokenReason::NotAnEvent(json_error(&error)),
+            _ => BrokenReason::NotJson(json_error(&error)),
         })
     }
 }
@@ -153,16 +153,16 @@ struct HeadMetadata<'a> {
 
 impl<'a> ImportedHead<'a> {
     /// Reads an object's head.
-    pub(crate) fn parse(object: &'a [u8]) -> Result<Self, Problem> {
+    pub(crate) fn parse(object: &'a [u8]) -> Result<Self, BrokenReason> {
         let mut deserializer = serde_json::Deserializer::from_slice(object);
         let object: HeadFields<'a> = map(&mut deserializer)
             .and_then(|object| deserializer.end().map(|()| object))
-            .map_err(|error| Problem::NotAnObject(json_error(&error)))?
-            .ok_or_else(|| Problem::NotAnObject("null".to_owned()))?;
-        let metadata = object.metadata.ok_or(Problem::NoName)?;
+            .map_err(|error| BrokenReason::NotAnObject(json_error(&error)))?
+            .ok_or_else(|| BrokenReason::NotAnObject("null".to_owned()))?;
+        let metadata = object.metadata.ok_or(BrokenReason::NoName)?;
         let name = metadata.name.unwrap_or_default();
         if name.is_empty() {
-            return Err(Problem::NoName);
+            return Err(BrokenReason::NoName);
         }
         Ok(Self {
             api_version: object.api_version.unwrap_or_default(),
@@ -211,14 +211,14 @@ pub(crate) struct DocumentShape<'a> {
 
 impl<'a> DocumentShape<'a> {
     /// Reads what a document is.
-    pub(crate) fn of(bytes: &'a [u8]) -> Result<Self, Problem> {
+    pub(crate) fn of(bytes: &'a [u8]) -> Result<Self, BrokenReason> {
         let mut deserializer = serde_json::Deserializer::from_slice(bytes);
         deserializer
             .deserialize_map(ShapeVisitor)
             .and_then(|shape| deserializer.end().map(|()| shape))
             .map_err(|error| match error.classify() {
-                Category::Data => Problem::NotAnObject(json_error(&error)),
-                _ => Problem::NotJson(json_error(&error)),
+                Category::Data => BrokenReason::NotAnObject(json_error(&error)),
+                _ => BrokenReason::NotJson(json_error(&error)),
             })
     }
 }

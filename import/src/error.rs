@@ -129,13 +129,13 @@ pub struct BrokenPart {
     /// Which it is, from 1.
     pub number: u64,
     /// Why.
-    pub problem: Problem,
+    pub problem: BrokenReason,
 }
 
 /// Why a part could not be taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Problem {
+pub enum BrokenReason {
     /// It is not JSON.
     NotJson(String),
     /// It is not JSON, and nothing after it can be read either.
@@ -170,7 +170,7 @@ pub enum Problem {
 
 impl BrokenParts {
     /// Adds one.
-    pub(crate) fn push(&mut self, number: u64, problem: Problem) {
+    pub(crate) fn push(&mut self, number: u64, problem: BrokenReason) {
         self.count = self.count.saturating_add(1);
         if self.first.len() < NAMED {
             self.first.push(BrokenPart { number, problem });
@@ -188,7 +188,7 @@ impl BrokenUnit {
     }
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for BrokenReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotJson(why) => write!(f, "not JSON: {why}"),

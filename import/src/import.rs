@@ -8,7 +8,7 @@
 //! * The reel gets its name when it is complete, and no file stays behind a failed import.
 
 use crate::document::{self, DocumentShape, EventLine, ImportedHead, json_error};
-use crate::error::{BrokenParts, BrokenUnit, ImportError, Problem};
+use crate::error::{BrokenParts, BrokenReason, BrokenUnit, ImportError};
 use crate::input::{
     self, InputForm, InputLine, InputLines, MAX_JSON, MAX_YAML, len_u64, unread, whole, yaml,
 };
@@ -190,13 +190,13 @@ struct Importer {
 /// Why a part of the input is not in the reel.
 enum PartRefusal {
     /// It is broken; the rest may be well.
-    Broken(Problem),
+    Broken(BrokenReason),
     /// Nothing more can be written.
     Fatal(AppendError),
 }
 
-impl From<Problem> for PartRefusal {
-    fn from(problem: Problem) -> Self {
+impl From<BrokenReason> for PartRefusal {
+    fn from(problem: BrokenReason) -> Self {
         Self::Broken(problem)
     }
 }
@@ -204,8 +204,8 @@ impl From<Problem> for PartRefusal {
 impl From<AppendError> for PartRefusal {
     fn from(error: AppendError) -> Self {
         match error {
-            AppendError::BodyTooLong { .. } => Self::Broken(Problem::TooLong),
-            AppendError::NameTooLong { what, .. } => Self::Broken(Problem::LongName(what)),
+            AppendError::BodyTooLong { .. } => Self::Broken(BrokenReason::TooLong),
+            AppendError::NameTooLong { what, .. } => Self::Broken(BrokenReason::LongName(what)),
             error => Self::Fatal(error),
         }
     }
@@ -221,7 +221,7 @@ impl Importer {
     }
 
     /// Notes that a part of the input is broken.
-    fn broken(&mut self, number: u64, problem: Problem) {
+    fn broken(&mut self, number: u64, problem: BrokenReason) {
         self.broken.push(number, problem);
     }
 
@@ -251,14 +251,14 @@ impl Importer {
                 self.errors += 1;
                 return Ok(());
             }
-            Some(other) => return Err(Problem::UnknownType(other.to_owned()).into()),
-            None => return Err(Problem::NoType.into()),
+            Some(other) => return Err(BrokenReason::UnknownType(other.to_owned()).into()),
+            None => return Err(BrokenReason::NoType.into()),
         };
-        let object = line.object.ok_or(Problem::NoObject)?.get().as_bytes();
+        let object = line.object.ok_or(BrokenReason::NoObject)?.get().as_bytes();
         let ts = line.ts.map(RawValue::get).filter(|ts| *ts != "null");
         let at = match ts {
-            Some(ts) => document::time(ts).ok_or_else(|| Problem::BadTime(ts.to_owned()))?,
-            None => self.at.ok_or(Problem::NoTime)?,
+            Some(ts) => document::time(ts).ok_or_else(|| BrokenReason::BadTime(ts.to_owned()))?,
+            None => self.at.ok_or(BrokenReason::NoTime)?,
         };
         let named = ResourceQuery {
             group: line.group.as_deref(),
@@ -282,7 +282,7 @@ impl Importer {
         object: &[u8],
     ) -> Result<(), PartRefusal> {
         if object.len() > MAX_BODY {
-            return Err(Problem::TooLong.into());
+            return Err(BrokenReason::TooLong.into());
         }
         let head = ImportedHead::parse(object)?;
         let or = |own: &Cow<'_, str>, other: &str| {
@@ -312,7 +312,7 @@ impl Importer {
         }
         let body = secrets
             .object(info, &api_version, &kind_name, object)
-            .ok_or(Problem::UnreadableSecret)?;
+            .ok_or(BrokenReason::UnreadableSecret)?;
         let name = secrets
             .name(info, &api_version, &kind_name, &head.name, &head.uid)
             .into_owned();
@@ -362,7 +362,7 @@ impl Importer {
             match cut {
                 InputLine::Whole(line) if line.trim_ascii().is_empty() => {}
                 InputLine::Whole(line) => take(self, number, line)?,
-                InputLine::TooLong => self.broken(number, Problem::TooLong),
+                InputLine::TooLong => self.broken(number, BrokenReason::TooLong),
             }
             progress(lines.bytes());
         }
@@ -383,7 +383,7 @@ impl Importer {
                 Ok(document) => self.document(0, document.get().as_bytes())?,
                 Err(error) => {
                     let number = self.objects.saturating_add(1);
-                    self.broken(number, Problem::Rest(error.to_string()));
+                    self.broken(number, BrokenReason::Rest(error.to_string()));
                     return Ok(());
                 }
             }
@@ -477,7 +477,7 @@ impl Importer {
     ) -> Result<(), ImportError> {
         let problem = match serde_json::from_slice::<Vec<&RawValue>>(array) {
             Ok(_) if depth >= DEPTH => {
-                Problem::NotAnObject(format!("more than {DEPTH} lists in lists"))
+                BrokenReason::NotAnObject(format!("more than {DEPTH} lists in lists"))
             }
             Ok(items) => {
                 for item in items {
@@ -485,7 +485,7 @@ impl Importer {
                 }
                 return Ok(());
             }
-            Err(error) => Problem::NotJson(json_error(&error)),
+            Err(error) => BrokenReason::NotJson(json_error(&error)),
         };
         let number = self.count(number);
         self.broken(number, problem);

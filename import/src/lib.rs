@@ -19,7 +19,7 @@ mod resources;
 mod secrets;
 mod writer;
 
-pub use error::{BrokenPart, BrokenParts, BrokenUnit, ImportError, Problem};
+pub use error::{BrokenPart, BrokenParts, BrokenReason, BrokenUnit, ImportError};
 pub use import::{ImportOptions, import};
 pub use outcome::{DroppedMembers, Imported};
 pub use secrets::SecretCounts;

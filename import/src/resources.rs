@@ -4,7 +4,7 @@
 //! Kubernetes' own clients guess plurals; a guess is marked as one.
 
 use crate::builtin_resources::{self, BuiltInResource};
-use crate::error::Problem;
+use crate::error::BrokenReason;
 use kubereel_format::{ResourceId, ResourceInfo};
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap};
@@ -76,7 +76,10 @@ impl KnownResource {
 
 impl InputResources {
     /// Finds the resource of an object.
-    pub(crate) fn find(&mut self, query: &ResourceQuery<'_>) -> Result<&ResourceInfo, Problem> {
+    pub(crate) fn find(
+        &mut self,
+        query: &ResourceQuery<'_>,
+    ) -> Result<&ResourceInfo, BrokenReason> {
         self.key.clear();
         for part in [
             query.group.unwrap_or("\u{1}"),
@@ -98,7 +101,7 @@ impl InputResources {
             self.queries.insert(self.key.clone(), at);
             at
         };
-        let resource = self.known.get_mut(at).ok_or(Problem::NoResource)?;
+        let resource = self.known.get_mut(at).ok_or(BrokenReason::NoResource)?;
         if query.namespaced && !resource.info.namespaced && !resource.is_scope_known {
             resource.info.namespaced = true;
             resource.renew();
@@ -170,7 +173,7 @@ impl InputResources {
         anew
     }
 
-    fn look_up(&mut self, query: &ResourceQuery<'_>) -> Result<usize, Problem> {
+    fn look_up(&mut self, query: &ResourceQuery<'_>) -> Result<usize, BrokenReason> {
         let (of_group, of_version) = match query.api_version.split_once('/') {
             Some((group, version)) => (group, version),
             None => ("", query.api_version),
@@ -178,15 +181,15 @@ impl InputResources {
         let group = query.group.unwrap_or(of_group);
         let version = query.version.unwrap_or(of_version);
         if version.is_empty() || (query.kind.is_empty() && query.plural.is_none()) {
-            return Err(Problem::NoResource);
+            return Err(BrokenReason::NoResource);
         }
         for name in [group, version, query.plural.unwrap_or_default(), query.kind] {
             if name.len() > MAX_NAME {
-                return Err(Problem::LongName("resource's name"));
+                return Err(BrokenReason::LongName("resource's name"));
             }
         }
         match query.plural {
-            Some("") => Err(Problem::NoResource),
+            Some("") => Err(BrokenReason::NoResource),
             Some(plural) => self.of_plural(group, version, plural, query),
             None => self.of_kind(group, version, query),
         }
@@ -198,7 +201,7 @@ impl InputResources {
         version: &str,
         plural: &str,
         query: &ResourceQuery<'_>,
-    ) -> Result<usize, Problem> {
+    ) -> Result<usize, BrokenReason> {
         let name = (group.to_owned(), version.to_owned(), plural.to_owned());
         if let Some(&at) = self.by_plural.get(&name) {
             self.name_kind(at, query.kind);
@@ -228,7 +231,7 @@ impl InputResources {
         group: &str,
         version: &str,
         query: &ResourceQuery<'_>,
-    ) -> Result<usize, Problem> {
+    ) -> Result<usize, BrokenReason> {
         let kind = (group.to_owned(), version.to_owned(), query.kind.to_owned());
         if let Some(&at) = self.by_kind.get(&kind) {
             return Ok(at);
@@ -251,12 +254,12 @@ impl InputResources {
         version: &str,
         source: &NameSource<'_>,
         query: &ResourceQuery<'_>,
-    ) -> Result<usize, Problem> {
+    ) -> Result<usize, BrokenReason> {
         let at = self.known.len();
         if at >= MAX_RESOURCES {
-            return Err(Problem::TooManyResources);
+            return Err(BrokenReason::TooManyResources);
         }
-        let number = u32::try_from(at).map_err(|_beyond| Problem::TooManyResources)?;
+        let number = u32::try_from(at).map_err(|_beyond| BrokenReason::TooManyResources)?;
         let mut info = ResourceInfo {
             id: ResourceId(number),
             group: group.to_owned(),
@@ -567,7 +570,7 @@ mod tests {
             assert!(resources.find(&kind("v1", &name)).is_ok());
         }
         let found = resources.find(&kind("v1", "More")).map(|info| info.id);
-        assert_eq!(found, Err(Problem::TooManyResources));
+        assert_eq!(found, Err(BrokenReason::TooManyResources));
         let found = resources.find(&kind("v1", "Kind0")).map(|info| info.id);
         assert_eq!(found, Ok(ResourceId(0)));
     }
@@ -576,9 +579,9 @@ mod tests {
     fn without_names_there_is_no_resource() {
         let long = "x".repeat(MAX_NAME + 1);
         for (query, problem) in [
-            (kind("", "Pod"), Problem::NoResource),
-            (kind("v1", ""), Problem::NoResource),
-            (kind("v1", &long), Problem::LongName("resource's name")),
+            (kind("", "Pod"), BrokenReason::NoResource),
+            (kind("v1", ""), BrokenReason::NoResource),
+            (kind("v1", &long), BrokenReason::LongName("resource's name")),
         ] {
             let found = InputResources::default().find(&query).map(|info| info.id);
             assert_eq!(found, Err(problem));

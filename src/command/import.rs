@@ -8,7 +8,7 @@ use crate::{arguments, files, redaction};
 use jiff::Timestamp;
 use kubereel_format::{OpenError, RecordedAt};
 use kubereel_history::{harmless, timetext};
-use kubereel_import::{BrokenParts, ImportError, ImportOptions, Imported, Problem};
+use kubereel_import::{BrokenParts, BrokenReason, ImportError, ImportOptions, Imported};
 use kubereel_redact::Extra;
 use std::fs::File;
 use std::io::{self, BufReader};
@@ -161,7 +161,7 @@ fn explain(error: &ImportError, file: &Path, reel: &Path) -> CommandError {
             let is_timeless = broken
                 .first
                 .iter()
-                .all(|one| one.problem == Problem::NoTime);
+                .all(|one| one.problem == BrokenReason::NoTime);
             if is_timeless && broken.count > 0 {
                 failed.hint("give the time of lines without ts with --at TIME")
             } else {

@@ -105,12 +105,22 @@ fn the_rooms_know_each_other_as_planned() {
             &["kubereel-cluster", "kubereel-format", "kubereel-history"],
         ),
         (
+            "kubereel-problems",
+            &[
+                "kubereel-cluster",
+                "kubereel-format",
+                "kubereel-history",
+                "kubereel-monitortests",
+            ],
+        ),
+        (
             "kubereel",
             &[
                 "kubereel-cluster",
                 "kubereel-format",
                 "kubereel-import",
                 "kubereel-monitortests",
+                "kubereel-problems",
                 "kubereel-recorder",
                 "kubereel-redact",
                 "kubereel-history",

@@ -1,0 +1,618 @@
+//! What the object of a problem depends on, at the time of its first sign: the edges that the API itself
+//! names (references, selectors, owners, words), each with a distance.
+
+use super::search::ExplainedReel;
+use crate::lookup::{match_labels, read, resources};
+use crate::problem::Problem;
+use crate::sign::{SignKind, items, text};
+use kubereel_format::{EventType, ObjectId, ResourceInfo, Seq};
+use kubereel_history::{LabelSelector, Timeline};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// More Pods of one problem are not looked at: they are alike.
+const MOST_PODS: usize = 5;
+/// More workloads of a namespace are not compared with a selector.
+const MOST_WORKLOADS: usize = 500;
+/// A name in a message that is shorter than this may be any word.
+const SHORTEST_NAME: usize = 4;
+
+/// A changed object's relation to a problem.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Relation {
+    /// How many steps lie between them.
+    pub(super) distance: u8,
+    /// The relation in words.
+    pub(super) via: String,
+    /// Whether the problem's own words name the object.
+    pub(super) is_named: bool,
+}
+
+/// The object of a problem and what it depends on.
+pub(super) struct Dependencies<'a> {
+    reel: ExplainedReel<'a>,
+    timeline: &'a Timeline,
+    problem: &'a Problem,
+    /// All words of the problem, in lower case.
+    pub(super) words: String,
+    tokens: BTreeSet<String>,
+    named: BTreeMap<(String, String, String), (u8, String)>,
+    /// Names that fields like `fooRef.name` hold, whatever kind they mean.
+    any_kind: BTreeMap<String, String>,
+    accounts: BTreeSet<String>,
+    managers: BTreeSet<String>,
+    labels: BTreeMap<String, String>,
+}
+
+impl<'a> Dependencies<'a> {
+    pub(super) fn of(reel: ExplainedReel<'a>, problem: &'a Problem) -> Self {
+        let found = reel.found;
+        let mut words = format!("{} {}", problem.reason, problem.message);
+        for sign in &problem.signs {
+            words = format!("{words} {}", sign.message);
+            let own = &sign.object;
+            for event in found.events.of(&own.kind, &own.namespace, &own.name) {
+                words = format!("{words} {}", event.message);
+            }
+        }
+        let split = |c: char| !(c.is_alphanumeric() || c == '-');
+        let tokens = words
+            .split(|c: char| split(c) && c != '.')
+            .chain(words.split(split))
+            .filter(|token| token.len() >= SHORTEST_NAME)
+            .map(str::to_owned)
+            .collect();
+        let mut own = Self {
+            reel,
+            timeline: reel.timeline,
+            problem,
+            words: words.to_lowercase(),
+            tokens,
+            named: BTreeMap::new(),
+            any_kind: BTreeMap::new(),
+            accounts: BTreeSet::new(),
+            managers: BTreeSet::new(),
+            labels: BTreeMap::new(),
+        };
+        own.collect();
+        own
+    }
+
+    fn name(&mut self, kind: &str, namespace: &str, name: &str, distance: u8, via: &str) {
+        if name.is_empty() {
+            return;
+        }
+        let key = (kind.to_owned(), namespace.to_owned(), name.to_owned());
+        let known = self.named.entry(key).or_insert((distance, via.to_owned()));
+        if distance < known.0 {
+            *known = (distance, via.to_owned());
+        }
+    }
+
+    fn collect(&mut self) {
+        let object = self.problem.object.clone();
+        self.name(
+            &object.kind,
+            &object.namespace,
+            &object.name,
+            0,
+            "the object itself",
+        );
+        if object.kind == "ClusterOperator" {
+            self.name(
+                "ClusterVersion",
+                "",
+                "version",
+                1,
+                "the release that it belongs to",
+            );
+        }
+        if let Some(resource) = object.resource {
+            let lives = self
+                .timeline
+                .lives(resource, &object.namespace, &object.name);
+            for life in lives {
+                self.take_object(life.object, &object.kind, &object.namespace);
+            }
+        }
+        for pod in self.problem.shown_by.iter().take(MOST_PODS) {
+            let kind = self.kind_of(*pod);
+            self.take_object(*pod, &kind, &object.namespace);
+        }
+        for node in self.problem.nodes.clone() {
+            self.name("Node", "", &node, 1, "the Node of its Pods");
+        }
+        self.name("Namespace", "", &object.namespace, 1, "its namespace");
+        if object.kind == "Service" {
+            self.take_service(&object.namespace, &object.name, 1);
+        }
+        self.take_services_of_words();
+        if self.problem.kind == SignKind::LeaderFlapping {
+            self.take_holders();
+        }
+    }
+
+    /// Takes the controllers of the Pods that held a Lease: their names begin what the holder is called.
+    fn take_holders(&mut self) {
+        let namespace = self.problem.object.namespace.clone();
+        let holder = self.problem.message.rsplit(' ').next().unwrap_or_default();
+        let pod = holder.split('_').next().unwrap_or_default().to_owned();
+        for resource in resources(self.timeline, "", "pods") {
+            for life in self.timeline.lives(resource, &namespace, &pod) {
+                let mut at = Some(life.object);
+                for _ in 0..4 {
+                    let Some(owner) = at.and_then(|at| self.reel.found.controllers.get(&at)) else {
+                        break;
+                    };
+                    let (kind, name, uid) = (&owner.kind, &owner.name, &owner.uid);
+                    at = self.reel.by_uid.get(uid.as_str()).copied();
+                    self.name(kind, &namespace, name, 1, "its Pods hold the Lease");
+                }
+            }
+        }
+    }
+
+    fn kind_of(&self, object: ObjectId) -> String {
+        let key = self.timeline.key_of(object);
+        let mut infos = self.timeline.resources().iter();
+        key.and_then(|key| infos.find(|info| info.id == key.resource))
+            .map(|info| info.kind.clone())
+            .unwrap_or_default()
+    }
+
+    /// Takes what the last versions of an object before the first sign refer to: a reference that was
+    /// just removed or added counts too.
+    fn take_object(&mut self, object: ObjectId, kind: &str, namespace: &str) {
+        let versions = self.timeline.reel().versions(object);
+        let before: Vec<Seq> = versions
+            .iter()
+            .copied()
+            .filter(|seq| *seq <= self.problem.from.seq)
+            .collect();
+        let last = before.iter().rev().take(2);
+        let first = versions.iter().take(usize::from(before.is_empty()));
+        let seqs: Vec<Seq> = last.chain(first).copied().collect();
+        for body in seqs.into_iter().filter_map(|seq| read(self.timeline, seq)) {
+            self.take_body(&body, kind, namespace);
+        }
+    }
+
+    fn take_body(&mut self, body: &Value, kind: &str, namespace: &str) {
+        for owner in items(body, "/metadata/ownerReferences") {
+            self.name(
+                text(owner, "/kind"),
+                namespace,
+                text(owner, "/name"),
+                1,
+                "its owner",
+            );
+            self.name(
+                text(owner, "/kind"),
+                "",
+                text(owner, "/name"),
+                1,
+                "its owner",
+            );
+        }
+        self.take_managing_labels(body, namespace);
+        for entry in items(body, "/metadata/managedFields") {
+            if text(entry, "/subresource") == "status" {
+                self.managers.insert(text(entry, "/manager").to_owned());
+            }
+        }
+        let specs = [
+            ("/spec", kind == "Pod"),
+            ("/spec/template/spec", true),
+            ("/spec/jobTemplate/spec/template/spec", true),
+        ];
+        for spec in specs
+            .iter()
+            .filter(|(_, is_pod)| *is_pod)
+            .filter_map(|(at, _)| body.pointer(at))
+        {
+            self.take_pod_spec(spec, namespace);
+        }
+        let labels = if kind == "Pod" {
+            "/metadata/labels"
+        } else {
+            "/spec/template/metadata/labels"
+        };
+        if let Some(labels) = body.pointer(labels).and_then(Value::as_object) {
+            let pairs = labels
+                .iter()
+                .filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())));
+            self.labels.extend(pairs);
+        }
+        self.take_spec(body, kind, namespace);
+    }
+
+    /// Takes what the specification of a kind that is no workload refers to.
+    fn take_spec(&mut self, body: &Value, kind: &str, namespace: &str) {
+        match kind {
+            "PersistentVolumeClaim" => {
+                self.name(
+                    "StorageClass",
+                    "",
+                    text(body, "/spec/storageClassName"),
+                    1,
+                    "its StorageClass",
+                );
+                self.name(
+                    "PersistentVolume",
+                    "",
+                    text(body, "/spec/volumeName"),
+                    1,
+                    "its volume",
+                );
+            }
+            "APIService" => {
+                let (at, name) = (
+                    text(body, "/spec/service/namespace"),
+                    text(body, "/spec/service/name"),
+                );
+                self.name("Service", at, name, 1, "the Service that serves it");
+                self.take_service(at, name, 2);
+            }
+            "HorizontalPodAutoscaler" => {
+                let target = |field| text(body, field).to_owned();
+                let (of, name) = (
+                    target("/spec/scaleTargetRef/kind"),
+                    target("/spec/scaleTargetRef/name"),
+                );
+                self.name(&of, namespace, &name, 1, "what it scales");
+            }
+            _ => {
+                if let Some(spec) = body.get("spec") {
+                    self.take_references(spec, "", 0);
+                }
+            }
+        }
+    }
+
+    /// Takes the labels by which deployment tools mark what they manage.
+    fn take_managing_labels(&mut self, body: &Value, namespace: &str) {
+        let label = |place: &str, name: &str| {
+            let found = body.pointer(place).and_then(|all| all.get(name));
+            found.and_then(Value::as_str).unwrap_or_default().to_owned()
+        };
+        let labels = "/metadata/labels";
+        for (tool, kind) in [
+            ("helm.toolkit.fluxcd.io", "HelmRelease"),
+            ("kustomize.toolkit.fluxcd.io", "Kustomization"),
+        ] {
+            let name = label(labels, &format!("{tool}/name"));
+            let mut at = label(labels, &format!("{tool}/namespace"));
+            if at.is_empty() {
+                namespace.clone_into(&mut at);
+            }
+            self.name(kind, &at, &name, 1, "it manages the object");
+        }
+        let instance = label(labels, "app.kubernetes.io/instance");
+        let release = label("/metadata/annotations", "meta.helm.sh/release-name");
+        for name in [instance, release]
+            .into_iter()
+            .filter(|name| !name.is_empty())
+        {
+            self.any_kind
+                .insert(name, "it manages the object".to_owned());
+        }
+    }
+
+    fn take_pod_spec(&mut self, spec: &Value, namespace: &str) {
+        let mut name = |kind: &str, name: &str, via: &str| self.name(kind, namespace, name, 1, via);
+        for volume in items(spec, "/volumes") {
+            name(
+                "ConfigMap",
+                text(volume, "/configMap/name"),
+                "mounted by its Pods",
+            );
+            name(
+                "Secret",
+                text(volume, "/secret/secretName"),
+                "mounted by its Pods",
+            );
+            name(
+                "PersistentVolumeClaim",
+                text(volume, "/persistentVolumeClaim/claimName"),
+                "mounted by its Pods",
+            );
+            for source in items(volume, "/projected/sources") {
+                name(
+                    "ConfigMap",
+                    text(source, "/configMap/name"),
+                    "mounted by its Pods",
+                );
+                name(
+                    "Secret",
+                    text(source, "/secret/name"),
+                    "mounted by its Pods",
+                );
+            }
+        }
+        for list in ["/containers", "/initContainers"] {
+            for container in items(spec, list) {
+                for source in items(container, "/envFrom") {
+                    name(
+                        "ConfigMap",
+                        text(source, "/configMapRef/name"),
+                        "read by its containers",
+                    );
+                    name(
+                        "Secret",
+                        text(source, "/secretRef/name"),
+                        "read by its containers",
+                    );
+                }
+                for env in items(container, "/env") {
+                    let at = |kind: &str| text(env, &format!("/valueFrom/{kind}/name")).to_owned();
+                    name(
+                        "ConfigMap",
+                        &at("configMapKeyRef"),
+                        "read by its containers",
+                    );
+                    name("Secret", &at("secretKeyRef"), "read by its containers");
+                }
+            }
+        }
+        for secret in items(spec, "/imagePullSecrets") {
+            name(
+                "Secret",
+                text(secret, "/name"),
+                "its Pods pull images with it",
+            );
+        }
+        let account = match text(spec, "/serviceAccountName") {
+            "" => "default",
+            account => account,
+        };
+        name("ServiceAccount", account, "the ServiceAccount of its Pods");
+        self.accounts.insert(account.to_owned());
+        for (field, kind) in [
+            ("/priorityClassName", "PriorityClass"),
+            ("/runtimeClassName", "RuntimeClass"),
+            ("/nodeName", "Node"),
+        ] {
+            self.name(kind, "", text(spec, field), 1, "named by its Pods");
+        }
+    }
+
+    /// Takes names that fields like `configRef.name` and `secretName` hold.
+    // The depth is bounded: deeper references are not looked for.
+    fn take_references(&mut self, value: &Value, field: &str, depth: u8) {
+        match value {
+            Value::Object(members) if depth < 8 => {
+                for (member, value) in members {
+                    let is_ref = field.ends_with("Ref") && member == "name";
+                    let is_name =
+                        member != "name" && (member.ends_with("Name") || member.ends_with("Ref"));
+                    if let Some(name) = value.as_str().filter(|_| is_ref || is_name) {
+                        let via = if is_ref { field } else { member };
+                        self.any_kind
+                            .insert(name.to_owned(), format!("named by its field {via}"));
+                    }
+                    self.take_references(value, member, depth + 1);
+                }
+            }
+            Value::Array(list) if depth < 8 => {
+                for item in list {
+                    let singular = field.strip_suffix('s').unwrap_or(field).to_owned();
+                    self.take_references(item, &singular, depth + 1);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Takes the Pods behind a Service, and the workloads that its selector selects or selected.
+    fn take_service(&mut self, namespace: &str, name: &str, distance: u8) {
+        let mut owners: BTreeSet<(String, String)> = BTreeSet::new();
+        for uid in self.reel.found.services.pods_of(namespace, name) {
+            let mut at = self.reel.by_uid.get(uid).copied();
+            for _ in 0..4 {
+                let Some(owner) = at.and_then(|at| self.reel.found.controllers.get(&at)) else {
+                    break;
+                };
+                owners.insert((owner.kind.clone(), owner.name.clone()));
+                at = self.reel.by_uid.get(owner.uid.as_str()).copied();
+            }
+        }
+        for selector in self.selectors(namespace, name) {
+            owners.extend(self.selected(namespace, &selector));
+        }
+        for (kind, name) in owners {
+            self.name(
+                &kind,
+                namespace,
+                &name,
+                distance,
+                "its Pods are behind the Service",
+            );
+        }
+    }
+
+    /// Gives the selectors that a Service has and had.
+    fn selectors(&self, namespace: &str, name: &str) -> Vec<LabelSelector> {
+        let mut all = Vec::new();
+        for resource in resources(self.timeline, "", "services") {
+            for life in self.timeline.lives(resource, namespace, name) {
+                let versions = self.timeline.reel().versions(life.object).iter();
+                for body in versions.filter_map(|seq| read(self.timeline, *seq)) {
+                    all.extend(body.pointer("/spec/selector").and_then(match_labels));
+                }
+            }
+        }
+        all
+    }
+
+    /// Gives the workloads whose Pods a selector selects.
+    fn selected(&self, namespace: &str, selector: &LabelSelector) -> Vec<(String, String)> {
+        let mut all = Vec::new();
+        for info in self.timeline.resources().iter() {
+            let is_workload = info.group == "apps"
+                && matches!(
+                    info.plural.as_str(),
+                    "deployments" | "statefulsets" | "daemonsets"
+                );
+            let objects = self.timeline.objects_of(info.id).iter();
+            let objects = objects.filter(|_| is_workload).take(MOST_WORKLOADS);
+            for &object in objects {
+                let Some(key) = self
+                    .timeline
+                    .key_of(object)
+                    .filter(|key| key.namespace == namespace)
+                else {
+                    continue;
+                };
+                let last = self.timeline.reel().versions(object).last();
+                let body = last.and_then(|seq| read(self.timeline, *seq));
+                let labels: Option<BTreeMap<String, String>> = body.and_then(|body| {
+                    let labels = body
+                        .pointer("/spec/template/metadata/labels")?
+                        .as_object()?;
+                    let pairs = labels.iter();
+                    Some(
+                        pairs
+                            .filter_map(|(name, value)| {
+                                Some((name.clone(), value.as_str()?.to_owned()))
+                            })
+                            .collect(),
+                    )
+                });
+                if labels.is_some_and(|labels| selector.matches(&labels)) {
+                    all.push((info.kind.clone(), key.name.clone()));
+                }
+            }
+        }
+        all
+    }
+
+    /// Takes the Services that the words of an error name: `https://NAME.NAMESPACE.svc`.
+    fn take_services_of_words(&mut self) {
+        let words = self.words.clone();
+        let hosts = words.split(|c: char| c.is_whitespace() || "/\":,".contains(c));
+        for host in hosts.filter(|host| host.contains(".svc")) {
+            let mut parts = host.split('.');
+            if let (Some(name), Some(namespace)) = (parts.next(), parts.next()) {
+                self.name(
+                    "Service",
+                    namespace,
+                    name,
+                    1,
+                    "the words of the error name it",
+                );
+                self.take_service(namespace, name, 2);
+            }
+        }
+    }
+
+    /// Tells how an object is related to the problem; `body` is read only where a relation needs it.
+    pub(super) fn relation(
+        &self,
+        info: &ResourceInfo,
+        namespace: &str,
+        name: &str,
+        body: &dyn Fn() -> Option<Value>,
+    ) -> Option<Relation> {
+        let of = |distance: u8, via: &str| {
+            Some(Relation {
+                distance,
+                via: via.to_owned(),
+                is_named: self.is_named(name),
+            })
+        };
+        let key = (info.kind.clone(), namespace.to_owned(), name.to_owned());
+        if let Some((distance, via)) = self.named.get(&key) {
+            return of(*distance, via);
+        }
+        let own = self.problem.object.namespace.as_str();
+        let is_near = namespace.is_empty() || own.is_empty() || namespace == own;
+        if self.is_named(name) && (is_near || self.tokens.contains(namespace)) {
+            return of(1, "the words of the problem name it");
+        }
+        if let Some(via) = self.any_kind.get(name).filter(|_| is_near) {
+            return of(1, via);
+        }
+        match info.kind.as_str() {
+            "ResourceQuota" | "LimitRange" if namespace == own && !own.is_empty() => {
+                of(1, "it limits the namespace")
+            }
+            "NetworkPolicy" if namespace == own && !own.is_empty() => self
+                .selects(&body()?, "/spec/podSelector")
+                .then(|| of(2, "it selects its Pods"))?,
+            "RoleBinding" | "ClusterRoleBinding" if namespace == own || namespace.is_empty() => {
+                self.binds(&body()?)
+                    .then(|| of(1, "it binds the ServiceAccount of its Pods"))?
+            }
+            "Role" | "ClusterRole" if namespace == own || namespace.is_empty() => self
+                .is_bound(&info.kind, name)
+                .then(|| of(2, "it holds the rights of its ServiceAccount"))?,
+            "Node" if self.problem.kind == SignKind::Unschedulable => {
+                of(1, "a Node that its Pods could run on")
+            }
+            "MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration"
+                if self.words.contains("webhook") =>
+            {
+                of(1, "it is called for the object")
+            }
+            "Deployment" | "ConfigMap" | "StatefulSet"
+                if self.problem.kind == SignKind::Condition =>
+            {
+                let is_managers = |manager: &String| {
+                    manager.len() >= SHORTEST_NAME
+                        && (name.contains(manager.as_str()) || manager.contains(name))
+                };
+                self.managers
+                    .iter()
+                    .any(is_managers)
+                    .then(|| of(2, "it belongs to the controller that writes the status"))?
+            }
+            _ => None,
+        }
+    }
+
+    fn is_named(&self, name: &str) -> bool {
+        name.len() >= SHORTEST_NAME && self.tokens.contains(name)
+    }
+
+    fn selects(&self, body: &Value, at: &str) -> bool {
+        let selector = body.pointer(at).and_then(match_labels);
+        selector.is_some_and(|selector| selector.is_empty() || selector.matches(&self.labels))
+    }
+
+    /// Tells whether a binding's subjects name an account of the problem's Pods.
+    fn binds(&self, body: &Value) -> bool {
+        items(body, "/subjects").iter().any(|subject| {
+            let at = text(subject, "/namespace");
+            text(subject, "/kind") == "ServiceAccount"
+                && (at.is_empty() || at == self.problem.object.namespace)
+                && self.accounts.contains(text(subject, "/name"))
+        })
+    }
+
+    /// Tells whether a binding gave the rights of a role to an account of the problem's Pods.
+    fn is_bound(&self, kind: &str, name: &str) -> bool {
+        let group = "rbac.authorization.k8s.io";
+        let plurals = ["rolebindings", "clusterrolebindings"].into_iter();
+        let bindings = plurals.flat_map(|plural| resources(self.timeline, group, plural));
+        bindings
+            .flat_map(|resource| self.timeline.objects_of(resource).iter().copied())
+            .filter(|object| {
+                let key = self.timeline.key_of(*object);
+                key.is_some_and(|key| {
+                    key.namespace.is_empty() || key.namespace == self.problem.object.namespace
+                })
+            })
+            .any(|object| {
+                let versions = self.timeline.reel().versions(object).iter();
+                let mut living = versions
+                    .rev()
+                    .filter(|seq| self.timeline.reel().kind_of(**seq) != Some(EventType::Deleted));
+                let body = living.next().and_then(|seq| read(self.timeline, *seq));
+                body.is_some_and(|body| {
+                    text(&body, "/roleRef/kind") == kind
+                        && text(&body, "/roleRef/name") == name
+                        && self.binds(&body)
+                })
+            })
+    }
+}

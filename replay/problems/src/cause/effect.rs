@@ -1,0 +1,419 @@
+//! Which change can have which effect: how much the change of a field explains a sign, from 0 (not at
+//! all) to above 1 (it explains just this).
+
+use crate::sign::SignKind;
+use kubereel_history::ChangeKind;
+use serde_json::Value;
+
+/// A change, as far as its effect depends on it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ChangedField<'a> {
+    /// The kind of the object.
+    pub(super) kind: &'a str,
+    /// The field, as `kubereel diff` writes it; empty for the whole object.
+    pub(super) path: &'a str,
+    /// What happened there.
+    pub(super) change: ChangeKind,
+    pub(super) old: Option<&'a Value>,
+    pub(super) new: Option<&'a Value>,
+}
+
+impl ChangedField<'_> {
+    fn has(&self, words: &[&str]) -> bool {
+        words.iter().any(|word| self.path.contains(word))
+    }
+
+    fn is_whole(&self) -> bool {
+        self.path.is_empty()
+    }
+
+    fn is_deletion(&self) -> bool {
+        self.is_whole() && self.change == ChangeKind::Removed
+    }
+
+    fn is_decrease(&self) -> bool {
+        let number = |value: Option<&Value>| value.and_then(Value::as_i64);
+        number(self.old)
+            .zip(number(self.new))
+            .is_some_and(|(old, new)| new < old)
+    }
+}
+
+/// Says how much a change explains a sign; `words` are those of the problem, in lower case.
+pub(super) fn effect(sign: SignKind, words: &str, field: ChangedField<'_>) -> f64 {
+    if field.has(&["finalizers", "deletionTimestamp"]) {
+        return match sign {
+            SignKind::DeletionStuck | SignKind::NamespaceStuck | SignKind::PodTerminating => 1.0,
+            _ => 0.0,
+        };
+    }
+    match field.kind {
+        "Deployment"
+        | "DeploymentConfig"
+        | "StatefulSet"
+        | "DaemonSet"
+        | "Job"
+        | "CronJob"
+        | "ReplicaSet"
+        | "ReplicationController"
+        | "Rollout"
+        | "Pod" => workload(sign, words, field),
+        "ConfigMap" | "Secret" => data(sign, words, field),
+        "ServiceAccount" | "Role" | "ClusterRole" | "RoleBinding" | "ClusterRoleBinding" => {
+            access(sign, words, field)
+        }
+        "Node" => node(sign, words, field),
+        "PersistentVolumeClaim" | "PersistentVolume" | "StorageClass" | "CSIDriver" => {
+            storage(sign, field)
+        }
+        "Service" | "NetworkPolicy" | "APIService" => network(sign, field),
+        "PodDisruptionBudget" if sign == SignKind::DrainHeld => 1.2,
+        "ResourceQuota"
+        | "LimitRange"
+        | "Namespace"
+        | "PriorityClass"
+        | "RuntimeClass"
+        | "SecurityContextConstraints"
+        | "MutatingWebhookConfiguration"
+        | "ValidatingWebhookConfiguration"
+        | "ValidatingAdmissionPolicy"
+        | "ValidatingAdmissionPolicyBinding" => admission(sign, words, field),
+        "ClusterVersion" if field.has(&["desiredUpdate"]) => match sign {
+            SignKind::ReleaseNotAccepted | SignKind::VersionFailing => 1.3,
+            // An upgrade touches every operator; that alone explains little.
+            SignKind::OperatorDegraded | SignKind::OperatorUnavailable => 0.45,
+            _ => 0.2,
+        },
+        "ClusterVersion" => 0.2,
+        _ => custom(sign, field),
+    }
+}
+
+/// Rights, and the accounts that have them.
+fn access(sign: SignKind, words: &str, field: ChangedField<'_>) -> f64 {
+    match (field.kind, sign) {
+        ("ServiceAccount", SignKind::CreateFailed) if field.is_deletion() => 1.3,
+        ("ServiceAccount", SignKind::ImagePull) if field.has(&["imagePullSecrets"]) => 1.0,
+        ("ServiceAccount", SignKind::ContainerExit | SignKind::JobFailed)
+            if is_forbidden(words) =>
+        {
+            0.9
+        }
+        ("ServiceAccount", _) => 0.2,
+        _ if is_forbidden(words) => 1.4,
+        (_, SignKind::ContainerExit | SignKind::Condition | SignKind::JobFailed) => 0.4,
+        _ => 0.1,
+    }
+}
+
+/// What decides which objects are admitted.
+fn admission(sign: SignKind, words: &str, field: ChangedField<'_>) -> f64 {
+    let says = |any: &[&str]| any.iter().any(|word| words.contains(word));
+    match (field.kind, sign) {
+        ("ResourceQuota", SignKind::CreateFailed) if says(&["quota"]) => 1.4,
+        ("LimitRange", SignKind::CreateFailed)
+            if says(&["maximum", "minimum", "limitrange", "limit range"]) =>
+        {
+            1.4
+        }
+        ("LimitRange", SignKind::OutOfMemory) => 0.8,
+        ("Namespace", SignKind::CreateFailed) if field.has(&["labels"]) && says(&["violates"]) => {
+            1.4
+        }
+        (
+            "PriorityClass" | "RuntimeClass" | "SecurityContextConstraints",
+            SignKind::CreateFailed | SignKind::Unschedulable,
+        ) => 1.1,
+        (
+            "LimitRange"
+            | "ResourceQuota"
+            | "Namespace"
+            | "PriorityClass"
+            | "RuntimeClass"
+            | "SecurityContextConstraints",
+            _,
+        ) => 0.1,
+        _ if says(&["webhook", "denied"]) => 1.2,
+        _ => 0.1,
+    }
+}
+
+fn storage(sign: SignKind, field: ChangedField<'_>) -> f64 {
+    let is_class = ["StorageClass", "CSIDriver"].contains(&field.kind);
+    match sign {
+        SignKind::ClaimPending if is_class => 1.4,
+        SignKind::ClaimPending => 0.6,
+        SignKind::Unschedulable | SignKind::VolumeMount | SignKind::Volume if is_class => 0.8,
+        SignKind::VolumeMount | SignKind::Unschedulable | SignKind::PodPending if !is_class => 1.0,
+        _ => 0.1,
+    }
+}
+
+fn network(sign: SignKind, field: ChangedField<'_>) -> f64 {
+    match (field.kind, sign) {
+        ("Service", SignKind::NoEndpoints) if field.has(&["spec.selector"]) => 1.4,
+        ("Service", SignKind::NoEndpoints) if field.is_whole() => 0.6,
+        ("Service", SignKind::ApiService | SignKind::CreateFailed) => 0.9,
+        ("Service", _) if field.is_deletion() => 0.7,
+        ("Service", _) => 0.4,
+        ("APIService", _) if field.has(&["spec.service"]) => 1.3,
+        ("APIService", _) => 0.7,
+        (
+            _,
+            SignKind::ContainerExit
+            | SignKind::Probe
+            | SignKind::Condition
+            | SignKind::JobFailed
+            | SignKind::ApiService,
+        ) => 0.6,
+        _ => 0.1,
+    }
+}
+
+fn is_forbidden(words: &str) -> bool {
+    [
+        "forbidden",
+        "unauthorized",
+        "cannot list",
+        "cannot get",
+        "cannot create",
+    ]
+    .iter()
+    .any(|word| words.contains(word))
+}
+
+/// Which fields of a Pod's specification explain a sign, and how much the others do.
+fn template_fields(sign: SignKind) -> (&'static [&'static str], f64, f64) {
+    const RUN: &[&str] = &["command", "args", ".env", "envFrom", ".image", "Probe"];
+    const START: &[&str] = &[
+        "command",
+        "args",
+        ".image",
+        "volumeMounts",
+        "securityContext",
+    ];
+    const PLACE: &[&str] = &[
+        "requests",
+        "limits",
+        "nodeSelector",
+        "affinity",
+        "tolerations",
+        "topologySpread",
+        "schedulerName",
+        "nodeName",
+        "resources",
+    ];
+    const ADMIT: &[&str] = &[
+        "securityContext",
+        "serviceAccount",
+        "priorityClass",
+        "runtimeClass",
+        "resources",
+        "host",
+    ];
+    match sign {
+        SignKind::ImagePull => (&[".image", "imagePull"], 1.3, 0.15),
+        SignKind::ContainerConfig => (
+            &[".env", "envFrom", "volumes", "securityContext"],
+            1.1,
+            0.25,
+        ),
+        SignKind::ContainerStart => (START, 1.1, 0.4),
+        SignKind::OutOfMemory => (&["limits.memory", "limits"], 1.3, 0.5),
+        SignKind::ContainerExit | SignKind::JobFailed | SignKind::PodFailed => (RUN, 1.1, 0.5),
+        SignKind::Probe => (&["Probe"], 1.3, 0.7),
+        SignKind::Unschedulable => (PLACE, 1.3, 0.2),
+        SignKind::PodPending | SignKind::VolumeMount | SignKind::Sandbox => (
+            &["volumes", "volumeClaimTemplates", "serviceAccount"],
+            1.1,
+            0.4,
+        ),
+        SignKind::CreateFailed => (ADMIT, 1.1, 0.4),
+        SignKind::NoEndpoints => (&["template.metadata.labels"], 1.3, 0.4),
+        SignKind::RolloutStuck
+        | SignKind::Unavailable
+        | SignKind::ReplicasMissing
+        | SignKind::LeaderFlapping => (RUN, 1.0, 0.7),
+        _ => (&[], 0.0, 0.3),
+    }
+}
+
+fn workload(sign: SignKind, words: &str, field: ChangedField<'_>) -> f64 {
+    if field.is_whole() {
+        // A deletion takes what it served away; something new may never have worked.
+        return match (field.is_deletion(), sign) {
+            (true, SignKind::NoEndpoints | SignKind::ApiService | SignKind::CreateFailed) => 1.1,
+            (true, SignKind::Condition | SignKind::DeletionStuck | SignKind::NamespaceStuck) => 0.9,
+            (true, _) => 0.3,
+            (false, _) => 0.5,
+        };
+    }
+    if field.path == "spec.replicas" {
+        let is_zero = field.new.and_then(Value::as_i64) == Some(0);
+        return match sign {
+            _ if is_zero => match sign {
+                SignKind::NoEndpoints | SignKind::ApiService | SignKind::CreateFailed => 1.3,
+                SignKind::Condition | SignKind::DeletionStuck | SignKind::NamespaceStuck => 1.1,
+                _ => 0.3,
+            },
+            SignKind::Unschedulable | SignKind::CreateFailed if !field.is_decrease() => 0.9,
+            SignKind::OutOfMemory | SignKind::DrainHeld if field.is_decrease() => 0.6,
+            _ => 0.1,
+        };
+    }
+    if field.has(&[
+        "metadata.annotations",
+        "revisionHistory",
+        "metadata.finalizers",
+    ]) {
+        return 0.1;
+    }
+    let is_template = [
+        "spec.template",
+        "spec.jobTemplate",
+        "spec.volumeClaimTemplates",
+    ]
+    .iter()
+    .any(|start| field.path.starts_with(start))
+        || field.kind == "Pod" && field.path.starts_with("spec");
+    if !is_template {
+        return if field.path.starts_with("spec") {
+            0.4
+        } else {
+            0.0
+        };
+    }
+    let (telling, much, little) = template_fields(sign);
+    let is_telling = field.has(telling);
+    // A probe that was made stricter kills containers only where the kubelet says so.
+    if is_telling && field.has(&["Probe"]) && sign == SignKind::ContainerExit {
+        return if words.contains("probe") { 1.3 } else { 0.6 };
+    }
+    if is_telling { much } else { little }
+}
+
+fn data(sign: SignKind, words: &str, field: ChangedField<'_>) -> f64 {
+    if field.path.starts_with("metadata") {
+        return 0.0;
+    }
+    match sign {
+        SignKind::DeletionStuck => 0.6,
+        SignKind::ContainerConfig | SignKind::VolumeMount | SignKind::PodPending => {
+            let is_gone = field.change == ChangeKind::Removed;
+            if is_gone { 1.3 } else { 0.5 }
+        }
+        // New data breaks nobody who did without it.
+        _ if field.is_whole() && field.change == ChangeKind::Added => 0.2,
+        SignKind::ContainerExit | SignKind::JobFailed | SignKind::PodFailed => 1.2,
+        SignKind::Probe => 1.0,
+        SignKind::ContainerStart | SignKind::Condition => 0.9,
+        SignKind::ImagePull if field.kind == "Secret" => 1.1,
+        SignKind::OutOfMemory => 0.6,
+        SignKind::RolloutStuck | SignKind::Unavailable | SignKind::NoEndpoints => 0.7,
+        SignKind::CreateFailed | SignKind::ApiService if words.contains("x509") => 1.1,
+        SignKind::Certificate => 0.8,
+        _ => 0.1,
+    }
+}
+
+fn node(sign: SignKind, words: &str, field: ChangedField<'_>) -> f64 {
+    let is_gone = field.is_deletion();
+    match sign {
+        SignKind::Unschedulable => {
+            if field.has(&["metadata.labels"]) {
+                let is_about_labels = words.contains("selector") || words.contains("affinity");
+                return if is_about_labels { 1.4 } else { 0.2 };
+            }
+            if field.has(&["spec.taints"]) {
+                return if words.contains("taint") { 1.4 } else { 0.4 };
+            }
+            if field.has(&["spec.unschedulable"]) {
+                if field.change == ChangeKind::Removed {
+                    return 0.0;
+                }
+                return if words.contains("unschedulable") {
+                    1.3
+                } else {
+                    0.5
+                };
+            }
+            if field.has(&["status.allocatable"]) || is_gone {
+                return if words.contains("insufficient") {
+                    1.1
+                } else {
+                    0.4
+                };
+            }
+            0.1
+        }
+        SignKind::Evicted | SignKind::PodTerminating if field.has(&["spec.taints"]) => 0.9,
+        SignKind::NodeNotReady | SignKind::PoolDegraded if field.has(&["desiredConfig"]) => 1.1,
+        SignKind::DrainHeld | SignKind::NodeCordoned if field.has(&["spec.unschedulable"]) => 1.0,
+        _ => 0.1,
+    }
+}
+
+/// Custom resources, and built-in ones without an entry of their own.
+fn custom(sign: SignKind, field: ChangedField<'_>) -> f64 {
+    let is_spec = field.path.starts_with("spec") || field.path.starts_with("data");
+    match sign {
+        SignKind::Condition | SignKind::Certificate if is_spec => 1.2,
+        SignKind::OperatorDegraded | SignKind::OperatorUnavailable | SignKind::VersionFailing
+            if is_spec =>
+        {
+            0.9
+        }
+        _ if is_spec => 0.8,
+        SignKind::Condition if field.is_whole() => 0.6,
+        _ if field.is_deletion() => 0.5,
+        _ if field.is_whole() => 0.3,
+        _ => 0.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn of(sign: SignKind, words: &str, kind: &str, path: &str) -> f64 {
+        let value = json!(1);
+        effect(
+            sign,
+            words,
+            ChangedField {
+                kind,
+                path,
+                change: ChangeKind::Changed,
+                old: Some(&value),
+                new: Some(&value),
+            },
+        )
+    }
+
+    #[test]
+    fn a_change_explains_what_it_can_have_effected() {
+        let image = "spec.template.spec.containers[web].image";
+        let probe = "spec.template.spec.containers[web].readinessProbe.httpGet.path";
+        assert!(
+            of(SignKind::ImagePull, "", "Deployment", image)
+                > of(SignKind::ImagePull, "", "Deployment", probe)
+        );
+        assert!(
+            of(SignKind::Probe, "", "Deployment", probe)
+                > of(SignKind::Probe, "", "Deployment", image)
+        );
+        let labels = "metadata.labels.zone";
+        let words = "0/3 nodes are available: didn't match pod's node affinity/selector";
+        assert!(of(SignKind::Unschedulable, words, "Node", labels) > 1.0);
+        assert!(of(SignKind::ImagePull, words, "Node", labels) < 0.2);
+        let denied = "pods is forbidden: user cannot list resource";
+        assert!(of(SignKind::ContainerExit, denied, "RoleBinding", "subjects") > 1.0);
+    }
+
+    #[test]
+    fn labels_and_annotations_of_data_explain_nothing() {
+        let at = "metadata.annotations[\"a/b\"]";
+        assert!(of(SignKind::ContainerExit, "", "ConfigMap", at) < 0.01);
+    }
+}

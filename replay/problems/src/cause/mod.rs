@@ -1,0 +1,12 @@
+//! Causes: changes of what the object of a problem depends on, before its first sign, which can have
+//! that effect.
+//!
+//! A cause is a candidate and never a proof. Its score grows with the closeness in the graph of
+//! references, the closeness in time, the effect that such a change can have, and with words of the
+//! problem that name the changed object. Nothing is shown rather than a guess below the threshold.
+
+mod dependencies;
+mod effect;
+mod search;
+
+pub(crate) use search::{ExplainedReel, explain};

@@ -1,0 +1,343 @@
+//! The search for causes: which changes are candidates, and their scores.
+
+use super::dependencies::{Dependencies, Relation};
+use super::effect::{ChangedField, effect};
+use crate::collect::Collected;
+use crate::lookup::read;
+use crate::problem::{Cause, Problem, ProblemObject};
+use crate::sign::SignKind;
+use kubereel_cluster::RecordMark;
+use kubereel_format::{EventType, Evidence, ObjectId, ResourceInfo, Seq};
+use kubereel_history::{Change, ChangeKind, CursorStep, SteppedOver, Timeline};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// How long before the first sign a change is looked for, in microseconds: 60 min.
+const WINDOW: i64 = 3_600_000_000;
+/// What was received shortly after the sign may have been written before it, in microseconds.
+const TIE: i64 = 200_000;
+/// More versions of one object in the window are not read, the oldest left out.
+const MOST_VERSIONS: usize = 40;
+/// More candidates are not shown.
+const MOST_CAUSES: usize = 5;
+/// A candidate that scores less is a guess.
+const THRESHOLD: f64 = 30.0;
+/// One that scores this much less than the best is noise beside it.
+const SHARE_OF_BEST: f64 = 0.4;
+
+/// Resources that only show what others did.
+fn is_reaction(info: &ResourceInfo) -> bool {
+    let plural = info.plural.as_str();
+    match info.group.as_str() {
+        "" => [
+            "events",
+            "endpoints",
+            "pods",
+            "componentstatuses",
+            "bindings",
+        ]
+        .contains(&plural),
+        "apps" => ["replicasets", "controllerrevisions"].contains(&plural),
+        "config.openshift.io" => plural == "clusteroperators",
+        group => [
+            "events.k8s.io",
+            "coordination.k8s.io",
+            "discovery.k8s.io",
+            "metrics.k8s.io",
+            "certificates.k8s.io",
+        ]
+        .contains(&group),
+    }
+}
+
+/// A reel, and what the pass over it found.
+#[derive(Clone, Copy)]
+pub(crate) struct ExplainedReel<'a> {
+    pub(crate) timeline: &'a Timeline,
+    pub(crate) found: &'a Collected,
+    /// The objects of the uids that controllers and endpoints name.
+    pub(crate) by_uid: &'a BTreeMap<&'a str, ObjectId>,
+}
+
+/// Finds the causes of the first problems of a list.
+pub(crate) fn explain(reel: ExplainedReel<'_>, problems: &mut [Problem], most: usize) {
+    let timeline = reel.timeline;
+    let candidates: Vec<(&ResourceInfo, ObjectId)> = timeline
+        .resources()
+        .iter()
+        .filter(|info| !is_reaction(info))
+        .flat_map(|info| {
+            let objects = timeline.objects_of(info.id).iter();
+            objects.map(move |object| (info, *object))
+        })
+        .collect();
+    for problem in problems.iter_mut().take(most) {
+        if problem.is_planned || problem.kind == SignKind::ApiOutage {
+            continue;
+        }
+        let causes = Search::new(reel, problem).run(&candidates);
+        problem.causes = causes;
+    }
+    inherit(problems);
+}
+
+/// Gives a problem the causes of the problem that explains it.
+fn inherit(problems: &mut [Problem]) {
+    for at in 0..problems.len() {
+        let by = problems.get(at).and_then(|problem| problem.consequence_of);
+        let Some(root) = by.and_then(|by| problems.get(by)).cloned() else {
+            continue;
+        };
+        let Some(problem) = problems.get_mut(at) else {
+            continue;
+        };
+        for mut cause in root.causes {
+            let is_known = problem.causes.iter().any(|own| own.at.seq == cause.at.seq);
+            if !is_known {
+                cause.chain.push(root.object.clone());
+                cause.score *= 0.9;
+                problem.causes.push(cause);
+            }
+        }
+        sort(&mut problem.causes);
+    }
+}
+
+fn sort(causes: &mut Vec<Cause>) {
+    causes.sort_by(|one, other| {
+        let by_score = other.score.total_cmp(&one.score);
+        by_score.then(other.at.cmp(&one.at))
+    });
+    let best = causes.first().map_or(0.0, |cause| cause.score);
+    causes.retain(|cause| cause.score >= THRESHOLD && cause.score >= best * SHARE_OF_BEST);
+    causes.truncate(MOST_CAUSES);
+}
+
+struct Search<'a> {
+    timeline: &'a Timeline,
+    problem: &'a Problem,
+    dependencies: Dependencies<'a>,
+}
+
+impl<'a> Search<'a> {
+    fn new(reel: ExplainedReel<'a>, problem: &'a Problem) -> Self {
+        Self {
+            timeline: reel.timeline,
+            problem,
+            dependencies: Dependencies::of(reel, problem),
+        }
+    }
+
+    fn run(&self, candidates: &[(&ResourceInfo, ObjectId)]) -> Vec<Cause> {
+        let mut causes = Vec::new();
+        for &(info, object) in candidates {
+            let seqs = self.changed(object);
+            let Some(&last) = seqs.last() else {
+                continue;
+            };
+            let Some(key) = self.timeline.key_of(object) else {
+                continue;
+            };
+            let body = || self.last_body(object, last);
+            let related = self
+                .dependencies
+                .relation(info, &key.namespace, &key.name, &body);
+            let Some(relation) = related else {
+                continue;
+            };
+            let named = ProblemObject {
+                kind: info.kind.clone(),
+                namespace: key.namespace.clone(),
+                name: key.name.clone(),
+                resource: Some(info.id),
+            };
+            for seq in seqs {
+                causes.extend(self.cause(info, object, seq, &named, &relation));
+            }
+        }
+        // Of several changes of one object, the best one stands for it.
+        causes.sort_by(|one: &Cause, other| other.score.total_cmp(&one.score));
+        let mut best: Vec<Cause> = Vec::new();
+        for cause in causes {
+            if !best.iter().any(|own| own.object == cause.object) {
+                best.push(cause);
+            }
+        }
+        sort(&mut best);
+        best
+    }
+
+    /// Gives the versions of an object that may have caused the problem.
+    fn changed(&self, object: ObjectId) -> Vec<Seq> {
+        let onset = self.problem.from.at;
+        let reel = self.timeline.reel();
+        let versions = reel.versions(object);
+        let end = versions.partition_point(|seq| {
+            *seq < self.problem.from.seq || self.timeline.wall_of(*seq).micros_since(onset) <= TIE
+        });
+        let before = versions.get(..end).unwrap_or(versions);
+        let mut seqs: Vec<Seq> = before
+            .iter()
+            .rev()
+            .copied()
+            .take_while(|seq| {
+                // A deletion has its effect when somebody needs the object again.
+                let is_deletion = reel.kind_of(*seq) == Some(EventType::Deleted);
+                is_deletion || onset.micros_since(self.timeline.wall_of(*seq)) <= WINDOW
+            })
+            .take(MOST_VERSIONS)
+            .collect();
+        seqs.reverse();
+        seqs
+    }
+
+    /// Gives the body of an object's last version that has one.
+    fn last_body(&self, object: ObjectId, last: Seq) -> Option<Value> {
+        let reel = self.timeline.reel();
+        let versions = reel.versions(object).iter().rev();
+        let mut living =
+            versions.filter(|seq| **seq <= last && reel.kind_of(**seq) != Some(EventType::Deleted));
+        read(self.timeline, *living.next().unwrap_or(&last))
+    }
+
+    /// Judges what one version changed.
+    fn cause(
+        &self,
+        info: &ResourceInfo,
+        object: ObjectId,
+        seq: Seq,
+        named: &ProblemObject,
+        relation: &Relation,
+    ) -> Option<Cause> {
+        let reel = self.timeline.reel();
+        let head = reel.head(seq)?;
+        let at = RecordMark {
+            seq,
+            at: self.timeline.wall_of(seq),
+        };
+        let versions = reel.versions(object);
+        let before = versions
+            .partition_point(|other| *other < seq)
+            .checked_sub(1);
+        let before = before.and_then(|at| versions.get(at)).copied();
+        let whole = |change| Cause {
+            object: named.clone(),
+            at,
+            change,
+            field: String::new(),
+            old: None,
+            new: None,
+            by: Vec::new(),
+            via: relation.via.clone(),
+            chain: Vec::new(),
+            score: 0.0,
+        };
+        let step = CursorStep {
+            seq,
+            at: at.at,
+            object,
+            kind: head.kind,
+            before,
+        };
+        let mut best: Option<Cause> = None;
+        if head.kind == EventType::Deleted {
+            best = Some(self.scored(whole(ChangeKind::Removed), relation));
+        } else {
+            // What was there at the beginning did not change then.
+            if before.is_none() && head.evidence != Evidence::Live {
+                return None;
+            }
+            let stepped = SteppedOver::of(self.timeline, &step, info).ok()?;
+            let by: Vec<String> = stepped
+                .authors
+                .writers()
+                .iter()
+                .map(|writer| writer.manager.clone())
+                .collect();
+            match &stepped.changes {
+                None => best = Some(self.scored(whole(ChangeKind::Added), relation)),
+                Some(changes) => {
+                    for change in changes
+                        .iter()
+                        .filter(|change| is_meant(change, &named.kind))
+                    {
+                        let mut cause = whole(change.kind);
+                        cause.field = change.path.to_string();
+                        cause.old.clone_from(&change.old);
+                        cause.new.clone_from(&change.new);
+                        let cause = self.scored(cause, relation);
+                        if best.as_ref().is_none_or(|best| cause.score > best.score) {
+                            best = Some(cause);
+                        }
+                    }
+                }
+            }
+            if let Some(best) = &mut best {
+                best.by = by;
+            }
+        }
+        let mut best = best?;
+        // What a controller of the cluster wrote is seldom what somebody did.
+        let is_controller = |name: &String| {
+            matches!(
+                name.as_str(),
+                "kube-controller-manager" | "kubelet" | "kube-scheduler" | "kube-apiserver"
+            )
+        };
+        if !best.by.is_empty() && best.by.iter().all(is_controller) {
+            best.score *= 0.4;
+        }
+        (best.score >= THRESHOLD).then_some(best)
+    }
+
+    fn scored(&self, mut cause: Cause, relation: &Relation) -> Cause {
+        let field = ChangedField {
+            kind: &cause.object.kind,
+            path: &cause.field,
+            change: cause.change,
+            old: cause.old.as_ref(),
+            new: cause.new.as_ref(),
+        };
+        let effect = effect(self.problem.kind, &self.dependencies.words, field);
+        let closeness = 1.0 / (1.0 + 0.3 * f64::from(relation.distance));
+        let secs = self.problem.from.at.micros_since(cause.at.at) / 1_000_000;
+        let in_time = match secs {
+            ..=15 => 1.0,
+            16..=60 => 0.95,
+            61..=300 => 0.85,
+            301..=900 => 0.7,
+            901..=3_600 => 0.5,
+            _ => 0.35,
+        };
+        let named = if relation.is_named && relation.distance > 0 {
+            1.3
+        } else {
+            1.0
+        };
+        cause.score = 100.0 * effect * closeness * in_time * named;
+        cause
+    }
+}
+
+/// Tells whether a change is one that somebody meant: a status and its bookkeeping follow from it.
+fn is_meant(change: &Change, kind: &str) -> bool {
+    let path = change.path.to_string();
+    if path.starts_with("metadata") {
+        return match kind {
+            "Node" => path.starts_with("metadata.labels") || path.contains("desiredConfig"),
+            "Namespace" if path.starts_with("metadata.labels") => true,
+            _ => path.contains("finalizers") || path.contains("deletionTimestamp"),
+        };
+    }
+    if kind == "Node" && path.starts_with("spec.taints") {
+        // The node controller writes these when it has seen the trouble.
+        let is_reaction = |value: &Option<Value>| {
+            let text = value.as_ref().map(Value::to_string).unwrap_or_default();
+            text.contains("node.kubernetes.io/")
+        };
+        return !(is_reaction(&change.new)
+            || is_reaction(&change.old)
+            || path.contains("node.kubernetes.io/"));
+    }
+    kind == "Node" && path.starts_with("status.allocatable") || !path.starts_with("status")
+}

@@ -1,0 +1,172 @@
+//! Warning Events: evidence for words. An Event does not say when it stopped being true, so most only
+//! word the problems of their object; a few are the only sign that there is.
+
+use crate::sign::{Sign, SignKind, number, text};
+use crate::span::{SignEnd, SignSpan, between};
+use kubereel_cluster::RecordMark;
+use kubereel_format::{Evidence, ObjectId, RecordedAt};
+use kubereel_monitortests::Seen;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// More different Events are not kept.
+const MOST_EVENTS: usize = 20_000;
+/// An Event that was not repeated for this long may be over.
+const QUIET: Duration = Duration::from_mins(1);
+/// An Event that is repeated this often tells of a problem even if nothing else does.
+const REPEATED: u64 = 20;
+
+/// The object that an Event is about.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct RegardedObject {
+    pub(crate) kind: String,
+    pub(crate) namespace: String,
+    pub(crate) name: String,
+}
+
+/// Warning Events of one reason about one object.
+#[derive(Clone, Debug)]
+pub(crate) struct WarningEvent {
+    pub(crate) reason: String,
+    pub(crate) message: String,
+    pub(crate) from: RecordMark,
+    pub(crate) to: RecordMark,
+    pub(crate) count: u64,
+    /// The first of the Events, as an object of the reel.
+    event: ObjectId,
+    is_older: bool,
+}
+
+/// All Warning Events of a reel, by object and reason.
+#[derive(Debug, Default)]
+pub(crate) struct WarningEvents {
+    by_object: BTreeMap<RegardedObject, Vec<WarningEvent>>,
+    len: usize,
+}
+
+impl WarningEvents {
+    pub(crate) const PATHS: &'static [&'static str] = &[
+        "type",
+        "reason",
+        "message",
+        "note",
+        "count",
+        "series.count",
+        "deprecatedCount",
+        "involvedObject",
+        "regarding",
+    ];
+
+    pub(crate) fn take(&mut self, seen: &Seen<'_>) {
+        let event = seen.now;
+        if text(event, "/type") != "Warning" || seen.evidence == Evidence::Inferred {
+            return;
+        }
+        let is_older = matches!(seen.evidence, Evidence::Initial | Evidence::Imported)
+            && seen.before.is_none();
+        let about = if event.get("involvedObject").is_some() {
+            "/involvedObject"
+        } else {
+            "/regarding"
+        };
+        let of = |field: &str| text(event, &format!("{about}/{field}")).to_owned();
+        let regarded = RegardedObject {
+            kind: of("kind"),
+            namespace: of("namespace"),
+            name: of("name"),
+        };
+        let message = match text(event, "/message") {
+            "" => text(event, "/note"),
+            message => message,
+        };
+        let counts = ["/series/count", "/count", "/deprecatedCount"];
+        let count_of = |event| counts.iter().filter_map(|at| number(event, at)).max();
+        let count = |event| {
+            u64::try_from(count_of(event).unwrap_or(1))
+                .unwrap_or(1)
+                .max(1)
+        };
+        // The count goes on from version to version of one Event.
+        let more = match seen.before {
+            Some(before) => count(event).saturating_sub(count(before)).max(1),
+            // How often it occurred before the recording is no sign of what happened in it.
+            None if is_older => 0,
+            None => count(event),
+        };
+        let mark = RecordMark {
+            seq: seen.seq,
+            at: seen.at,
+        };
+        let reason = text(event, "/reason");
+        let known = self.by_object.entry(regarded).or_default();
+        if let Some(own) = known.iter_mut().find(|own| own.reason == reason) {
+            own.to = mark;
+            own.count += more;
+            if !message.is_empty() {
+                message.clone_into(&mut own.message);
+            }
+        } else if self.len < MOST_EVENTS {
+            self.len += 1;
+            known.push(WarningEvent {
+                reason: reason.to_owned(),
+                message: message.to_owned(),
+                from: mark,
+                to: mark,
+                count: more,
+                event: seen.object,
+                is_older,
+            });
+        }
+    }
+
+    /// Gives the Warning Events about an object.
+    pub(crate) fn of(&self, kind: &str, namespace: &str, name: &str) -> &[WarningEvent] {
+        let regarded = RegardedObject {
+            kind: kind.to_owned(),
+            namespace: namespace.to_owned(),
+            name: name.to_owned(),
+        };
+        self.by_object.get(&regarded).map_or(&[], Vec::as_slice)
+    }
+
+    /// Makes spans of the Events that are the only sign of what they tell.
+    pub(crate) fn spans(&self, end: RecordedAt) -> Vec<(RegardedObject, SignSpan)> {
+        let mut spans = Vec::new();
+        for (regarded, event) in self
+            .by_object
+            .iter()
+            .flat_map(|(regarded, events)| events.iter().map(move |event| (regarded, event)))
+        {
+            let kind = match event.reason.as_str() {
+                "FailedCreate" if regarded.kind != "Pod" => SignKind::CreateFailed,
+                "FailedMount" | "FailedAttachVolume" | "FailedMapVolume" => SignKind::VolumeMount,
+                "FailedCreatePodSandBox" | "NetworkNotReady" => SignKind::Sandbox,
+                _ if event.count >= REPEATED => SignKind::Events,
+                _ => continue,
+            };
+            // Once may be a race that the next attempt won.
+            if event.count < 2 {
+                continue;
+            }
+            let is_over = between(event.to.at, end) > QUIET;
+            let span = SignSpan {
+                object: event.event,
+                sign: Sign::new(kind, &event.reason, &event.message),
+                from: event.from,
+                is_older: event.is_older,
+                end: if is_over {
+                    SignEnd::Recovered(event.to.at)
+                } else {
+                    SignEnd::Open
+                },
+                shown: between(event.from.at, event.to.at),
+                run_from: event.to.at,
+                was_well: true,
+                count: event.count,
+                node: String::new(),
+            };
+            spans.push((regarded.clone(), span));
+        }
+        spans
+    }
+}

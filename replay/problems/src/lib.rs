@@ -1,0 +1,27 @@
+//! What was wrong in a reel, from when to when, and which changes may have caused it.
+//!
+//! Signs are read from versions of objects (`signs`), become spans of time in one pass (`collect`),
+//! are grouped and ranked (`list`) and explained (`cause`). The same list is what the command, the
+//! screen and the observer's files show. It does not judge rules over time: `monitortests` does.
+
+mod cause;
+mod collect;
+mod endpoints;
+mod event_words;
+mod list;
+mod lookup;
+mod problem;
+mod sign;
+mod signs;
+mod span;
+mod story;
+mod words;
+
+pub use list::problems;
+pub use problem::{
+    Cause, CheckedReel, InstallationNoise, Problem, ProblemList, ProblemObject, ProblemSign,
+    RolloutCount,
+};
+pub use sign::{ProblemClass, SignKind};
+pub use story::{ClusterPortrait, ClusterStory, StoryStep};
+pub use words::{shortened, value_text};

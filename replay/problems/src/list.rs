@@ -1,0 +1,890 @@
+//! The list of problems: spans of signs that lasted, grouped by the topmost controller of their
+//! objects, ranked.
+//!
+//! The rank is by what is affected, whether it is still so at the end, and whether another problem
+//! explains it; among equals, what began first comes first.
+
+use crate::cause;
+use crate::collect::{Collected, Installation, SignCollector};
+use crate::event_words::{RegardedObject, WarningEvent};
+use crate::lookup::{by_uid, match_labels, read, resources};
+use crate::problem::{
+    CheckedReel, InstallationNoise, Problem, ProblemList, ProblemObject, ProblemSign, RolloutCount,
+};
+use crate::sign::{SignKind, text};
+use crate::span::{SignEnd, SignSpan, between};
+use kubereel_cluster::RecordMark;
+use kubereel_format::{ObjectId, RecordedAt, Seq};
+use kubereel_history::{Cut, ObjectFilter, Timeline};
+use kubereel_monitortests::feed;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+/// Signs of one object that lie further apart than this are two problems.
+const APART: Duration = Duration::from_mins(30);
+/// More signs of one problem are only counted.
+const MOST_SIGNS: usize = 50;
+/// Causes are looked for of so many problems, those of the highest rank.
+const MOST_EXPLAINED: usize = 100;
+/// What explains another problem may be seen a little later than it.
+const SLACK: Duration = Duration::from_mins(1);
+/// A Node that was cordoned before it went away, and is back within this time, was rebooted on purpose.
+const REBOOT: Duration = Duration::from_mins(20);
+/// What is wrong shortly after the installation began with it.
+const AFTER_INSTALLATION: Duration = Duration::from_mins(5);
+/// Rollouts that begin within this time of one another are one step of the story.
+const TOGETHER: Duration = Duration::from_mins(2);
+/// More owners than this are a loop.
+const MOST_OWNERS: usize = 8;
+
+/// The kinds that stand for the Pods that they make.
+const WORKLOADS: [&str; 9] = [
+    "Deployment",
+    "DeploymentConfig",
+    "ReplicaSet",
+    "ReplicationController",
+    "StatefulSet",
+    "DaemonSet",
+    "Job",
+    "CronJob",
+    "Rollout",
+];
+
+/// The resources without which most problems cannot be seen.
+const USUAL: [(&str, &str, &str); 5] = [
+    ("", "pods", "Pods"),
+    ("", "nodes", "Nodes"),
+    ("", "events", "Events"),
+    ("apps", "deployments", "Deployments"),
+    ("discovery.k8s.io", "endpointslices", "EndpointSlices"),
+];
+
+/// Finds what was wrong in a reel, in one pass over it.
+///
+/// `progress` gets each record that is done.
+pub fn problems(timeline: &Timeline, progress: impl FnMut(Seq)) -> ProblemList {
+    let mut collector = SignCollector::new(timeline);
+    let fed = feed(timeline, &mut [&mut collector], progress);
+    let found = collector.finish(timeline.end());
+    let unobserved = timeline.resources().iter().filter(|info| {
+        let is_watched = !matches!(info.plural.as_str(), "events" | "leases");
+        is_watched && timeline.unobserved(info.id).next().is_some()
+    });
+    let checked = CheckedReel {
+        events: fed.events,
+        resources: timeline.resources().iter().count(),
+        unreadable: u64::try_from(fed.unread.len()).unwrap_or_default(),
+        unobserved: unobserved
+            .map(kubereel_format::ResourceInfo::qualified)
+            .collect(),
+        absent: USUAL
+            .iter()
+            .filter(|(group, plural, _)| resources(timeline, group, plural).is_empty())
+            .map(|(_, _, words)| *words)
+            .collect(),
+        dropped: found.dropped,
+    };
+    let builder = ListBuilder::new(timeline, &found);
+    let rollouts = builder.rollouts();
+    let (problems, installation) = builder.build();
+    ProblemList {
+        problems,
+        installation,
+        rollouts,
+        checked,
+    }
+}
+
+/// A span, with the object of its problem and the object that showed it.
+type GroupedSpan = (ProblemObject, ProblemObject, SignSpan);
+
+/// Spans that one problem may be made of: the object, and what family of signs.
+type ProblemGroup = (String, String, String, u8);
+
+/// Builds the list.
+struct ListBuilder<'a> {
+    timeline: &'a Timeline,
+    found: &'a Collected,
+    /// The objects of the uids that controllers and endpoints name.
+    by_uid: BTreeMap<&'a str, ObjectId>,
+}
+
+impl<'a> ListBuilder<'a> {
+    fn new(timeline: &'a Timeline, found: &'a Collected) -> Self {
+        let wanted: BTreeSet<&str> = found
+            .controllers
+            .values()
+            .map(|controller| controller.uid.as_str())
+            .chain(found.services.pods())
+            .collect();
+        Self {
+            timeline,
+            found,
+            by_uid: by_uid(timeline, &wanted),
+        }
+    }
+
+    fn build(&self) -> (Vec<Problem>, Option<InstallationNoise>) {
+        let (groups, noise) = self.groups();
+        let mut problems: Vec<Problem> = Vec::new();
+        for group in groups.into_values() {
+            problems.extend(self.episodes(group));
+        }
+        // Repeated Events are of interest only where nothing else is told of their object.
+        let told: BTreeSet<ProblemObject> = problems
+            .iter()
+            .filter(|problem| problem.kind != SignKind::Events)
+            .map(|problem| problem.object.clone())
+            .collect();
+        problems
+            .retain(|problem| problem.kind != SignKind::Events || !told.contains(&problem.object));
+        problems.extend(self.outages());
+        let explained = self.explained(&mut problems);
+        let reel = cause::ExplainedReel {
+            timeline: self.timeline,
+            found: self.found,
+            by_uid: &self.by_uid,
+        };
+        cause::explain(reel, &mut problems, MOST_EXPLAINED);
+        let planned: BTreeSet<ProblemKey> = problems
+            .iter()
+            .filter(|problem| problem.is_planned || is_drained(problem))
+            .map(key)
+            .collect();
+        for problem in &mut problems {
+            let is_of_planned = explained
+                .get(&key(problem))
+                .is_some_and(|by| planned.contains(by) && problem.to.is_some());
+            if planned.contains(&key(problem)) || is_of_planned {
+                problem.is_planned = true;
+                problem.score -= 50;
+            }
+        }
+        sort(&mut problems, &explained);
+        (problems, noise)
+    }
+
+    /// Groups the signs that lasted by the object and family of the problem that they belong to.
+    fn groups(
+        &self,
+    ) -> (
+        BTreeMap<ProblemGroup, Vec<GroupedSpan>>,
+        Option<InstallationNoise>,
+    ) {
+        let mut noise: Option<InstallationNoise> = None;
+        let mut groups: BTreeMap<ProblemGroup, Vec<GroupedSpan>> = BTreeMap::new();
+        let terminating = self.terminating_namespaces();
+        let mut all: Vec<(ProblemObject, SignSpan)> = Vec::new();
+        for span in &self.found.spans {
+            all.extend(
+                self.object_of(span.object)
+                    .map(|object| (object, span.clone())),
+            );
+        }
+        for (regarded, span) in &self.found.event_spans {
+            all.push((self.regarded(regarded), span.clone()));
+        }
+        all.extend(self.held_drains());
+        for (shown, span) in all {
+            let is_going = terminating
+                .get(&shown.namespace)
+                .is_some_and(|from| span.from.at.micros_since(*from) > -5_000_000);
+            if !self.is_confirmed(&span) || is_going && span.sign.kind != SignKind::DeletionStuck {
+                continue;
+            }
+            let root = self.root(&shown, span.object);
+            if self.is_retried_job(&root) || self.is_waiting_claim(&shown, &span) {
+                continue;
+            }
+            if self.is_of_installation(&span) {
+                let own = noise.get_or_insert(InstallationNoise {
+                    count: 0,
+                    from: span.from.at,
+                    completed: match self.found.installed {
+                        Installation::Done(at) => Some(at),
+                        _ => None,
+                    },
+                });
+                own.count += 1;
+                own.from = own.from.min(span.from.at);
+                continue;
+            }
+            let key = (
+                root.kind.clone(),
+                root.namespace.clone(),
+                root.name.clone(),
+                family(span.sign.kind),
+            );
+            groups.entry(key).or_default().push((root, shown, span));
+        }
+        (groups, noise)
+    }
+
+    /// Makes a problem of each run of spans that lie close together.
+    fn episodes(&self, mut group: Vec<GroupedSpan>) -> Vec<Problem> {
+        group.sort_by_key(|(_, _, span)| span.from);
+        let mut problems = Vec::new();
+        let mut episode: Vec<GroupedSpan> = Vec::new();
+        let mut until: Option<RecordedAt> = None;
+        for one in group {
+            let is_apart = until.is_some_and(|until| between(until, one.2.from.at) > APART);
+            if is_apart {
+                problems.extend(self.problem(&episode));
+                episode.clear();
+                until = None;
+            }
+            until = until.max(Some(one.2.end.at().unwrap_or(self.timeline.end())));
+            episode.push(one);
+        }
+        problems.extend(self.problem(&episode));
+        problems
+    }
+
+    /// Gives the namespaces that were being deleted, and since when.
+    fn terminating_namespaces(&self) -> BTreeMap<String, RecordedAt> {
+        let spans = self.found.spans.iter();
+        spans
+            .filter(|span| span.sign.kind == SignKind::NamespaceStuck)
+            .filter_map(|span| Some((self.object_of(span.object)?.name, span.from.at)))
+            .collect()
+    }
+
+    fn object_of(&self, object: ObjectId) -> Option<ProblemObject> {
+        let key = self.timeline.key_of(object)?;
+        let infos = self.timeline.resources().iter();
+        let info = infos.into_iter().find(|info| info.id == key.resource)?;
+        Some(ProblemObject {
+            kind: info.kind.clone(),
+            namespace: key.namespace.clone(),
+            name: key.name.clone(),
+            resource: Some(info.id),
+        })
+    }
+
+    fn regarded(&self, regarded: &RegardedObject) -> ProblemObject {
+        let infos = self.timeline.resources().iter();
+        let info = infos.into_iter().find(|info| info.kind == regarded.kind);
+        ProblemObject {
+            kind: regarded.kind.clone(),
+            namespace: regarded.namespace.clone(),
+            name: regarded.name.clone(),
+            resource: info.map(|info| info.id),
+        }
+    }
+
+    /// Finds the topmost controller of an object among the workloads.
+    fn root(&self, shown: &ProblemObject, object: ObjectId) -> ProblemObject {
+        // The object of an Event's span is the Event: go on from the object that it is about.
+        let is_own = self
+            .timeline
+            .key_of(object)
+            .is_some_and(|key| key.name == shown.name && key.namespace == shown.namespace);
+        let mut at = if is_own {
+            Some(object)
+        } else {
+            self.live_object(shown)
+        };
+        let mut root = shown.clone();
+        for _ in 0..MOST_OWNERS {
+            let Some(owner) = at.and_then(|at| self.found.controllers.get(&at)) else {
+                break;
+            };
+            if !WORKLOADS.contains(&owner.kind.as_str()) {
+                break;
+            }
+            at = self.by_uid.get(owner.uid.as_str()).copied();
+            root = at
+                .and_then(|at| self.object_of(at))
+                .unwrap_or_else(|| ProblemObject {
+                    kind: owner.kind.clone(),
+                    namespace: root.namespace.clone(),
+                    name: owner.name.clone(),
+                    resource: None,
+                });
+        }
+        root
+    }
+
+    /// Finds the last object of a name.
+    fn live_object(&self, named: &ProblemObject) -> Option<ObjectId> {
+        let lives = self
+            .timeline
+            .lives(named.resource?, &named.namespace, &named.name);
+        lives.last().map(|life| life.object)
+    }
+
+    /// Tells whether the kubelet says that a probe of a Pod fails.
+    fn has_failing_probe(&self, span: &SignSpan) -> bool {
+        let is_probe = span.sign.kind == SignKind::Probe;
+        is_probe
+            && self.object_of(span.object).is_some_and(|pod| {
+                let events = self.found.events.of("Pod", &pod.namespace, &pod.name);
+                events.iter().any(|event| event.reason == "Unhealthy")
+            })
+    }
+
+    /// Tells whether a sign lasted longer than is normal.
+    fn is_confirmed(&self, span: &SignSpan) -> bool {
+        let grace = span.sign.kind.grace();
+        let mut normal = if span.was_well {
+            grace.was_well
+        } else {
+            grace.starting
+        };
+        if span.sign.is_failure {
+            normal = normal.min(Duration::from_secs(10));
+        }
+        let is_open = span.end == SignEnd::Open;
+        let end = self.timeline.end();
+        let mut lasting = span.shown;
+        if is_open {
+            lasting += between(span.run_from, end);
+        }
+        match span.sign.since {
+            // What was there at the beginning has its own word for its age.
+            Some(since) if span.is_older => lasting += between(since, span.from.at),
+            // The time that a deletion may take has not begun to run out before its deadline.
+            Some(since) if is_deletion(span.sign.kind) => {
+                lasting = between(since.max(span.from.at), span.end.at().unwrap_or(end));
+            }
+            _ => {}
+        }
+        if is_open {
+            normal /= 6;
+            if self.has_failing_probe(span) {
+                normal = normal.min(Duration::from_secs(5));
+            }
+        }
+        lasting >= normal
+    }
+
+    /// Tells whether an attempt of a Job failed that succeeded in the end.
+    fn is_retried_job(&self, root: &ProblemObject) -> bool {
+        root.kind == "Job"
+            && self
+                .live_object(root)
+                .is_some_and(|object| self.found.succeeded.contains(&object))
+    }
+
+    /// Tells whether a claim waits for its first Pod, as its class wants it.
+    fn is_waiting_claim(&self, shown: &ProblemObject, span: &SignSpan) -> bool {
+        if span.sign.kind != SignKind::ClaimPending {
+            return false;
+        }
+        let events = self
+            .found
+            .events
+            .of(&shown.kind, &shown.namespace, &shown.name);
+        if events
+            .iter()
+            .any(|event| event.reason == "ProvisioningFailed")
+        {
+            return false;
+        }
+        let Some(claim) = read(self.timeline, span.from.seq) else {
+            return false;
+        };
+        let class = text(&claim, "/spec/storageClassName");
+        let cut = Cut::Arrival {
+            below: self.timeline.reel().end(),
+            wall: self.timeline.end(),
+        };
+        let mut classes = resources(self.timeline, "storage.k8s.io", "storageclasses").into_iter();
+        classes.any(|resource| {
+            let state = self.timeline.as_of(resource, cut, &ObjectFilter::default());
+            state.objects.iter().any(|held| {
+                let body = read(self.timeline, held.seq);
+                let mode = body.as_ref().map(|body| text(body, "/volumeBindingMode"));
+                (class.is_empty() || held.name == class) && mode == Some("WaitForFirstConsumer")
+            })
+        })
+    }
+
+    /// Tells whether something is normal because the cluster was being installed.
+    fn is_of_installation(&self, span: &SignSpan) -> bool {
+        match self.found.installed {
+            Installation::None => false,
+            Installation::Running => span.end != SignEnd::Open || span.sign.is_final,
+            Installation::Done(at) => {
+                let is_over = span.sign.is_final
+                    || span
+                        .end
+                        .at()
+                        .is_some_and(|to| between(at, to) <= AFTER_INSTALLATION);
+                span.from.at < at && is_over
+            }
+        }
+    }
+
+    /// Makes one problem of spans that belong together.
+    fn problem(&self, spans: &[GroupedSpan]) -> Option<Problem> {
+        let (root, ..) = spans.first()?;
+        let root = root.clone();
+        let (_, told_by, telling) = spans
+            .iter()
+            .min_by_key(|(_, _, span)| (span.sign.kind, span.from))?;
+        let from = spans.iter().map(|(_, _, span)| span.from).min()?;
+        let is_open = spans.iter().any(|(_, _, span)| span.end == SignEnd::Open);
+        let last = spans.iter().filter_map(|(_, _, span)| span.end.at()).max();
+        let mut shown_by: Vec<ObjectId> = Vec::new();
+        let mut nodes: BTreeSet<String> = BTreeSet::new();
+        for (_, _, span) in spans {
+            if !shown_by.contains(&span.object) && shown_by.len() < MOST_SIGNS {
+                shown_by.push(span.object);
+            }
+            if !span.node.is_empty() {
+                nodes.insert(span.node.clone());
+            }
+        }
+        let kind = telling.sign.kind;
+        let count = spans
+            .iter()
+            .filter(|(_, _, span)| span.sign.kind == kind)
+            .map(|(_, _, span)| span.count)
+            .sum();
+        let is_older = spans
+            .iter()
+            .any(|(_, _, span)| span.is_older && span.from == from);
+        let since = telling
+            .sign
+            .since
+            .filter(|since| is_older && *since < from.at);
+        Some(Problem {
+            kind,
+            class: kind.class(),
+            reason: telling.sign.reason.clone(),
+            message: self.worded(told_by, telling),
+            from,
+            to: if is_open { None } else { last },
+            is_older,
+            since,
+            count,
+            shown_by,
+            signs: spans
+                .iter()
+                .take(MOST_SIGNS)
+                .map(|(_, shown, span)| ProblemSign {
+                    kind: span.sign.kind,
+                    object: shown.clone(),
+                    reason: span.sign.reason.clone(),
+                    message: span.sign.message.clone(),
+                    from: span.from,
+                    to: span.end.at(),
+                })
+                .collect(),
+            nodes: nodes.into_iter().collect(),
+            is_planned: self.is_planned(&root, spans),
+            consequence_of: None,
+            causes: Vec::new(),
+            score: 0,
+            object: root,
+        })
+    }
+
+    /// Adds what Events say where the object itself says less.
+    fn worded(&self, shown: &ProblemObject, span: &SignSpan) -> String {
+        let reasons: &[&str] = match span.sign.kind {
+            SignKind::Probe | SignKind::ContainerExit => &["Unhealthy"],
+            SignKind::ClaimPending => &["ProvisioningFailed", "FailedBinding"],
+            SignKind::PodPending => &["FailedMount", "FailedCreatePodSandBox", "Failed"],
+            SignKind::PodTerminating => &["FailedKillPod", "FailedPreStopHook"],
+            _ => &[],
+        };
+        let events = self
+            .found
+            .events
+            .of(&shown.kind, &shown.namespace, &shown.name);
+        let is_near = |event: &&WarningEvent| {
+            reasons.contains(&event.reason.as_str())
+                && !span.sign.message.contains(&event.message)
+                && between(event.to.at, span.from.at) <= SLACK
+        };
+        match events.iter().find(is_near) {
+            None => span.sign.message.clone(),
+            Some(event) if span.sign.message.is_empty() => event.message.clone(),
+            Some(event) => format!("{}; {}", span.sign.message, event.message),
+        }
+    }
+
+    /// Tells whether a Node went away because somebody drained and rebooted it, or a workload was short of
+    /// Pods only while that was done.
+    fn is_planned(&self, root: &ProblemObject, spans: &[GroupedSpan]) -> bool {
+        let is_node = root.kind == "Node";
+        spans.iter().all(|(_, shown, span)| {
+            let is_short = span
+                .end
+                .at()
+                .is_some_and(|to| between(span.from.at, to) <= REBOOT);
+            let is_meant = matches!(
+                span.sign.kind,
+                SignKind::NodeNotReady
+                    | SignKind::Unavailable
+                    | SignKind::ReplicasMissing
+                    | SignKind::NoEndpoints
+            );
+            is_short
+                && is_meant
+                && self.cordons(shown, is_node).any(|cordon| {
+                    cordon.from.seq < span.from.seq
+                        && cordon.end.at().is_none_or(|to| to >= span.from.at)
+                })
+        })
+    }
+
+    /// Gives the times in which a Node took no Pods: the Node's own, or those of all Nodes.
+    fn cordons(&self, shown: &ProblemObject, is_node: bool) -> impl Iterator<Item = &SignSpan> {
+        let spans = self.found.spans.iter();
+        spans.filter(move |span| {
+            span.sign.kind == SignKind::NodeCordoned
+                && (!is_node
+                    || self
+                        .timeline
+                        .key_of(span.object)
+                        .is_some_and(|key| key.name == shown.name))
+        })
+    }
+
+    /// Finds disruption budgets that allowed no eviction while a Node with their Pods was being drained.
+    fn held_drains(&self) -> Vec<(ProblemObject, SignSpan)> {
+        let mut held = Vec::new();
+        let cordons = self.found.spans.iter();
+        for cordon in cordons.filter(|span| span.sign.kind == SignKind::NodeCordoned) {
+            let Some(node) = self.object_of(cordon.object) else {
+                continue;
+            };
+            let to = cordon.end.at().unwrap_or(self.timeline.end());
+            for resource in resources(self.timeline, "policy", "poddisruptionbudgets") {
+                for &budget in self.timeline.objects_of(resource) {
+                    let span = self.held_by(budget, &node.name, cordon.from, to);
+                    held.extend(self.object_of(budget).zip(span));
+                }
+            }
+        }
+        held
+    }
+
+    /// Finds the times in which a budget allowed nothing while a Node was cordoned that runs its Pods.
+    fn held_by(
+        &self,
+        budget: ObjectId,
+        node: &str,
+        cordoned: RecordMark,
+        to: RecordedAt,
+    ) -> Option<SignSpan> {
+        let versions = self.timeline.reel().versions(budget).iter().copied();
+        let mut from: Option<(RecordMark, Value)> = None;
+        let mut until: Option<RecordedAt> = None;
+        for seq in versions {
+            let at = self.timeline.wall_of(seq);
+            if at > to {
+                break;
+            }
+            let body = read(self.timeline, seq)?;
+            let number = |field: &str| crate::sign::number(&body, &format!("/status/{field}"));
+            let is_none = number("disruptionsAllowed") == Some(0)
+                && number("expectedPods").is_some_and(|pods| pods > 0);
+            match (&from, is_none) {
+                (None, true) => from = Some((RecordMark { seq, at }, body)),
+                (Some(_), false) if at <= cordoned.at => from = None,
+                (Some(_), false) => {
+                    until = Some(at);
+                    break;
+                }
+                _ => {}
+            }
+        }
+        let (mark, body) = from?;
+        let start = mark.max(cordoned);
+        let middle = RecordedAt::from_micros(i64::midpoint(
+            start.at.micros,
+            until.unwrap_or(to).min(to).micros,
+        ));
+        let pods = self.selected_on(&body, budget, node, middle)?;
+        if pods == 0 {
+            return None;
+        }
+        let allowed = ["minAvailable", "maxUnavailable"]
+            .into_iter()
+            .find_map(|field| {
+                let value = body.pointer(&format!("/spec/{field}"))?;
+                Some(format!("{field} {value}"))
+            });
+        let message = format!(
+            "no disruption is allowed ({}) while Node {node} is cordoned with {pods} of its Pods",
+            allowed.unwrap_or_default()
+        );
+        let end = match until {
+            Some(at) => SignEnd::Recovered(at),
+            None if to < self.timeline.end() => SignEnd::Recovered(to),
+            None => SignEnd::Open,
+        };
+        Some(SignSpan {
+            object: budget,
+            sign: crate::sign::Sign::new(SignKind::DrainHeld, "", &message),
+            from: start,
+            is_older: false,
+            shown: between(start.at, end.at().unwrap_or(self.timeline.end())),
+            run_from: self.timeline.end(),
+            end,
+            was_well: true,
+            count: 1,
+            node: node.to_owned(),
+        })
+    }
+
+    /// Counts the Pods of a budget on a Node at a moment.
+    fn selected_on(
+        &self,
+        budget: &Value,
+        object: ObjectId,
+        node: &str,
+        at: RecordedAt,
+    ) -> Option<usize> {
+        let namespace = &self.timeline.key_of(object)?.namespace;
+        let selector = match_labels(budget.pointer("/spec/selector")?)?;
+        let cut = self
+            .timeline
+            .resolve(kubereel_history::Moment::Time(at))
+            .ok()?;
+        let filter = ObjectFilter {
+            namespace: Some(namespace),
+            ..ObjectFilter::default()
+        };
+        let mut count = 0;
+        for resource in resources(self.timeline, "", "pods") {
+            let state = self.timeline.as_of(resource, cut, &filter);
+            let selected = self.timeline.labelled(state.objects, cut, &selector).ok()?;
+            for held in selected {
+                let body = read(self.timeline, held.seq)?;
+                count += usize::from(text(&body, "/spec/nodeName") == node);
+            }
+        }
+        Some(count)
+    }
+
+    /// Counts the rollouts that followed one another closely.
+    fn rollouts(&self) -> Vec<RolloutCount> {
+        let mut all: Vec<RolloutCount> = Vec::new();
+        let mut namespaces: BTreeSet<String> = BTreeSet::new();
+        for &(replica_set, at) in &self.found.rollouts {
+            let Some(shown) = self.object_of(replica_set) else {
+                continue;
+            };
+            let workload = self.root(&shown, replica_set);
+            let last = all.last_mut();
+            if let Some(last) = last.filter(|last| between(last.to, at) <= TOGETHER) {
+                namespaces.insert(workload.namespace);
+                last.namespaces = namespaces.len();
+                last.count += 1;
+                last.to = at;
+            } else {
+                namespaces = BTreeSet::from([workload.namespace.clone()]);
+                all.push(RolloutCount {
+                    count: 1,
+                    namespaces: 1,
+                    first: workload,
+                    from: at,
+                    to: at,
+                });
+            }
+        }
+        all
+    }
+
+    /// Makes problems of the times in which the API server did not answer.
+    fn outages(&self) -> Vec<Problem> {
+        let outages = self.timeline.outages().iter();
+        let real = outages.filter(|outage| !outage.is_before_first_answer);
+        real.map(|outage| {
+            let message = kubereel_history::harmless(&outage.error).into_owned();
+            let below = self.timeline.reel().end();
+            Problem {
+                object: ProblemObject {
+                    kind: "APIServer".to_owned(),
+                    namespace: String::new(),
+                    name: String::new(),
+                    resource: None,
+                },
+                kind: SignKind::ApiOutage,
+                class: SignKind::ApiOutage.class(),
+                reason: SignKind::ApiOutage.as_str().to_owned(),
+                message,
+                from: RecordMark {
+                    seq: below,
+                    at: outage.from,
+                },
+                to: Some(outage.to).filter(|to| *to < self.timeline.end()),
+                is_older: false,
+                since: None,
+                count: 1,
+                shown_by: Vec::new(),
+                signs: Vec::new(),
+                nodes: Vec::new(),
+                is_planned: false,
+                consequence_of: None,
+                causes: Vec::new(),
+                score: 0,
+            }
+        })
+        .collect()
+    }
+
+    /// Scores the problems, and finds which explain which: a problem is known by its object and kind.
+    fn explained(&self, problems: &mut [Problem]) -> BTreeMap<ProblemKey, ProblemKey> {
+        let end = self.timeline.end();
+        for problem in problems.iter_mut() {
+            let lasting = between(problem.from.at, problem.to.unwrap_or(end)).as_secs();
+            let by_length = match lasting {
+                0..10 => 0,
+                10..60 => 2,
+                60..600 => 4,
+                _ => 6,
+            };
+            problem.score = problem.kind.weight() + by_length;
+            if problem.to.is_none() {
+                problem.score += 6;
+            }
+            // What was so before anybody looked broke before.
+            if problem.is_older {
+                problem.score -= 10;
+            }
+        }
+        let mut explained = BTreeMap::new();
+        for problem in problems.iter() {
+            let mut others = problems.iter();
+            if let Some(other) = others.find(|other| self.explains(other, problem)) {
+                explained.insert(key(problem), key(other));
+            }
+        }
+        for problem in problems.iter_mut() {
+            if explained.contains_key(&key(problem)) {
+                problem.score -= 30;
+            }
+        }
+        sort(problems, &explained);
+        explained
+    }
+
+    /// Tells whether a problem explains another one.
+    fn explains(&self, one: &Problem, other: &Problem) -> bool {
+        if one.object == other.object {
+            return false;
+        }
+        let is_earlier = between(other.from.at, one.from.at) <= SLACK;
+        let is_then = one.to.is_none_or(|to| between(to, other.from.at) <= SLACK);
+        if !is_earlier || !is_then {
+            return false;
+        }
+        match (one.kind, other.kind) {
+            (SignKind::ReleaseNotAccepted, _) => {
+                other.object.namespace == "openshift-cluster-version"
+                    && other.object.name.starts_with("version-")
+            }
+            (
+                SignKind::OperatorUnavailable | SignKind::OperatorDegraded,
+                SignKind::VersionFailing,
+            ) => other
+                .signs
+                .iter()
+                .any(|sign| sign.message.contains(&one.object.name)),
+            (SignKind::NodeNotReady | SignKind::NodePressure, _) if other.object.kind != "Node" => {
+                other.nodes.contains(&one.object.name)
+                    && !matches!(other.kind, SignKind::ImagePull | SignKind::DrainHeld)
+            }
+            (SignKind::ClaimPending, SignKind::Unschedulable | SignKind::PodPending) => {
+                one.object.namespace == other.object.namespace
+                    && other
+                        .message
+                        .to_lowercase()
+                        .contains("persistentvolumeclaim")
+            }
+            // A Service is as well as the Pods behind it.
+            (_, SignKind::NoEndpoints) if WORKLOADS.contains(&one.object.kind.as_str()) => {
+                self.is_behind(one, other)
+            }
+            (SignKind::NamespaceStuck, SignKind::DeletionStuck) => {
+                one.object.name == other.object.namespace
+            }
+            (SignKind::NoEndpoints, SignKind::ApiService) => {
+                other.message.contains(&one.object.name)
+            }
+            _ => false,
+        }
+    }
+
+    /// Tells whether Pods of a workload with a problem were behind a Service.
+    fn is_behind(&self, workload: &Problem, service: &Problem) -> bool {
+        if workload.object.namespace != service.object.namespace {
+            return false;
+        }
+        let mut uids = self
+            .found
+            .services
+            .pods_of(&service.object.namespace, &service.object.name);
+        uids.any(|uid| {
+            let of_uid = workload
+                .shown_by
+                .iter()
+                .filter_map(|id| self.timeline.key_of(*id));
+            of_uid.into_iter().any(|key| key.uid == uid) || self.is_of(uid, &workload.object)
+        })
+    }
+
+    /// Tells whether a Pod, by its uid, is one of a workload.
+    fn is_of(&self, uid: &str, workload: &ProblemObject) -> bool {
+        let Some(pod) = self.by_uid.get(uid).copied() else {
+            return false;
+        };
+        self.object_of(pod)
+            .is_some_and(|shown| self.root(&shown, pod) == *workload)
+    }
+}
+
+/// What a problem is known by while the list is sorted.
+type ProblemKey = (ProblemObject, SignKind, RecordMark);
+
+fn key(problem: &Problem) -> ProblemKey {
+    (problem.object.clone(), problem.kind, problem.from)
+}
+
+/// Sorts the problems, and notes the places of those that explain others.
+fn sort(problems: &mut [Problem], explained: &BTreeMap<ProblemKey, ProblemKey>) {
+    problems.sort_by_key(|problem| (-problem.score, problem.from, problem.object.clone()));
+    let places: BTreeMap<ProblemKey, usize> = problems
+        .iter()
+        .enumerate()
+        .map(|(at, problem)| (key(problem), at))
+        .collect();
+    for problem in problems {
+        let by = explained.get(&key(problem));
+        problem.consequence_of = by.and_then(|by| places.get(by).copied());
+    }
+}
+
+/// Tells whether Pods waited for a Node only while others were being drained.
+fn is_drained(problem: &Problem) -> bool {
+    let is_cordon = problem
+        .causes
+        .first()
+        .is_some_and(|cause| cause.object.kind == "Node" && cause.field == "spec.unschedulable");
+    is_cordon && problem.to.is_some() && problem.kind == SignKind::Unschedulable
+}
+
+/// Gives a number for signs that are told of apart though their object is the same.
+const fn family(kind: SignKind) -> u8 {
+    match kind {
+        SignKind::NodeCordoned => 1,
+        SignKind::ReleaseNotAccepted => 2,
+        SignKind::DrainHeld => 3,
+        SignKind::Events => 4,
+        _ => 0,
+    }
+}
+
+const fn is_deletion(kind: SignKind) -> bool {
+    matches!(
+        kind,
+        SignKind::PodTerminating | SignKind::NamespaceStuck | SignKind::DeletionStuck
+    )
+}

@@ -1,0 +1,166 @@
+//! A problem: what was wrong with one thing, from when to when, and what may have caused it.
+
+use crate::sign::{ProblemClass, SignKind};
+use kubereel_cluster::RecordMark;
+use kubereel_format::{ObjectId, RecordedAt, ResourceId};
+use kubereel_history::ChangeKind;
+use serde_json::Value;
+
+/// The object that a problem is about.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ProblemObject {
+    /// Its kind, `Deployment`.
+    pub kind: String,
+    /// Its namespace; empty for cluster-scoped objects.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+    /// Its resource; `None` if the reel does not have it.
+    pub resource: Option<ResourceId>,
+}
+
+impl ProblemObject {
+    /// Gives `Kind namespace/name`.
+    pub fn label(&self) -> String {
+        match (self.namespace.as_str(), self.name.as_str()) {
+            (_, "") => self.kind.clone(),
+            ("", name) => format!("{} {name}", self.kind),
+            (namespace, name) => format!("{} {namespace}/{name}", self.kind),
+        }
+    }
+}
+
+/// One sign of a problem, with the object that showed it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProblemSign {
+    /// What is wrong.
+    pub kind: SignKind,
+    /// The object that showed it.
+    pub object: ProblemObject,
+    /// The object's own word.
+    pub reason: String,
+    /// The object's own words.
+    pub message: String,
+    /// The version that showed it first.
+    pub from: RecordMark,
+    /// When it ended; `None` if it did not.
+    pub to: Option<RecordedAt>,
+}
+
+/// A change that may have caused a problem.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cause {
+    /// The object that changed.
+    pub object: ProblemObject,
+    /// The record of the change.
+    pub at: RecordMark,
+    /// What happened.
+    pub change: ChangeKind,
+    /// The field; empty if the whole object was created or deleted.
+    pub field: String,
+    /// The value before.
+    pub old: Option<Value>,
+    /// The value after.
+    pub new: Option<Value>,
+    /// Who wrote the change, by the object's managedFields.
+    pub by: Vec<String>,
+    /// How the object is related to the problem's.
+    pub via: String,
+    /// The objects between the cause and the problem, where another problem lies between them.
+    pub chain: Vec<ProblemObject>,
+    pub(crate) score: f64,
+}
+
+/// What was wrong with one thing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Problem {
+    /// The topmost object that it is about.
+    pub object: ProblemObject,
+    /// What is wrong: the most telling of the signs.
+    pub kind: SignKind,
+    /// What it belongs to.
+    pub class: ProblemClass,
+    /// The object's own word.
+    pub reason: String,
+    /// The object's own words.
+    pub message: String,
+    /// The version that showed it first.
+    pub from: RecordMark,
+    /// When it ended; `None` if it did not.
+    pub to: Option<RecordedAt>,
+    /// Whether it was so when the recording began.
+    pub is_older: bool,
+    /// Since when by the object itself, if that is before the recording.
+    pub since: Option<RecordedAt>,
+    /// How often it was so.
+    pub count: u64,
+    /// The objects of the reel whose versions showed it, the first first.
+    pub shown_by: Vec<ObjectId>,
+    /// All signs, in order of time; the first of many.
+    pub signs: Vec<ProblemSign>,
+    /// The Nodes of the Pods that showed it.
+    pub nodes: Vec<String>,
+    /// Whether somebody meant it: a Node that was drained for its reboot.
+    pub is_planned: bool,
+    /// The rank of the problem that explains this one.
+    pub consequence_of: Option<usize>,
+    /// What may have caused it, the likeliest first.
+    pub causes: Vec<Cause>,
+    pub(crate) score: i32,
+}
+
+/// What an installation did that would be a problem at any other time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InstallationNoise {
+    /// How many things there were.
+    pub count: u64,
+    /// When the first of them began.
+    pub from: RecordedAt,
+    /// When the installation was complete; `None` if it was not.
+    pub completed: Option<RecordedAt>,
+}
+
+/// What was looked at.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CheckedReel {
+    /// The events that were read.
+    pub events: u64,
+    /// The resources that are recorded.
+    pub resources: usize,
+    /// Events that could not be read.
+    pub unreadable: u64,
+    /// Resources of which changes may be missing at some time.
+    pub unobserved: Vec<String>,
+    /// Resources that problems are usually seen in, and the reel does not have.
+    pub absent: Vec<&'static str>,
+    /// Signs that were too many to be kept.
+    pub dropped: u64,
+}
+
+/// Rollouts that followed one another closely.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RolloutCount {
+    /// How many there were.
+    pub count: u64,
+    /// In how many namespaces.
+    pub namespaces: usize,
+    /// The workload of the first.
+    pub first: ProblemObject,
+    /// When the first began.
+    pub from: RecordedAt,
+    /// When the last began.
+    pub to: RecordedAt,
+}
+
+/// What was wrong in a reel, what an engineer wants first first.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProblemList {
+    /// The problems; the place in the list is the rank.
+    pub problems: Vec<Problem>,
+    /// What was normal because the cluster was being installed.
+    pub installation: Option<InstallationNoise>,
+    /// The changes of workloads' templates, those close together counted as one.
+    pub rollouts: Vec<RolloutCount>,
+    /// What was looked at.
+    pub checked: CheckedReel,
+}

@@ -1,0 +1,317 @@
+//! Pods: what their containers, the scheduler and the kubelet say.
+
+use super::Reading;
+use crate::sign::{Sign, SignKind, items, number, text};
+use kubereel_cluster::StatusCondition;
+use kubereel_history::timetext;
+use serde_json::Value;
+
+pub(super) const PATHS: &[&str] = &[
+    "metadata.labels",
+    "spec.nodeName",
+    "spec.restartPolicy",
+    "spec.schedulingGates",
+    "spec.containers.name",
+    "spec.containers.resources.limits.memory",
+    "status.phase",
+    "status.reason",
+    "status.message",
+    "status.nominatedNodeName",
+    "status.containerStatuses",
+    "status.initContainerStatuses",
+];
+
+const IMAGE: [&str; 7] = [
+    "ErrImagePull",
+    "ImagePullBackOff",
+    "ErrImageNeverPull",
+    "InvalidImageName",
+    "ImageInspectError",
+    "RegistryUnavailable",
+    "SignatureValidationFailed",
+];
+const CONFIG: [&str; 2] = ["CreateContainerConfigError", "CreateContainerError"];
+const START: [&str; 4] = [
+    "RunContainerError",
+    "PreCreateHookError",
+    "PreStartHookError",
+    "PostStartHookError",
+];
+/// How the kubelet names Pods that it does not admit.
+const REJECTED: [&str; 9] = [
+    "Evicted",
+    "Preempting",
+    "OutOfcpu",
+    "OutOfmemory",
+    "OutOfpods",
+    "NodeAffinity",
+    "NodePorts",
+    "UnexpectedAdmissionError",
+    "NodeShutdown",
+];
+
+/// Tells whether a Pod runs with all containers ready.
+fn is_running_well(pod: &Value) -> bool {
+    let containers = items(pod, "/status/containerStatuses");
+    text(pod, "/status/phase") == "Running"
+        && !containers.is_empty()
+        && containers
+            .iter()
+            .all(|one| crate::sign::is_true(one, "/ready"))
+}
+
+pub(super) fn read(pod: &Value) -> Reading {
+    let phase = text(pod, "/status/phase");
+    let mut reading = Reading {
+        is_well: is_running_well(pod) || phase == "Succeeded",
+        ..Reading::default()
+    };
+    let deleted = text(pod, "/metadata/deletionTimestamp");
+    if !deleted.is_empty() {
+        if phase != "Failed" && phase != "Succeeded" {
+            reading.signs.push(terminating(pod, deleted));
+        }
+        return reading;
+    }
+    match phase {
+        "Succeeded" => return reading,
+        "Failed" => {
+            let mut sign = failed(pod);
+            sign.is_final = true;
+            reading.signs.push(sign);
+            return reading;
+        }
+        _ => {}
+    }
+    let lists = ["/status/initContainerStatuses", "/status/containerStatuses"];
+    for status in lists.iter().flat_map(|list| items(pod, list)) {
+        reading.signs.extend(container(pod, status));
+    }
+    if !reading.signs.is_empty() {
+        return reading;
+    }
+    reading.signs.extend(not_started(pod, phase));
+    if phase == "Running" {
+        reading.signs.extend(not_ready(pod));
+    }
+    reading
+}
+
+fn terminating(pod: &Value, deleted: &str) -> Sign {
+    let finalizers = finalizers(pod);
+    let message = if finalizers.is_empty() {
+        "its containers do not end".to_owned()
+    } else {
+        format!("finalizers: {finalizers}")
+    };
+    Sign::new(SignKind::PodTerminating, "", &message).since(timetext::parsed(deleted))
+}
+
+/// Gives the finalizers of an object, with commas between them.
+pub(super) fn finalizers(object: &Value) -> String {
+    let all = items(object, "/metadata/finalizers").iter();
+    let all: Vec<&str> = all.filter_map(Value::as_str).collect();
+    all.join(", ")
+}
+
+fn failed(pod: &Value) -> Sign {
+    let (reason, message) = (text(pod, "/status/reason"), text(pod, "/status/message"));
+    if REJECTED.contains(&reason) || message.starts_with("Pod was rejected") {
+        return Sign::new(SignKind::Evicted, reason, message);
+    }
+    let ended = items(pod, "/status/containerStatuses").iter();
+    let mut bad = ended.filter_map(|status| {
+        let ended = status.pointer("/state/terminated")?;
+        (number(ended, "/exitCode") != Some(0)).then_some((status, ended))
+    });
+    match bad.next() {
+        Some((status, ended)) => exit(pod, status, ended),
+        None => Sign::new(SignKind::PodFailed, reason, message),
+    }
+}
+
+/// Reads one container's status.
+fn container(pod: &Value, status: &Value) -> Option<Sign> {
+    let name = text(status, "/name");
+    let waiting = text(status, "/state/waiting/reason");
+    let words = text(status, "/state/waiting/message");
+    let waits = |kind| Some(Sign::new(kind, waiting, words).of_part(name));
+    if IMAGE.contains(&waiting) {
+        return waits(SignKind::ImagePull);
+    }
+    if CONFIG.contains(&waiting) {
+        return waits(SignKind::ContainerConfig);
+    }
+    if START.contains(&waiting) {
+        return waits(SignKind::ContainerStart);
+    }
+    let last = status.pointer("/lastState/terminated");
+    if waiting == "CrashLoopBackOff" {
+        return Some(match last {
+            Some(last) => {
+                let mut sign = exit(pod, status, last);
+                if sign.kind == SignKind::ContainerExit {
+                    waiting.clone_into(&mut sign.reason);
+                }
+                sign
+            }
+            None => Sign::new(SignKind::ContainerExit, waiting, words).of_part(name),
+        });
+    }
+    if let Some(ended) = status.pointer("/state/terminated") {
+        return (number(ended, "/exitCode") != Some(0)).then(|| exit(pod, status, ended));
+    }
+    // It runs again, and is not ready again yet: the trouble has not ended.
+    let is_back =
+        status.pointer("/state/running").is_some() && !crate::sign::is_true(status, "/ready");
+    let last = last.filter(|last| is_back && number(last, "/exitCode") != Some(0))?;
+    Some(exit(pod, status, last))
+}
+
+/// Words the end of a container.
+fn exit(pod: &Value, status: &Value, ended: &Value) -> Sign {
+    let name = text(status, "/name");
+    let code = number(ended, "/exitCode").unwrap_or_default();
+    let (reason, words) = (text(ended, "/reason"), text(ended, "/message").trim());
+    let restarts = number(status, "/restartCount").unwrap_or_default();
+    let mut message = format!("container {name} exited with code {code}");
+    if restarts > 0 {
+        message = format!("{message}, {restarts} restarts");
+    }
+    let kind = if reason == "OOMKilled" {
+        let limits = items(pod, "/spec/containers").iter();
+        let own = limits.filter(|one| text(one, "/name") == name);
+        for limit in own.map(|one| text(one, "/resources/limits/memory")) {
+            if !limit.is_empty() {
+                message = format!("{message}, memory limit {limit}");
+            }
+        }
+        SignKind::OutOfMemory
+    } else {
+        SignKind::ContainerExit
+    };
+    if !words.is_empty() {
+        message = format!("{message}: {words}");
+    }
+    Sign::new(kind, reason, &message)
+        .of_part(name)
+        .since(timetext::parsed(text(ended, "/finishedAt")))
+}
+
+/// Reads why a Pod has not started.
+fn not_started(pod: &Value, phase: &str) -> Option<Sign> {
+    if phase != "Pending" && !phase.is_empty() {
+        return None;
+    }
+    let scheduled = StatusCondition::all(pod).find(|one| one.kind == "PodScheduled");
+    if let Some(condition) = scheduled.filter(|one| one.is("False")) {
+        let is_normal = condition.reason == "SchedulingGated"
+            || !text(pod, "/status/nominatedNodeName").is_empty();
+        return (!is_normal).then(|| {
+            Sign::new(SignKind::Unschedulable, condition.reason, condition.message)
+                .since(condition.since())
+        });
+    }
+    if text(pod, "/spec/nodeName").is_empty() {
+        return Some(Sign::new(
+            SignKind::PodPending,
+            "NotScheduled",
+            "no scheduler has looked at it",
+        ));
+    }
+    let init = items(pod, "/status/initContainerStatuses").iter();
+    let mut running = init.filter(|one| one.pointer("/state/running").is_some());
+    if let Some(one) = running.next() {
+        let words = format!("waits for init container {}", text(one, "/name"));
+        return Some(Sign::new(SignKind::PodPending, "PodInitializing", &words));
+    }
+    let all = items(pod, "/status/containerStatuses").iter();
+    let mut waits = all.map(|one| text(one, "/state/waiting/reason"));
+    let why = waits.find(|why| !why.is_empty()).unwrap_or("Pending");
+    Some(Sign::new(SignKind::PodPending, why, ""))
+}
+
+/// Reads why a running Pod is not ready.
+fn not_ready(pod: &Value) -> Option<Sign> {
+    let ready = StatusCondition::all(pod).find(|one| one.kind == "Ready" && one.is("False"))?;
+    // The node controller writes this when the Node stops to report: the Node is what does not work.
+    let containers = items(pod, "/status/containerStatuses");
+    let is_by_node = containers
+        .iter()
+        .all(|one| crate::sign::is_true(one, "/ready"));
+    if is_by_node && ready.reason.is_empty() {
+        return None;
+    }
+    Some(Sign::new(SignKind::Probe, ready.reason, ready.message).since(ready.since()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn kinds(pod: &Value) -> Vec<(SignKind, String)> {
+        let signs = read(pod).signs.into_iter();
+        signs.map(|sign| (sign.kind, sign.reason)).collect()
+    }
+
+    #[test]
+    fn a_crash_loop_says_how_its_container_ended() {
+        let pod = json!({"status": {"phase": "Running", "containerStatuses": [{
+            "name": "web", "restartCount": 3, "ready": false,
+            "state": {"waiting": {"reason": "CrashLoopBackOff"}},
+            "lastState": {"terminated": {"exitCode": 1, "reason": "Error", "message": "no such file\n"}},
+        }]}});
+        let signs = read(&pod).signs;
+        assert_eq!(
+            kinds(&pod),
+            [(SignKind::ContainerExit, "CrashLoopBackOff".to_owned())]
+        );
+        assert_eq!(
+            signs.first().map(|sign| sign.message.as_str()),
+            Some("container web exited with code 1, 3 restarts: no such file")
+        );
+    }
+
+    #[test]
+    fn a_kill_for_memory_names_the_limit() {
+        let pod = json!({
+            "spec": {"containers": [{"name": "web", "resources": {"limits": {"memory": "64Mi"}}}]},
+            "status": {"phase": "Running", "containerStatuses": [{
+                "name": "web", "restartCount": 1,
+                "state": {"terminated": {"exitCode": 137, "reason": "OOMKilled"}},
+            }]}
+        });
+        let signs = read(&pod).signs;
+        assert_eq!(
+            kinds(&pod),
+            [(SignKind::OutOfMemory, "OOMKilled".to_owned())]
+        );
+        assert!(
+            signs
+                .iter()
+                .all(|sign| sign.message.ends_with("memory limit 64Mi"))
+        );
+    }
+
+    #[test]
+    fn pods_that_are_well_or_done_have_no_sign() {
+        let ready = json!([{"name": "a", "ready": true, "restartCount": 4, "state": {"running": {}},
+            "lastState": {"terminated": {"exitCode": 1}}}]);
+        assert!(
+            kinds(&json!({"status": {"phase": "Running", "containerStatuses": ready}})).is_empty()
+        );
+        assert!(kinds(&json!({"status": {"phase": "Succeeded"}})).is_empty());
+        let gated = json!({"status": {"phase": "Pending", "conditions": [
+            {"type": "PodScheduled", "status": "False", "reason": "SchedulingGated"}]}});
+        assert!(kinds(&gated).is_empty());
+    }
+
+    #[test]
+    fn a_pod_that_its_node_made_unready_blames_the_node() {
+        let pod = json!({"status": {"phase": "Running",
+            "conditions": [{"type": "Ready", "status": "False"}],
+            "containerStatuses": [{"name": "a", "ready": true, "state": {"running": {}}}]}});
+        assert!(kinds(&pod).is_empty());
+    }
+}

@@ -1,0 +1,174 @@
+//! Workloads: what Deployments, `ReplicaSets`, `StatefulSets`, `DaemonSets`, Jobs and autoscalers say.
+
+use super::Reading;
+use crate::sign::{Sign, SignKind, is_true, number, text};
+use kubereel_cluster::StatusCondition;
+use serde_json::Value;
+
+pub(super) const PATHS: &[&str] = &[
+    "spec.replicas",
+    "status.replicas",
+    "status.updatedReplicas",
+    "status.readyReplicas",
+    "status.availableReplicas",
+    "status.desiredNumberScheduled",
+    "status.numberAvailable",
+    "status.numberReady",
+    "status.active",
+    "status.failed",
+];
+
+fn condition<'a>(object: &'a Value, kind: &str, status: &str) -> Option<StatusCondition<'a>> {
+    StatusCondition::all(object).find(|one| one.kind == kind && one.is(status))
+}
+
+fn of_condition(kind: SignKind, condition: &StatusCondition<'_>) -> Sign {
+    Sign::new(kind, condition.reason, condition.message).since(condition.since())
+}
+
+/// Tells whether the status is about the present specification.
+fn is_observed(object: &Value) -> bool {
+    let observed = number(object, "/status/observedGeneration");
+    observed.is_none() || observed == number(object, "/metadata/generation")
+}
+
+/// Reads how many replicas are wanted and how many there are.
+fn missing(wanted: i64, there: i64, what: &str) -> Option<Sign> {
+    (there < wanted).then(|| {
+        Sign::new(
+            SignKind::ReplicasMissing,
+            "",
+            &format!("{there} of {wanted} {what}"),
+        )
+    })
+}
+
+pub(super) fn deployment(object: &Value) -> Reading {
+    let wanted = number(object, "/spec/replicas").unwrap_or(1);
+    let there = number(object, "/status/availableReplicas").unwrap_or(0);
+    let mut reading = Reading {
+        is_well: there >= wanted && condition(object, "Available", "True").is_some(),
+        ..Reading::default()
+    };
+    if let Some(stuck) = condition(object, "Progressing", "False")
+        .filter(|stuck| stuck.reason == "ProgressDeadlineExceeded")
+    {
+        reading
+            .signs
+            .push(of_condition(SignKind::RolloutStuck, &stuck));
+    }
+    if let Some(refused) = condition(object, "ReplicaFailure", "True") {
+        reading
+            .signs
+            .push(of_condition(SignKind::CreateFailed, &refused));
+    }
+    if wanted == 0 || is_true(object, "/spec/paused") {
+        return reading;
+    }
+    if let Some(gone) = condition(object, "Available", "False") {
+        reading
+            .signs
+            .push(of_condition(SignKind::Unavailable, &gone));
+    }
+    reading
+        .signs
+        .extend(missing(wanted, there, "replicas are available"));
+    reading
+}
+
+pub(super) fn replica_set(object: &Value) -> Reading {
+    let refused = condition(object, "ReplicaFailure", "True");
+    Reading {
+        is_well: false,
+        signs: refused
+            .map(|refused| of_condition(SignKind::CreateFailed, &refused))
+            .into_iter()
+            .collect(),
+    }
+}
+
+pub(super) fn stateful_set(object: &Value) -> Reading {
+    let wanted = number(object, "/spec/replicas").unwrap_or(1);
+    let there = number(object, "/status/readyReplicas").unwrap_or(0);
+    Reading {
+        is_well: there >= wanted,
+        signs: missing(wanted, there, "replicas are ready")
+            .filter(|_| is_observed(object))
+            .into_iter()
+            .collect(),
+    }
+}
+
+pub(super) fn daemon_set(object: &Value) -> Reading {
+    let wanted = number(object, "/status/desiredNumberScheduled").unwrap_or(0);
+    let there = number(object, "/status/numberAvailable").unwrap_or(0);
+    Reading {
+        is_well: there >= wanted && wanted > 0,
+        signs: missing(wanted, there, "Nodes run an available Pod")
+            .filter(|_| is_observed(object))
+            .into_iter()
+            .collect(),
+    }
+}
+
+pub(super) fn job(object: &Value) -> Reading {
+    let failed =
+        condition(object, "Failed", "True").or_else(|| condition(object, "FailureTarget", "True"));
+    Reading {
+        is_well: condition(object, "Complete", "True").is_some(),
+        signs: failed
+            .map(|failed| of_condition(SignKind::JobFailed, &failed))
+            .into_iter()
+            .collect(),
+    }
+}
+
+pub(super) fn autoscaler(object: &Value) -> Reading {
+    let broken = StatusCondition::all(object).find(|one| {
+        let is_broken = one.is("False")
+            && (one.reason.starts_with("FailedGet")
+                || one.reason.starts_with("FailedCompute")
+                || ["FailedUpdateScale", "InvalidSelector"].contains(&one.reason));
+        is_broken && ["AbleToScale", "ScalingActive"].contains(&one.kind)
+    });
+    Reading {
+        is_well: broken.is_none() && !text(object, "/status/conditions/0/type").is_empty(),
+        signs: broken
+            .map(|broken| of_condition(SignKind::Autoscaler, &broken))
+            .into_iter()
+            .collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_rollout_past_its_deadline_is_a_sign_and_an_old_replica_set_still_serves() {
+        let object = json!({"spec": {"replicas": 2}, "status": {"availableReplicas": 2, "conditions": [
+            {"type": "Available", "status": "True"},
+            {"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded", "message": "m"},
+        ]}});
+        let reading = deployment(&object);
+        let kinds: Vec<SignKind> = reading.signs.iter().map(|sign| sign.kind).collect();
+        assert_eq!(kinds, [SignKind::RolloutStuck]);
+        assert!(reading.is_well);
+    }
+
+    #[test]
+    fn what_is_scaled_to_zero_or_paused_misses_nothing() {
+        let none = json!({"spec": {"replicas": 0}, "status": {}});
+        let paused = json!({"spec": {"replicas": 2, "paused": true}, "status": {}});
+        assert!(deployment(&none).signs.is_empty());
+        assert!(deployment(&paused).signs.is_empty());
+    }
+
+    #[test]
+    fn counters_of_an_older_specification_are_no_sign() {
+        let object = json!({"metadata": {"generation": 3},
+            "spec": {"replicas": 3}, "status": {"observedGeneration": 2, "readyReplicas": 1}});
+        assert!(stateful_set(&object).signs.is_empty());
+    }
+}

@@ -1,0 +1,157 @@
+//! The story of a reel: what cluster it was, what was done to it, and what went wrong, in order of time.
+
+use crate::lookup::{read, resources};
+use crate::problem::{ProblemList, RolloutCount};
+use kubereel_cluster::{ClusterHistory, ClusterUpdate, UpdateKind};
+use kubereel_format::RecordedAt;
+use kubereel_history::{Cut, ObjectFilter, QueryError, Timeline};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// What a cluster was.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ClusterPortrait {
+    /// The OpenShift release at the end; `None` for other clusters.
+    pub openshift: Option<String>,
+    /// The versions of the API server, in order.
+    pub kubernetes: Vec<String>,
+    /// How many Nodes there were at the end, by role; one with several roles counts in each.
+    pub nodes: BTreeMap<String, usize>,
+    /// How many Nodes there were at the end.
+    pub node_count: usize,
+    /// The cloud or other platform, where the cluster says it.
+    pub platform: Option<String>,
+}
+
+/// Something that was done to a cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoryStep {
+    /// When it began.
+    pub from: RecordedAt,
+    /// When it ended; `None` if it did not, or took no time.
+    pub to: Option<RecordedAt>,
+    /// What, in words.
+    pub words: String,
+}
+
+/// The story of a reel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClusterStory {
+    /// What the cluster was.
+    pub cluster: ClusterPortrait,
+    /// What was done to it, in order of time.
+    pub steps: Vec<StoryStep>,
+    /// What went wrong.
+    pub list: ProblemList,
+}
+
+impl ClusterStory {
+    /// Tells the story of a reel whose problems are known.
+    ///
+    /// # Errors
+    /// When the reel is damaged where the story is read.
+    pub fn of(timeline: &Timeline, list: ProblemList) -> Result<Self, QueryError> {
+        let end = Cut::Arrival {
+            below: timeline.reel().end(),
+            wall: timeline.end(),
+        };
+        let history = ClusterHistory::of(timeline);
+        let updates = history.updates(end)?;
+        let mut steps: Vec<StoryStep> = updates.all.iter().map(step).collect();
+        steps.extend(list.rollouts.iter().map(rollouts));
+        steps.sort_by_key(|step| step.from);
+        let mut cluster = portrait(timeline, end);
+        cluster.openshift = updates.is_seen.then(|| updates.version.clone());
+        Ok(Self {
+            cluster,
+            steps,
+            list,
+        })
+    }
+}
+
+fn step(update: &ClusterUpdate) -> StoryStep {
+    let target = match update.target_version() {
+        "" => "a release without a version",
+        version => version,
+    };
+    let mut words = match (update.kind, &update.from) {
+        (UpdateKind::Install, _) => format!("installation of {target}"),
+        (UpdateKind::Upgrade, Some(from)) if !from.version.is_empty() => {
+            format!("upgrade from {} to {target}", from.version)
+        }
+        (UpdateKind::Upgrade, _) => format!("upgrade to {target}"),
+    };
+    if update.requests.iter().any(|request| request.is_forced) {
+        words.push_str(", forced");
+    }
+    match &update.end {
+        Some(end) => words = format!("{words}: {}", end.how.as_str()),
+        None => words.push_str(": not complete at the end"),
+    }
+    let began = update.asked().unwrap_or(update.first);
+    StoryStep {
+        from: began.at,
+        to: update.end.map(|end| end.mark.at),
+        words,
+    }
+}
+
+fn rollouts(rollouts: &RolloutCount) -> StoryStep {
+    let what = match rollouts.count {
+        1 => format!("rollout of {}", rollouts.first.label()),
+        count => format!(
+            "{count} rollouts in {} namespaces, the first of {}",
+            rollouts.namespaces,
+            rollouts.first.label()
+        ),
+    };
+    StoryStep {
+        from: rollouts.from,
+        to: (rollouts.to > rollouts.from).then_some(rollouts.to),
+        words: what,
+    }
+}
+
+fn portrait(timeline: &Timeline, end: Cut) -> ClusterPortrait {
+    let mut portrait = ClusterPortrait::default();
+    for version in timeline
+        .clusters()
+        .iter()
+        .flat_map(|cluster| &cluster.versions)
+    {
+        if !portrait.kubernetes.contains(version) {
+            portrait.kubernetes.push(version.clone());
+        }
+    }
+    for resource in resources(timeline, "", "nodes") {
+        let state = timeline.as_of(resource, end, &ObjectFilter::default());
+        portrait.node_count += state.objects.len();
+        for node in state
+            .objects
+            .iter()
+            .filter_map(|held| read(timeline, held.seq))
+        {
+            let labels = node.pointer("/metadata/labels").and_then(Value::as_object);
+            for role in labels
+                .into_iter()
+                .flatten()
+                .filter_map(|(label, _)| label.strip_prefix("node-role.kubernetes.io/"))
+            {
+                *portrait.nodes.entry(role.to_owned()).or_default() += 1;
+            }
+        }
+    }
+    for resource in resources(timeline, "config.openshift.io", "infrastructures") {
+        let state = timeline.as_of(resource, end, &ObjectFilter::default());
+        let mut bodies = state
+            .objects
+            .iter()
+            .filter_map(|held| read(timeline, held.seq));
+        portrait.platform = bodies.next().and_then(|body| {
+            let found = body.pointer("/status/platformStatus/type")?;
+            found.as_str().map(str::to_owned)
+        });
+    }
+    portrait
+}

@@ -1,0 +1,363 @@
+//! `kubereel problems`: what was wrong in a reel, ranked, and which changes may have caused it.
+
+use crate::arguments::JsonOutput;
+use crate::command_error::{CommandError, Exit};
+use crate::files;
+use crate::progress::ProgressReporter;
+use crate::screen::{Console, Style, StyledLine};
+use crate::words::{count, duration};
+use kubereel_history::{Timeline, harmless, timetext};
+use kubereel_problems::{Cause, CheckedReel, InstallationNoise, Problem, ProblemList, problems};
+use serde::Serialize;
+use serde_json::Value;
+use std::path::PathBuf;
+
+/// Show what went wrong, and what may have caused it
+///
+/// Lists each problem once, the most important first: what is broken, from when to when, in the object's
+/// own words. Under each problem stand the changes that may have caused it, the likeliest first: the
+/// field, the old and the new value, and the manager that wrote it. A cause is a candidate and not a
+/// proof. What is normal while an OpenShift cluster is being installed is one line at the end.
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct Args {
+    /// The reel
+    #[arg(value_name = "REEL")]
+    reel: PathBuf,
+    /// Show the first N problems
+    #[arg(long, value_name = "N")]
+    first: Option<usize>,
+    #[command(flatten)]
+    output: JsonOutput,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  kubereel problems run.reel
+  kubereel problems run.reel --first 3
+  kubereel problems run.reel -o json | jq 'select(.class == \"fault\") | [.from, .kind, .name, .reason]'
+
+Classes:
+  fault        something stopped working
+  disruption   something was unavailable for a while
+  upgrade      an installation or an upgrade does not go on
+
+Exit codes:
+  0  problems are listed, or none was found and nothing is missing in the reel
+  4  none was found, but changes may be missing in the reel
+
+Errors: kubereel --help";
+
+/// Runs the command.
+pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
+    let timeline = files::open_reel(&args.reel)?;
+    let list = find(&timeline, screen);
+    let most = args.first.unwrap_or(usize::MAX);
+    for (at, problem) in list.problems.iter().enumerate().take(most) {
+        if args.output.is_json() {
+            screen.json_line(&ProblemOutput::of(at + 1, problem))?;
+        } else {
+            show(&timeline, at + 1, problem, screen)?;
+        }
+    }
+    if let Some(noise) = &list.installation {
+        let rank = list.problems.len() + 1;
+        if args.output.is_json() {
+            screen.json_line(&ProblemOutput::of_installation(rank, &timeline, noise))?;
+        } else {
+            screen.show(&installation_line(&timeline, noise), HANG)?;
+        }
+    }
+    let checked = &list.checked;
+    screen.aside(summary(&list))?;
+    for line in limits(checked) {
+        screen.aside(line)?;
+    }
+    Ok(exit_of(&list))
+}
+
+/// Gives the exit code: nothing was found only counts where everything was seen.
+pub(crate) fn exit_of(list: &ProblemList) -> Exit {
+    let checked = &list.checked;
+    let is_unsure = checked.unreadable > 0 || !checked.unobserved.is_empty();
+    if list.problems.is_empty() && is_unsure {
+        Exit::Unknown
+    } else {
+        Exit::Yes
+    }
+}
+
+/// Finds the problems of a reel, and shows how far that is.
+pub(crate) fn find(timeline: &Timeline, screen: &Console) -> ProblemList {
+    let end = timeline.reel().end().0;
+    let mut progress = ProgressReporter::begin("reading", end, screen.is_err_terminal());
+    problems(timeline, |seq| progress.reached(seq.0))
+}
+
+/// Says what was found, and what was looked at.
+pub(crate) fn summary(list: &ProblemList) -> String {
+    let checked = &list.checked;
+    let planned = list
+        .problems
+        .iter()
+        .filter(|problem| problem.is_planned)
+        .count();
+    let mut found = match list.problems.len() - planned {
+        0 => "no problem found".to_owned(),
+        problems => count(problems, "problem"),
+    };
+    if planned > 0 {
+        found = format!("{found}, {}", count(planned, "disruption planned"));
+    }
+    format!(
+        "{found} · checked {} of {}",
+        count(checked.events, "event"),
+        count(checked.resources, "resource")
+    )
+}
+
+/// Says what could not be looked at.
+pub(crate) fn limits(checked: &CheckedReel) -> Vec<String> {
+    let mut lines = Vec::new();
+    if !checked.absent.is_empty() {
+        lines.push(format!("not in the reel: {}", checked.absent.join(", ")));
+    }
+    if checked.unreadable > 0 {
+        lines.push(format!(
+            "{} cannot be read",
+            count(checked.unreadable, "event")
+        ));
+    }
+    if checked.dropped > 0 {
+        lines.push(format!(
+            "{} more were not kept",
+            count(checked.dropped, "sign")
+        ));
+    }
+    let unobserved = checked.unobserved.len();
+    if unobserved > 0 {
+        let some: Vec<&str> = checked
+            .unobserved
+            .iter()
+            .take(3)
+            .map(String::as_str)
+            .collect();
+        let more = if unobserved > some.len() { ", …" } else { "" };
+        lines.push(format!(
+            "changes of {} may be missing: {}{more}; to see when: kubereel info REEL",
+            count(unobserved, "resource"),
+            some.join(", ")
+        ));
+    }
+    lines
+}
+
+const HANG: usize = 4;
+
+/// Gives from when to when something was so.
+pub(crate) fn times(timeline: &Timeline, problem: &Problem) -> String {
+    let from = timeline.written(problem.from.at);
+    let from = if problem.is_older {
+        format!("≤ {from}")
+    } else {
+        from
+    };
+    match problem.to {
+        None => format!(
+            "{from} → end ({} and on)",
+            duration(timeline.end().micros_since(problem.from.at))
+        ),
+        Some(to) => format!(
+            "{from} → {} ({})",
+            timeline.written(to),
+            duration(to.micros_since(problem.from.at))
+        ),
+    }
+}
+
+fn show(
+    timeline: &Timeline,
+    rank: usize,
+    problem: &Problem,
+    screen: &mut Console,
+) -> Result<(), CommandError> {
+    let mut head = StyledLine::of(Style::Strong, format!("{rank:>3} "));
+    let style = if problem.is_planned {
+        Style::Faint
+    } else {
+        Style::Bad
+    };
+    head.push(style, harmless(&problem.object.label()));
+    head.push(style, format!("  {}", harmless(&problem.reason)));
+    if problem.count > 1 {
+        head.push(Style::Plain, format!(" ×{}", problem.count));
+    }
+    head.push(Style::Faint, format!("  [{}]", problem.class.as_str()));
+    if problem.is_planned {
+        head.push(Style::Faint, "  planned: a Node was drained");
+    }
+    if problem.is_planned {
+        head.push(Style::Faint, format!("  {}", times(timeline, problem)));
+        return screen.show(&head, HANG);
+    }
+    screen.show(&head, HANG)?;
+    screen.show(&indented(Style::Plain, &times(timeline, problem)), HANG)?;
+    if !problem.message.is_empty() {
+        screen.show(&indented(Style::Plain, &problem.message_line()), HANG)?;
+    }
+    if let Some(by) = problem.consequence_of {
+        let words = format!("a consequence of problem {}", by + 1);
+        screen.show(&indented(Style::Plain, &words), HANG)?;
+    }
+    for cause in &problem.causes {
+        screen.show(&cause_line(timeline, cause), HANG)?;
+    }
+    if problem.causes.is_empty() && problem.consequence_of.is_none() {
+        let words = "no recorded change before it explains it";
+        screen.show(&indented(Style::Faint, words), HANG)?;
+    }
+    Ok(())
+}
+
+fn indented(style: Style, text: &str) -> StyledLine {
+    StyledLine::of(Style::Plain, " ".repeat(HANG)).and(style, text)
+}
+
+/// Words a cause in a line.
+pub(crate) fn cause_line(timeline: &Timeline, cause: &Cause) -> StyledLine {
+    let mut line = indented(Style::Wary, "cause? ");
+    line.push(Style::Plain, format!("{}  ", timeline.written(cause.at.at)));
+    line.push(Style::Strong, cause.sentence());
+    if !cause.by.is_empty() {
+        line.push(
+            Style::Plain,
+            format!(" by {}", harmless(&cause.by.join(", "))),
+        );
+    }
+    let mut via = cause.via.clone();
+    for link in &cause.chain {
+        via = format!("{via}; through {}", link.label());
+    }
+    line.push(Style::Faint, format!(" ({})", harmless(&via)));
+    line
+}
+
+fn installation_line(timeline: &Timeline, noise: &InstallationNoise) -> StyledLine {
+    let until = noise
+        .completed
+        .map_or("the end of the reel".to_owned(), |at| timeline.written(at));
+    let words = format!(
+        "  - installation: {} until {until} that {} normal while a cluster is being installed",
+        count(noise.count, "sign"),
+        if noise.count == 1 { "is" } else { "are" },
+    );
+    StyledLine::of(Style::Faint, words)
+}
+
+/// A problem, for programs.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct ProblemOutput {
+    rank: usize,
+    kind: String,
+    namespace: String,
+    name: String,
+    reason: String,
+    message: String,
+    class: &'static str,
+    from: String,
+    to: Option<String>,
+    since: Option<String>,
+    is_older_than_reel: bool,
+    is_planned: bool,
+    consequence_of: Option<usize>,
+    count: u64,
+    causes: Vec<CauseOutput>,
+}
+
+/// A change that may have caused a problem, for programs.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct CauseOutput {
+    kind: String,
+    namespace: String,
+    name: String,
+    at: String,
+    seq: u64,
+    change: &'static str,
+    field: Option<String>,
+    old: Option<Value>,
+    new: Option<Value>,
+    by: Option<String>,
+    via: String,
+    through: Vec<String>,
+}
+
+impl ProblemOutput {
+    pub(crate) fn of(rank: usize, problem: &Problem) -> Self {
+        Self {
+            rank,
+            kind: problem.object.kind.clone(),
+            namespace: problem.object.namespace.clone(),
+            name: problem.object.name.clone(),
+            reason: problem.reason.clone(),
+            message: problem.message.clone(),
+            class: problem.class.as_str(),
+            from: timetext::rfc3339(problem.from.at),
+            to: problem.to.map(timetext::rfc3339),
+            since: problem.since.map(timetext::rfc3339),
+            is_older_than_reel: problem.is_older,
+            is_planned: problem.is_planned,
+            consequence_of: problem.consequence_of.map(|by| by + 1),
+            count: problem.count,
+            causes: problem.causes.iter().map(CauseOutput::of).collect(),
+        }
+    }
+
+    fn of_installation(rank: usize, timeline: &Timeline, noise: &InstallationNoise) -> Self {
+        Self {
+            rank,
+            kind: "ClusterVersion".to_owned(),
+            namespace: String::new(),
+            name: "version".to_owned(),
+            reason: "NormalWhileInstalling".to_owned(),
+            message: "signs that are normal while a cluster is being installed".to_owned(),
+            class: "upgrade",
+            from: timetext::rfc3339(noise.from),
+            to: Some(timetext::rfc3339(noise.completed.unwrap_or(timeline.end()))),
+            since: None,
+            is_older_than_reel: false,
+            is_planned: true,
+            consequence_of: None,
+            count: noise.count,
+            causes: Vec::new(),
+        }
+    }
+}
+
+impl CauseOutput {
+    fn of(cause: &Cause) -> Self {
+        Self {
+            kind: cause.object.kind.clone(),
+            namespace: cause.object.namespace.clone(),
+            name: cause.object.name.clone(),
+            at: timetext::rfc3339(cause.at.at),
+            seq: cause.at.seq.0,
+            change: match (cause.field.as_str(), cause.change) {
+                ("", kubereel_history::ChangeKind::Removed) => "deleted",
+                ("", _) => "created",
+                _ => cause.change.as_str(),
+            },
+            field: Some(cause.field.clone()).filter(|field| !field.is_empty()),
+            old: cause.old.clone(),
+            new: cause.new.clone(),
+            by: Some(cause.by.join(", ")).filter(|by| !by.is_empty()),
+            via: cause.via.clone(),
+            through: cause
+                .chain
+                .iter()
+                .map(kubereel_problems::ProblemObject::label)
+                .collect(),
+        }
+    }
+}

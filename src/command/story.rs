@@ -1,0 +1,297 @@
+//! `kubereel story`: a reel on one screen of text, to be pasted into a bug.
+
+use crate::arguments::JsonOutput;
+use crate::command::problems::{self, ProblemOutput};
+use crate::command_error::{CommandError, Exit};
+use crate::files;
+use crate::screen::Console;
+use crate::words::{count, duration};
+use kubereel_format::RecordedAt;
+use kubereel_history::{Timeline, harmless, timetext};
+use kubereel_problems::{ClusterPortrait, ClusterStory, Problem, StoryStep};
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// Tell what happened to a cluster, on one screen
+///
+/// Says what the cluster was, what was done to it (installation, upgrades, rollouts), what went wrong in
+/// order of time with causes and durations, and what had not recovered at the end. Made to be pasted into
+/// a bug; upgrade, install and problems have the details.
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct Args {
+    /// The reel
+    #[arg(value_name = "REEL")]
+    reel: PathBuf,
+    #[command(flatten)]
+    output: JsonOutput,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  kubereel story run.reel
+  kubereel story run.reel -o json | jq .cluster
+
+Exit codes: as of kubereel problems
+
+Errors: kubereel --help";
+
+/// The most problems of the text.
+const MOST_PROBLEMS: usize = 12;
+/// The most steps of the text.
+const MOST_STEPS: usize = 10;
+
+/// Runs the command.
+pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
+    let timeline = files::open_reel(&args.reel)?;
+    let list = problems::find(&timeline, screen);
+    let story = ClusterStory::of(&timeline, list).map_err(CommandError::reel)?;
+    if args.output.is_json() {
+        screen.json(&StoryOutput::of(&timeline, &story))?;
+    } else {
+        for line in text(&timeline, &story) {
+            screen.line(line)?;
+        }
+    }
+    Ok(problems::exit_of(&story.list))
+}
+
+/// Writes the story as lines of text.
+pub(crate) fn text(timeline: &Timeline, story: &ClusterStory) -> Vec<String> {
+    let mut lines = vec![
+        format!("Cluster:   {}", portrait(&story.cluster)),
+        format!(
+            "Recorded:  {} → {} ({})",
+            timetext::rfc3339_secs(timeline.start()),
+            timetext::rfc3339_secs(timeline.end()),
+            duration(timeline.end().micros_since(timeline.start()))
+        ),
+        String::new(),
+        "Done to it:".to_owned(),
+    ];
+    let hidden = story.steps.len().saturating_sub(MOST_STEPS);
+    lines.extend(
+        story
+            .steps
+            .iter()
+            .take(MOST_STEPS)
+            .map(|step| step_line(timeline, step)),
+    );
+    if hidden > 0 {
+        lines.push(format!("  … {}", count(hidden, "more step")));
+    }
+    if story.steps.is_empty() {
+        lines.push("  no installation, upgrade or rollout was recorded".to_owned());
+    }
+    lines.extend([String::new(), "Went wrong:".to_owned()]);
+    let mut told: Vec<&Problem> = story
+        .list
+        .problems
+        .iter()
+        .filter(|problem| !problem.is_planned && problem.consequence_of.is_none())
+        .take(MOST_PROBLEMS)
+        .collect();
+    told.sort_by_key(|problem| problem.from);
+    for problem in &told {
+        lines.extend(problem_lines(timeline, problem));
+        let rank = story.list.problems.iter().position(|one| one == *problem);
+        let followed = story.list.problems.iter();
+        for other in followed.filter(|other| rank.is_some() && other.consequence_of == rank) {
+            lines.push(format!("            led to: {}", other.sentence()));
+        }
+    }
+    if told.is_empty() {
+        lines.push("  no problem was found".to_owned());
+    }
+    let all = story.list.problems.iter();
+    let planned = all.clone().filter(|problem| problem.is_planned).count();
+    let roots = all
+        .clone()
+        .filter(|problem| !problem.is_planned && problem.consequence_of.is_none());
+    let rest = roots.count() - told.len();
+    if rest > 0 {
+        lines.push(format!(
+            "  … {}: kubereel problems REEL",
+            count(rest, "more problem")
+        ));
+    }
+    lines.push(String::new());
+    let open: Vec<String> = all
+        .filter(|problem| problem.to.is_none() && !problem.is_planned)
+        .take(MOST_PROBLEMS)
+        .map(|problem| harmless(&problem.object.label()).into_owned())
+        .collect();
+    lines.push(match open.as_slice() {
+        [] if told.is_empty() => "At the end: no open problem".to_owned(),
+        [] => "At the end: all of it had recovered".to_owned(),
+        open => format!("At the end: not recovered: {}", open.join(", ")),
+    });
+    if planned > 0 {
+        lines.push(format!(
+            "Planned:    {} while Nodes were drained",
+            count(planned, "disruption")
+        ));
+    }
+    lines.push(format!("Checked:    {}", problems::summary(&story.list)));
+    let limits = problems::limits(&story.list.checked).into_iter();
+    lines.extend(limits.map(|line| format!("            {line}")));
+    lines
+}
+
+fn portrait(cluster: &ClusterPortrait) -> String {
+    let mut parts = Vec::new();
+    match &cluster.openshift {
+        Some(version) if version.is_empty() => parts.push("OpenShift".to_owned()),
+        Some(version) => parts.push(format!("OpenShift {version}")),
+        None => {}
+    }
+    if !cluster.kubernetes.is_empty() {
+        parts.push(format!("Kubernetes {}", cluster.kubernetes.join(" → ")));
+    }
+    parts.extend(
+        cluster
+            .platform
+            .clone()
+            .filter(|platform| platform != "None"),
+    );
+    let roles: Vec<String> = cluster
+        .nodes
+        .iter()
+        // The older name of the same role.
+        .filter(|(role, _)| *role != "master" || !cluster.nodes.contains_key("control-plane"))
+        .map(|(role, count)| format!("{count} {role}"))
+        .collect();
+    let nodes = count(cluster.node_count, "Node");
+    parts.push(match roles.as_slice() {
+        [] => nodes,
+        roles => format!("{nodes} ({})", roles.join(", ")),
+    });
+    harmless(&parts.join(", ")).into_owned()
+}
+
+fn step_line(timeline: &Timeline, step: &StoryStep) -> String {
+    let took = step.to.map_or_else(String::new, |to| {
+        format!(" ({})", duration(to.micros_since(step.from)))
+    });
+    let at = clock(timeline, step.from);
+    format!("  {at}  {}{took}", harmless(&step.words))
+}
+
+fn problem_lines(timeline: &Timeline, problem: &Problem) -> Vec<String> {
+    let took = match problem.to {
+        None => "to the end".to_owned(),
+        Some(to) => format!("for {}", duration(to.micros_since(problem.from.at))),
+    };
+    let from = clock(timeline, problem.from.at);
+    let times = if problem.count > 1 {
+        format!("{took}, {} times", problem.count)
+    } else {
+        took
+    };
+    let mut lines = vec![format!("  {from}  {} [{times}]", problem.sentence())];
+    if let Some(cause) = problem.causes.first() {
+        let by = match cause.by.join(", ").as_str() {
+            "" => String::new(),
+            by => format!(" by {}", harmless(by)),
+        };
+        let at = clock(timeline, cause.at.at);
+        lines.push(format!(
+            "            possible cause: {at} {}{by}",
+            cause.sentence()
+        ));
+    }
+    lines
+}
+
+/// Gives the time of day to the second.
+fn clock(timeline: &Timeline, at: RecordedAt) -> String {
+    let at = RecordedAt::from_micros(at.micros.div_euclid(1_000_000) * 1_000_000);
+    timeline.written(at).replace(".000Z", "Z")
+}
+
+/// The story, for programs.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct StoryOutput {
+    cluster: ClusterOutput,
+    from: String,
+    to: String,
+    steps: Vec<StepOutput>,
+    problems: Vec<ProblemOutput>,
+    not_recovered: Vec<String>,
+    checked: CheckedOutput,
+}
+
+/// What the cluster was, for programs.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct ClusterOutput {
+    openshift: Option<String>,
+    kubernetes: Vec<String>,
+    platform: Option<String>,
+    nodes: usize,
+    roles: std::collections::BTreeMap<String, usize>,
+}
+
+/// Something that was done to the cluster, for programs.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct StepOutput {
+    from: String,
+    to: Option<String>,
+    message: String,
+}
+
+/// What was looked at, for programs.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct CheckedOutput {
+    events: u64,
+    resources: usize,
+    unreadable_events: u64,
+    resources_that_may_miss_changes: Vec<String>,
+    resources_not_in_the_reel: Vec<&'static str>,
+}
+
+impl StoryOutput {
+    fn of(timeline: &Timeline, story: &ClusterStory) -> Self {
+        let (cluster, checked) = (&story.cluster, &story.list.checked);
+        let problems = story.list.problems.iter().enumerate();
+        let open = story
+            .list
+            .problems
+            .iter()
+            .filter(|problem| problem.to.is_none() && !problem.is_planned);
+        Self {
+            cluster: ClusterOutput {
+                openshift: cluster.openshift.clone(),
+                kubernetes: cluster.kubernetes.clone(),
+                platform: cluster.platform.clone(),
+                nodes: cluster.node_count,
+                roles: cluster.nodes.clone(),
+            },
+            from: timetext::rfc3339(timeline.start()),
+            to: timetext::rfc3339(timeline.end()),
+            steps: story
+                .steps
+                .iter()
+                .map(|step| StepOutput {
+                    from: timetext::rfc3339(step.from),
+                    to: step.to.map(timetext::rfc3339),
+                    message: step.words.clone(),
+                })
+                .collect(),
+            problems: problems
+                .map(|(at, problem)| ProblemOutput::of(at + 1, problem))
+                .collect(),
+            not_recovered: open.map(|problem| problem.object.label()).collect(),
+            checked: CheckedOutput {
+                events: checked.events,
+                resources: checked.resources,
+                unreadable_events: checked.unreadable,
+                resources_that_may_miss_changes: checked.unobserved.clone(),
+                resources_not_in_the_reel: checked.absent.clone(),
+            },
+        }
+    }
+}
