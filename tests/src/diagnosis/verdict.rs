@@ -6,7 +6,6 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
 use serde::Deserialize;
-use serde_json::Value;
 
 use super::truth::{TrueCause, Truth};
 use crate::recording::program;
@@ -28,11 +27,9 @@ struct CauseRow {
     kind: String,
     namespace: Option<String>,
     name: String,
+    /// `created`, `changed` or `deleted`.
+    change: String,
     field: Option<String>,
-    #[serde(default)]
-    old: Value,
-    #[serde(default)]
-    new: Value,
 }
 
 /// What came of one scenario.
@@ -45,6 +42,8 @@ pub struct Judgement {
     has_cause: bool,
     first: Option<ProblemRow>,
     rows: usize,
+    /// Rows that name no failing object.
+    others: usize,
     /// The first row that names a failing object, from 1.
     object_rank: Option<usize>,
     /// Where the cause is among those of that row, from 1.
@@ -95,6 +94,7 @@ impl Judgement {
             has_cause: !truth.causes.is_empty(),
             first: rows.first().cloned(),
             rows: rows.len(),
+            others: rows.iter().filter(|row| !is_failing(row)).count(),
             object_rank: object.map(|index| index + 1),
             cause_rank: cause.map(|index| index + 1),
         }
@@ -116,11 +116,12 @@ impl Judgement {
     /// One line: the scenario, the first row, the ranks, the verdict.
     pub fn line(&self) -> String {
         format!(
-            "{:28} {:52} object {:4} cause {:4} {}",
+            "{:23} {:58} object {:3} cause {:5} others {:3} {}",
             self.scenario,
             self.first_row(),
             rank(self.object_rank),
             self.cause_words(),
+            self.others,
             self.verdict()
         )
     }
@@ -156,26 +157,42 @@ impl Judgement {
 }
 
 impl CauseRow {
-    /// Paths are spelt in more than one way; the last name of a path is the same in all.
+    /// A path is as good as one above or below it.
     fn is(&self, cause: &TrueCause) -> bool {
         let is_object = self.kind == cause.kind
             && namespace(self.namespace.as_ref()) == cause.namespace.as_deref()
             && self.name == cause.name;
-        let field = self.field.as_deref().unwrap_or_default();
+        let field = plain_path(self.field.as_deref().unwrap_or_default());
+        let is_within = |one: &str, other: &str| {
+            other
+                .strip_prefix(one)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
         is_object
             && match cause.field.as_str() {
-                "created" => field == "created" || (field.is_empty() && self.old.is_null()),
-                "deleted" => {
-                    field == "deleted"
-                        || field.contains("deletionTimestamp")
-                        || (field.is_empty() && self.new.is_null())
-                }
-                path => path
-                    .rsplit('.')
-                    .next()
-                    .is_some_and(|last| field.contains(last)),
+                "created" => self.change == "created",
+                "deleted" => self.change == "deleted" || field == "metadata.deletionTimestamp",
+                _ if field.is_empty() => false,
+                path => is_within(path, &field) || is_within(&field, path),
             }
     }
+}
+
+/// A path without the keys of lists: `a[app].b["c.d"]` is `a.b.c.d`.
+fn plain_path(path: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = path;
+    while let Some((before, after)) = rest.split_once('[') {
+        plain.push_str(before);
+        let (key, after) = after.split_once(']').unwrap_or((after, ""));
+        if let Some(name) = key.strip_prefix('"') {
+            plain.push('.');
+            plain.push_str(name.trim_end_matches('"'));
+        }
+        rest = after;
+    }
+    plain.push_str(rest);
+    plain
 }
 
 fn namespace(namespace: Option<&String>) -> Option<&str> {
@@ -211,32 +228,33 @@ pub fn page(judgements: &[Judgement], date: &str, commit: &str) -> String {
          * {named} of {faults} faults: a failing object is named first.\n\
          * {caused} of {with_cause} faults with a change behind them: that change is the first of its causes.\n\
          * {quiet} of {} scenarios without a fault: nothing is reported.\n\n\
-         | scenario | what happens | first row | object | cause | verdict |\n\
-         |---|---|---|---|---|---|\n",
+         | scenario | what happens | first row | object | cause | others | verdict |\n\
+         |---|---|---|---|---|---|---|\n",
         healthy.count()
     );
     for one in judgements {
         let row = format!(
-            "| {} | {} | {} | {} | {} | {} |\n",
+            "| {} | {} | {} | {} | {} | {} | {} |\n",
             one.scenario,
             one.about,
             one.first_row().replace('|', "/"),
             rank(one.object_rank),
             one.cause_words(),
+            one.others,
             one.verdict()
         );
         // Writing to a String cannot fail.
         write!(page, "{row}").unwrap_or_default();
     }
     page.push_str(
-        "\n*object* is the row in which a failing object comes first, *cause* the place of the true cause among the causes of that row; `none` stands for a fault that no change of the API explains.\n",
+        "\n*object* is the row in which a failing object comes first, *cause* the place of the true cause among the causes of that row; `none` stands for a fault that no change of the API explains. *others* counts rows that name no failing object: where a node is lost, workloads that had Pods on it.\n",
     );
     page
 }
 
 #[cfg(test)]
 mod verdict_tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 
@@ -256,7 +274,7 @@ mod verdict_tests {
     fn row(kind: &str, name: &str, cause: &str, field: &str) -> ProblemRow {
         let row = json!({"kind": kind, "namespace": "shop", "name": name, "reason": "r",
             "causes": [{"kind": "ConfigMap", "namespace": "shop", "name": cause,
-                "field": field, "old": "1", "new": "2"}]});
+                "change": "changed", "field": field, "old": "1", "new": "2"}]});
         serde_json::from_value(row).unwrap()
     }
 
@@ -264,28 +282,31 @@ mod verdict_tests {
     fn a_fault_is_found_by_object_and_cause() {
         let found = |rows: &[ProblemRow]| Judgement::judge(&fault(), rows).verdict();
         assert_eq!(
-            found(&[row("Deployment", "web", "c", ".data.size")]),
+            found(&[row("Deployment", "web", "c", "data.size")]),
             "found"
         );
-        assert_eq!(found(&[row("Pod", "web-x", "c", ".data[size]")]), "found");
         assert_eq!(
-            found(&[row("Deployment", "web", "d", ".data.size")]),
+            found(&[row("Pod", "web-x", "c", "data[\"size\"]")]),
+            "found"
+        );
+        assert_eq!(
+            found(&[row("Deployment", "web", "d", "data.size")]),
             "OTHER CAUSE"
         );
         assert_eq!(
-            found(&[row("Deployment", "web", "c", ".data.other")]),
+            found(&[row("Deployment", "web", "c", "data.size2")]),
             "OTHER CAUSE"
         );
-        let other = row("Deployment", "webs", "c", ".data.size");
+        let other = row("Deployment", "webs", "c", "data.size");
         assert_eq!(found(std::slice::from_ref(&other)), "MISSED");
-        let web = row("Deployment", "web", "c", ".data.size");
+        let web = row("Deployment", "web", "c", "data.size");
         assert_eq!(found(&[other, web]), "NOT FIRST");
         assert_eq!(found(&[]), "MISSED");
     }
 
     #[test]
     fn the_page_counts_what_was_found() {
-        let web = row("Deployment", "web", "c", ".data.size");
+        let web = row("Deployment", "web", "c", "data.size");
         let found = Judgement::judge(&fault(), std::slice::from_ref(&web));
         let missed = Judgement::judge(&fault(), &[]);
         let quiet = Judgement::judge(&truth(&json!([]), &json!([])), &[]);
@@ -293,7 +314,7 @@ mod verdict_tests {
         assert!(page.contains("* 1 of 2 faults: a failing object"), "{page}");
         assert!(page.contains("* 1 of 1 scenarios without"), "{page}");
         assert!(
-            page.contains("| Deployment web r | 1 | 1 | found |"),
+            page.contains("| Deployment web r | 1 | 1 | 0 | found |"),
             "{page}"
         );
     }
