@@ -38,6 +38,8 @@ pub struct Judgement {
     scenario: String,
     about: String,
     seed: u64,
+    /// When its first step was taken.
+    begins: String,
     is_fault: bool,
     has_cause: bool,
     first: Option<ProblemRow>,
@@ -90,6 +92,7 @@ impl Judgement {
             scenario: truth.scenario.clone(),
             about: truth.about.clone(),
             seed: truth.seed,
+            begins: truth.begins.clone(),
             is_fault: !truth.failing.is_empty(),
             has_cause: !truth.causes.is_empty(),
             first: rows.first().cloned(),
@@ -208,6 +211,11 @@ fn rank(rank: Option<usize>) -> String {
 /// The page of the docs.
 pub fn page(judgements: &[Judgement], date: &str, commit: &str) -> String {
     let seed = judgements.first().map_or(0, |one| one.seed);
+    // Without the fractions of a second.
+    let begins = judgements.iter().map(|one| one.begins.get(..19));
+    let begins: Vec<&str> = begins.map(Option::unwrap_or_default).collect();
+    let first = begins.iter().min().unwrap_or(&"");
+    let last = begins.iter().max().unwrap_or(&"");
     let faults = judgements.iter().filter(|one| one.is_fault);
     let (faults, named, caused, with_cause) =
         faults.fold((0, 0, 0, 0), |(faults, named, caused, with_cause), one| {
@@ -222,7 +230,7 @@ pub fn page(judgements: &[Judgement], date: &str, commit: &str) -> String {
     let quiet = healthy.clone().filter(|one| one.is_right()).count();
     let mut page = format!(
         "# Faults of Kubernetes, and what `kubereel problems` says of them\n\n\
-         Made by `just diagnosis` on {date} at commit {commit} with seed {seed}; do not edit it.\n\n\
+         Made by `just diagnosis`; do not edit it. Recorded with seed {seed} from {first} to {last} UTC, judged on {date} at commit {commit}.\n\n\
          Each scenario is played on a real control plane (etcd, API server, controller manager and scheduler, kubelets that run nothing) and recorded by itself.\n\
          Names are drawn by the seed, and unrelated work goes on beside it: rollouts, scaling, Jobs, Leases, Events, edits of ConfigMaps.\n\n\
          * {named} of {faults} faults: a failing object is named first.\n\
