@@ -56,6 +56,10 @@ bench *files:
 soak *parts:
     bash .ci/soak {{ parts }}
 
+# Play faults of Kubernetes on the real control plane and judge what `kubereel problems` says of each.
+diagnosis *args: control-plane
+    bash .ci/diagnosis {{ args }}
+
 # Record at least 200,000 watch events from the real control plane: half an hour.
 scenario-large: control-plane
     bash .ci/scenario-large

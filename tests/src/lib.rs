@@ -4,6 +4,7 @@
 pub mod chromium;
 pub mod claims;
 pub mod control_plane;
+pub mod diagnosis;
 pub mod faults;
 pub mod footprint;
 pub mod kubectl;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::sync::watch;
+use tokio::sync::{broadcast, watch};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
@@ -32,11 +32,18 @@ pub struct Reboot {
     pub not_ready_secs: f64,
 }
 
+/// Another fate for Pods that live already.
+pub(super) type Turn = (PodMatcher, Fate);
+
+/// How many turns a Pod may be behind.
+const TURNS_KEPT: usize = 64;
+
 /// What all kubelets share.
 pub(super) struct Fleet {
     rest: Rest,
     speed: f64,
     fates: FateBook,
+    turns: broadcast::Sender<Turn>,
     sites: Mutex<BTreeMap<String, Arc<Site>>>,
     failures: Mutex<Vec<String>>,
 }
@@ -64,6 +71,7 @@ impl Kubelets {
             rest,
             speed,
             fates: FateBook::default(),
+            turns: broadcast::Sender::new(TURNS_KEPT),
             sites: Mutex::default(),
             failures: Mutex::default(),
         });
@@ -78,6 +86,45 @@ impl Kubelets {
     /// Scripts the fate of Pods to come.
     pub fn script(&self, matcher: PodMatcher, fate: Fate) {
         self.fleet.fates.script(matcher, fate);
+    }
+
+    /// Scripts the fate of Pods to come, and of those that live already.
+    pub fn turn(&self, matcher: PodMatcher, fate: Fate) {
+        self.script(matcher.clone(), fate.clone());
+        // No Pod lives: nobody has to hear it.
+        self.fleet.turns.send((matcher, fate)).ok();
+    }
+
+    /// Ends a node's kubelet without a word: no heartbeat, and nothing of its Pods.
+    ///
+    /// # Errors
+    ///
+    /// There is no such node.
+    pub fn stop(&self, node: &str) -> Result<(), RestError> {
+        let site = self.site(node)?;
+        site.power.send_modify(|power| power.is_up = false);
+        Ok(())
+    }
+
+    /// Has a node say that its memory is short.
+    ///
+    /// # Errors
+    ///
+    /// There is no such node, or the API refused its status.
+    pub async fn run_short_of_memory(&self, node: &str) -> Result<(), RestError> {
+        let site = self.site(node)?;
+        let now = rest::seconds(rest::now());
+        site.conditions.lock().await.run_short_of_memory(&now);
+        site.write_status().await?;
+        let told = format!("Node {node} status is now: NodeHasInsufficientMemory");
+        site.say(false, "NodeHasInsufficientMemory", &told).await
+    }
+
+    fn site(&self, node: &str) -> Result<Arc<Site>, RestError> {
+        let found = lock(&self.fleet.sites).get(node).cloned();
+        found.ok_or_else(|| RestError::NoPath {
+            target: Target::cluster_wide("v1", "Node", node),
+        })
     }
 
     /// Brings a node up: registered not ready, then ready after `not_ready_secs` of virtual time.
@@ -134,10 +181,7 @@ impl Kubelets {
     ///
     /// There is no such node, or the API refused its status.
     pub async fn reboot(&self, node: &str, reboot: Reboot) -> Result<(), RestError> {
-        let found = lock(&self.fleet.sites).get(node).cloned();
-        let site = found.ok_or_else(|| RestError::NoPath {
-            target: Target::cluster_wide("v1", "Node", node),
-        })?;
+        let site = self.site(node)?;
         site.set_readiness(Readiness::ShuttingDown).await?;
         site.say(
             false,
@@ -170,6 +214,11 @@ impl Site {
     /// Shortens a virtual time to real time.
     pub(super) fn real(&self, virtual_time: Duration) -> Duration {
         self.fleet.real(virtual_time)
+    }
+
+    /// Other fates for Pods that live, from now on.
+    pub(super) fn turns(&self) -> broadcast::Receiver<Turn> {
+        self.fleet.turns.subscribe()
     }
 
     pub(super) fn uid(&self) -> String {

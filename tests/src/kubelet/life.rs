@@ -29,6 +29,7 @@ enum Stage {
     Crashed(ContainerIndex),
     CrashBackOff(ContainerIndex),
     ReadyLate(ContainerIndex),
+    Unready(ContainerIndex),
     Settled,
     Over,
 }
@@ -53,6 +54,19 @@ impl Life {
     /// The node came up again: the Pod starts from its sandbox.
     pub(crate) fn restart(&mut self) {
         self.at = Stage::Sandbox;
+    }
+
+    /// Another fate from here on. Tells whether the Pod is at rest and meets it at once; any other lives
+    /// through the beat it waits for, and comes to it then.
+    pub(crate) fn turn(&mut self, fate: Fate, pod: &PodView) -> bool {
+        self.fate = fate;
+        self.pulls_failed = 0;
+        self.crashes = 0;
+        let is_at_rest = matches!(self.at, Stage::Settled | Stage::Unready(_));
+        if is_at_rest {
+            self.at = Stage::Run(pod.containers.len().saturating_sub(1));
+        }
+        is_at_rest
     }
 
     /// The next beat; `None` when nothing more happens by itself.
@@ -105,6 +119,7 @@ impl Life {
                     Vec::new(),
                 ))
             }
+            Stage::Unready(container) => Some(self.unready(container)),
             Stage::Settled => self.settled(pod),
             Stage::Over => None,
         }
@@ -146,6 +161,15 @@ impl Life {
         has_image: impl Fn(&str) -> bool,
     ) -> Beat {
         let image = image_of(pod, container);
+        if let Fate::ConfigMissing { message } = &self.fate {
+            let change = Change::Waits {
+                container,
+                reason: "CreateContainerConfigError",
+                message: message.clone(),
+            };
+            let note = Note::warning(container, "Failed", format!("Error: {message}"));
+            return Beat::after(5.0, vec![change], vec![note]);
+        }
         if let Some((reason, message)) = self.fails_to_pull() {
             let change = Change::Waits {
                 container,
@@ -223,6 +247,9 @@ impl Life {
             };
             return Some(Beat::after(runs_secs, vec![exits], Vec::new()));
         }
+        if let Some(beat) = self.dies(pod, container) {
+            return Some(beat);
+        }
         if container + 1 < pod.containers.len() {
             self.at = Stage::Run(container + 1);
             let mut next = start(pod, container + 1, has_image);
@@ -240,6 +267,10 @@ impl Life {
                 Vec::new(),
             ));
         }
+        if matches!(self.fate, Fate::ProbeFails { .. }) {
+            self.at = Stage::Unready(container);
+            return self.next(pod, has_image);
+        }
         let waits_for_probe = pod
             .containers
             .get(container)
@@ -250,6 +281,56 @@ impl Life {
             Stage::Settled
         };
         self.next(pod, has_image)
+    }
+
+    /// The end of a run that the fate foresees; a Pod that is not restarted is over then.
+    fn dies(&mut self, pod: &PodView, container: ContainerIndex) -> Option<Beat> {
+        let Fate::Dies {
+            exit_code,
+            runs_secs,
+            reason,
+            message,
+            probe,
+        } = &self.fate
+        else {
+            return None;
+        };
+        self.crashes += 1;
+        self.at = if pod.restarts_after_failure() {
+            Stage::Crashed(container)
+        } else {
+            Stage::Over
+        };
+        let dies = Change::Dies {
+            container,
+            exit_code: *exit_code,
+            reason: reason.clone(),
+            message: message.clone(),
+        };
+        let mut notes = Vec::new();
+        if let Some(probe) = probe {
+            let name = pod.containers.get(container);
+            let name = name.map_or("", |container| container.name.as_str());
+            let killed = format!("Container {name} failed liveness probe, will be restarted");
+            notes.push(Note::warning(
+                container,
+                "Unhealthy",
+                format!("Liveness probe failed: {probe}"),
+            ));
+            notes.push(Note::normal(container, "Killing", killed));
+        }
+        Some(Beat::after(*runs_secs, vec![dies], notes))
+    }
+
+    /// The readiness probe fails, and fails again.
+    fn unready(&mut self, container: ContainerIndex) -> Beat {
+        let message = match &self.fate {
+            Fate::ProbeFails { message } => message.as_str(),
+            _ => "",
+        };
+        let failed = format!("Readiness probe failed: {message}");
+        let note = Note::warning(container, "Unhealthy", failed);
+        Beat::after(5.0, vec![Change::Unready { container }], vec![note])
     }
 
     fn after_crash(&mut self, pod: &PodView, container: ContainerIndex) -> Beat {
@@ -442,6 +523,31 @@ pub enum Fate {
         /// Runs that end so before one stays up; for ever when absent.
         crashes: Option<u32>,
     },
+    /// The first container ends soon after each start, for this reason.
+    Dies {
+        /// How it ends.
+        exit_code: i32,
+        /// How long each run lasts.
+        runs_secs: f64,
+        /// The reason of its end: `Error`, `OOMKilled`.
+        reason: String,
+        /// Its termination message.
+        #[serde(default)]
+        message: Option<String>,
+        /// What its liveness probe said before the kubelet killed it; it ended by itself when absent.
+        #[serde(default)]
+        probe: Option<String>,
+    },
+    /// Starts, and its readiness probe fails.
+    ProbeFails {
+        /// What the probe says.
+        message: String,
+    },
+    /// What its environment is read from is not there: `CreateContainerConfigError`.
+    ConfigMissing {
+        /// What the kubelet says.
+        message: String,
+    },
     /// The node runs short, and the kubelet puts the Pod out.
     Evicted {
         /// From ready to eviction.
@@ -471,7 +577,7 @@ pub struct PodMatcher {
 }
 
 impl PodMatcher {
-    fn matches(&self, pod: &Value) -> bool {
+    pub(super) fn matches(&self, pod: &Value) -> bool {
         let meta = &pod["metadata"];
         let name = meta["name"].as_str().unwrap_or_default();
         meta["namespace"] == self.namespace.as_str()
@@ -631,6 +737,77 @@ mod life_tests {
         }
         assert_eq!(pauses[..3], [10, 20, 40]);
         assert!(pod.containers[0].restart_count >= 4);
+    }
+
+    #[test]
+    fn a_settled_pod_that_turns_dies_with_its_reason() {
+        let mut pod = view("Always", 0);
+        let mut life = Life::new(Fate::Runs);
+        while let Some(beat) = life.next(&pod, |_| true) {
+            for change in &beat.changes {
+                pod.apply(change, "t");
+            }
+        }
+        let fate = Fate::Dies {
+            exit_code: 137,
+            runs_secs: 1.0,
+            reason: "OOMKilled".to_owned(),
+            message: None,
+            probe: None,
+        };
+        assert!(life.turn(fate, &pod));
+        for change in life.next(&pod, |_| true).unwrap().changes {
+            pod.apply(&change, "t");
+        }
+        let state = &pod.to_status()["containerStatuses"][0]["state"];
+        assert_eq!(state["terminated"]["reason"], "OOMKilled");
+        assert_eq!(state["terminated"]["exitCode"], 137);
+        assert!(
+            !life.turn(Fate::Runs, &pod),
+            "its container starts again first"
+        );
+        while let Some(beat) = life.next(&pod, |_| true) {
+            for change in &beat.changes {
+                pod.apply(change, "t");
+            }
+        }
+        assert!(pod.containers[0].is_running());
+    }
+
+    #[test]
+    fn a_pod_that_is_not_restarted_dies_once() {
+        let fate = Fate::Dies {
+            exit_code: 1,
+            runs_secs: 1.0,
+            reason: "Error".to_owned(),
+            message: Some("no table".to_owned()),
+            probe: None,
+        };
+        let told = live(fate, view("Never", 0), 20);
+        assert_eq!(told.last().unwrap(), "Failed -");
+        assert_eq!(told.iter().filter(|line| *line == "Failed -").count(), 1);
+    }
+
+    #[test]
+    fn a_failing_probe_and_a_missing_config_keep_a_pod_unready() {
+        let probe = Fate::ProbeFails {
+            message: "HTTP 503".to_owned(),
+        };
+        let mut pod = view("Always", 0);
+        let mut life = Life::new(probe);
+        for _ in 0..6 {
+            for change in life.next(&pod, |_| true).unwrap().changes {
+                pod.apply(&change, "t");
+            }
+        }
+        let status = pod.to_status();
+        assert_eq!(status["phase"], "Running");
+        assert_eq!(status["containerStatuses"][0]["ready"], false);
+        let missing = Fate::ConfigMissing {
+            message: "secret \"s\" not found".to_owned(),
+        };
+        let told = live(missing, view("Always", 0), 6);
+        assert_eq!(told.last().unwrap(), "Pending CreateContainerConfigError");
     }
 
     #[test]

@@ -143,6 +143,8 @@ pub(crate) struct NodeConditions {
     readiness: Readiness,
     ready_since: String,
     up_since: String,
+    /// Since when memory is short.
+    short_since: Option<String>,
 }
 
 impl NodeConditions {
@@ -151,12 +153,17 @@ impl NodeConditions {
             readiness,
             ready_since: now.to_owned(),
             up_since: now.to_owned(),
+            short_since: None,
         }
     }
 
     /// Whether the kubelet calls the node ready.
     pub(crate) fn is_ready(&self) -> bool {
         self.readiness == Readiness::Ready
+    }
+
+    pub(super) fn run_short_of_memory(&mut self, now: &str) {
+        self.short_since = Some(now.to_owned());
     }
 
     pub(crate) fn set(&mut self, readiness: Readiness, now: &str) {
@@ -175,6 +182,17 @@ impl NodeConditions {
                 "lastHeartbeatTime": now, "lastTransitionTime": self.up_since,
             })
         };
+        let mut memory = pressure(
+            "MemoryPressure",
+            "KubeletHasSufficientMemory",
+            "kubelet has sufficient memory available",
+        );
+        if let Some(since) = &self.short_since {
+            memory["status"] = json!("True");
+            memory["reason"] = json!("KubeletHasInsufficientMemory");
+            memory["message"] = json!("kubelet has insufficient memory available");
+            memory["lastTransitionTime"] = json!(since);
+        }
         let (status, reason, message) = match self.readiness {
             Readiness::Ready => ("True", "KubeletReady", "kubelet is posting ready status"),
             Readiness::NetworkMissing => (
@@ -185,7 +203,7 @@ impl NodeConditions {
             Readiness::ShuttingDown => ("False", "KubeletNotReady", "node is shutting down"),
         };
         json!([
-            pressure("MemoryPressure", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
+            memory,
             pressure("DiskPressure", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
             pressure("PIDPressure", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
             {
@@ -309,6 +327,15 @@ pub(crate) enum Change {
     Starts { container: ContainerIndex },
     /// A container is ready to serve.
     Ready { container: ContainerIndex },
+    /// A container that runs is no longer ready to serve.
+    Unready { container: ContainerIndex },
+    /// A container ends, and the runtime says why.
+    Dies {
+        container: ContainerIndex,
+        exit_code: i32,
+        reason: String,
+        message: Option<String>,
+    },
     /// A container ends by itself.
     Exits {
         container: ContainerIndex,

@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::sync::watch;
+use tokio::sync::{broadcast, watch};
 use tokio::time::{Instant, sleep, sleep_until};
 
-use super::fleet::Site;
+use super::fleet::{Site, Turn};
 use super::life::{Fate, Life};
 use super::node::{Beat, Change, Note, Power};
 use super::pod_view::PodView;
@@ -26,6 +26,7 @@ struct PodTask {
     life: Life,
     deadline: Option<Instant>,
     boot: u32,
+    turns: broadcast::Receiver<Turn>,
 }
 
 /// Lives until the Pod is gone.
@@ -43,6 +44,7 @@ pub(super) async fn live(site: Arc<Site>, mut pod: watch::Receiver<Value>, fate:
 /// What ended a wait.
 enum Woken {
     Beat,
+    Turn(Turn),
     Deadline,
     Pod,
     PodGone,
@@ -52,7 +54,7 @@ enum Woken {
 impl PodTask {
     fn new(site: &Arc<Site>, pod: &Value, fate: Fate) -> Self {
         let mut view = PodView::of(pod, &site.spec.host_ip(), &site.next_pod_ip());
-        if matches!(fate, Fate::StartsSlowly { .. }) {
+        if matches!(fate, Fate::StartsSlowly { .. } | Fate::ProbeFails { .. }) {
             view.containers
                 .iter_mut()
                 .for_each(|container| container.has_readiness_probe = true);
@@ -68,6 +70,7 @@ impl PodTask {
             life: Life::new(fate),
             deadline,
             boot: site.power.borrow().boot,
+            turns: site.turns(),
         }
     }
 
@@ -93,10 +96,17 @@ impl PodTask {
                 self.deadline,
                 pod,
                 power,
+                &mut self.turns,
             )
             .await
             {
                 Woken::Pod | Woken::Power => {}
+                Woken::Turn((pods, fate)) => {
+                    let is_meant = pods.matches(&pod.borrow());
+                    if is_meant && self.life.turn(fate, &self.view) {
+                        next = self.next_beat();
+                    }
+                }
                 Woken::PodGone => return self.kill_leftovers().await,
                 Woken::Deadline => {
                     self.deadline = None;
@@ -298,12 +308,15 @@ async fn wait(
     deadline: Option<Instant>,
     pod: &mut watch::Receiver<Value>,
     power: &mut watch::Receiver<Power>,
+    turns: &mut broadcast::Receiver<Turn>,
 ) -> Woken {
     let at = async |moment: Option<Instant>| match moment {
         Some(moment) => sleep_until(moment).await,
         None => std::future::pending().await,
     };
     tokio::select! {
+        // A Pod that lags behind more turns than are kept has missed only older ones.
+        Ok(turn) = turns.recv() => Woken::Turn(turn),
         () = at(due) => Woken::Beat,
         () = at(deadline) => Woken::Deadline,
         changed = pod.changed() => if changed.is_ok() { Woken::Pod } else { Woken::PodGone },

@@ -80,6 +80,11 @@ impl PodView {
         self.restart_policy == "Always"
     }
 
+    /// Whether the Pod starts a container again that has failed.
+    pub(crate) fn restarts_after_failure(&self) -> bool {
+        self.restart_policy != "Never"
+    }
+
     /// Whether the Pod will not change any more by itself.
     pub(crate) fn is_over(&self) -> bool {
         matches!(self.phase(), "Succeeded" | "Failed")
@@ -101,6 +106,17 @@ impl PodView {
                     container.ready = true;
                 }
             }
+            Change::Unready { container } => {
+                if let Some(container) = self.containers.get_mut(*container) {
+                    container.ready = false;
+                }
+            }
+            Change::Dies {
+                container,
+                exit_code,
+                reason,
+                message,
+            } => self.die(*container, *exit_code, reason, message.clone(), now),
             Change::Exits {
                 container,
                 exit_code,
@@ -166,6 +182,23 @@ impl PodView {
         container.ready = is_init && exit_code == 0;
     }
 
+    fn die(
+        &mut self,
+        index: ContainerIndex,
+        exit_code: i32,
+        reason: &str,
+        message: Option<String>,
+        now: &str,
+    ) {
+        let Some(container) = self.containers.get_mut(index) else {
+            return;
+        };
+        container.end(exit_code, reason, now);
+        if let ContainerState::Terminated(ended) = &mut container.state {
+            ended.message = message;
+        }
+    }
+
     fn stop(&mut self, now: &str) {
         for container in &mut self.containers {
             container.end(0, "Completed", now);
@@ -202,7 +235,7 @@ impl PodView {
             let is_lost = self.containers.iter().any(ended_badly);
             return if is_lost { "Failed" } else { "Succeeded" };
         }
-        let restarts_after_failure = self.restart_policy != "Never";
+        let restarts_after_failure = self.restarts_after_failure();
         if init.iter().any(ended_badly) && !restarts_after_failure {
             return "Failed";
         }

@@ -15,4 +15,4 @@ pub use request::{Answer, Body, Call, Rest, RestError, Verb};
 pub use request::{Notice, Watching};
 pub use request::{micros, now, seconds};
 pub use target::Target;
-pub use target::{Kind, kind_of};
+pub use target::{Kind, kind_named, kind_of};

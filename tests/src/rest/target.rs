@@ -129,14 +129,34 @@ const KINDS: &[Kind] = &[
     cluster_wide("v1", "Node", "nodes"),
     namespaced("v1", "Pod", "pods"),
     namespaced("v1", "Event", "events"),
+    namespaced("v1", "LimitRange", "limitranges"),
+    cluster_wide("v1", "PersistentVolume", "persistentvolumes"),
+    namespaced("v1", "PersistentVolumeClaim", "persistentvolumeclaims"),
+    namespaced("v1", "ResourceQuota", "resourcequotas"),
     namespaced("v1", "ConfigMap", "configmaps"),
     namespaced("v1", "Secret", "secrets"),
     namespaced("v1", "Service", "services"),
     namespaced("v1", "ServiceAccount", "serviceaccounts"),
     namespaced("apps/v1", "Deployment", "deployments"),
     namespaced("apps/v1", "DaemonSet", "daemonsets"),
+    namespaced("apps/v1", "ReplicaSet", "replicasets"),
     namespaced("apps/v1", "StatefulSet", "statefulsets"),
+    namespaced("batch/v1", "CronJob", "cronjobs"),
     namespaced("batch/v1", "Job", "jobs"),
+    namespaced("discovery.k8s.io/v1", "EndpointSlice", "endpointslices"),
+    namespaced("rbac.authorization.k8s.io/v1", "Role", "roles"),
+    namespaced(
+        "rbac.authorization.k8s.io/v1",
+        "RoleBinding",
+        "rolebindings",
+    ),
+    cluster_wide("storage.k8s.io/v1", "StorageClass", "storageclasses"),
+    cluster_wide("apiregistration.k8s.io/v1", "APIService", "apiservices"),
+    cluster_wide(
+        "admissionregistration.k8s.io/v1",
+        "ValidatingWebhookConfiguration",
+        "validatingwebhookconfigurations",
+    ),
     namespaced("policy/v1", "PodDisruptionBudget", "poddisruptionbudgets"),
     namespaced("coordination.k8s.io/v1", "Lease", "leases"),
     cluster_wide("scheduling.k8s.io/v1", "PriorityClass", "priorityclasses"),
@@ -155,6 +175,12 @@ const KINDS: &[Kind] = &[
     namespaced("machine.openshift.io/v1beta1", "Machine", "machines"),
     namespaced("route.openshift.io/v1", "Route", "routes"),
 ];
+
+/// Looks a kind up by its `kind` alone, among those that only one group has.
+pub fn kind_named(kind: &str) -> Option<&'static Kind> {
+    let mut named = KINDS.iter().filter(|known| known.kind == kind);
+    named.next().filter(|_| named.next().is_none())
+}
 
 /// Looks a kind up by its `apiVersion` and `kind`.
 pub fn kind_of(api_version: &str, kind: &str) -> Option<&'static Kind> {

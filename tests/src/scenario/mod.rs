@@ -27,6 +27,7 @@ pub use file::{large, small};
 pub use jsonl::{WriteError, Writing, Written};
 pub use load::LoadSteps;
 pub use load::{Growth, Load};
+pub(crate) use moment::Dice;
 pub use moment::Moment;
 pub use moment::ScenarioError;
 pub use monitored::{Expected, Fault, Monitored, Verdict};

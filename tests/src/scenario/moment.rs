@@ -71,12 +71,12 @@ impl fmt::Display for Moment {
 
 /// Throws that depend on the seed and on what the throw is for, not on the order of throws.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Dice {
+pub(crate) struct Dice {
     seed: u64,
 }
 
 impl Dice {
-    pub(super) const fn new(seed: u64) -> Self {
+    pub(crate) const fn new(seed: u64) -> Self {
         Self { seed }
     }
 
@@ -98,7 +98,7 @@ impl Dice {
     }
 
     /// A number from 0 up to `limit`; 0 when that is 0.
-    pub(super) fn below(self, limit: u32, purpose: &[&str]) -> u32 {
+    pub(crate) fn below(self, limit: u32, purpose: &[&str]) -> u32 {
         let limit = u64::from(limit.max(1));
         u32::try_from(self.throw(purpose) % limit).unwrap_or_default()
     }
@@ -120,7 +120,7 @@ impl Dice {
     }
 
     /// The five characters at the end of a generated name: no vowels, as Kubernetes draws them.
-    pub(super) fn suffix(self, purpose: &[&str]) -> String {
+    pub(crate) fn suffix(self, purpose: &[&str]) -> String {
         const LETTERS: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
         let mut word = self.throw(purpose);
         let mut text = String::new();

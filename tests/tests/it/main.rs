@@ -6,6 +6,7 @@ mod control_plane;
 mod crash;
 mod credentials;
 mod deploy;
+mod diagnosis;
 mod fault_matrix;
 mod golden_intervals;
 mod kubectl_equality;

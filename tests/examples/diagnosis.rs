@@ -1,0 +1,145 @@
+//! Plays faults of plain Kubernetes on a control plane of its own, each recorded by itself, and says what
+//! `kubereel problems` finds in each.
+//!
+//! `diagnosis [--seed N] [--keep DIR] [--only-record | --only-judge] [--report FILE --date DATE --commit
+//! COMMIT] [SCENARIO…]`: without names all scenarios are played, and only then the report is written.
+//! `--keep` leaves the reels in a folder, each with what is true of it as `NAME.truth.json`;
+//! `--only-record` asks the program nothing, `--only-judge` asks it again about the reels that are in the
+//! folder. The exit code is 1 when a verdict is wrong or a scenario could not be played.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use anyhow::{Context as _, Result, bail};
+use kubereel_tests::diagnosis::{Book, Judgement, Played, Stage, Truth, page};
+
+const SEED: u64 = 17;
+
+struct Asked {
+    seed: u64,
+    keep: Option<PathBuf>,
+    records: bool,
+    judges: bool,
+    report: Option<PathBuf>,
+    date: String,
+    commit: String,
+    /// All of them when there are none.
+    scenarios: Vec<String>,
+}
+
+fn asked() -> Result<Asked> {
+    let mut asked = Asked {
+        seed: SEED,
+        keep: None,
+        records: true,
+        judges: true,
+        report: None,
+        date: "an unknown day".to_owned(),
+        commit: "unknown".to_owned(),
+        scenarios: Vec::new(),
+    };
+    let mut args = std::env::args().skip(1);
+    while let Some(arg) = args.next() {
+        let mut value = || args.next().with_context(|| format!("{arg} needs a value"));
+        match arg.as_str() {
+            "--seed" => asked.seed = value()?.parse()?,
+            "--keep" => asked.keep = Some(value()?.into()),
+            "--only-record" => asked.judges = false,
+            "--only-judge" => asked.records = false,
+            "--report" => asked.report = Some(value()?.into()),
+            "--date" => asked.date = value()?,
+            "--commit" => asked.commit = value()?,
+            flag if flag.starts_with('-') => bail!("unknown argument {flag}"),
+            _ => asked.scenarios.push(arg),
+        }
+    }
+    if asked.keep.is_none() && !(asked.records && asked.judges) {
+        bail!("--only-record and --only-judge need --keep DIR");
+    }
+    Ok(asked)
+}
+
+#[tokio::main]
+async fn main() -> Result<ExitCode> {
+    let book = Book::read()?;
+    let asked = asked()?;
+    let temporary = tempfile::tempdir()?;
+    let folder = asked.keep.as_deref().unwrap_or(temporary.path());
+    std::fs::create_dir_all(folder)?;
+    let all = book.names();
+    let names = if asked.scenarios.is_empty() {
+        &all
+    } else {
+        &asked.scenarios
+    };
+    let stage = if asked.records {
+        Some(Stage::open().await?)
+    } else {
+        None
+    };
+    let mut judgements = Vec::new();
+    let mut is_right = true;
+    for name in names {
+        let began = Instant::now();
+        let played = match &stage {
+            Some(stage) => record(stage, &book, name, asked.seed, folder).await,
+            None => kept(name, folder),
+        };
+        let judged = played.and_then(|played| {
+            let judged = asked
+                .judges
+                .then(|| Judgement::of(&played.reel, &played.truth));
+            judged.transpose()
+        });
+        let took = began.elapsed().as_secs();
+        let mut out = std::io::stdout().lock();
+        match judged {
+            Ok(Some(judgement)) => {
+                is_right &= judgement.is_right();
+                writeln!(out, "{} ({took} s)", judgement.line())?;
+                judgements.push(judgement);
+            }
+            Ok(None) => writeln!(out, "{name} recorded ({took} s)")?,
+            Err(error) => {
+                is_right = false;
+                writeln!(out, "{name} FAILED after {took} s: {error:#}")?;
+            }
+        }
+    }
+    if let Some(report) = &asked.report
+        && judgements.len() == all.len()
+    {
+        let text = page(&judgements, &asked.date, &asked.commit);
+        std::fs::write(report, text)?;
+    }
+    Ok(if is_right {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+/// Plays a scenario, and leaves what is true of it beside its reel.
+async fn record(
+    stage: &Stage,
+    book: &Book,
+    name: &str,
+    seed: u64,
+    folder: &Path,
+) -> Result<Played> {
+    let played = stage.play(&book.play(name, seed)?, folder).await?;
+    let truth = serde_json::to_string_pretty(&played.truth)?;
+    std::fs::write(played.reel.with_extension("truth.json"), truth)?;
+    Ok(played)
+}
+
+/// What an earlier run has left.
+fn kept(name: &str, folder: &Path) -> Result<Played> {
+    let reel = folder.join(format!("{name}.reel"));
+    let path = reel.with_extension("truth.json");
+    let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+    let truth: Truth = serde_json::from_str(&text)?;
+    Ok(Played { reel, truth })
+}
