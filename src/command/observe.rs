@@ -1,8 +1,11 @@
 //! `kubereel observe`: maps the environment of a CI job to an observer. The exit code is always 0.
 
+mod diagnosis;
+
 use super::recording::{self, RecordingArgs, parse_duration};
 use crate::command_error::{CommandError, Exit};
 use crate::redaction::public;
+use diagnosis::{RulesReport, diagnose};
 use kubereel_recorder::{
     JobPlaces, KubeconfigSource, Observation, ObserverOutcome, job_labels, observe,
 };
@@ -16,6 +19,10 @@ const OBSERVER_FOLDER: &str = "/var/e2e-observer";
 
 /// The least that an observer's pod has between the signal and the kill.
 const GRACE: &str = "15s";
+
+/// The part of the grace period, as a divisor, that problems, story and rules may take after the recording
+/// has ended.
+const SHARE_OF_GRACE: u32 = 3;
 
 /// Record a cluster as an observer of a CI job
 ///
@@ -38,6 +45,9 @@ Files, below the output folder:
   artifacts/kubereel-TIME-summary.txt              for people
   artifacts/custom-link-kubereel-TIME.html         the same, for Spyglass
   artifacts/kubereel.marks                         followed for marks, one per line
+  artifacts/kubereel-TIME-story.txt                what happened, on one screen
+  artifacts/kubereel-TIME-problems.jsonl           what kubereel problems -o json prints
+  artifacts/kubereel-TIME-rules/                   JUnit of kubereel test
   junit/junit_kubereel_TIME_NN.xml                 findings on the recording, as flakes")]
 pub(crate) struct Args {
     /// Path to the full kubeconfig, instead of $KUBECONFIG; may be created later or never
@@ -52,6 +62,9 @@ pub(crate) struct Args {
     /// Time between SIGINT or SIGTERM and SIGKILL
     #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = GRACE)]
     grace: Duration,
+    /// Where to write the JUnit of kubereel test: beside the reel, or where failures count for the job
+    #[arg(long, value_enum, value_name = "WHERE", default_value = "informing")]
+    rules: RulesReport,
     #[command(flatten)]
     recording: RecordingArgs,
 }
@@ -89,8 +102,9 @@ fn observed(args: &Args) -> Result<ObserverOutcome, CommandError> {
         variable("ARTIFACT_DIR"),
         is_there,
     );
+    let output = folder.clone();
     let runtime = recording::runtime()?;
-    let outcome = runtime.block_on(async {
+    let mut outcome = runtime.block_on(async {
         let mut telling = None;
         let observation = Observation { folder, options };
         let outcome = Box::pin(observe(observation, |status| {
@@ -105,6 +119,11 @@ fn observed(args: &Args) -> Result<ObserverOutcome, CommandError> {
     });
     // A file that hangs, and a disk, must not hold up the end.
     runtime.shutdown_background();
+    if let Some(reel) = &outcome.reel {
+        let budget = args.grace / SHARE_OF_GRACE;
+        let failed = diagnose(reel, args.rules, &output, budget);
+        outcome.failed.extend(failed);
+    }
     Ok(outcome)
 }
 

@@ -118,13 +118,7 @@ fn if_reached(
 
 fn gaps(report: &ObserverReport) -> ObserverCaseResult {
     let gaps = &report.account.gaps;
-    let is_read_back = |told: &AccountGap| told.verdict == Some(GapVerdict::Reconstructed);
-    let open: Vec<String> = gaps
-        .told
-        .iter()
-        .filter(|told| !is_read_back(told))
-        .map(gap_words)
-        .collect();
+    let open: Vec<String> = open_gaps(report).map(gap_words).collect();
     let untold = gaps.all - len64(gaps.told.len());
     if open.is_empty() && untold == 0 {
         let count = gaps.all;
@@ -133,6 +127,18 @@ fn gaps(report: &ObserverReport) -> ObserverCaseResult {
     let first = open.first().cloned().unwrap_or_default();
     let more = untold + len64(open.len().saturating_sub(1));
     trouble(&and_more(first, more), &open)
+}
+
+/// Gives the gaps that were not read back.
+fn open_gaps(report: &ObserverReport) -> impl Iterator<Item = &AccountGap> {
+    let gaps = report.account.gaps.told.iter();
+    gaps.filter(|told| told.verdict != Some(GapVerdict::Reconstructed))
+}
+
+/// Counts the gaps that were not read back; of those beyond what is kept, each counts.
+pub(in crate::observer) fn open_gap_count(report: &ObserverReport) -> u64 {
+    let gaps = &report.account.gaps;
+    len64(open_gaps(report).count()) + gaps.all - len64(gaps.told.len())
 }
 
 fn gap_words(told: &AccountGap) -> String {

@@ -17,7 +17,7 @@
 
 use crate::health::{RecorderStatus, RunAccount};
 use crate::number::len64;
-use crate::observer::case::{ObserverCaseResult, cases};
+use crate::observer::case::{ObserverCaseResult, cases, open_gap_count};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use jiff::Timestamp;
@@ -214,7 +214,7 @@ pub(in crate::observer) fn metadata(report: &ObserverReport) -> String {
     rows.insert("kubereel-reel-bytes", report.reel_bytes.to_string());
     rows.insert("kubereel-reached-cluster", account.is_reached.to_string());
     rows.insert("kubereel-events", report.standing.events().to_string());
-    rows.insert("kubereel-gaps", account.gaps.all.to_string());
+    rows.insert("kubereel-gaps", open_gap_count(report).to_string());
     rows.insert("kubereel-outages", account.outages.all.to_string());
     rows.insert("kubereel-marks", account.marks.to_string());
     if let Some(began) = account.began {
