@@ -21,6 +21,7 @@ mod plane;
 mod process_faults;
 mod real_faults;
 mod record_completeness;
+mod recorded_problems;
 mod recorder_faults;
 mod recordings;
 mod restart;

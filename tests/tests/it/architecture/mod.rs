@@ -145,6 +145,7 @@ fn the_rooms_know_each_other_as_planned() {
                 "kubereel-format",
                 "kubereel-import",
                 "kubereel-monitortests",
+                "kubereel-problems",
                 "kubereel-recorder",
                 "kubereel-redact",
                 "kubereel-history",

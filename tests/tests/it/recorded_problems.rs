@@ -1,0 +1,120 @@
+//! The list of problems on recordings that others made: planted faults stand at its top, and what was
+//! healthy has none. Skipped, and said so, where the shared recordings are not there.
+
+use anyhow::{Context as _, Result, ensure};
+use kubereel_history::Timeline;
+use kubereel_import::{ImportOptions, import};
+use kubereel_problems::{Problem, ProblemList, problems};
+use kubereel_tests::shared_data::shared_data;
+use std::path::Path;
+
+/// How much the decompressor may look back, in powers of two.
+const WINDOW_LOG_MAX: u32 = 27;
+
+fn list_of(file: &str) -> Result<Option<ProblemList>> {
+    let Some(path) = shared_data(file) else {
+        return Ok(None);
+    };
+    let bytes = std::fs::read(path)?;
+    let mut decoder = zstd::Decoder::new(bytes.as_slice())?;
+    decoder.window_log_max(WINDOW_LOG_MAX)?;
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("shared.reel");
+    let options = ImportOptions::new("test", "a shared recording");
+    let lines = std::io::BufReader::new(decoder);
+    import(lines, &path, &options, |_bytes| {})?;
+    Ok(Some(problems(&Timeline::open(&path)?, |_seq| {})))
+}
+
+/// Gives the place of a problem, counted from 1.
+fn place(list: &ProblemList, name: &str, reason: &str) -> Option<usize> {
+    let is_it = |one: &Problem| one.object.name == name && one.reason.contains(reason);
+    list.problems.iter().position(is_it).map(|at| at + 1)
+}
+
+#[test]
+fn planted_faults_of_an_upgrade_are_the_first_rows() -> Result<()> {
+    let Some(list) = list_of("cvo-upgrade/events.jsonl.zst")? else {
+        return Ok(());
+    };
+    let planted = [
+        ("openshift-apiserver", "NoReadyEndpoints"),
+        ("console", "NoReadyEndpoints"),
+        ("image-registry", "SyncError"),
+        ("kube-controller-manager", "SyncError"),
+        ("version", "RetrievePayload"),
+        // The budget of the user's workload that held the drain of a Node.
+        ("web", "DisruptionBudgetHoldsDrain"),
+    ];
+    for (name, reason) in planted {
+        let place = place(&list, name, reason);
+        ensure!(
+            place.is_some_and(|place| place <= 10),
+            "{name} {reason}: {place:?}"
+        );
+    }
+    let retrieving = list.problems.iter();
+    let retrieving = retrieving.filter(|one| one.reason == "RetrievePayload");
+    ensure!(retrieving.count() == 1, "all attempts are one problem");
+    let reboots = list.problems.iter().filter(|one| one.object.kind == "Node");
+    for node in reboots {
+        ensure!(
+            node.is_planned,
+            "{} was rebooted on purpose",
+            node.object.name
+        );
+    }
+    let noise = list.installation.context("the installation")?;
+    ensure!(noise.completed.is_some(), "it was complete");
+    Ok(())
+}
+
+#[test]
+fn healthy_clusters_have_no_problem() -> Result<()> {
+    for file in [
+        "okd412-sno-install-run1/events.jsonl.zst",
+        "must-gather-aws48/objects.jsonl.zst",
+    ] {
+        let Some(list) = list_of(file)? else {
+            return Ok(());
+        };
+        let found: Vec<String> = list.problems.iter().map(Problem::sentence).collect();
+        ensure!(found.is_empty(), "{file}: {found:#?}");
+        ensure!(list.checked.events > 1_000, "{file}: all was read");
+    }
+    Ok(())
+}
+
+#[test]
+fn the_demo_has_its_planted_faults_and_their_causes() -> Result<()> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/demo.reel");
+    let list = problems(&Timeline::open(&path)?, |_seq| {});
+    let found: Vec<(&str, &str)> = list
+        .problems
+        .iter()
+        .filter(|one| one.consequence_of.is_none() && !one.is_planned)
+        .map(|one| (one.object.name.as_str(), one.reason.as_str()))
+        .collect();
+    for (name, reason) in [
+        ("version", "RetrievePayload"),
+        ("image-registry", "ImageRegistryController_SyncError"),
+        ("payments", "CrashLoopBackOff"),
+        ("console", "RouteHealth_FailedGet"),
+    ] {
+        ensure!(
+            found.contains(&(name, reason)),
+            "{name} {reason}: {found:?}"
+        );
+    }
+    ensure!(found.len() == 4, "nothing else went wrong: {found:?}");
+    let asked = list
+        .problems
+        .iter()
+        .find(|one| one.reason == "RetrievePayload");
+    let cause = asked
+        .and_then(|one| one.causes.first())
+        .context("a cause")?;
+    ensure!(cause.field == "spec.desiredUpdate", "{cause:?}");
+    ensure!(cause.by == ["oc"], "{cause:?}");
+    Ok(())
+}
