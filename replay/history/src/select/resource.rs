@@ -250,7 +250,7 @@ fn bears(info: &ResourceInfo, lower: &str) -> bool {
 const PROPOSALS: usize = 3;
 
 /// Gives the known names that are nearest to `wrong`, best first.
-pub(crate) fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> Vec<String> {
+pub fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> Vec<String> {
     let wrong = wrong.to_lowercase();
     // A third of the letters may be wrong; more than that is another word.
     let bound = (wrong.chars().count() / 3).clamp(1, 4);
@@ -258,7 +258,8 @@ pub(crate) fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> 
         .filter_map(|name| {
             let lower = name.to_lowercase();
             let is_beginning = wrong.len() >= 3 && lower.starts_with(&wrong);
-            let steps = distance(&wrong, &lower);
+            // Letters to insert, delete, replace or swap with their neighbour.
+            let steps = strsim::osa_distance(&wrong, &lower);
             (steps <= bound || is_beginning).then_some((steps, name))
         })
         .collect();
@@ -266,33 +267,6 @@ pub(crate) fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> 
     near.dedup_by_key(|(_, name)| *name);
     near.truncate(PROPOSALS);
     near.into_iter().map(|(_, name)| name.to_owned()).collect()
-}
-
-/// Counts the letters to insert, delete, replace or swap with their neighbour.
-fn distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    let mut before_last: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut left = i + 1;
-        let mut row = vec![left];
-        for ((j, y), cells) in b.iter().enumerate().zip(last.windows(2)) {
-            let &[diagonal, above] = cells else {
-                continue;
-            };
-            let mut best = (diagonal + usize::from(x != y))
-                .min(above + 1)
-                .min(left + 1);
-            let is_swap = i > 0 && j > 0 && a.get(i - 1) == Some(y) && b.get(j - 1) == Some(x);
-            if let Some(swapped) = before_last.get(j.saturating_sub(1)).filter(|_| is_swap) {
-                best = best.min(swapped + 1);
-            }
-            left = best;
-            row.push(best);
-        }
-        before_last = std::mem::replace(&mut last, row);
-    }
-    last.last().copied().unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -427,22 +401,6 @@ mod resource_tests {
 #[cfg(test)]
 mod nearest_tests {
     use super::*;
-
-    #[test]
-    fn distances_count_the_fewest_steps() {
-        for (a, b, steps) in [
-            ("", "", 0),
-            ("", "abc", 3),
-            ("pods", "pods", 0),
-            ("pds", "pods", 1),
-            ("pdos", "pods", 1),
-            ("nodes", "pods", 2),
-            ("kitten", "sitting", 3),
-        ] {
-            assert_eq!(distance(a, b), steps, "{a} {b}");
-            assert_eq!(distance(b, a), steps, "{b} {a}");
-        }
-    }
 
     #[test]
     fn near_names_come_best_first_and_far_ones_not_at_all() {
