@@ -8,6 +8,7 @@ mod credentials;
 mod deploy;
 mod fault_matrix;
 mod golden_intervals;
+mod healthy_clusters;
 mod kubectl_equality;
 mod kubectl_tables;
 mod kubelet;
