@@ -81,6 +81,15 @@ Examples:
 /// Gives the words of a command line; a reel alone means the screen.
 pub(crate) fn words(given: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut words: Vec<OsString> = given.collect();
+    // Help about a topic that is not a command.
+    if let [_, help, topic] = words.as_slice()
+        && help == "help"
+        && topic == "rules"
+    {
+        words.truncate(1);
+        words.extend(["test", "--guide"].map(OsString::from));
+        return words;
+    }
     let is_reel = |word: &OsString| {
         let path = Path::new(word);
         path.extension().is_some_and(|ending| ending == "reel") || path.is_file()

@@ -4,7 +4,7 @@ use crate::arguments::{self, WideFormat};
 use crate::command_error::{CommandError, Exit};
 use crate::screen::Console;
 use kubereel_format::RecordedAt;
-use kubereel_monitortests::{CaseVerdict, Glob};
+use kubereel_monitortests::{CaseVerdict, Glob, RuleClass};
 use run::{TestFiles, TestRun};
 use std::path::PathBuf;
 use suite::Suite;
@@ -19,7 +19,11 @@ pub(crate) mod suite;
 /// Every rule is evaluated on every recording, with the same result each time. A case passes, flakes,
 /// fails, or is unknown where the recording has a gap, which never counts as a pass; a case that needs
 /// a resource that was not recorded is skipped. Known problems (--exceptions, and the exceptions of the
-/// OpenShift monitor) make a flake instead of a failure.
+/// OpenShift monitor) make a flake instead of a failure. A rule that does not apply to the cluster, by its
+/// release, kind or topology, has no case and is counted.
+///
+/// The rules are of four classes. By default the rules about what happened are run: fault, disruption and
+/// upgrade. Rules of the class policy, about how objects are written, are run with --all or --class policy.
 ///
 /// Exit codes: 0 all passed or flaked, 1 a case failed, 2 invalid usage or an invalid file of rules or
 /// exceptions, 3 a recording cannot be read or is damaged (the others are tested), 4 no case failed but
@@ -28,7 +32,7 @@ pub(crate) mod suite;
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// The reels; a .json is read as a file of intervals, such as e2e-events….json of a CI run
-    #[arg(value_name = "REEL", required_unless_present_any = ["list", "explain"])]
+    #[arg(value_name = "REEL", required_unless_present_any = ["list", "explain", "guide", "schema", "new_rule"])]
     reels: Vec<PathBuf>,
     #[command(flatten)]
     rules: RuleArgs,
@@ -37,23 +41,46 @@ pub(crate) struct Args {
     /// List the rules instead of running them
     #[arg(long, conflicts_with = "explain")]
     list: bool,
-    /// Explain a rule instead of running the rules
+    /// Explain a rule instead of running the rules; with -o yaml, print its definition as a starting point
     #[arg(long, value_name = "RULE")]
     explain: Option<String>,
+    #[command(flatten)]
+    texts: RuleTextArgs,
     /// Report progress on stderr as lines of JSON; the run stops when stderr is closed
     #[arg(long, value_name = "FORM")]
     progress: Option<ProgressFormat>,
-    /// Output format; `wide` shows all findings and the names of passed cases
+    /// Output format; `wide` shows all findings and the names of passed cases, `yaml` goes with --explain
     #[arg(short, long, value_name = "FORM")]
-    output: Option<WideFormat>,
+    output: Option<TestFormat>,
+}
+
+/// What is printed for authors of rules, instead of running them.
+#[derive(Debug, clap::Args)]
+struct RuleTextArgs {
+    /// Print the guide to writing rules; the same as `kubereel help rules`
+    #[arg(long, exclusive = true)]
+    guide: bool,
+    /// Print the JSON schema of rule files, for editors
+    #[arg(long, exclusive = true)]
+    schema: bool,
+    /// Print a commented rule file to start from
+    #[arg(long, exclusive = true)]
+    new_rule: bool,
 }
 
 /// Which rules are run, and with what.
 #[derive(Debug, clap::Args)]
 struct RuleArgs {
-    /// Also run the rules of this folder's YAML files; a rule with the id of a built-in rule replaces it
-    #[arg(long = "rules", value_name = "DIR")]
-    folder: Option<PathBuf>,
+    /// Also run the rules of this YAML file, or of all YAML files of this folder; can be repeated. A rule with the id
+    /// of a built-in rule replaces it
+    #[arg(long = "rules", value_name = "PATH")]
+    own: Vec<PathBuf>,
+    /// Run only rules of these classes: fault, disruption, upgrade, policy; default: all but policy, and all with --only
+    #[arg(long = "class", value_name = "CLASS", value_delimiter = ',', value_parser = class, conflicts_with = "all")]
+    classes: Vec<RuleClass>,
+    /// Run the rules of all classes, and list the rules that do not apply
+    #[arg(long)]
+    all: bool,
     /// Apply the exceptions of this file first
     #[arg(long, value_name = "FILE")]
     exceptions: Option<PathBuf>,
@@ -109,26 +136,68 @@ struct OutputArgs {
     force: bool,
 }
 
+/// The output format of `kubereel test`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum TestFormat {
+    Json,
+    Wide,
+    Yaml,
+}
+
+impl TestFormat {
+    /// Gives the format of a report; YAML is for definitions of rules alone.
+    fn of_report(self) -> Result<WideFormat, CommandError> {
+        match self {
+            Self::Json => Ok(WideFormat::Json),
+            Self::Wide => Ok(WideFormat::Wide),
+            Self::Yaml => Err(
+                CommandError::usage("-o yaml prints the definition of a rule only")
+                    .hint("kubereel test --explain RULE -o yaml; reports: -o json or -o wide"),
+            ),
+        }
+    }
+}
+
 /// The form of progress reports.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum ProgressFormat {
     Json,
 }
 
+/// The guide to writing rules.
+pub(crate) const GUIDE: &str = include_str!("../../docs/rules.md");
+/// The schema of rule files.
+const SCHEMA: &str = include_str!("../../docs/monitortests.schema.json");
+/// A rule file to start from.
+const NEW_RULE: &str = include_str!("test/new-rule.yaml");
+
 const EXAMPLES: &str = "\
 Examples:
   kubereel test run.reel
   kubereel test run.reel --only 'operator-*' -o wide
+  kubereel test run.reel --all
+  kubereel test run.reel --class upgrade,disruption
   kubereel test *.reel --rules my-rules --exceptions known.yaml --junit artifacts
   kubereel test run.reel --propose-exceptions known.yaml
   kubereel test *.reel -o json | jq '.runs[].cases[] | select(.verdict == \"fail\") | .name'
   kubereel test *.reel --rows rows.jsonl --job periodic-e2e --build 1234
-  kubereel test --explain operator-degraded";
+  kubereel test --explain operator-degraded
+  kubereel test --explain operator-degraded -o yaml > rules/mine.yaml
+  kubereel test --new-rule > rules/mine.yaml
+  kubereel test run.reel --rules rules/mine.yaml --rules more-rules
+
+How to write rules: kubereel help rules. Their JSON schema, for editors: kubereel test --schema";
 
 // clap wants a fallible reader.
 #[expect(clippy::unnecessary_wraps, reason = "the form of a value parser")]
 fn glob(text: &str) -> Result<Glob, String> {
     Ok(Glob::new(text))
+}
+
+fn class(text: &str) -> Result<RuleClass, String> {
+    let mut all = RuleClass::ALL.into_iter();
+    all.find(|class| class.as_str() == text)
+        .ok_or_else(|| "expected fault, disruption, upgrade or policy".to_owned())
 }
 
 fn fact(text: &str) -> Result<(FactName, String), String> {
@@ -156,24 +225,45 @@ fn fact(text: &str) -> Result<(FactName, String), String> {
 
 /// Runs the command.
 pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
-    let suite = Suite::read(&args.rules, screen)?;
-    if args.list {
-        return suite::list(&suite, args.output, screen);
+    for (is_asked, text) in [
+        (args.texts.guide, GUIDE),
+        (args.texts.schema, SCHEMA),
+        (args.texts.new_rule, NEW_RULE),
+    ] {
+        if is_asked {
+            screen.line(text.trim_end())?;
+            screen.finish()?;
+            return Ok(Exit::Yes);
+        }
     }
+    let is_listing = args.list || args.explain.is_some();
+    let suite = Suite::read(&args.rules, is_listing, screen)?;
     if let Some(rule) = &args.explain {
-        return suite::explain(&suite, rule, screen);
+        return match args.output {
+            Some(TestFormat::Yaml) => suite::definition(&suite, rule, screen),
+            _ => suite::explain(&suite, rule, screen),
+        };
+    }
+    let output = args.output.map(TestFormat::of_report).transpose()?;
+    if args.list {
+        return suite::list(&suite, output, screen);
     }
     suite.refuse_empty()?;
     let targets = TestFiles::prepare(args)?;
     let all = run::all(args, &suite, &targets, screen)?;
     targets.write(args, &all)?;
-    match args.output {
+    match output {
         Some(WideFormat::Json) => screen.json_line(&json::TestOutput::of(&suite, &all))?,
         form => {
-            report::print(&all, form.is_some(), screen)?;
+            let detail = report::ReportDetail {
+                is_wide: form.is_some(),
+                names_omitted: args.rules.all || form.is_some(),
+            };
+            report::print(&all, detail, screen)?;
             if all.len() > 1 {
                 report::print_matrix(&all, screen)?;
             }
+            report::print_unselected(&suite, screen)?;
             report::print_idle(&suite, &all, screen)?;
         }
     }

@@ -100,7 +100,9 @@ fn the_report_says_what_was_found_and_which_command_shows_it() {
     let ran = test(&[DEMO, "--only", "version-pods"]);
     let out = ran.code(0).out;
     assert!(
-        out.starts_with(&format!("{DEMO} · 1 flake\n\nFLAKE    ")),
+        out.starts_with(&format!(
+            "{DEMO} · 1 flake\n\nUPGRADE · 1 flake\n\nFLAKE    "
+        )),
         "{out}"
     );
     let command = out
@@ -271,7 +273,7 @@ fn exceptions_are_read_counted_and_told() {
     write(
         "exceptions:\n- {rule: ha-replicas, state: permanent, why: small, expires: 2020-01-01}\n- {rule: version-pods, state: jira, link: BUG-1}\n- {rule: ha-health-checks, state: jira, link: BUG-2, namespace: nowhere}\n- {rule: no-such-rule, state: jira, link: BUG-3}\n",
     );
-    let ran = test(&[DEMO, "--exceptions", &known]);
+    let ran = test(&[DEMO, "--all", "--exceptions", &known]);
     assert!(ran.out.contains("excepted: BUG-1 "), "{}", ran.out);
     ran.says(&format!(
         "{known}:2: expired exception: it would have covered "
@@ -361,7 +363,12 @@ fn files_of_intervals_are_written_and_judged() {
         ["fail", "pass"].map(|verdict| counts[verdict].as_u64() > Some(0))
     };
     // The demo's operators were away, and its file of intervals tells that too.
-    let told = ["--fact", "topology=HighlyAvailable"];
+    let told = [
+        "--fact",
+        "topology=HighlyAvailable",
+        "--fact",
+        "version=4.21.9",
+    ];
     assert_eq!(verdicts(&told), [true, true]);
     test(&[&events, "--fact", "colour=red"])
         .code(2)
@@ -391,4 +398,171 @@ fn rules_are_listed_and_explained() {
     let json = test(&["--list", "-o", "json"]).ok();
     let json: Value = serde_json::from_str(&json).expect("JSON");
     assert_eq!(json["rules"].as_array().map(Vec::len), Some(ids.len()));
+}
+
+#[test]
+fn by_default_the_rules_about_what_happened_are_run_and_all_on_request() {
+    let classes = |args: &[&str]| -> BTreeMap<String, usize> {
+        let ran = test(&[&[DEMO, "-o", "json"], args].concat());
+        let report: Value = serde_json::from_str(&ran.out).expect("JSON");
+        let mut classes = BTreeMap::new();
+        for case in report["runs"][0]["cases"].as_array().expect("cases") {
+            let class = case["class"].as_str().expect("a class");
+            *classes.entry(class.to_owned()).or_default() += 1;
+        }
+        classes
+    };
+    let names = |args: &[&str]| classes(args).into_keys().collect::<Vec<_>>().join(" ");
+    assert_eq!(names(&[]), "disruption fault upgrade");
+    assert_eq!(names(&["--all"]), "disruption fault policy upgrade");
+    assert_eq!(names(&["--class", "policy,upgrade"]), "policy upgrade");
+    assert_eq!(names(&["--only", "ha-replicas"]), "policy");
+    test(&[DEMO]).says("rules of class policy not run");
+    test(&[DEMO, "--class", "polixy"]).code(2).says("policy");
+    test(&[DEMO, "--class", "policy", "--all"]).code(2);
+}
+
+#[test]
+fn rules_for_openshift_do_not_run_on_another_cluster_and_are_counted() {
+    let reel = pods_with_gap();
+    let ran = test(&[reel.path(), "--all", "-o", "json"]);
+    let report: Value = serde_json::from_str(&ran.out).expect("JSON");
+    let run = &report["runs"][0];
+    let omitted = run["not_applicable"].as_array().expect("a list");
+    let codes = |code: &str| omitted.iter().filter(|one| one["code"] == code).count();
+    assert!(codes("other-cluster") > 40, "{omitted:#?}");
+    assert!(codes("no-such-resource") > 3, "{omitted:#?}");
+    for case in run["cases"].as_array().expect("cases") {
+        let name = case["name"].as_str().expect("a name");
+        assert!(!name.contains("openshift"), "{name}");
+    }
+    let out = test(&[reel.path()]).out;
+    let line = out.lines().find(|line| line.contains("not apply to"));
+    let line = line.expect("a line");
+    assert!(
+        line.contains("not OpenShift") && line.contains("--all"),
+        "{line}"
+    );
+    let all = test(&[reel.path(), "--all"]).out;
+    assert!(
+        all.contains("  operator-available: it is a rule for OpenShift"),
+        "{all}"
+    );
+}
+
+#[test]
+fn a_rule_is_started_from_a_template_or_from_a_built_in_rule() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        fs::write(&path, text).expect("written");
+        path.display().to_string()
+    };
+    let template = write("new.yaml", &test(&["--new-rule"]).ok());
+    let listed = test(&["--rules", &template, "--list"]).ok();
+    assert!(listed.contains("pods-do-not-fail "), "{listed}");
+    for id in [
+        "required-scc-annotation",
+        "leases-are-released",
+        "operator-progresses-in-upgrade",
+    ] {
+        let text = test(&["--explain", id, "-o", "yaml"]).ok();
+        let own = write("own.yaml", &text.replace(&format!("id: {id}"), "id: mine"));
+        let words = test(&["--rules", &own, "--explain", "mine"]).ok();
+        let builtin = test(&["--explain", id]).ok();
+        let tail = |text: &str| text.lines().skip(1).collect::<Vec<_>>().join("\n");
+        assert_eq!(tail(&words), tail(&builtin), "{text}");
+    }
+    test(&["--explain", "ha-replicas", "-o", "yaml"])
+        .code(2)
+        .says("written in Rust");
+    test(&[DEMO, "-o", "yaml"]).code(2).says("--explain");
+    let guide = kubereel(&["help", "rules"]).ok();
+    assert!(guide.starts_with("# The rule language"), "{guide}");
+    let schema = test(&["--schema"]).ok();
+    assert!(serde_json::from_str::<Value>(&schema).is_ok());
+}
+
+#[test]
+fn rules_come_from_files_and_folders_and_all_mistakes_are_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let rules = folder.path().join("rules");
+    rule(&rules, "label-q", "q");
+    let few = "monitortests:\n- id: short\n  objects: {resource: pods}\n  expect:\n  - never: object.metadata.labels.app == 'y'\n";
+    let file = folder.path().join("short.yaml");
+    fs::write(&file, few).expect("written");
+    let (folder_path, file_path) = (rules.display().to_string(), file.display().to_string());
+    let reel = pods_with_gap();
+    let args = ["--rules", &folder_path, "--rules", &file_path];
+    let only = ["--only", "short", "--only", "label-q"];
+    let ran = test(&[&[reel.path()], args.as_slice(), only.as_slice()].concat()).code(1);
+    assert!(
+        ran.out
+            .contains("against `never: object.metadata.labels.app == 'y'`"),
+        "{}",
+        ran.out
+    );
+    let wrong = "monitortests:
+- id: one
+  colour: red
+  objects: {resource: pods}
+  severty: fail
+  expect:
+  - never: objct.x
+- id: two
+  class: worst
+  objects: {resource: pods}
+  expect:
+  - never: 'true'
+- objects: {resource: pods}
+  expect:
+  - nevr: 'true'
+- expect: []
+  intervals: {}
+";
+    fs::write(&file, wrong).expect("written");
+    let ran = test(&[reel.path(), "--rules", &file_path]).code(2);
+    for said in [
+        ":3:3: unknown field `colour`",
+        ":5:3: unknown field `severty`",
+        "did you mean `severity`?",
+        ":7:12: unknown variable `objct`",
+        "unknown value `worst`",
+        "unknown field `nevr`",
+        "the field `id` is missing",
+    ] {
+        assert!(ran.err.contains(said), "{said}: {}", ran.err);
+    }
+}
+
+#[test]
+fn a_resource_that_the_cluster_does_not_have_is_a_mistake() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("rules.yaml");
+    let path = file.display().to_string();
+    let write = |resource: &str, more: &str| {
+        let text = format!(
+            "monitortests:\n- id: own\n{more}  objects:\n    resource: {resource}\n  expect:\n  - never: 'false'\n"
+        );
+        fs::write(&file, text).expect("written");
+    };
+    let reel = pods_with_gap();
+    let run = || test(&[reel.path(), "--rules", &path, "--only", "own"]);
+    write("podz", "");
+    run()
+        .code(2)
+        .says(&format!(
+            "{path}:4:15: the recorded cluster has no resource `podz`"
+        ))
+        .says("did you mean `pods`?");
+    write("gadgets.example.io", "");
+    run()
+        .code(2)
+        .says("appliesTo: {resources: [gadgets.example.io]}");
+    write(
+        "gadgets.example.io",
+        "  appliesTo: {resources: [gadgets.example.io]}\n",
+    );
+    let out = run().code(0).out;
+    assert!(out.contains("1 rule does not apply"), "{out}");
 }

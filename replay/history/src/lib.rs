@@ -66,6 +66,7 @@ pub use samples::CounterMove;
 pub use select::{
     ExcludedResource, FieldSelector, FieldSelectorError, LabelError, LabelSelector, MAX_MANIFEST,
     ManifestError, ManifestObject, ObjectFilter, ResourceTable, SelectError, manifest_objects,
+    nearest,
 };
 pub use session::{Cluster, Outage, ProbedOutage, RecordingSession};
 pub use summary::{

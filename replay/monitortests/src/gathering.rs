@@ -176,7 +176,8 @@ impl Gathering {
             tracks: &tracks,
             kept: &self.kept,
         };
-        let facts = self.facts.into_facts(start);
+        let mut facts = self.facts.into_facts(start);
+        facts.is_openshift = is_openshift(timeline);
         raw.extend(facts.spans(start));
         raw.sort_unstable_by(Interval::state_order);
         let computed = compute::computed(&raw, &run);
@@ -206,4 +207,18 @@ fn events_group(timeline: &Timeline) -> &'static str {
     } else {
         "events.k8s.io"
     }
+}
+
+/// The group whose resources every OpenShift cluster has.
+const OPENSHIFT: &str = "config.openshift.io";
+
+/// Tells whether the cluster is one of OpenShift: its API, as far as it is recorded or known not to be, has
+/// resources of OpenShift's configuration.
+fn is_openshift(timeline: &Timeline) -> bool {
+    let resources = timeline.resources();
+    resources.iter().any(|info| info.group == OPENSHIFT)
+        || resources
+            .excluded()
+            .iter()
+            .any(|resource| resource.group == OPENSHIFT)
 }

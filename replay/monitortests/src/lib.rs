@@ -8,6 +8,7 @@
 //! failures, `outcome` decides; `evidence`, `junit`, `rows` and `proposal` write the results.
 //! Synchronous, without network, terminal or clock.
 
+mod applies;
 mod builtin;
 mod cel;
 mod compute;
@@ -27,12 +28,14 @@ mod outcome;
 mod phase;
 mod proposal;
 mod reading;
+mod release;
 mod rows;
 mod rule;
 mod run;
 mod signal;
 mod verdict;
 
+pub use applies::{AppliesTo, BelowRelease, ClusterKind, Inapplicability, RuleClass};
 pub use builtin::{
     UpstreamMethod, UpstreamRow, builtin, builtin_rule_files, rows as upstream_rows,
 };
@@ -56,10 +59,12 @@ pub use junit::{JunitCase, JunitFile, JunitResult, write_junit};
 pub use outcome::{CaseOutcome, CaseVerdict, JudgedFinding};
 pub use phase::Phase;
 pub use proposal::proposed;
+pub use release::Release;
 pub use rows::{CaseRow, CaseRowOrigin};
 pub use rule::{RuleErrors, RuleMistake, RuleSet};
 pub use run::{
-    RunOptions, RunReport, RunStats, RunTrust, Selection, run_intervals, run_reel, run_reel_while,
+    OmittedRule, RunOptions, RunReport, RunStats, RunTrust, Selection, run_intervals, run_reel,
+    run_reel_while,
 };
 pub use verdict::{
     CaseGap, FindingSubject, JudgeContext, MonitorTest, MonitorTestInfo, Needs, Severity, TestCase,

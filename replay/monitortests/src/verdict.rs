@@ -1,5 +1,6 @@
 //! The interface of a monitor test: what it is, what it needs, and what it reports.
 
+use crate::applies::{AppliesTo, RuleClass};
 use crate::facts::FactsOverTime;
 use crate::feed::Watcher;
 use crate::interval::{Interval, Intervals, Locator};
@@ -36,6 +37,10 @@ pub struct MonitorTestInfo {
     pub origin: String,
     /// Whether it never fails a run, only flakes.
     pub is_flake_only: bool,
+    /// What it is about.
+    pub class: RuleClass,
+    /// To which clusters it applies.
+    pub applies_to: AppliesTo,
     /// In what it is written.
     pub written_in: WrittenIn,
 }
@@ -229,6 +234,8 @@ pub struct JudgeContext<'a> {
     pub cluster: Option<ClusterHistory<'a>>,
     /// Where each resource, `plural` or `plural.group`, was not seen.
     pub dark: &'a BTreeMap<String, Vec<CaseGap>>,
+    /// Why each resource, `plural` or `plural.group`, that the cluster has was not recorded.
+    pub not_recorded: &'a BTreeMap<String, String>,
 }
 
 impl JudgeContext<'_> {

@@ -6,7 +6,7 @@ use super::suite::Suite;
 use crate::field_text::secs;
 use kubereel_history::timetext::rfc3339;
 use kubereel_monitortests::{
-    CaseOutcome, CaseVerdict, JudgedFinding, RunName, RunReport, shown_by,
+    CaseOutcome, CaseVerdict, JudgedFinding, OmittedRule, RunName, RunReport, shown_by,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -47,6 +47,7 @@ struct TestedRun<'a> {
     kind: &'static str,
     facts: ClusterFacts<'a>,
     counts: BTreeMap<&'static str, u64>,
+    not_applicable: Vec<OmittedOutput<'a>>,
     cases: Vec<CaseOutput<'a>>,
 }
 
@@ -63,8 +64,29 @@ struct ClusterFacts<'a> {
 
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+struct OmittedOutput<'a> {
+    rule: &'a str,
+    class: &'static str,
+    code: &'static str,
+    why: String,
+}
+
+impl<'a> From<&'a OmittedRule> for OmittedOutput<'a> {
+    fn from(omitted: &'a OmittedRule) -> Self {
+        Self {
+            rule: &omitted.about.id,
+            class: omitted.about.class.as_str(),
+            code: omitted.why.as_str(),
+            why: omitted.why.to_string(),
+        }
+    }
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct CaseOutput<'a> {
     rule: &'a str,
+    class: &'static str,
     monitor: &'a str,
     name: &'a str,
     component: Option<&'a str>,
@@ -167,6 +189,7 @@ impl<'a> RunOutput<'a> {
                 architecture: facts.architecture.as_deref(),
             },
             counts: counts.into_iter().collect(),
+            not_applicable: report.omitted.iter().map(OmittedOutput::from).collect(),
             cases: cases
                 .map(|outcome| CaseOutput::of(&name, report, outcome))
                 .collect(),
@@ -185,6 +208,7 @@ impl<'a> CaseOutput<'a> {
         });
         Self {
             rule: &outcome.about.id,
+            class: outcome.about.class.as_str(),
             monitor: &outcome.about.monitor,
             name: &outcome.name,
             component: outcome.component.as_deref(),

@@ -9,18 +9,27 @@ use crate::table::TextTable;
 use crate::words::{count, duration, number};
 use kubereel_history::timetext;
 use kubereel_monitortests::{
-    CaseOutcome, CaseVerdict, Exception, JudgedFinding, MonitorTest, RunKind, RunName, RunReport,
-    RunTrust, Uses, shown_by, subject, when,
+    CaseOutcome, CaseVerdict, Exception, JudgedFinding, MonitorTest, OmittedRule, RuleClass,
+    RunKind, RunName, RunReport, RunTrust, Uses, shown_by, subject, when,
 };
 use std::collections::BTreeMap;
 
 /// How wide the verdicts before names are.
 const INDENT: usize = 9;
 
+/// What a report shows.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ReportDetail {
+    /// All findings, and the names of all cases.
+    pub(super) is_wide: bool,
+    /// The rules that do not apply, by their ids.
+    pub(super) names_omitted: bool,
+}
+
 /// Prints the report of every recording.
 pub(super) fn print(
     all: &[TestRun],
-    is_wide: bool,
+    detail: ReportDetail,
     screen: &mut Console,
 ) -> Result<(), CommandError> {
     for (place, ran) in all.iter().enumerate() {
@@ -28,7 +37,7 @@ pub(super) fn print(
             screen.line("")?;
         }
         match &ran.report {
-            Ok(report) => print_one(ran, report, is_wide, screen)?,
+            Ok(report) => print_one(ran, report, detail, screen)?,
             // A single one is spoken of at the end, as any error is.
             Err(_) if all.len() == 1 => {}
             Err(error) => {
@@ -46,9 +55,10 @@ pub(super) fn print(
 fn print_one(
     ran: &TestRun,
     report: &RunReport,
-    is_wide: bool,
+    detail: ReportDetail,
     screen: &mut Console,
 ) -> Result<(), CommandError> {
+    let is_wide = detail.is_wide;
     let reel = ran.name();
     let run = run_name(report, &reel);
     screen.aside(header(&reel, report))?;
@@ -56,13 +66,24 @@ fn print_one(
     let is_told = |verdict: &CaseVerdict| {
         verdict.is_flake() || matches!(verdict, CaseVerdict::Fail | CaseVerdict::Error)
     };
-    for verdict in CaseVerdict::ALL.into_iter().filter(is_told) {
-        for outcomes in by_rule(report, verdict) {
-            print_rule(&run, verdict, &outcomes, is_wide, screen)?;
+    for class in RuleClass::ALL {
+        let of_class = report.outcomes.iter();
+        let told = of_class.filter(|one| one.about.class == class && is_told(&one.verdict));
+        let told: Vec<&CaseOutcome> = told.collect();
+        if told.is_empty() {
+            continue;
+        }
+        screen.line("")?;
+        screen.show(&class_line(class, &told), 0)?;
+        for verdict in CaseVerdict::ALL.into_iter().filter(is_told) {
+            for outcomes in by_rule(&told, verdict) {
+                print_rule(&run, verdict, &outcomes, is_wide, screen)?;
+            }
         }
     }
     print_unknown(&run, report, is_wide, screen)?;
     print_skipped(report, is_wide, screen)?;
+    print_omitted(report, detail.names_omitted, screen)?;
     if is_wide {
         screen.line("")?;
         for outcome in of(report, CaseVerdict::Pass) {
@@ -87,15 +108,29 @@ fn summary(ran: &TestRun, report: &RunReport) -> StyledLine {
     line
 }
 
+/// Gives the heading of a class: how many of its cases ended how.
+fn class_line(class: RuleClass, outcomes: &[&CaseOutcome]) -> StyledLine {
+    let mut line = StyledLine::of(Style::Strong, class.as_str().to_uppercase());
+    for verdict in CaseVerdict::ALL {
+        let cases = outcomes.iter().filter(|one| one.verdict == verdict);
+        let cases = cases.count();
+        if cases > 0 {
+            line.push(Style::Plain, " · ");
+            line.push(style(verdict), format!("{cases} {verdict}"));
+        }
+    }
+    line
+}
+
 fn of(report: &RunReport, verdict: CaseVerdict) -> impl Iterator<Item = &CaseOutcome> {
     let outcomes = report.outcomes.iter();
     outcomes.filter(move |one| one.verdict == verdict)
 }
 
 /// Gives the cases of a verdict, those of one rule together.
-fn by_rule(report: &RunReport, verdict: CaseVerdict) -> Vec<Vec<&CaseOutcome>> {
+fn by_rule<'a>(outcomes: &[&'a CaseOutcome], verdict: CaseVerdict) -> Vec<Vec<&'a CaseOutcome>> {
     let mut rules: Vec<Vec<&CaseOutcome>> = Vec::new();
-    for outcome in of(report, verdict) {
+    for &outcome in outcomes.iter().filter(|one| one.verdict == verdict) {
         let same = rules.iter_mut().find(|cases| {
             let first = cases.first();
             first.is_some_and(|first| first.about.id == outcome.about.id)
@@ -365,6 +400,71 @@ fn print_skipped(
     }
     for (why, outcomes) in groups {
         print_group(CaseVerdict::Skipped, why, &outcomes, is_wide, screen)?;
+    }
+    Ok(())
+}
+
+/// Prints how many rules do not apply to the cluster, and of how many that is not known.
+fn print_omitted(
+    report: &RunReport,
+    names_rules: bool,
+    screen: &mut Console,
+) -> Result<(), CommandError> {
+    let (unknown, not): (Vec<&OmittedRule>, Vec<&OmittedRule>) = report
+        .omitted
+        .iter()
+        .partition(|omitted| omitted.why.is_unknown());
+    let cluster = match report.facts.release() {
+        _ if !report.facts.is_openshift() => "this cluster, which is not OpenShift".to_owned(),
+        Some(release) => format!("OpenShift {release}"),
+        None => "this cluster".to_owned(),
+    };
+    let verb =
+        |count: usize, one: &'static str, many: &'static str| if count == 1 { one } else { many };
+    let lines = [
+        (
+            &not,
+            format!(
+                "{} {} not apply to {cluster}",
+                count(not.len(), "rule"),
+                verb(not.len(), "does", "do")
+            ),
+        ),
+        (
+            &unknown,
+            format!(
+                "{} {} not judged: the recording does not tell what cluster it was",
+                count(unknown.len(), "rule"),
+                verb(unknown.len(), "was", "were")
+            ),
+        ),
+    ];
+    let lines = lines.into_iter().filter(|(rules, _)| !rules.is_empty());
+    for (place, (rules, mut words)) in lines.enumerate() {
+        if place == 0 {
+            screen.line("")?;
+        }
+        if !names_rules {
+            words.push_str(" (--all lists them)");
+        }
+        screen.show(&StyledLine::of(Style::Faint, words), 0)?;
+        if names_rules {
+            for omitted in rules {
+                let line = format!("  {}: {}", omitted.about.id, omitted.why);
+                screen.show(&StyledLine::of(Style::Faint, line), 4)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Says how many rules were left out by their class alone.
+pub(super) fn print_unselected(suite: &Suite, screen: &mut Console) -> Result<(), CommandError> {
+    for (class, rules) in suite.unselected() {
+        let (class, rules) = (class.as_str(), count(rules, "rule"));
+        screen.aside(format!(
+            "{rules} of class {class} not run: --all runs all classes"
+        ))?;
     }
     Ok(())
 }

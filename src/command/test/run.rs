@@ -2,7 +2,7 @@
 //! were named, and the files that a run writes besides its report. A recording that cannot be read does not stop the
 //! others; a file is not overwritten without `--force`, and a recording never.
 
-use super::suite::Suite;
+use super::suite::{self, Suite};
 use super::{Args, ProgressFormat};
 use crate::command_error::{CommandError, Exit};
 use crate::files;
@@ -163,6 +163,10 @@ fn one(shared: &TestWork<'_>, place: usize, path: &Path) -> Result<RunReport, Co
 
 fn over_reel(shared: &TestWork<'_>, path: &Path) -> Result<RunReport, CommandError> {
     let timeline = files::open_reel(path)?;
+    shared
+        .suite
+        .check(&timeline)
+        .map_err(|errors| suite::misfit(&path.display().to_string(), &errors))?;
     let records = timeline.reel().end().0;
     let progress = || {
         shared

@@ -9,11 +9,13 @@ use crate::screen::{Console, Style, StyledLine};
 use crate::table::TextTable;
 use crate::words::{bytes, count};
 use kubereel_format::RecordedAt;
+use kubereel_history::Timeline;
 use kubereel_monitortests::{
-    ExceptionSet, Facts, MonitorTest, MonitorTestInfo, RuleSet, RunOptions, Selection, WrittenIn,
-    builtin,
+    ExceptionSet, Facts, MonitorTest, MonitorTestInfo, RuleClass, RuleErrors, RuleSet, RunOptions,
+    Selection, WrittenIn, builtin, builtin_rule_files,
 };
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -25,6 +27,9 @@ const RULE_FILES: u64 = 1_000;
 
 /// The most bytes of all files in a folder of rules.
 const RULE_BYTES: u64 = 50_000_000;
+
+/// Where the format of rules is explained.
+const RULES_HINT: &str = "the format of rules: kubereel help rules";
 
 /// Rules and exceptions, ready for any number of runs.
 pub(super) struct Suite {
@@ -38,15 +43,24 @@ pub(super) struct Suite {
 
 impl Suite {
     /// Reads the user's files.
-    pub(super) fn read(rules: &RuleArgs, screen: &mut Console) -> Result<Self, CommandError> {
+    pub(super) fn read(
+        rules: &RuleArgs,
+        is_listing: bool,
+        screen: &mut Console,
+    ) -> Result<Self, CommandError> {
         let builtin = ExceptionSet::builtin().map_err(CommandError::io)?;
         let exceptions = match &rules.exceptions {
             None => builtin,
             Some(path) => own_exceptions(path)?.then(builtin),
         };
-        let own = match &rules.folder {
-            None => RuleSet::default(),
-            Some(folder) => own_rules(folder, screen)?,
+        let own = own_rules(&rules.own, screen)?;
+        let names_rules = !rules.only.is_empty() || is_listing;
+        let classes = if !rules.classes.is_empty() {
+            rules.classes.clone()
+        } else if rules.all || names_rules {
+            Vec::new()
+        } else {
+            RuleClass::RUNTIME.to_vec()
         };
         Ok(Self {
             exceptions,
@@ -55,6 +69,7 @@ impl Suite {
             selection: Selection {
                 only: rules.only.clone(),
                 skip: rules.skip.clone(),
+                classes,
             },
             now: rules.now,
         })
@@ -74,6 +89,27 @@ impl Suite {
         tests.retain(|test| own.iter().all(|own| own.about().id != test.about().id));
         tests.extend(own);
         tests
+    }
+
+    /// Counts the rules that only their class leaves out.
+    pub(super) fn unselected(&self) -> BTreeMap<RuleClass, usize> {
+        let of_any_class = Selection {
+            classes: Vec::new(),
+            ..self.selection.clone()
+        };
+        let mut counts = BTreeMap::new();
+        for test in self.every_test() {
+            let about = test.about();
+            if of_any_class.has(about) && !self.selection.has(about) {
+                *counts.entry(about.class).or_default() += 1;
+            }
+        }
+        counts
+    }
+
+    /// Holds the user's rules against what a recording has.
+    pub(super) fn check(&self, timeline: &Timeline) -> Result<(), RuleErrors> {
+        self.own.check(timeline)
     }
 
     /// Gives what a run is asked.
@@ -120,29 +156,38 @@ fn own_exceptions(path: &Path) -> Result<ExceptionSet, CommandError> {
     })
 }
 
-/// Reads the rule files of a folder, from A to Z.
-fn own_rules(folder: &Path, screen: &mut Console) -> Result<RuleSet, CommandError> {
-    let mut left = RULE_BYTES;
-    let mut files = Vec::new();
-    for path in paths(folder)? {
-        let (name, text) = read(&path)?;
-        let Some(rest) = u64::try_from(text.len())
-            .ok()
-            .and_then(|len| left.checked_sub(len))
-        else {
-            let (most, folder) = (bytes(RULE_BYTES), folder.display());
-            let message = format!("cannot read rules: larger than {most} in all: {folder}");
-            return Err(CommandError::usage(message));
-        };
-        left = rest;
-        files.push((name, text));
+/// Reads rule files and the rule files of folders, those of a folder from A to Z.
+fn own_rules(given: &[PathBuf], screen: &mut Console) -> Result<RuleSet, CommandError> {
+    if given.is_empty() {
+        return Ok(RuleSet::default());
     }
-    if files.is_empty() {
-        let folder = folder.display();
-        return Err(
-            CommandError::usage(format!("no rule files (*.yaml) in {folder}"))
-                .hint("the format of rules: docs/rules.md"),
-        );
+    let mut all = Vec::new();
+    for path in given {
+        if path.is_dir() {
+            all.extend(of_folder(path)?);
+        } else {
+            all.push(path.clone());
+        }
+    }
+    if u64::try_from(all.len()).is_ok_and(|files| files > RULE_FILES) {
+        let message = format!("cannot read rules: more than {}", count(RULE_FILES, "file"));
+        return Err(CommandError::usage(message));
+    }
+    let mut left = RULE_BYTES;
+    let mut files: Vec<(String, String)> = Vec::new();
+    for path in all {
+        let (name, text) = read(&path)?;
+        let size = u64::try_from(text.len()).ok();
+        left = size
+            .and_then(|size| left.checked_sub(size))
+            .ok_or_else(|| {
+                let most = bytes(RULE_BYTES);
+                CommandError::usage(format!("cannot read rules: larger than {most} in all"))
+            })?;
+        // The same file may be named, and lie in a folder that is named.
+        if !files.iter().any(|(known, _)| *known == name) {
+            files.push((name, text));
+        }
     }
     let texts = files
         .iter()
@@ -154,11 +199,21 @@ fn own_rules(folder: &Path, screen: &mut Console) -> Result<RuleSet, CommandErro
         }
         let mistakes = errors.mistakes.len();
         CommandError::usage(format!("{} in rule files", count(mistakes, "mistake")))
-            .hint("the format of rules: docs/rules.md")
+            .hint(RULES_HINT)
     })
 }
 
-fn paths(folder: &Path) -> Result<Vec<PathBuf>, CommandError> {
+/// Words the mistakes of rules that a recording shows.
+pub(super) fn misfit(reel: &str, errors: &RuleErrors) -> CommandError {
+    let mistakes = count(errors.mistakes.len(), "mistake");
+    CommandError::usage(format!(
+        "{mistakes} in rule files, by what {reel} has recorded:\n{errors}"
+    ))
+    .hint(RULES_HINT)
+}
+
+/// Gives the rule files of a folder.
+fn of_folder(folder: &Path) -> Result<Vec<PathBuf>, CommandError> {
     let failed = |error| {
         let folder = folder.display();
         CommandError::usage(format!("cannot read rules: {error}: {folder}"))
@@ -175,6 +230,12 @@ fn paths(folder: &Path) -> Result<Vec<PathBuf>, CommandError> {
             let message = format!("cannot read rules: more than {most}: {folder}");
             return Err(CommandError::usage(message));
         }
+    }
+    if paths.is_empty() {
+        let folder = folder.display();
+        return Err(
+            CommandError::usage(format!("no rule files (*.yaml) in {folder}")).hint(RULES_HINT),
+        );
     }
     paths.sort();
     Ok(paths)
@@ -215,13 +276,14 @@ pub(super) fn list(
     }
     let is_wide = form.is_some();
     let mut table = if is_wide {
-        TextTable::with_headers(["RULE", "AT WORST", "IN", "OWNER", "NEEDS", "NAME"])
+        TextTable::with_headers(["RULE", "CLASS", "AT WORST", "IN", "OWNER", "NEEDS", "NAME"])
     } else {
-        TextTable::with_headers(["RULE", "AT WORST", "NAME"])
+        TextTable::with_headers(["RULE", "CLASS", "AT WORST", "NAME"])
     };
     for test in &tests {
         let about = test.about();
-        let mut row = vec![about.id.clone(), severity(about).to_owned()];
+        let mut row = vec![about.id.clone(), about.class.as_str().to_owned()];
+        row.push(severity(about).to_owned());
         if is_wide {
             row.extend([language(about).to_owned(), about.owner.clone()]);
             row.push(needs(test.as_ref()).join(","));
@@ -253,6 +315,7 @@ struct RuleOutput<'a> {
     description: &'a str,
     owner: &'a str,
     origin: &'a str,
+    class: &'static str,
     at_worst: &'static str,
     written_in: &'static str,
     needs: Vec<String>,
@@ -276,6 +339,7 @@ impl<'a> RuleOutput<'a> {
             description: &about.description,
             owner: &about.owner,
             origin: &about.origin,
+            class: about.class.as_str(),
             at_worst: severity(about),
             written_in: language(about),
             needs: needs(test),
@@ -321,7 +385,9 @@ pub(super) fn explain(
     } else {
         needs.join(", ")
     };
+    let class = format!("{}: {}", about.class.as_str(), about.class.meaning());
     for (name, text) in [
+        ("class", class.as_str()),
         ("at worst", at_worst),
         ("needs", &needs),
         ("monitor", &about.monitor),
@@ -332,6 +398,28 @@ pub(super) fn explain(
         screen.show(&line, 9)?;
     }
     Ok(Exit::Yes)
+}
+
+/// Prints the definition of a rule, as a file of its own.
+pub(super) fn definition(
+    suite: &Suite,
+    rule: &str,
+    screen: &mut Console,
+) -> Result<Exit, CommandError> {
+    let builtin = || RuleSet::read(builtin_rule_files()).ok();
+    let own = suite.own.yaml(rule);
+    if let Some(file) = own.or_else(|| builtin()?.yaml(rule)) {
+        screen.line(file.trim_end())?;
+        return Ok(Exit::Yes);
+    }
+    let tests = suite.every_test();
+    if tests.iter().any(|test| test.about().id == rule) {
+        let message = format!("rule {rule:?} has no YAML: it is written in Rust");
+        return Err(CommandError::usage(message)
+            .hint("to see what it does: kubereel test --explain RULE")
+            .hint("to start a rule of your own: kubereel test --new-rule"));
+    }
+    Err(unknown(rule, &tests))
 }
 
 fn unknown(rule: &str, tests: &[Box<dyn MonitorTest>]) -> CommandError {

@@ -9,6 +9,7 @@ mod deploy;
 mod diagnosis;
 mod fault_matrix;
 mod golden_intervals;
+mod healthy_clusters;
 mod kubectl_equality;
 mod kubectl_tables;
 mod kubelet;

@@ -2,6 +2,7 @@
 //! healthy has none. Skipped, and said so, where the shared recordings are not there.
 
 use anyhow::{Context as _, Result, ensure};
+use kubereel_format::RecordedAt;
 use kubereel_history::Timeline;
 use kubereel_import::{ImportOptions, import};
 use kubereel_problems::{Problem, ProblemList, problems};
@@ -20,7 +21,9 @@ fn list_of(file: &str) -> Result<Option<ProblemList>> {
     decoder.window_log_max(WINDOW_LOG_MAX)?;
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("shared.reel");
-    let options = ImportOptions::new("test", "a shared recording");
+    let mut options = ImportOptions::new("test", "a shared recording");
+    // A dump of objects has no time of its own.
+    options.at = Some(RecordedAt::from_micros(1_900_000_000_000_000));
     let lines = std::io::BufReader::new(decoder);
     import(lines, &path, &options, |_bytes| {})?;
     Ok(Some(problems(&Timeline::open(&path)?, |_seq| {})))

@@ -6,8 +6,6 @@ mod resource;
 mod selector;
 
 pub use manifest::{MAX_MANIFEST, ManifestError, ManifestObject, manifest_objects};
-pub use resource::{ExcludedResource, ObjectFilter, ResourceTable, SelectError};
-
-pub(crate) use resource::nearest;
+pub use resource::{ExcludedResource, ObjectFilter, ResourceTable, SelectError, nearest};
 
 pub use selector::{FieldSelector, FieldSelectorError, LabelError, LabelSelector};

@@ -250,7 +250,7 @@ fn bears(info: &ResourceInfo, lower: &str) -> bool {
 const PROPOSALS: usize = 3;
 
 /// Gives the known names that are nearest to `wrong`, best first.
-pub(crate) fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> Vec<String> {
+pub fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> Vec<String> {
     let wrong = wrong.to_lowercase();
     // A third of the letters may be wrong; more than that is another word.
     let bound = (wrong.chars().count() / 3).clamp(1, 4);
@@ -258,6 +258,7 @@ pub(crate) fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> 
         .filter_map(|name| {
             let lower = name.to_lowercase();
             let is_beginning = wrong.len() >= 3 && lower.starts_with(&wrong);
+            // Letters to insert, delete, replace or swap with their neighbour.
             let steps = strsim::osa_distance(&wrong, &lower);
             (steps <= bound || is_beginning).then_some((steps, name))
         })

@@ -1,6 +1,7 @@
 //! The JUnit names of the OpenShift monitor that need only API objects and Events: how each is judged
 //! here, or why it is not. The names are data, in `rows.yaml`.
 
+use crate::applies::{AppliesTo, RuleClass};
 use crate::verdict::{MonitorTestInfo, WrittenIn};
 use serde::Deserialize;
 use std::sync::LazyLock;
@@ -39,6 +40,12 @@ pub struct UpstreamRow {
     /// How it is judged here.
     #[serde(default)]
     pub way: UpstreamMethod,
+    /// What the monitor test in Rust is about; rules in YAML say it themselves.
+    #[serde(default)]
+    class: RuleClass,
+    /// To which clusters the monitor test in Rust applies; rules in YAML say it themselves.
+    #[serde(default, rename = "appliesTo")]
+    applies_to: AppliesTo,
     /// The intended differences from upstream; may be empty.
     #[serde(default)]
     pub differs: String,
@@ -71,6 +78,8 @@ pub(super) fn info(id: &str, owner: &str, origin: &str, description: &str) -> Mo
         owner: owner.to_owned(),
         origin: format!("openshift/origin {origin}"),
         is_flake_only: false,
+        class: row.class,
+        applies_to: row.applies_to.clone(),
         written_in: WrittenIn::Rust,
     }
 }

@@ -109,31 +109,8 @@ pub(super) fn functions() -> impl Iterator<Item = &'static str> {
 }
 
 /// Returns the known word that looks most like another, if one does.
-pub(crate) fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let bound = 1 + word.chars().count() / 4;
-    known
-        .map(|name| (distance(word, name), name))
-        .filter(|(far, _)| *far <= bound)
-        .min()
-        .map(|(_, name)| name)
-}
-
-/// Counts how many characters must be put in, taken out or replaced.
-fn distance(one: &str, other: &str) -> usize {
-    let other: Vec<char> = other.chars().collect();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (at, c) in one.chars().enumerate() {
-        let mut corner = at;
-        let mut left = at + 1;
-        let mut next = vec![left];
-        for (up, o) in row.iter().skip(1).zip(&other) {
-            left = (corner + usize::from(c != *o)).min(up + 1).min(left + 1);
-            corner = *up;
-            next.push(left);
-        }
-        row = next;
-    }
-    row.last().copied().unwrap_or_default()
+pub(crate) fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
+    kubereel_history::nearest(word, known).into_iter().next()
 }
 
 /// Calls a function; the compiler has counted the arguments.
@@ -401,12 +378,10 @@ mod names_tests {
 
     #[test]
     fn the_nearest_name_is_found() {
-        assert_eq!(nearest("startWith", functions()), Some("startsWith"));
-        assert_eq!(nearest("exist", functions()), Some("exists"));
-        assert_eq!(nearest("frobnicate", functions()), None);
-        assert_eq!(distance("kitten", "sitting"), 3);
-        assert_eq!(distance("", "ab"), 2);
-        assert_eq!(distance("ab", ""), 2);
+        let near = |word| nearest(word, functions());
+        assert_eq!(near("startWith").as_deref(), Some("startsWith"));
+        assert_eq!(near("exist").as_deref(), Some("exists"));
+        assert_eq!(near("frobnicate"), None);
     }
 }
 

@@ -1,5 +1,6 @@
 //! Ranges of releases: `>=4.18 <4.21`, `4.20`. Builds within a release have no order.
 
+use crate::release::version_numbers;
 use std::cmp::Ordering;
 
 /// A range of releases; all of its bounds hold.
@@ -46,7 +47,7 @@ impl Releases {
 
     /// Returns whether a version lies in the range, as exact as the bounds are: 4.20.3 is 4.20.
     pub(super) fn has(&self, version: &str) -> bool {
-        let Some(version) = numbers(version) else {
+        let Some(version) = version_numbers(version) else {
             return false;
         };
         self.0.iter().all(|(bound, parts)| {
@@ -61,15 +62,6 @@ impl Releases {
             }
         })
     }
-}
-
-/// Returns major, minor and patch of `4.21.0-0.nightly-2026-11-21`.
-fn numbers(version: &str) -> Option<[u64; 3]> {
-    let end = version.find(|letter: char| !letter.is_ascii_digit() && letter != '.');
-    let mut parts = version.get(..end.unwrap_or(version.len()))?.split('.');
-    let major = parts.next()?.parse().ok()?;
-    let mut next = || parts.next().map_or(Some(0), |part| part.parse().ok());
-    Some([major, next()?, next()?])
 }
 
 #[cfg(test)]

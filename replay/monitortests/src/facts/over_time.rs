@@ -2,6 +2,7 @@
 
 use super::known::{Facts, UpgradeWindow};
 use crate::phase::Phase;
+use crate::release::Release;
 use kubereel_format::RecordedAt;
 
 /// The facts of a cluster, as they came to be known.
@@ -18,6 +19,8 @@ pub struct FactsOverTime {
     /// The first installation, as the history tells it.
     pub(crate) install: Option<UpgradeWindow>,
     pub(crate) none: Facts,
+    /// Whether the cluster is one of OpenShift.
+    pub(crate) is_openshift: bool,
 }
 
 impl FactsOverTime {
@@ -31,6 +34,24 @@ impl FactsOverTime {
     /// Gives what was known at the end.
     pub fn last(&self) -> &Facts {
         self.steps.last().map_or(&self.none, |(_, facts)| facts)
+    }
+
+    /// Tells whether the cluster is one of OpenShift: its API has resources of OpenShift's configuration.
+    pub const fn is_openshift(&self) -> bool {
+        self.is_openshift
+    }
+
+    /// Gives the release of OpenShift at the end: the target of the last upgrade, by whose tests CI judges
+    /// it; `None` if no version is known.
+    pub fn release(&self) -> Option<Release> {
+        self.last().version.as_deref().and_then(Release::of)
+    }
+
+    /// Gives the lowest release in the cluster's history; `None` if no version is known.
+    pub fn lowest_release(&self) -> Option<Release> {
+        let facts = self.last();
+        let versions = facts.history.iter().chain(&facts.version);
+        versions.filter_map(|version| Release::of(version)).min()
     }
 
     /// Gives the upgrades, in order.

@@ -74,6 +74,7 @@ impl FactsWatcher {
             saw_install: self.history.saw_install(),
             install,
             none: Facts::default(),
+            is_openshift: false,
         }
     }
 
@@ -119,7 +120,9 @@ impl FactsWatcher {
             .map(|entry| reading::text(entry, "/version").to_owned())
             .collect();
         let known_version = |place: usize| versions.get(place).and_then(|word| known(word));
-        self.now.version = known_version(0);
+        // Before its history begins, the object says only what is wanted.
+        let desired = || known(reading::text(object, "/status/desired/version"));
+        self.now.version = known_version(0).or_else(desired);
         self.now.from_version = known_version(1);
         self.now.history = versions;
     }
@@ -210,7 +213,11 @@ impl Watcher for FactsWatcher {
                     "spec.clusterNetwork",
                 ],
             ),
-            Interest::new(config, "clusterversions", ["status.history"]),
+            Interest::new(
+                config,
+                "clusterversions",
+                ["status.history", "status.desired.version"],
+            ),
             Interest::new(
                 "",
                 "nodes",

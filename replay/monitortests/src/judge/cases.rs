@@ -181,6 +181,10 @@ impl<'r> RuleCases<'r> {
 /// Returns the values that have a case in every run.
 fn listed(each: &ListedValues, scene: &JudgeContext<'_>) -> BTreeSet<String> {
     match each {
+        // Another cluster has nothing of the platform that is known by name.
+        ListedValues::Operators | ListedValues::Namespaces if !scene.facts.is_openshift() => {
+            BTreeSet::new()
+        }
         ListedValues::Operators => known_operators().map(str::to_owned).collect(),
         ListedValues::Namespaces => known_namespaces().map(str::to_owned).collect(),
         ListedValues::Nodes => {

@@ -2,6 +2,7 @@
 //! afterwards, and reports findings.
 
 mod cases;
+mod check;
 mod intervals;
 mod objects;
 mod test;

@@ -10,7 +10,7 @@ use crate::verdict::Severity;
 
 /// Describes what a rule does, a line each.
 pub(crate) fn explained(rule: &MonitorRule) -> Vec<String> {
-    let mut lines = Vec::new();
+    let mut lines = rule.about.applies_to.in_words(rule.about.class);
     match &rule.watch {
         Watch::Objects(objects) => objects_lines(rule, objects, &mut lines),
         Watch::Intervals(choice) => {

@@ -1,7 +1,9 @@
 //! The shape of a rule file in YAML, and how YAML errors become mistakes.
 
+use super::mask::MaskedText;
 use super::model::Unlisted;
 use super::source::{RuleMistake, RuleSource};
+use crate::applies::{AppliesTo, RuleClass};
 use crate::cel;
 use crate::interval::Level;
 use crate::phase::Phase;
@@ -56,19 +58,23 @@ pub(super) struct YamlFile {
     #[serde(default)]
     pub(super) constants: YamlEntries<serde_json::Value>,
     #[serde(default)]
-    pub(super) monitortests: Vec<YamlRule>,
+    pub(super) monitortests: Vec<Spanned<YamlRule>>,
 }
 
 /// A rule.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct YamlRule {
-    pub(super) id: YamlText,
-    pub(super) monitor: YamlText,
-    pub(super) junit: YamlText,
-    pub(super) description: YamlText,
-    pub(super) owner: YamlText,
-    pub(super) origin: YamlText,
+    pub(super) id: Option<YamlText>,
+    pub(super) monitor: Option<YamlText>,
+    pub(super) junit: Option<YamlText>,
+    pub(super) description: Option<YamlText>,
+    pub(super) owner: Option<YamlText>,
+    pub(super) origin: Option<YamlText>,
+    #[serde(default)]
+    pub(super) class: RuleClass,
+    #[serde(default)]
+    pub(super) applies_to: AppliesTo,
     pub(super) component: Option<YamlText>,
     pub(super) component_of: Option<YamlText>,
     #[serde(default)]
@@ -91,7 +97,7 @@ pub(super) struct YamlRule {
     pub(super) each: YamlEntries<YamlText>,
     #[serde(default)]
     pub(super) unlisted: Unlisted,
-    pub(super) expect: Spanned<Vec<Spanned<YamlCheck>>>,
+    pub(super) expect: Option<Spanned<Vec<Spanned<YamlCheck>>>>,
 }
 
 /// Whether a verdict blocks.
@@ -227,7 +233,7 @@ pub(super) struct YamlCheck {
     pub(super) severity: Option<Severity>,
     pub(super) flake_if: Option<YamlText>,
     pub(super) reason: Option<YamlText>,
-    pub(super) message: YamlText,
+    pub(super) message: Option<YamlText>,
 }
 
 /// One thing follows another.
@@ -293,14 +299,39 @@ pub(super) struct YamlTotal {
     pub(super) above: YamlText,
 }
 
-/// Reads a file.
-pub(super) fn read_yaml(source: &RuleSource<'_>, text: &str) -> Result<YamlFile, RuleMistake> {
-    if text.trim().is_empty() {
-        return Ok(YamlFile::default());
-    }
+/// The most mistakes of shape that are reported of a file.
+const MAX_MISTAKES: usize = 100;
+
+/// Reads a file; every mistake of its shape is kept. What is wrong is taken out of the text, line by line,
+/// until the rest can be read, so that the mistakes of the rest are found as well. `None` if nothing can.
+pub(super) fn read_yaml(
+    source: &RuleSource<'_>,
+    text: &str,
+    mistakes: &mut Vec<RuleMistake>,
+) -> Option<YamlFile> {
     // As in YAML 1.2 `y`, `no` and `on` are texts.
-    let options = serde_saphyr::options! { with_snippet: false, strict_booleans: true };
-    serde_saphyr::from_str_with_options(text, options).map_err(|error| mistake(source, &error))
+    let options = || serde_saphyr::options! { with_snippet: false, strict_booleans: true };
+    let mut masked = MaskedText::new(text);
+    for _ in 0..MAX_MISTAKES {
+        let text = masked.text();
+        if text.trim().is_empty() {
+            return Some(YamlFile::default());
+        }
+        let error = match serde_saphyr::from_str_with_options(&text, options()) {
+            Ok(file) => return Some(file),
+            Err(error) => error,
+        };
+        mistakes.push(mistake(source, &error));
+        // Where it is no YAML at all, what follows a mistake is a consequence of it.
+        let is_yaml =
+            serde_saphyr::from_str_with_options::<serde_json::Value>(&text, options()).is_ok();
+        let location = error.location().filter(|_| is_yaml)?;
+        let is_field = matches!(error.without_snippet(), Error::SerdeUnknownField { .. });
+        if !masked.mask(location, is_field) {
+            return None;
+        }
+    }
+    None
 }
 
 fn mistake(source: &RuleSource<'_>, error: &Error) -> RuleMistake {
@@ -321,7 +352,7 @@ fn mistake(source: &RuleSource<'_>, error: &Error) -> RuleMistake {
         } => (format!("unknown value `{variant}`"), listed(expected)),
         Error::SerdeMissingField { field, .. } => (
             format!("the field `{field}` is missing"),
-            "docs/rules.md lists the fields".to_owned(),
+            "to list the fields: kubereel help rules".to_owned(),
         ),
         other => {
             let text = other.to_string();

@@ -3,9 +3,11 @@
 
 mod explain;
 mod file;
+mod mask;
 mod model;
 mod read;
 mod source;
+mod text;
 
 pub use read::RuleSet;
 pub use source::{RuleErrors, RuleMistake};
@@ -16,3 +18,4 @@ pub(crate) use model::{
     ObjectSelector, RelatedBy, RelatedObjects, ResourceName, RuleCheck, Template, TemplatePart,
     Unlisted, Watch, place, seen_for,
 };
+pub(crate) use text::RuleText;

@@ -11,7 +11,8 @@ use super::model::{
     ListedValues, Micros, MonitorRule, ObjectSelector, RelatedBy, RelatedObjects, ResourceName,
     RuleCheck, RuleCondition, RuleScope, Template, TemplatePart, TemplatePiece, Watch, pieces,
 };
-use super::source::{RuleErrors, RuleMistake, RuleSource};
+use super::source::{RuleErrors, RuleMistake, RuleSource, line_of};
+use super::text::RuleText;
 use crate::cel;
 use crate::cel::{CompileError, Compiler, Program};
 use crate::verdict::{MonitorTestInfo, Severity, WrittenIn};
@@ -21,6 +22,11 @@ use serde_saphyr::{Location, Spanned};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+/// The monitor test, the owner and the origin of a rule that names none.
+const OWN_MONITOR: &str = "own-rules";
+const OWN_OWNER: &str = "own";
+const OWN_ORIGIN: &str = "own rule";
+
 /// How long a rule file may be.
 const MAX_FILE_BYTES: usize = 1 << 20;
 
@@ -28,6 +34,9 @@ const MAX_FILE_BYTES: usize = 1 << 20;
 #[derive(Clone, Debug, Default)]
 pub struct RuleSet {
     rules: Vec<MonitorRule>,
+    /// Of each rule, its text.
+    texts: Vec<RuleText>,
+    constants: BTreeMap<String, Arc<Value>>,
 }
 
 impl RuleSet {
@@ -40,6 +49,7 @@ impl RuleSet {
     ) -> Result<Self, RuleErrors> {
         let mut mistakes = Vec::new();
         let mut parsed = Vec::new();
+        let mut texts = Vec::new();
         for (name, text) in files {
             let source = RuleSource::new(name, text);
             if text.len() > MAX_FILE_BYTES {
@@ -48,9 +58,14 @@ impl RuleSet {
                 mistakes.push(source.at(1, 1, 1, what, hint));
                 continue;
             }
-            match read_yaml(&source, text) {
-                Ok(file) => parsed.push((source, file)),
-                Err(mistake) => mistakes.push(mistake),
+            let file = read_yaml(&source, text, &mut mistakes);
+            if let Some(file) = file {
+                let first = |rule: &Spanned<YamlRule>| line_of(rule.referenced);
+                let next = file.monitortests.iter().skip(1).map(first).map(Some);
+                for (rule, end) in file.monitortests.iter().zip(next.chain([None])) {
+                    texts.push(RuleText::of(name, text, first(rule), end));
+                }
+                parsed.push((source, file));
             }
         }
         let constants = constants(&parsed, &mut mistakes);
@@ -58,9 +73,11 @@ impl RuleSet {
         let mut rules = Vec::new();
         for (source, file) in &parsed {
             for written in &file.monitortests {
-                if !ids.insert(written.id.value.as_str()) {
-                    let what = format!("duplicate id `{}`", written.id.value);
-                    mistakes.push(source.text(&written.id, what, "give each rule its own id"));
+                if let Some(id) = &written.value.id
+                    && !ids.insert(id.value.as_str())
+                {
+                    let what = format!("duplicate id `{}`", id.value);
+                    mistakes.push(source.text(id, what, "give each rule its own id"));
                 }
                 let mut reader = RuleReader::new(source, &constants);
                 let rule = reader.rule(written);
@@ -69,7 +86,11 @@ impl RuleSet {
             }
         }
         if mistakes.is_empty() {
-            Ok(Self { rules })
+            Ok(Self {
+                rules,
+                texts,
+                constants,
+            })
         } else {
             Err(RuleErrors { mistakes })
         }
@@ -78,6 +99,30 @@ impl RuleSet {
     /// Returns the rules, in the order of the files.
     pub(crate) fn rules(&self) -> &[MonitorRule] {
         &self.rules
+    }
+
+    /// Returns the rules, each with its text.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = (&MonitorRule, &RuleText)> {
+        self.rules.iter().zip(&self.texts)
+    }
+
+    /// Returns a file with a rule alone, and the constants that it reads: a starting point for one's own;
+    /// `None` if no rule has that id.
+    pub fn yaml(&self, id: &str) -> Option<String> {
+        let (_, text) = self.texts().find(|(rule, _)| rule.about.id == id)?;
+        let rule = text.lines().join("\n");
+        let is_read = |name: &str| {
+            rule.contains(&format!("constants.{name}")) || rule.contains(&format!(": {name}\n"))
+        };
+        let constants = self.constants.iter().filter(|(name, _)| is_read(name));
+        let constants: Vec<String> = constants
+            .map(|(name, value)| format!("  {name}: {value}\n"))
+            .collect();
+        let mut file = constants.concat();
+        if !file.is_empty() {
+            file.insert_str(0, "constants:\n");
+        }
+        Some(format!("{file}monitortests:\n{}\n", rule.trim_end()))
     }
 
     /// Describes what a rule does; `None` if no rule has that id.
@@ -140,9 +185,10 @@ impl<'a> RuleReader<'a> {
     }
 
     /// Reads a rule; its mistakes are kept.
-    fn rule(&mut self, written: &YamlRule) -> Option<MonitorRule> {
+    fn rule(&mut self, spanned: &Spanned<YamlRule>) -> Option<MonitorRule> {
+        let written = &spanned.value;
         self.scope = self.names(written);
-        self.id(&written.id);
+        let id = self.id(spanned);
         let (objects, intervals) = (&written.objects, &written.intervals);
         let watch = match (objects, intervals) {
             (Some(objects), None) => self
@@ -157,7 +203,7 @@ impl<'a> RuleReader<'a> {
             }
             _ => {
                 let what = "a rule watches either `objects` or `intervals`";
-                self.wrong(&written.id, what, "give exactly one of them");
+                self.wrong(&id, what, "give exactly one of them");
                 None
             }
         };
@@ -178,9 +224,9 @@ impl<'a> RuleReader<'a> {
         let each = self.each(written);
         self.places(written);
         let component = self.component(written);
-        let checks = self.checks(written, watches_objects, written.severity);
+        let checks = self.checks(spanned, watches_objects, written.severity);
         Some(MonitorRule {
-            about: about(written),
+            about: about(written, &id.value),
             is_informing: written.lifecycle == RuleLifecycle::Informing,
             component,
             when,
@@ -309,12 +355,25 @@ impl<'a> RuleReader<'a> {
         }
     }
 
-    fn id(&mut self, id: &YamlText) {
+    /// Reads the id; one that is missing is empty, at the place of the rule.
+    fn id(&mut self, rule: &Spanned<YamlRule>) -> YamlText {
+        let Some(id) = &rule.value.id else {
+            let hint = "lower-case letters, digits and dashes";
+            self.missing(rule.referenced, "id", hint);
+            return Spanned::new(String::new(), rule.referenced, rule.defined);
+        };
         let is_good = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
         if id.value.is_empty() || !id.value.chars().all(is_good) {
             let what = format!("`{}` is not an id", id.value);
             self.wrong(id, what, "lower-case letters, digits and dashes");
         }
+        id.clone()
+    }
+
+    /// Keeps the mistake that a required field is missing.
+    fn missing(&mut self, location: Location, field: &str, hint: &str) {
+        let what = format!("the field `{field}` is missing");
+        self.mistakes.push(self.source.of(location, what, hint));
     }
 
     fn resource(&mut self, text: &YamlText) -> Option<ResourceName> {
@@ -513,11 +572,15 @@ impl<'a> RuleReader<'a> {
 
     /// Checks the places in the name against those of `per`.
     fn places(&mut self, written: &YamlRule) {
-        let mut rest = written.junit.value.as_str();
+        // A name that is not given is made of the places.
+        let Some(junit) = &written.junit else {
+            return;
+        };
+        let mut rest = junit.value.as_str();
         let mut used = Vec::new();
         while let Some((_, behind)) = rest.split_once('{') {
             let Some((place, after)) = behind.split_once('}') else {
-                self.wrong(&written.junit, "unclosed `{`", "write `{NAME}`");
+                self.wrong(junit, "unclosed `{`", "write `{NAME}`");
                 return;
             };
             used.push(place);
@@ -539,7 +602,7 @@ impl<'a> RuleReader<'a> {
                 } else {
                     format!("add `{place}: CEL` to `per`")
                 };
-                self.wrong(&written.junit, what, hint);
+                self.wrong(junit, what, hint);
             }
         }
         for (place, _) in &written.per.0 {
@@ -586,15 +649,26 @@ fn texts(value: &Value) -> Option<Vec<String>> {
     texts.map(|text| text.as_str().map(str::to_owned)).collect()
 }
 
-fn about(written: &YamlRule) -> MonitorTestInfo {
+fn about(written: &YamlRule, id: &str) -> MonitorTestInfo {
+    let given = |text: &Option<YamlText>, otherwise: &str| {
+        let text = text.as_ref().map(|text| text.value.clone());
+        text.unwrap_or_else(|| otherwise.to_owned())
+    };
+    let words = id.replace('-', " ");
+    let places = written.per.0.iter();
+    let places: Vec<String> = places
+        .map(|(name, _)| format!(" for {0} {{{0}}}", name.value))
+        .collect();
     MonitorTestInfo {
-        id: written.id.value.clone(),
-        monitor: written.monitor.value.clone(),
-        junit: written.junit.value.clone(),
-        description: written.description.value.clone(),
-        owner: written.owner.value.clone(),
-        origin: written.origin.value.clone(),
+        id: id.to_owned(),
+        monitor: given(&written.monitor, OWN_MONITOR),
+        junit: given(&written.junit, &format!("{words}{}", places.concat())),
+        description: given(&written.description, &words),
+        owner: given(&written.owner, OWN_OWNER),
+        origin: given(&written.origin, OWN_ORIGIN),
         is_flake_only: written.flake_only,
+        class: written.class,
+        applies_to: written.applies_to.clone(),
         written_in: WrittenIn::Yaml,
     }
 }
@@ -682,6 +756,20 @@ impl<'y> YamlOperator<'y> {
     }
 }
 
+/// Makes the message of a check that has none: what is expected.
+fn usual_message(operands: YamlOperator<'_>) -> Template {
+    let predicate: Vec<&str> = operands.first.value.split_whitespace().collect();
+    let text = format!(
+        "against `{}: {}`",
+        operands.operator.field(),
+        predicate.join(" ")
+    );
+    Template {
+        parts: vec![TemplatePart::Text(text.clone())],
+        text,
+    }
+}
+
 /// Fields of checks, where they are given, and the operators that they go with.
 fn fields(written: &YamlCheck) -> [(&'static str, Option<Location>, &'static [CheckOperator]); 4] {
     use CheckOperator::{Always, AtMost, Eventually, Flaps, Highest, Never, Total};
@@ -703,16 +791,21 @@ impl RuleReader<'_> {
     /// Reads the checks of a rule.
     fn checks(
         &mut self,
-        rule: &YamlRule,
+        rule: &Spanned<YamlRule>,
         watches_objects: bool,
         usual: Severity,
     ) -> Vec<RuleCheck> {
-        if rule.expect.value.is_empty() {
+        let Some(expect) = &rule.value.expect else {
+            let hint = "a list of checks, such as `- never: object.status.phase == \"Failed\"`";
+            self.missing(rule.referenced, "expect", hint);
+            return Vec::new();
+        };
+        if expect.value.is_empty() {
             let what = "the rule has no checks";
-            let mistake = self.source.of(rule.expect.referenced, what, "add a check");
+            let mistake = self.source.of(expect.referenced, what, "add a check");
             self.mistakes.push(mistake);
         }
-        let written = rule.expect.value.iter();
+        let written = expect.value.iter();
         written
             .filter_map(|check| self.check(check, watches_objects, usual))
             .collect()
@@ -769,7 +862,10 @@ impl RuleReader<'_> {
         let flake_if = flake_if.map(|text| self.cel(text, evidence));
         let reason = written.reason.as_ref();
         let reason = reason.map(|text| self.template(text, evidence));
-        let message = self.template(&written.message, evidence);
+        let message = match &written.message {
+            Some(message) => self.template(message, evidence),
+            None => Some(usual_message(operands)),
+        };
         Some(RuleCheck {
             expected: expected?,
             during: written.during.clone(),

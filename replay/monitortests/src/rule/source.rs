@@ -186,6 +186,11 @@ fn numbers(location: Location) -> (usize, usize) {
     (number(location.line()), number(location.column()))
 }
 
+/// Returns the line, from 1, of a location.
+pub(super) fn line_of(location: Location) -> usize {
+    numbers(location).0
+}
+
 /// A place in a file.
 struct TextCursor<'a> {
     lines: &'a [Vec<char>],

@@ -1,6 +1,6 @@
 //! A run over a file of intervals: there are no objects, and only Events describe the cluster.
 
-use super::reel::{RunOptions, choose, judge};
+use super::reel::{Missing, RunOptions, Unseen, choose, judge};
 use super::report::{RunReport, RunStats, RunTrust};
 use crate::compute::computed_from;
 use crate::exception::RunKind;
@@ -8,7 +8,7 @@ use crate::facts::{Facts, FactsOverTime, UpgradeWindow};
 use crate::gather::Mode;
 use crate::interval::{Interval, Intervals, source};
 use crate::verdict::MonitorTest;
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 /// Runs monitor tests over intervals that a file holds.
 ///
@@ -23,9 +23,13 @@ pub fn run_intervals(
 ) -> RunReport {
     let intervals = with_states(intervals);
     let is_told = *told != Facts::default();
+    let mut told = told.clone();
+    told.masters = told.masters.or_else(|| masters(&intervals));
     let facts = FactsOverTime {
-        steps: vec![(intervals.start(), told.clone())],
-        upgrades: windows(&intervals, told),
+        upgrades: windows(&intervals, &told),
+        steps: vec![(intervals.start(), told)],
+        // Only the monitor of OpenShift writes such files, and kubereel in its place.
+        is_openshift: true,
         ..FactsOverTime::default()
     };
     let chosen = choose(tests, asked.selection, |test| why_skipped(test, is_told));
@@ -36,25 +40,44 @@ pub fn run_intervals(
         kind: RunKind::of(&facts, &intervals),
         facts,
         outcomes: Vec::new(),
+        omitted: Vec::new(),
         events: intervals.all().iter().fold(0, |count, _| count + 1),
         work: RunStats::default(),
         intervals,
         uses: asked.exceptions.uses(),
         unread: Vec::new(),
     };
-    judge(&mut report, chosen, None, &BTreeMap::new(), asked);
+    judge(&mut report, chosen, None, &Unseen::default(), asked);
     report
 }
 
 /// Tells why a monitor test cannot run on intervals.
-fn why_skipped(test: &dyn MonitorTest, is_told: bool) -> Option<String> {
+fn why_skipped(test: &dyn MonitorTest, is_told: bool) -> Option<Missing> {
     let needs = test.needs();
     if !needs.objects.is_empty() {
         let objects = needs.objects.join(", ");
-        return Some(format!("a file of intervals has no objects: {objects}"));
+        let why = format!("a file of intervals has no objects: {objects}");
+        return Some(Missing::NotRecorded(why));
     }
     let why = "a file of intervals does not say what cluster it was";
-    (needs.facts && !is_told).then(|| why.to_owned())
+    (needs.facts && !is_told).then(|| Missing::NotRecorded(why.to_owned()))
+}
+
+/// Counts the nodes of the control plane, as far as intervals name them.
+fn masters(intervals: &Intervals) -> Option<u64> {
+    let of_nodes = intervals.of(source::NODE_MONITOR);
+    let is_master = |interval: &&Interval| {
+        let roles = interval.message.annotation("roles").unwrap_or_default();
+        roles
+            .split(',')
+            .any(|role| matches!(role, "master" | "control-plane"))
+    };
+    let masters: BTreeSet<&str> = of_nodes
+        .filter(is_master)
+        .filter_map(|interval| interval.locator.get("node"))
+        .collect();
+    let count = masters.iter().fold(0, |count, _| count + 1);
+    (count > 0).then_some(count)
 }
 
 /// Adds the intervals of states, unless the file has them.

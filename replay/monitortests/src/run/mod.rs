@@ -6,4 +6,4 @@ mod report;
 
 pub use intervals::run_intervals;
 pub use reel::{RunOptions, run_reel, run_reel_while};
-pub use report::{RunReport, RunStats, RunTrust, Selection};
+pub use report::{OmittedRule, RunReport, RunStats, RunTrust, Selection};

@@ -1,7 +1,9 @@
 //! A run over a reel: one pass for all watchers, then judgement, exceptions and verdicts.
 
-use super::report::{RunReport, RunStats, RunTrust, Selection};
+use super::report::{OmittedRule, RunReport, RunStats, RunTrust, Selection};
+use crate::applies::{Applicability, Inapplicability};
 use crate::exception::{Circumstances, ExceptionSet, RunKind};
+use crate::facts::FactsOverTime;
 use crate::feed::{Fed, Watcher, feed, feed_while};
 use crate::gather::{Kept, Mode};
 use crate::gathering::{Gathered, Gathering};
@@ -32,11 +34,20 @@ pub struct RunOptions<'a> {
     pub now: Option<RecordedAt>,
 }
 
+/// Why a monitor test cannot run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Missing {
+    /// The cluster does not have these resources.
+    NotServed(Vec<String>),
+    /// Something that it needs was not recorded, in words.
+    NotRecorded(String),
+}
+
 /// A monitor test of a run, with why it cannot run.
 pub(super) struct Chosen {
     about: Arc<MonitorTestInfo>,
     test: Box<dyn MonitorTest>,
-    skipped: Option<String>,
+    missing: Option<Missing>,
 }
 
 impl Chosen {
@@ -105,7 +116,7 @@ impl InProgress {
                 .filter(|test| asked.selection.has(test.about()));
             gathering.keep(&Kept::of(all.map(|test| test.looks_at())));
         }
-        let chosen = choose(tests, asked.selection, |test| why_skipped(test, &unseen));
+        let chosen = choose(tests, asked.selection, |test| missing(test, &unseen));
         Self {
             unseen,
             chosen,
@@ -115,7 +126,7 @@ impl InProgress {
 
     /// Returns all watchers: one pass serves the monitor tests, the intervals and the facts.
     fn watchers(&mut self) -> Vec<&mut dyn Watcher> {
-        let running = self.chosen.iter_mut().filter(|one| one.skipped.is_none());
+        let running = self.chosen.iter_mut().filter(|one| one.missing.is_none());
         let mut watchers: Vec<&mut dyn Watcher> = self.gathering.watchers();
         watchers.extend(running.filter_map(|one| one.test.watcher()));
         watchers
@@ -139,6 +150,7 @@ impl InProgress {
             kind: RunKind::of(&facts, &intervals),
             facts,
             outcomes: Vec::new(),
+            omitted: Vec::new(),
             intervals,
             uses: asked.exceptions.uses(),
             events: fed.events,
@@ -154,7 +166,7 @@ impl InProgress {
             &mut report,
             self.chosen,
             Some(timeline),
-            &self.unseen.dark,
+            &self.unseen,
             asked,
         );
         report
@@ -164,43 +176,51 @@ impl InProgress {
 pub(super) fn choose(
     tests: Vec<Box<dyn MonitorTest>>,
     selection: &Selection,
-    why_skipped: impl Fn(&dyn MonitorTest) -> Option<String>,
+    why_missing: impl Fn(&dyn MonitorTest) -> Option<Missing>,
 ) -> Vec<Chosen> {
     let chosen = tests
         .into_iter()
         .filter(|test| selection.has(test.about()))
         .map(|test| Chosen {
             about: Arc::new(test.about().clone()),
-            skipped: why_skipped(test.as_ref()),
+            missing: why_missing(test.as_ref()),
             test,
         });
     chosen.collect()
 }
 
-/// Tells why a monitor test cannot run on a reel: something that it needs was never recorded.
-fn why_skipped(test: &dyn MonitorTest, unseen: &Unseen) -> Option<String> {
+/// Tells why a monitor test cannot run on a reel: something that it needs is not there.
+fn missing(test: &dyn MonitorTest, unseen: &Unseen) -> Option<Missing> {
     let needs = test.needs();
-    let all = needs.objects.iter().chain(&needs.seen);
-    let mut missing: Vec<String> = all
+    let mut all: Vec<&String> = needs.objects.iter().chain(&needs.seen).collect();
+    all.sort_unstable();
+    all.dedup();
+    let not_served = all.iter().filter(|resource| !unseen.is_served(resource));
+    let not_served: Vec<String> = not_served.map(ToString::to_string).collect();
+    if !not_served.is_empty() {
+        return Some(Missing::NotServed(not_served));
+    }
+    let why: Vec<String> = all
+        .into_iter()
         .filter_map(|resource| unseen.why_missing(resource))
         .collect();
-    missing.dedup();
-    (!missing.is_empty()).then(|| missing.join("; "))
+    (!why.is_empty()).then(|| Missing::NotRecorded(why.join("; ")))
 }
 
-/// Judges by each monitor test, and applies the exceptions to the findings.
+/// Judges by each monitor test that applies to the cluster, and applies the exceptions to the findings.
 pub(super) fn judge(
     report: &mut RunReport,
     chosen: Vec<Chosen>,
     timeline: Option<&Timeline>,
-    dark: &BTreeMap<String, Vec<CaseGap>>,
+    unseen: &Unseen,
     asked: &RunOptions<'_>,
 ) {
     let scene = JudgeContext {
         intervals: &report.intervals,
         facts: &report.facts,
         cluster: timeline.map(ClusterHistory::of),
-        dark,
+        dark: &unseen.dark,
+        not_recorded: &unseen.missing,
     };
     let circumstances = Circumstances {
         facts: &report.facts,
@@ -210,6 +230,13 @@ pub(super) fn judge(
     };
     let mut outcomes = Vec::new();
     for mut one in chosen {
+        if let Err(why) = apply(&mut one, &report.facts, unseen) {
+            report.omitted.push(OmittedRule {
+                about: one.about,
+                why,
+            });
+            continue;
+        }
         for case in cases(&mut one, &scene) {
             let decided = outcome(&one.about, case, |case, finding| {
                 let uses = &mut report.uses;
@@ -223,9 +250,33 @@ pub(super) fn judge(
     report.outcomes = join_same_names(outcomes);
 }
 
+/// Lets a monitor test be what it is on this cluster; an error is why it does not apply.
+fn apply(
+    one: &mut Chosen,
+    cluster: &FactsOverTime,
+    unseen: &Unseen,
+) -> Result<(), Inapplicability> {
+    let about = &one.about;
+    match about
+        .applies_to
+        .on(about.class, cluster, |resource| unseen.is_served(resource))
+    {
+        Applicability::Full => {}
+        Applicability::FlakeOnly => Arc::make_mut(&mut one.about).is_flake_only = true,
+        Applicability::None(why) => return Err(why),
+    }
+    match one.missing.take() {
+        Some(Missing::NotServed(resources)) => Err(Inapplicability::NoResource(resources)),
+        kept => {
+            one.missing = kept;
+            Ok(())
+        }
+    }
+}
+
 /// Returns the cases of a monitor test, with the times that it could not see.
 fn cases(one: &mut Chosen, scene: &JudgeContext<'_>) -> Vec<TestCase> {
-    if let Some(why) = one.skipped.take() {
+    if let Some(Missing::NotRecorded(why)) = one.missing.take() {
         return vec![TestCase {
             junit: one.about.junit.clone(),
             skipped: Some(why),
@@ -258,12 +309,17 @@ pub(crate) struct Unseen {
     /// The resources that were there and whose state was never known.
     never_listed: BTreeSet<String>,
     is_imported: bool,
+    /// Whether the recording tells which resources the cluster has.
+    knows_all: bool,
 }
 
 impl Unseen {
     /// Reads what a reel does not show.
     pub(crate) fn of(timeline: &Timeline) -> Self {
-        let mut unseen = Self::default();
+        let mut unseen = Self {
+            knows_all: true,
+            ..Self::default()
+        };
         let mut known = BTreeSet::new();
         for info in timeline.resources().iter() {
             let coverage = timeline.coverage(info.id);
@@ -314,6 +370,14 @@ impl Unseen {
         }
     }
 
+    /// Tells whether the cluster has a resource, or may have it: of an import nobody knows.
+    pub(crate) fn is_served(&self, resource: &str) -> bool {
+        self.is_imported
+            || !self.knows_all
+            || self.dark.contains_key(resource)
+            || self.missing.contains_key(resource)
+    }
+
     /// Tells why a resource was never seen; `None` if it was.
     pub(crate) fn why_missing(&self, resource: &str) -> Option<String> {
         let is_never_listed = self.never_listed.contains(resource);
@@ -324,7 +388,7 @@ impl Unseen {
             Some(why) => why.as_str(),
             None if is_never_listed => "was never listed completely",
             None if self.is_imported => "does not occur in the imported recording",
-            None => "was not there: the cluster had no such resource",
+            None => "was not recorded",
         };
         Some(format!("{resource} {why}"))
     }

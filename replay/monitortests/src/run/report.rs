@@ -1,5 +1,6 @@
 //! The result of a run, and which monitor tests ran.
 
+use crate::applies::{Inapplicability, RuleClass};
 use crate::exception::{RunKind, Uses};
 use crate::facts::FactsOverTime;
 use crate::glob::Glob;
@@ -7,6 +8,7 @@ use crate::interval::Intervals;
 use crate::outcome::{CaseOutcome, CaseVerdict};
 use crate::verdict::MonitorTestInfo;
 use kubereel_format::RecordedAt;
+use std::sync::Arc;
 
 /// How far verdicts of a run can be trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,6 +48,15 @@ pub struct RunStats {
     pub asked: u64,
 }
 
+/// A rule that has no case in a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OmittedRule {
+    /// The rule.
+    pub about: Arc<MonitorTestInfo>,
+    /// Why it has none.
+    pub why: Inapplicability,
+}
+
 /// The result of a run of monitor tests over one recording.
 #[derive(Debug)]
 pub struct RunReport {
@@ -61,6 +72,8 @@ pub struct RunReport {
     pub facts: FactsOverTime,
     /// The cases, in the order of the rules; no name occurs twice.
     pub outcomes: Vec<CaseOutcome>,
+    /// The rules that do not apply to the cluster, in the order of the rules.
+    pub omitted: Vec<OmittedRule>,
     /// The intervals that were judged: all, or those at which some monitor test looks.
     pub intervals: Intervals,
     /// How often each exception was used.
@@ -92,13 +105,16 @@ impl RunReport {
     }
 }
 
-/// Which monitor tests are run: by id, by the monitor that they belong to, or by the name in JUnit.
+/// Which monitor tests are run: by class, and by id, by the monitor that they belong to, or by the name in
+/// JUnit.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
     /// Only these; all if it is empty.
     pub only: Vec<Glob>,
     /// And of them not these.
     pub skip: Vec<Glob>,
+    /// Of these classes; of all if it is empty.
+    pub classes: Vec<RuleClass>,
 }
 
 impl Selection {
@@ -107,6 +123,8 @@ impl Selection {
         let is_meant = |glob: &Glob| {
             glob.is_match(&about.id) || glob.is_match(&about.monitor) || glob.is_match(&about.junit)
         };
-        (self.only.is_empty() || self.only.iter().any(is_meant)) && !self.skip.iter().any(is_meant)
+        (self.classes.is_empty() || self.classes.contains(&about.class))
+            && (self.only.is_empty() || self.only.iter().any(is_meant))
+            && !self.skip.iter().any(is_meant)
     }
 }

@@ -11,3 +11,5 @@ mod expected;
 mod facts;
 mod oc_status;
 mod told;
+
+pub(crate) use oc_status::{folder as oc_folder, gathered as oc_reel, scenarios as oc_scenarios};

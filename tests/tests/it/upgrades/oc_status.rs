@@ -9,9 +9,14 @@ use kubereel_history::{Moment, ObjectForm, Timeline};
 use kubereel_import::ImportOptions;
 use kubereel_tests::shared_data::shared_data;
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 const FOLDER: &str = "oc-upgrade-examples/status";
+
+/// Gives the folder of the scenarios; `None`, said aloud, if it is not there.
+pub(crate) fn folder() -> Option<PathBuf> {
+    shared_data(FOLDER)
+}
 
 /// What `oc` adds to its moment, in microseconds.
 const AFTER_MICROS: i64 = 368;
@@ -45,7 +50,7 @@ const ACCEPTED: [Accepted; 1] = [Accepted {
 
 #[test]
 fn moments_of_upgrades_are_judged_as_oc_judges_them() {
-    let Some(folder) = shared_data(FOLDER) else {
+    let Some(folder) = folder() else {
         return;
     };
     let mut differing: BTreeSet<(String, By, String)> = BTreeSet::new();
@@ -94,7 +99,8 @@ fn read(folder: &Path, file: &str) -> String {
     std::fs::read_to_string(folder.join(file)).unwrap()
 }
 
-fn scenarios(folder: &Path) -> Vec<String> {
+/// Gives the names of the scenarios, from A to Z.
+pub(crate) fn scenarios(folder: &Path) -> Vec<String> {
     let files = std::fs::read_dir(folder).unwrap();
     let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
     let mut scenarios: Vec<String> = names
@@ -105,7 +111,7 @@ fn scenarios(folder: &Path) -> Vec<String> {
 }
 
 /// Makes a reel of all lists of a scenario: one moment.
-fn gathered(folder: &Path, scenario: &str) -> crate::recordings::recording::Reel {
+pub(crate) fn gathered(folder: &Path, scenario: &str) -> crate::recordings::recording::Reel {
     let mut text = String::new();
     for kind in ["cv", "co", "mcp", "node", "mco-deployment"] {
         let file = format!("{scenario}-{kind}.yaml");

@@ -2,6 +2,7 @@
 //!
 //! In Rust, because gaps are not objects.
 
+use crate::applies::{AppliesTo, RuleClass};
 use crate::interval_needs::IntervalNeeds;
 use crate::verdict::{
     CaseGap, FindingSubject, JudgeContext, MonitorTest, MonitorTestInfo, Severity, TestCase,
@@ -23,6 +24,8 @@ pub(in crate::builtin) fn test() -> Box<dyn MonitorTest> {
         owner: "kubereel".to_owned(),
         origin: "our own".to_owned(),
         is_flake_only: true,
+        class: RuleClass::Fault,
+        applies_to: AppliesTo::default(),
         written_in: WrittenIn::Rust,
     };
     Box::new(RecordingTest { about })

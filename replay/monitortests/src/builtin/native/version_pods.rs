@@ -4,6 +4,7 @@
 //! In Rust, because an attempt is put together of Pods that are deleted, Events that are counted up and
 //! a condition that keeps the last message alone: `kubereel_cluster` does that.
 
+use crate::applies::{AppliesTo, ClusterKind, RuleClass};
 use crate::interval_needs::IntervalNeeds;
 use crate::known::component_of_namespace;
 use crate::verdict::{
@@ -33,6 +34,11 @@ pub(in crate::builtin) fn test() -> Box<dyn MonitorTest> {
         owner: "Cluster Version Operator".to_owned(),
         origin: "OTA-1321; openshift/cluster-version-operator pkg/cvo/updatepayload.go".to_owned(),
         is_flake_only: true,
+        class: RuleClass::Upgrade,
+        applies_to: AppliesTo {
+            cluster: ClusterKind::OpenShift,
+            ..AppliesTo::default()
+        },
         written_in: WrittenIn::Rust,
     };
     Box::new(VersionPods { about })

@@ -115,9 +115,18 @@ fn an_unknown_field_is_told_at_its_place() {
 
 #[test]
 fn a_missing_field_is_told() {
-    let (line, _, _) = mistake("monitortests:\n- id: x\n  junit: y\n");
-    assert!(line.starts_with("r.yaml:3:3: the field `"), "{line}");
-    assert!(line.ends_with("is missing"), "{line}");
+    let errors = errors("monitortests:\n- junit: y\n");
+    let lines: Vec<&str> = errors
+        .mistakes
+        .iter()
+        .map(|one| one.what.as_str())
+        .collect();
+    let expected = [
+        "the field `id` is missing",
+        "a rule watches either `objects` or `intervals`",
+        "the field `expect` is missing",
+    ];
+    assert_eq!(lines, expected, "{errors}");
 }
 
 #[test]

@@ -38,7 +38,9 @@ fn what_the_reader_refuses_does_not_fit() {
         ("    resource: pods", "    resource: pods\n    where_: x"),
         ("  description:", "  severity: worse\n  description:"),
         ("  description:", "  intervals: {}\n  description:"),
-        ("  owner: sig-api-machinery\n", ""),
+        ("  owner:", "  class: worst\n  owner:"),
+        ("  owner:", "  appliesTo: {since: soon}\n  owner:"),
+        ("  owner:", "  appliesTo: {till: \"4.9\"}\n  owner:"),
         ("  - never:", "  - forAtLeast: soon\n    never:"),
     ];
     for (from, to) in changes {
@@ -83,6 +85,10 @@ fn the_fields_are_those_of_the_reader() {
         (
             rule("related: {x: {zzzzzzzzz: 1}}"),
             "/$defs/rule/properties/related/additionalProperties",
+        ),
+        (
+            rule("appliesTo: {zzzzzzzzz: 1}"),
+            "/$defs/rule/properties/appliesTo",
         ),
         (
             rule("when: [{zzzzzzzzz: 1}]"),

@@ -1,12 +1,12 @@
 //! A monitortest for tests: pods must not bear the label `app=bad`, and had better not bear `app=odd`.
 
 use crate::running::script::{START_MICROS, Script, Thing, pod};
-use kubereel_format::{EndCause, RecordedAt};
+use kubereel_format::{EndCause, NotCoveredReason, Note, RecordedAt};
 use kubereel_history::Timeline;
 use kubereel_monitortests::{
-    Action, ExceptionSet, FindingSubject, Interest, JudgeContext, MonitorTest, MonitorTestInfo,
-    Needs, RunOptions, RunReport, Seen, Selection, Severity, TestCase, TestFinding, Watcher,
-    WrittenIn, run_reel,
+    Action, AppliesTo, ExceptionSet, FindingSubject, Interest, JudgeContext, MonitorTest,
+    MonitorTestInfo, Needs, RuleClass, RunOptions, RunReport, Seen, Selection, Severity, TestCase,
+    TestFinding, Watcher, WrittenIn, run_reel,
 };
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -34,6 +34,8 @@ impl Labels {
                 owner: "sig-test".to_owned(),
                 origin: "this test".to_owned(),
                 is_flake_only: false,
+                class: RuleClass::Fault,
+                applies_to: AppliesTo::default(),
                 written_in: WrittenIn::Rust,
             },
             needs: Needs {
@@ -131,6 +133,13 @@ pub fn reel(changes: &[Change], has_gap: bool) -> (tempfile::TempDir, Timeline) 
     let path = folder.path().join("test.reel");
     let mut script = Script::begin(&path);
     let pods = script.resource("pods", "Pod", &["po"]);
+    script.note(Note::NotCovered {
+        group: String::new(),
+        version: "v1".to_owned(),
+        plural: "routes".to_owned(),
+        reason: NotCoveredReason::Forbidden,
+        detail: String::new(),
+    });
     let mut stream = script.connect(pods, None);
     script.synced(stream, 10);
     let mut rv = 10;

@@ -44,10 +44,7 @@ fn a_row_says_what_was_found_first() {
         assert_eq!(first[field], value, "{field}");
     }
     assert_eq!(rows[1]["verdict"], "skipped");
-    assert_eq!(
-        rows[1]["message"],
-        "routes was not there: the cluster had no such resource"
-    );
+    assert_eq!(rows[1]["message"], "routes was not recorded (forbidden)");
 }
 
 #[test]

@@ -2,7 +2,8 @@
 
 use crate::running::labels::{Change, Labels, reel, run, run_with, second};
 use kubereel_monitortests::{
-    CaseVerdict, ExceptionSet, Glob, MonitorTest, RunOptions, RunTrust, Selection, run_reel,
+    CaseVerdict, ExceptionSet, Glob, Inapplicability, MonitorTest, RunOptions, RunTrust, Selection,
+    run_reel,
 };
 
 const GOOD: &[Change] = &[(2, "a", "good")];
@@ -44,28 +45,18 @@ fn what_was_not_seen_is_never_passed() {
 }
 
 #[test]
-fn what_was_never_recorded_is_skipped() {
-    let report = run(
-        BAD,
-        "",
-        vec![Labels::new().needing("routes.route.openshift.io")],
-    );
+fn what_was_never_recorded_is_skipped_and_what_the_cluster_lacks_does_not_apply() {
+    let report = run(BAD, "", vec![Labels::new().needing("routes")]);
     let outcome = &report.outcomes[0];
     assert_eq!(outcome.verdict, CaseVerdict::Skipped);
     let why = outcome.why.as_deref().unwrap_or_default();
-    assert_eq!(
-        why,
-        "routes.route.openshift.io was not there: the cluster had no such resource"
-    );
-}
-
-#[test]
-fn cases_of_one_name_are_one_and_the_worst_holds() {
-    let odd = Labels::new().named("first", "pods").flake_only();
-    let report = run(BAD, "", vec![odd, Labels::new().named("second", "pods")]);
-    assert_eq!(report.outcomes.len(), 1);
-    assert_eq!(report.outcomes[0].verdict, CaseVerdict::Fail);
-    assert_eq!(report.outcomes[0].name, "[Monitor:labels] pods");
+    assert_eq!(why, "routes was not recorded (forbidden)");
+    let gadgets = "gadgets.example.io";
+    let report = run(BAD, "", vec![Labels::new().needing(gadgets)]);
+    assert_eq!(report.outcomes, []);
+    let why = Inapplicability::NoResource(vec![gadgets.to_owned()]);
+    assert_eq!(report.omitted[0].why, why);
+    assert!(!why.is_unknown());
 }
 
 #[test]
@@ -76,6 +67,7 @@ fn a_selection_leaves_out() {
         let selection = Selection {
             only: globs(only),
             skip: globs(skip),
+            ..Selection::default()
         };
         let asked = RunOptions {
             selection: &selection,

@@ -30,7 +30,7 @@ fn verdict(topology: &str, has_upgrade: bool, spell: Spell<'_>) -> String {
         } else if let Some((at, begins)) = upgrade.next() {
             reel = reel.at(at);
             reel = if begins {
-                reel.upgrade_begins("4.22.0")
+                reel.upgrade_begins("5.1.0")
             } else {
                 reel.upgrade_ends()
             };

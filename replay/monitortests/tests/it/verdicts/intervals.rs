@@ -85,12 +85,12 @@ fn an_operator_that_was_bad_before_the_run() {
 #[test]
 fn the_version_waits_for_operators() {
     let waiting =
-        |of: &str| format!("Working towards 4.22.0: 5 of 9 done (55% complete), waiting on {of}");
+        |of: &str| format!("Working towards 5.1.0: 5 of 9 done (55% complete), waiting on {of}");
     let reel = || {
         Reel::new()
-            .installed("4.21.9")
+            .installed("5.0.9")
             .at("10:05:00.250")
-            .upgrade_begins("4.22.0")
+            .upgrade_begins("5.1.0")
             .at("10:06:00")
             .version_says(
                 "Progressing",
@@ -132,8 +132,8 @@ fn the_version_waits_for_operators() {
     assert_eq!(phase("10:05:00.250"), Some(Phase::Upgrade));
     assert_eq!(phase("10:08:00"), Some(Phase::Stable));
     let facts = gathered.facts.at(time("10:06:00"));
-    assert_eq!(facts.version.as_deref(), Some("4.22.0"));
-    assert_eq!(facts.from_version.as_deref(), Some("4.21.9"));
+    assert_eq!(facts.version.as_deref(), Some("5.1.0"));
+    assert_eq!(facts.from_version.as_deref(), Some("5.0.9"));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::verdicts::reel::{Reel, time};
 use kubereel_history::timetext;
 use kubereel_monitortests::{
-    CaseOutcome, ExceptionSet, Glob, Intervals, MonitorTest, RuleSet, RunOptions, RunReport,
+    CaseOutcome, ExceptionSet, Facts, Glob, Intervals, MonitorTest, RuleSet, RunOptions, RunReport,
     Selection, builtin, run_intervals, run_reel,
 };
 use std::collections::BTreeSet;
@@ -18,7 +18,7 @@ pub fn judged(reel: Reel, id: &str) -> Verdicts {
     let written = reel.written();
     let selection = Selection {
         only: vec![Glob::new(id)],
-        skip: Vec::new(),
+        ..Selection::default()
     };
     let exceptions = ExceptionSet::builtin().expect("exceptions");
     let asked = RunOptions {
@@ -27,7 +27,8 @@ pub fn judged(reel: Reel, id: &str) -> Verdicts {
         now: None,
     };
     let report = run_reel(&written.timeline, builtin(), &asked, |_| {});
-    assert!(!report.outcomes.is_empty(), "there is no monitortest {id}");
+    let is_known = !report.outcomes.is_empty() || !report.omitted.is_empty();
+    assert!(is_known, "there is no monitortest {id}");
     assert!(report.unread.is_empty(), "{:?}", report.unread);
     Verdicts { report }
 }
@@ -36,7 +37,7 @@ pub fn judged(reel: Reel, id: &str) -> Verdicts {
 pub fn judged_intervals(intervals: Intervals, id: &str) -> Verdicts {
     let selection = Selection {
         only: vec![Glob::new(id)],
-        skip: Vec::new(),
+        ..Selection::default()
     };
     let exceptions = ExceptionSet::builtin().expect("exceptions");
     let asked = RunOptions {
@@ -46,11 +47,15 @@ pub fn judged_intervals(intervals: Intervals, id: &str) -> Verdicts {
     };
     let report = run_intervals(
         intervals,
-        &kubereel_monitortests::Facts::default(),
+        &Facts {
+            version: Some("5.0.9".to_owned()),
+            ..Facts::default()
+        },
         builtin(),
         &asked,
     );
-    assert!(!report.outcomes.is_empty(), "there is no monitortest {id}");
+    let is_known = !report.outcomes.is_empty() || !report.omitted.is_empty();
+    assert!(is_known, "there is no monitortest {id}");
     Verdicts { report }
 }
 
@@ -174,6 +179,13 @@ impl Verdicts {
         let others = self.report.outcomes.iter();
         let others = others.filter(|one| one.verdict.as_str() != "pass");
         others.map(|one| tail(&one.name)).collect()
+    }
+
+    /// Checks that the monitortest has no case, and gives why.
+    pub fn omitted(&self) -> String {
+        assert_eq!(self.report.outcomes, []);
+        let why = self.report.omitted.iter().map(|one| one.why.to_string());
+        why.collect::<Vec<_>>().join("; ")
     }
 
     /// Gives how many cases there are.

@@ -150,7 +150,7 @@ fn the_shapes_are_what_they_say() {
         .pod("openshift-dns/dns-1")
         .pending_pod("shop/web")
         .at("10:05:00")
-        .upgrade_begins("4.22.0")
+        .upgrade_begins("5.1.0")
         .upgrade_event("UpgradeStarted")
         .node_config("worker-0", "desiredConfig", "rendered-worker-2")
         .node_ready("worker-0", false)
@@ -179,7 +179,7 @@ fn the_shapes_are_what_they_say() {
         (
             "ClusterVersion version",
             "/status/history/1/version",
-            "4.21.9",
+            "5.0.9",
         ),
         (
             "Node worker-0",

@@ -2,6 +2,7 @@
 //! something was wrong.
 
 use super::{placement, templates, workloads};
+use crate::applies::{AppliesTo, ClusterKind, RuleClass};
 use crate::feed::Watcher;
 use crate::interval_needs::IntervalNeeds;
 use crate::known::{component_of_namespace, is_platform_namespace, known_namespaces};
@@ -27,6 +28,7 @@ pub(super) struct HaCheck {
     /// Of the JUnit name, what follows `ns/{namespace}`.
     pub(super) junit: &'static str,
     pub(super) description: &'static str,
+    pub(super) class: RuleClass,
     /// The resources that it reads.
     pub(super) reads: &'static [&'static str],
     /// Whether it means nothing where there is one node.
@@ -70,6 +72,16 @@ fn test(check: HaCheck) -> Box<dyn MonitorTest> {
         owner: OWNER.to_owned(),
         origin: ORIGIN.to_owned(),
         is_flake_only: true,
+        class: check.class,
+        applies_to: AppliesTo {
+            cluster: ClusterKind::OpenShift,
+            except_topologies: if check.wants_several_nodes {
+                vec!["SingleReplica".to_owned()]
+            } else {
+                Vec::new()
+            },
+            ..AppliesTo::default()
+        },
         written_in: WrittenIn::Rust,
     };
     Box::new(HaTest { about, check })
@@ -89,7 +101,6 @@ impl MonitorTest for HaTest {
                 .filter(|resource| !OPTIONAL.contains(resource))
                 .map(ToString::to_string)
                 .collect(),
-            facts: self.check.wants_several_nodes,
             ..Needs::default()
         }
     }
@@ -118,19 +129,13 @@ impl MonitorTest for HaTest {
                 .or_default()
                 .push(finding(spell, end));
         }
-        let skipped = self.skipped(scene);
         let dark = self.dark(scene);
         by_namespace
             .into_iter()
             .map(|(namespace, findings)| TestCase {
                 component: component_of_namespace(&namespace).map(str::to_owned),
-                findings: if skipped.is_some() {
-                    Vec::new()
-                } else {
-                    findings
-                },
+                findings,
                 dark: dark.clone(),
-                skipped: skipped.clone(),
                 group: BTreeMap::from([("namespace".to_owned(), namespace.clone())]),
                 ..TestCase::named(self.about.junit.replace("{namespace}", &namespace))
             })
@@ -139,23 +144,12 @@ impl MonitorTest for HaTest {
 }
 
 impl HaTest {
-    fn skipped(&self, scene: &JudgeContext<'_>) -> Option<String> {
-        if !self.check.wants_several_nodes {
-            return None;
-        }
-        match scene.facts.last().topology.as_deref() {
-            None => Some("the topology of the control plane is unknown".to_owned()),
-            Some("SingleReplica") => Some("there is one node".to_owned()),
-            Some(_) => None,
-        }
-    }
-
     fn dark(&self, scene: &JudgeContext<'_>) -> Vec<CaseGap> {
         let mut dark = scene.gaps(self.check.reads.iter().copied());
-        let missing =
-            self.check.reads.iter().filter(|resource| {
-                OPTIONAL.contains(resource) && !scene.dark.contains_key(**resource)
-            });
+        // What the cluster does not have was not missed.
+        let missing = self.check.reads.iter().filter(|resource| {
+            OPTIONAL.contains(resource) && scene.not_recorded.contains_key(**resource)
+        });
         dark.extend(missing.map(|resource| CaseGap {
             from: scene.intervals.start(),
             to: scene.intervals.end(),

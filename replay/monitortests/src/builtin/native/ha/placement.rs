@@ -4,6 +4,7 @@
 use super::frame::{HaCheck, HaProblems, HaViolation, HaWatcher};
 use super::pods::{HaPods, PodController};
 use super::templates::{number, subject, takes};
+use crate::applies::RuleClass;
 use crate::feed::{Action, Interest, Seen, Watcher};
 use crate::reading;
 use crate::verdict::FindingSubject;
@@ -20,6 +21,7 @@ pub(super) fn spread_check() -> HaCheck {
         id: "ha-spread",
         junit: "pods in ns/{namespace} should run on different nodes",
         description: "No two Pods of a Deployment or StatefulSet run on one node for a minute or longer, unless there are more of them than nodes of that role.",
+        class: RuleClass::Policy,
         reads: &["pods", "nodes"],
         wants_several_nodes: true,
         at_least_micros: CROWDED_LEAST_MICROS,
@@ -150,6 +152,7 @@ pub(super) fn eviction_check() -> HaCheck {
         id: "ha-evictions",
         junit: "pods in ns/{namespace} should not be evicted at the same time",
         description: "No two Pods of a Deployment or StatefulSet are deleted or evicted at the same time, unless it was scaled down in the last five minutes.",
+        class: RuleClass::Disruption,
         reads: &["pods", "replicasets.apps", "statefulsets.apps"],
         wants_several_nodes: true,
         at_least_micros: 0,
@@ -263,6 +266,7 @@ pub(super) fn drain_check() -> HaCheck {
         id: "ha-drain",
         junit: "disruption budgets in ns/{namespace} should let nodes be drained",
         description: "No PodDisruptionBudget allows nothing for a minute or longer while a cordoned node still holds Pods of it.",
+        class: RuleClass::Disruption,
         reads: &["poddisruptionbudgets.policy", "nodes", "pods"],
         wants_several_nodes: true,
         at_least_micros: SHUT_LEAST_MICROS,

@@ -1,6 +1,7 @@
 //! Checks of the Pod template of a workload alone.
 
 use super::frame::{HaCheck, HaProblems, HaViolation, HaWatcher};
+use crate::applies::RuleClass;
 use crate::cel::{Val, matches_selector};
 use crate::feed::{Action, Interest, Seen, Watcher};
 use crate::reading;
@@ -47,6 +48,7 @@ pub(super) fn checks() -> Vec<HaCheck> {
         id,
         junit,
         description,
+        class: RuleClass::Policy,
         reads: READS,
         wants_several_nodes,
         at_least_micros: 0,

@@ -3,6 +3,7 @@
 
 use super::frame::{HaCheck, HaProblems, HaViolation, HaWatcher};
 use super::templates::{number, subject, takes};
+use crate::applies::RuleClass;
 use crate::feed::{Action, Interest, Seen, Watcher};
 use crate::reading;
 use crate::verdict::FindingSubject;
@@ -19,6 +20,7 @@ pub(super) fn budget_check() -> HaCheck {
         id: "ha-disruption-budget",
         junit: "pods in ns/{namespace} should be protected by a PodDisruptionBudget",
         description: "A PodDisruptionBudget selects the Pods of each Deployment and StatefulSet with several replicas; it may come five minutes later.",
+        class: RuleClass::Policy,
         reads: &[
             "deployments.apps",
             "statefulsets.apps",
@@ -137,6 +139,7 @@ pub(super) fn ready_check() -> HaCheck {
         id: "ha-ready",
         junit: "workloads in ns/{namespace} should always have a ready replica",
         description: "A Deployment or StatefulSet with several replicas never has none that is ready, once one was.",
+        class: RuleClass::Disruption,
         reads: &["deployments.apps", "statefulsets.apps"],
         wants_several_nodes: true,
         at_least_micros: 0,

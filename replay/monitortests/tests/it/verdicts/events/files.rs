@@ -2,7 +2,7 @@
 
 use crate::verdicts::judged::tail;
 use kubereel_monitortests::{
-    ExceptionSet, RunOptions, Selection, builtin, read_intervals, run_intervals,
+    ExceptionSet, Facts, RunOptions, Selection, builtin, read_intervals, run_intervals,
 };
 
 const NEW: &str = r#"{"items": [
@@ -47,7 +47,10 @@ fn found(file: &str) -> Vec<String> {
     };
     let report = run_intervals(
         intervals,
-        &kubereel_monitortests::Facts::default(),
+        &Facts {
+            version: Some("5.0.9".to_owned()),
+            ..Facts::default()
+        },
         builtin(),
         &asked,
     );

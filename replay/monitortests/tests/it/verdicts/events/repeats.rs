@@ -40,7 +40,7 @@ fn etcd_guard(revision: u64, count: u64) -> Reel {
 fn unscheduled(is_upgrade: bool) -> Reel {
     let reel = Reel::cluster();
     let reel = if is_upgrade {
-        reel.at("10:01:00").upgrade_begins("4.21.10")
+        reel.at("10:01:00").upgrade_begins("5.0.10")
     } else {
         reel
     };

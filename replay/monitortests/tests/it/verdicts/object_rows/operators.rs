@@ -20,13 +20,13 @@ fn waited_for(does_progress: bool) -> Reel {
     let reel = Reel::cluster()
         .operator("dns", &[])
         .at("10:05:00")
-        .upgrade_begins("4.22.0")
+        .upgrade_begins("5.1.0")
         .at("10:10:00")
         .version_says(
             "Progressing",
             "True",
             "",
-            "Working towards 4.22.0: waiting on dns",
+            "Working towards 5.1.0: waiting on dns",
         )
         .at("10:11:00");
     let reel = if does_progress {
@@ -37,7 +37,7 @@ fn waited_for(does_progress: bool) -> Reel {
         reel
     };
     reel.at("10:20:00")
-        .version_says("Progressing", "True", "", "Working towards 4.22.0")
+        .version_says("Progressing", "True", "", "Working towards 5.1.0")
         .at("10:30:00")
         .upgrade_ends()
         .until("10:40:00")
@@ -49,7 +49,7 @@ fn progresses(from: &str, to: &str) -> Reel {
         .operator("dns", &[])
         .operator("machine-config", &[])
         .at("10:05:00")
-        .upgrade_begins("4.22.0");
+        .upgrade_begins("5.1.0");
     let is_early = from < "10:10:00";
     let moves = |reel: Reel| {
         reel.at(from)

@@ -115,7 +115,7 @@ fn while_a_cluster_is_installed_nodes_may_go_away() {
                 "metadata": {"name": "version"},
                 "status": {"history": [{
                     "state": "Partial",
-                    "version": "4.21.9",
+                    "version": "5.0.9",
                     "startedTime": "2026-11-21T09:59:00Z",
                     "completionTime": null,
                 }]},

@@ -146,7 +146,7 @@ fn operators_keep_their_uid_and_the_times_of_their_conditions() {
 
 #[test]
 fn a_completed_update_stays_in_the_history() {
-    let began = || Reel::cluster().at("10:04:00").upgrade_begins("4.22.0");
+    let began = || Reel::cluster().at("10:04:00").upgrade_begins("5.1.0");
     let lost = json!({"status": {"history": []}});
     is_kept(
         "invariant-version-history",

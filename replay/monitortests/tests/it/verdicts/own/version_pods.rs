@@ -99,7 +99,7 @@ fn a_failed_attempt_is_told_with_states_events_and_what_the_version_said() {
 
 #[test]
 fn a_deadline_and_a_failure_before_any_pod_are_attempts_too() {
-    let name = "version-4.22.0-ccccc";
+    let name = "version-5.1.0-ccccc";
     let failed = json!({"status": {
         "phase": "Failed",
         "reason": "DeadlineExceeded",
@@ -128,7 +128,7 @@ fn a_deadline_and_a_failure_before_any_pod_are_attempts_too() {
     verdicts.says(
         CASE,
         "10:05:00",
-        "attempt 2 of 2 failed: version Pod version-4.22.0-ccccc",
+        "attempt 2 of 2 failed: version Pod version-5.1.0-ccccc",
     );
     verdicts.says(
         CASE,

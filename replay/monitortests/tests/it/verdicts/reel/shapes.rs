@@ -17,7 +17,7 @@ const CONFIG: &str = "machineconfiguration.openshift.io/";
 
 impl Reel {
     /// Begins with a healthy cluster: highly available, on AWS, of three masters and two workers,
-    /// installed long ago with 4.21.9.
+    /// installed long ago with 5.0.9.
     pub fn cluster() -> Self {
         let mut reel = Self::new()
             .infrastructure("HighlyAvailable", "AWS")
@@ -27,7 +27,7 @@ impl Reel {
                 "spec": {"clusterNetwork": [{"cidr": "10.128.0.0/14"}]},
                 "status": {"networkType": "OVNKubernetes"},
             }))
-            .installed("4.21.9");
+            .installed("5.0.9");
         for name in ["master-0", "master-1", "master-2"] {
             reel = reel.node(name, "master");
         }
@@ -153,7 +153,7 @@ impl Reel {
                 "metadata": {"name": name},
                 "status": {
                     "conditions": first,
-                    "versions": [{"name": "operator", "version": "4.21.9"}],
+                    "versions": [{"name": "operator", "version": "5.0.9"}],
                 },
             }));
         }

@@ -5,8 +5,8 @@ use super::kinds;
 use super::plan::{Blindness, Happening, Reel};
 use kubereel_format::{
     Appender, ConnectionId, Elapsed, EndCause, EpochId, Evidence, Gap, GapCause, GapId, ListMethod,
-    NewBody, NewEvent, Note, REDACTION_NONE, RecordedAt, ResourceInfo, SessionEnd, SessionId,
-    Stamp,
+    NewBody, NewEvent, NotCoveredReason, Note, REDACTION_NONE, RecordedAt, ResourceInfo,
+    SessionEnd, SessionId, Stamp,
 };
 use kubereel_history::Timeline;
 use std::collections::BTreeMap;
@@ -59,6 +59,9 @@ impl Reel {
             last_connection: 0,
         };
         file.begin();
+        for kind in &self.left_out {
+            file.leave_out(&kinds::of_kind(kind));
+        }
         for info in &resources {
             let of = initial.iter().filter(|one| one.info.id == info.id);
             file.list(info, of, &self);
@@ -105,6 +108,18 @@ impl File {
             version: "v1.36.3".to_owned(),
         };
         self.note(at, cluster);
+    }
+
+    /// Says that the cluster has a resource which is not recorded.
+    fn leave_out(&mut self, info: &ResourceInfo) {
+        let note = Note::NotCovered {
+            group: info.group.clone(),
+            version: info.version.clone(),
+            plural: info.plural.clone(),
+            reason: NotCoveredReason::Forbidden,
+            detail: String::new(),
+        };
+        self.note(self.start, note);
     }
 
     /// Announces a resource and lists what was there.
