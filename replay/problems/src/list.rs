@@ -340,14 +340,20 @@ impl<'a> ListBuilder<'a> {
         lives.last().map(|life| life.object)
     }
 
-    /// Tells whether the kubelet says that a probe of a Pod fails.
-    fn has_failing_probe(&self, span: &SignSpan) -> bool {
-        let is_probe = span.sign.kind == SignKind::Probe;
-        is_probe
-            && self.object_of(span.object).is_some_and(|pod| {
-                let events = self.found.events.of("Pod", &pod.namespace, &pod.name);
-                events.iter().any(|event| event.reason == "Unhealthy")
-            })
+    /// Tells whether an Event says that what is awaited fails: a probe, a volume.
+    fn is_said_to_fail(&self, span: &SignSpan) -> bool {
+        let reason = match span.sign.kind {
+            SignKind::Probe => "Unhealthy",
+            SignKind::ClaimPending => "ProvisioningFailed",
+            _ => return false,
+        };
+        self.object_of(span.object).is_some_and(|object| {
+            let of = self
+                .found
+                .events
+                .of(&object.kind, &object.namespace, &object.name);
+            of.iter().any(|event| event.reason == reason)
+        })
     }
 
     /// Tells whether a sign lasted longer than is normal.
@@ -378,7 +384,7 @@ impl<'a> ListBuilder<'a> {
         }
         if is_open {
             normal /= 6;
-            if self.has_failing_probe(span) {
+            if self.is_said_to_fail(span) {
                 normal = normal.min(Duration::from_secs(5));
             }
         }

@@ -17,6 +17,13 @@ const MOST_WORKLOADS: usize = 500;
 /// A name in a message that is shorter than this may be any word.
 const SHORTEST_NAME: usize = 4;
 
+/// The relation of the problem's own object.
+pub(super) const OWN: &str = "the object itself";
+const OWNER: &str = "its owner";
+const MANAGER: &str = "it manages the object";
+/// The relations of what makes the object as it is.
+pub(super) const MANAGING: [&str; 2] = [OWNER, MANAGER];
+
 /// A changed object's relation to a problem.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Relation {
@@ -59,6 +66,7 @@ impl<'a> Dependencies<'a> {
         let tokens = words
             .split(|c: char| split(c) && c != '.')
             .chain(words.split(split))
+            .map(|token| token.trim_matches('.'))
             .filter(|token| token.len() >= SHORTEST_NAME)
             .map(str::to_owned)
             .collect();
@@ -91,13 +99,7 @@ impl<'a> Dependencies<'a> {
 
     fn collect(&mut self) {
         let object = self.problem.object.clone();
-        self.name(
-            &object.kind,
-            &object.namespace,
-            &object.name,
-            0,
-            "the object itself",
-        );
+        self.name(&object.kind, &object.namespace, &object.name, 0, OWN);
         if object.kind == "ClusterOperator" {
             self.name(
                 "ClusterVersion",
@@ -184,15 +186,9 @@ impl<'a> Dependencies<'a> {
                 namespace,
                 text(owner, "/name"),
                 1,
-                "its owner",
+                OWNER,
             );
-            self.name(
-                text(owner, "/kind"),
-                "",
-                text(owner, "/name"),
-                1,
-                "its owner",
-            );
+            self.name(text(owner, "/kind"), "", text(owner, "/name"), 1, OWNER);
         }
         self.take_managing_labels(body, namespace);
         for entry in items(body, "/metadata/managedFields") {
@@ -285,7 +281,7 @@ impl<'a> Dependencies<'a> {
             if at.is_empty() {
                 namespace.clone_into(&mut at);
             }
-            self.name(kind, &at, &name, 1, "it manages the object");
+            self.name(kind, &at, &name, 1, MANAGER);
         }
         let instance = label(labels, "app.kubernetes.io/instance");
         let release = label("/metadata/annotations", "meta.helm.sh/release-name");
@@ -293,8 +289,7 @@ impl<'a> Dependencies<'a> {
             .into_iter()
             .filter(|name| !name.is_empty())
         {
-            self.any_kind
-                .insert(name, "it manages the object".to_owned());
+            self.any_kind.insert(name, MANAGER.to_owned());
         }
     }
 
@@ -568,6 +563,20 @@ impl<'a> Dependencies<'a> {
             }
             _ => None,
         }
+    }
+
+    /// Tells whether the words of the problem name the last member of a field's path, such as a key of a
+    /// `ConfigMap`.
+    pub(super) fn names_field(&self, path: &str) -> bool {
+        let last = path.rsplit(['[', '"']).find(|part| part.len() > 1);
+        let last = last.unwrap_or_default().trim_end_matches(']');
+        // A plain path: its last member.
+        let last = if path.ends_with(']') {
+            last
+        } else {
+            path.rsplit('.').next().unwrap_or_default()
+        };
+        path.starts_with("data") && self.is_named(last)
     }
 
     fn is_named(&self, name: &str) -> bool {

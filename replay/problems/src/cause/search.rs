@@ -1,6 +1,6 @@
 //! The search for causes: which changes are candidates, and their scores.
 
-use super::dependencies::{Dependencies, Relation};
+use super::dependencies::{Dependencies, MANAGING, OWN, Relation};
 use super::effect::{ChangedField, effect};
 use crate::collect::Collected;
 use crate::lookup::read;
@@ -16,6 +16,8 @@ use std::collections::BTreeMap;
 const WINDOW: i64 = 3_600_000_000;
 /// What was received shortly after the sign may have been written before it, in microseconds.
 const TIE: i64 = 200_000;
+/// A controller follows a change of what it manages within this time, in microseconds.
+const FOLLOWS: i64 = 60_000_000;
 /// More versions of one object in the window are not read, the oldest left out.
 const MOST_VERSIONS: usize = 40;
 /// More candidates are not shown.
@@ -103,6 +105,24 @@ fn inherit(problems: &mut [Problem]) {
     }
 }
 
+/// Ranks the change of what manages the object before the change that it made of it: the first of the two
+/// is what somebody did.
+fn raise_managers(causes: &mut [Cause]) {
+    let own = causes.iter().filter(|cause| cause.via == OWN);
+    let Some((made, score)) = own.map(|cause| (cause.at, cause.score)).next() else {
+        return;
+    };
+    for cause in causes
+        .iter_mut()
+        .filter(|cause| MANAGING.contains(&cause.via.as_str()))
+    {
+        let micros = made.at.micros_since(cause.at.at);
+        if (0..=FOLLOWS).contains(&micros) {
+            cause.score = cause.score.max(score * 1.05);
+        }
+    }
+}
+
 fn sort(causes: &mut Vec<Cause>) {
     causes.sort_by(|one, other| {
         let by_score = other.score.total_cmp(&one.score);
@@ -163,6 +183,7 @@ impl<'a> Search<'a> {
                 best.push(cause);
             }
         }
+        raise_managers(&mut best);
         sort(&mut best);
         best
     }
@@ -309,11 +330,13 @@ impl<'a> Search<'a> {
             901..=3_600 => 0.5,
             _ => 0.35,
         };
-        let named = if relation.is_named && relation.distance > 0 {
-            1.3
-        } else {
-            1.0
-        };
+        let mut named = 1.0;
+        if relation.is_named && relation.distance > 0 {
+            named *= 1.3;
+        }
+        if self.dependencies.names_field(&cause.field) {
+            named *= 1.3;
+        }
         cause.score = 100.0 * effect * closeness * in_time * named;
         cause
     }
