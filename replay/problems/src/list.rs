@@ -128,12 +128,21 @@ type GroupedSpan = (ProblemObject, ProblemObject, SignSpan);
 /// Spans that one problem may be made of: the object, and what family of signs.
 type ProblemGroup = (String, String, String, u8);
 
+/// A time in which a disruption budget allowed no disruption.
+struct ClosedBudget {
+    from: RecordMark,
+    to: Option<RecordedAt>,
+    body: Value,
+}
+
 /// Builds the list.
 struct ListBuilder<'a> {
     timeline: &'a Timeline,
     found: &'a Collected,
     /// The objects of the uids that controllers and endpoints name.
     by_uid: BTreeMap<&'a str, ObjectId>,
+    /// The times in which Nodes took no Pods, with the names of the Nodes.
+    cordons: Vec<(&'a str, &'a SignSpan)>,
 }
 
 impl<'a> ListBuilder<'a> {
@@ -148,6 +157,12 @@ impl<'a> ListBuilder<'a> {
             timeline,
             found,
             by_uid: by_uid(timeline, &wanted),
+            cordons: found
+                .spans
+                .iter()
+                .filter(|span| span.sign.kind == SignKind::NodeCordoned)
+                .filter_map(|span| Some((timeline.key_of(span.object)?.name.as_str(), span)))
+                .collect(),
         }
     }
 
@@ -557,108 +572,106 @@ impl<'a> ListBuilder<'a> {
             );
             is_short
                 && is_meant
-                && self.cordons(shown, is_node).any(|cordon| {
-                    cordon.from.seq < span.from.seq
+                && self.cordons.iter().any(|(node, cordon)| {
+                    (!is_node || *node == shown.name)
+                        && cordon.from.seq < span.from.seq
                         && cordon.end.at().is_none_or(|to| to >= span.from.at)
                 })
-        })
-    }
-
-    /// Gives the times in which a Node took no Pods: the Node's own, or those of all Nodes.
-    fn cordons(&self, shown: &ProblemObject, is_node: bool) -> impl Iterator<Item = &SignSpan> {
-        let spans = self.found.spans.iter();
-        spans.filter(move |span| {
-            span.sign.kind == SignKind::NodeCordoned
-                && (!is_node
-                    || self
-                        .timeline
-                        .key_of(span.object)
-                        .is_some_and(|key| key.name == shown.name))
         })
     }
 
     /// Finds disruption budgets that allowed no eviction while a Node with their Pods was being drained.
     fn held_drains(&self) -> Vec<(ProblemObject, SignSpan)> {
         let mut held = Vec::new();
-        let cordons = self.found.spans.iter();
-        for cordon in cordons.filter(|span| span.sign.kind == SignKind::NodeCordoned) {
-            let Some(node) = self.object_of(cordon.object) else {
-                continue;
-            };
-            let to = cordon.end.at().unwrap_or(self.timeline.end());
-            for resource in resources(self.timeline, "policy", "poddisruptionbudgets") {
-                for &budget in self.timeline.objects_of(resource) {
-                    let span = self.held_by(budget, &node.name, cordon.from, to);
-                    held.extend(self.object_of(budget).zip(span));
+        if self.cordons.is_empty() {
+            return held;
+        }
+        for resource in resources(self.timeline, "policy", "poddisruptionbudgets") {
+            for &budget in self.timeline.objects_of(resource) {
+                let (Some(object), Some(key)) =
+                    (self.object_of(budget), self.timeline.key_of(budget))
+                else {
+                    continue;
+                };
+                let closed = self.closed_times(budget);
+                for (node, cordon) in &self.cordons {
+                    let place = ((*node).to_owned(), key.namespace.clone());
+                    if !self.found.pods_on.contains(&place) {
+                        continue;
+                    }
+                    let spans = closed
+                        .iter()
+                        .filter_map(|closed| self.held_by(budget, closed, node, cordon));
+                    held.extend(spans.map(|span| (object.clone(), span)));
                 }
             }
         }
         held
     }
 
-    /// Finds the times in which a budget allowed nothing while a Node was cordoned that runs its Pods.
+    /// Gives the times in which a budget allowed no disruption, with the version that began each.
+    fn closed_times(&self, budget: ObjectId) -> Vec<ClosedBudget> {
+        let mut all: Vec<ClosedBudget> = Vec::new();
+        let mut is_open = true;
+        for &seq in self.timeline.reel().versions(budget) {
+            let Some(body) = read(self.timeline, seq) else {
+                continue;
+            };
+            let at = self.timeline.wall_of(seq);
+            let number = |field: &str| crate::sign::number(&body, &format!("/status/{field}"));
+            let is_closed = number("disruptionsAllowed") == Some(0)
+                && number("expectedPods").is_some_and(|pods| pods > 0);
+            if is_closed && is_open {
+                all.push(ClosedBudget {
+                    from: RecordMark { seq, at },
+                    to: None,
+                    body,
+                });
+            } else if let Some(last) = all.last_mut().filter(|_| !is_closed && !is_open) {
+                last.to = Some(at);
+            }
+            is_open = !is_closed;
+        }
+        all
+    }
+
+    /// Makes a span of the time in which a budget allowed nothing while a Node with its Pods was cordoned.
     fn held_by(
         &self,
         budget: ObjectId,
+        closed: &ClosedBudget,
         node: &str,
-        cordoned: RecordMark,
-        to: RecordedAt,
+        cordon: &SignSpan,
     ) -> Option<SignSpan> {
-        let versions = self.timeline.reel().versions(budget).iter().copied();
-        let mut from: Option<(RecordMark, Value)> = None;
-        let mut until: Option<RecordedAt> = None;
-        for seq in versions {
-            let at = self.timeline.wall_of(seq);
-            if at > to {
-                break;
-            }
-            let body = read(self.timeline, seq)?;
-            let number = |field: &str| crate::sign::number(&body, &format!("/status/{field}"));
-            let is_none = number("disruptionsAllowed") == Some(0)
-                && number("expectedPods").is_some_and(|pods| pods > 0);
-            match (&from, is_none) {
-                (None, true) => from = Some((RecordMark { seq, at }, body)),
-                (Some(_), false) if at <= cordoned.at => from = None,
-                (Some(_), false) => {
-                    until = Some(at);
-                    break;
-                }
-                _ => {}
-            }
-        }
-        let (mark, body) = from?;
-        let start = mark.max(cordoned);
-        let middle = RecordedAt::from_micros(i64::midpoint(
-            start.at.micros,
-            until.unwrap_or(to).min(to).micros,
-        ));
-        let pods = self.selected_on(&body, budget, node, middle)?;
-        if pods == 0 {
+        let end = self.timeline.end();
+        let from = closed.from.max(cordon.from);
+        let to = [closed.to, cordon.end.at()].into_iter().flatten().min();
+        let until = to.unwrap_or(end);
+        if until <= from.at {
             return None;
         }
+        let middle = RecordedAt::from_micros(i64::midpoint(from.at.micros, until.micros));
+        let pods = self
+            .selected_on(&closed.body, budget, node, middle)
+            .filter(|pods| *pods > 0)?;
         let allowed = ["minAvailable", "maxUnavailable"]
             .into_iter()
             .find_map(|field| {
-                let value = body.pointer(&format!("/spec/{field}"))?;
+                let value = closed.body.pointer(&format!("/spec/{field}"))?;
                 Some(format!("{field} {value}"))
             });
         let message = format!(
             "no disruption is allowed ({}) while Node {node} is cordoned with {pods} of its Pods",
             allowed.unwrap_or_default()
         );
-        let end = match until {
-            Some(at) => SignEnd::Recovered(at),
-            None if to < self.timeline.end() => SignEnd::Recovered(to),
-            None => SignEnd::Open,
-        };
         Some(SignSpan {
             object: budget,
             sign: crate::sign::Sign::new(SignKind::DrainHeld, "", &message),
-            from: start,
+            from,
             is_older: false,
-            shown: between(start.at, end.at().unwrap_or(self.timeline.end())),
-            run_from: self.timeline.end(),
-            end,
+            end: to.map_or(SignEnd::Open, SignEnd::Recovered),
+            shown: between(from.at, until),
+            run_from: until,
             was_well: true,
             count: 1,
             node: node.to_owned(),
