@@ -7,7 +7,7 @@ use crate::subject::NamedObject;
 use kubereel_format::{RecordedAt, ResourceId, Seq};
 use kubereel_history::{Timeline, UnobservedReason, harmless};
 use kubereel_monitortests::Phase;
-use kubereel_problems::{Cause, ProblemClass, ProblemList};
+use kubereel_problems::{Cause, Problem, ProblemClass, ProblemList, ProblemObject};
 use std::collections::BTreeMap;
 
 /// The most entries; those that matter most are kept.
@@ -446,68 +446,19 @@ fn add_listed(making: &mut ProblemCollector<'_>, list: &ProblemList) {
             making.rest += list.problems.len() - place;
             break;
         }
-        let subject = problem.object.resource.map(|resource| NamedObject {
-            resource,
-            namespace: problem.object.namespace.clone(),
-            name: problem.object.name.clone(),
-        });
-        let about = match &subject {
-            Some(subject) => subject.written(timeline),
-            None => problem.object.label(),
-        };
-        let seq = Some(problem.from.seq);
-        let spot = ProblemOccurrence::of(timeline, seq, problem.from.at, problem.to);
-        let at = making.all.len();
+        let entry = listed_entry(timeline, list, place, problem);
         // What a rule finds in a Pod belongs to the problem of its workload.
-        for sign in &problem.signs {
-            if let Some(resource) = sign.object.resource {
-                let shown = NamedObject {
-                    resource,
-                    namespace: sign.object.namespace.clone(),
-                    name: sign.object.name.clone(),
-                };
-                let own = making
-                    .places
-                    .entry((Some(shown), String::new()))
-                    .or_default();
-                if !own.contains(&at) {
-                    own.push(at);
-                }
+        let shown = problem.signs.iter().filter_map(|sign| named(&sign.object));
+        let mut keys: Vec<_> = shown.map(|shown| (Some(shown), String::new())).collect();
+        keys.push(ProblemCollector::key(entry.subject.as_ref(), &entry.about));
+        let at = making.all.len();
+        for key in keys {
+            let own = making.places.entry(key).or_default();
+            if !own.contains(&at) {
+                own.push(at);
             }
         }
-        let key = ProblemCollector::key(subject.as_ref(), &about);
-        let own = making.places.entry(key).or_default();
-        if !own.contains(&at) {
-            own.push(at);
-        }
-        let mut causes: Vec<String> = Vec::new();
-        let by = problem.consequence_of.and_then(|by| list.problems.get(by));
-        causes.extend(by.map(|by| format!("a consequence of: {}", by.sentence())));
-        causes.extend(
-            problem
-                .causes
-                .iter()
-                .map(|cause| cause_words(timeline, cause)),
-        );
-        making.all.push(ProblemEntry {
-            listed: Some(place),
-            is_planned: problem.is_planned,
-            causes,
-            state: match problem.class {
-                ProblemClass::Disruption => LaneState::Down,
-                ProblemClass::Fault | ProblemClass::Upgrade => LaneState::Bad,
-            },
-            more_spots: usize::try_from(problem.count.saturating_sub(1)).unwrap_or(usize::MAX),
-            ..unlisted(
-                ProblemKind::of_sign(problem.kind),
-                about,
-                format!("{} {}", harmless(&problem.reason), problem.message_line())
-                    .trim()
-                    .to_owned(),
-                spot,
-                subject,
-            )
-        });
+        making.all.push(entry);
     }
     if let Some(noise) = &list.installation {
         let spot = ProblemOccurrence::of(timeline, None, noise.from, noise.completed);
@@ -526,6 +477,59 @@ fn add_listed(making: &mut ProblemCollector<'_>, list: &ProblemList) {
                 None,
             )
         });
+    }
+}
+
+fn named(object: &ProblemObject) -> Option<NamedObject> {
+    Some(NamedObject {
+        resource: object.resource?,
+        namespace: object.namespace.clone(),
+        name: object.name.clone(),
+    })
+}
+
+/// Makes the entry of a problem of the reel.
+fn listed_entry(
+    timeline: &Timeline,
+    list: &ProblemList,
+    place: usize,
+    problem: &Problem,
+) -> ProblemEntry {
+    let subject = named(&problem.object);
+    let about = match &subject {
+        Some(subject) => subject.written(timeline),
+        None => problem.object.label(),
+    };
+    let spot = ProblemOccurrence::of(
+        timeline,
+        Some(problem.from.seq),
+        problem.from.at,
+        problem.to,
+    );
+    let by = problem.consequence_of.and_then(|by| list.problems.get(by));
+    let by = by.map(|by| format!("a consequence of: {}", by.sentence()));
+    let causes = problem
+        .causes
+        .iter()
+        .map(|cause| cause_words(timeline, cause));
+    let causes = by.into_iter().chain(causes).collect();
+    let words = format!("{} {}", harmless(&problem.reason), problem.message_line());
+    ProblemEntry {
+        listed: Some(place),
+        is_planned: problem.is_planned,
+        causes,
+        state: match problem.class {
+            ProblemClass::Disruption => LaneState::Down,
+            ProblemClass::Fault | ProblemClass::Upgrade => LaneState::Bad,
+        },
+        more_spots: usize::try_from(problem.count.saturating_sub(1)).unwrap_or(usize::MAX),
+        ..unlisted(
+            ProblemKind::of_sign(problem.kind),
+            about,
+            words.trim().to_owned(),
+            spot,
+            subject,
+        )
     }
 }
 
