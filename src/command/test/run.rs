@@ -307,10 +307,16 @@ impl TestFiles {
         let written = fs::create_dir_all(folder)
             .and_then(|()| File::create(path))
             .and_then(|file| {
-                readable_by_the_group(&file)?;
-                let mut out = BufWriter::new(file);
-                write(&mut out)?;
-                out.flush()
+                let whole = readable_by_the_group(&file).and_then(|()| {
+                    let mut out = BufWriter::new(file);
+                    write(&mut out)?;
+                    out.flush()
+                });
+                if whole.is_err() {
+                    // On a full disk, an empty file would be taken for one without findings.
+                    drop(fs::remove_file(path));
+                }
+                whole
             });
         written.map_err(|error| files::cannot_write(&error, path))
     }
