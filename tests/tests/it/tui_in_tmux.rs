@@ -206,9 +206,9 @@ fn somebody_finds_what_broke_in_the_demo() -> Result<()> {
     // What looks wrong, and in it the operator that went Degraded.
     screen.press(&["p"])?;
     screen.until_so("problems", |text| {
-        text.contains("PROBLEMS") && text.contains("image-registry was Degraded")
+        text.contains("PROBLEMS") && text.contains("ImageRegistryController")
     })?;
-    choose(screen, "image-registry was Degraded")?;
+    choose(screen, "ImageRegistryController")?;
     screen.press(&["Enter"])?;
     let degraded = screen.until_so("the operator when it went Degraded", |text| {
         text.contains("clusteroperator image-registry · yaml")
@@ -230,10 +230,14 @@ fn somebody_finds_what_broke_in_the_demo() -> Result<()> {
     // The version Pod that failed.
     screen.press(&["p"])?;
     screen.until("PROBLEMS")?;
-    choose(screen, " payload ")?;
+    // A rule tells of it, when the rules are done.
+    screen.until("attempt 1 of 2")?;
+    choose(screen, "attempt 1 of 2")?;
     screen.press(&["Enter"])?;
     screen.until("pod openshift-cluster-version/version-4.21.9-")?;
-    screen.until_so("the moment", |text| moment(text) < moment(&degraded))?;
+    // The attempt began with the Pod; its first transition to a bad state is the failure.
+    screen.until("changing Pending")?;
+    screen.press(&["t"])?;
     screen.until("bad ErrImagePull")?;
     screen.press(&["E"])?;
     screen.until("Pulling image")?;

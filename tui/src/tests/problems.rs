@@ -225,7 +225,7 @@ fn a_rule_and_a_lane_that_say_the_same_are_one() {
             panic!("{:#?}", about(name));
         };
         assert!(entry.is_seen && entry.said[0].rule == rule, "{entry:#?}");
-        assert_eq!(entry.words, entry.said[0].lines[0]);
+        assert!(entry.listed.is_some() && !entry.said[0].lines.is_empty());
     }
 }
 
