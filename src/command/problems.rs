@@ -44,6 +44,7 @@ Classes:
 
 Exit codes:
   0  problems are listed, or none was found and nothing is missing in the reel
+  3  the reel is damaged; what can be read was looked at
   4  none was found, but changes may be missing in the reel
 
 Errors: kubereel --help";
@@ -73,18 +74,27 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
     for line in limits(checked) {
         screen.aside(line)?;
     }
-    Ok(exit_of(&list))
+    exit_of(&timeline, &list, screen)
 }
 
 /// Gives the exit code: nothing was found only counts where everything was seen.
-pub(crate) fn exit_of(list: &ProblemList) -> Exit {
+pub(crate) fn exit_of(
+    timeline: &Timeline,
+    list: &ProblemList,
+    screen: &mut Console,
+) -> Result<Exit, CommandError> {
     let checked = &list.checked;
-    let is_unsure = checked.unreadable > 0 || !checked.unobserved.is_empty();
-    if list.problems.is_empty() && is_unsure {
-        Exit::Unknown
-    } else {
-        Exit::Yes
+    if checked.unreadable > 0 || !timeline.reel().damage().is_empty() {
+        screen.finish()?;
+        return Err(CommandError::damaged("parts may be missing"));
     }
+    Ok(
+        if list.problems.is_empty() && !checked.unobserved.is_empty() {
+            Exit::Unknown
+        } else {
+            Exit::Yes
+        },
+    )
 }
 
 /// Finds the problems of a reel, and shows how far that is.

@@ -45,7 +45,7 @@ const MOST_STEPS: usize = 10;
 pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
     let timeline = files::open_reel(&args.reel)?;
     let list = problems::find(&timeline, screen);
-    let story = ClusterStory::of(&timeline, list).map_err(CommandError::reel)?;
+    let story = ClusterStory::of(&timeline, list);
     if args.output.is_json() {
         screen.json(&ClusterStoryOutput::of(&timeline, &story))?;
     } else {
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
             screen.line(line)?;
         }
     }
-    Ok(problems::exit_of(&story.list))
+    problems::exit_of(&timeline, &story.list, screen)
 }
 
 /// Writes the story as lines of text.
@@ -80,7 +80,12 @@ pub(crate) fn text(timeline: &Timeline, story: &ClusterStory) -> Vec<String> {
     if hidden > 0 {
         lines.push(format!("  … {}", count(hidden, "more step")));
     }
-    if story.steps.is_empty() {
+    if let Some(why) = &story.unread {
+        let why = harmless(why);
+        lines.push(format!(
+            "  installations and upgrades cannot be read: {why}"
+        ));
+    } else if story.steps.is_empty() {
         lines.push("  no installation, upgrade or rollout was recorded".to_owned());
     }
     lines.extend([String::new(), "Went wrong:".to_owned()]);
@@ -92,14 +97,10 @@ pub(crate) fn text(timeline: &Timeline, story: &ClusterStory) -> Vec<String> {
         .take(MOST_PROBLEMS)
         .collect();
     told.sort_by_key(|problem| problem.from);
-    for problem in &told {
-        lines.extend(problem_lines(timeline, problem));
-        let rank = story.list.problems.iter().position(|one| one == *problem);
-        let followed = story.list.problems.iter();
-        for other in followed.filter(|other| rank.is_some() && other.consequence_of == rank) {
-            lines.push(format!("            led to: {}", other.sentence()));
-        }
-    }
+    lines.extend(
+        told.iter()
+            .flat_map(|problem| with_consequences(timeline, story, problem)),
+    );
     if told.is_empty() {
         lines.push("  no problem was found".to_owned());
     }
@@ -135,6 +136,18 @@ pub(crate) fn text(timeline: &Timeline, story: &ClusterStory) -> Vec<String> {
     lines.push(format!("Checked:    {}", problems::summary(&story.list)));
     let limits = problems::limits(&story.list.checked).into_iter();
     lines.extend(limits.map(|line| format!("            {line}")));
+    lines
+}
+
+/// Words a problem and what it led to.
+fn with_consequences(timeline: &Timeline, story: &ClusterStory, problem: &Problem) -> Vec<String> {
+    let mut lines = problem_lines(timeline, problem);
+    let all = &story.list.problems;
+    let rank = all.iter().position(|one| one == problem);
+    let led_to = all
+        .iter()
+        .filter(|other| rank.is_some() && other.consequence_of == rank);
+    lines.extend(led_to.map(|other| format!("            led to: {}", other.sentence())));
     lines
 }
 

@@ -41,32 +41,37 @@ pub struct ClusterStory {
     pub cluster: ClusterPortrait,
     /// What was done to it, in order of time.
     pub steps: Vec<StoryStep>,
+    /// Why installations and upgrades could not be read; `None` if they could.
+    pub unread: Option<String>,
     /// What went wrong.
     pub list: ProblemList,
 }
 
 impl ClusterStory {
-    /// Tells the story of a reel whose problems are known.
-    ///
-    /// # Errors
-    /// When the reel is damaged where the story is read.
-    pub fn of(timeline: &Timeline, list: ProblemList) -> Result<Self, QueryError> {
+    /// Tells the story of a reel whose problems are known; of a damaged one, what can be read.
+    pub fn of(timeline: &Timeline, list: ProblemList) -> Self {
         let end = Cut::Arrival {
             below: timeline.reel().end(),
             wall: timeline.end(),
         };
         let history = ClusterHistory::of(timeline);
-        let updates = history.updates(end)?;
-        let mut steps: Vec<StoryStep> = updates.all.iter().map(step).collect();
+        let updates = history.updates(end);
+        let unread = updates.as_ref().err().map(QueryError::to_string);
+        let updates = updates.ok();
+        let all = updates.iter().flat_map(|updates| &updates.all);
+        let mut steps: Vec<StoryStep> = all.map(step).collect();
         steps.extend(list.rollouts.iter().map(rollouts));
         steps.sort_by_key(|step| step.from);
         let mut cluster = portrait(timeline, end);
-        cluster.openshift = updates.is_seen.then(|| updates.version.clone());
-        Ok(Self {
+        cluster.openshift = updates
+            .filter(|updates| updates.is_seen)
+            .map(|updates| updates.version);
+        Self {
             cluster,
             steps,
+            unread,
             list,
-        })
+        }
     }
 }
 
