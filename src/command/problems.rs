@@ -172,12 +172,16 @@ pub(crate) fn times(timeline: &Timeline, problem: &Problem) -> String {
     } else {
         from
     };
-    match problem.to {
-        None => format!(
+    match (problem.to, problem.unknown_since) {
+        (None, Some(since)) => format!(
+            "{from} → ? (changes may be missing since {})",
+            timeline.written(since)
+        ),
+        (None, None) => format!(
             "{from} → end ({} and on)",
             duration(timeline.end().micros_since(problem.from.at))
         ),
-        Some(to) => format!(
+        (Some(to), _) => format!(
             "{from} → {} ({})",
             timeline.written(to),
             duration(to.micros_since(problem.from.at))
@@ -277,6 +281,7 @@ pub(crate) struct ProblemOutput {
     class: &'static str,
     from: String,
     to: Option<String>,
+    end_unknown_since: Option<String>,
     since: Option<String>,
     is_older_than_reel: bool,
     is_planned: bool,
@@ -315,6 +320,7 @@ impl ProblemOutput {
             class: problem.class.as_str(),
             from: timetext::rfc3339(problem.from.at),
             to: problem.to.map(timetext::rfc3339),
+            end_unknown_since: problem.unknown_since.map(timetext::rfc3339),
             since: problem.since.map(timetext::rfc3339),
             is_older_than_reel: problem.is_older,
             is_planned: problem.is_planned,
@@ -335,6 +341,7 @@ impl ProblemOutput {
             class: "upgrade",
             from: timetext::rfc3339(noise.from),
             to: Some(timetext::rfc3339(noise.completed.unwrap_or(timeline.end()))),
+            end_unknown_since: None,
             since: None,
             is_older_than_reel: false,
             is_planned: true,

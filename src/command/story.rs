@@ -59,9 +59,9 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
 /// Writes the story as lines of text.
 pub(crate) fn text(timeline: &Timeline, story: &ClusterStory) -> Vec<String> {
     let mut lines = vec![
-        format!("Cluster:   {}", portrait(&story.cluster)),
+        format!("Cluster:    {}", portrait(&story.cluster)),
         format!(
-            "Recorded:  {} → {} ({})",
+            "Recorded:   {} → {} ({})",
             timetext::rfc3339_secs(timeline.start()),
             timetext::rfc3339_secs(timeline.end()),
             duration(timeline.end().micros_since(timeline.start()))
@@ -117,16 +117,7 @@ pub(crate) fn text(timeline: &Timeline, story: &ClusterStory) -> Vec<String> {
         ));
     }
     lines.push(String::new());
-    let open: Vec<String> = all
-        .filter(|problem| problem.to.is_none() && !problem.is_planned)
-        .take(MOST_PROBLEMS)
-        .map(|problem| harmless(&problem.object.label()).into_owned())
-        .collect();
-    lines.push(match open.as_slice() {
-        [] if told.is_empty() => "At the end: no open problem".to_owned(),
-        [] => "At the end: all of it had recovered".to_owned(),
-        open => format!("At the end: not recovered: {}", open.join(", ")),
-    });
+    lines.push(ending(story, &told));
     if planned > 0 {
         lines.push(format!(
             "Planned:    {} while Nodes were drained",
@@ -137,6 +128,26 @@ pub(crate) fn text(timeline: &Timeline, story: &ClusterStory) -> Vec<String> {
     let limits = problems::limits(&story.list.checked).into_iter();
     lines.extend(limits.map(|line| format!("            {line}")));
     lines
+}
+
+/// Says what had not recovered at the end.
+fn ending(story: &ClusterStory, told: &[&Problem]) -> String {
+    let open: Vec<String> = story
+        .list
+        .problems
+        .iter()
+        .filter(|problem| problem.is_open() && !problem.is_planned)
+        .take(MOST_PROBLEMS)
+        .map(|problem| harmless(&problem.object.label()).into_owned())
+        .collect();
+    match open.as_slice() {
+        [] if told.is_empty() => "At the end: no open problem".to_owned(),
+        [] if told.iter().any(|problem| problem.to.is_none()) => {
+            "At the end: whether all of it had recovered was not observed".to_owned()
+        }
+        [] => "At the end: all of it had recovered".to_owned(),
+        open => format!("At the end: not recovered: {}", open.join(", ")),
+    }
 }
 
 /// Words a problem and what it led to.
@@ -191,9 +202,10 @@ fn step_line(timeline: &Timeline, step: &StoryStep) -> String {
 }
 
 fn problem_lines(timeline: &Timeline, problem: &Problem) -> Vec<String> {
-    let took = match problem.to {
-        None => "to the end".to_owned(),
-        Some(to) => format!("for {}", duration(to.micros_since(problem.from.at))),
+    let took = match (problem.to, problem.unknown_since) {
+        (None, Some(_)) => "end not observed".to_owned(),
+        (None, None) => "to the end".to_owned(),
+        (Some(to), _) => format!("for {}", duration(to.micros_since(problem.from.at))),
     };
     let from = clock(timeline, problem.from.at);
     let times = if problem.count > 1 {
@@ -274,7 +286,7 @@ impl ClusterStoryOutput {
             .list
             .problems
             .iter()
-            .filter(|problem| problem.to.is_none() && !problem.is_planned);
+            .filter(|problem| problem.is_open() && !problem.is_planned);
         Self {
             cluster: ClusterOutput {
                 openshift: cluster.openshift.clone(),

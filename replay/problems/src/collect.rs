@@ -317,6 +317,7 @@ impl TrackedSigns {
                         span.run_from = mark.at;
                         span.end = SignEnd::Open;
                     }
+                    span.seen = mark.at;
                     span.sign.update(sign);
                     self.node.clone_into(&mut span.node);
                 }
@@ -328,6 +329,7 @@ impl TrackedSigns {
                     end: SignEnd::Open,
                     shown: Duration::ZERO,
                     run_from: mark.at,
+                    seen: mark.at,
                     was_well: self.was_well,
                     count: 1,
                     node: self.node.clone(),
@@ -409,6 +411,7 @@ impl LeaseHolders {
                 end: to,
                 shown: between(first.at, last.at),
                 run_from: last.at,
+                seen: last.at,
                 was_well: true,
                 count,
                 node: String::new(),

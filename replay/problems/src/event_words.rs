@@ -161,6 +161,7 @@ impl WarningEvents {
                 },
                 shown: between(event.from.at, event.to.at),
                 run_from: event.to.at,
+                seen: event.to.at,
                 was_well: true,
                 count: event.count,
                 node: String::new(),

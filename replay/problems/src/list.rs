@@ -371,6 +371,30 @@ impl<'a> ListBuilder<'a> {
         })
     }
 
+    /// Gives since when the end of a sign may have been missed: the first time after the last version that
+    /// showed it in which its resource was not observed.
+    fn unknown_since(&self, span: &SignSpan) -> Option<RecordedAt> {
+        if span.end != SignEnd::Open {
+            return None;
+        }
+        let mut shown_in = vec![self.timeline.key_of(span.object)?.resource];
+        let others: &[(&str, &str)] = match span.sign.kind {
+            SignKind::NoEndpoints => &[("discovery.k8s.io", "endpointslices")],
+            SignKind::DrainHeld => &[("", "nodes"), ("", "pods")],
+            _ => &[],
+        };
+        for (group, plural) in others {
+            shown_in.extend(resources(self.timeline, group, plural));
+        }
+        let end = self.timeline.end();
+        let later = shown_in
+            .into_iter()
+            .filter(|resource| self.timeline.may_miss_changes(*resource, span.seen, end))
+            .flat_map(|resource| self.timeline.unobserved(resource))
+            .filter(|unobserved| unobserved.to > span.seen);
+        later.map(|unobserved| unobserved.from.max(span.seen)).min()
+    }
+
     /// Tells whether a sign lasted longer than is normal.
     fn is_confirmed(&self, span: &SignSpan) -> bool {
         let grace = span.sign.kind.grace();
@@ -382,10 +406,11 @@ impl<'a> ListBuilder<'a> {
         if span.sign.is_failure {
             normal = normal.min(Duration::from_secs(10));
         }
-        let is_open = span.end == SignEnd::Open;
-        let end = self.timeline.end();
+        let unknown_since = self.unknown_since(span);
+        let is_open = span.end == SignEnd::Open && unknown_since.is_none();
+        let end = unknown_since.unwrap_or(self.timeline.end());
         let mut lasting = span.shown;
-        if is_open {
+        if span.end == SignEnd::Open {
             lasting += between(span.run_from, end);
         }
         match span.sign.since {
@@ -474,6 +499,13 @@ impl<'a> ListBuilder<'a> {
         let from = spans.iter().map(|(_, _, span)| span.from).min()?;
         let is_open = spans.iter().any(|(_, _, span)| span.end == SignEnd::Open);
         let last = spans.iter().filter_map(|(_, _, span)| span.end.at()).max();
+        let open = spans
+            .iter()
+            .filter(|(_, _, span)| span.end == SignEnd::Open);
+        // One whose end cannot have been missed is enough.
+        let unknown: Option<Vec<RecordedAt>> =
+            open.map(|(_, _, span)| self.unknown_since(span)).collect();
+        let unknown_since = unknown.and_then(|all| all.into_iter().max());
         let mut shown_by: Vec<ObjectId> = Vec::new();
         let mut nodes: BTreeSet<String> = BTreeSet::new();
         for (_, _, span) in spans {
@@ -504,6 +536,7 @@ impl<'a> ListBuilder<'a> {
             message: self.worded(told_by, telling),
             from,
             to: if is_open { None } else { last },
+            unknown_since,
             is_older,
             since,
             count,
@@ -672,6 +705,7 @@ impl<'a> ListBuilder<'a> {
             end: to.map_or(SignEnd::Open, SignEnd::Recovered),
             shown: between(from.at, until),
             run_from: until,
+            seen: from.at,
             was_well: true,
             count: 1,
             node: node.to_owned(),
@@ -760,6 +794,7 @@ impl<'a> ListBuilder<'a> {
                     at: outage.from,
                 },
                 to: Some(outage.to).filter(|to| *to < self.timeline.end()),
+                unknown_since: None,
                 is_older: false,
                 since: None,
                 count: 1,
@@ -787,7 +822,7 @@ impl<'a> ListBuilder<'a> {
                 _ => 6,
             };
             problem.score = problem.kind.weight() + by_length;
-            if problem.to.is_none() {
+            if problem.is_open() {
                 problem.score += 6;
             }
             // What was so before anybody looked broke before.

@@ -19,6 +19,13 @@ pub struct ProblemObject {
     pub resource: Option<ResourceId>,
 }
 
+impl Problem {
+    /// Returns whether it is known to be so at the end of the recording.
+    pub const fn is_open(&self) -> bool {
+        self.to.is_none() && self.unknown_since.is_none()
+    }
+}
+
 impl ProblemObject {
     /// Gives `Kind namespace/name`.
     pub fn label(&self) -> String {
@@ -86,8 +93,10 @@ pub struct Problem {
     pub message: String,
     /// The version that showed it first.
     pub from: RecordMark,
-    /// When it ended; `None` if it did not.
+    /// When it ended; `None` if no record shows its end.
     pub to: Option<RecordedAt>,
+    /// Since when its end could have been missed: changes of the object were not observed from then on.
+    pub unknown_since: Option<RecordedAt>,
     /// Whether it was so when the recording began.
     pub is_older: bool,
     /// Since when by the object itself, if that is before the recording.

@@ -39,6 +39,8 @@ pub(crate) struct SignSpan {
     pub(crate) shown: Duration,
     /// When it appeared last.
     pub(crate) run_from: RecordedAt,
+    /// When the last version was received that showed it.
+    pub(crate) seen: RecordedAt,
     /// Whether the object had been well before.
     pub(crate) was_well: bool,
     /// How often the sign appeared.

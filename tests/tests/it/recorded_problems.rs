@@ -121,3 +121,41 @@ fn the_demo_has_its_planted_faults_and_their_causes() -> Result<()> {
     ensure!(cause.by == ["oc"], "{cause:?}");
     Ok(())
 }
+
+/// A deletion that cannot be read leaves its object as it was last: that is no problem that lasts.
+#[test]
+fn a_damaged_reel_claims_no_open_problem_that_the_whole_one_has_not() -> Result<()> {
+    const PAGE: usize = 4096;
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/demo.reel");
+    let bytes = std::fs::read(path)?;
+    let folder = tempfile::tempdir()?;
+    let open = |list: &ProblemList| -> Vec<String> {
+        let open = list.problems.iter().filter(|one| one.is_open());
+        open.map(|one| one.object.label()).collect()
+    };
+    let whole = problems(&Timeline::open(&folder_copy(&folder, &bytes)?)?, |_seq| {});
+    let whole = open(&whole);
+    let mut read = 0;
+    for page in (0..bytes.len() / PAGE).step_by(6) {
+        let mut damaged = bytes.clone();
+        damaged
+            .get_mut(page * PAGE..(page + 1) * PAGE)
+            .context("a page")?
+            .fill(0);
+        let Ok(timeline) = Timeline::open(&folder_copy(&folder, &damaged)?) else {
+            continue;
+        };
+        read += 1;
+        for label in open(&problems(&timeline, |_seq| {})) {
+            ensure!(whole.contains(&label), "page {page}: {label}");
+        }
+    }
+    ensure!(read >= 5, "only {read} of the damaged reels can be opened");
+    Ok(())
+}
+
+fn folder_copy(folder: &tempfile::TempDir, bytes: &[u8]) -> Result<std::path::PathBuf> {
+    let path = folder.path().join("copy.reel");
+    std::fs::write(&path, bytes)?;
+    Ok(path)
+}

@@ -512,7 +512,11 @@ fn listed_entry(
         .causes
         .iter()
         .map(|cause| cause_words(timeline, cause));
-    let causes = by.into_iter().chain(causes).collect();
+    let unknown = problem.unknown_since.map(|since| {
+        let since = timeline.written(since);
+        format!("its end may have been missed: changes were not observed from {since}")
+    });
+    let causes = unknown.into_iter().chain(by).chain(causes).collect();
     let words = format!("{} {}", harmless(&problem.reason), problem.message_line());
     ProblemEntry {
         listed: Some(place),
