@@ -319,7 +319,22 @@ impl<'a> Search<'a> {
             old: cause.old.as_ref(),
             new: cause.new.as_ref(),
         };
-        let effect = effect(self.problem.kind, &self.dependencies.words, field);
+        let mut effect = effect(self.problem.kind, &self.dependencies.words, field);
+        // A new object may never have worked itself; another one's trouble it explains if it restricts.
+        if cause.field.is_empty() && cause.change == ChangeKind::Added && relation.distance > 0 {
+            let kind = cause.object.kind.as_str();
+            let is_restriction = [
+                "Quota",
+                "LimitRange",
+                "Policy",
+                "Budget",
+                "Webhook",
+                "PolicyBinding",
+            ]
+            .iter()
+            .any(|part| kind.contains(part));
+            effect *= if is_restriction { 1.0 } else { 0.4 };
+        }
         let closeness = 1.0 / (1.0 + 0.3 * f64::from(relation.distance));
         let secs = self.problem.from.at.micros_since(cause.at.at) / 1_000_000;
         let in_time = match secs {
