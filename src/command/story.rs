@@ -89,19 +89,20 @@ pub(crate) fn text(timeline: &Timeline, story: &ClusterStory) -> Vec<String> {
         lines.push("  no installation, upgrade or rollout was recorded".to_owned());
     }
     lines.extend([String::new(), "Went wrong:".to_owned()]);
-    let mut told: Vec<&Problem> = story
+    let mut listed: Vec<&Problem> = story
         .list
         .problems
         .iter()
         .filter(|problem| !problem.is_planned && problem.consequence_of.is_none())
         .take(MOST_PROBLEMS)
         .collect();
-    told.sort_by_key(|problem| problem.from);
+    listed.sort_by_key(|problem| problem.from);
     lines.extend(
-        told.iter()
+        listed
+            .iter()
             .flat_map(|problem| with_consequences(timeline, story, problem)),
     );
-    if told.is_empty() {
+    if listed.is_empty() {
         lines.push("  no problem was found".to_owned());
     }
     let all = story.list.problems.iter();
@@ -109,7 +110,7 @@ pub(crate) fn text(timeline: &Timeline, story: &ClusterStory) -> Vec<String> {
     let roots = all
         .clone()
         .filter(|problem| !problem.is_planned && problem.consequence_of.is_none());
-    let rest = roots.count() - told.len();
+    let rest = roots.count() - listed.len();
     if rest > 0 {
         lines.push(format!(
             "  … {}: kubereel problems REEL",
@@ -117,7 +118,7 @@ pub(crate) fn text(timeline: &Timeline, story: &ClusterStory) -> Vec<String> {
         ));
     }
     lines.push(String::new());
-    lines.push(ending(story, &told));
+    lines.push(ending(story, &listed));
     if planned > 0 {
         lines.push(format!(
             "Planned:    {} while Nodes were drained",
@@ -131,7 +132,7 @@ pub(crate) fn text(timeline: &Timeline, story: &ClusterStory) -> Vec<String> {
 }
 
 /// Says what had not recovered at the end.
-fn ending(story: &ClusterStory, told: &[&Problem]) -> String {
+fn ending(story: &ClusterStory, listed: &[&Problem]) -> String {
     let open: Vec<String> = story
         .list
         .problems
@@ -141,8 +142,8 @@ fn ending(story: &ClusterStory, told: &[&Problem]) -> String {
         .map(|problem| harmless(&problem.object.label()).into_owned())
         .collect();
     match open.as_slice() {
-        [] if told.is_empty() => "At the end: no open problem".to_owned(),
-        [] if told.iter().any(|problem| problem.to.is_none()) => {
+        [] if listed.is_empty() => "At the end: no open problem".to_owned(),
+        [] if listed.iter().any(|problem| problem.to.is_none()) => {
             "At the end: whether all of it had recovered was not observed".to_owned()
         }
         [] => "At the end: all of it had recovered".to_owned(),

@@ -11,6 +11,8 @@ use std::time::Duration;
 
 /// More different Events are not kept.
 const MOST_EVENTS: usize = 20_000;
+/// A higher count of one Event is not believed; sums of such counts stay far from overflow.
+const MOST_COUNTED: i64 = 1_000_000_000;
 /// An Event that was not repeated for this long may be over.
 const QUIET: Duration = Duration::from_mins(1);
 /// An Event that is repeated this often tells of a problem even if nothing else does.
@@ -82,9 +84,8 @@ impl WarningEvents {
         let counts = ["/series/count", "/count", "/deprecatedCount"];
         let count_of = |event| counts.iter().filter_map(|at| number(event, at)).max();
         let count = |event| {
-            u64::try_from(count_of(event).unwrap_or(1))
-                .unwrap_or(1)
-                .max(1)
+            let count = count_of(event).unwrap_or(1).clamp(1, MOST_COUNTED);
+            count.unsigned_abs()
         };
         // The count goes on from version to version of one Event.
         let more = match seen.before {

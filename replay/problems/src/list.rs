@@ -172,14 +172,15 @@ impl<'a> ListBuilder<'a> {
         for group in groups.into_values() {
             problems.extend(self.episodes(group));
         }
-        // Repeated Events are of interest only where nothing else is told of their object.
-        let told: BTreeSet<ProblemObject> = problems
+        // Repeated Events are listed only if their object has no other problem.
+        let with_problem: BTreeSet<ProblemObject> = problems
             .iter()
             .filter(|problem| problem.kind != SignKind::Events)
             .map(|problem| problem.object.clone())
             .collect();
-        problems
-            .retain(|problem| problem.kind != SignKind::Events || !told.contains(&problem.object));
+        problems.retain(|problem| {
+            problem.kind != SignKind::Events || !with_problem.contains(&problem.object)
+        });
         problems.extend(self.outages());
         let explained = self.explained(&mut problems);
         let reel = cause::ExplainedReel {
@@ -493,7 +494,7 @@ impl<'a> ListBuilder<'a> {
     fn problem(&self, spans: &[GroupedSpan]) -> Option<Problem> {
         let (root, ..) = spans.first()?;
         let root = root.clone();
-        let (_, told_by, telling) = spans
+        let (_, shown, telling) = spans
             .iter()
             .min_by_key(|(_, _, span)| (span.sign.kind, span.from))?;
         let from = spans.iter().map(|(_, _, span)| span.from).min()?;
@@ -533,7 +534,7 @@ impl<'a> ListBuilder<'a> {
             kind,
             class: kind.class(),
             reason: telling.sign.reason.clone(),
-            message: self.worded(told_by, telling),
+            message: self.worded(shown, telling),
             from,
             to: if is_open { None } else { last },
             unknown_since,
@@ -951,7 +952,7 @@ fn is_drained(problem: &Problem) -> bool {
     is_cordon && problem.to.is_some() && problem.kind == SignKind::Unschedulable
 }
 
-/// Gives a number for signs that are told of apart though their object is the same.
+/// Returns the family of a sign: signs of different families are separate problems of one object.
 const fn family(kind: SignKind) -> u8 {
     match kind {
         SignKind::NodeCordoned => 1,

@@ -1,32 +1,21 @@
 //! The list of problems on recordings that others made: planted faults stand at its top, and what was
 //! healthy has none. Skipped, and said so, where the shared recordings are not there.
 
+use crate::recordings::recording::Recording;
 use anyhow::{Context as _, Result, ensure};
 use kubereel_format::RecordedAt;
 use kubereel_history::Timeline;
-use kubereel_import::{ImportOptions, import};
+use kubereel_import::ImportOptions;
 use kubereel_problems::{Problem, ProblemList, problems};
-use kubereel_tests::shared_data::shared_data;
 use std::path::Path;
 
-/// How much the decompressor may look back, in powers of two.
-const WINDOW_LOG_MAX: u32 = 27;
-
-fn list_of(file: &str) -> Result<Option<ProblemList>> {
-    let Some(path) = shared_data(file) else {
-        return Ok(None);
-    };
-    let bytes = std::fs::read(path)?;
-    let mut decoder = zstd::Decoder::new(bytes.as_slice())?;
-    decoder.window_log_max(WINDOW_LOG_MAX)?;
-    let folder = tempfile::tempdir()?;
-    let path = folder.path().join("shared.reel");
+fn list_of(file: &str) -> Option<ProblemList> {
+    let recording = Recording::read(file)?;
     let mut options = ImportOptions::new("test", "a shared recording");
     // A dump of objects has no time of its own.
     options.at = Some(RecordedAt::from_micros(1_900_000_000_000_000));
-    let lines = std::io::BufReader::new(decoder);
-    import(lines, &path, &options, |_bytes| {})?;
-    Ok(Some(problems(&Timeline::open(&path)?, |_seq| {})))
+    let reel = recording.import(&options);
+    Some(problems(&reel.timeline, |_seq| {}))
 }
 
 /// Gives the place of a problem, counted from 1.
@@ -37,7 +26,7 @@ fn place(list: &ProblemList, name: &str, reason: &str) -> Option<usize> {
 
 #[test]
 fn planted_faults_of_an_upgrade_are_the_first_rows() -> Result<()> {
-    let Some(list) = list_of("cvo-upgrade/events.jsonl.zst")? else {
+    let Some(list) = list_of("cvo-upgrade/events.jsonl.zst") else {
         return Ok(());
     };
     let planted = [
@@ -78,7 +67,7 @@ fn healthy_clusters_have_no_problem() -> Result<()> {
         "okd412-sno-install-run1/events.jsonl.zst",
         "must-gather-aws48/objects.jsonl.zst",
     ] {
-        let Some(list) = list_of(file)? else {
+        let Some(list) = list_of(file) else {
             return Ok(());
         };
         let found: Vec<String> = list.problems.iter().map(Problem::sentence).collect();

@@ -448,16 +448,13 @@ impl<'a> Dependencies<'a> {
                     info.plural.as_str(),
                     "deployments" | "statefulsets" | "daemonsets"
                 );
+            if !is_workload {
+                continue;
+            }
             let objects = self.timeline.objects_of(info.id).iter();
-            let objects = objects.filter(|_| is_workload).take(MOST_WORKLOADS);
-            for &object in objects {
-                let Some(key) = self
-                    .timeline
-                    .key_of(object)
-                    .filter(|key| key.namespace == namespace)
-                else {
-                    continue;
-                };
+            let named = objects.filter_map(|&object| Some((object, self.timeline.key_of(object)?)));
+            let here = named.filter(|(_, key)| key.namespace == namespace);
+            for (object, key) in here.take(MOST_WORKLOADS) {
                 let last = self.timeline.reel().versions(object).last();
                 let body = last.and_then(|seq| read(self.timeline, *seq));
                 let labels: Option<BTreeMap<String, String>> = body.and_then(|body| {
