@@ -53,7 +53,7 @@ Errors: kubereel --help";
 pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
     let timeline = files::open_reel(&args.reel)?;
     let list = find(&timeline, screen);
-    let most = args.first.unwrap_or(usize::MAX);
+    let most = args.first.unwrap_or(list.problems.len());
     for (at, problem) in list.problems.iter().enumerate().take(most) {
         if args.output.is_json() {
             screen.json_line(&ProblemOutput::of(at + 1, problem))?;

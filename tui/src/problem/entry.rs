@@ -109,7 +109,7 @@ pub(crate) struct ProblemEntry {
     /// When it was; at least once.
     pub(crate) spots: Vec<ProblemOccurrence>,
     /// How many times more it was than there are spots.
-    pub(crate) more_spots: usize,
+    pub(crate) more_spots: u64,
     /// Who says so, those first who fail.
     pub(crate) said: Vec<RuleReport>,
     /// What else it is about, in words.
@@ -157,7 +157,10 @@ impl ProblemEntry {
 
     /// Says how long it was, or how often.
     pub(crate) fn long(&self) -> String {
-        let count = self.spots.len() + self.more_spots;
+        let count = self
+            .spots
+            .iter()
+            .fold(self.more_spots, |count, _| count + 1);
         match self.spots.first() {
             Some(spot) if count == 1 => match spot.to {
                 None => "to the end".to_owned(),

@@ -71,7 +71,8 @@ pub(crate) fn problems(
     let mut rest = making.rest;
     let mut entries = making.all;
     let order = |entry: &ProblemEntry| {
-        let place = entry.listed.unwrap_or(usize::MAX);
+        // What the reel's list does not have comes after what it has.
+        let place = (entry.listed.is_none(), entry.listed);
         let from = entry.first().map(ProblemOccurrence::key);
         (entry.rank(), place, from, entry.kind)
     };
@@ -526,7 +527,7 @@ fn listed_entry(
             ProblemClass::Disruption => LaneState::Down,
             ProblemClass::Fault | ProblemClass::Upgrade => LaneState::Bad,
         },
-        more_spots: usize::try_from(problem.count.saturating_sub(1)).unwrap_or(usize::MAX),
+        more_spots: problem.count.saturating_sub(1),
         ..unlisted(
             ProblemKind::of_sign(problem.kind),
             about,
