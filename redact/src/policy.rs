@@ -3,7 +3,8 @@
 //! Invariants:
 //!
 //! * Of an object of a kind with secret fields that cannot be parsed, nothing is kept.
-//! * Redacting twice changes nothing: an object is searched again until nothing is found, at most [`ROUNDS`] times.
+//! * Redacting twice changes nothing: what was redacted is searched again until nothing is found. After [`ROUNDS`]
+//!   searches, each text with another finding is replaced whole, so that this ends.
 //! * Nothing that leaves this module holds a secret: a finding has at most a fourth of it, and at most four letters.
 
 use crate::credentials::KnownCredentials;
@@ -23,8 +24,11 @@ use thiserror::Error;
 /// fewer names, kept values in `managedFields`, and hid images and paths under names with AUTH or KEY.
 pub const POLICY: u32 = 3;
 
-/// How often an object is searched: a replacement may uncover another secret.
+/// How often an object is searched for parts of its texts: a replacement may uncover another secret.
 const ROUNDS: usize = 4;
+
+/// How often it is searched for texts to replace whole. Once is enough, unless a text stands in the name of a field.
+const WHOLE_ROUNDS: usize = 4;
 
 /// The system returned no random bytes, without which the hashes of marks could be guessed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -99,8 +103,8 @@ impl Redactor {
         object: &'a [u8],
     ) -> Option<Cow<'a, [u8]>> {
         let mut body = Cow::Borrowed(object);
-        for _ in 0..ROUNDS {
-            let Some(edits) = self.search(resource, &body, false) else {
+        for round in 0..ROUNDS + WHOLE_ROUNDS {
+            let Some(mut edits) = self.search(resource, &body, false) else {
                 return (!self.is_closed(resource)).then(|| match body {
                     Cow::Borrowed(bytes) => self.text(bytes),
                     Cow::Owned(bytes) => Cow::Owned(self.text(&bytes).into_owned()),
@@ -108,6 +112,9 @@ impl Redactor {
             };
             if edits.is_empty() {
                 break;
+            }
+            if round >= ROUNDS {
+                edits = object::whole_strings(&body, edits, &self.marker);
             }
             self.counts.add(&edits);
             body = Cow::Owned(mark::apply(&body, &edits));
@@ -122,12 +129,16 @@ impl Redactor {
         for _ in 0..ROUNDS {
             let edits = self.search_text(&body, false);
             if edits.is_empty() {
-                break;
+                return body;
             }
             self.counts.add(&edits);
             body = Cow::Owned(mark::apply(&body, &edits));
         }
-        body
+        if self.search_text(&body, false).is_empty() {
+            body
+        } else {
+            Cow::Owned(self.marker.word(&body).into_bytes())
+        }
     }
 
     /// Gives a string without secrets, as [`Redactor::text`] does.

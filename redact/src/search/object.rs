@@ -14,7 +14,7 @@ use crate::base64;
 use crate::decoded::{self, DecodedText};
 use crate::extra::PlaceRule;
 use crate::forms::{self, ValueForm};
-use crate::mark::{self, Edit, Hint, RuleName, is_encoded_mark, is_mark};
+use crate::mark::{self, Edit, Hint, Marker, RuleName, is_encoded_mark, is_mark};
 use crate::names::{self, NameClass};
 use crate::path::{self, PathPattern, PathStep};
 use crate::secret_fields::{
@@ -162,6 +162,45 @@ pub(super) fn find_in_text(context: SearchContext<'_>, text: &[u8], depth: u8) -
         edit.path.clear();
     }
     edits
+}
+
+/// Widens each edit of a part of a string of a JSON text to the whole string.
+pub(crate) fn whole_strings(json: &[u8], edits: Vec<Edit>, marker: &Marker) -> Vec<Edit> {
+    let Ok(text) = std::str::from_utf8(json) else {
+        return edits;
+    };
+    let json = JsonText(text);
+    let mut at = 0;
+    let mut widened: Vec<Edit> = Vec::with_capacity(edits.len());
+    for mut edit in edits {
+        // The last string that begins before the edit; edits are settled, so that places ascend.
+        let around = loop {
+            let next = memchr::memchr(b'"', text.as_bytes().get(at..).unwrap_or_default());
+            let Some(open) = next.map(|next| at + next) else {
+                break None;
+            };
+            if open >= edit.place.start {
+                break None;
+            }
+            let Some(end) = json.string(open) else {
+                break None;
+            };
+            if end > edit.place.start {
+                break Some(open + 1..end - 1);
+            }
+            at = end;
+        };
+        if let Some(place) = around {
+            let secret = text.as_bytes().get(place.clone()).unwrap_or_default();
+            edit.with = marker.word(secret).into_bytes();
+            edit.hint = Hint::of(secret);
+            edit.place = place;
+        }
+        if widened.last().is_none_or(|last| last.place != edit.place) {
+            widened.push(edit);
+        }
+    }
+    widened
 }
 
 impl<'w> ObjectWalk<'w> {

@@ -27,6 +27,24 @@ fn nothing_hides_behind_odd_forms() {
 }
 
 #[test]
+fn texts_that_uncover_another_finding_with_each_search_end_as_marks() {
+    let pod = ResourceType::new("", "pods");
+    // Each replacement takes away the `>` that ended the value before the next name.
+    let found_by_fuzzing =
+        r#""ab[auth1=5[[%0A>$a+authtauBauss%0%0A>$a+authtauBauss%0A%0z.A%0z..$C|n""#;
+    redacted(&pod, found_by_fuzzing);
+    for deep in [1, 5, 20] {
+        let text = "auth1=5[%0A>$a".repeat(deep);
+        redacted(
+            &pod,
+            &format!(r#"{{"{text}":"{text}","b":["{text}",{{"c":"plain"}}]}}"#),
+        );
+        let once = redactor().text(text.as_bytes()).into_owned();
+        assert_eq!(redactor().text(&once), once.as_slice(), "{text}");
+    }
+}
+
+#[test]
 fn escapes_that_no_server_writes_hide_nothing() {
     let event = ResourceType::new("", "events");
     for (text, gone) in [
