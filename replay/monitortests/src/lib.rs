@@ -56,6 +56,7 @@ pub use interval::{
 };
 pub use interval_needs::IntervalNeeds;
 pub use junit::{JunitCase, JunitFile, JunitResult, write_junit};
+pub use known::is_platform_namespace;
 pub use outcome::{CaseOutcome, CaseVerdict, JudgedFinding};
 pub use phase::Phase;
 pub use proposal::proposed;

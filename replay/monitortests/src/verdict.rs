@@ -7,6 +7,7 @@ use crate::interval::{Interval, Intervals, Locator};
 use crate::interval_needs::IntervalNeeds;
 use kubereel_cluster::ClusterHistory;
 use kubereel_format::{RecordedAt, Seq};
+use kubereel_history::Timeline;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -272,6 +273,10 @@ pub trait MonitorTest {
     fn looks_at(&self) -> IntervalNeeds {
         IntervalNeeds::All
     }
+
+    /// Prepares for the pass over a reel; not called for a file of intervals, nor where something that
+    /// it needs is missing.
+    fn begin(&mut self, _timeline: &Timeline) {}
 
     /// Returns its watcher, if it watches objects.
     fn watcher(&mut self) -> Option<&mut dyn Watcher> {

@@ -2,7 +2,8 @@
 //!
 //! Signs are read from versions of objects (`signs`), become spans of time in one pass (`collect`),
 //! are grouped and ranked (`list`) and explained (`cause`). The same list is what the command, the
-//! screen and the observer's files show. It does not judge rules over time: `monitortests` does.
+//! screen and the observer's files show, and what `rules` makes cases of `JUnit` of. Rules over time
+//! are judged by `monitortests`.
 
 mod cause;
 mod collect;
@@ -11,6 +12,7 @@ mod event_words;
 mod list;
 mod lookup;
 mod problem;
+mod rules;
 mod sign;
 mod signs;
 mod span;
@@ -22,6 +24,7 @@ pub use problem::{
     Cause, CheckedReel, InstallationNoise, Problem, ProblemList, ProblemObject, ProblemSign,
     RolloutCount,
 };
+pub use rules::{PROBLEMS_MONITOR, monitor_tests};
 pub use sign::{ProblemClass, SignKind};
 pub use story::{ClusterPortrait, ClusterStory, StoryStep};
 pub use words::{shortened, value_text};

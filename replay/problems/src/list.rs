@@ -89,7 +89,7 @@ impl ProblemWatcher {
         Self(SignCollector::new(timeline))
     }
 
-    /// Lists the problems, after the pass.
+    /// Lists the problems, after the pass, and says what was looked at.
     pub fn finish(self, timeline: &Timeline, fed: &Fed) -> ProblemList {
         let found = self.0.finish(timeline.end());
         let unobserved = timeline.resources().iter().filter(|info| {
@@ -119,6 +119,12 @@ impl ProblemWatcher {
             rollouts,
             checked,
         }
+    }
+
+    /// Lists the problems alone.
+    pub(crate) fn problems(self, timeline: &Timeline) -> Vec<Problem> {
+        let found = self.0.finish(timeline.end());
+        ListBuilder::new(timeline, &found).build().0
     }
 }
 

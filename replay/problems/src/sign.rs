@@ -130,6 +130,49 @@ const fn grace(starting: u64, was_well: u64) -> SignGrace {
 }
 
 impl SignKind {
+    /// Every kind, in this order.
+    pub(crate) const ALL: [Self; 39] = [
+        Self::OutOfMemory,
+        Self::ImagePull,
+        Self::ContainerConfig,
+        Self::ContainerStart,
+        Self::ContainerExit,
+        Self::Unschedulable,
+        Self::Evicted,
+        Self::PodFailed,
+        Self::CreateFailed,
+        Self::VolumeMount,
+        Self::Sandbox,
+        Self::Probe,
+        Self::PodPending,
+        Self::PodTerminating,
+        Self::JobFailed,
+        Self::RolloutStuck,
+        Self::Unavailable,
+        Self::ReplicasMissing,
+        Self::Autoscaler,
+        Self::DrainHeld,
+        Self::NodeNotReady,
+        Self::NodePressure,
+        Self::NodeCordoned,
+        Self::ClaimPending,
+        Self::Volume,
+        Self::NoEndpoints,
+        Self::ApiService,
+        Self::NamespaceStuck,
+        Self::DeletionStuck,
+        Self::Certificate,
+        Self::LeaderFlapping,
+        Self::OperatorUnavailable,
+        Self::OperatorDegraded,
+        Self::ReleaseNotAccepted,
+        Self::VersionFailing,
+        Self::PoolDegraded,
+        Self::Condition,
+        Self::Events,
+        Self::ApiOutage,
+    ];
+
     /// Gives how long the sign is normal. A sign that nothing ended needs a quarter of it: what is
     /// under way at the end of a recording is seldom slow at just that moment.
     pub(crate) const fn grace(self) -> SignGrace {

@@ -534,7 +534,7 @@ fn what_was_done(report: &RunReport) -> Option<String> {
 
 const fn trust(trust: RunTrust) -> &'static str {
     match trust {
-        RunTrust::Recorded => "recorded: unobserved spans are unknown",
+        RunTrust::Recorded => "recorded: unknown where changes may be missing",
         RunTrust::Imported => "as imported: completeness is unknown",
         RunTrust::Intervals => "a file of intervals: rules that read objects are skipped",
         RunTrust::Damaged => "damaged: unreadable parts are unknown",

@@ -12,8 +12,9 @@ use kubereel_format::RecordedAt;
 use kubereel_history::Timeline;
 use kubereel_monitortests::{
     ExceptionSet, Facts, MonitorTest, MonitorTestInfo, RuleClass, RuleErrors, RuleSet, RunOptions,
-    Selection, WrittenIn, builtin, builtin_rule_files,
+    Selection, WrittenIn, builtin_rule_files,
 };
+use kubereel_problems::monitor_tests;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fs;
@@ -85,7 +86,7 @@ impl Suite {
     /// Gives all monitortests, new. A rule of the user's takes the place of a built-in one of its id.
     pub(super) fn every_test(&self) -> Vec<Box<dyn MonitorTest>> {
         let own = self.own.tests();
-        let mut tests = builtin();
+        let mut tests = monitor_tests();
         tests.retain(|test| own.iter().all(|own| own.about().id != test.about().id));
         tests.extend(own);
         tests

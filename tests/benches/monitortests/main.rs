@@ -20,8 +20,9 @@ use anyhow::{Context as _, Result, ensure};
 use kubereel_history::Timeline;
 use kubereel_monitortests::{
     CaseVerdict as Verdict, ExceptionSet, MonitorTest, RuleSet, RunOptions as Asked, RunReport,
-    Selection, builtin, builtin_rule_files, run_reel,
+    Selection, builtin_rule_files, run_reel,
 };
+use kubereel_problems::monitor_tests;
 use rustix::time::{ClockId, clock_gettime};
 use std::path::Path;
 use std::process::Command;
@@ -79,7 +80,7 @@ fn row(tests: &str, reel: &Path) -> Result<()> {
 fn show(tests: &str, reel: &Path) -> Result<()> {
     let rules = RuleSet::read(builtin_rule_files())?;
     let chosen: Vec<Box<dyn MonitorTest>> = match tests {
-        "all" => builtin(),
+        "all" => monitor_tests(),
         "rules" => rules.tests(),
         "intervals" => Vec::new(),
         _ => rules.naive_tests(),

@@ -13,8 +13,9 @@ use kubereel_format::RecordedAt;
 use kubereel_import::ImportOptions;
 use kubereel_monitortests::{
     CaseVerdict, ExceptionSet, Inapplicability, RuleClass, RunOptions, RunReport, Selection,
-    builtin, run_reel,
+    run_reel,
 };
+use kubereel_problems::monitor_tests;
 use std::collections::BTreeSet;
 
 const PAGE: &str = include_str!("../../../docs/healthy-clusters.md");
@@ -30,7 +31,7 @@ fn judged(reel: &Reel, classes: &[RuleClass]) -> RunReport {
         exceptions: &exceptions,
         now: None,
     };
-    run_reel(&reel.timeline, builtin(), &asked, |_seq| {})
+    run_reel(&reel.timeline, monitor_tests(), &asked, |_seq| {})
 }
 
 fn failed(report: &RunReport) -> BTreeSet<String> {
@@ -109,7 +110,7 @@ fn what_went_wrong_in_the_upgrade_fails_and_what_its_simulation_left_out_is_poli
 }
 
 #[test]
-fn of_the_moments_of_upgrades_one_fails() {
+fn of_the_moments_of_upgrades_two_fail() {
     let Some(folder) = oc_folder() else {
         return;
     };
@@ -117,7 +118,8 @@ fn of_the_moments_of_upgrades_one_fails() {
     assert_eq!(scenarios.len(), 13, "{scenarios:?}");
     for scenario in &scenarios {
         let expected: &[&str] = match scenario.as_str() {
-            "ocpbugs-60768" => &["operator-degraded"],
+            "ocpbugs-60768" => &["operator-degraded", "pool-degraded"],
+            "4.16.0-ec2-control-plane-updated-pdb-prohibits-draining" => &["pool-degraded"],
             _ => &[],
         };
         check(scenario, &oc_reel(&folder, scenario), expected, &[]);

@@ -10,8 +10,9 @@ use kubereel_history::{Timeline, timetext};
 use kubereel_import::{ImportOptions, import};
 use kubereel_monitortests::{
     CaseOutcome as Outcome, ExceptionSet, JunitFile, RunName, RunOptions as Asked, RunReport,
-    Selection, builtin, run_reel, write_junit,
+    Selection, run_reel, write_junit,
 };
+use kubereel_problems::monitor_tests;
 use kubereel_tests::scenario::{Expected, Monitored, Verdict};
 
 fn run(scenario: &Monitored, on: &BTreeSet<&str>) -> Result<RunReport> {
@@ -27,7 +28,7 @@ fn run(scenario: &Monitored, on: &BTreeSet<&str>) -> Result<RunReport> {
         exceptions: &exceptions,
         now: None,
     };
-    Ok(run_reel(&timeline, builtin(), &asked, |_seq| {}))
+    Ok(run_reel(&timeline, monitor_tests(), &asked, |_seq| {}))
 }
 
 /// A case's name without `[Monitor:…]` and `[Jira:…]`.

@@ -6,8 +6,9 @@ use kubereel_history::{Timeline, timetext};
 use kubereel_import::{ImportOptions, import};
 use kubereel_monitortests::{
     CaseOutcome as Outcome, CaseVerdict as Verdict, ExceptionSet, RunOptions as Asked, RunReport,
-    Selection, TestFinding as Finding, builtin, run_reel,
+    Selection, TestFinding as Finding, run_reel,
 };
+use kubereel_problems::monitor_tests;
 use kubereel_tests::shared_data::shared_data;
 
 /// How much the decompressor may look back, in powers of two.
@@ -36,7 +37,12 @@ fn run(file: &str) -> Result<Option<RunReport>> {
         exceptions: &exceptions,
         now: None,
     };
-    Ok(Some(run_reel(&timeline, builtin(), &asked, |_seq| {})))
+    Ok(Some(run_reel(
+        &timeline,
+        monitor_tests(),
+        &asked,
+        |_seq| {},
+    )))
 }
 
 /// All findings of a rule, with the case and by time.

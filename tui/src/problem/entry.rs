@@ -338,11 +338,11 @@ impl ProblemKind {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kubereel_monitortests::builtin;
+    use kubereel_problems::monitor_tests;
 
     #[test]
     fn the_rules_that_are_named_here_exist() {
-        let ids: Vec<String> = builtin()
+        let ids: Vec<String> = monitor_tests()
             .iter()
             .map(|test| test.about().id.clone())
             .collect();

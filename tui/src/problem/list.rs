@@ -7,7 +7,9 @@ use crate::subject::NamedObject;
 use kubereel_format::{RecordedAt, ResourceId, Seq};
 use kubereel_history::{Timeline, UnobservedReason, harmless};
 use kubereel_monitortests::Phase;
-use kubereel_problems::{Cause, Problem, ProblemClass, ProblemList, ProblemObject};
+use kubereel_problems::{
+    Cause, PROBLEMS_MONITOR, Problem, ProblemClass, ProblemList, ProblemObject,
+};
 use std::collections::BTreeMap;
 
 /// The most entries; those that matter most are kept.
@@ -610,7 +612,15 @@ fn finding_entry(making: &mut ProblemCollector<'_>, finding: &ReportedFinding) {
         rule: finding.rule.clone(),
         test: finding.test.clone(),
         verdict: finding.verdict,
-        lines: finding.message.clone(),
+        // The reel's own list says the same.
+        lines: if finding
+            .test
+            .starts_with(&format!("[Monitor:{PROBLEMS_MONITOR}]"))
+        {
+            Vec::new()
+        } else {
+            finding.message.clone()
+        },
     };
     match kind {
         ProblemKind::Written => making.write(entry, said),

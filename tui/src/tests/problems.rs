@@ -12,8 +12,9 @@ use kubereel_format::{RecordedAt, Seq};
 use kubereel_history::Timeline;
 use kubereel_monitortests::{
     CaseOutcome as Outcome, CaseVerdict, ExceptionSet, RunOptions as Asked, RunReport, RunTrust,
-    Selection, builtin, run_reel,
+    Selection, run_reel,
 };
+use kubereel_problems::monitor_tests;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
@@ -326,7 +327,7 @@ fn findings(timeline: &Timeline) -> Findings {
         exceptions: &exceptions,
         now: None,
     };
-    let report = run_reel(timeline, builtin(), &asked, |_| {});
+    let report = run_reel(timeline, monitor_tests(), &asked, |_| {});
     let count = |wanted: &[CaseVerdict]| wanted.iter().map(|one| report.count(*one)).sum();
     Findings {
         all: report.outcomes.iter().flat_map(of_case).collect(),

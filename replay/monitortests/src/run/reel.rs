@@ -116,7 +116,10 @@ impl InProgress {
                 .filter(|test| asked.selection.has(test.about()));
             gathering.keep(&Kept::of(all.map(|test| test.looks_at())));
         }
-        let chosen = choose(tests, asked.selection, |test| missing(test, &unseen));
+        let mut chosen = choose(tests, asked.selection, |test| missing(test, &unseen));
+        for one in chosen.iter_mut().filter(|one| one.missing.is_none()) {
+            one.test.begin(timeline);
+        }
         Self {
             unseen,
             chosen,

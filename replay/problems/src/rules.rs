@@ -1,0 +1,527 @@
+//! The problems as monitor tests: one for each kind of sign, for JUnit and for the exit code of a run.
+//!
+//! - All tests of a run share one reading of the reel: the first that begins owns the watcher, and the
+//!   first that judges makes the list.
+//! - A problem fails the rule of the sign that names it. Its other signs, what another problem explains,
+//!   and what upstream's rules judge with limits of their own only flake: they are shown, so that no rule
+//!   passes over them. What was planned is no finding.
+
+use crate::list::ProblemWatcher;
+use crate::problem::{Problem, ProblemObject, ProblemSign};
+use crate::sign::{ProblemClass, SignKind};
+use crate::words::shortened;
+use kubereel_format::{RecordedAt, ResourceInfo};
+use kubereel_history::{Timeline, harmless, timetext};
+use kubereel_monitortests::{
+    AppliesTo, CaseGap, ClusterKind, FindingSubject, Interest, IntervalNeeds, JudgeContext,
+    MonitorTest, MonitorTestInfo, Needs, RuleClass, Seen, Severity, TestCase, TestFinding, Watcher,
+    WrittenIn, builtin, is_platform_namespace,
+};
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// The name of the monitor test that the rules are of.
+pub const PROBLEMS_MONITOR: &str = "problems";
+
+/// The most letters of a reason, and of a message.
+const MOST_REASON: usize = 120;
+const MOST_MESSAGE: usize = 1_000;
+
+/// A drain that a budget held for less, and a release that was retrieved at last within it, fail nothing.
+const SHORT_WAIT: Duration = Duration::from_mins(10);
+
+/// Returns every monitor test of the program, new: the built-in ones and those of the problems.
+pub fn monitor_tests() -> Vec<Box<dyn MonitorTest>> {
+    let mut tests = builtin();
+    let shared = Rc::new(RefCell::new(SharedReading::Waiting));
+    for kind in SignKind::ALL {
+        if let Some((id, junit, resources)) = rule(kind) {
+            tests.push(Box::new(ProblemTest {
+                kind,
+                resources,
+                about: about(kind, id, junit),
+                shared: Rc::clone(&shared),
+                watcher: None,
+            }));
+        }
+    }
+    tests
+}
+
+/// How far the common reading of a run is.
+#[derive(Debug)]
+enum SharedReading {
+    /// No test watches.
+    Waiting,
+    /// A test of the run feeds the watcher.
+    Reading(Box<ProblemWatcher>),
+    /// The problems, in the order of their ranks.
+    Done(Vec<Problem>),
+}
+
+/// The watcher of the test that feeds the common reading.
+#[derive(Debug)]
+struct SharedWatcher(Rc<RefCell<SharedReading>>);
+
+impl Watcher for SharedWatcher {
+    fn interests(&self) -> Vec<Interest> {
+        match &*self.0.borrow() {
+            SharedReading::Reading(watcher) => watcher.interests(),
+            SharedReading::Waiting | SharedReading::Done(_) => Vec::new(),
+        }
+    }
+
+    fn seen(&mut self, seen: &Seen<'_>) {
+        if let SharedReading::Reading(watcher) = &mut *self.0.borrow_mut() {
+            watcher.seen(seen);
+        }
+    }
+}
+
+/// The monitor test of one kind of sign.
+struct ProblemTest {
+    kind: SignKind,
+    resources: RuleResources,
+    about: MonitorTestInfo,
+    shared: Rc<RefCell<SharedReading>>,
+    watcher: Option<SharedWatcher>,
+}
+
+impl MonitorTest for ProblemTest {
+    fn about(&self) -> &MonitorTestInfo {
+        &self.about
+    }
+
+    fn in_words(&self) -> Vec<String> {
+        let grace = self.kind.grace();
+        let mut words = vec![
+            "It fails for each problem of `kubereel problems` that a sign of this kind names."
+                .to_owned(),
+        ];
+        if grace.starting.as_secs() > 0 {
+            words.push(format!(
+                "A sign is a problem after {} s, and after {} s on an object that was well before.",
+                grace.starting.as_secs(),
+                grace.was_well.as_secs()
+            ));
+        }
+        words.push(
+            "Other signs of a problem and consequences of another one flake; a planned disruption is no finding."
+                .to_owned(),
+        );
+        words
+    }
+
+    fn needs(&self) -> Needs {
+        Needs {
+            objects: self
+                .resources
+                .first()
+                .map(ToString::to_string)
+                .into_iter()
+                .collect(),
+            ..Needs::default()
+        }
+    }
+
+    fn looks_at(&self) -> IntervalNeeds {
+        IntervalNeeds::None
+    }
+
+    fn begin(&mut self, timeline: &Timeline) {
+        let mut shared = self.shared.borrow_mut();
+        if matches!(*shared, SharedReading::Waiting) {
+            *shared = SharedReading::Reading(Box::new(ProblemWatcher::new(timeline)));
+            self.watcher = Some(SharedWatcher(Rc::clone(&self.shared)));
+        }
+    }
+
+    fn watcher(&mut self) -> Option<&mut dyn Watcher> {
+        let watcher = self.watcher.as_mut()?;
+        Some(watcher)
+    }
+
+    fn judge(&mut self, scene: &JudgeContext<'_>) -> Vec<TestCase> {
+        let mut case = TestCase {
+            junit: self.about.junit.clone(),
+            ..TestCase::default()
+        };
+        let Some(cluster) = scene.cluster else {
+            case.skipped = Some("a file of intervals has no objects".to_owned());
+            return vec![case];
+        };
+        let timeline = cluster.timeline();
+        let mut shared = self.shared.borrow_mut();
+        let problems = match std::mem::replace(&mut *shared, SharedReading::Waiting) {
+            SharedReading::Reading(watcher) => watcher.problems(timeline),
+            SharedReading::Done(problems) => problems,
+            SharedReading::Waiting => Vec::new(),
+        };
+        let judged = JudgedProblems {
+            timeline,
+            all: &problems,
+            is_openshift: scene.facts.is_openshift(),
+        };
+        case.findings = judged.findings(self.kind);
+        *shared = SharedReading::Done(problems);
+        if case.findings.is_empty() {
+            case.dark = self.gaps(scene);
+        }
+        vec![case]
+    }
+}
+
+impl ProblemTest {
+    /// Gives the times in which a problem could have been missed. What any object can show is not seen
+    /// where any resource was not.
+    fn gaps(&self, scene: &JudgeContext<'_>) -> Vec<CaseGap> {
+        let watched = scene.dark.iter().filter(|(resource, _)| {
+            if self.resources.is_empty() {
+                let plural = resource.split('.').next().unwrap_or_default();
+                !matches!(plural, "events" | "leases")
+            } else {
+                self.resources.contains(&resource.as_str())
+            }
+        });
+        watched.flat_map(|(_, gaps)| gaps.iter().cloned()).collect()
+    }
+}
+
+/// The problems of a reel, to make findings of.
+struct JudgedProblems<'a> {
+    timeline: &'a Timeline,
+    all: &'a [Problem],
+    is_openshift: bool,
+}
+
+impl JudgedProblems<'_> {
+    /// Makes a finding of each problem that the kind names, and of each that has such a sign besides.
+    fn findings(&self, kind: SignKind) -> Vec<TestFinding> {
+        let unplanned = self.all.iter().filter(|problem| !problem.is_planned);
+        unplanned
+            .filter_map(|problem| {
+                if problem.kind == kind {
+                    return Some(self.of_problem(problem));
+                }
+                let sign = problem.signs.iter().find(|sign| sign.kind == kind)?;
+                Some(self.of_sign(problem, sign))
+            })
+            .collect()
+    }
+
+    fn of_problem(&self, problem: &Problem) -> TestFinding {
+        let is_lenient = problem.consequence_of.is_some()
+            || self.is_openshift && is_judged_upstream(problem)
+            || is_short_wait(problem);
+        TestFinding {
+            subject: self.subject(&problem.object),
+            severity: if is_lenient {
+                Severity::Flake
+            } else {
+                Severity::Fail
+            },
+            from: problem.from.at,
+            to: problem.to,
+            reason: problem.reason.clone(),
+            message: self.message(problem),
+            seq: Some(problem.from.seq),
+        }
+    }
+
+    /// Makes a finding of a sign beside the one that names its problem, which is judged by that one.
+    fn of_sign(&self, problem: &Problem, sign: &ProblemSign) -> TestFinding {
+        let mut parts = vec![shortened(&sign.message, MOST_MESSAGE)];
+        if sign.object != problem.object {
+            parts.push(format!("shown by {}", harmless(&sign.object.label())));
+        }
+        let reason = shortened(&problem.reason, MOST_REASON);
+        parts.push(format!("part of the problem {reason}"));
+        parts.retain(|part| !part.is_empty());
+        TestFinding {
+            subject: self.subject(&problem.object),
+            severity: Severity::Flake,
+            from: sign.from.at,
+            to: sign.to,
+            reason: sign.reason.clone(),
+            message: parts.join("; "),
+            seq: Some(sign.from.seq),
+        }
+    }
+
+    fn subject(&self, object: &ProblemObject) -> FindingSubject {
+        let infos = self.timeline.resources().iter();
+        let info = infos
+            .into_iter()
+            .find(|info| Some(info.id) == object.resource);
+        FindingSubject {
+            resource: info.map_or_else(String::new, ResourceInfo::qualified),
+            namespace: object.namespace.clone(),
+            name: object.name.clone(),
+            ..FindingSubject::default()
+        }
+    }
+
+    fn message(&self, problem: &Problem) -> String {
+        let mut parts = vec![shortened(&problem.message, MOST_MESSAGE)];
+        if problem.count > 1 {
+            parts.push(format!("{} times", problem.count));
+        }
+        if let Some(since) = problem.unknown_since {
+            parts.push(format!(
+                "whether it ended is not known, changes may be missing since {}",
+                timetext::rfc3339(since)
+            ));
+        }
+        let by = problem.consequence_of.and_then(|by| self.all.get(by));
+        parts.extend(by.map(|by| format!("a consequence of {}", harmless(&by.object.label()))));
+        parts.extend(problem.causes.first().map(|cause| {
+            let at = timetext::rfc3339(cause.at.at);
+            format!("at {at} before: {}", cause.sentence())
+        }));
+        parts.retain(|part| !part.is_empty());
+        parts.join("; ")
+    }
+}
+
+/// Tells whether something that is there to make others wait, or is tried again, soon let them go on.
+fn is_short_wait(problem: &Problem) -> bool {
+    let most = i64::try_from(SHORT_WAIT.as_micros()).unwrap_or(i64::MAX);
+    let is_short = |to: RecordedAt| to.micros_since(problem.from.at) < most;
+    matches!(
+        problem.kind,
+        SignKind::DrainHeld | SignKind::ReleaseNotAccepted
+    ) && problem.to.is_some_and(is_short)
+}
+
+/// Tells whether upstream has rules for such a problem of an OpenShift cluster: theirs is the verdict.
+fn is_judged_upstream(problem: &Problem) -> bool {
+    match problem.kind {
+        SignKind::OutOfMemory
+        | SignKind::ImagePull
+        | SignKind::ContainerConfig
+        | SignKind::ContainerStart
+        | SignKind::ContainerExit
+        | SignKind::Sandbox
+        | SignKind::Probe
+        | SignKind::Events => is_platform_namespace(&problem.object.namespace),
+        SignKind::NodeNotReady | SignKind::NodePressure => true,
+        _ => false,
+    }
+}
+
+/// The resources that show a sign, first the one without which nothing is known; none if any object can.
+type RuleResources = &'static [&'static str];
+
+/// Gives the id of the rule of a kind of sign, its name in `JUnit`, and what it reads; `None` where
+/// upstream has rules for all of it.
+#[expect(clippy::too_many_lines, reason = "a table with a row for each kind")]
+const fn rule(kind: SignKind) -> Option<(&'static str, &'static str, RuleResources)> {
+    const PODS: RuleResources = &["pods"];
+    const EVENTS: RuleResources = &["events"];
+    const NODES: RuleResources = &["nodes"];
+    const WORKLOADS: RuleResources = &["deployments.apps", "statefulsets.apps", "daemonsets.apps"];
+    const VERSIONS: RuleResources = &["clusterversions.config.openshift.io"];
+    Some(match kind {
+        SignKind::OutOfMemory => (
+            "container-out-of-memory",
+            "containers should not be killed for lack of memory",
+            PODS,
+        ),
+        SignKind::ImagePull => (
+            "image-pull",
+            "the images of containers should be pulled",
+            PODS,
+        ),
+        SignKind::ContainerConfig => (
+            "container-config",
+            "the ConfigMaps, Secrets and keys that containers refer to should exist",
+            PODS,
+        ),
+        SignKind::ContainerStart => ("container-start", "containers should start", PODS),
+        SignKind::ContainerExit => (
+            "container-exit",
+            "containers should not exit with an error",
+            PODS,
+        ),
+        SignKind::Unschedulable => ("pod-unschedulable", "Pods should be scheduled", PODS),
+        SignKind::Evicted => (
+            "pod-evicted",
+            "Pods should not be evicted, preempted or rejected",
+            PODS,
+        ),
+        SignKind::PodFailed => ("pod-failed", "Pods should not fail", PODS),
+        SignKind::CreateFailed => (
+            "pod-creation",
+            "controllers should be able to create Pods",
+            EVENTS,
+        ),
+        SignKind::VolumeMount => (
+            "volume-mount",
+            "volumes should be attached and mounted",
+            EVENTS,
+        ),
+        SignKind::Sandbox => (
+            "pod-network",
+            "the network of Pods should be set up",
+            EVENTS,
+        ),
+        SignKind::Probe => ("container-probe", "probes should not fail for long", PODS),
+        SignKind::PodPending => ("pod-pending", "Pods should not stay Pending", PODS),
+        SignKind::PodTerminating => (
+            "pod-terminating",
+            "Pods should end after their deletion",
+            PODS,
+        ),
+        SignKind::JobFailed => ("job-failed", "Jobs should not fail", &["jobs.batch"]),
+        SignKind::RolloutStuck => (
+            "rollout-stuck",
+            "rollouts should make progress",
+            &["deployments.apps"],
+        ),
+        SignKind::Unavailable => (
+            "workload-unavailable",
+            "workloads should have the available replicas that they must have",
+            WORKLOADS,
+        ),
+        SignKind::ReplicasMissing => (
+            "workload-replicas",
+            "workloads should have the replicas that are wanted",
+            WORKLOADS,
+        ),
+        SignKind::Autoscaler => (
+            "autoscaler",
+            "autoscalers should be able to scale",
+            &["horizontalpodautoscalers.autoscaling"],
+        ),
+        SignKind::DrainHeld => (
+            "drain-held",
+            "disruption budgets should not hold drains for long",
+            NODES,
+        ),
+        SignKind::NodeNotReady => ("node-not-ready", "Nodes should be ready", NODES),
+        SignKind::NodePressure => (
+            "node-pressure",
+            "Nodes should not run out of a resource",
+            NODES,
+        ),
+        SignKind::NodeCordoned => (
+            "node-cordoned",
+            "Nodes should not be unschedulable for long",
+            NODES,
+        ),
+        SignKind::ClaimPending => (
+            "claim-pending",
+            "claims should be bound",
+            &["persistentvolumeclaims"],
+        ),
+        SignKind::Volume => (
+            "volume-failed",
+            "volumes should not be lost or fail",
+            &["persistentvolumes"],
+        ),
+        SignKind::NoEndpoints => (
+            "service-endpoints",
+            "Services should have ready endpoints",
+            &["endpointslices.discovery.k8s.io", "services"],
+        ),
+        SignKind::ApiService => (
+            "api-service",
+            "aggregated APIs should be available",
+            &["apiservices.apiregistration.k8s.io"],
+        ),
+        SignKind::NamespaceStuck => (
+            "namespace-terminating",
+            "namespaces should be removed after their deletion",
+            &["namespaces"],
+        ),
+        SignKind::DeletionStuck => (
+            "deletion-stuck",
+            "objects should be removed after their deletion",
+            &[],
+        ),
+        SignKind::Certificate => (
+            "certificate-expiring",
+            "certificates should be renewed before they expire",
+            &[],
+        ),
+        SignKind::LeaderFlapping => (
+            "leader-flapping",
+            "leaders should not change again and again",
+            &["leases.coordination.k8s.io"],
+        ),
+        SignKind::ReleaseNotAccepted => (
+            "release-accepted",
+            "the releases of updates should be retrieved and accepted",
+            VERSIONS,
+        ),
+        SignKind::VersionFailing => (
+            "cluster-version-failing",
+            "the cluster version operator should not fail",
+            VERSIONS,
+        ),
+        SignKind::PoolDegraded => (
+            "pool-degraded",
+            "pools of Nodes should not be degraded",
+            &["machineconfigpools.machineconfiguration.openshift.io"],
+        ),
+        SignKind::Condition => (
+            "condition-not-met",
+            "the conditions of objects should say that they are well",
+            &[],
+        ),
+        SignKind::Events => (
+            "warnings-repeat",
+            "Warning Events should not repeat again and again",
+            EVENTS,
+        ),
+        SignKind::ApiOutage => ("api-outage", "the API server should answer", &[]),
+        // `operator-available` and `operator-degraded` judge every operator.
+        SignKind::OperatorUnavailable | SignKind::OperatorDegraded => return None,
+    })
+}
+
+fn about(kind: SignKind, id: &str, junit: &str) -> MonitorTestInfo {
+    let class = match kind.class() {
+        ProblemClass::Fault => RuleClass::Fault,
+        ProblemClass::Disruption => RuleClass::Disruption,
+        ProblemClass::Upgrade => RuleClass::Upgrade,
+    };
+    MonitorTestInfo {
+        id: id.to_owned(),
+        monitor: PROBLEMS_MONITOR.to_owned(),
+        junit: junit.to_owned(),
+        description: format!("No problem is of the kind {}.", kind.as_str()),
+        owner: "kubereel".to_owned(),
+        origin: "docs/problems.md".to_owned(),
+        is_flake_only: kind == SignKind::Events,
+        class,
+        applies_to: AppliesTo {
+            cluster: match class {
+                RuleClass::Upgrade => ClusterKind::OpenShift,
+                _ => ClusterKind::Any,
+            },
+            ..AppliesTo::default()
+        },
+        written_in: WrittenIn::Rust,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn each_kind_is_judged_by_one_rule_with_an_id_of_its_own() {
+        let all = monitor_tests();
+        let ids: BTreeSet<&str> = all.iter().map(|test| test.about().id.as_str()).collect();
+        assert_eq!(ids.len(), all.len(), "ids are unique");
+        let own = all
+            .iter()
+            .filter(|test| test.about().monitor == PROBLEMS_MONITOR);
+        assert_eq!(own.count(), SignKind::ALL.len() - 2);
+        assert!(SignKind::ALL.is_sorted_by(|one, next| one < next));
+        assert_eq!(SignKind::ALL.last(), Some(&SignKind::ApiOutage));
+    }
+}
