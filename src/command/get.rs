@@ -1,52 +1,78 @@
 //! `kubereel get`: the state of objects at a moment, asked for and printed as by kubectl.
 
+use crate::command::manifests;
 use crate::command::object_query::{self, TargetObject};
 use crate::command_error::{CommandError, Exit};
 use crate::progress::ProgressReporter;
 use crate::screen::Console;
 use crate::table::TextTable;
+use crate::words::count;
 use crate::{arguments, files};
+use form::{GetFormat, ObjectPrinter};
 use kubereel_format::ResourceInfo;
 use kubereel_history::{
-    Certainty, ColumnRoom, Cut, LabelColumns, LabelSelector, ListForm, ListWriter, Moment,
-    ObjectFilter, ObjectForm, ObjectVersion, QueryError, ResourceColumns, ResourceSnapshot,
-    Timeline, harmless, name_of, write_json, write_yaml,
+    Certainty, Cut, FieldSelector, LabelSelector, ListForm, ListWriter, Moment, ObjectFilter,
+    ObjectForm, ObjectVersion, QueryError, ResourceColumns, ResourceSnapshot, SelectError,
+    SortField, Timeline, harmless, name_of, write_json, write_yaml,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::io::Write as _;
 use std::path::PathBuf;
+
+mod form;
+mod watch;
 
 /// Show objects as they were at a moment
 ///
 /// Resources are named as for kubectl: plural, singular, short name, kind, plural.group or
-/// plural.version.group.
+/// plural.version.group; several with commas; or a category, such as all.
 #[derive(Debug, clap::Args)]
 #[command(after_help = after_help())]
+#[expect(clippy::struct_excessive_bools, reason = "flags are booleans")]
 pub(crate) struct Args {
     /// The reel
     #[arg(value_name = "REEL")]
     pub(crate) reel: PathBuf,
-    /// The resource, with or without a name
-    #[arg(value_name = "RESOURCE[/NAME]")]
-    pub(crate) resource: String,
-    /// Names of objects; all objects if none is given
-    #[arg(value_name = "NAME")]
-    pub(crate) names: Vec<String>,
-    /// Namespace of the objects
-    #[arg(short, long, value_name = "NS", default_value = "default")]
-    pub(crate) namespace: String,
+    /// The objects: RESOURCE[,RESOURCE…], RESOURCE NAME…, or RESOURCE/NAME…
+    #[arg(value_name = "RESOURCE[/NAME]", required_unless_present = "filename")]
+    pub(crate) objects: Vec<String>,
+    /// The objects of a manifest, in YAML or JSON: a file, a directory, or - for stdin; repeatable
+    #[arg(short, long, value_name = "FILE", conflicts_with_all = ["objects", "selector", "field_selector", "all_namespaces"])]
+    pub(crate) filename: Vec<PathBuf>,
+    /// Namespace of the objects; default: "default", or the namespace in the manifest
+    #[arg(short, long, value_name = "NS")]
+    pub(crate) namespace: Option<String>,
     /// List objects of all namespaces
     #[arg(short = 'A', long, conflicts_with = "namespace")]
     pub(crate) all_namespaces: bool,
     /// Only objects whose labels match, as for kubectl: a=b,c!=d,e in (f,g),!h
     #[arg(short = 'l', long, value_name = "SELECTOR", default_value = "")]
     pub(crate) selector: LabelSelector,
+    /// Only objects whose fields match: status.phase=Running; any field of the object
+    #[arg(long, value_name = "SELECTOR", default_value = "")]
+    pub(crate) field_selector: FieldSelector,
     /// Show the state at this time
     #[arg(long, value_name = "TIME", default_value = "end", value_parser = arguments::read_moment, allow_hyphen_values = true)]
     pub(crate) at: Moment,
-    /// Output format; default: a table
-    #[arg(short, long, value_name = "FORM")]
+    /// Show the state at --from, and then each change up to --to, with its time
+    #[arg(short, long, conflicts_with_all = ["at", "sort_by", "filename"])]
+    pub(crate) watch: bool,
+    /// Where --watch begins; default: start
+    #[arg(long, value_name = "TIME", requires = "watch", value_parser = arguments::read_moment, allow_hyphen_values = true)]
+    pub(crate) from: Option<Moment>,
+    /// Where --watch ends; default: end
+    #[arg(long, value_name = "TIME", requires = "watch", value_parser = arguments::read_moment, allow_hyphen_values = true)]
+    pub(crate) to: Option<Moment>,
+    /// Output format; default: a table. One of json, yaml, name, wide, jsonpath=TEMPLATE, jsonpath-file=FILE,
+    /// custom-columns=NAME:PATH,…, custom-columns-file=FILE
+    #[arg(short, long, value_name = "FORM", value_parser = form::read)]
     pub(crate) output: Option<GetFormat>,
+    /// Sort by this field: .metadata.name
+    #[arg(long, value_name = "PATH")]
+    pub(crate) sort_by: Option<SortField>,
+    /// Succeed where a named object does not exist
+    #[arg(long)]
+    pub(crate) ignore_not_found: bool,
     /// Keep metadata.managedFields in JSON and YAML
     #[arg(long)]
     pub(crate) show_managed_fields: bool,
@@ -55,6 +81,8 @@ pub(crate) struct Args {
     pub(crate) no_headers: bool,
     #[command(flatten)]
     pub(crate) labels: LabelArgs,
+    #[command(flatten)]
+    ignored: IgnoredArgs,
 }
 
 /// The columns of labels.
@@ -68,14 +96,16 @@ pub(crate) struct LabelArgs {
     pub(crate) show_labels: bool,
 }
 
-/// The form of the answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum GetFormat {
-    Json,
-    Yaml,
-    Name,
-    /// A table with additional columns
-    Wide,
+/// What kubectl takes and a recording has no use for.
+#[derive(Clone, Debug, Default, clap::Args)]
+struct IgnoredArgs {
+    #[arg(long, hide = true)]
+    chunk_size: Option<u64>,
+    #[arg(long, hide = true, num_args = 0..=1, default_missing_value = "true")]
+    server_print: Option<String>,
+    /// Every row of --watch has its event.
+    #[arg(long, hide = true, requires = "watch")]
+    output_watch_events: bool,
 }
 
 fn after_help() -> String {
@@ -83,8 +113,12 @@ fn after_help() -> String {
         "\
 Examples:
   kubereel get run.reel pods -A                          at the end of the recording
-  kubereel get run.reel po -n web -l app=shop --at 14:02
-  kubereel get run.reel deploy/shop -n web --at +12m30s -o yaml
+  kubereel get run.reel po,deploy -n web -l app=shop --at 14:02
+  kubereel get run.reel all -n web --at +12m30s
+  kubereel get run.reel deploy/shop svc/shop -n web -o yaml
+  kubereel get run.reel pods -A --field-selector status.phase!=Running --sort-by .spec.nodeName
+  kubereel get run.reel pods -A -o custom-columns=NAME:.metadata.name,NODE:.spec.nodeName
+  kubereel get run.reel pods -n web --watch --from 14:02 --to 14:05
   kubereel get run.reel clusteroperators --at rv:118204 -o json
 
 {}",
@@ -104,170 +138,299 @@ pub(crate) fn answer(
     args: &Args,
     screen: &mut Console,
 ) -> Result<Exit, CommandError> {
-    let (resource, names) = object_query::names(&args.resource, &args.names)?;
-    if !names.is_empty() && !args.selector.is_empty() {
-        let both = "names cannot be combined with a label selector";
-        return Err(CommandError::usage(both));
-    }
-    let recorded = object_query::find_resource(timeline, resource)?;
+    let printer = ObjectPrinter::of(args.output.as_ref())?;
     let cut = arguments::resolve(timeline, args.at)?;
-    let resource = timeline.resource_at(recorded, cut);
-    let is_bound = resource.namespaced && !args.all_namespaces;
-    let namespace = is_bound.then_some(args.namespace.as_str());
-    let filter = ObjectFilter {
-        namespace,
-        names: &names,
-    };
-    let mut state = timeline.as_of(resource.id, cut, &filter);
-    if !state.certainty.has_state() {
-        return Err(object_query::no_state(timeline, resource, &state));
+    let targets = targets(timeline, args, cut)?;
+    if args.watch {
+        return watch::run(timeline, args, &targets, &printer, screen);
     }
-    let held = std::mem::take(&mut state.objects);
-    let mut held = timeline
-        .labelled(held, cut, &args.selector)
-        .map_err(CommandError::reel)?;
-    // Named objects come in the order of the names, as from kubectl.
-    held.sort_by_key(|held| names.iter().position(|name| *name == held.name));
-    screen.aside(object_query::header(
-        timeline,
-        &state,
-        cut,
-        screen.err_paint(),
-    ))?;
-    let answer = GetAnswer {
-        timeline,
-        resource,
-        state: &state,
-        cut,
-        held: &held,
-        is_single: names.len() == 1
-            && held.len() == 1
-            && namespace.is_some() == resource.namespaced,
-        shows_namespace: resource.namespaced && args.all_namespaces,
-    };
-    answer.print(args, screen)?;
-    if let Some(error) = answer.not_found(&names, namespace) {
-        screen.finish()?;
-        return Err(error);
+    let mut answers = Vec::new();
+    let mut exit = Exit::Yes;
+    for target in &targets {
+        match GetAnswer::of(timeline, args, target, cut) {
+            Ok(answer) => answers.push(answer),
+            Err(error) if targets.len() == 1 => return Err(error),
+            Err(error) => {
+                exit = worse(exit, error.exit());
+                screen.aside(format!("error: {}", error.message()))?;
+            }
+        }
     }
-    if held.is_empty() {
+    for line in headers(timeline, &answers, screen) {
+        screen.aside(line)?;
+    }
+    let is_several = targets.len() > 1;
+    print(timeline, args, &printer, &answers, is_several, screen)?;
+    let not_found = answers.iter().filter(|_| !args.ignore_not_found);
+    for error in not_found.filter_map(|answer| answer.not_found(timeline)) {
+        if answers.len() == 1 {
+            screen.finish()?;
+            return Err(error);
+        }
+        exit = worse(exit, error.exit());
+        screen.aside(format!("error: {}", error.message()))?;
+    }
+    let is_named = targets.iter().any(|target| !target.names.is_empty());
+    if !is_named && answers.iter().all(|answer| answer.held.is_empty()) {
+        let namespace = targets
+            .first()
+            .and_then(|target| target.namespace.as_deref());
         let place = namespace.map_or_else(String::new, |only| format!(" in {only} namespace"));
         screen.aside(format!("No resources found{}.", harmless(&place)))?;
     }
-    Ok(match state.certainty {
-        Certainty::Known { .. } | Certainty::ReadBack { .. } | Certainty::Imported { .. } => {
-            Exit::Yes
-        }
-        Certainty::Damaged { .. } => Exit::Reel,
-        _ => Exit::Unknown,
-    })
+    Ok(answers.iter().fold(exit, |exit, answer| {
+        worse(exit, object_query::exit_of(&answer.state.certainty))
+    }))
 }
 
-/// What was found, and where.
-struct GetAnswer<'a> {
-    timeline: &'a Timeline,
+/// Says when the states are from and how certain they are; those that are complete together.
+fn headers(timeline: &Timeline, answers: &[GetAnswer<'_>], screen: &Console) -> Vec<String> {
+    let header = |answer: &GetAnswer<'_>| {
+        object_query::header(timeline, &answer.state, answer.cut, screen.err_paint())
+    };
+    if let [answer] = answers {
+        return vec![header(answer)];
+    }
+    let is_proven = |answer: &&GetAnswer<'_>| answer.state.certainty.is_proven();
+    let proven = answers.iter().filter(is_proven).count();
+    let mut lines: Vec<String> = answers
+        .iter()
+        .filter(|answer| !is_proven(answer))
+        .map(|answer| format!("{} {}", answer.target.resource.qualified(), header(answer)))
+        .collect();
+    if let Some(first) = answers.iter().find(is_proven) {
+        let at = timeline.written(first.state.at);
+        let resources = count(proven, "resource");
+        let trust = screen.err_paint().good("complete");
+        lines.insert(0, format!("at {at} · {resources} {trust}"));
+    }
+    lines
+}
+
+/// Gives the exit that says more of what is missing.
+fn worse(one: Exit, other: Exit) -> Exit {
+    let rank = |exit: Exit| match exit {
+        Exit::Yes => 0,
+        Exit::No => 1,
+        Exit::Unknown => 2,
+        Exit::Reel => 3,
+        _ => 4,
+    };
+    if rank(other) > rank(one) { other } else { one }
+}
+
+/// A resource, and which of its objects are asked for.
+pub(super) struct GetTarget<'a> {
     resource: &'a ResourceInfo,
-    state: &'a ResourceSnapshot,
-    cut: Cut,
-    held: &'a [ObjectVersion],
-    is_single: bool,
+    names: Vec<String>,
+    /// `None` for those of all namespaces, and for cluster-scoped ones.
+    namespace: Option<String>,
     shows_namespace: bool,
+}
+
+impl GetTarget<'_> {
+    fn filter(&self) -> ObjectFilter<'_> {
+        ObjectFilter {
+            namespace: self.namespace.as_deref(),
+            names: &self.names,
+        }
+    }
+}
+
+/// The resources of `all` in kubectl, in its order, for a recording that has no categories.
+const ALL: [&str; 10] = [
+    "pods",
+    "replicationcontrollers",
+    "services",
+    "daemonsets.apps",
+    "deployments.apps",
+    "replicasets.apps",
+    "statefulsets.apps",
+    "horizontalpodautoscalers.autoscaling",
+    "cronjobs.batch",
+    "jobs.batch",
+];
+
+/// Finds what is asked for.
+fn targets<'a>(
+    timeline: &'a Timeline,
+    args: &Args,
+    cut: Cut,
+) -> Result<Vec<GetTarget<'a>>, CommandError> {
+    let target = |resource: &'a ResourceInfo, names: Vec<String>, namespace: &str| {
+        let resource = timeline.resource_at(resource, cut);
+        let is_bound = resource.namespaced && !args.all_namespaces;
+        GetTarget {
+            resource,
+            names,
+            namespace: is_bound.then(|| namespace.to_owned()),
+            shows_namespace: resource.namespaced && args.all_namespaces,
+        }
+    };
+    let mut targets: Vec<GetTarget<'a>> = Vec::new();
+    for object in manifests::named_objects(&args.filename, args.namespace.as_deref())? {
+        let resource = object_query::find_resource(timeline, &object.resource())?;
+        targets.push(target(resource, vec![object.name], &object.namespace));
+    }
+    if !args.filename.is_empty() {
+        return Ok(targets);
+    }
+    let namespace = args.namespace.as_deref().unwrap_or("default");
+    for (spelt, names) in object_query::named_resources(&args.objects)? {
+        let selects = !args.selector.is_empty() || !args.field_selector.is_empty();
+        if !names.is_empty() && selects {
+            let both = "names cannot be combined with a selector";
+            return Err(CommandError::usage(both));
+        }
+        let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
+        for resource in resources(timeline, spelt)? {
+            let known = targets
+                .iter_mut()
+                .find(|known| known.resource.id == resource.id && !known.names.is_empty());
+            // Several names of one resource are one table.
+            match known {
+                Some(known) => known.names.extend(names.iter().cloned()),
+                None => targets.push(target(resource, names.clone(), namespace)),
+            }
+        }
+    }
+    Ok(targets)
+}
+
+/// Finds a resource, or those of a category.
+fn resources<'a>(
+    timeline: &'a Timeline,
+    spelt: &str,
+) -> Result<Vec<&'a ResourceInfo>, CommandError> {
+    let place = |info: &ResourceInfo| {
+        let name = info.qualified();
+        ALL.iter()
+            .position(|known| *known == name)
+            .unwrap_or(ALL.len())
+    };
+    if let Err(SelectError::UnknownResource { .. }) = timeline.resources().find(spelt) {
+        let all = timeline.resources().iter();
+        let mut of_category: Vec<&ResourceInfo> = all
+            .filter(|info| {
+                info.categories.iter().any(|category| category == spelt)
+                    || spelt == "all" && place(info) < ALL.len()
+            })
+            .collect();
+        of_category.sort_by_key(|info| (place(info), info.qualified()));
+        if !of_category.is_empty() {
+            return Ok(of_category);
+        }
+    }
+    object_query::find_resource(timeline, spelt).map(|info| vec![info])
+}
+
+/// What was found of one resource, and where.
+struct GetAnswer<'a> {
+    target: &'a GetTarget<'a>,
+    state: ResourceSnapshot,
+    cut: Cut,
+    held: Vec<ObjectVersion>,
 }
 
 /// How many objects of a list are held at once. Each batch reads the blocks anew in which its objects
 /// lie.
 const AT_ONCE: usize = 16_384;
 
-impl GetAnswer<'_> {
-    /// Prints the answer in the form that was asked for.
-    fn print(&self, args: &Args, screen: &mut Console) -> Result<(), CommandError> {
-        match args.output {
-            None | Some(GetFormat::Wide) => self.print_columns(args, screen),
-            Some(GetFormat::Name) => self
-                .held
-                .iter()
-                .try_for_each(|held| screen.line(harmless(&name_of(self.resource, &held.name)))),
-            Some(form @ (GetFormat::Json | GetFormat::Yaml)) => {
-                let asked_for_names = !args.names.is_empty() || args.resource.contains('/');
-                if asked_for_names && self.held.is_empty() {
-                    return Ok(());
-                }
-                self.print_objects(args, form, screen)
-            }
-        }
-    }
-
-    /// Prints the object, or the list of all: some at a time, so that a large state needs no large
-    /// memory.
-    fn print_objects(
-        &self,
+impl<'a> GetAnswer<'a> {
+    fn of(
+        timeline: &Timeline,
         args: &Args,
-        output: GetFormat,
-        screen: &mut Console,
-    ) -> Result<(), CommandError> {
-        let form = ObjectForm {
-            shows_managed_fields: args.show_managed_fields,
-        };
-        if let ([one], true) = (self.held, self.is_single) {
-            let held = std::slice::from_ref(one);
-            let objects = self.each(held, screen, form, |_, object| object)?;
-            return objects
-                .iter()
-                .try_for_each(|object| print_value(object, output, screen));
+        target: &'a GetTarget<'a>,
+        cut: Cut,
+    ) -> Result<Self, CommandError> {
+        let resource = target.resource;
+        let mut cut = cut;
+        let mut state = timeline.as_of(resource.id, cut, &target.filter());
+        // The first record comes before the first list: the start is the first state that is known.
+        if let (Moment::Start, Certainty::BeforeFirst { first: Some(first) }) =
+            (args.at, &state.certainty)
+        {
+            cut = arguments::resolve(timeline, Moment::Time(*first))?;
+            state = timeline.as_of(resource.id, cut, &target.filter());
         }
-        let list_form = if output == GetFormat::Yaml {
-            ListForm::Yaml
-        } else {
-            ListForm::Json
-        };
-        let failed = |error| CommandError::output(&error);
-        let mut list = ListWriter::begin(list_form, screen.out()).map_err(failed)?;
-        for some in self.held.chunks(AT_ONCE) {
-            let items = self.each(some, screen, form, |_, object| list_form.item(object))?;
-            for item in items {
-                list.item(&item.map_err(failed)?, screen.out())
-                    .map_err(failed)?;
-            }
+        if !state.certainty.has_state() {
+            return Err(object_query::no_state(timeline, resource, &state));
         }
-        list.end(screen.out()).map_err(failed)
+        let held = std::mem::take(&mut state.objects);
+        let mut held = timeline
+            .labelled(held, cut, &args.selector)
+            .map_err(CommandError::reel)?;
+        let form = ObjectForm::default();
+        if !args.field_selector.is_empty() {
+            let are_selected = read(
+                timeline,
+                target,
+                &held,
+                cut,
+                form,
+                &mut |_| {},
+                |_, object| args.field_selector.matches(&object),
+            )?;
+            let mut are_selected = are_selected.into_iter();
+            held.retain(|_| are_selected.next().unwrap_or_default());
+        }
+        // Named objects come in the order of the names, as from kubectl.
+        let names = &target.names;
+        held.sort_by_key(|held| names.iter().position(|name| *name == held.name));
+        if let Some(field) = &args.sort_by {
+            let keys = read(
+                timeline,
+                target,
+                &held,
+                cut,
+                form,
+                &mut |_| {},
+                |_, object| field.of(&object),
+            )?;
+            let mut sorted: Vec<_> = keys.into_iter().zip(held).collect();
+            sorted.sort_by(|(one, _), (other, _)| one.compare(other));
+            held = sorted.into_iter().map(|(_, held)| held).collect();
+        }
+        Ok(Self {
+            target,
+            state,
+            cut,
+            held,
+        })
     }
 
-    /// Makes something of each object, in the form in which it is shown.
+    /// Makes something of each of some objects, in the form in which it is shown.
     fn each<T: Send>(
         &self,
-        held: &[ObjectVersion],
-        screen: &Console,
+        timeline: &Timeline,
+        some: &[ObjectVersion],
         form: ObjectForm,
+        screen: &Console,
         make: impl Fn(&ObjectVersion, Value) -> T + Sync,
     ) -> Result<Vec<T>, CommandError> {
-        let total = held.len();
-        let mut progress = ProgressReporter::begin("reading", total, screen.is_err_terminal());
+        let mut progress = ProgressReporter::begin("reading", some.len(), screen.is_err_terminal());
         let mut reached = |done| progress.reached(done);
-        let rows = self
-            .timeline
-            .read_each(held, self.cut, &mut reached, |held, body| {
-                let object = form.of(body, self.resource);
-                let object = object.map_err(|source| QueryError::Body {
-                    seq: held.seq,
-                    source,
-                })?;
-                Ok(make(held, object))
-            });
-        rows.map_err(CommandError::reel)
+        read(
+            timeline,
+            self.target,
+            some,
+            self.cut,
+            form,
+            &mut reached,
+            make,
+        )
     }
-}
 
-impl GetAnswer<'_> {
     /// Makes the error of names that were not found.
-    fn not_found(&self, names: &[String], namespace: Option<&str>) -> Option<CommandError> {
+    fn not_found(&self, timeline: &Timeline) -> Option<CommandError> {
         let is_absent = |name: &&String| !self.held.iter().any(|held| held.name == **name);
-        let absent: Vec<&String> = names.iter().filter(is_absent).collect();
+        let absent: Vec<&String> = self.target.names.iter().filter(is_absent).collect();
         if absent.is_empty() {
             return None;
         }
         let quoted: Vec<String> = absent.iter().map(|name| format!("{name:?}")).collect();
-        let at = self.timeline.written(self.state.at);
-        let resource = self.resource.qualified();
+        let at = timeline.written(self.state.at);
+        let resource = self.target.resource.qualified();
         let exit = match self.state.certainty {
             Certainty::Known { .. } | Certainty::ReadBack { .. } => Exit::No,
             Certainty::Damaged { .. } => Exit::Reel,
@@ -277,59 +440,180 @@ impl GetAnswer<'_> {
         let error = CommandError::new(exit, message);
         let explain = |error, name: &String| {
             let target = TargetObject {
-                resource: self.resource,
-                namespace: namespace.unwrap_or_default(),
+                resource: self.target.resource,
+                namespace: self.target.namespace.as_deref().unwrap_or_default(),
                 name: name.clone(),
             };
-            target.explained(error, self.timeline)
+            target.explained(error, timeline)
         };
         Some(absent.into_iter().fold(error, explain))
     }
 }
 
-fn print_value(value: &Value, form: GetFormat, screen: &mut Console) -> Result<(), CommandError> {
-    let written = if form == GetFormat::Yaml {
-        let mut text = String::new();
-        write_yaml(&mut text, value).map_err(CommandError::io)?;
-        screen.out().write_all(text.as_bytes())
-    } else {
-        write_json(screen.out(), value)
+fn read<T: Send>(
+    timeline: &Timeline,
+    target: &GetTarget<'_>,
+    held: &[ObjectVersion],
+    cut: Cut,
+    form: ObjectForm,
+    reached: &mut dyn FnMut(u64),
+    make: impl Fn(&ObjectVersion, Value) -> T + Sync,
+) -> Result<Vec<T>, CommandError> {
+    let rows = timeline.read_each(held, cut, reached, |held, body| {
+        let object = form.of(body, target.resource);
+        let object = object.map_err(|source| QueryError::Body {
+            seq: held.seq,
+            source,
+        })?;
+        Ok(make(held, object))
+    });
+    rows.map_err(CommandError::reel)
+}
+
+/// Prints the answers in the form that was asked for.
+fn print(
+    timeline: &Timeline,
+    args: &Args,
+    printer: &ObjectPrinter,
+    answers: &[GetAnswer<'_>],
+    is_several: bool,
+    screen: &mut Console,
+) -> Result<(), CommandError> {
+    let form = ObjectForm {
+        shows_managed_fields: args.show_managed_fields,
+    };
+    let is_named = answers.iter().any(|answer| !answer.target.names.is_empty());
+    let is_empty = answers.iter().all(|answer| answer.held.is_empty());
+    match printer {
+        ObjectPrinter::Table | ObjectPrinter::Custom(_) => {
+            return print_tables(timeline, args, printer, answers, is_several, screen);
+        }
+        ObjectPrinter::Name => {
+            for answer in answers {
+                for held in &answer.held {
+                    screen.line(harmless(&name_of(answer.target.resource, &held.name)))?;
+                }
+            }
+            return Ok(());
+        }
+        _ if is_named && is_empty => return Ok(()),
+        _ => {}
+    }
+    // One object by its name is itself, and not a list of one.
+    if let [answer] = answers
+        && let [one] = answer.held.as_slice()
+        && answer.target.names.len() == 1
+        && answer.target.namespace.is_some() == answer.target.resource.namespaced
+    {
+        let one = std::slice::from_ref(one);
+        let objects = answer.each(timeline, one, form, screen, |_, object| object)?;
+        return objects
+            .iter()
+            .try_for_each(|object| print_value(object, printer, screen));
+    }
+    let list_form = match printer {
+        ObjectPrinter::Yaml => ListForm::Yaml,
+        ObjectPrinter::Template(template) => {
+            let mut items = Vec::new();
+            for answer in answers {
+                items
+                    .extend(answer.each(timeline, &answer.held, form, screen, |_, object| object)?);
+            }
+            let list = json!({
+                "apiVersion": "v1", "kind": "List", "metadata": {"resourceVersion": ""}, "items": items,
+            });
+            let written = template.written(&list);
+            return write!(screen.out(), "{written}").map_err(|error| CommandError::output(&error));
+        }
+        _ => ListForm::Json,
+    };
+    let failed = |error| CommandError::output(&error);
+    let mut list = ListWriter::begin(list_form, screen.out()).map_err(failed)?;
+    for answer in answers {
+        // Some at a time, so that a large state needs no large memory.
+        for some in answer.held.chunks(AT_ONCE) {
+            let items = answer.each(timeline, some, form, screen, |_, object| {
+                list_form.item(object)
+            })?;
+            for item in items {
+                list.item(&item.map_err(failed)?, screen.out())
+                    .map_err(failed)?;
+            }
+        }
+    }
+    list.end(screen.out()).map_err(failed)
+}
+
+fn print_value(
+    value: &Value,
+    printer: &ObjectPrinter,
+    screen: &mut Console,
+) -> Result<(), CommandError> {
+    let written = match printer {
+        ObjectPrinter::Yaml => {
+            let mut text = String::new();
+            write_yaml(&mut text, value).map_err(CommandError::io)?;
+            screen.out().write_all(text.as_bytes())
+        }
+        ObjectPrinter::Template(template) => {
+            let written = template.written(value);
+            screen.out().write_all(written.as_bytes())
+        }
+        _ => write_json(screen.out(), value),
     };
     written.map_err(|error| CommandError::output(&error))
 }
 
-impl GetAnswer<'_> {
-    /// Prints a row for each object.
-    fn print_columns(&self, args: &Args, screen: &mut Console) -> Result<(), CommandError> {
-        if self.held.is_empty() {
-            return Ok(());
+/// Prints a table for each resource, with a blank line between; where there are several, names say of
+/// which resource they are.
+fn print_tables(
+    timeline: &Timeline,
+    args: &Args,
+    printer: &ObjectPrinter,
+    answers: &[GetAnswer<'_>],
+    is_several: bool,
+    screen: &mut Console,
+) -> Result<(), CommandError> {
+    let is_custom = matches!(printer, ObjectPrinter::Custom(_));
+    let labels = args.label_columns();
+    let mut table = TextTable::default();
+    for (place, answer) in answers
+        .iter()
+        .filter(|one| !one.held.is_empty())
+        .enumerate()
+    {
+        if place > 0 && !is_custom {
+            screen.table(&std::mem::take(&mut table))?;
+            screen.line("")?;
         }
-        let room = match args.output {
-            Some(GetFormat::Wide) => ColumnRoom::Wide,
-            _ => ColumnRoom::Narrow,
-        };
-        let columns = ResourceColumns::of(self.timeline, self.resource, self.cut, room)
+        let resource = answer.target.resource;
+        let columns = ResourceColumns::of(timeline, resource, answer.cut, args.room())
             .map_err(CommandError::reel)?;
-        let labels = LabelColumns {
-            own: args.labels.label_columns.clone(),
-            shows_all: args.labels.show_labels,
+        let row = |namespace: &str, cells: Vec<String>, labels: Vec<String>| -> Vec<String> {
+            let namespace = answer.target.shows_namespace.then(|| namespace.to_owned());
+            namespace.into_iter().chain(cells).chain(labels).collect()
         };
-        let mut table = TextTable::default();
-        if !args.no_headers {
-            table.push(self.row("NAMESPACE", columns.names(), labels.names()));
+        match printer {
+            _ if args.no_headers => {}
+            ObjectPrinter::Custom(_) if place > 0 => {}
+            ObjectPrinter::Custom(custom) => table.push(custom.names()),
+            _ => table.push(row("NAMESPACE", columns.names(), labels.names())),
         }
-        let rows = self.each(self.held, screen, ObjectForm::default(), |held, object| {
-            let cells = columns.row(&object, self.state.at);
-            self.row(&held.namespace, cells, labels.row(&object))
+        let at = answer.state.at;
+        let form = ObjectForm::default();
+        let rows = answer.each(timeline, &answer.held, form, screen, |held, object| {
+            if let ObjectPrinter::Custom(custom) = printer {
+                return custom.row(&object);
+            }
+            let mut cells = columns.row(&object, at);
+            if let Some(name) = cells.first_mut().filter(|_| is_several) {
+                *name = harmless(&name_of(resource, &held.name)).into_owned();
+            }
+            row(&held.namespace, cells, labels.row(&object))
         })?;
         for row in rows {
             table.push(row);
         }
-        screen.table(&table)
     }
-
-    fn row(&self, namespace: &str, cells: Vec<String>, labels: Vec<String>) -> Vec<String> {
-        let namespace = self.shows_namespace.then(|| namespace.to_owned());
-        namespace.into_iter().chain(cells).chain(labels).collect()
-    }
+    screen.table(&table)
 }

@@ -15,6 +15,7 @@ pub(crate) mod install;
 pub(crate) mod intervals;
 mod live_line;
 pub(crate) mod man;
+mod manifests;
 pub(crate) mod mark;
 pub(crate) mod object_query;
 pub(crate) mod observe;

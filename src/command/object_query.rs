@@ -38,6 +38,44 @@ pub(crate) fn names<'a>(
     Ok((resource, names))
 }
 
+/// Resources, and the names if there are any.
+pub(crate) type NamedResources<'a> = Vec<(&'a str, Vec<&'a str>)>;
+
+/// Takes words apart as kubectl does: `pods`, `pods,nodes`, `pods a b`, `pods/a nodes/b`.
+pub(crate) fn named_resources(words: &[String]) -> Result<NamedResources<'_>, CommandError> {
+    let slashes = words.iter().filter(|word| word.contains('/')).count();
+    let found: NamedResources<'_> = if slashes == 0 {
+        let mut words = words.iter().map(String::as_str);
+        let resources = words.next().unwrap_or_default();
+        let names: Vec<&str> = words.collect();
+        resources
+            .split(',')
+            .map(|resource| (resource, names.clone()))
+            .collect()
+    } else if slashes == words.len() {
+        let parted = words.iter().filter_map(|word| word.split_once('/'));
+        parted
+            .map(|(resource, name)| (resource, vec![name]))
+            .collect()
+    } else {
+        return Err(CommandError::usage(
+            "names are given in two forms: use RESOURCE/NAME… or RESOURCE NAME…",
+        ));
+    };
+    let is_odd = |name: &&str| name.is_empty() || name.contains('/');
+    let is_empty = |resource: &str, names: &[&str]| resource.is_empty() || names.iter().any(is_odd);
+    if found
+        .iter()
+        .any(|(resource, names)| is_empty(resource, names))
+    {
+        return Err(
+            CommandError::usage("a resource and its names must not be empty")
+                .hint("for example: pods/web-0"),
+        );
+    }
+    Ok(found)
+}
+
 /// Gives the exit code of an answer that can be trusted so far.
 pub(crate) const fn exit_of(certainty: &Certainty) -> Exit {
     match certainty {

@@ -197,10 +197,9 @@ fn a_name_that_names_nothing_gets_the_nearest() {
         .code(1)
         .says("not found at")
         .says("hint: did you mean etcd?");
-    kubereel(&["get", DEMO, "pods,co"])
+    kubereel(&["diff", DEMO, "pods,co", "--from", "start", "--to", "end"])
         .code(2)
-        .says("only one resource is supported")
-        .says("hint: for example: kubereel get");
+        .says("only one resource is supported");
 }
 
 #[test]
@@ -228,6 +227,12 @@ fn words_that_make_no_sense_are_wrong_usage() {
         &["get", reel.path(), "pods", "a", "-l", "app=x"],
         &["get", reel.path(), "pods", "-l", "app in"],
         &["get", reel.path(), "pods", "-A", "-n", "web"],
+        &["get", reel.path(), "pods", "-o", "jsonpath={.a"],
+        &["get", reel.path(), "pods", "-o", "custom-columns=A"],
+        &["get", reel.path(), "pods", "-o", "go-template={{.}}"],
+        &["get", reel.path(), "pods", "--sort-by", "{"],
+        &["get", reel.path(), "pods", "--from", "start"],
+        &["get", reel.path(), "pods,deployments", "--watch"],
         &["get", reel.path()],
         &["nonsense"],
         &["export", reel.path(), "-o", "parquet"],

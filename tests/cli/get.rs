@@ -243,7 +243,7 @@ fn a_moment_inside_a_gap_says_so_and_ends_with_its_own_code() {
 #[test]
 fn what_is_not_known_is_not_guessed() {
     let reel = pods_with_gap();
-    let ran = kubereel(&["get", reel.path(), "pods", "--at", "start"])
+    let ran = kubereel(&["get", reel.path(), "pods", "--at", "+0s"])
         .code(4)
         .says("error: pods are not known at 14:00:00.000Z yet")
         .says("--at 14:00:01.000Z");
@@ -328,4 +328,112 @@ fn custom_resources_print_the_columns_of_their_definition_at_the_moment() {
         "NAME   STATE   SIZE\na      up      3\n"
     );
     assert_eq!(get("14:00:02", &[]), "NAME   AGE\na      2s\n");
+}
+
+#[test]
+fn the_start_is_the_first_known_state() {
+    let reel = pods_with_gap();
+    let ran = kubereel(&["get", reel.path(), "pods", "--at", "start", "-o", "name"]).code(0);
+    assert_eq!(ran.out, "pod/a\n");
+    ran.says("at 14:00:01.000Z");
+}
+
+#[test]
+fn forms_are_those_of_kubectl() {
+    let reel = pods_with_gap();
+    let pods = |more: &[&str]| {
+        let args = ["get", reel.path(), "pods", "-A", "--at", "14:00:05"];
+        kubereel(&[&args[..], more].concat()).ok()
+    };
+    assert_eq!(pods(&["-o", "jsonpath={.items[*].metadata.name}"]), "a b");
+    assert_eq!(
+        pods(&["-o", "custom-columns=N:.metadata.name,X:.spec.none"]),
+        "N     X\na     <none>\nb     <none>\n"
+    );
+    assert_eq!(
+        pods(&["-o", "name", "--sort-by", "{.metadata.resourceVersion}"]),
+        "pod/b\npod/a\n"
+    );
+    assert_eq!(
+        pods(&["-o", "name", "--field-selector", "metadata.namespace!=web"]),
+        "pod/a\n"
+    );
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).expect("written");
+        path.display().to_string()
+    };
+    let template = file("t", "{range .items[*]}{.metadata.name};{end}\n");
+    assert_eq!(pods(&["-o", &format!("jsonpath-file={template}")]), "a;b;");
+    let columns = file("c", "N\n.metadata.name\n");
+    assert_eq!(
+        pods(&[
+            "-o",
+            &format!("custom-columns-file={columns}"),
+            "--no-headers"
+        ]),
+        "a\nb\n"
+    );
+    let manifest = file(
+        "m.yaml",
+        "kind: Pod\napiVersion: v1\nmetadata: {name: b, namespace: web}\n",
+    );
+    let args = [
+        "get",
+        reel.path(),
+        "-f",
+        &manifest,
+        "--at",
+        "14:00:05",
+        "-o",
+        "name",
+    ];
+    assert_eq!(kubereel(&args).ok(), "pod/b\n");
+    let args = ["get", reel.path(), "pods", "nothing", "--ignore-not-found"];
+    assert_eq!(kubereel(&args).ok(), "");
+}
+
+#[test]
+fn several_resources_are_tables_whose_names_say_which() {
+    let reel = pods_with_gap();
+    let ran = kubereel(&["get", reel.path(), "pods,deployments", "-A", "--no-headers"])
+        .code(4)
+        .says("error: deployments.apps are not known");
+    assert_eq!(ran.out, "default   pod/a   0/0         0     60m\n");
+    kubereel(&["get", reel.path(), "all", "-A"]).code(4);
+    kubereel(&["get", reel.path(), "pod/a", "deployments"])
+        .code(2)
+        .says("names are given in two forms");
+}
+
+#[test]
+fn a_watch_prints_each_change_with_its_time_and_what_may_be_missing() {
+    let reel = pods_with_gap();
+    let args = ["get", reel.path(), "pods", "-A", "--watch"];
+    let ran = kubereel(&args).code(4).says("changes may be missing");
+    assert_eq!(
+        ran.out,
+        "TIME            EVENT      NAMESPACE   NAME   READY   STATUS   RESTARTS   AGE\n\
+         14:00:01.000Z   ADDED      default     a      0/0              0          60m\n\
+         14:00:03.000Z   ADDED      web         b      0/0              0          60m\n\
+         14:00:05.000Z   MODIFIED   default     a      0/0              0          60m\n\
+         14:00:07.000Z   DELETED    web         b      0/0              0          60m\n\
+         14:00:12.000Z   MODIFIED   default     a      0/0              0          60m\n\
+         14:00:15.000Z   MODIFIED   default     a      0/0              0          60m\n"
+    );
+    // What no longer matches is deleted for who watches it.
+    let more = [
+        "-l",
+        "app=x",
+        "-o",
+        "custom-columns=N:.metadata.name",
+        "--to",
+        "14:00:06",
+    ];
+    let out = kubereel(&[&args[..], &more].concat()).out;
+    assert_eq!(
+        out,
+        "TIME            EVENT     N\n14:00:01.000Z   ADDED     a\n14:00:05.000Z   DELETED   a\n"
+    );
 }

@@ -40,7 +40,10 @@ pub use changes::{
     SegmentKind, WordSegment, words,
 };
 pub use cluster_events::{EventContent, EventLog, EventQuestion, LoggedEvent, Regarding};
-pub use columns::{ColumnRoom, LabelColumns, ResourceColumns};
+pub use columns::{
+    ColumnRoom, CustomColumns, JsonPathTemplate, LabelColumns, ResourceColumns, SortField, SortKey,
+    TemplateError,
+};
 pub use coverage::{
     Certainty, Coverage, CoveredFrom, GapJudgement, GapOutcome, ImportedFrom, LostChange,
     RecordedGap, UnobservedEffect, UnobservedReason, UnobservedSpan,

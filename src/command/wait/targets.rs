@@ -1,19 +1,13 @@
 //! The objects that `kubereel wait` waits for: by name, by a selector when they first exist, or from manifests.
 
-use super::{Args, WaitObjects};
-use crate::command::object_query::{TargetObject, find_resource};
+use super::Args;
+use crate::arguments;
+use crate::command::manifests::named_objects;
+use crate::command::object_query::{self, NamedResources, TargetObject, find_resource};
 use crate::command_error::CommandError;
-use crate::words::Amount as _;
-use crate::{arguments, files};
 use kubereel_format::{EventType, ResourceInfo, Seq};
-use kubereel_history::{
-    Cut, MAX_MANIFEST, ManifestObject, ObjectFilter, ObjectForm, ObjectVersion, Timeline, WaitFor,
-    WaitSpan, manifest_objects,
-};
+use kubereel_history::{Cut, ObjectFilter, ObjectForm, ObjectVersion, Timeline, WaitFor, WaitSpan};
 use std::collections::BTreeSet;
-use std::fs::{self, File};
-use std::io::{self, Read as _};
-use std::path::{Path, PathBuf};
 
 /// One name that is waited for.
 pub(crate) struct WaitTarget<'a> {
@@ -24,16 +18,14 @@ pub(crate) struct WaitTarget<'a> {
     pub(super) span: WaitSpan,
 }
 
-/// Resources, and the names if there are any.
-type NamedResources<'a> = Vec<(&'a str, Vec<&'a str>)>;
-
 /// Finds the objects.
 pub(super) fn find<'a>(
     timeline: &'a Timeline,
     args: &'a Args,
 ) -> Result<Vec<WaitTarget<'a>>, CommandError> {
     let mut targets = Vec::new();
-    for object in manifest_names(&args.which)? {
+    let which = &args.which;
+    for object in named_objects(&which.filename, which.namespace.as_deref())? {
         let place = TargetSearch::of(timeline, args, &object.resource())?;
         if place.resource.group != object.group {
             let written = format!("{}/{}", object.resource(), object.name);
@@ -70,7 +62,7 @@ pub(super) fn are_known(timeline: &Timeline, args: &Args) -> Result<bool, Comman
     Ok(true)
 }
 
-/// Takes the words apart as kubectl does.
+/// Takes the words apart, and refuses what leaves open which objects are meant.
 fn named_resources(args: &Args) -> Result<NamedResources<'_>, CommandError> {
     let wrong = |message: &str| {
         CommandError::usage(message)
@@ -82,40 +74,7 @@ fn named_resources(args: &Args) -> Result<NamedResources<'_>, CommandError> {
         return Err(wrong("--all cannot be combined with -l"));
     }
     let chooses = args.which.all || chooses_labels || chooses_fields;
-    let mut words = args.which.objects.iter().map(String::as_str);
-    let first = words.next().unwrap_or_default();
-    let names: Vec<&str> = words.collect();
-    let has_slash = args.which.objects.iter().filter(|word| word.contains('/'));
-    let found: NamedResources<'_> = match has_slash.count() {
-        0 => {
-            let resources = first.split(',');
-            resources
-                .map(|resource| (resource, names.clone()))
-                .collect()
-        }
-        slashes if slashes == args.which.objects.len() => {
-            let parted = args
-                .which
-                .objects
-                .iter()
-                .filter_map(|word| word.split_once('/'));
-            parted
-                .map(|(resource, name)| (resource, vec![name]))
-                .collect()
-        }
-        _ => {
-            return Err(wrong(
-                "names are given in two forms: use RESOURCE/NAME… or RESOURCE NAME…",
-            ));
-        }
-    };
-    let is_odd = |name: &&str| name.is_empty() || name.contains('/');
-    if found
-        .iter()
-        .any(|(resource, names)| resource.is_empty() || names.iter().any(is_odd))
-    {
-        return Err(wrong("a resource and its names must not be empty"));
-    }
+    let found = object_query::named_resources(&args.which.objects)?;
     let is_named = found.iter().any(|(_, names)| !names.is_empty());
     if is_named && chooses {
         return Err(wrong("names cannot be combined with a selector or --all"));
@@ -304,77 +263,4 @@ impl<'a> TargetSearch<'a> {
         }
         Ok(matching)
     }
-}
-
-/// The endings of files in a folder that are read, as kubectl does.
-const ENDINGS: [&str; 3] = ["json", "yaml", "yml"];
-
-/// Reads the objects that manifests name, each with the namespace in which it is looked for.
-fn manifest_names(which: &WaitObjects) -> Result<Vec<ManifestObject>, CommandError> {
-    let mut objects = Vec::new();
-    for given in &which.filename {
-        for path in files(given)? {
-            let bytes = bytes(&path)?;
-            let read = manifest_objects(&bytes)
-                .map_err(|error| CommandError::usage(format!("{}: {error}", path.display())))?;
-            for mut object in read {
-                object.namespace = placed(which, &object)?;
-                objects.push(object);
-            }
-        }
-    }
-    Ok(objects)
-}
-
-/// Gives the namespace of an object: that of its manifest, and -n must not say another.
-fn placed(which: &WaitObjects, object: &ManifestObject) -> Result<String, CommandError> {
-    match &which.namespace {
-        Some(given) if !object.namespace.is_empty() && *given != object.namespace => {
-            let (own, name) = (&object.namespace, &object.name);
-            let message =
-                format!("the namespace of {name} is {own}, which does not match -n {given}");
-            Err(CommandError::usage(message).hint(format!("use -n {own}, or omit -n")))
-        }
-        _ if object.namespace.is_empty() => Ok(which.namespace().to_owned()),
-        _ => Ok(object.namespace.clone()),
-    }
-}
-
-/// Gives the files of a folder in their order, or the file itself.
-fn files(given: &Path) -> Result<Vec<PathBuf>, CommandError> {
-    if given.to_str().is_some_and(|text| text.contains("://")) {
-        let message = format!("{}: URLs are not supported", given.display());
-        return Err(CommandError::usage(message).hint("download it first"));
-    }
-    if !given.is_dir() {
-        return Ok(vec![given.to_owned()]);
-    }
-    let failed = |error: io::Error| files::cannot_read(&error, given);
-    let mut files = Vec::new();
-    for entry in fs::read_dir(given).map_err(failed)? {
-        let path = entry.map_err(failed)?.path();
-        let ending = path.extension().and_then(|ending| ending.to_str());
-        if ending.is_some_and(|ending| ENDINGS.contains(&ending)) {
-            files.push(path);
-        }
-    }
-    files.sort();
-    if files.is_empty() {
-        let message = format!("{}: no manifest in this directory", given.display());
-        return Err(CommandError::usage(message)
-            .hint(format!("files ending in .{} are read", ENDINGS.join(", ."))));
-    }
-    Ok(files)
-}
-
-fn bytes(path: &Path) -> Result<Vec<u8>, CommandError> {
-    let most = MAX_MANIFEST.get().saturating_add(1);
-    let mut bytes = Vec::new();
-    let read = if path == Path::new("-") {
-        io::stdin().lock().take(most).read_to_end(&mut bytes)
-    } else {
-        File::open(path).and_then(|file| file.take(most).read_to_end(&mut bytes))
-    };
-    read.map_err(|error| files::cannot_read(&error, path))?;
-    Ok(bytes)
 }

@@ -1,4 +1,4 @@
-//! What all built-in monitortests take over a reel, as it grows, beside an evaluation of every event.
+//! What all built-in monitortests, and the rules about problems alone, take over a reel, as it grows, beside an evaluation of every event.
 //!
 //! `cargo bench -p kubereel-tests --bench monitortests`. The reels are those of the queries' benchmark.
 //! `KUBEREEL_BENCH_SIZES` (for example `100000,300000,1000000`) asks for other sizes,
@@ -22,7 +22,7 @@ use kubereel_monitortests::{
     CaseVerdict as Verdict, ExceptionSet, MonitorTest, RuleSet, RunOptions as Asked, RunReport,
     Selection, builtin_rule_files, run_reel,
 };
-use kubereel_problems::monitor_tests;
+use kubereel_problems::{PROBLEMS_MONITOR, monitor_tests};
 use rustix::time::{ClockId, clock_gettime};
 use std::path::Path;
 use std::process::Command;
@@ -61,6 +61,7 @@ fn main() -> Result<()> {
         row("intervals", &reel)?;
         row("all", &reel)?;
         row("rules", &reel)?;
+        row("problems", &reel)?;
         if events <= most_naive {
             row("naive-rules", &reel)?;
         }
@@ -82,6 +83,11 @@ fn show(tests: &str, reel: &Path) -> Result<()> {
     let chosen: Vec<Box<dyn MonitorTest>> = match tests {
         "all" => monitor_tests(),
         "rules" => rules.tests(),
+        "problems" => {
+            let mut tests = monitor_tests();
+            tests.retain(|test| test.about().monitor == PROBLEMS_MONITOR);
+            tests
+        }
         "intervals" => Vec::new(),
         _ => rules.naive_tests(),
     };

@@ -6,5 +6,7 @@
 mod builtin;
 mod part;
 mod table;
+mod template;
 
 pub use table::{ColumnRoom, LabelColumns, ResourceColumns};
+pub use template::{CustomColumns, JsonPathTemplate, SortField, SortKey, TemplateError};

@@ -8,7 +8,7 @@ use kubereel_tests::kubectl::Kubectl;
 use kubereel_tests::rest;
 
 /// Questions in kubectl's words.
-pub(crate) const ASKS: [&[&str]; 35] = [
+pub(crate) const ASKS: &[&[&str]] = &[
     &["pods", "-A"],
     &["pods", "-A", "-o", "wide"],
     &["po", "-n", "shop"],
@@ -51,6 +51,50 @@ pub(crate) const ASKS: [&[&str]; 35] = [
     &["gauges", "-A", "-o", "wide"],
     &["dials"],
     &["serviceaccounts", "-A"],
+    &["pods,nodes", "-n", "shop"],
+    &["all", "-n", "shop"],
+    &["all", "-A", "-o", "wide"],
+    &["svc,deploy", "-A", "-o", "name"],
+    &["node/node-3", "ns/shop"],
+    &["pods", "-n", "shop", "absent", "--ignore-not-found"],
+    &["pods", "-A", "--sort-by=.metadata.name"],
+    &["pods", "-A", "--field-selector=status.phase=Running"],
+    &[
+        "pods",
+        "-A",
+        "--field-selector",
+        "spec.nodeName!=node-3",
+        "-o",
+        "name",
+    ],
+    &["pods", "-A", "-o", "jsonpath={.items[*].metadata.name}"],
+    &["ns", "shop", "-o", "jsonpath={.metadata.name}{\"\\n\"}"],
+    &[
+        "pods",
+        "-A",
+        "-o",
+        "jsonpath={range .items[*]}{.metadata.namespace}{\"\\t\"}{.status.phase}{\"\\n\"}{end}",
+    ],
+    &[
+        "pods",
+        "-A",
+        "-o",
+        "jsonpath={.items[?(@.status.phase==\"Running\")].metadata.name}",
+    ],
+    &["no", "-o", "jsonpath={.items[0].metadata.labels}"],
+    &[
+        "pods",
+        "-A",
+        "-o",
+        "custom-columns=NAME:.metadata.name,NODE:.spec.nodeName,IMAGES:.spec.containers[*].image",
+    ],
+    &[
+        "svc",
+        "-A",
+        "-o",
+        "custom-columns=N:metadata.name,P:{.spec.ports[0].port}",
+        "--no-headers",
+    ],
 ];
 
 /// What every kubectl of the machine is asked: much that a terminal or a line could stumble over.

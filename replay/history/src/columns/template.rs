@@ -1,0 +1,494 @@
+//! What `-o jsonpath=`, `-o custom-columns=` and `--sort-by` of kubectl make of objects.
+//!
+//! Templates come from users: their length and the depth of their ranges are bounded.
+
+use super::part::NONE;
+use crate::jsonpath::JsonPath;
+use crate::object::{compact, number};
+use kubereel_format::harmless;
+use serde_json::Value;
+use std::cmp::Ordering;
+use thiserror::Error;
+
+/// The longest template, in bytes.
+const LONGEST: usize = 64 * 1024;
+
+/// How deep ranges may stand in ranges.
+const DEEPEST: usize = 16;
+
+/// A text is not a template.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum TemplateError {
+    /// It is longer than [`LONGEST`].
+    #[error("longer than {} bytes", LONGEST)]
+    TooLong,
+    /// A brace is not closed.
+    #[error("unclosed action: {rest:?}")]
+    Unclosed {
+        /// The text from the brace on.
+        rest: String,
+    },
+    /// What stands in braces is not a path.
+    #[error("not a JSONPath: {path:?}")]
+    Path {
+        /// The path.
+        path: String,
+    },
+    /// A range is not ended, or another thing is.
+    #[error("{{range}} and {{end}} do not match")]
+    Range,
+    /// Ranges stand in ranges without end.
+    #[error("ranges are nested more than {} deep", DEEPEST)]
+    TooDeep,
+    /// A column is not `NAME:PATH`.
+    #[error("a custom column is NAME:JSONPATH: {column:?}")]
+    Column {
+        /// The column.
+        column: String,
+    },
+}
+
+/// A template of `-o jsonpath=`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JsonPathTemplate {
+    parts: Vec<TemplatePart>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum TemplatePart {
+    Text(String),
+    Value(JsonPath),
+    Range(JsonPath, Vec<TemplatePart>),
+}
+
+impl JsonPathTemplate {
+    /// Reads a template.
+    ///
+    /// # Errors
+    /// When it has a form that kubectl refuses.
+    pub fn parse(text: &str) -> Result<Self, TemplateError> {
+        if text.len() > LONGEST {
+            return Err(TemplateError::TooLong);
+        }
+        // The parts of each range that is open, below those of the whole.
+        let mut open: Vec<(Option<JsonPath>, Vec<TemplatePart>)> = vec![(None, Vec::new())];
+        let mut rest = text;
+        while !rest.is_empty() {
+            let (plain, action) = rest.split_at(rest.find('{').unwrap_or(rest.len()));
+            if !plain.is_empty() {
+                push(&mut open, TemplatePart::Text(plain.to_owned()));
+            }
+            if action.is_empty() {
+                break;
+            }
+            let len = action_len(action).ok_or_else(|| TemplateError::Unclosed {
+                rest: action.to_owned(),
+            })?;
+            let (action, after) = action.split_at(len);
+            rest = after;
+            let action = action.trim_matches(['{', '}']).trim();
+            if action == "end" {
+                let (Some(path), parts) = open.pop().ok_or(TemplateError::Range)? else {
+                    return Err(TemplateError::Range);
+                };
+                push(&mut open, TemplatePart::Range(path, parts));
+            } else if let Some(over) = action.strip_prefix("range ") {
+                if open.len() > DEEPEST {
+                    return Err(TemplateError::TooDeep);
+                }
+                open.push((Some(path(over.trim())?), Vec::new()));
+            } else {
+                push(&mut open, TemplatePart::Value(path(action)?));
+            }
+        }
+        match (open.pop(), open.is_empty()) {
+            (Some((None, parts)), true) => Ok(Self { parts }),
+            _ => Err(TemplateError::Range),
+        }
+    }
+
+    /// Writes an object; a field that is not there is empty, as for `kubectl get`.
+    pub fn written(&self, object: &Value) -> String {
+        let mut out = String::new();
+        write_parts(&self.parts, object, &mut out);
+        out
+    }
+}
+
+fn push(open: &mut [(Option<JsonPath>, Vec<TemplatePart>)], part: TemplatePart) {
+    if let Some((_, parts)) = open.last_mut() {
+        parts.push(part);
+    }
+}
+
+/// Gives the length of the action that begins here, braces included; braces within quotes do not count.
+fn action_len(action: &str) -> Option<usize> {
+    let (mut quote, mut is_escaped) = (None, false);
+    for (at, letter) in action.char_indices() {
+        match (quote, letter) {
+            _ if is_escaped => is_escaped = false,
+            (_, '\\') => is_escaped = true,
+            (None, '\'' | '"') => quote = Some(letter),
+            (Some(open), _) if open == letter => quote = None,
+            (None, '}') => return Some(at + 1),
+            _ => {}
+        }
+    }
+    None
+}
+
+fn path(text: &str) -> Result<JsonPath, TemplateError> {
+    JsonPath::parse(text).ok_or_else(|| TemplateError::Path {
+        path: text.to_owned(),
+    })
+}
+
+fn write_parts(parts: &[TemplatePart], object: &Value, out: &mut String) {
+    for part in parts {
+        match part {
+            TemplatePart::Text(text) => out.push_str(text),
+            TemplatePart::Value(path) => {
+                let found = path.all(object).unwrap_or_default();
+                let texts: Vec<String> = found.into_iter().map(printed).collect();
+                out.push_str(&texts.join(" "));
+            }
+            TemplatePart::Range(path, parts) => {
+                for item in path.all(object).unwrap_or_default() {
+                    write_parts(parts, item, out);
+                }
+            }
+        }
+    }
+}
+
+/// Writes a value as kubectl does: a text as it is, but for what would command a terminal.
+fn printed(value: &Value) -> String {
+    match value {
+        Value::String(text) => {
+            let mut out = String::new();
+            for line in text.split_inclusive(['\n', '\t']) {
+                let end = line.len() - usize::from(line.ends_with(['\n', '\t']));
+                let (words, end) = line.split_at(end);
+                out.push_str(&harmless(words));
+                out.push_str(end);
+            }
+            out
+        }
+        Value::Number(number) => number::printed(number),
+        other => compact(other),
+    }
+}
+
+/// Reads a path as `--sort-by` and custom columns take it: with or without braces and the first dot.
+fn relaxed(text: &str) -> Result<JsonPath, TemplateError> {
+    let wrong = || TemplateError::Path {
+        path: text.to_owned(),
+    };
+    let inner = text.strip_prefix('{').unwrap_or(text);
+    let inner = inner.strip_suffix('}').unwrap_or(inner);
+    let inner = inner.strip_prefix('.').unwrap_or(inner);
+    if inner.is_empty() || inner.contains(['{', '}']) {
+        return Err(wrong());
+    }
+    let dotted = if inner.starts_with('[') {
+        inner.to_owned()
+    } else {
+        format!(".{inner}")
+    };
+    path(&dotted).map_err(|_inner| wrong())
+}
+
+/// The columns of `-o custom-columns=`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CustomColumns {
+    columns: Vec<(String, JsonPath)>,
+}
+
+impl CustomColumns {
+    /// Reads `NAME:PATH,NAME:PATH`.
+    ///
+    /// # Errors
+    /// When a column has no name or no path.
+    pub fn parse(text: &str) -> Result<Self, TemplateError> {
+        if text.len() > LONGEST {
+            return Err(TemplateError::TooLong);
+        }
+        let columns = text.split(',').map(|column| match column.split_once(':') {
+            Some((name, path)) if !name.is_empty() && !path.is_empty() => {
+                Ok((name.to_owned(), relaxed(path)?))
+            }
+            _ => Err(TemplateError::Column {
+                column: column.to_owned(),
+            }),
+        });
+        Ok(Self {
+            columns: columns.collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// Reads a file of columns: the names in the first line, the paths in the second.
+    ///
+    /// # Errors
+    /// When a line is missing, or has more words than the other.
+    pub fn parse_file(text: &str) -> Result<Self, TemplateError> {
+        let mut lines = text.lines();
+        let names: Vec<&str> = lines
+            .next()
+            .unwrap_or_default()
+            .split_whitespace()
+            .collect();
+        let paths: Vec<&str> = lines
+            .next()
+            .unwrap_or_default()
+            .split_whitespace()
+            .collect();
+        if names.is_empty() || names.len() != paths.len() {
+            let column = names.get(paths.len()).copied().unwrap_or_default();
+            return Err(TemplateError::Column {
+                column: column.to_owned(),
+            });
+        }
+        let columns = names
+            .into_iter()
+            .zip(paths)
+            .map(|(name, path)| Ok((name.to_owned(), relaxed(path)?)));
+        Ok(Self {
+            columns: columns.collect::<Result<_, TemplateError>>()?,
+        })
+    }
+
+    /// Gives the names of the columns.
+    pub fn names(&self) -> Vec<String> {
+        self.columns.iter().map(|(name, _)| name.clone()).collect()
+    }
+
+    /// Gives the cells of an object.
+    pub fn row(&self, object: &Value) -> Vec<String> {
+        let cells = self.columns.iter().map(|(_, path)| {
+            let found = path.all(object).unwrap_or_default();
+            if found.is_empty() {
+                return NONE.to_owned();
+            }
+            let texts: Vec<String> = found.into_iter().map(printed).collect();
+            harmless(&texts.join(",")).into_owned()
+        });
+        cells.collect()
+    }
+}
+
+/// The field of `--sort-by`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SortField(JsonPath);
+
+/// What objects are sorted by.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SortKey(Option<Value>);
+
+impl std::str::FromStr for SortField {
+    type Err = TemplateError;
+
+    fn from_str(text: &str) -> Result<Self, TemplateError> {
+        relaxed(text).map(Self)
+    }
+}
+
+impl SortField {
+    /// Gives the key of an object.
+    pub fn of(&self, object: &Value) -> SortKey {
+        SortKey(self.0.first(object).cloned())
+    }
+}
+
+impl SortKey {
+    /// Compares as kubectl does: what is not there first, numbers and quantities by their amount, texts
+    /// by their words with numbers in them by amount.
+    pub fn compare(&self, other: &Self) -> Ordering {
+        match (&self.0, &other.0) {
+            (Some(Value::String(one)), Some(Value::String(other))) => {
+                match (quantity(one), quantity(other)) {
+                    (Some(one), Some(other)) => one.total_cmp(&other),
+                    _ => natural(one, other),
+                }
+            }
+            (Some(Value::Number(one)), Some(Value::Number(other))) => {
+                let amount = |number: &serde_json::Number| number.as_f64().unwrap_or_default();
+                amount(one).total_cmp(&amount(other))
+            }
+            (Some(one), Some(other)) => compact(one).cmp(&compact(other)),
+            (one, other) => one.is_some().cmp(&other.is_some()),
+        }
+    }
+}
+
+/// Reads a quantity such as `500m` or `2Gi`.
+fn quantity(text: &str) -> Option<f64> {
+    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    let suffix = text.strip_prefix(digits)?;
+    let power = |base: f64, suffix: &str| {
+        let exponents = ["K", "M", "G", "T", "P", "E"];
+        let at = exponents.iter().position(|one| *one == suffix)?;
+        Some(base.powi(i32::try_from(at).ok()? + 1))
+    };
+    let factor = match suffix {
+        "" => 1.0,
+        "n" => 1e-9,
+        "u" => 1e-6,
+        "m" => 1e-3,
+        "k" => 1e3,
+        suffix => match suffix.strip_suffix('i') {
+            Some(binary) => power(1024.0, binary)?,
+            None => power(1000.0, suffix)?,
+        },
+    };
+    let is_number =
+        digits.starts_with(|first: char| first.is_ascii_digit() || "+-.".contains(first));
+    let amount: f64 = digits.parse().ok().filter(|_| is_number)?;
+    Some(amount * factor)
+}
+
+/// Compares texts in which numbers count by their amount: `web-2` before `web-10`.
+fn natural(one: &str, other: &str) -> Ordering {
+    let (mut left, mut right) = (one, other);
+    loop {
+        let (first, second) = (digits(left), digits(right));
+        if !first.is_empty() && !second.is_empty() {
+            let (bare, other_bare) = (
+                first.trim_start_matches('0'),
+                second.trim_start_matches('0'),
+            );
+            let by_amount = (bare.len(), bare).cmp(&(other_bare.len(), other_bare));
+            if by_amount != Ordering::Equal {
+                return by_amount;
+            }
+            left = left.get(first.len()..).unwrap_or_default();
+            right = right.get(second.len()..).unwrap_or_default();
+            continue;
+        }
+        match (left.chars().next(), right.chars().next()) {
+            (Some(one), Some(other)) if one == other => {
+                left = left.get(one.len_utf8()..).unwrap_or_default();
+                right = right.get(other.len_utf8()..).unwrap_or_default();
+            }
+            (first, second) => {
+                // Digits come before other letters.
+                let rank =
+                    |letter: Option<char>| letter.map(|letter| (!letter.is_ascii_digit(), letter));
+                return rank(first).cmp(&rank(second)).then_with(|| one.cmp(other));
+            }
+        }
+    }
+}
+
+fn digits(text: &str) -> &str {
+    let rest = text.trim_start_matches(|letter: char| letter.is_ascii_digit());
+    text.strip_suffix(rest).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn pods() -> Value {
+        json!({"kind": "List", "items": [
+            {"metadata": {"name": "web-10", "labels": {"app.kubernetes.io/name": "web"}},
+             "spec": {"containers": [{"name": "a", "image": "x:1"}, {"name": "b", "image": "y:2"}]},
+             "status": {"phase": "Running", "restarts": 3}},
+            {"metadata": {"name": "web-2"}, "spec": {"containers": [{"name": "a"}]}, "status": {"phase": "Failed"}},
+        ]})
+    }
+
+    #[test]
+    fn templates_print_as_kubectl_prints_them() {
+        for (template, expected) in [
+            ("{.items[*].metadata.name}", "web-10 web-2"),
+            ("{.items[0].metadata.name}", "web-10"),
+            (
+                r#"{range .items[*]}{.metadata.name}{"\t"}{.status.phase}{"\n"}{end}"#,
+                "web-10\tRunning\nweb-2\tFailed\n",
+            ),
+            (
+                r"{.items[*].metadata.labels.app\.kubernetes\.io/name}",
+                "web",
+            ),
+            (
+                "{.items[?(@.status.phase=='Failed')].metadata.name}",
+                "web-2",
+            ),
+            ("kind={.kind}, {.nothing}.", "kind=List, ."),
+            ("{.items[0].status}", r#"{"phase":"Running","restarts":3}"#),
+            ("{.items[0].status.restarts}", "3"),
+            (
+                "{range .items[*]}{range .spec.containers[*]}{.name}={.image};{end}{end}",
+                "a=x:1;b=y:2;a=;",
+            ),
+            (".items", ".items"),
+        ] {
+            let read = JsonPathTemplate::parse(template).expect(template);
+            assert_eq!(read.written(&pods()), expected, "{template}");
+        }
+        let hostile = json!({"a": "x\u{1b}[2J\ny"});
+        let read = JsonPathTemplate::parse("{.a}").expect("a path");
+        assert!(!read.written(&hostile).contains('\u{1b}'));
+    }
+
+    #[test]
+    fn wrong_templates_are_refused() {
+        for template in ["{.a", "{range .a}x", "{end}", "{.a[}", "{.a}{end}"] {
+            assert!(JsonPathTemplate::parse(template).is_err(), "{template}");
+        }
+        let deep = "{range .a}".repeat(40) + &"{end}".repeat(40);
+        assert_eq!(JsonPathTemplate::parse(&deep), Err(TemplateError::TooDeep));
+        let long = "x".repeat(LONGEST + 1);
+        assert_eq!(JsonPathTemplate::parse(&long), Err(TemplateError::TooLong));
+    }
+
+    #[test]
+    fn custom_columns_are_rows() {
+        let columns = CustomColumns::parse("NAME:.metadata.name,IMAGES:spec.containers[*].image")
+            .expect("columns");
+        assert_eq!(columns.names(), ["NAME", "IMAGES"]);
+        let pods = pods();
+        let rows: Vec<Vec<String>> = pods
+            .get("items")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .map(|pod| columns.row(pod))
+            .collect();
+        assert_eq!(rows, [["web-10", "x:1,y:2"], ["web-2", "<none>"]]);
+        let file = CustomColumns::parse_file(
+            "NAME   IMAGES\n{.metadata.name} .spec.containers[*].image\n",
+        );
+        assert_eq!(file.expect("a file").names(), ["NAME", "IMAGES"]);
+        for wrong in ["", "NAME", ":.a", "NAME:", "A:.a,"] {
+            assert!(CustomColumns::parse(wrong).is_err(), "{wrong}");
+        }
+        assert!(CustomColumns::parse_file("A B\n.a\n").is_err());
+    }
+
+    #[test]
+    fn keys_sort_as_kubectl_sorts_them() {
+        let field: SortField = ".a".parse().expect("a path");
+        let key = |value: Value| field.of(&json!({ "a": value }));
+        for (one, other) in [
+            (json!("web-2"), json!("web-10")),
+            (json!(2), json!(10)),
+            (json!("500m"), json!("2")),
+            (json!("900Mi"), json!("1Gi")),
+            (json!("a"), json!("b")),
+            (json!("a2"), json!("a-")),
+            (json!("2026-01-02T00:00:00Z"), json!("2026-01-10T00:00:00Z")),
+        ] {
+            assert_eq!(
+                key(one.clone()).compare(&key(other.clone())),
+                Ordering::Less,
+                "{one} {other}"
+            );
+        }
+        let missing = field.of(&json!({}));
+        assert_eq!(missing.compare(&key(json!("a"))), Ordering::Less);
+        assert!(".".parse::<SortField>().is_err());
+    }
+}

@@ -1,0 +1,241 @@
+//! `kubereel get --watch`: the state at a moment, and then a row for each change up to another.
+
+use super::form::ObjectPrinter;
+use super::{Args, GetTarget};
+use crate::arguments;
+use crate::command::object_query;
+use crate::command_error::{CommandError, Exit};
+use crate::screen::Console;
+use crate::table::TextTable;
+use kubereel_format::{EventType, ObjectId, RecordedAt, Seq};
+use kubereel_history::{
+    Certainty, ColumnRoom, Cut, LabelColumns, Moment, ObjectForm, ObjectMeta, ResourceColumns,
+    Timeline, Track, harmless, name_of, write_json,
+};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// Rows are aligned in groups of this size, as they come.
+const ROWS: usize = 100;
+
+/// Prints what the objects were at the start, and each change of them.
+pub(super) fn run(
+    timeline: &Timeline,
+    args: &Args,
+    targets: &[GetTarget<'_>],
+    printer: &ObjectPrinter,
+    screen: &mut Console,
+) -> Result<Exit, CommandError> {
+    let [target] = targets else {
+        return Err(CommandError::usage("--watch takes one resource")
+            .hint("for example: kubereel get run.reel pods -n shop --watch"));
+    };
+    let from = args.from.unwrap_or(Moment::Start);
+    let (from, to) = arguments::bounds(timeline, Some(from), args.to)?;
+    let (Some(from), to) = (
+        from,
+        to.unwrap_or(arguments::resolve(timeline, Moment::End)?),
+    ) else {
+        return Err(CommandError::usage("--watch needs a start"));
+    };
+    let Cut::Arrival { below: until, .. } = to else {
+        return Err(CommandError::usage(
+            "--watch ends at a time: --to rv:… is not possible",
+        ));
+    };
+    let columns = ResourceColumns::of(timeline, target.resource, to, args.room())
+        .map_err(CommandError::reel)?;
+    let mut watch = ChangeWatch {
+        timeline,
+        args,
+        target,
+        printer,
+        columns,
+        labels: args.label_columns(),
+        selected: BTreeSet::new(),
+        table: TextTable::default(),
+        rows: 0,
+    };
+    watch.head();
+    watch.state(from, screen)?;
+    let mut cursor = timeline.cursor(Track::Resource(target.resource.id), from);
+    while let Some(step) = cursor.forward() {
+        if step.seq >= until {
+            break;
+        }
+        let is_asked = timeline
+            .key_of(step.object)
+            .is_some_and(|key| target.filter().takes(&key.namespace, &key.name));
+        if !is_asked {
+            continue;
+        }
+        let body = cursor.bodies(&step).map_err(CommandError::reel)?.now;
+        watch.change(step.seq, step.object, step.at, step.kind, &body, screen)?;
+    }
+    watch.flush(screen)?;
+    let certainty = timeline.certainty(target.resource.id, to);
+    let unobserved = timeline.unobserved(target.resource.id).count();
+    if unobserved > 0 {
+        let words = crate::words::count(unobserved, "unobserved span");
+        screen.aside(format!(
+            "changes may be missing: {words}; to see them: kubereel info REEL"
+        ))?;
+    }
+    Ok(match object_query::exit_of(&certainty) {
+        Exit::Yes if unobserved > 0 && !matches!(certainty, Certainty::Imported { .. }) => {
+            Exit::Unknown
+        }
+        exit => exit,
+    })
+}
+
+struct ChangeWatch<'a> {
+    timeline: &'a Timeline,
+    args: &'a Args,
+    target: &'a GetTarget<'a>,
+    printer: &'a ObjectPrinter,
+    columns: ResourceColumns,
+    labels: LabelColumns,
+    /// The objects that the selectors held for when they were last seen.
+    selected: BTreeSet<ObjectId>,
+    table: TextTable,
+    rows: usize,
+}
+
+impl ChangeWatch<'_> {
+    fn head(&mut self) {
+        if self.args.no_headers {
+            return;
+        }
+        let own = match self.printer {
+            ObjectPrinter::Table => self.columns.names(),
+            ObjectPrinter::Custom(columns) => columns.names(),
+            _ => return,
+        };
+        let mut row = vec!["TIME".to_owned(), "EVENT".to_owned()];
+        if matches!(self.printer, ObjectPrinter::Table) {
+            row.extend(self.target.shows_namespace.then(|| "NAMESPACE".to_owned()));
+        }
+        row.extend(own);
+        if matches!(self.printer, ObjectPrinter::Table) {
+            row.extend(self.labels.names());
+        }
+        self.table.push(row);
+    }
+
+    /// Prints the objects that were there at the start.
+    fn state(&mut self, from: Cut, screen: &mut Console) -> Result<(), CommandError> {
+        let state = self
+            .timeline
+            .as_of(self.target.resource.id, from, &self.target.filter());
+        if !state.certainty.has_state() {
+            return Ok(());
+        }
+        for held in state.objects {
+            let body = self.timeline.reel().body(held.seq);
+            let body = body.map_err(CommandError::reel)?;
+            self.change(
+                held.seq,
+                held.object,
+                state.at,
+                EventType::Added,
+                &body,
+                screen,
+            )?;
+        }
+        Ok(())
+    }
+
+    fn change(
+        &mut self,
+        seq: Seq,
+        id: ObjectId,
+        at: RecordedAt,
+        kind: EventType,
+        body: &[u8],
+        screen: &mut Console,
+    ) -> Result<(), CommandError> {
+        let unreadable = |error: &dyn std::fmt::Display| {
+            CommandError::reel(format!("record {seq} is not an object: {error}"))
+        };
+        let meta = ObjectMeta::of(body).map_err(|error| unreadable(&error))?;
+        let form = ObjectForm {
+            shows_managed_fields: self.args.show_managed_fields,
+        };
+        let object = form
+            .of(body, self.target.resource)
+            .map_err(|error| unreadable(&error))?;
+        let is_selected =
+            self.args.selector.matches(&meta.labels) && self.args.field_selector.matches(&object);
+        let was_selected = self.selected.contains(&id);
+        // What leaves the selection is deleted for who watches it, as for kubectl.
+        let event = match (kind, was_selected, is_selected) {
+            (_, false, false) => return Ok(()),
+            (EventType::Deleted, _, _) | (_, true, false) => {
+                self.selected.remove(&id);
+                "DELETED"
+            }
+            (_, false, true) => {
+                self.selected.insert(id);
+                "ADDED"
+            }
+            (_, true, true) => "MODIFIED",
+        };
+        match self.printer {
+            ObjectPrinter::Table | ObjectPrinter::Custom(_) => {
+                self.row(at, event, &object);
+                if self.rows >= ROWS {
+                    self.flush(screen)?;
+                }
+                Ok(())
+            }
+            ObjectPrinter::Name => {
+                let name = object.pointer("/metadata/name").and_then(Value::as_str);
+                let name = name_of(self.target.resource, name.unwrap_or_default());
+                screen.line(harmless(&name))
+            }
+            ObjectPrinter::Template(template) => screen.line(template.written(&object)),
+            ObjectPrinter::Json | ObjectPrinter::Yaml => {
+                write_json(screen.out(), &object).map_err(|error| CommandError::output(&error))
+            }
+        }
+    }
+
+    fn row(&mut self, at: RecordedAt, event: &str, object: &Value) {
+        let mut row = vec![self.timeline.written(at), event.to_owned()];
+        if let ObjectPrinter::Custom(columns) = self.printer {
+            row.extend(columns.row(object));
+        } else {
+            if self.target.shows_namespace {
+                let namespace = object.pointer("/metadata/namespace");
+                let namespace = namespace.and_then(Value::as_str).unwrap_or_default();
+                row.push(harmless(namespace).into_owned());
+            }
+            row.extend(self.columns.row(object, at));
+            row.extend(self.labels.row(object));
+        }
+        self.table.push(row);
+        self.rows += 1;
+    }
+
+    fn flush(&mut self, screen: &mut Console) -> Result<(), CommandError> {
+        self.rows = 0;
+        screen.table(&std::mem::take(&mut self.table))
+    }
+}
+
+impl Args {
+    pub(super) const fn room(&self) -> ColumnRoom {
+        match self.output {
+            Some(super::GetFormat::Wide) => ColumnRoom::Wide,
+            _ => ColumnRoom::Narrow,
+        }
+    }
+
+    pub(super) fn label_columns(&self) -> LabelColumns {
+        LabelColumns {
+            own: self.labels.label_columns.clone(),
+            shows_all: self.labels.show_labels,
+        }
+    }
+}
