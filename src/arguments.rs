@@ -2,9 +2,15 @@
 //! of moments is `kubereel_history::Moment`, which screens and rules read as well.
 
 use crate::command_error::CommandError;
+use crate::progress::ProgressReporter;
+use crate::words::count;
 use jiff::Timestamp;
+use kubereel_cluster::{ClusterHistory, UpdateKind};
 use kubereel_format::RecordedAt;
 use kubereel_history::{Cut, MOMENT_FORMS, Moment, ResolveError, Timeline, timetext};
+use kubereel_problems::problems;
+use std::io::IsTerminal as _;
+use std::num::NonZero;
 
 /// The help text that lists every form of TIME.
 pub(crate) fn forms_help() -> String {
@@ -20,8 +26,33 @@ pub(crate) fn read_moment(text: &str) -> Result<Moment, String> {
     })
 }
 
+/// Finds the place of the moment that a question is about; refuses a time outside the recording.
+pub(crate) fn resolve_at(timeline: &Timeline, moment: Moment) -> Result<Cut, CommandError> {
+    let cut = resolve(timeline, moment)?;
+    let (start, end) = (timeline.start(), timeline.end());
+    // Times are shown in milliseconds, and may be typed without them.
+    let spare = 1_000_000;
+    if let Cut::Arrival { wall, .. } = cut
+        && (start.micros_since(wall) > spare || wall.micros_since(end) > spare)
+    {
+        let message = format!(
+            "--at: {} is outside of the recording, {} to {}",
+            timetext::rfc3339(wall),
+            timetext::rfc3339(start),
+            timetext::rfc3339(end)
+        );
+        return Err(CommandError::usage(message).hint("--at start or --at end"));
+    }
+    Ok(cut)
+}
+
 /// Finds the place of a moment in a reel.
 pub(crate) fn resolve(timeline: &Timeline, moment: Moment) -> Result<Cut, CommandError> {
+    let moment = match moment {
+        Moment::Problem(rank) => problem(timeline, rank)?,
+        Moment::UpgradeStart | Moment::UpgradeEnd => upgrade(timeline, moment)?,
+        moment => moment,
+    };
     timeline.resolve(moment).map_err(|error| {
         let failed = CommandError::usage(format!("--at: {error}"));
         match error {
@@ -34,6 +65,45 @@ pub(crate) fn resolve(timeline: &Timeline, moment: Moment) -> Result<Cut, Comman
             _ => failed,
         }
     })
+}
+
+/// Finds the record that shows a problem first.
+fn problem(timeline: &Timeline, rank: NonZero<usize>) -> Result<Moment, CommandError> {
+    let is_terminal = std::io::stderr().is_terminal();
+    let end = timeline.reel().end().0;
+    let mut progress = ProgressReporter::begin("reading problems", end, is_terminal);
+    let list = problems(timeline, |seq| progress.reached(seq.0));
+    let found = list.problems.get(rank.get() - 1);
+    found
+        .map(|problem| Moment::Record(problem.from.seq))
+        .ok_or_else(|| {
+            let problems = count(list.problems.len(), "problem");
+            CommandError::usage(format!("no problem {rank}: the reel has {problems}"))
+                .hint("to list them: kubereel problems REEL")
+        })
+}
+
+/// Finds the record with which the first upgrade begins or ends.
+fn upgrade(timeline: &Timeline, moment: Moment) -> Result<Moment, CommandError> {
+    let end = resolve(timeline, Moment::End)?;
+    let updates = ClusterHistory::of(timeline)
+        .updates(end)
+        .map_err(CommandError::reel)?;
+    let mut upgrades = updates.all.iter();
+    let Some(update) = upgrades.find(|update| update.kind == UpdateKind::Upgrade) else {
+        return Err(CommandError::unknown("no upgrade was recorded")
+            .hint("to see what was: kubereel story REEL"));
+    };
+    if moment == Moment::UpgradeStart {
+        return Ok(Moment::Record(update.first.seq));
+    }
+    let ended = update.end.as_ref();
+    ended
+        .map(|end| Moment::Record(end.mark.seq))
+        .ok_or_else(|| {
+            CommandError::unknown("the upgrade was not over when the recording ended")
+                .hint("--at end is the last record")
+        })
 }
 
 /// Finds the bounds of a time, of which either may be open; refuses those that hold nothing between.

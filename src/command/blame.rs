@@ -59,7 +59,7 @@ pub(crate) fn answer(
     args: &Args,
     screen: &mut Console,
 ) -> Result<Exit, CommandError> {
-    let cut = arguments::resolve(timeline, args.at)?;
+    let cut = arguments::resolve_at(timeline, args.at)?;
     let named = args.object.find(timeline, cut)?;
     let (state, held) = named.at(timeline, cut, screen)?;
     let blamed = timeline

@@ -69,7 +69,7 @@ pub(crate) struct DescribedObject<'a> {
 pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
     const MICROS_A_MINUTE: i64 = 60_000_000;
     let timeline = files::open_reel(&args.reel)?;
-    let cut = arguments::resolve(&timeline, args.at)?;
+    let cut = arguments::resolve_at(&timeline, args.at)?;
     let named = args.object.find(&timeline, cut)?;
     let resource = named.resource;
     let (state, held) = named.at(&timeline, cut, screen)?;

@@ -139,7 +139,7 @@ pub(crate) fn answer(
     screen: &mut Console,
 ) -> Result<Exit, CommandError> {
     let printer = ObjectPrinter::of(args.output.as_ref())?;
-    let cut = arguments::resolve(timeline, args.at)?;
+    let cut = arguments::resolve_at(timeline, args.at)?;
     let targets = targets(timeline, args, cut)?;
     if args.watch {
         return watch::run(timeline, args, &targets, &printer, screen);

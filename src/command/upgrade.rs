@@ -94,7 +94,7 @@ pub(super) fn answer(
     is_json: bool,
     screen: &mut Console,
 ) -> Result<Exit, CommandError> {
-    let cut = arguments::resolve(timeline, at)?;
+    let cut = arguments::resolve_at(timeline, at)?;
     let updates = ClusterHistory::of(timeline)
         .updates(cut)
         .map_err(unreadable)?;

@@ -1,6 +1,6 @@
 //! `kubereel get`: moments, selections, forms, and what is said when there is no sure answer.
 
-use super::run::{Reel, kubereel, pods_with_gap};
+use super::run::{DEMO, Reel, kubereel, pods_with_gap};
 use crate::script::{Script, thing};
 use serde_json::{Value, json};
 
@@ -56,6 +56,10 @@ fn each_moment_gives_the_version_that_held() {
         ("rv:14", "14"),
         ("rv:30", "25"),
         ("end", "31"),
+        ("now", "31"),
+        ("2026-11-21 14:00:05", "14"),
+        ("2026-11-21T14:00:05", "14"),
+        ("1795269605", "14"),
     ] {
         let object = json_of(&["get", reel.path(), "pod/a", "--at", moment, "-o", "json"]);
         assert_eq!(object["metadata"]["resourceVersion"], version, "{moment}");
@@ -256,8 +260,10 @@ fn what_is_not_known_is_not_guessed() {
         .says("same storage as another resource")
         .says("hint: events");
     kubereel(&["get", reel.path(), "pods", "--at", "15:30"])
-        .code(4)
-        .says("after the last known state");
+        .code(2)
+        .says("--at: 2026-11-21T15:30:00.000Z is outside of the recording")
+        .says("2026-11-21T14:00:00.000Z to 2026-11-21T14:00:15.000Z")
+        .says("hint: --at start or --at end");
 }
 
 #[test]
@@ -436,4 +442,20 @@ fn a_watch_prints_each_change_with_its_time_and_what_may_be_missing() {
         out,
         "TIME            EVENT     N\n14:00:01.000Z   ADDED     a\n14:00:05.000Z   DELETED   a\n"
     );
+}
+
+#[test]
+fn problems_and_upgrades_are_moments() {
+    let at = |moment: &str| {
+        let args = ["get", DEMO, "clusterversion", "--at", moment, "-o", "name"];
+        kubereel(&args)
+    };
+    at("problem:1").code(0);
+    at("problem:99").code(2).says("no problem 99: the reel has");
+    at("upgrade:start").code(0);
+    at("upgrade:end").code(0);
+    let reel = pods_with_gap();
+    kubereel(&["get", reel.path(), "pods", "--at", "upgrade:start"])
+        .code(4)
+        .says("no upgrade was recorded");
 }

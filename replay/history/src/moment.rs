@@ -2,16 +2,21 @@
 //! moment in a reel. A time of day that occurs twice is an error that names both.
 
 use crate::tables::ReelTables;
-use jiff::civil::Time;
+use jiff::civil::{DateTime, Time};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, ToSpan as _};
 use kubereel_format::{RecordedAt, Reel, Seq};
+use std::num::NonZero;
 use std::str::FromStr;
 use thiserror::Error;
 
 /// The forms that a moment can be written in, one a line: form and meaning.
-pub const MOMENT_FORMS: [(&str, &str); 8] = [
-    ("2026-11-21T14:02:31.480Z", "RFC 3339, any offset"),
+pub const MOMENT_FORMS: [(&str, &str); 12] = [
+    (
+        "2026-11-21T14:02:31.480Z",
+        "RFC 3339, any offset; UTC without one, also with a blank for the T",
+    ),
+    ("1795269751.480", "seconds since 1970"),
     (
         "14:02 or 14:02:31.480Z",
         "a time of day, UTC, within the recording",
@@ -26,8 +31,14 @@ pub const MOMENT_FORMS: [(&str, &str); 8] = [
         "seq:12345",
         "a record's number: all records up to and including it",
     ),
+    (
+        "problem:1",
+        "the start of a problem, by its rank in kubereel problems",
+    ),
+    ("upgrade:start", "the request of the first upgrade"),
+    ("upgrade:end", "its end"),
     ("start", "the first record"),
-    ("end", "the last record"),
+    ("end or now", "the last record"),
 ];
 
 /// A moment as somebody wrote it.
@@ -51,6 +62,12 @@ pub enum Moment {
     Revision(u128),
     /// After the record of this number.
     Record(Seq),
+    /// At the start of the problem of this rank. Whoever reads problems finds it.
+    Problem(NonZero<usize>),
+    /// At the request of the first upgrade. Whoever reads upgrades finds it.
+    UpgradeStart,
+    /// At the end of the first upgrade, likewise.
+    UpgradeEnd,
     /// At the first record.
     Start,
     /// At the last record.
@@ -87,8 +104,14 @@ impl FromStr for Moment {
         };
         match text {
             "start" => return Ok(Self::Start),
-            "end" => return Ok(Self::End),
+            "end" | "now" => return Ok(Self::End),
+            "upgrade:start" => return Ok(Self::UpgradeStart),
+            "upgrade:end" => return Ok(Self::UpgradeEnd),
             _ => {}
+        }
+        if let Some(digits) = text.strip_prefix("problem:") {
+            let rank = plain_number(digits).ok_or_else(|| malformed("the rank of a problem"))?;
+            return Ok(Self::Problem(rank));
         }
         if let Some(digits) = text.strip_prefix("rv:") {
             let rv = plain_number(digits).ok_or_else(|| malformed("a resourceVersion"))?;
@@ -107,10 +130,13 @@ impl FromStr for Moment {
             return Ok(Self::BeforeEnd { micros });
         }
         if looks_like_date(text) {
-            let time: Option<Timestamp> = text.parse().ok();
+            let time = calendar_time(text);
             let time =
                 time.ok_or_else(|| malformed("a time of RFC 3339 (2026-11-21T14:02:31Z)"))?;
             return Ok(Self::Time(RecordedAt::from_micros(time.as_microsecond())));
+        }
+        if let Some(time) = epoch_time(text) {
+            return Ok(Self::Time(time));
         }
         if text.contains(':') {
             let time = time_of_day(text).ok_or_else(|| malformed("a time of day"))?;
@@ -143,6 +169,28 @@ fn micros_of(length: &str) -> Option<u64> {
 fn looks_like_date(text: &str) -> bool {
     let mut bytes = text.bytes();
     bytes.by_ref().take(4).all(|byte| byte.is_ascii_digit()) && bytes.next() == Some(b'-')
+}
+
+/// Reads a date and a time; without an offset, in UTC.
+fn calendar_time(text: &str) -> Option<Timestamp> {
+    if let Ok(time) = text.parse() {
+        return Some(time);
+    }
+    // A date alone leaves open which time of it is meant.
+    let civil: DateTime = text.parse().ok().filter(|_| text.contains(':'))?;
+    Some(civil.to_zoned(TimeZone::UTC).ok()?.timestamp())
+}
+
+/// Reads seconds since 1970, of which there are nine or more digits since 1973.
+fn epoch_time(text: &str) -> Option<RecordedAt> {
+    let (seconds, fraction) = text.split_once('.').unwrap_or((text, "0"));
+    if !(9..=11).contains(&seconds.len()) {
+        return None;
+    }
+    let seconds: i64 = plain_number(seconds)?;
+    let micros = i64::from(nanos_of(fraction)?) / 1_000;
+    let whole = seconds.checked_mul(1_000_000)?;
+    Some(RecordedAt::from_micros(whole.checked_add(micros)?))
 }
 
 /// Reads `HH:MM`, `HH:MM:SS` or `HH:MM:SS.fraction`, with a `Z` after it or not.
@@ -216,6 +264,9 @@ pub enum ResolveError {
     /// A resourceVersion or a record's number was asked for where there is no reel.
     #[error("only a reel has resourceVersions and records")]
     NoReel,
+    /// A problem or an upgrade was asked for where nobody reads them.
+    #[error("problems and upgrades cannot be named here")]
+    NotRead,
     /// The time is beyond what a calendar holds.
     #[error("time out of range")]
     OutOfRange,
@@ -279,6 +330,7 @@ impl Moment {
             Self::Start => Ok(start),
             Self::End => Ok(end),
             Self::Revision(_) | Self::Record(_) => Err(ResolveError::NoReel),
+            Self::Problem(_) | Self::UpgradeStart | Self::UpgradeEnd => Err(ResolveError::NotRead),
         }
     }
 }
@@ -350,6 +402,19 @@ mod tests {
             Ok(Moment::Revision(longest))
         );
         assert_eq!(moment("seq:7"), Ok(Moment::Record(Seq(7))));
+        for text in [
+            "2026-11-21T14:02:31.480",
+            "2026-11-21 14:02:31.48",
+            "2026-11-21 14:02:31.48Z",
+            "1795269751.480",
+        ] {
+            assert_eq!(moment(text), Ok(time), "{text}");
+        }
+        assert_eq!(moment("2026-11-21 14:02"), moment("2026-11-21T14:02:00Z"));
+        let first = NonZero::new(1).expect("not zero");
+        assert_eq!(moment("problem:1"), Ok(Moment::Problem(first)));
+        assert_eq!(moment("upgrade:start"), Ok(Moment::UpgradeStart));
+        assert_eq!(moment("now"), Ok(Moment::End));
         assert_eq!(moment("start"), Ok(Moment::Start));
         assert_eq!(moment("end"), Ok(Moment::End));
     }
@@ -381,7 +446,11 @@ mod tests {
             ":02",
             "14:2x",
             "2026-11-21",
-            "2026-11-21T14:02:31",
+            "12345678",
+            "1795269751.",
+            "problem:0",
+            "problem:x",
+            "upgrade:",
             "2026-13-21T14:02:31Z",
             "START",
             " end",

@@ -127,9 +127,18 @@ pub(super) fn go_to(open: &mut OpenReel, text: &str) -> Option<String> {
         Ok(moment) => moment,
         Err(error) => {
             return Some(format!(
-                "{error}; try 14:02, +5m, -30s, rv:1200, start, end"
+                "{error}; try 14:02, +5m, -30s, rv:1200, problem:1, start, end"
             ));
         }
+    };
+    let listed = open.board().and_then(|board| board.list.as_ref());
+    let listed = listed.map(|list| &list.problems);
+    let moment = match (moment, listed) {
+        (Moment::Problem(rank), Some(listed)) => match listed.get(rank.get() - 1) {
+            Some(problem) => Moment::Record(problem.from.seq),
+            None => return Some(format!("no problem {rank}: the reel has {}", listed.len())),
+        },
+        (moment, _) => moment,
     };
     match open.timeline.resolve(moment) {
         Ok(cut) => {
