@@ -1,8 +1,9 @@
 //! The shape of the command line: its subcommands and its help. What they do is in `command`.
 
 use crate::command::{
-    blame, completion, demo, describe, diff, events, export, get, history, import, info, install,
-    intervals, man, mark, observe, problems, record, scan, story, test, tui, upgrade, verify, wait,
+    blame, completion, demo, describe, diff, events, export, get, grep, history, import, info,
+    install, intervals, man, mark, observe, problems, record, scan, story, test, tui, upgrade,
+    verify, wait,
 };
 use crate::command_error::Exit;
 use clap::CommandFactory as _;
@@ -36,6 +37,7 @@ pub(crate) enum Subcommand {
     Problems(problems::Args),
     Info(info::Args),
     Get(get::Args),
+    Grep(grep::Args),
     History(history::Args),
     Diff(diff::Args),
     Blame(blame::Args),
@@ -65,6 +67,7 @@ Examples:
   kubereel problems run.reel                       show what went wrong, and why
   kubereel info run.reel                           show its contents and integrity
   kubereel get run.reel pods -n web --at 14:02     list the pods of a moment
+  kubereel grep run.reel 10.0.143.7                search the values of all objects
   kubereel history run.reel co/etcd                list every version and its writers
   kubereel diff run.reel --from 14:02 --to 14:05   list created, deleted and changed objects
   kubereel describe run.reel pod/web-0 --at 14:02  show everything about an object

@@ -68,6 +68,7 @@ fn run(command: &Subcommand, screen: &mut Console) -> Result<Exit, CommandError>
         Subcommand::Story(args) => command::story::run(args, screen),
         Subcommand::Info(args) => command::info::run(args, screen),
         Subcommand::Get(args) => command::get::run(args, screen),
+        Subcommand::Grep(args) => command::grep::run(args, screen),
         Subcommand::History(args) => command::history::run(args, screen),
         Subcommand::Diff(args) => command::diff::run(args, screen),
         Subcommand::Blame(args) => command::blame::run(args, screen),

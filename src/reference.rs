@@ -5,7 +5,7 @@ use crate::cli::Cli;
 use crate::command::test::{json, suite};
 use crate::command::upgrade::json::{StoryOutput, UpdateListOutput};
 use crate::command::{
-    blame, describe, diff, events, history, intervals, problems, scan, story, wait,
+    blame, describe, diff, events, grep, history, intervals, problems, scan, story, wait,
 };
 use crate::command_error::Exit;
 use clap::CommandFactory as _;
@@ -112,6 +112,7 @@ fn the_schemas_are_those_of_the_outputs() {
             list::<diff::DiffHead, diff::DiffEntry<'_>>("differences"),
         ),
         ("events", object::<events::EventOutput<'_>>()),
+        ("grep", object::<grep::FoundValueOutput<'_>>()),
         (
             "history",
             list::<history::HistoryHead<'_>, history::HistoryOutputItem>("items"),

@@ -21,6 +21,7 @@ mod cli {
     mod events;
     mod export;
     mod get;
+    mod grep;
     mod history;
     mod hostile_texts;
     mod import;

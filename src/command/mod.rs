@@ -8,6 +8,7 @@ pub(crate) mod diff;
 pub(crate) mod events;
 pub(crate) mod export;
 pub(crate) mod get;
+pub(crate) mod grep;
 pub(crate) mod history;
 pub(crate) mod import;
 pub(crate) mod info;

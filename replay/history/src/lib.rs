@@ -21,6 +21,7 @@ mod object;
 mod proof;
 mod related;
 mod samples;
+mod search;
 mod select;
 mod session;
 mod summary;
@@ -66,6 +67,7 @@ pub use object::{
 pub use proof::{Integrity, OutageSum, Proof, ReelVerdict, ResourceCompleteness, ResourceProof};
 pub use related::{Child, OwnedObject, OwnedObjects, OwnerRef, Relatives};
 pub use samples::CounterMove;
+pub use search::{FoundValue, FoundValues, ValueQuestion};
 pub use select::{
     ExcludedResource, FieldSelector, FieldSelectorError, LabelError, LabelSelector, MAX_MANIFEST,
     ManifestError, ManifestObject, ObjectFilter, ResourceTable, SelectError, manifest_objects,

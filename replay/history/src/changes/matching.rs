@@ -239,10 +239,10 @@ const GENERAL: [&[&str]; 7] = [
 ];
 
 /// What identifies each item of a list, in its order.
-pub(super) type ItemKeys = Vec<Vec<KeyPart>>;
+pub(crate) type ItemKeys = Vec<Vec<KeyPart>>;
 
 /// Gives what identifies the items of two versions of a list; `None` if nothing does in both.
-pub(super) fn keys_of(
+pub(crate) fn keys_of(
     list: Option<&str>,
     old: &[Value],
     new: &[Value],
@@ -260,7 +260,7 @@ pub(super) fn keys_of(
 }
 
 /// Gives the name of the list that a path leads to, if a member holds it.
-pub(super) fn last_member(path: &FieldPath) -> Option<&str> {
+pub(crate) fn last_member(path: &FieldPath) -> Option<&str> {
     match path.steps().last()? {
         FieldStep::Member(name) => Some(name),
         FieldStep::Item(_) | FieldStep::Index(_) => None,

@@ -16,4 +16,4 @@ pub use words::{SegmentKind, WordSegment, words};
 
 pub(crate) use change::count;
 pub(crate) use compare::is_same_scalar;
-pub(crate) use matching::matched;
+pub(crate) use matching::{keys_of, last_member, matched};

@@ -1,0 +1,311 @@
+//! The search for a pattern in the values of all objects, over all time: in which field of which object
+//! it stood, from when to when.
+//!
+//! A version is parsed only if its bytes may hold a match: a value without escapes stands in them as it is.
+
+use crate::changes::{FieldPath, FieldStep, keys_of, last_member};
+use crate::cursor::Track;
+use crate::moment::Cut;
+use crate::object::number;
+use crate::timeline::Timeline;
+use kubereel_format::{EventType, ObjectId, ObjectKey, ReadError, RecordedAt, ResourceId, Seq};
+use regex::Regex;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// More findings are only counted.
+const MOST: usize = 100_000;
+
+/// What is searched for, and where.
+#[derive(Clone, Debug)]
+pub struct ValueQuestion<'a> {
+    /// The pattern, which the value must match somewhere.
+    pub pattern: &'a Regex,
+    /// Only objects of this resource.
+    pub resource: Option<ResourceId>,
+    /// Only objects of this namespace.
+    pub namespace: Option<&'a str>,
+    /// Only this object.
+    pub name: Option<&'a str>,
+    /// Only versions after this record.
+    pub from: Seq,
+    /// Only versions before this record.
+    pub to: Seq,
+}
+
+/// A value that matches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundValue {
+    /// The object.
+    pub object: ObjectId,
+    /// The field.
+    pub field: FieldPath,
+    /// The value.
+    pub value: String,
+    /// The first version that has it.
+    pub seq: Seq,
+    /// When that was received.
+    pub from: RecordedAt,
+    /// When it was replaced or the object deleted; `None` if it stayed.
+    pub to: Option<RecordedAt>,
+}
+
+/// What was found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FoundValues {
+    /// The values, by the time from which they stood.
+    pub values: Vec<FoundValue>,
+    /// How many more there are.
+    pub more: u64,
+    /// How many versions were looked at.
+    pub versions: u64,
+    /// Versions that cannot be read, the first of them.
+    pub unreadable: Vec<String>,
+}
+
+/// How many versions that cannot be read are named.
+const UNREADABLE_NAMED: usize = 10;
+
+impl ValueQuestion<'_> {
+    fn takes(&self, key: &ObjectKey) -> bool {
+        self.resource.is_none_or(|only| only == key.resource)
+            && self.namespace.is_none_or(|only| only == key.namespace)
+            && self.name.is_none_or(|only| only == key.name)
+    }
+}
+
+impl Timeline {
+    /// Searches the values of all versions; `metadata.managedFields` and `resourceVersion` are left out.
+    ///
+    /// `progress` gets each record that was passed.
+    pub fn search(&self, asked: &ValueQuestion<'_>, mut progress: impl FnMut(Seq)) -> FoundValues {
+        let track = asked.resource.map_or(Track::Everything, Track::Resource);
+        let start = Cut::Arrival {
+            below: asked.from,
+            wall: self.start(),
+        };
+        let mut search = ValueSearch {
+            pattern: asked.pattern,
+            is_anchored: is_anchored(asked.pattern.as_str()),
+            open: BTreeMap::new(),
+            found: FoundValues::default(),
+        };
+        let mut cursor = self.cursor(track, start);
+        while let Some(step) = cursor.forward() {
+            if step.seq >= asked.to {
+                break;
+            }
+            progress(step.seq);
+            if !self.key_of(step.object).is_some_and(|key| asked.takes(key)) {
+                continue;
+            }
+            if step.kind == EventType::Deleted {
+                search.gone(step.object, step.at);
+                continue;
+            }
+            search.found.versions += 1;
+            let read = cursor.bodies(&step);
+            search.version(step.object, step.seq, step.at, read.map(|read| read.now));
+        }
+        search.end()
+    }
+}
+
+/// The values of an object that match, by their fields: the value, and where it is among the found.
+type MatchingFields = BTreeMap<FieldPath, (String, Option<usize>)>;
+
+struct ValueSearch<'a> {
+    pattern: &'a Regex,
+    is_anchored: bool,
+    open: BTreeMap<ObjectId, MatchingFields>,
+    found: FoundValues,
+}
+
+impl ValueSearch<'_> {
+    fn version(
+        &mut self,
+        object: ObjectId,
+        seq: Seq,
+        at: RecordedAt,
+        body: Result<std::sync::Arc<[u8]>, ReadError>,
+    ) {
+        let matching = match body {
+            Ok(body) => self.matching(&body).map_err(|error| error.to_string()),
+            Err(error) => Err(error.to_string()),
+        };
+        let matching = match matching {
+            Ok(matching) => matching,
+            Err(error) => {
+                if self.found.unreadable.len() < UNREADABLE_NAMED {
+                    self.found.unreadable.push(format!("record {seq}: {error}"));
+                }
+                return;
+            }
+        };
+        let before = self.open.remove(&object).unwrap_or_default();
+        let mut now = MatchingFields::new();
+        for (field, value) in matching {
+            let place = match before.get(&field) {
+                Some((same, place)) if *same == value => *place,
+                _ => self.add(FoundValue {
+                    object,
+                    field: field.clone(),
+                    value: value.clone(),
+                    seq,
+                    from: at,
+                    to: None,
+                }),
+            };
+            now.insert(field, (value, place));
+        }
+        for (field, (value, place)) in before {
+            let is_same = now.get(&field).is_some_and(|(same, _)| *same == value);
+            if !is_same {
+                self.close(place, at);
+            }
+        }
+        if !now.is_empty() {
+            self.open.insert(object, now);
+        }
+    }
+
+    fn gone(&mut self, object: ObjectId, at: RecordedAt) {
+        for (_, place) in self.open.remove(&object).unwrap_or_default().into_values() {
+            self.close(place, at);
+        }
+    }
+
+    fn add(&mut self, value: FoundValue) -> Option<usize> {
+        if self.found.values.len() >= MOST {
+            self.found.more += 1;
+            return None;
+        }
+        self.found.values.push(value);
+        Some(self.found.values.len() - 1)
+    }
+
+    fn close(&mut self, place: Option<usize>, at: RecordedAt) {
+        if let Some(found) = place.and_then(|place| self.found.values.get_mut(place)) {
+            found.to = Some(at);
+        }
+    }
+
+    fn end(self) -> FoundValues {
+        self.found
+    }
+
+    /// Gives the values of a version that match, with their fields.
+    fn matching(&self, body: &[u8]) -> Result<Vec<(FieldPath, String)>, serde_json::Error> {
+        let may_match = match std::str::from_utf8(body) {
+            Ok(text) if !self.is_anchored && !text.contains('\\') => self.pattern.is_match(text),
+            _ => true,
+        };
+        if !may_match {
+            return Ok(Vec::new());
+        }
+        let object: Value = serde_json::from_slice(body)?;
+        let mut walk = LeafWalk {
+            pattern: self.pattern,
+            path: FieldPath::default(),
+            matching: Vec::new(),
+        };
+        walk.take(&object);
+        Ok(walk.matching)
+    }
+}
+
+/// Tells whether a pattern may match a value and not the bytes around it: it asks where the text ends.
+fn is_anchored(pattern: &str) -> bool {
+    pattern.contains(['^', '$'])
+        || ["\\A", "\\z", "\\B", "\\b"]
+            .iter()
+            .any(|one| pattern.contains(one))
+}
+
+struct LeafWalk<'a> {
+    pattern: &'a Regex,
+    path: FieldPath,
+    matching: Vec<(FieldPath, String)>,
+}
+
+impl LeafWalk<'_> {
+    // The depth is bounded: the parser refuses more than 128 levels.
+    fn take(&mut self, value: &Value) {
+        match value {
+            Value::Object(members) => {
+                let is_metadata = matches!(
+                    self.path.steps(),
+                    [FieldStep::Member(only)] if only == "metadata"
+                );
+                for (name, member) in members {
+                    if is_metadata && matches!(name.as_str(), "managedFields" | "resourceVersion") {
+                        continue;
+                    }
+                    self.path.push(FieldStep::Member(name.clone()));
+                    self.take(member);
+                    self.path.pop();
+                }
+            }
+            Value::Array(items) => {
+                let list = last_member(&self.path).map(str::to_owned);
+                let keys = keys_of(list.as_deref(), items, &[]);
+                for (at, item) in items.iter().enumerate() {
+                    let key = keys.as_ref().and_then(|(keys, _)| keys.get(at));
+                    let step = key.cloned().map_or(FieldStep::Index(at), FieldStep::Item);
+                    self.path.push(step);
+                    self.take(item);
+                    self.path.pop();
+                }
+            }
+            Value::String(text) => self.leaf(text),
+            Value::Number(number) => self.leaf(&number::printed(number)),
+            Value::Bool(truth) => self.leaf(if *truth { "true" } else { "false" }),
+            Value::Null => {}
+        }
+    }
+
+    fn leaf(&mut self, text: &str) {
+        if self.pattern.is_match(text) {
+            self.matching.push((self.path.clone(), text.to_owned()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matching(pattern: &str, body: &str) -> Vec<(String, String)> {
+        let pattern = Regex::new(pattern).expect("a pattern");
+        let search = ValueSearch {
+            is_anchored: is_anchored(pattern.as_str()),
+            pattern: &pattern,
+            open: BTreeMap::new(),
+            found: FoundValues::default(),
+        };
+        let found = search.matching(body.as_bytes()).expect("JSON");
+        found
+            .into_iter()
+            .map(|(field, value)| (field.to_string(), value))
+            .collect()
+    }
+
+    #[test]
+    fn values_are_found_with_their_fields() {
+        let body = r#"{"metadata":{"name":"a","managedFields":[{"manager":"x-1"}]},
+            "spec":{"containers":[{"name":"app","image":"x:1"}],"on":true,"n":42},"m":"say \"x:1\""}"#;
+        let field = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        assert_eq!(
+            matching("x:1", body),
+            [
+                field("spec.containers[app].image", "x:1"),
+                field("m", "say \"x:1\"")
+            ]
+        );
+        assert_eq!(matching("^x:1$", body).len(), 1);
+        assert_eq!(matching("42", body), [field("spec.n", "42")]);
+        assert_eq!(matching("^true$", body), [field("spec.on", "true")]);
+        assert_eq!(matching("x-1", body), [], "writers are no values");
+        assert_eq!(matching("name", body), [], "names of fields are no values");
+    }
+}

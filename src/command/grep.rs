@@ -1,0 +1,203 @@
+//! `kubereel grep`: where a pattern stood in the values of all objects, over all time.
+
+use crate::arguments::{self, JsonOutput};
+use crate::command::object_query;
+use crate::command_error::{CommandError, Exit};
+use crate::files;
+use crate::outputs::outputs;
+use crate::progress::ProgressReporter;
+use crate::screen::Console;
+use crate::table::TextTable;
+use crate::words::count;
+use kubereel_format::Seq;
+use kubereel_history::{
+    Cut, FoundValue, Moment, Timeline, ValueQuestion, harmless, name_of, timetext,
+};
+use regex::{Regex, RegexBuilder};
+use std::path::PathBuf;
+
+/// Search the values of all objects, over all time
+///
+/// Prints each field whose value matches the regular expression, from the version that brought the value
+/// to the one that replaced it. Names of fields, managedFields and resourceVersion are not searched.
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct Args {
+    /// The reel
+    #[arg(value_name = "REEL")]
+    reel: PathBuf,
+    /// The regular expression, in the syntax of the Rust library regex
+    #[arg(value_name = "REGEX")]
+    pattern: String,
+    /// Search only this resource, or this object
+    #[arg(value_name = "RESOURCE[/NAME]")]
+    resource: Option<String>,
+    /// Search only this namespace; default: all
+    #[arg(short, long, value_name = "NS")]
+    namespace: Option<String>,
+    /// Ignore case
+    #[arg(short, long)]
+    ignore_case: bool,
+    /// Take the pattern as a text
+    #[arg(short = 'F', long)]
+    fixed_strings: bool,
+    /// Only versions after this moment
+    #[arg(long, value_name = "TIME", value_parser = arguments::read_moment, allow_hyphen_values = true)]
+    from: Option<Moment>,
+    /// Only versions up to this moment
+    #[arg(long, value_name = "TIME", value_parser = arguments::read_moment, allow_hyphen_values = true)]
+    to: Option<Moment>,
+    #[command(flatten)]
+    output: JsonOutput,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  kubereel grep run.reel 10.0.143.7                who had this address, and when
+  kubereel grep run.reel -i 'timed? ?out' pods -n web
+  kubereel grep run.reel '^sha256:9c3b' deploy/web --from 14:02
+  kubereel grep run.reel -F quay.io/web:2 -o json | jq -r '[.from, .resource, .name, .field] | @tsv'
+
+Exit codes:
+  0  something was found
+  1  nothing was found, and nothing can be missing
+  3  the reel is damaged; what can be read was searched
+  4  nothing was found, and changes may be missing";
+
+/// The most letters of a value in the table.
+const MOST_LETTERS: usize = 100;
+
+/// The most memory of a compiled pattern.
+const PATTERN_BYTES: usize = 10_000_000;
+
+/// Runs the command.
+pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
+    let pattern = pattern(args)?;
+    let timeline = files::open_reel(&args.reel)?;
+    let (from, to) = arguments::bounds(&timeline, args.from, args.to)?;
+    let below = |cut: Option<Cut>, none: Seq| match cut {
+        None => Ok(none),
+        Some(Cut::Arrival { below, .. }) => Ok(below),
+        Some(Cut::Revision(_)) => Err(CommandError::usage(
+            "a resourceVersion cannot limit the search: expected a time",
+        )),
+    };
+    let named = args
+        .resource
+        .as_deref()
+        .map(|word| word.split_once('/').unwrap_or((word, "")));
+    let resource = named
+        .map(|(resource, _)| object_query::find_resource(&timeline, resource))
+        .transpose()?;
+    let asked = ValueQuestion {
+        pattern: &pattern,
+        resource: resource.map(|info| info.id),
+        namespace: args.namespace.as_deref(),
+        name: named.map(|(_, name)| name).filter(|name| !name.is_empty()),
+        from: below(from, Seq(0))?,
+        to: below(to, timeline.reel().end())?,
+    };
+    let end = timeline.reel().end().0;
+    let mut progress = ProgressReporter::begin("searching", end, screen.is_err_terminal());
+    let found = timeline.search(&asked, |seq| progress.reached(seq.0));
+    print(&timeline, args, &found.values, screen)?;
+    let mut summary = format!(
+        "{} in {}",
+        count(found.values.len(), "value"),
+        count(found.versions, "version")
+    );
+    if found.more > 0 {
+        summary = format!("{summary}; {} more are not shown", found.more);
+    }
+    screen.aside(summary)?;
+    for line in &found.unreadable {
+        screen.aside(format!("cannot read {}", harmless(line)))?;
+    }
+    if !found.unreadable.is_empty() || !timeline.reel().damage().is_empty() {
+        screen.finish()?;
+        return Err(CommandError::damaged("parts may be missing"));
+    }
+    let mut searched = timeline
+        .resources()
+        .iter()
+        .filter(|info| asked.resource.is_none_or(|only| only == info.id));
+    let may_miss = searched.any(|info| timeline.unobserved(info.id).next().is_some());
+    Ok(match (found.values.is_empty(), may_miss) {
+        (false, _) => Exit::Yes,
+        (true, false) => Exit::No,
+        (true, true) => Exit::Unknown,
+    })
+}
+
+fn pattern(args: &Args) -> Result<Regex, CommandError> {
+    let text = if args.fixed_strings {
+        regex::escape(&args.pattern)
+    } else {
+        args.pattern.clone()
+    };
+    RegexBuilder::new(&text)
+        .case_insensitive(args.ignore_case)
+        .size_limit(PATTERN_BYTES)
+        .build()
+        .map_err(|error| {
+            CommandError::usage(format!("invalid regular expression: {error}"))
+                .hint("-F takes the pattern as a text")
+        })
+}
+
+fn print(
+    timeline: &Timeline,
+    args: &Args,
+    values: &[FoundValue],
+    screen: &mut Console,
+) -> Result<(), CommandError> {
+    let mut table =
+        TextTable::with_headers(["FROM", "TO", "NAMESPACE", "OBJECT", "FIELD", "VALUE"]);
+    for value in values {
+        let Some(key) = timeline.key_of(value.object) else {
+            continue;
+        };
+        let infos = timeline.resources();
+        let Some(info) = infos.get(key.resource) else {
+            continue;
+        };
+        if args.output.is_json() {
+            screen.json_line(&FoundValueOutput::of(&info.qualified(), key, value))?;
+            continue;
+        }
+        let to = value
+            .to
+            .map_or_else(|| "end".to_owned(), |to| timeline.written(to));
+        table.push(vec![
+            timeline.written(value.from),
+            to,
+            harmless(&key.namespace).into_owned(),
+            harmless(&name_of(info, &key.name)).into_owned(),
+            harmless(&value.field.to_string()).into_owned(),
+            kubereel_problems::shortened(&value.value, MOST_LETTERS),
+        ]);
+    }
+    if args.output.is_json() || values.is_empty() {
+        return Ok(());
+    }
+    screen.table(&table)
+}
+
+outputs! {
+    /// A value that matches, for programs.
+    struct FoundValueOutput<'a>(
+        resource: &'a str,
+        key: &'a kubereel_format::ObjectKey,
+        found: &'a FoundValue
+    ) {
+        resource: &'a str = resource,
+        namespace: &'a str = &key.namespace,
+        name: &'a str = &key.name,
+        field: String = found.field.to_string(),
+        value: &'a str = &found.value,
+        from: String = timetext::rfc3339(found.from),
+        seq: u64 = found.seq.0,
+        /// Null if it stayed to the end of the recording.
+        to: Option<String> = found.to.map(timetext::rfc3339),
+    }
+}

@@ -1,0 +1,50 @@
+//! `kubereel grep`: values over all objects and all time, and what is said when nothing is found.
+
+use super::run::{DEMO, kubereel, pods_with_gap};
+use serde_json::Value;
+
+#[test]
+fn a_value_stands_from_the_version_that_brought_it_to_the_one_that_replaced_it() {
+    let reel = pods_with_gap();
+    let ran = kubereel(&["grep", reel.path(), "^x$"]).code(0);
+    assert_eq!(
+        ran.out,
+        "FROM            TO              NAMESPACE   OBJECT   FIELD                 VALUE\n\
+         14:00:01.000Z   14:00:05.000Z   default     pod/a    metadata.labels.app   x\n"
+    );
+    ran.says("1 value in 5 versions");
+    let out = kubereel(&[
+        "grep",
+        reel.path(),
+        "-i",
+        "^Y$",
+        "pods",
+        "-n",
+        "web",
+        "-o",
+        "json",
+    ])
+    .ok();
+    let found: Value = serde_json::from_str(&out).expect("one line");
+    assert_eq!(found["name"], "b");
+    assert_eq!(found["to"], "2026-11-21T14:00:07.000000Z");
+    assert_eq!(
+        kubereel(&["grep", reel.path(), "^z$", "pod/a"])
+            .ok()
+            .lines()
+            .count(),
+        2
+    );
+    let ran = kubereel(&["grep", reel.path(), "^x$", "--from", "14:00:06"]).code(4);
+    assert_eq!(ran.out, "");
+}
+
+#[test]
+fn what_is_not_found_is_known_only_where_everything_was_seen() {
+    kubereel(&["grep", DEMO, "-F", "no.such[value"]).code(1);
+    kubereel(&["grep", pods_with_gap().path(), "nothing"]).code(4);
+    kubereel(&["grep", DEMO, "no.such[value"])
+        .code(2)
+        .says("invalid regular expression")
+        .says("hint: -F takes the pattern as a text");
+}
