@@ -1,7 +1,7 @@
 //! What questions to a reel take, beside a replay that reads everything, in the same run.
 //!
-//! `cargo bench -p kubereel-tests --bench queries`. The reels are made once by the second player of
-//! the scenario, and kept in the cache folder until the player or the format writes other bytes.
+//! `cargo bench -p kubereel-tests --bench queries`. The reels are made once of the demo's
+//! recording, and kept in the cache folder until the lines or the format have other bytes.
 //! `KUBEREEL_BENCH_SIZES` (for example `200000,1000000`) asks for other sizes, `KUBEREEL_BENCH_ASKED`
 //! for another number of questions. Times are times on a processor; only those of whole commands are
 //! times of the clock.

@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::Deserialize;
 use serde_json::Value;
 
 /// Names one object of the API.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 pub struct Target {
     /// Group and version as in `apiVersion`.
     pub api_version: String,

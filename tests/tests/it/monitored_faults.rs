@@ -1,25 +1,122 @@
 //! Monitortests on the scenario with true durations: each planted fault is found by its rule at the
 //! right time and nothing else is found; taking a fault away takes away exactly what was found of it.
 
+use crate::recordings::recording::{Recording, Reel};
+use anyhow::{Context as _, Result, bail, ensure};
+use jiff::Timestamp;
+use kubereel_cluster::ClusterHistory;
+use kubereel_format::RecordedAt;
+use kubereel_history::timetext;
+use kubereel_import::ImportOptions;
+use kubereel_monitortests::{
+    CaseOutcome as Outcome, CaseVerdict, ExceptionSet, JunitFile, RunName, RunOptions as Asked,
+    RunReport, Selection, builtin, run_reel, write_junit,
+};
+use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use anyhow::{Context as _, Result, bail, ensure};
-use kubereel_format::RecordedAt;
-use kubereel_history::{Timeline, timetext};
-use kubereel_import::{ImportOptions, import};
-use kubereel_monitortests::{
-    CaseOutcome as Outcome, ExceptionSet, JunitFile, RunName, RunOptions as Asked, RunReport,
-    Selection, builtin, run_reel, write_junit,
-};
-use kubereel_tests::scenario::{Expected, Monitored, Verdict};
+/// A recording with faults that can be left out, and what a run must find in it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Monitored {
+    /// The time that moments are counted from.
+    begins: Timestamp,
+    /// What a run finds in any case.
+    expected: Vec<Expected>,
+    faults: Vec<Fault>,
+    #[serde(skip)]
+    lines: Vec<u8>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Fault {
+    name: String,
+    /// What a run does not find without the fault.
+    expected: Vec<Expected>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Expected {
+    /// The short name of the monitortest.
+    test: String,
+    /// The case's name in `JUnit`, without `[Monitor:…]` and `[Jira:…]`.
+    case: String,
+    verdict: Verdict,
+    /// When the finding begins.
+    at_secs: f64,
+    /// How much later it may be found: a cluster takes its time for some things.
+    #[serde(default = "one")]
+    within_secs: f64,
+    /// A part of what is said.
+    #[serde(default)]
+    says: String,
+}
+
+const fn one() -> f64 {
+    1.0
+}
+
+/// What a case is that found something.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Verdict {
+    /// It fails the run.
+    Fail,
+    /// It fails and passes.
+    Flake,
+}
+
+/// Which faults a line of the recording belongs to.
+#[derive(Deserialize)]
+struct Tags<'a> {
+    fault: Option<&'a str>,
+    /// Names between spaces.
+    without: Option<&'a str>,
+}
+
+impl Monitored {
+    fn read() -> Result<Self> {
+        let yaml = include_str!("../../../testdata/scenarios/monitortests.yaml");
+        let mut scenario: Self = serde_saphyr::from_str(yaml)?;
+        scenario.lines = Recording::own().bytes;
+        Ok(scenario)
+    }
+
+    fn time(&self, secs: f64) -> Result<i64> {
+        let span = jiff::SignedDuration::from_secs_f64(secs);
+        Ok(self.begins.checked_add(span)?.as_microsecond())
+    }
+
+    fn all(&self) -> BTreeSet<&str> {
+        self.faults
+            .iter()
+            .map(|fault| fault.name.as_str())
+            .collect()
+    }
+
+    /// The recording of a cluster with these faults.
+    fn reel(&self, on: &BTreeSet<&str>) -> Result<Reel> {
+        let mut bytes = Vec::new();
+        for line in self.lines.split_inclusive(|byte| *byte == b'\n') {
+            let tags: Tags<'_> = serde_json::from_slice(line)?;
+            let is_out = tags.without.unwrap_or_default();
+            if tags.fault.is_none_or(|name| on.contains(name))
+                && !is_out.split(' ').any(|name| on.contains(name))
+            {
+                bytes.extend_from_slice(line);
+            }
+        }
+        let reel = Recording { bytes }.import(&ImportOptions::new("test", "a cluster with faults"));
+        ensure!(reel.imported.broken.count == 0 && reel.imported.guessed.is_empty());
+        Ok(reel)
+    }
+}
 
 fn run(scenario: &Monitored, on: &BTreeSet<&str>) -> Result<RunReport> {
-    let folder = tempfile::tempdir()?;
-    let path = folder.path().join("monitored.reel");
-    let options = ImportOptions::new("test", "the scenario for monitortests");
-    import(scenario.lines(on)?.as_slice(), &path, &options, |_bytes| {})?;
-    let timeline = Timeline::open(&path)?;
+    let reel = scenario.reel(on)?;
     let selection = Selection::default();
     let exceptions = ExceptionSet::builtin()?;
     let asked = Asked {
@@ -27,7 +124,7 @@ fn run(scenario: &Monitored, on: &BTreeSet<&str>) -> Result<RunReport> {
         exceptions: &exceptions,
         now: None,
     };
-    Ok(run_reel(&timeline, builtin(), &asked, |_seq| {}))
+    Ok(run_reel(&reel.timeline, builtin(), &asked, |_seq| {}))
 }
 
 /// A case's name without `[Monitor:…]` and `[Jira:…]`.
@@ -46,22 +143,17 @@ fn tail(outcome: &Outcome) -> &str {
 
 fn verdict(outcome: &Outcome) -> Option<Verdict> {
     match outcome.verdict {
-        kubereel_monitortests::CaseVerdict::Fail => Some(Verdict::Fail),
+        CaseVerdict::Fail => Some(Verdict::Fail),
         other if other.is_flake() => Some(Verdict::Flake),
         _ => None,
     }
 }
 
 /// Whether a finding that begins at a time is what is expected.
-fn is_at(scenario: &Monitored, expected: &Expected, at: RecordedAt) -> bool {
-    let from = scenario.time(expected.at_secs).as_microsecond();
-    let late = at.micros - from;
-    // The server takes a moment for a write.
-    let most = scenario
-        .time(expected.at_secs + expected.within_secs)
-        .as_microsecond()
-        - from;
-    (0..most).contains(&late)
+fn is_at(scenario: &Monitored, expected: &Expected, at: RecordedAt) -> Result<bool> {
+    let from = scenario.time(expected.at_secs)?;
+    let until = scenario.time(expected.at_secs + expected.within_secs)?;
+    Ok((from..until).contains(&at.micros))
 }
 
 /// Checks that a run finds what the faults that are on expect, and nothing else.
@@ -82,7 +174,7 @@ fn check(scenario: &Monitored, on: &BTreeSet<&str>) -> Result<()> {
     let all: Vec<(&str, &Expected)> = of_base.chain(of_faults).collect();
     let mut wrong = String::new();
     for outcome in &report.outcomes {
-        if outcome.verdict == kubereel_monitortests::CaseVerdict::Error {
+        if outcome.verdict == CaseVerdict::Error {
             writeln!(wrong, "error: {} {:?}", outcome.name, outcome.why)?;
         }
         for judged in &outcome.findings {
@@ -90,7 +182,7 @@ fn check(scenario: &Monitored, on: &BTreeSet<&str>) -> Result<()> {
             let is_meant = all.iter().any(|(_, expected)| {
                 expected.test == outcome.about.id
                     && expected.case == tail(outcome)
-                    && is_at(scenario, expected, finding.from)
+                    && is_at(scenario, expected, finding.from).unwrap_or(false)
             });
             if !is_meant {
                 let at = timetext::rfc3339(finding.from);
@@ -130,9 +222,9 @@ fn found(scenario: &Monitored, report: &RunReport, expected: &Expected) -> Resul
             expected.verdict
         );
     }
-    let says = expected.says.as_deref().unwrap_or_default();
     let is_there = outcome.findings.iter().any(|judged| {
-        is_at(scenario, expected, judged.finding.from) && judged.finding.message.contains(says)
+        is_at(scenario, expected, judged.finding.from).unwrap_or(false)
+            && judged.finding.message.contains(&expected.says)
     });
     ensure!(is_there, "{} says {:#?}", outcome.name, outcome.findings);
     Ok(())
@@ -140,7 +232,14 @@ fn found(scenario: &Monitored, report: &RunReport, expected: &Expected) -> Resul
 
 #[test]
 fn the_base_has_nothing_wrong() -> Result<()> {
-    check(&Monitored::read()?, &BTreeSet::new())
+    let scenario = Monitored::read()?;
+    let reel = scenario.reel(&BTreeSet::new())?;
+    ensure!(
+        ClusterHistory::of(&reel.timeline)
+            .degraded_spells()?
+            .is_empty()
+    );
+    check(&scenario, &BTreeSet::new())
 }
 
 #[test]
@@ -149,7 +248,7 @@ fn all_faults_are_found_and_nothing_else() -> Result<()> {
     check(&scenario, &scenario.all())
 }
 
-/// Checks each run that lacks one fault: every so many of them, from one on.
+/// Checks each run that lacks one fault: one of so many, from one on.
 fn each_is_taken_away(first: usize, every: usize) -> Result<()> {
     let scenario = Monitored::read()?;
     let all = scenario.all();

@@ -1,42 +1,27 @@
 //! Monitortests on a recording of the genuine operator of operators: what was planted there is found,
 //! at the right second. Skipped, and said so, where the shared recordings are not there.
 
+use crate::recordings::recording::Recording;
 use anyhow::{Context as _, Result, ensure};
-use kubereel_history::{Timeline, timetext};
-use kubereel_import::{ImportOptions, import};
+use kubereel_history::timetext;
+use kubereel_import::ImportOptions;
 use kubereel_monitortests::{
     CaseOutcome as Outcome, CaseVerdict as Verdict, ExceptionSet, RunOptions as Asked, RunReport,
     Selection, TestFinding as Finding, builtin, run_reel,
 };
-use kubereel_tests::shared_data::shared_data;
-
-/// How much the decompressor may look back, in powers of two.
-const WINDOW_LOG_MAX: u32 = 27;
 
 fn run(file: &str) -> Result<Option<RunReport>> {
-    let Some(path) = shared_data(file) else {
+    let Some(recording) = Recording::read(file) else {
         return Ok(None);
     };
-    let bytes = std::fs::read(path)?;
-    let mut decoder = zstd::Decoder::new(bytes.as_slice())?;
-    decoder.window_log_max(WINDOW_LOG_MAX)?;
-    let folder = tempfile::tempdir()?;
-    let path = folder.path().join("shared.reel");
-    let options = ImportOptions::new("test", "a shared recording");
-    import(
-        std::io::BufReader::new(decoder),
-        &path,
-        &options,
-        |_bytes| {},
-    )?;
-    let timeline = Timeline::open(&path)?;
+    let reel = recording.import(&ImportOptions::new("test", "a shared recording"));
     let (selection, exceptions) = (Selection::default(), ExceptionSet::builtin()?);
     let asked = Asked {
         selection: &selection,
         exceptions: &exceptions,
         now: None,
     };
-    Ok(Some(run_reel(&timeline, builtin(), &asked, |_seq| {})))
+    Ok(Some(run_reel(&reel.timeline, builtin(), &asked, |_seq| {})))
 }
 
 /// All findings of a rule, with the case and by time.

@@ -8,6 +8,7 @@ use kubereel_import::ImportOptions;
 use kubereel_tests::shared_data::shared_data;
 use ring::digest::{SHA256, digest};
 use serde::Deserialize;
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -105,4 +106,47 @@ fn the_live_objects_are_those_of_the_oracle_at_every_checkpoint() {
     }
     let expected: Vec<usize> = (1..=15).map(|nth| nth * 500).chain([7584]).collect();
     assert_eq!(reproduced, expected);
+}
+
+/// At moments all over our own recording, the state is that of a replay of all lines.
+#[test]
+fn states_are_those_of_a_replay() {
+    let mut recording = Recording::own();
+    // Without the faults: with them there are objects of one name and two uids.
+    let lines = recording.bytes.split_inclusive(|byte| *byte == b'\n');
+    let base = lines.filter(|line| !line.starts_with(br#"{"fault""#));
+    recording.bytes = base.flatten().copied().collect();
+    let reel = recording.import(&ImportOptions::new("test", "a recording"));
+    let timeline = &reel.timeline;
+    let mut replay: BTreeMap<String, &str> = BTreeMap::new();
+    for (line, seq) in recording.lines().zip(events(timeline)) {
+        let line = str::from_utf8(line).unwrap();
+        let value: Value = serde_json::from_str(line).unwrap();
+        let uid = value["object"]["metadata"]["uid"].as_str().unwrap();
+        let (_, object) = line.split_once(r#","object":"#).unwrap();
+        replay.insert(uid.to_owned(), object.strip_suffix('}').unwrap());
+        if value["type"] == "DELETED" {
+            replay.remove(uid);
+        }
+        if !seq.0.is_multiple_of(800) {
+            continue;
+        }
+        let cut = Cut::Arrival {
+            below: Seq(seq.0 + 1),
+            wall: timeline.reel().stamp(seq).unwrap().wall,
+        };
+        let mut bodies = Vec::new();
+        for info in timeline.resources().iter() {
+            let state = timeline.as_of(info.id, cut, &ObjectFilter::default());
+            for held in &state.objects {
+                let body = timeline.reel().body(held.seq).unwrap();
+                bodies.push(String::from_utf8(body.to_vec()).unwrap());
+            }
+        }
+        bodies.sort_unstable();
+        let mut expected: Vec<&str> = replay.values().copied().collect();
+        expected.sort_unstable();
+        assert_eq!(bodies.len(), expected.len(), "after {seq:?}");
+        assert!(bodies == expected, "the state after {seq:?}");
+    }
 }

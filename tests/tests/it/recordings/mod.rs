@@ -1,4 +1,4 @@
-//! Real recordings of other tools go in, and come out as they were.
+//! Recordings, our own and real ones of other tools, go in and come out as they were.
 
 #![expect(
     clippy::unwrap_used,

@@ -10,6 +10,15 @@ use tempfile::TempDir;
 /// How much the decompressor may look back, in powers of two.
 const WINDOW_LOG_MAX: u32 = 27;
 
+/// Gives what was compressed with a window of any usual length.
+fn decompressed(bytes: &[u8]) -> Vec<u8> {
+    let mut decoder = zstd::Decoder::new(bytes).unwrap();
+    decoder.window_log_max(WINDOW_LOG_MAX).unwrap();
+    let mut text = Vec::new();
+    std::io::copy(&mut decoder, &mut text).unwrap();
+    text
+}
+
 /// A recording.
 pub struct Recording {
     /// Its bytes.
@@ -24,17 +33,21 @@ pub struct Reel {
 }
 
 impl Recording {
+    /// Gives the recording that comes with the project: a cluster's update, with faults.
+    pub fn own() -> Self {
+        let lines = include_bytes!("../../../../testdata/scenarios/monitortests.jsonl.zst");
+        Self {
+            bytes: decompressed(lines),
+        }
+    }
+
     /// Reads a recording; `None`, said aloud, if it is not there.
     pub fn read(file: &str) -> Option<Self> {
         let path = shared_data(file)?;
         let bytes = std::fs::read(&path).unwrap();
         let is_compressed = path.extension().is_some_and(|ending| ending == "zst");
         let bytes = if is_compressed {
-            let mut decoder = zstd::Decoder::new(bytes.as_slice()).unwrap();
-            decoder.window_log_max(WINDOW_LOG_MAX).unwrap();
-            let mut text = Vec::new();
-            std::io::copy(&mut decoder, &mut text).unwrap();
-            text
+            decompressed(&bytes)
         } else {
             bytes
         };

@@ -1,61 +1,26 @@
 //! Does what one step says.
 
-use std::collections::BTreeMap;
-use std::future::Future;
-use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
-
+use super::player::{Stamp, fill, uids_in};
+use super::{Act, Moment, Step, gate};
+use crate::control_plane::ControlPlane;
+use crate::kubelet::{Kubelets, Reboot};
+use crate::rest::{self, Body, Call, Patience, Rest, RestError, Target, Verb};
 use jiff::Timestamp;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use tokio::sync::watch;
-use tokio::time::Instant;
-
-use super::super::Moment;
-use super::super::plan::{Act, Step};
-use super::gate;
-use super::player::{Entry, Journal, Stamp, fill, uids_in};
-use crate::kubelet::{Kubelets, Reboot};
-use crate::rest::{self, Answer, Body, Call, Patience, Rest, RestError, Target, Verb};
 
 /// How often a status is replaced anew because somebody else was faster.
 const CONFLICTS: u32 = 20;
 
-/// What a step came to.
-struct Done {
-    what: String,
-    attempts: u32,
-    resource_version: Option<String>,
-}
-
-/// Plays a step and notes it.
-pub(super) async fn perform(stage: &Stage, step: &Step, held_millis: u64) {
-    let (wall, began) = (rest::now(), Instant::now());
-    let done = act(stage, step).await;
-    let took_millis = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-    let (done, failure) = match done {
-        Ok(done) => (done, None),
-        Err(failure) => (
-            Done {
-                what: name(&step.act),
-                attempts: 0,
-                resource_version: None,
-            },
-            Some(failure),
-        ),
-    };
-    let entry = Entry {
-        at: step.at,
-        wall,
-        actor: step.actor.clone(),
-        what: done.what,
-        attempts: done.attempts,
-        took_millis,
-        held_millis,
-        resource_version: done.resource_version,
-        failure,
-    };
-    lock(&stage.journal).entries.push(entry);
+/// Plays a step and notes why it failed.
+pub(super) async fn perform(stage: &Stage, step: &Step) {
+    if let Err(failure) = act(stage, step).await {
+        let failure = format!("{} {} {}: {failure}", step.at, step.actor, name(&step.act));
+        lock(&stage.failures).push(failure);
+    }
 }
 
 /// Whether a step takes long by itself: gates do not wait for it.
@@ -83,30 +48,18 @@ fn name(act: &Act) -> String {
     }
 }
 
-async fn act(stage: &Stage, step: &Step) -> Result<Done, String> {
-    let what = name(&step.act);
-    let quiet = |what: String| Done {
-        what,
-        attempts: 1,
-        resource_version: None,
-    };
-    match &step.act {
-        Act::Await => Ok(quiet(what)),
+async fn act(stage: &Stage, step: &Step) -> Result<(), String> {
+    let kubelets = &stage.kubelets;
+    let done = match &step.act {
+        Act::Await => Ok(()),
         Act::Script { pods, fate } => {
-            stage.kubelets.script(pods.clone(), fate.clone());
-            Ok(quiet(what))
+            kubelets.script(pods.clone(), fate.clone());
+            Ok(())
         }
         Act::Join {
             node,
             not_ready_secs,
-        } => {
-            stage
-                .kubelets
-                .join(node.clone(), *not_ready_secs)
-                .await
-                .map_err(|error| in_words(&error))?;
-            Ok(quiet(what))
-        }
+        } => kubelets.join(node.clone(), *not_ready_secs).await,
         Act::Reboot {
             node,
             down_secs,
@@ -116,61 +69,18 @@ async fn act(stage: &Stage, step: &Step) -> Result<Done, String> {
                 down_secs: *down_secs,
                 not_ready_secs: *not_ready_secs,
             };
-            stage
-                .kubelets
-                .reboot(node, reboot)
-                .await
-                .map_err(|error| in_words(&error))?;
-            Ok(quiet(what))
+            kubelets.reboot(node, reboot).await
         }
-        Act::Drain { node } => {
-            let drained = gate::drain(stage, node).await?;
-            Ok(quiet(format!(
-                "{what}: {} evicted, {} refusals",
-                drained.evicted, drained.refused
-            )))
+        Act::Drain { node } => return gate::drain(stage, node).await,
+        Act::RestartApiServer { server } => {
+            let restarted = stage.restart(*server).await;
+            return restarted.map_err(|error| format!("{error:#}"));
         }
-        Act::RestartApiServer { server } => match &stage.api_servers {
-            Some(servers) => {
-                servers
-                    .restart(*server)
-                    .await
-                    .map_err(|error| format!("{error:#}"))?;
-                Ok(quiet(what))
-            }
-            None => Ok(quiet(format!("{what}: left out, nobody can"))),
-        },
-        Act::Lead { lease, leader } => {
-            let led = gate::lead(stage, &step.actor, lease, leader)
-                .await
-                .map_err(|error| in_words(&error))?;
-            Ok(match led {
-                Some(answer) => written(what, &answer),
-                None => quiet(format!("{what}: nobody is there")),
-            })
-        }
-        Act::Resign { lease } => {
-            let answer = gate::resign(stage, &step.actor, lease)
-                .await
-                .map_err(|error| in_words(&error))?;
-            Ok(written(what, &answer))
-        }
-        _ => write(stage, step)
-            .await
-            .map(|answer| written(what, &answer))
-            .map_err(|error| in_words(&error)),
-    }
-}
-
-fn written(what: String, answer: &Answer) -> Done {
-    let resource_version = answer.body["metadata"]["resourceVersion"]
-        .as_str()
-        .map(ToOwned::to_owned);
-    Done {
-        what,
-        attempts: answer.attempts,
-        resource_version,
-    }
+        Act::Lead { lease, leader } => gate::lead(stage, &step.actor, lease, leader).await,
+        Act::Resign { lease } => gate::resign(stage, &step.actor, lease).await,
+        _ => write(stage, step).await,
+    };
+    done.map_err(|error| in_words(&error))
 }
 
 fn in_words(error: &RestError) -> String {
@@ -184,7 +94,7 @@ fn in_words(error: &RestError) -> String {
 }
 
 /// The plain writes.
-async fn write(stage: &Stage, step: &Step) -> Result<Answer, RestError> {
+async fn write(stage: &Stage, step: &Step) -> Result<(), RestError> {
     let by = format!("fieldManager={}", step.actor.replace(' ', "-"));
     let (call, target) = match &step.act {
         Act::Create { object } => {
@@ -234,7 +144,7 @@ async fn write(stage: &Stage, step: &Step) -> Result<Answer, RestError> {
     };
     let answer = stage.rest.send(&call, PATIENCE).await?;
     stage.learn_uid(&target, &answer.body);
-    Ok(answer)
+    Ok(())
 }
 
 /// Replaces a status as a controller does: read, replace, and anew when somebody else was faster.
@@ -243,7 +153,7 @@ async fn update_status(
     target: &Target,
     status: &Value,
     by: &str,
-) -> Result<Answer, RestError> {
+) -> Result<(), RestError> {
     let path = path(target)?;
     let status = stage.fill(status).await?;
     let look = Call {
@@ -251,8 +161,7 @@ async fn update_status(
         path: path.clone(),
         body: Body::Empty,
     };
-    let mut attempts = 0;
-    loop {
+    for _ in 0..CONFLICTS {
         let mut object = stage.rest.send(&look, PATIENCE).await?.body;
         object["status"] = status.clone();
         let call = Call {
@@ -260,53 +169,33 @@ async fn update_status(
             path: format!("{path}/status?{by}"),
             body: Body::Json(object),
         };
-        match stage
-            .rest
-            .send(&call, Patience::outages(PATIENCE.total))
-            .await
-        {
-            Err(error) if error.is_conflict() && attempts < CONFLICTS => attempts += 1,
-            Ok(answer) => {
-                return Ok(Answer {
-                    attempts: attempts + answer.attempts,
-                    ..answer
-                });
-            }
-            Err(error) => return Err(error),
+        let patience = Patience::outages(PATIENCE.total);
+        match stage.rest.send(&call, patience).await {
+            Err(error) if error.is_conflict() => {}
+            done => return done.map(drop),
         }
     }
+    Err(RestError::TooSlow {
+        verb: Verb::Put,
+        path,
+    })
 }
 
-async fn delete(
-    stage: &Stage,
-    target: &Target,
-    grace_secs: Option<u32>,
-) -> Result<Answer, RestError> {
+async fn delete(stage: &Stage, target: &Target, grace_secs: Option<u32>) -> Result<(), RestError> {
     let options = grace_secs.map_or_else(|| json!({}), |secs| json!({"gracePeriodSeconds": secs}));
     let call = Call {
         verb: Verb::Delete,
         path: path(target)?,
         body: Body::Json(options),
     };
-    stage
-        .rest
-        .send(&call, Patience::outages(Duration::from_secs(30)))
-        .await
+    let patience = Patience::outages(PATIENCE.total);
+    stage.rest.send(&call, patience).await.map(drop)
 }
 
 fn named(object: &Value) -> Result<Target, RestError> {
     Target::of(object).ok_or_else(|| RestError::NoPath {
         target: Target::cluster_wide("", "object", "without a name"),
     })
-}
-
-/// Who can end and start the API servers.
-pub trait ApiServers: Send + Sync {
-    /// Ends an API server and starts it again; done when it is ready.
-    fn restart(
-        &self,
-        server: usize,
-    ) -> Pin<Box<dyn Future<Output = anyhow::Result<()>> + Send + '_>>;
 }
 
 /// How long a write is tried: outages, and what has to be there first.
@@ -316,9 +205,11 @@ pub(super) const PATIENCE: Patience = Patience::until_found(Duration::from_secs(
 pub(super) struct Stage {
     pub(super) rest: Rest,
     pub(super) kubelets: Kubelets,
-    pub(super) api_servers: Option<Arc<dyn ApiServers>>,
-    pub(super) speed: f64,
-    pub(super) journal: Mutex<Journal>,
+    control_plane: Arc<ControlPlane>,
+    speed: f64,
+    failures: Mutex<Vec<String>>,
+    /// At which times of the clock moments came to be.
+    walls: Mutex<BTreeMap<Moment, Timestamp>>,
     pub(super) leases: Mutex<BTreeMap<Target, Held>>,
     /// Steps handed out and not yet done, without those that take long by themselves.
     pub(super) unsettled: watch::Sender<usize>,
@@ -339,15 +230,16 @@ impl Stage {
     pub(super) fn new(
         rest: Rest,
         kubelets: Kubelets,
-        api_servers: Option<Arc<dyn ApiServers>>,
+        control_plane: Arc<ControlPlane>,
         speed: f64,
     ) -> Self {
         Self {
             rest,
             kubelets,
-            api_servers,
+            control_plane,
             speed,
-            journal: Mutex::default(),
+            failures: Mutex::default(),
+            walls: Mutex::default(),
             leases: Mutex::default(),
             unsettled: watch::Sender::new(0),
             uids: Mutex::default(),
@@ -360,8 +252,22 @@ impl Stage {
     }
 
     /// Notes that a moment is now.
-    pub(super) fn pass(&self, moment: Moment, wall: Timestamp) {
-        lock(&self.journal).walls.entry(moment).or_insert(wall);
+    pub(super) fn pass(&self, moment: Moment) {
+        lock(&self.walls).entry(moment).or_insert_with(rest::now);
+    }
+
+    /// What failed so far, in words.
+    pub(super) fn failures(&self) -> Vec<String> {
+        let mut failures = lock(&self.failures).clone();
+        failures.extend(self.kubelets.failures());
+        failures
+    }
+
+    async fn restart(&self, server: usize) -> anyhow::Result<()> {
+        let server = self.control_plane.api(server);
+        // A graceful end waits up to a minute for its clients; a bootstrap does not.
+        server.kill().await?;
+        server.start().await
     }
 
     /// Fills in times and uids.
@@ -396,7 +302,8 @@ impl Stage {
     }
 
     fn wall_of(&self, moment: Moment) -> Option<Timestamp> {
-        lock(&self.journal).wall_of(moment)
+        let walls = lock(&self.walls);
+        walls.range(..=moment).next_back().map(|(_, wall)| *wall)
     }
 }
 

@@ -6,10 +6,10 @@ use http::StatusCode;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep, timeout};
 
-use super::super::plan::{Gate, Leader};
 use super::perform::{Held, PATIENCE, Stage, collection_path, lock, path};
+use super::{Gate, Leader};
 use crate::kubelet::node::uuid;
-use crate::rest::{self, Answer, Body, Call, Patience, Rest, RestError, Target, Verb};
+use crate::rest::{self, Body, Call, Patience, Rest, RestError, Target, Verb};
 
 /// A watch that says nothing for so long is asked anew: its server may have stopped.
 const SILENCE: Duration = Duration::from_secs(3);
@@ -122,7 +122,7 @@ async fn next_change(rest: &Rest, path: &str) {
 }
 
 /// Whether a Deployment or `DaemonSet` runs its newest template, and nothing of the one before.
-pub(in super::super) fn is_rolled_out(workload: &Value) -> bool {
+fn is_rolled_out(workload: &Value) -> bool {
     let status = &workload["status"];
     let number = |field: &str| status[field].as_i64().unwrap_or(0);
     if status["observedGeneration"].as_i64() < workload["metadata"]["generation"].as_i64() {
@@ -142,7 +142,7 @@ pub(in super::super) fn is_rolled_out(workload: &Value) -> bool {
 }
 
 /// The waiting reason of the first container that is not done.
-pub(in super::super) fn waits(pod: &Value) -> Option<&String> {
+fn waits(pod: &Value) -> Option<&String> {
     let lists = [
         &pod["status"]["initContainerStatuses"],
         &pod["status"]["containerStatuses"],
@@ -179,19 +179,9 @@ const AGAIN_AFTER: Duration = Duration::from_secs(5);
 /// A drain that takes longer than this is a failure.
 const WITHIN: Duration = Duration::from_secs(90);
 
-/// How a drain went.
-pub(super) struct Drained {
-    pub(super) evicted: u32,
-    pub(super) refused: u32,
-}
-
 /// Evicts until nothing is left to evict.
-pub(super) async fn drain(stage: &Stage, node: &str) -> Result<Drained, String> {
+pub(super) async fn drain(stage: &Stage, node: &str) -> Result<(), String> {
     let began = Instant::now();
-    let mut drained = Drained {
-        evicted: 0,
-        refused: 0,
-    };
     let look = Call {
         verb: Verb::Get,
         path: pods_of(node),
@@ -207,24 +197,19 @@ pub(super) async fn drain(stage: &Stage, node: &str) -> Result<Drained, String> 
         let pods = list["items"].as_array().map_or(&[][..], Vec::as_slice);
         let left: Vec<&Value> = pods.iter().filter(|pod| is_drained_away(pod)).collect();
         if left.is_empty() {
-            return Ok(drained);
+            return Ok(());
         }
         if began.elapsed() > WITHIN {
-            return Err(format!(
-                "{} pods are left on {node}, {} evictions refused",
-                left.len(),
-                drained.refused
-            ));
+            return Err(format!("{} pods are left on {node}", left.len()));
         }
         for pod in left
             .into_iter()
             .filter(|pod| pod["metadata"]["deletionTimestamp"].is_null())
         {
             match evict(stage, pod).await {
-                Ok(()) => drained.evicted += 1,
-                Err(error) if error.status() == Some(StatusCode::TOO_MANY_REQUESTS) => {
-                    drained.refused += 1;
-                }
+                Ok(()) => {}
+                // A budget refuses so.
+                Err(error) if error.status() == Some(StatusCode::TOO_MANY_REQUESTS) => {}
                 Err(error) if error.is_not_found() || error.is_outage() => {}
                 Err(error) => return Err(error.to_string()),
             }
@@ -255,15 +240,15 @@ async fn evict(stage: &Stage, pod: &Value) -> Result<(), RestError> {
 /// Leaders claim their Leases for so long.
 const DURATION_SECS: u32 = 137;
 
-/// Takes or renews a Lease; `None` when nobody is there to lead.
+/// Takes or renews a Lease, if somebody is there to lead.
 pub(super) async fn lead(
     stage: &Stage,
     actor: &str,
     lease: &Target,
     leader: &Leader,
-) -> Result<Option<Answer>, RestError> {
+) -> Result<(), RestError> {
     let Some(holder) = find(stage, leader).await? else {
-        return Ok(None);
+        return Ok(());
     };
     let now = rest::micros(rest::now());
     let held = lock(&stage.leases).get(lease).cloned();
@@ -282,7 +267,7 @@ pub(super) async fn lead(
             (patch(actor, lease, &spec)?, transitions)
         }
     };
-    let answer = stage.rest.send(&call, PATIENCE).await?;
+    stage.rest.send(&call, PATIENCE).await?;
     lock(&stage.leases).insert(
         lease.clone(),
         Held {
@@ -291,25 +276,19 @@ pub(super) async fn lead(
             transitions,
         },
     );
-    Ok(Some(answer))
+    Ok(())
 }
 
 /// Gives a Lease up, as a leader that ends in good order does.
-pub(super) async fn resign(
-    stage: &Stage,
-    actor: &str,
-    lease: &Target,
-) -> Result<Answer, RestError> {
+pub(super) async fn resign(stage: &Stage, actor: &str, lease: &Target) -> Result<(), RestError> {
     let now = rest::micros(rest::now());
     let spec = json!({"holderIdentity": "", "leaseDurationSeconds": 1, "acquireTime": now, "renewTime": now});
-    let answer = stage
-        .rest
-        .send(&patch(actor, lease, &spec)?, PATIENCE)
-        .await?;
+    let call = patch(actor, lease, &spec)?;
+    stage.rest.send(&call, PATIENCE).await?;
     if let Some(held) = lock(&stage.leases).get_mut(lease) {
         held.holder.clear();
     }
-    Ok(answer)
+    Ok(())
 }
 
 fn create(actor: &str, lease: &Target, holder: &str, now: &str) -> Result<Call, RestError> {
