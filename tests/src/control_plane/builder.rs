@@ -27,9 +27,7 @@ pub struct Builder {
     controllers: bool,
     scheduler: bool,
     api_flags: Vec<String>,
-    etcd_flags: Vec<String>,
     controller_flags: Vec<String>,
-    scheduler_flags: Vec<String>,
 }
 
 impl Default for Builder {
@@ -40,9 +38,7 @@ impl Default for Builder {
             controllers: false,
             scheduler: false,
             api_flags: Vec::new(),
-            etcd_flags: Vec::new(),
             controller_flags: Vec::new(),
-            scheduler_flags: Vec::new(),
         }
     }
 }
@@ -79,21 +75,9 @@ impl Builder {
         self
     }
 
-    /// Adds a flag to etcd; it wins over the harness's own.
-    pub fn etcd_flag(mut self, flag: impl Into<String>) -> Self {
-        self.etcd_flags.push(flag.into());
-        self
-    }
-
     /// Adds a flag to the controller manager; it wins over the harness's own.
     pub fn controller_flag(mut self, flag: impl Into<String>) -> Self {
         self.controller_flags.push(flag.into());
-        self
-    }
-
-    /// Adds a flag to the scheduler; it wins over the harness's own.
-    pub fn scheduler_flag(mut self, flag: impl Into<String>) -> Self {
-        self.scheduler_flags.push(flag.into());
         self
     }
 
@@ -144,10 +128,10 @@ impl Builder {
         };
 
         let mut ports = PortBlock::claim()?;
-        let etcd = Etcd::new("etcd", &around, &mut ports, &self.etcd_flags)?;
+        let etcd = Etcd::new("etcd", &around, &mut ports)?;
         let events_etcd = self
             .events_etcd
-            .then(|| Etcd::new("etcd-events", &around, &mut ports, &self.etcd_flags))
+            .then(|| Etcd::new("etcd-events", &around, &mut ports))
             .transpose()?;
         if let Some(etcd) = &events_etcd {
             let flag = format!("--etcd-servers-overrides=/events#{}", etcd.endpoint());
@@ -170,7 +154,7 @@ impl Builder {
             .transpose()?;
         let scheduler = self
             .scheduler
-            .then(|| Controller::scheduler(&around, &mut ports, api_port, &self.scheduler_flags))
+            .then(|| Controller::scheduler(&around, &mut ports, api_port))
             .transpose()?;
         Ok(ControlPlane {
             scheduler,

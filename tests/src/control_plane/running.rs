@@ -146,14 +146,6 @@ impl ControlPlane {
         Ok(path)
     }
 
-    /// An administrator's client by way of a proxy, without hidden retries.
-    ///
-    /// # Errors
-    /// When the kubeconfig cannot be written or read.
-    pub async fn client_through(&self, proxy: &Proxy) -> anyhow::Result<Client> {
-        component::client(&self.kubeconfig_through(proxy)?).await
-    }
-
     /// Has the servers present a certificate of a new authority, as soon as they look at their files, and
     /// gives that authority's certificate. Connections that run go on.
     ///

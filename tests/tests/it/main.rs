@@ -12,7 +12,6 @@ mod golden_intervals;
 mod healthy_clusters;
 mod kubectl_equality;
 mod kubectl_tables;
-mod kubelet;
 mod monitored_faults;
 mod monitored_real;
 mod new_authority;

@@ -1,15 +1,61 @@
-//! Answers that are not what was asked for, and answers that stop: at which byte and how.
-
-use std::time::Duration;
+//! Answers of the scripted API server that are not what was asked for, and answers that stop: at which byte and
+//! how. What it says when nothing is spoilt is what the recorder's tests ask of it: without that they fail.
 
 use anyhow::Result;
 use kubereel_tests::scripted::{
-    Canned, Cut, End, Ending, Fault, On, Pick, Place, ScriptedCluster, Tail, chunks,
+    Canned, Cut, End, Ending, Fault, Fetched, On, Pick, Place, RawClient, ScriptedCluster, Tail,
+    chunks,
 };
+use std::time::Duration;
 
-use crate::scripted::{PATIENCE, SURE, client, get, stopped, watch_lines, with_configmaps};
+/// How long a client waits in silence before it calls a connection silent.
+const PATIENCE: Duration = Duration::from_millis(300);
+
+/// How long anything that is sure to come may take on a busy machine.
+const SURE: Duration = Duration::from_secs(20);
 
 const PATH: &str = "/api/v1/configmaps";
+
+fn client(cluster: &ScriptedCluster) -> Result<RawClient> {
+    RawClient::connect(cluster.address(), SURE)
+}
+
+/// What else comes before a short silence; for answers that have stopped or have nothing more to say.
+fn quiet(client: &mut RawClient) -> Result<(Fetched, Tail)> {
+    client.set_patience(PATIENCE)?;
+    client.rest()
+}
+
+/// Waits until the last request was given all it will ever get, then reads it.
+fn stopped(cluster: &ScriptedCluster, client: &mut RawClient) -> Result<(Fetched, Tail)> {
+    cluster.wait_until("the last answer to stop", SURE, |cluster| {
+        let progress = cluster.requests().last()?.progress();
+        (progress.ended.is_some() || progress.silent_since.is_some()).then_some(())
+    })?;
+    quiet(client)
+}
+
+fn get(cluster: &ScriptedCluster, target: &str) -> Result<Fetched> {
+    client(cluster)?.get(target, &[])
+}
+
+/// Starts a watch of config maps and reads its first lines.
+fn watch_lines(cluster: &ScriptedCluster, query: &str, count: usize) -> Result<Vec<String>> {
+    let mut client = client(cluster)?;
+    client.ask(&format!("/api/v1/configmaps?{query}"), &[])?;
+    let lines = client.lines(count)?.into_iter().map(String::from_utf8);
+    Ok(lines.collect::<Result<_, _>>()?)
+}
+
+/// A cluster with `count` config maps, and the revision of the first of them less one.
+fn with_configmaps(count: usize) -> Result<(ScriptedCluster, u128)> {
+    let cluster = ScriptedCluster::start()?;
+    let before = cluster.revision();
+    for nth in 0..count {
+        cluster.put("configmaps", "default", &format!("c{nth}"), r#""data":{}"#)?;
+    }
+    Ok((cluster, before))
+}
 
 fn cut(line: usize, place: Place, end: End) -> Fault {
     Fault::Cut(Cut {
