@@ -1,7 +1,7 @@
 //! Monitortests on the scenario with true durations: each planted fault is found by its rule at the
 //! right time and nothing else is found; taking a fault away takes away exactly what was found of it.
 
-use crate::recordings::recording::{Recording, Reel};
+use crate::recordings::{Recording, Reel};
 use anyhow::{Context as _, Result, bail, ensure};
 use jiff::Timestamp;
 use kubereel_cluster::ClusterHistory;

@@ -1,7 +1,7 @@
 //! Monitortests on a recording of the genuine operator of operators: what was planted there is found,
 //! at the right second. Skipped, and said so, where the shared recordings are not there.
 
-use crate::recordings::recording::Recording;
+use crate::recordings::Recording;
 use anyhow::{Context as _, Result, ensure};
 use kubereel_history::timetext;
 use kubereel_import::ImportOptions;

@@ -8,7 +8,7 @@
     reason = "what helps a test may fail it"
 )]
 
-use crate::recordings::recording::Recording;
+use crate::recordings::Recording;
 use crate::upgrades::{oc_folder, oc_reel, oc_scenarios};
 use kubereel_cluster::{ClusterHistory, StateInterval, StateKind, StateTrack};
 use kubereel_format::{EventType, ObjectKey, RecordedAt, Seq};

@@ -16,9 +16,9 @@ use serde_json::{Value, json};
 
 use crate::plane::{PLAIN, Turn};
 use crate::real_faults::SURE;
+use crate::real_faults::Scene;
 use crate::real_faults::definitions::DEFINITIONS;
-use crate::real_faults::scene::Scene;
-use crate::real_faults::writers::{Objects, Writers, send};
+use crate::real_faults::{Objects, Writers, send};
 
 const GROUP: &str = "elsewhere.kubereel.dev";
 const PLURAL: &str = "flunders";

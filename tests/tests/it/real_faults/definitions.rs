@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 use crate::plane::{PLAIN, Turn};
 use crate::real_faults::SURE;
-use crate::real_faults::scene::Scene;
-use crate::real_faults::writers::{Stopped, Writers, send, try_once};
+use crate::real_faults::Scene;
+use crate::real_faults::{Stopped, Writers, send, try_once};
 
 pub(crate) const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 

@@ -16,8 +16,8 @@ use kubereel_tests::rest::{Body, Rest, Verb};
 
 use crate::plane::{Kind, Turn};
 use crate::real_faults::SURE;
-use crate::real_faults::scene::{Scene, Told};
-use crate::real_faults::writers::{Writers, event, send};
+use crate::real_faults::{Scene, Told};
+use crate::real_faults::{Writers, event, send};
 
 /// The server lets Events share a lease for a twentieth of their time, in whole seconds: with less than
 /// 20 s each Event would expire by itself.
