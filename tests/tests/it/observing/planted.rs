@@ -346,29 +346,18 @@ const NAMES: [&str; 12] = [
 ];
 
 /// Texts in which a name announces a value: where, and how.
+#[rustfmt::skip]
 const TEXTS: [(&str, &str); 10] = [
     ("XML element", "<server><NAME>VALUE</NAME></server>"),
-    (
-        "XML element, escaped",
-        "<server><NAME>VALUE</NAME></server>",
-    ),
+    ("XML element, escaped", "<server><NAME>VALUE</NAME></server>"),
     ("XML attribute", "<server NAME=\"VALUE\" port=\"80\"/>"),
-    (
-        "query, escaped",
-        "https://x.example/path?a=1&NAME=VALUE&b=2 failed",
-    ),
+    ("query, escaped", "https://x.example/path?a=1&NAME=VALUE&b=2 failed"),
     ("query", "https://x.example/path?NAME=VALUE"),
     ("properties", "server.port=80\nserver.NAME=VALUE\n"),
     ("INI", "[server]\nport = 80\nNAME = VALUE\n"),
-    (
-        "block of YAML",
-        "values: |\n  server:\n    NAME: VALUE\n    port: 80\n",
-    ),
+    ("block of YAML", "values: |\n  server:\n    NAME: VALUE\n    port: 80\n"),
     ("shell", "export DB_NAME='VALUE'; run"),
-    (
-        "manifest of a Secret in values",
-        "kind: Secret\nmetadata: {name: a}\nstringData:\n  NAME: VALUE\n",
-    ),
+    ("manifest of a Secret in values", "kind: Secret\nmetadata: {name: a}\nstringData:\n  NAME: VALUE\n"),
 ];
 
 fn encode(text: &str) -> String {
@@ -384,27 +373,12 @@ fn container(fields: &Value) -> Value {
 type PlantedObject = fn(name: &str, value: &str) -> Value;
 
 /// Classes of secrets that are known by their place or by a name.
+#[rustfmt::skip]
 const BY_NAME: [(&str, &str, PlantedObject); 14] = [
-    (
-        "Secret, data",
-        "secrets",
-        |name, v| json!({"data": {name: encode(v)}}),
-    ),
-    (
-        "Secret, stringData",
-        "secrets",
-        |name, v| json!({"stringData": {name: v}}),
-    ),
-    (
-        "ConfigMap, data",
-        "configmaps",
-        |_, v| json!({"data": {"file.conf": format!("a {v}")}}),
-    ),
-    (
-        "ConfigMap, binaryData",
-        "configmaps",
-        |_, v| json!({"binaryData": {"file": encode(v)}}),
-    ),
+    ("Secret, data", "secrets", |name, v| json!({"data": {name: encode(v)}})),
+    ("Secret, stringData", "secrets", |name, v| json!({"stringData": {name: v}})),
+    ("ConfigMap, data", "configmaps", |_, v| json!({"data": {"file.conf": format!("a {v}")}})),
+    ("ConfigMap, binaryData", "configmaps", |_, v| json!({"binaryData": {"file": encode(v)}})),
     ("variable by name", "pods", |name, v| {
         let upper = format!("DB_{}", name.to_uppercase());
         container(&json!({"name": "a", "env": [{"name": upper, "value": v}]}))
@@ -415,31 +389,11 @@ const BY_NAME: [(&str, &str, PlantedObject); 14] = [
     ("flag, two arguments", "pods", |name, v| {
         container(&json!({"name": "a", "command": ["run", format!("--{name}"), v]}))
     }),
-    (
-        "field by name",
-        "pods",
-        |name, v| json!({"spec": {"backend": {name: v}}}),
-    ),
-    (
-        "annotation by name",
-        "pods",
-        |name, v| json!({"metadata": {"annotations": {format!("acme.io/{name}"): v}}, "spec": {}}),
-    ),
-    (
-        "pair of name and value",
-        "pods",
-        |name, v| json!({"spec": {"buildArgs": [{"name": name, "value": v}]}}),
-    ),
-    (
-        "YAML in a text",
-        "events",
-        |name, v| json!({"message": format!("server:\n  {name}: {v}\n  port: 80\n")}),
-    ),
-    (
-        "JSON in a text",
-        "events",
-        |name, v| json!({"message": json!({"server": {name: v}}).to_string()}),
-    ),
+    ("field by name", "pods", |name, v| json!({"spec": {"backend": {name: v}}})),
+    ("annotation by name", "pods", |name, v| json!({"metadata": {"annotations": {format!("acme.io/{name}"): v}}, "spec": {}})),
+    ("pair of name and value", "pods", |name, v| json!({"spec": {"buildArgs": [{"name": name, "value": v}]}})),
+    ("YAML in a text", "events", |name, v| json!({"message": format!("server:\n  {name}: {v}\n  port: 80\n")})),
+    ("JSON in a text", "events", |name, v| json!({"message": json!({"server": {name: v}}).to_string()})),
     ("last applied", "pods", |name, v| {
         let applied = json!({"kind": "Secret", "stringData": {name: v}}).to_string();
         let key = "kubectl.kubernetes.io/last-applied-configuration";
