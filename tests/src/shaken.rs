@@ -16,7 +16,7 @@ use crate::control_plane::ControlPlane;
 use crate::oracle::{Account, Change, Oracle};
 use crate::proxy::Proxy;
 use crate::recording::{Page, Recording};
-use crate::rest::{Body, Call, Patience, Rest, Verb};
+use crate::rest::{Body, Call, Patience, Rest, RestError, Verb};
 use anyhow::{Result, bail, ensure};
 use kubereel_format::Reel;
 use serde_json::{Value, json};
@@ -27,6 +27,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
+use tokio::time::timeout;
 
 /// Must never be found in a reel.
 pub const CANARY: &str = "kubereel-canary-7d1f";
@@ -239,113 +240,158 @@ impl Scene {
 /// Longer than any restart takes.
 const PATIENCE: Duration = Duration::from_mins(1);
 
+/// Where config maps are.
+pub const MAPS: &str = "/api/v1/namespaces/default/configmaps";
+
+/// Sends until it is answered for good.
+///
+/// # Errors
+///
+/// When the cluster refuses it, or is not there for a minute.
+pub async fn send(rest: &Rest, verb: Verb, path: &str, body: Body) -> Result<Value> {
+    let call = call(verb, path, body);
+    Ok(rest
+        .send(&call, Patience::until_found(PATIENCE))
+        .await?
+        .body)
+}
+
+/// Sends once, whatever comes of it.
+///
+/// # Errors
+///
+/// When it is not answered with success.
+pub async fn try_once(rest: &Rest, verb: Verb, path: &str, body: Body) -> Result<Value, RestError> {
+    rest.send_once(&call(verb, path, body)).await
+}
+
+fn call(verb: Verb, path: &str, body: Body) -> Call {
+    Call {
+        verb,
+        path: path.to_owned(),
+        body,
+    }
+}
+
+/// Tells a writer when to stop.
+#[derive(Debug, Clone)]
+pub struct Stopped {
+    asked: watch::Receiver<bool>,
+    at_least: u64,
+}
+
+impl Stopped {
+    /// Whether a writer that has made this number of writes stops now: never before its minimum, so
+    /// that a busy machine makes a test longer but not empty.
+    pub fn after(&self, written: u64) -> bool {
+        written >= self.at_least && *self.asked.borrow()
+    }
+}
+
 /// Writers at work; they end when this is dropped.
 #[derive(Debug)]
 pub struct Writers {
     stop: watch::Sender<bool>,
-    tasks: JoinSet<Result<()>>,
-    pace: Duration,
-}
-
-/// One of them.
-#[derive(Clone)]
-pub struct Writer {
-    rest: Rest,
-    stopped: watch::Receiver<bool>,
-    pace: Duration,
+    at_least: u64,
+    tasks: JoinSet<Result<u64>>,
 }
 
 impl Writers {
-    /// Makes none yet; each will wait so long between two writes.
-    pub fn new(pace: Duration) -> Self {
+    /// Writers of which each makes this number of writes at least.
+    pub fn each(at_least: u64) -> Self {
         Self {
-            stop: watch::channel(false).0,
+            stop: watch::Sender::new(false),
+            at_least,
             tasks: JoinSet::new(),
-            pace,
         }
     }
 
-    /// Lets one more begin.
-    pub fn add<F>(&mut self, rest: &Rest, write: impl FnOnce(Writer) -> F)
+    /// Lets one begin; it gives how many writes it made.
+    pub fn begin<F>(&mut self, work: impl FnOnce(Stopped) -> F)
     where
-        F: Future<Output = Result<()>> + Send + 'static,
+        F: Future<Output = Result<u64>> + Send + 'static,
     {
-        let writer = Writer {
-            rest: rest.clone(),
-            stopped: self.stop.subscribe(),
-            pace: self.pace,
-        };
-        self.tasks.spawn(write(writer));
+        self.tasks.spawn(work(Stopped {
+            asked: self.stop.subscribe(),
+            at_least: self.at_least,
+        }));
     }
 
-    /// Lets every writer end what it is at.
+    /// Lets writers of config maps begin, so many of them.
+    pub fn maps(&mut self, rest: &Rest, prefix: &str, count: u32, pace: Duration) {
+        for number in 0..count {
+            let objects = Objects {
+                rest: rest.clone(),
+                path: MAPS.to_owned(),
+                prefix: format!("{prefix}-{number}"),
+                make: config_map,
+                pace,
+            };
+            self.begin(|stopped| objects.write(stopped));
+        }
+    }
+
+    /// Lets every one end what it is at; gives how many writes were made.
     ///
     /// # Errors
     ///
     /// When one failed.
-    pub async fn stop(mut self) -> Result<()> {
+    pub async fn stop(mut self) -> Result<u64> {
         self.stop.send_replace(true);
-        while let Some(ended) = self.tasks.join_next().await {
-            ended??;
+        let mut written = 0;
+        while let Some(ended) = timeout(SURE, self.tasks.join_next()).await? {
+            written += ended??;
         }
-        Ok(())
+        Ok(written)
     }
 }
 
-impl Writer {
-    /// Whether it shall end.
-    pub fn is_stopped(&self) -> bool {
-        *self.stopped.borrow()
-    }
+/// Objects that are created, changed twice, and every other one deleted.
+pub struct Objects {
+    /// The way to the cluster.
+    pub rest: Rest,
+    /// Where they are created.
+    pub path: String,
+    /// How their names begin.
+    pub prefix: String,
+    /// Makes a version.
+    pub make: Make,
+    /// The pause after each write.
+    pub pace: Duration,
+}
 
-    /// Its way to the cluster.
-    pub fn rest(&self) -> &Rest {
-        &self.rest
-    }
-
-    /// Makes one call, and waits as its pace wants.
+impl Objects {
+    /// Writes until it is stopped; gives the number of writes.
     ///
     /// # Errors
     ///
-    /// When the cluster refuses it, or is not there for a minute.
-    pub async fn call(&self, verb: Verb, path: String, body: Body) -> Result<Value> {
-        let call = Call { verb, path, body };
-        let patience = Patience::until_found(PATIENCE);
-        let answer = self.rest.send(&call, patience).await?;
-        if !self.pace.is_zero() {
-            tokio::time::sleep(self.pace).await;
+    /// As [`send`].
+    pub async fn write(self, stopped: Stopped) -> Result<u64> {
+        let mut written = 0;
+        for number in 0_u64.. {
+            if stopped.after(written) {
+                break;
+            }
+            let name = format!("{}-{number}", self.prefix);
+            let path = format!("{}/{name}", self.path);
+            let created = Body::Json((self.make)(&name, 0));
+            self.call(Verb::Post, &self.path, created).await?;
+            for round in 1..3 {
+                let changed = Body::Merge((self.make)(&name, round));
+                self.call(Verb::Patch, &path, changed).await?;
+            }
+            written += 3;
+            if number.is_multiple_of(2) {
+                self.call(Verb::Delete, &path, Body::Empty).await?;
+                written += 1;
+            }
         }
-        Ok(answer.body)
+        Ok(written)
     }
 
-    /// Objects named `{word}-0`, `{word}-1`, … that are created, changed twice, and every other one deleted.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::call`].
-    pub async fn objects(self, path: &str, word: &str, make: Make) -> Result<()> {
-        let mut number = 0_u64;
-        while !self.is_stopped() {
-            let name = format!("{word}-{number}");
-            self.life(path, &name, make, number.is_multiple_of(2))
-                .await?;
-            number += 1;
-        }
-        Ok(())
-    }
-
-    async fn life(&self, path: &str, name: &str, make: Make, dies: bool) -> Result<()> {
-        self.call(Verb::Post, path.to_owned(), Body::Json(make(name, 0)))
-            .await?;
-        for round in 1..3 {
-            let body = Body::Merge(make(name, round));
-            self.call(Verb::Patch, format!("{path}/{name}"), body)
-                .await?;
-        }
-        if dies {
-            self.call(Verb::Delete, format!("{path}/{name}"), Body::Empty)
-                .await?;
-        }
+    async fn call(&self, verb: Verb, path: &str, body: Body) -> Result<()> {
+        send(&self.rest, verb, path, body).await?;
+        tokio::time::sleep(self.pace).await;
         Ok(())
     }
 }

@@ -26,7 +26,8 @@ use kubereel_tests::oracle::{Account, Change, EtcdKey};
 use kubereel_tests::proxy::{Cut, CutEvery};
 use kubereel_tests::rest::{Body, Call, Patience, Rest, Verb};
 use kubereel_tests::shaken::{
-    CANARY, CANARY_BASE64, Make, Scene, Writer, Writers, config_map, definition, event, secret,
+    CANARY, CANARY_BASE64, Make, Objects, Scene, Stopped, Writers, config_map, definition, event,
+    secret, send,
 };
 use kubereel_tests::skipped::skipped_as_slow;
 use serde_json::{Value, json};
@@ -308,18 +309,23 @@ impl Churn {
     pub(crate) fn start(rest: &Rest) -> Self {
         let (settled, wants_settled) = watch::channel(false);
         let (says_settled, is_settled) = watch::channel(false);
-        let mut writers = Writers::new(PACE);
+        let mut writers = Writers::each(0);
         let written: [(&'static str, Make); 3] = [
             ("/api/v1/namespaces/default/configmaps", config_map),
             ("/api/v1/namespaces/kube-system/secrets", secret),
             ("/api/v1/namespaces/default/events", event),
         ];
         for (path, make) in written {
-            writers.add(rest, |writer| writer.objects(path, "churn", make));
+            let objects = Objects {
+                rest: rest.clone(),
+                path: path.to_owned(),
+                prefix: "churn".to_owned(),
+                make,
+                pace: PACE,
+            };
+            writers.begin(|stopped| objects.write(stopped));
         }
-        writers.add(rest, |writer| {
-            definitions(writer, wants_settled, says_settled)
-        });
+        writers.begin(|stopped| definitions(rest.clone(), stopped, wants_settled, says_settled));
         Self {
             settled,
             is_settled,
@@ -342,24 +348,23 @@ impl Churn {
 
     /// Lets every writer end what it is at.
     pub(crate) async fn stop(self) -> Result<()> {
-        self.writers.stop().await
+        self.writers.stop().await.map(drop)
     }
 }
 
 /// Definitions, each with objects as soon as the server takes them.
 async fn definitions(
-    writer: Writer,
+    rest: Rest,
+    stopped: Stopped,
     wants_settled: watch::Receiver<bool>,
     says_settled: watch::Sender<bool>,
-) -> Result<()> {
+) -> Result<u64> {
     const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
     let mut number = 0_u64;
-    while !writer.is_stopped() {
+    while !stopped.after(number) {
         let plural = format!("churned{number}s");
         let definition = definition("churned", number);
-        writer
-            .call(Verb::Post, DEFINITIONS.to_owned(), Body::Json(definition))
-            .await?;
+        paced(&rest, Verb::Post, DEFINITIONS, Body::Json(definition)).await?;
         let path = format!("/apis/churn.kubereel.dev/v1/namespaces/default/{plural}");
         for object in 0..6_u64 {
             let name = format!("object-{object}");
@@ -369,44 +374,37 @@ async fn definitions(
                     "metadata": {"name": name}, "spec": {"round": round},
                 })
             };
-            writer
-                .call(Verb::Post, path.clone(), Body::Json(make(0)))
-                .await?;
+            paced(&rest, Verb::Post, &path, Body::Json(make(0))).await?;
+            let own = format!("{path}/{name}");
             for round in 1..4 {
-                let body = Body::Merge(make(round));
-                writer
-                    .call(Verb::Patch, format!("{path}/{name}"), body)
-                    .await?;
+                paced(&rest, Verb::Patch, &own, Body::Merge(make(round))).await?;
             }
             if object == 0 {
-                writer
-                    .call(Verb::Delete, format!("{path}/{name}"), Body::Empty)
-                    .await?;
+                paced(&rest, Verb::Delete, &own, Body::Empty).await?;
             }
         }
         says_settled.send_replace(*wants_settled.borrow());
         let mut round = 4_u64;
-        while *wants_settled.borrow() && !writer.is_stopped() {
+        while *wants_settled.borrow() && !stopped.after(number) {
             let body = Body::Merge(json!({"spec": {"round": round}}));
-            writer
-                .call(Verb::Patch, format!("{path}/object-1"), body)
-                .await?;
+            paced(&rest, Verb::Patch, &format!("{path}/object-1"), body).await?;
             round += 1;
         }
         says_settled.send_replace(false);
         // One in three goes again, with all that it defined.
         if number % 3 == 2 {
-            writer
-                .call(
-                    Verb::Delete,
-                    format!("{DEFINITIONS}/{plural}.churn.kubereel.dev"),
-                    Body::Empty,
-                )
-                .await?;
+            let own = format!("{DEFINITIONS}/{plural}.churn.kubereel.dev");
+            paced(&rest, Verb::Delete, &own, Body::Empty).await?;
         }
         number += 1;
         tokio::time::sleep(PACE * 50).await;
     }
+    Ok(number)
+}
+
+async fn paced(rest: &Rest, verb: Verb, path: &str, body: Body) -> Result<()> {
+    send(rest, verb, path, body).await?;
+    tokio::time::sleep(PACE).await;
     Ok(())
 }
 
@@ -414,6 +412,7 @@ async fn definitions(
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Group, version, plural, kind, the name of the object, and its fields.
+#[rustfmt::skip]
 fn look_alikes() -> Vec<(&'static str, &'static str, &'static str, String, Value)> {
     let name = || "planted".to_owned();
     let url = format!("http://planted:{CANARY}@proxy.example:3128");
@@ -427,20 +426,8 @@ fn look_alikes() -> Vec<(&'static str, &'static str, &'static str, String, Value
                 "systemd": {"units": [{"name": "a.service", "contents": CANARY}]},
                 "passwd": {"users": [{"name": "core", "passwordHash": CANARY, "sshAuthorizedKeys": [CANARY]}]}}}}),
         ),
-        (
-            "route.openshift.io",
-            "routes",
-            "Route",
-            name(),
-            json!({"spec": {"tls": {"key": CANARY}}}),
-        ),
-        (
-            "config.openshift.io",
-            "proxies",
-            "Proxy",
-            name(),
-            json!({"spec": {"httpProxy": url}, "status": {"httpsProxy": url}}),
-        ),
+        ("route.openshift.io", "routes", "Route", name(), json!({"spec": {"tls": {"key": CANARY}}})),
+        ("config.openshift.io", "proxies", "Proxy", name(), json!({"spec": {"httpProxy": url}, "status": {"httpsProxy": url}})),
         (
             "oauth.openshift.io",
             "oauthaccesstokens",
@@ -448,13 +435,7 @@ fn look_alikes() -> Vec<(&'static str, &'static str, &'static str, String, Value
             format!("token-{CANARY}"),
             json!({"refreshToken": CANARY, "redirectURI": CANARY}),
         ),
-        (
-            "oauth.openshift.io",
-            "oauthclients",
-            "OAuthClient",
-            name(),
-            json!({"secret": CANARY, "redirectURIs": [CANARY]}),
-        ),
+        ("oauth.openshift.io", "oauthclients", "OAuthClient", name(), json!({"secret": CANARY, "redirectURIs": [CANARY]})),
         (
             "kubevirt.io",
             "virtualmachines",
@@ -481,6 +462,7 @@ fn look_alikes() -> Vec<(&'static str, &'static str, &'static str, String, Value
 }
 
 /// Objects of kinds that every server has.
+#[rustfmt::skip]
 fn native() -> Vec<(&'static str, Value)> {
     let message = |number: u32, text: String| {
         json!({"apiVersion": "v1", "kind": "Event", "metadata": {"name": format!("planted-{number}")},
@@ -512,36 +494,12 @@ fn native() -> Vec<(&'static str, Value)> {
                     "args": [format!("--token={CANARY}"), "--password", CANARY],
                     "command": ["sh", "-c", format!("run --client-secret={CANARY}")]}]}}}}),
         ),
-        (
-            events,
-            message(
-                1,
-                format!("got http://planted:{CANARY}@host/ and Authorization: Bearer {CANARY}"),
-            ),
-        ),
-        (
-            events,
-            message(
-                2,
-                format!("GET /x?X-Amz-Signature={CANARY}&a=http%3A%2F%2Fa%3A{CANARY}%40host"),
-            ),
-        ),
-        (
-            events,
-            message(
-                3,
-                format!("-----BEGIN PRIVATE KEY-----\n{CANARY}\n-----END PRIVATE KEY-----"),
-            ),
-        ),
+        (events, message(1, format!("got http://planted:{CANARY}@host/ and Authorization: Bearer {CANARY}"), )),
+        (events, message(2, format!("GET /x?X-Amz-Signature={CANARY}&a=http%3A%2F%2Fa%3A{CANARY}%40host"), )),
+        (events, message(3, format!("-----BEGIN PRIVATE KEY-----\n{CANARY}\n-----END PRIVATE KEY-----"), )),
         (events, message(4, format!("sha256~{CANARY}-{CANARY}"))),
         // password: and the canary, in base64.
-        (
-            events,
-            message(
-                5,
-                format!("said {}", STANDARD.encode(format!("password: {CANARY}"))),
-            ),
-        ),
+        (events, message(5, format!("said {}", STANDARD.encode(format!("password: {CANARY}"))), )),
     ]
 }
 

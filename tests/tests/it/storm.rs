@@ -18,9 +18,10 @@ use kubereel_tests::claims::{Claims, Fact, Tally};
 use kubereel_tests::control_plane::skipped;
 use kubereel_tests::footprint::{Footprint, Footprints, Named};
 use kubereel_tests::oracle::{Change, EtcdKey};
-use kubereel_tests::rest::{Body, Call, Patience, RestError, Verb};
+use kubereel_tests::rest::{Body, Rest, RestError, Verb};
 use kubereel_tests::shaken::{
-    Make, Scene, Settled, Writer, Writers, config_map, definition, event, secret,
+    Make, Objects, Scene, Settled, Stopped, Writers, config_map, definition, event, secret, send,
+    try_once,
 };
 use kubereel_tests::skipped::say_skipped;
 use serde_json::{Value, json};
@@ -114,12 +115,19 @@ async fn every_revision_of_a_storm_is_accounted_for() -> Result<()> {
     let footprints = footprints(&scene)?;
     let began = Instant::now();
     let before = scene.oracle.changes_up_to_now().await?.len();
-    let mut writers = Writers::new(Duration::ZERO);
+    let mut writers = Writers::each(0);
     for (path, word, make) in WRITERS {
-        writers.add(&rest, |writer| writer.objects(path, word, make));
+        let objects = Objects {
+            rest: rest.clone(),
+            path: path.to_owned(),
+            prefix: word.to_owned(),
+            make,
+            pace: Duration::ZERO,
+        };
+        writers.begin(|stopped| objects.write(stopped));
     }
     let definitions = Definitions::default();
-    writers.add(&rest, |writer| definitions.clone().storm(writer));
+    writers.begin(|stopped| definitions.clone().storm(rest.clone(), stopped));
     let rolls = roll(&scene, began + Duration::from_secs(secs)).await?;
     writers.stop().await?;
     let raged = began.elapsed();
@@ -182,23 +190,23 @@ impl Definitions {
         self.rounds.load(Ordering::SeqCst)
     }
 
-    pub(crate) async fn storm(self, writer: Writer) -> Result<()> {
+    pub(crate) async fn storm(self, rest: Rest, stopped: Stopped) -> Result<u64> {
         let mut number = 0;
-        while !writer.is_stopped() {
-            round(&writer, number % NAMES).await?;
+        while !stopped.after(number) {
+            round(&rest, number % NAMES).await?;
             self.rounds.fetch_add(1, Ordering::SeqCst);
             number += 1;
         }
-        Ok(())
+        Ok(number)
     }
 }
 
 /// One life of a definition.
-async fn round(writer: &Writer, number: u64) -> Result<()> {
+async fn round(rest: &Rest, number: u64) -> Result<()> {
     let name = format!("storm{number}s");
     let path = format!("/apis/churn.kubereel.dev/v1/namespaces/default/{name}");
     let defined = Body::Json(definition("storm", number));
-    writer.call(Verb::Post, PATH.to_owned(), defined).await?;
+    send(rest, Verb::Post, PATH, defined).await?;
     let object = |object: u64, round: u64| {
         json!({
             "apiVersion": "churn.kubereel.dev/v1", "kind": format!("Storm{number}"),
@@ -206,7 +214,7 @@ async fn round(writer: &Writer, number: u64) -> Result<()> {
         })
     };
     for nth in 0..4 {
-        write(writer, Verb::Post, path.clone(), Body::Json(object(nth, 0))).await?;
+        write(rest, Verb::Post, &path, Body::Json(object(nth, 0))).await?;
     }
     for again in 1..4 {
         let changed = json!({"spec": {"versions": [{
@@ -217,29 +225,25 @@ async fn round(writer: &Writer, number: u64) -> Result<()> {
             }},
         }]}});
         let definition = format!("{PATH}/{name}.churn.kubereel.dev");
-        writer
-            .call(Verb::Patch, definition, Body::Merge(changed))
-            .await?;
+        send(rest, Verb::Patch, &definition, Body::Merge(changed)).await?;
         // Its storage is torn down and made anew about a second later: they are written before,
         // meanwhile and after.
         for round in 0..40 {
             for nth in 0..4 {
                 let body = Body::Merge(object(nth, again * 1000 + round));
-                write(writer, Verb::Patch, format!("{path}/object-{nth}"), body).await?;
+                write(rest, Verb::Patch, &format!("{path}/object-{nth}"), body).await?;
             }
         }
     }
-    writer
-        .call(Verb::Delete, format!("{path}/object-0"), Body::Empty)
-        .await?;
-    remove(writer, &format!("{PATH}/{name}.churn.kubereel.dev")).await
+    send(rest, Verb::Delete, &format!("{path}/object-0"), Body::Empty).await?;
+    remove(rest, &format!("{PATH}/{name}.churn.kubereel.dev")).await
 }
 
 /// Writes an object; bears with a server that does not yet know that its definition is here again.
-async fn write(writer: &Writer, verb: Verb, path: String, body: Body) -> Result<Value> {
+async fn write(rest: &Rest, verb: Verb, path: &str, body: Body) -> Result<Value> {
     let deadline = Instant::now() + PATIENCE;
     loop {
-        let error = match writer.call(verb, path.clone(), body.clone()).await {
+        let error = match send(rest, verb, path, body.clone()).await {
             Ok(answer) => return Ok(answer),
             Err(error) => error,
         };
@@ -254,21 +258,15 @@ async fn write(writer: &Writer, verb: Verb, path: String, body: Body) -> Result<
 }
 
 /// Deletes a definition and waits until it is gone with all of its objects.
-async fn remove(writer: &Writer, path: &str) -> Result<()> {
-    writer
-        .call(Verb::Delete, path.to_owned(), Body::Empty)
-        .await?;
-    let look = Call {
-        verb: Verb::Get,
-        path: path.to_owned(),
-        body: Body::Empty,
-    };
+async fn remove(rest: &Rest, path: &str) -> Result<()> {
+    send(rest, Verb::Delete, path, Body::Empty).await?;
     let deadline = Instant::now() + PATIENCE;
     loop {
-        match writer.rest().send(&look, Patience::outages(PATIENCE)).await {
+        match try_once(rest, Verb::Get, path, Body::Empty).await {
             Err(error) if error.is_not_found() => return Ok(()),
-            other => other?,
-        };
+            Err(error) if !error.is_outage() => return Err(error.into()),
+            _ => {}
+        }
         ensure!(Instant::now() < deadline, "{path} does not go");
         tokio::time::sleep(LOOK_EVERY).await;
     }

@@ -8,6 +8,7 @@ use kubereel_format::{Note, Reel};
 use kubereel_history::ResourceCompleteness;
 use kubereel_tests::control_plane::skipped;
 use kubereel_tests::rest::{Body, Rest, Verb};
+use kubereel_tests::shaken::{Stopped, Writers, send, try_once};
 use kubereel_tests::skipped::skipped_as_slow;
 use serde_json::json;
 
@@ -18,7 +19,6 @@ use crate::real_faults::definitions::{
     DEFINITIONS, GROUP, Version, definition, definition_path, is_custom, object, objects_path,
     remove, versions,
 };
-use crate::real_faults::{Stopped, Writers, send, try_once};
 
 /// Longer than a server takes to set a changed definition up anew: 1 s and the next requests.
 const SETTLED: Duration = Duration::from_millis(1_800);
