@@ -19,10 +19,10 @@ use kube::{Client, Config};
 use rustix::process::Signal;
 use tokio::time::Instant;
 
-use super::builder::{Surroundings, path_flag};
 use super::certificates::{Certificates, FRONT_PROXY, Identity};
 use super::process::Guard;
 use super::process::Process;
+use super::running::{Surroundings, path_flag};
 use crate::ports::PortBlock;
 
 /// More than any component needs to end by itself; an API server with a long

@@ -9,8 +9,6 @@
     reason = "reading a field of a JSON value never panics, and only documents made here are written to"
 )]
 
-mod gate;
-mod perform;
 mod player;
 
 pub use player::{ApiPlayer, control_plane};

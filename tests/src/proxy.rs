@@ -1,16 +1,25 @@
+//! A TCP proxy that stands in for everything that goes wrong between a recorder and a cluster.
+//!
+//! It owns one loopback port and spreads its connections over backends in turn, as a load
+//! balancer does, passing over those that refuse. While it runs a test can delay, throttle,
+//! silence and cut connections or have new ones refused, and await what happened by its counts.
+//! It looks at no byte: TLS passes through, so it can never end a TLS stream politely.
+//! It runs on a thread of its own, so neither a busy test nor the end of a test's runtime
+//! changes what its clients see.
+//!
 //! One connection through the proxy: its two pumps, and how it ends.
 
+use crate::ports::PortBlock;
+use anyhow::{Context as _, anyhow};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bytes::{Bytes, BytesMut};
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroU64;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
-
-use anyhow::{Context as _, anyhow};
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use bytes::{Bytes, BytesMut};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, copy_bidirectional};
 use tokio::net::tcp::{ReadHalf, WriteHalf};
 use tokio::net::{TcpListener, TcpStream};
@@ -18,7 +27,8 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use crate::ports::PortBlock;
+#[cfg(test)]
+mod tests;
 
 /// How long a side that got FIN may take to close; the socket is closed then.
 const DRAIN_LIMIT: Duration = Duration::from_secs(5);
@@ -26,12 +36,12 @@ const CONNECT_LIMIT: Duration = Duration::from_secs(2);
 
 /// What all connections of a proxy share.
 #[derive(Debug)]
-pub(super) struct Shared {
-    pub(super) backends: Vec<u16>,
-    pub(super) faults: watch::Sender<Faults>,
+struct Shared {
+    backends: Vec<u16>,
+    faults: watch::Sender<Faults>,
     /// The last cut; every change of it is a cut of all connections.
-    pub(super) cuts: watch::Sender<Cut>,
-    pub(super) counts: watch::Sender<Counts>,
+    cuts: watch::Sender<Cut>,
+    counts: watch::Sender<Counts>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +56,7 @@ enum End {
 }
 
 /// Carries one client's connection; `first` is the backend whose turn it is.
-pub(super) async fn carry(
+async fn carry(
     mut client: TcpStream,
     first: usize,
     shared: Arc<Shared>,
@@ -150,7 +160,7 @@ pub struct Counts {
     pub accepted: u64,
     /// Of those, the ones that are over, for whatever reason.
     pub closed: u64,
-    /// Of those, the ones cut by [`super::Proxy::cut`] or [`super::Faults::cut_every`].
+    /// Of those, the ones cut by [`Proxy::cut`] or [`Faults::cut_every`].
     pub cut: u64,
     /// Of those, the ones reset at once because no backend answered.
     pub without_backend: u64,
@@ -203,13 +213,13 @@ pub struct Faults {
 
 /// A change of the port itself, answered when it is done.
 #[derive(Debug)]
-pub(super) struct Listening {
-    pub(super) wanted: bool,
-    pub(super) done: oneshot::Sender<io::Result<()>>,
+struct Listening {
+    wanted: bool,
+    done: oneshot::Sender<io::Result<()>>,
 }
 
 /// Runs the proxy until the sender of `changes` is dropped; every connection ends with it.
-pub(super) async fn serve(
+async fn serve(
     listener: TcpListener,
     port: u16,
     shared: Arc<Shared>,
@@ -300,7 +310,7 @@ enum Piece {
 ///
 /// Reading and writing are joined by a bounded queue with the time each piece is due, so a delay
 /// costs no throughput. Ends and resets wait in the same queue: a silenced connection hides them.
-pub(super) async fn pump(
+async fn pump(
     from: ReadHalf<'_>,
     to: WriteHalf<'_>,
     faults: watch::Receiver<Faults>,

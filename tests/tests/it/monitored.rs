@@ -1,5 +1,8 @@
 //! Monitortests on the scenario with true durations: each planted fault is found by its rule at the
 //! right time and nothing else is found; taking a fault away takes away exactly what was found of it.
+//!
+//! Monitortests on a recording of the genuine operator of operators: what was planted there is found,
+//! at the right second. Skipped, and said so, where the shared recordings are not there.
 
 use crate::recordings::{Recording, Reel};
 use anyhow::{Context as _, Result, bail, ensure};
@@ -9,8 +12,8 @@ use kubereel_format::RecordedAt;
 use kubereel_history::timetext;
 use kubereel_import::ImportOptions;
 use kubereel_monitortests::{
-    CaseOutcome as Outcome, CaseVerdict, ExceptionSet, JunitFile, RunName, RunOptions as Asked,
-    RunReport, Selection, builtin, run_reel, write_junit,
+    CaseOutcome as Outcome, CaseVerdict, ExceptionSet, JunitFile, RunName, RunOptions, RunReport,
+    Selection, TestFinding as Finding, builtin, run_reel, write_junit,
 };
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -116,10 +119,13 @@ impl Monitored {
 }
 
 fn run(scenario: &Monitored, on: &BTreeSet<&str>) -> Result<RunReport> {
-    let reel = scenario.reel(on)?;
+    judged(&scenario.reel(on)?)
+}
+
+fn judged(reel: &Reel) -> Result<RunReport> {
     let selection = Selection::default();
     let exceptions = ExceptionSet::builtin()?;
-    let asked = Asked {
+    let asked = RunOptions {
         selection: &selection,
         exceptions: &exceptions,
         now: None,
@@ -289,5 +295,179 @@ fn two_runs_write_the_same_bytes() -> Result<()> {
     let first = written()?;
     assert!(first.len() > 10_000, "{} bytes", first.len());
     assert!(first == written()?, "two runs differ");
+    Ok(())
+}
+
+fn run_shared(file: &str) -> Result<Option<RunReport>> {
+    let reel = Recording::read(file)
+        .map(|recording| recording.import(&ImportOptions::new("test", "a shared recording")));
+    reel.as_ref().map(judged).transpose()
+}
+
+/// All findings of a rule, with the case and by time.
+fn findings<'r>(report: &'r RunReport, rule: &str) -> Vec<(&'r Outcome, &'r Finding)> {
+    let of_rule = report.outcomes.iter().filter(|one| one.about.id == rule);
+    let mut all: Vec<_> = of_rule
+        .flat_map(|one| {
+            one.findings
+                .iter()
+                .map(move |judged| (one, &judged.finding))
+        })
+        .collect();
+    all.sort_by_key(|(_, finding)| finding.from);
+    all
+}
+
+/// Checks that a rule finds these and nothing else: time of day to the second, a part of the case's
+/// name, a part of what is said.
+fn are_found(report: &RunReport, rule: &str, expected: &[(&str, &str, &str)]) -> Result<()> {
+    let all = findings(report, rule);
+    let told: Vec<String> = all
+        .iter()
+        .map(|(outcome, finding)| {
+            let at = timetext::time_of_day(finding.from);
+            format!("{at} {}: {}", outcome.name, finding.message)
+        })
+        .collect();
+    ensure!(all.len() == expected.len(), "{rule}: {told:#?}");
+    for ((outcome, finding), (at, name, says)) in all.iter().zip(expected) {
+        let is_it = timetext::time_of_day(finding.from).starts_with(at)
+            && outcome.name.contains(name)
+            && finding.message.contains(says);
+        ensure!(is_it, "{rule}: not {at} {name} {says}: {told:#?}");
+    }
+    Ok(())
+}
+
+/// The times are those of the recording's own timeline: what its simulation did, and when.
+#[test]
+fn what_was_planted_in_the_upgrade_is_found_at_the_right_second() -> Result<()> {
+    let Some(report) = run_shared("cvo-upgrade/events.jsonl.zst")? else {
+        return Ok(());
+    };
+    are_found(
+        &report,
+        "operator-available",
+        &[
+            (
+                "13:29:15",
+                "clusteroperator/openshift-apiserver",
+                "for 20.0s",
+            ),
+            ("13:30:05", "clusteroperator/console", "for 20.0s"),
+        ],
+    )?;
+    are_found(
+        &report,
+        "operator-degraded",
+        &[
+            (
+                "13:28:48",
+                "clusteroperator/kube-controller-manager",
+                "for 6.0s",
+            ),
+            ("13:29:49", "clusteroperator/image-registry", "for 1m 30s"),
+        ],
+    )?;
+    // The spell of 90 seconds is longer than a minute.
+    are_found(
+        &report,
+        "operator-flaps-between-polls",
+        &[
+            (
+                "13:28:48",
+                "clusteroperator/kube-controller-manager",
+                "1 times",
+            ),
+            ("13:29:15", "clusteroperator/openshift-apiserver", "1 times"),
+            ("13:30:05", "clusteroperator/console", "1 times"),
+        ],
+    )?;
+    version_pods_are_told(&report)?;
+    let kept = report
+        .outcomes
+        .iter()
+        .filter(|one| one.about.monitor == "invariants");
+    for outcome in kept {
+        ensure!(
+            outcome.findings.is_empty(),
+            "{}: {:#?}",
+            outcome.name,
+            outcome.findings
+        );
+    }
+    Ok(())
+}
+
+/// Three refusals before any Pod, one deadline, seven unknown digests; the twelfth attempt went well.
+fn version_pods_are_told(report: &RunReport) -> Result<()> {
+    let keyrings = "unable to verify sha256:";
+    let unknown = "manifest unknown";
+    are_found(
+        report,
+        "version-pods",
+        &[
+            ("13:25:02", "", keyrings),
+            ("13:25:02", "", keyrings),
+            ("13:25:07", "", keyrings),
+            ("13:25:22", "", "version--bqqxl on master-0: ErrImagePull"),
+            ("13:27:22", "", "version--mvv56 on master-0: ErrImagePull"),
+            ("13:27:24", "", "version--bxqkb on master-0: ErrImagePull"),
+            ("13:27:26", "", "version--nk76l on master-0: ErrImagePull"),
+            ("13:27:28", "", "version--6jj5n on master-0: ErrImagePull"),
+            ("13:27:30", "", "version--k4lpt on master-0: ErrImagePull"),
+            ("13:27:33", "", unknown),
+            ("13:27:35", "", unknown),
+        ],
+    )?;
+    let all = findings(report, "version-pods");
+    let (_, deadline) = all.get(3).context("no fourth attempt")?;
+    for told in [
+        "attempt 4 of 12 failed",
+        "the Pod is Init:ErrImagePull: pinging container registry",
+        "the Pod is Init:ImagePullBackOff",
+        "the Pod is DeadlineExceeded: Pod was active on the node",
+        "ClusterVersion reported ReleaseAccepted=False (RetrievePayload)",
+        "RetrievePayload failed: Retrieving payload failed",
+    ] {
+        ensure!(
+            deadline.message.contains(told),
+            "{told}: {}",
+            deadline.message
+        );
+    }
+    Ok(())
+}
+
+#[test]
+fn an_installation_is_not_judged_as_a_running_cluster() -> Result<()> {
+    let Some(report) = run_shared("okd412-sno-install-run1/events.jsonl.zst")? else {
+        return Ok(());
+    };
+    // Operators come up, and the one node reboots: that is what an installation does.
+    for rule in [
+        "operator-available",
+        "operator-degraded",
+        "node-unexpected-not-ready",
+    ] {
+        are_found(&report, rule, &[])?;
+    }
+    for outcome in &report.outcomes {
+        let verdict = outcome.verdict;
+        ensure!(
+            verdict != CaseVerdict::Error,
+            "{}: {:?}",
+            outcome.name,
+            outcome.why
+        );
+        // There is one node: nothing that needs several is judged.
+        if outcome.about.id == "ha-replicas" {
+            ensure!(
+                verdict == CaseVerdict::Skipped,
+                "{}: {verdict:?}",
+                outcome.name
+            );
+        }
+    }
     Ok(())
 }
