@@ -23,6 +23,7 @@ mod recorder_faults;
 mod recordings;
 mod restart;
 mod rotation;
+mod scene;
 mod scripted;
 mod seeded_loss;
 mod size_budget;

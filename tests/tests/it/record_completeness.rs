@@ -11,7 +11,8 @@
 
 #![expect(clippy::print_stderr, reason = "says how hard each run was")]
 
-use crate::plane;
+use crate::plane::{Kind, Turn};
+use crate::scene::Scene;
 use anyhow::{Context as _, Result, ensure};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -26,8 +27,8 @@ use kubereel_tests::oracle::{Account, Change, EtcdKey};
 use kubereel_tests::proxy::{Cut, CutEvery};
 use kubereel_tests::rest::{Body, Call, Patience, Rest, Verb};
 use kubereel_tests::shaken::{
-    CANARY, CANARY_BASE64, Make, Objects, Scene, Stopped, Writers, config_map, definition, event,
-    secret, send,
+    CANARY, CANARY_BASE64, Make, Objects, Stopped, Writers, config_map, definition, event, secret,
+    send,
 };
 use kubereel_tests::skipped::skipped_as_slow;
 use serde_json::{Value, json};
@@ -41,9 +42,22 @@ const SURE: Duration = Duration::from_mins(2);
 /// The time between two faults: as long as a server needs to learn what the other one knows.
 const BETWEEN: Duration = Duration::from_secs(5);
 
+/// No other test hands on one like this: it begins empty.
+const fn kind(api_servers: usize, flags: &'static [&'static str]) -> Kind {
+    Kind {
+        api_servers,
+        events_etcd: false,
+        flags,
+    }
+}
+
 /// Two servers, of which one is always up; every connection is cut again and again.
-async fn nothing_is_lost_between_two_servers(flags: &[&str], method: ListMethod) -> Result<()> {
-    let scene = Scene::start(2, flags).await?;
+async fn nothing_is_lost_between_two_servers(
+    flags: &'static [&'static str],
+    method: ListMethod,
+) -> Result<()> {
+    let turn = Turn::on(&kind(2, flags)).await?;
+    let scene = Scene::start("two servers rolled", turn.control_plane()?).await?;
     let mut churn = Churn::start(&scene.rest().await?);
     let cut_every = CutEvery {
         period: Duration::from_secs(4),
@@ -78,7 +92,7 @@ async fn nothing_is_lost_between_two_servers(flags: &[&str], method: ListMethod)
     let cut = scene.proxy.counts().cut;
     ensure!(cut > 100, "only {cut} connections were cut");
     let settled = scene.settle().await?;
-    let (account, reel) = (&settled.account, &settled.reel);
+    let (account, reel) = (&settled.account, settled.claims.reel());
     let (custom, native): (Vec<&Change>, Vec<&Change>) =
         account.in_gaps.iter().partition(|change| is_custom(change));
     ensure!(
@@ -124,7 +138,6 @@ async fn nothing_is_lost_with_streamed_lists() -> Result<()> {
     if skipped() {
         return Ok(());
     }
-    let _turn = plane::alone().await;
     nothing_is_lost_between_two_servers(&[], ListMethod::WatchList).await
 }
 
@@ -133,9 +146,8 @@ async fn nothing_is_lost_with_pages() -> Result<()> {
     if skipped() || skipped_as_slow("two servers rolled, read in pages") {
         return Ok(());
     }
-    let _turn = plane::alone().await;
-    let flags = ["--feature-gates=WatchList=false"];
-    nothing_is_lost_between_two_servers(&flags, ListMethod::Pages).await
+    let flags = &["--feature-gates=WatchList=false"];
+    nothing_is_lost_between_two_servers(flags, ListMethod::Pages).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -143,8 +155,8 @@ async fn what_one_restarted_server_loses_is_read_back_or_lies_in_gaps() -> Resul
     if skipped() {
         return Ok(());
     }
-    let _turn = plane::alone().await;
-    let scene = Scene::start(1, &[]).await?;
+    let turn = Turn::on(&kind(1, &[])).await?;
+    let scene = Scene::start("one server restarted", turn.control_plane()?).await?;
     let writers = scene.rest().await?;
     let planted = plant(&writers).await?;
     ensure!(planted > 12, "only {planted} objects with canaries");
@@ -162,7 +174,7 @@ async fn what_one_restarted_server_loses_is_read_back_or_lies_in_gaps() -> Resul
     let log = scene.recording.log();
     ensure!(!log.contains(CANARY), "the log holds the canary: {log}");
     let settled = scene.settle().await?;
-    let (account, reel) = (&settled.account, &settled.reel);
+    let (account, reel) = (&settled.account, settled.claims.reel());
     ensure!(
         reel.objects().iter().any(|object| {
             object.key.name == format!("redacted-by-kubereel-{}", object.key.uid)

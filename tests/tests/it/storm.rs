@@ -9,19 +9,19 @@
 //!
 //! What `verify` claims of the reel, held against what etcd says.
 
-use crate::plane;
+use crate::plane::{Kind, Turn};
+use crate::scene::{Scene, Told};
 use anyhow::{Context as _, Result, anyhow, ensure};
 use http::StatusCode;
-use kubereel_format::{EpochId, Evidence, Note, Seq};
+use kubereel_format::{Evidence, Note, Seq};
 use kubereel_history::Proof;
-use kubereel_tests::claims::{Claims, Fact, Tally};
+use kubereel_tests::claims::Claims;
 use kubereel_tests::control_plane::skipped;
 use kubereel_tests::footprint::{Footprint, Footprints, Named};
 use kubereel_tests::oracle::{Change, EtcdKey};
 use kubereel_tests::rest::{Body, Rest, RestError, Verb};
 use kubereel_tests::shaken::{
-    Make, Objects, Scene, Settled, Stopped, Writers, config_map, definition, event, secret, send,
-    try_once,
+    Make, Objects, Stopped, Writers, config_map, definition, event, secret, send, try_once,
 };
 use kubereel_tests::skipped::say_skipped;
 use serde_json::{Value, json};
@@ -67,8 +67,8 @@ fn secs() -> Result<Option<u64>> {
 }
 
 /// Looks at the recorder, every API server and etcd.
-fn footprints(scene: &Scene) -> Result<Footprints> {
-    let control_plane = Arc::clone(&scene.control_plane);
+fn footprints(scene: &Scene<'_>) -> Result<Footprints> {
+    let control_plane = Arc::clone(scene.control_plane);
     let recorder = scene.recording.id();
     let running = move || {
         let mut running: Vec<Named> = vec![("recorder".to_owned(), recorder)];
@@ -84,7 +84,7 @@ fn footprints(scene: &Scene) -> Result<Footprints> {
 }
 
 /// Rolls the servers in turn, by SIGKILL and in order, until the time is over; tells how often.
-async fn roll(scene: &Scene, until: Instant) -> Result<usize> {
+async fn roll(scene: &Scene<'_>, until: Instant) -> Result<usize> {
     let mut rolls = 0;
     while Instant::now() + BETWEEN < until {
         tokio::time::sleep(BETWEEN).await;
@@ -109,12 +109,17 @@ async fn every_revision_of_a_storm_is_accounted_for() -> Result<()> {
     let Some(secs) = secs()? else {
         return Ok(());
     };
-    let _turn = plane::alone().await;
-    let scene = Scene::start(2, &[FORGETS]).await?;
+    let kind = Kind {
+        api_servers: 2,
+        events_etcd: false,
+        flags: &[FORGETS],
+    };
+    let turn = Turn::on(&kind).await?;
+    let scene = Scene::start("storm", turn.control_plane()?).await?;
     let rest = scene.rest().await?;
     let footprints = footprints(&scene)?;
     let began = Instant::now();
-    let before = scene.oracle.changes_up_to_now().await?.len();
+    let before = scene.oracle().changes_up_to_now().await?.len();
     let mut writers = Writers::each(0);
     for (path, word, make) in WRITERS {
         let objects = Objects {
@@ -135,8 +140,8 @@ async fn every_revision_of_a_storm_is_accounted_for() -> Result<()> {
     let costs = footprints.told();
     drop(footprints);
     let settled = scene.settle().await?;
-    let claims = Claims::read(settled.reel.path())?;
-    let told = Told {
+    let claims = &settled.claims;
+    let told = Report {
         settled: &settled,
         before,
         raged,
@@ -146,8 +151,11 @@ async fn every_revision_of_a_storm_is_accounted_for() -> Result<()> {
         costs,
     };
     eprintln!("{told}");
-    eprintln!("{}", words(&claims));
-    let tally = hold(&claims, &settled)?;
+    eprintln!("{}", words(claims));
+    let whole = &claims.proof().integrity;
+    ensure!(whole.whole, "{whole:?}");
+    revisions_hold(&settled).await?;
+    let tally = &settled.tally;
     eprintln!(
         "storm: held against etcd, {} of {} changes are recorded, {} reconstructed, {} declared missing, {} outside what is claimed, {} of resources never listed; {} claims are false",
         tally.recorded,
@@ -273,8 +281,8 @@ async fn remove(rest: &Rest, path: &str) -> Result<()> {
 }
 
 /// The storm, and what came of it. Each line begins with `storm: `, by which a report finds it.
-pub(crate) struct Told<'a> {
-    pub(crate) settled: &'a Settled,
+pub(crate) struct Report<'a> {
+    pub(crate) settled: &'a Told,
     /// How many changes there were before it.
     pub(crate) before: usize,
     pub(crate) raged: Duration,
@@ -284,10 +292,10 @@ pub(crate) struct Told<'a> {
     pub(crate) costs: BTreeMap<String, Footprint>,
 }
 
-impl Told<'_> {
+impl Report<'_> {
     /// How many events were read back from the server's history.
     fn reconstructed(&self) -> usize {
-        let reel = &self.settled.reel;
+        let reel = &self.settled.claims.reel();
         let heads = (0..reel.end().0).filter_map(|seq| reel.head(Seq(seq)));
         heads
             .filter(|head| head.evidence == Evidence::Reconstructed)
@@ -295,16 +303,17 @@ impl Told<'_> {
     }
 }
 
-impl fmt::Display for Told<'_> {
+impl fmt::Display for Report<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let account = &self.settled.account;
         let changes = self.settled.changes.iter().skip(self.before);
         let revisions: BTreeSet<u64> = changes.map(|change| change.revision).collect();
         let millis = u64::try_from(self.raged.as_millis()).unwrap_or(u64::MAX);
         let rate = u64::try_from(revisions.len()).unwrap_or(0) * 1000 / millis.max(1);
-        let notes = self.settled.reel.notes().iter();
+        let notes = self.settled.claims.reel().notes().iter();
         let gaps = notes.filter(|entry| matches!(entry.note, Note::Gap(_)));
-        let bytes = std::fs::metadata(self.settled.reel.path()).map_or(0, |facts| facts.len());
+        let bytes =
+            std::fs::metadata(self.settled.claims.reel().path()).map_or(0, |facts| facts.len());
         writeln!(
             f,
             "storm: {} s, {} revisions, {rate} a second; {} rolls, {} definitions came, changed and went, {} answers of 410",
@@ -358,29 +367,9 @@ pub(crate) fn words(claims: &Claims) -> String {
     )
 }
 
-/// Fails with what is lost and what is claimed falsely.
-pub(crate) fn hold(claims: &Claims, settled: &Settled) -> Result<Tally> {
-    let whole = &claims.proof().integrity;
-    ensure!(whole.whole, "{whole:?}");
-    let facts = Fact::of_etcd(&settled.changes, epoch(claims)?)?;
-    let tally = claims.against(&facts).check()?;
-    revisions_hold(claims, settled)?;
-    Ok(tally)
-}
-
-/// The one life of the one cluster.
-fn epoch(claims: &Claims) -> Result<EpochId> {
-    let mut notes = claims.reel().notes().iter();
-    let epoch = notes.find_map(|entry| match entry.note {
-        Note::Cluster { epoch, .. } => Some(epoch),
-        _ => None,
-    });
-    epoch.context("no cluster")
-}
-
 /// The account counts as etcd does, and what it cannot explain is not in the reel.
-fn revisions_hold(claims: &Claims, settled: &Settled) -> Result<()> {
-    let accounts = claims
+async fn revisions_hold(settled: &Told) -> Result<()> {
+    let accounts = settled
         .timeline()
         .accounts()
         .map_err(|why| anyhow!("no account: {why:?}"))?;
@@ -392,7 +381,7 @@ fn revisions_hold(claims: &Claims, settled: &Settled) -> Result<()> {
             .filter(|number| account.from_rv < *number && *number <= account.to_rv)
             .collect()
     };
-    let all = revisions(&settled.all_changes, |_| true).len();
+    let all = revisions(&settled.oracle.changes_up_to_now().await?, |_| true).len();
     ensure!(
         u64::try_from(all)? == account.total(),
         "etcd counts {all} revisions, the account {}",

@@ -17,8 +17,8 @@ use serde_json::{Value, json};
 
 use crate::plane::{PLAIN, Turn};
 use crate::real_faults::SURE;
-use crate::real_faults::Scene;
 use crate::real_faults::definitions::DEFINITIONS;
+use crate::scene::Scene;
 
 const GROUP: &str = "elsewhere.kubereel.dev";
 const PLURAL: &str = "flunders";

@@ -14,11 +14,11 @@ use serde_json::json;
 
 use crate::plane::{PLAIN, Turn};
 use crate::real_faults::SURE;
-use crate::real_faults::Scene;
 use crate::real_faults::definitions::{
     DEFINITIONS, GROUP, Version, definition, definition_path, is_custom, object, objects_path,
     remove, versions,
 };
+use crate::scene::Scene;
 
 /// Longer than a server takes to set a changed definition up anew: 1 s and the next requests.
 const SETTLED: Duration = Duration::from_millis(1_800);

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::plane::{PLAIN, Turn};
 use crate::real_faults::SURE;
-use crate::real_faults::Scene;
+use crate::scene::Scene;
 
 pub(crate) const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 

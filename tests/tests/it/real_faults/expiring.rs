@@ -17,7 +17,7 @@ use kubereel_tests::shaken::{Writers, event, send};
 
 use crate::plane::{Kind, Turn};
 use crate::real_faults::SURE;
-use crate::real_faults::{Scene, Told};
+use crate::scene::{Scene, Told};
 
 /// The server lets Events share a lease for a twentieth of their time, in whole seconds: with less than
 /// 20 s each Event would expire by itself.
