@@ -60,10 +60,6 @@ soak *parts:
 diagnosis *args: control-plane
     bash .ci/diagnosis {{ args }}
 
-# Record at least 200,000 watch events from the real control plane: half an hour.
-scenario-large: control-plane
-    bash .ci/scenario-large
-
 # Record the demo's reel anew from the real control plane.
 demo-reel: control-plane
     bash .ci/demo-reel

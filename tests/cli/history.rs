@@ -1,11 +1,9 @@
 //! `kubereel history`: versions, writers, changes, gaps, and what is said when there are none.
 
-use super::run::{DEMO, Reel, demo_spell, kubereel, operator, pods_with_gap, program};
+use super::run::{DEMO, Reel, demo_spell, kubereel, operator, pods_with_gap};
 use crate::script::{Script, pod, thing};
 use kubereel_format::{EventType, Evidence};
 use serde_json::{Value, json};
-use std::io::Read as _;
-use std::process::Stdio;
 
 fn json_of(args: &[&str]) -> Value {
     serde_json::from_str(&kubereel(args).ok()).expect("JSON")
@@ -293,24 +291,4 @@ fn what_names_nothing_is_explained() {
     kubereel(&["history", DEMO, "co/etcd", "--from", "yesterday"])
         .code(2)
         .says("not a moment");
-}
-
-#[test]
-fn a_closed_pipe_ends_quietly() {
-    let mut child = program()
-        .args(["history", DEMO, "node/worker-0", "-o", "json"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the program runs");
-    let mut out = child.stdout.take().expect("a pipe");
-    let mut first = [0u8; 16];
-    out.read_exact(&mut first).expect("some output");
-    drop(out);
-    let ended = child.wait_with_output().expect("it ends");
-    let said = String::from_utf8_lossy(&ended.stderr);
-    assert!(
-        !said.contains("error") && !said.contains("panicked"),
-        "{said}"
-    );
 }

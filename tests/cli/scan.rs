@@ -11,29 +11,14 @@ fn line(kind: &str, resource: &str, object: &str) -> String {
 }
 
 /// Writes an input with a canary in several places.
+#[rustfmt::skip]
 fn planted(folder: &Path) -> String {
     let input = folder.join("events.jsonl");
     let text = [
-        line(
-            "Secret",
-            "secrets",
-            r#""data":{"k":"eWVsbG93LWNhbmFyeS1iaXJk"}"#,
-        ),
-        line(
-            "ConfigMap",
-            "configmaps",
-            r#""data":{"k":"yellow-canary-bird-9fQ2x7LmZ4"}"#,
-        ),
-        line(
-            "Pod",
-            "pods",
-            r#""spec":{"containers":[{"env":[{"name":"API_TOKEN","value":"yellow-canary-bird"}]}]}"#,
-        ),
-        line(
-            "Event",
-            "events",
-            r#""message":"got http://bob:yellow-canary-bird@proxy, pin LIC-123456""#,
-        ),
+        line("Secret", "secrets", r#""data":{"k":"eWVsbG93LWNhbmFyeS1iaXJk"}"#),
+        line("ConfigMap", "configmaps", r#""data":{"k":"yellow-canary-bird-9fQ2x7LmZ4"}"#),
+        line("Pod", "pods", r#""spec":{"containers":[{"env":[{"name":"API_TOKEN","value":"yellow-canary-bird"}]}]}"#),
+        line("Event", "events", r#""message":"got http://bob:yellow-canary-bird@proxy, pin LIC-123456""#),
     ];
     std::fs::write(&input, text.join("\n")).expect("written");
     input.to_str().expect("text").to_owned()

@@ -1,11 +1,17 @@
 //! What was put in comes back: finished, copied, killed, resumed.
+//!
+//! What an answer costs: few frames for a state, small parts when read ahead.
+//!
+//! Odd lives come back, and damage is an error, never other bytes.
 
-use super::life::{append, begin, check, life, path_in, stamp};
+use crate::life::{Told, append, begin, check, life, path_in, resource, stamp};
 use kubereel_format::{
     Appender, BlobNote, Bounds, ConnectionId, DocumentKind, EventType, Evidence, NewBody, NewEvent,
-    Note, OpenError, ReadError, Reel, ResourceId, Seq,
+    Note, OpenError, ReadAllowance, ReadError, Reel, ResourceId, Seq,
 };
+use proptest::prelude::*;
 use std::path::Path;
+use std::sync::LazyLock;
 
 #[test]
 fn a_finished_reel_gives_everything_back() {
@@ -312,4 +318,216 @@ fn a_resource_whose_objects_are_forgotten_takes_no_memory() {
     let reel = Reel::open(&path).unwrap();
     let bodies = reel.scan(Seq(0)).map(|event| event.unwrap().body.to_vec());
     assert!(bodies.eq(kept.into_iter().map(|event| event.body)));
+}
+
+#[test]
+fn the_state_at_a_moment_comes_from_few_frames() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = path_in(&folder);
+    let told = life(200_000, 300);
+    let mut appender = begin(&path);
+    let mut events = resource(3);
+    events.plural = "events".to_owned();
+    appender
+        .append_note(stamp(0), Note::Resource(events))
+        .unwrap();
+    for (at, event) in (0i64..).zip(&told) {
+        append(&mut appender, event, at);
+        if at == 150_000 {
+            appender.commit().unwrap();
+            drop(appender);
+            appender = Appender::resume(&path).unwrap();
+        }
+    }
+    appender.finish().unwrap();
+    let reel = Reel::open(&path).unwrap();
+    for cut in [70_000u64, 131_500, 199_000] {
+        let fresh = Reel::open(&path).unwrap();
+        let mut asked = 0u64;
+        for object in fresh.objects() {
+            let versions = fresh.versions(object.id);
+            let count = versions.partition_point(|seq| seq.0 < cut);
+            let Some(seq) = count.checked_sub(1).map(|place| versions[place]) else {
+                continue;
+            };
+            let body = fresh.body_at(seq, Seq(cut)).unwrap();
+            assert_eq!(body, reel.body(seq).unwrap(), "{seq} at {cut}");
+            // An older version is given as what it is, whatever the caller says.
+            if let Some(older) = count.checked_sub(2).map(|place| versions[place]) {
+                assert_eq!(
+                    fresh.body_at(older, Seq(cut)).unwrap(),
+                    reel.body(older).unwrap()
+                );
+            }
+            asked += 1;
+        }
+        assert!(asked >= 300, "{asked}");
+    }
+    let fresh = Reel::open(&path).unwrap();
+    let cut = 131_072 + 5_000;
+    for object in fresh.objects() {
+        let versions = fresh.versions(object.id);
+        let count = versions.partition_point(|seq| seq.0 < cut);
+        if let Some(seq) = count.checked_sub(1).map(|place| versions[place]) {
+            fresh.body_at(seq, Seq(cut)).unwrap();
+        }
+    }
+    let frames = fresh.counts().frames;
+    assert!(frames < 60, "{frames} frames for one state");
+}
+/// A reel with a checkpoint, and what it must hold behind three notes.
+static LONG: LazyLock<(tempfile::TempDir, Vec<Told>)> = LazyLock::new(|| {
+    let folder = tempfile::tempdir().unwrap();
+    let told = life(70_000, 300);
+    let mut appender = begin(&path_in(&folder));
+    for (at, event) in (0i64..).zip(&told) {
+        append(&mut appender, event, at);
+    }
+    appender.finish().unwrap();
+    (folder, told)
+});
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn what_is_read_ahead_comes_in_small_parts(
+        asked in prop::collection::vec((prop_oneof![3..70_003u64, 65_000..67_000u64], 1..4u32, 1..20_000u64), 1..40)
+    ) {
+        let (folder, told) = &*LONG;
+        let reel = Reel::open(&path_in(folder)).unwrap();
+        for (seq, frames, body_bytes) in asked {
+            let (seq, behind) = (Seq(seq), Seq(seq + 1));
+            let body = &told[usize::try_from(seq.0).unwrap() - 3].body;
+            let mut rounds = 0;
+            loop {
+                let before = reel.counts();
+                let mut left = ReadAllowance { frames, body_bytes };
+                let is_done = reel.read_ahead(seq, behind, &mut left).unwrap();
+                let after = reel.counts();
+                prop_assert_eq!(after.frames - before.frames, u64::from(frames - left.frames));
+                prop_assert!(left.body_bytes < body_bytes || after.bodies == before.bodies);
+                if is_done {
+                    break;
+                }
+                prop_assert!(left.frames == 0 || left.body_bytes == 0, "{:?}", left);
+                prop_assert!(after != before, "no progress");
+                rounds += 1;
+                prop_assert!(rounds < 200);
+            }
+            let before = reel.counts();
+            prop_assert_eq!(&reel.body_at(seq, behind).unwrap()[..], &body[..]);
+            prop_assert_eq!(reel.counts(), before);
+        }
+    }
+}
+
+/// Damage anywhere gives an error, or the right bytes: never others, never a panic.
+fn survives(path: &Path, told: &[Told]) {
+    let Ok(reel) = Reel::open(path) else {
+        return;
+    };
+    for event in reel.scan(Seq(0)).flatten() {
+        let place = usize::try_from(event.head.seq.0).unwrap() - 3;
+        assert_eq!(
+            &event.body[..],
+            &told[place].body[..],
+            "wrong bytes by scanning"
+        );
+    }
+    for place in (0..told.len()).rev().step_by(7) {
+        let seq = Seq(u64::try_from(place).unwrap() + 3);
+        let mut little = ReadAllowance {
+            frames: 1,
+            body_bytes: 500,
+        };
+        let behind = Seq(seq.0 + 1);
+        let ahead = reel.read_ahead(seq, behind, &mut little);
+        let asked = reel.body_at(seq, behind);
+        if let Err(error) = ahead {
+            let told = asked.as_ref().unwrap_err();
+            assert_eq!(told.to_string(), error.to_string());
+        }
+        for body in [asked, reel.body(seq)].into_iter().flatten() {
+            assert_eq!(&body[..], &told[place].body[..], "wrong bytes by asking");
+        }
+    }
+}
+
+#[test]
+fn damage_is_an_error_and_never_other_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = path_in(&folder);
+    let told = life(2_600, 50);
+    let mut appender = begin(&path);
+    for (at, event) in (0i64..).zip(&told) {
+        append(&mut appender, event, at);
+        if at % 200 == 0 {
+            appender.commit().unwrap();
+        }
+    }
+    appender.commit().unwrap();
+    let whole = std::fs::read(&path).unwrap();
+    let hurt = folder.path().join("hurt.reel");
+    for at in (0..whole.len()).step_by(967) {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 0x10;
+        std::fs::write(&hurt, &bytes).unwrap();
+        survives(&hurt, &told);
+        bytes[at..whole.len().min(at + 300)].fill(b'X');
+        std::fs::write(&hurt, &bytes).unwrap();
+        survives(&hurt, &told);
+        if at % 5 == 0 {
+            std::fs::write(&hurt, &whole[..at]).unwrap();
+            survives(&hurt, &told);
+        }
+    }
+}
+
+fn odd_life() -> impl Strategy<Value = Vec<(Told, bool)>> {
+    let kind = prop_oneof![
+        Just(EventType::Added),
+        Just(EventType::Modified),
+        Just(EventType::Modified),
+        Just(EventType::Deleted)
+    ];
+    let body = prop_oneof![
+        prop::collection::vec(any::<u8>(), 0..40),
+        "[a-c,{}]{0,60}".prop_map(String::into_bytes),
+        Just(vec![b'z'; 400]),
+    ];
+    let told = (0u32..3, 0usize..4, kind, "[0-9]{0,22}", body).prop_map(
+        |(resource, object, kind, rv, body)| Told {
+            resource,
+            name: ["a", "etcd-operator", "", "ä-1"][object].to_owned(),
+            uid: ["", "u", "11111111-2222-3333-4444-555555555555", "x y"][object].to_owned(),
+            kind,
+            rv,
+            body,
+        },
+    );
+    prop::collection::vec((told, prop::bool::weighted(0.1)), 1..200)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn any_life_comes_back(life in odd_life()) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = path_in(&folder);
+        let mut appender = begin(&path);
+        for (at, (event, stop)) in (0i64..).zip(&life) {
+            append(&mut appender, event, at);
+            if *stop {
+                appender.commit().unwrap();
+                drop(appender);
+                appender = Appender::resume(&path).unwrap();
+            }
+        }
+        appender.commit().unwrap();
+        drop(appender);
+        let told: Vec<_> = life.into_iter().map(|(told, _)| told).collect();
+        check(&path, &told);
+    }
 }

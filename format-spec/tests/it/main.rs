@@ -6,8 +6,6 @@
     reason = "what helps a test may fail it"
 )]
 
-mod asked;
 mod damage;
 mod kept;
 mod life;
-mod odd;

@@ -7,74 +7,30 @@ use serde_json::json;
 const KEY: &str = "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEAcanarycanary\nAAECAwQFBgcICQoLDA0ODxAR\n-----END RSA PRIVATE KEY-----\n";
 
 /// A text, and the part of it that is the secret.
+#[rustfmt::skip]
 fn secrets() -> Vec<(String, &'static str)> {
     [
-        (
-            KEY,
-            "MIIEpAIBAAKCAQEAcanarycanary\nAAECAwQFBgcICQoLDA0ODxAR",
-        ),
+        (KEY, "MIIEpAIBAAKCAQEAcanarycanary\nAAECAwQFBgcICQoLDA0ODxAR"),
         (
             "token eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJjYW5hcnkifQ.c2lnbmF0dXJlY2FuYXJ5 end",
             "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJjYW5hcnkifQ.c2lnbmF0dXJlY2FuYXJ5",
         ),
-        (
-            "got sha256~canaryCanaryCanaryCanaryCanaryCanary012345 from",
-            "canaryCanaryCanaryCanaryCanaryCanary012345",
-        ),
+        ("got sha256~canaryCanaryCanaryCanaryCanaryCanary012345 from", "canaryCanaryCanaryCanaryCanaryCanary012345"),
         ("id AKIACANARYCANARY1234 of", "AKIACANARYCANARY1234"),
-        (
-            "aws_secret_access_key = wJalrXUtnFEMICANARYbPxRfiCYEXAMPLEKEY012",
-            "wJalrXUtnFEMICANARYbPxRfiCYEXAMPLEKEY012",
-        ),
-        (
-            "AccountKey=Y2FuYXJ5Y2FuYXJ5Y2FuYXJ5Y2FuYXJ5; x",
-            "Y2FuYXJ5Y2FuYXJ5Y2FuYXJ5Y2FuYXJ5",
-        ),
-        (
-            "\"private_key_id\": \"x\", \"private_key\": \"canary-of-google\"",
-            "canary-of-google",
-        ),
+        ("aws_secret_access_key = wJalrXUtnFEMICANARYbPxRfiCYEXAMPLEKEY012", "wJalrXUtnFEMICANARYbPxRfiCYEXAMPLEKEY012"),
+        ("AccountKey=Y2FuYXJ5Y2FuYXJ5Y2FuYXJ5Y2FuYXJ5; x", "Y2FuYXJ5Y2FuYXJ5Y2FuYXJ5Y2FuYXJ5"),
+        ("\"private_key_id\": \"x\", \"private_key\": \"canary-of-google\"", "canary-of-google"),
         ("AZURE_CLIENT_SECRET=canary.of~azure", "canary.of~azure"),
-        (
-            "dial http://canary:canaries@proxy.example:3128 failed",
-            "canary:canaries",
-        ),
-        (
-            "GET https://s3.example/b?X-Amz-Date=1&X-Amz-Signature=c0ffee00canary&x=1",
-            "c0ffee00canary",
-        ),
-        (
-            "https://x.blob.example/c?sv=2020&sig=canary%2Fcanary%3D",
-            "canary%2Fcanary%3D",
-        ),
-        (
-            "{\"auths\":{\"quay.io\":{\"auth\":\"Y2FuYXJ5OmNhbmFyeQ==\"}}}",
-            "Y2FuYXJ5OmNhbmFyeQ==",
-        ),
-        (
-            "Authorization: Bearer canarycanary0canary",
-            "canarycanary0canary",
-        ),
-        (
-            "header Basic Y2FuYXJ5OmNhbmFyeTE= sent",
-            "Y2FuYXJ5OmNhbmFyeTE=",
-        ),
-        (
-            "ran oc login --token=canary-0-canary here",
-            "canary-0-canary",
-        ),
-        (
-            "admin:$2y$05$canarycanarycanarycanarycanary",
-            "$2y$05$canarycanarycanarycanarycanary",
-        ),
-        (
-            "ghp_canarycanarycanarycanarycanary012345 x",
-            "ghp_canarycanarycanarycanarycanary012345",
-        ),
-        (
-            "AIzaSycanarycanarycanarycanarycanary0123",
-            "AIzaSycanarycanarycanarycanarycanary0123",
-        ),
+        ("dial http://canary:canaries@proxy.example:3128 failed", "canary:canaries"),
+        ("GET https://s3.example/b?X-Amz-Date=1&X-Amz-Signature=c0ffee00canary&x=1", "c0ffee00canary"),
+        ("https://x.blob.example/c?sv=2020&sig=canary%2Fcanary%3D", "canary%2Fcanary%3D"),
+        ("{\"auths\":{\"quay.io\":{\"auth\":\"Y2FuYXJ5OmNhbmFyeQ==\"}}}", "Y2FuYXJ5OmNhbmFyeQ=="),
+        ("Authorization: Bearer canarycanary0canary", "canarycanary0canary"),
+        ("header Basic Y2FuYXJ5OmNhbmFyeTE= sent", "Y2FuYXJ5OmNhbmFyeTE="),
+        ("ran oc login --token=canary-0-canary here", "canary-0-canary"),
+        ("admin:$2y$05$canarycanarycanarycanarycanary", "$2y$05$canarycanarycanarycanarycanary"),
+        ("ghp_canarycanarycanarycanarycanary012345 x", "ghp_canarycanarycanarycanarycanary012345"),
+        ("AIzaSycanarycanarycanarycanarycanary0123", "AIzaSycanarycanarycanarycanarycanary0123"),
         ("password: canary-pass", "canary-pass"),
     ]
     .into_iter()
@@ -84,38 +40,17 @@ fn secrets() -> Vec<(String, &'static str)> {
 }
 
 /// Put together here, so that nobody's scanner takes them for tokens.
+#[rustfmt::skip]
 fn tokens() -> [(&'static str, &'static str); 5] {
     [
+        (concat!("runner glrt", "-t1_Canary0Canary0Canary00 is new"), "t1_Canary0Canary0Canary00"),
+        (concat!("use s", ".CanaryCanary0CanaryCana1 now"), "CanaryCanary0CanaryCana1"),
         (
-            concat!("runner glrt", "-t1_Canary0Canary0Canary00 is new"),
-            "t1_Canary0Canary0Canary00",
-        ),
-        (
-            concat!("use s", ".CanaryCanary0CanaryCana1 now"),
-            "CanaryCanary0CanaryCana1",
-        ),
-        (
-            concat!(
-                "POST https://hooks.slack.com",
-                "/services/T0CANARY0/B0CANARY0/CanaryCanaryCanary01 failed"
-            ),
+            concat!("POST https://hooks.slack.com", "/services/T0CANARY0/B0CANARY0/CanaryCanaryCanary01 failed"),
             "T0CANARY0/B0CANARY0/CanaryCanaryCanary01",
         ),
-        (
-            concat!(
-                "key ",
-                "SG.",
-                "CanaryCanaryCanaryCana.CanaryCanaryCanaryCanaryCanaryCanaryCanar01"
-            ),
-            "CanaryCanaryCanaryCana.Canary",
-        ),
-        (
-            concat!(
-                "AGE-SECRET",
-                "-KEY-1CANARYCANARYCANARYCANARYCANARYCANARYCANARYCANARYCANARY00"
-            ),
-            "CANARYCANARYCANARYCANARY",
-        ),
+        (concat!("key ", "SG.", "CanaryCanaryCanaryCana.CanaryCanaryCanaryCanaryCanaryCanaryCanar01" ), "CanaryCanaryCanaryCana.Canary"),
+        (concat!("AGE-SECRET", "-KEY-1CANARYCANARYCANARYCANARYCANARYCANARYCANARYCANARYCANARY00" ), "CANARYCANARYCANARYCANARY"),
     ]
 }
 
@@ -160,6 +95,7 @@ fn wrapped(text: &str, width: usize, end: &str) -> String {
 }
 
 /// Every way in which a text can come.
+#[rustfmt::skip]
 fn encodings(text: &str) -> Vec<(&'static str, String)> {
     let encoded = base64(text.as_bytes());
     let nested = base64(encoded.as_bytes());
@@ -170,10 +106,7 @@ fn encodings(text: &str) -> Vec<(&'static str, String)> {
         ("base64, two later", base64(format!("xy{text}").as_bytes())),
         ("base64, glued", format!("ab{encoded}")),
         ("base64, unpadded", encoded.trim_end_matches('=').to_owned()),
-        (
-            "base64, for URLs",
-            encoded.replace('+', "-").replace('/', "_"),
-        ),
+        ("base64, for URLs", encoded.replace('+', "-").replace('/', "_")),
         ("base64, in lines", wrapped(&encoded, 64, "\n  ")),
         ("base64, in escaped lines", wrapped(&encoded, 76, "\\n")),
         ("base64 twice", nested.clone()),
@@ -182,19 +115,10 @@ fn encodings(text: &str) -> Vec<(&'static str, String)> {
         ("percent twice", percent(&percent(text))),
         ("percent of base64", percent(&encoded)),
         ("base64 of percent", base64(percent(text).as_bytes())),
-        (
-            "a data URL",
-            format!("data:text/plain;charset=utf-8;base64,{encoded}"),
-        ),
+        ("a data URL", format!("data:text/plain;charset=utf-8;base64,{encoded}")),
         ("JSON in JSON", json!({"a": text}).to_string()),
-        (
-            "JSON in JSON in JSON",
-            json!({"a": json!({"b": text}).to_string()}).to_string(),
-        ),
-        (
-            "YAML",
-            format!("a:\n  b: |\n    {}\n", text.replace('\n', "\n    ")),
-        ),
+        ("JSON in JSON in JSON", json!({"a": json!({"b": text}).to_string()}).to_string()),
+        ("YAML", format!("a:\n  b: |\n    {}\n", text.replace('\n', "\n    "))),
     ]
 }
 

@@ -1,20 +1,28 @@
-//! Owns the reels that are asked: written by the second player, imported, kept in the cache.
+//! The reels that are asked: the demo's recording over and over, imported, and kept in the cache.
 //!
-//! A reel's name holds a fingerprint of what the player and the format make of a few lines, so that
-//! a change of either makes it anew. Refuses to measure a stale one.
+//! Cluster-wide objects live through all rounds. Those in namespaces are new in each round, in namespaces of
+//! its own, and are deleted [`LIVING`] rounds later: some ten thousand objects live. A reel's name holds a
+//! fingerprint of what a few lines make, so that a change of the recording, of the lines or of the format
+//! makes it anew.
 
 use anyhow::{Context as _, Result, ensure};
+use jiff::{SignedDuration, Timestamp};
 use kubereel_format::{RecordedAt, Reel, Seq};
+use kubereel_history::{Exported, Timeline};
 use kubereel_import::ImportOptions;
-use kubereel_tests::scenario::Writing;
+use regex::Regex;
+use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{BufReader, BufWriter, Write as _};
+use std::io::{BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 /// How many lines tell one state of the code from another.
-const FINGERPRINT: u64 = 2_000;
-/// All reels are of one seed.
-const SEED: u64 = 7;
+const FINGERPRINT: u64 = 12_000;
+/// The objects of so many rounds live at once.
+const LIVING: usize = 4;
+/// What differs between rounds: times, uids, namespaces, resourceVersions.
+const DIFFERENT: &str = r#""(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)"|"uid":"[0-9a-f]{4}(-?[0-9a-f-]+)"|"namespace":"([^"]+)"|"resourceVersion":"\d+""#;
 
 /// A reel and the lines it was made of.
 #[derive(Debug)]
@@ -30,7 +38,7 @@ pub(crate) struct Made {
 /// Gives the reel of so many events.
 pub(crate) fn get(events: u64) -> Result<Made> {
     let folder = folder()?;
-    let stem = format!("written-{events}-{}", fingerprint(events, &folder)?);
+    let stem = format!("written-{events}-{}", fingerprint(&folder)?);
     let lines = folder.join(format!("{stem}.jsonl.zst"));
     let reel = folder.join(format!("{stem}.reel"));
     if !reel.exists() || !lines.exists() {
@@ -77,80 +85,169 @@ fn forget(folder: &Path, start: &str) -> Result<()> {
     Ok(())
 }
 
-fn fingerprint(events: u64, folder: &Path) -> Result<String> {
+fn fingerprint(folder: &Path) -> Result<String> {
     let scratch = tempfile::tempdir_in(folder)?;
     let (lines, reel) = (
         scratch.path().join("few.jsonl.zst"),
         scratch.path().join("few.reel"),
     );
-    // The larger cluster begins with other nodes: its own first lines tell.
-    let growing = Writing {
-        seed: SEED,
-        events,
-        ..Writing::default()
-    };
-    let mut out = zstd::stream::write::Encoder::new(File::create(&lines)?, 1)?;
-    let mut first = First {
-        out: &mut out,
-        lines_left: FINGERPRINT,
-    };
-    match growing.write(&mut first) {
-        Ok(_all) => {}
-        Err(_enough) if first.lines_left == 0 => {}
-        Err(error) => return Err(error.into()),
-    }
-    out.finish()?;
+    write(FINGERPRINT, &lines)?;
     import(&lines, &reel)?;
-    let bytes = std::fs::read(&reel)?;
-    let hash = ring::digest::digest(&ring::digest::SHA256, &bytes);
+    let hash = ring::digest::digest(&ring::digest::SHA256, &std::fs::read(&reel)?);
     let start: [u8; 8] = hash.as_ref().first_chunk().copied().unwrap_or_default();
     Ok(format!("{:016x}", u64::from_be_bytes(start)))
 }
 
-/// Takes so many lines, and no more.
-struct First<'w, W> {
-    out: &'w mut W,
-    lines_left: u64,
-}
-
-impl<W: std::io::Write> std::io::Write for First<'_, W> {
-    fn write(&mut self, line: &[u8]) -> std::io::Result<usize> {
-        if self.lines_left == 0 {
-            return Err(std::io::Error::other("enough lines"));
-        }
-        self.out.write_all(line)?;
-        self.lines_left -= 1;
-        Ok(line.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        self.out.flush()
-    }
-}
-
 fn write(events: u64, lines: &Path) -> Result<()> {
-    let writing = Writing {
-        seed: SEED,
-        events,
-        ..Writing::default()
-    };
     let part = lines.with_extension("part");
     let encoder = zstd::stream::write::Encoder::new(File::create(&part)?, 1)?;
     let mut out = BufWriter::with_capacity(1 << 20, encoder);
-    let written = writing.write(&mut out)?;
+    Recorded::read()?.write(events, &mut out)?;
     out.into_inner()
         .map_err(std::io::IntoInnerError::into_error)?
         .finish()?
         .flush()?;
-    ensure!(written.events == events, "{} events", written.events);
     std::fs::rename(part, lines)?;
     Ok(())
+}
+
+/// A recording that is written again and again.
+struct Recorded {
+    lines: Vec<Line>,
+    /// The last lines of the objects in namespaces that are left at its end.
+    left: Vec<usize>,
+    lasts: SignedDuration,
+}
+
+/// A line of it, cut where rounds differ.
+struct Line {
+    at: Timestamp,
+    kind: String,
+    /// Group, version and resource.
+    served: String,
+    is_namespaced: bool,
+    object: Vec<Piece>,
+}
+
+enum Piece {
+    Text(String),
+    Time(Timestamp),
+    /// All but its first four digits.
+    Uid(String),
+    Namespace(String),
+    Version,
+}
+
+impl Recorded {
+    fn read() -> Result<Self> {
+        let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/demo.reel");
+        let mut text = Vec::new();
+        Exported::write_jsonl(&Timeline::open(&demo)?, &mut text, |_seq| {})?;
+        let different = Regex::new(DIFFERENT)?;
+        let (mut lines, mut left) = (Vec::new(), BTreeMap::new());
+        for (place, text) in std::str::from_utf8(&text)?.lines().enumerate() {
+            let value: Value = serde_json::from_str(text)?;
+            let field = |path| {
+                let text = value.pointer(path).and_then(Value::as_str);
+                text.map(str::to_owned)
+            };
+            let line = Line {
+                at: field("/ts").context("no time")?.parse()?,
+                kind: field("/type").context("no type")?,
+                served: between(text, r#","group":"#, r#","object":"#)?.to_owned(),
+                is_namespaced: field("/object/metadata/namespace").is_some(),
+                object: pieces(text, &different)?,
+            };
+            let uid = field("/object/metadata/uid");
+            if line.kind == "DELETED" {
+                left.remove(&uid);
+            } else if line.is_namespaced {
+                left.insert(uid, place);
+            }
+            lines.push(line);
+        }
+        let times = lines.iter().map(|line| line.at);
+        let first = times.clone().min().context("no line")?;
+        let last = times.max().context("no line")?;
+        Ok(Self {
+            lines,
+            left: left.into_values().collect(),
+            lasts: last.duration_since(first) + SignedDuration::from_secs(1),
+        })
+    }
+
+    /// Writes so many lines.
+    fn write(&self, most: u64, out: &mut impl Write) -> Result<()> {
+        let all = (0_usize..).flat_map(|round| {
+            let ended = round.checked_sub(LIVING).into_iter();
+            let gone = ended.flat_map(|ended| self.left.iter().map(move |place| (ended, *place)));
+            let gone = gone.map(move |(ended, place)| (round, ended, place, true));
+            let now = (0..self.lines.len()).map(move |place| (round, round, place, false));
+            gone.chain(now)
+        });
+        let start = self.lines.first().context("no line")?.at;
+        for (version, (now, round, place, is_gone)) in (0..most).zip(all) {
+            let line = self.lines.get(place).context("no such line")?;
+            let began = self.lasts * i32::try_from(now)?;
+            let (at, kind) = if is_gone {
+                (start + began, "DELETED")
+            } else {
+                (line.at + began, line.kind.as_str())
+            };
+            let served = &line.served;
+            write!(
+                out,
+                r#"{{"ts":"{at}","type":"{kind}","group":{served},"object":"#
+            )?;
+            let told = self.lasts * i32::try_from(round)?;
+            for piece in &line.object {
+                match piece {
+                    Piece::Text(text) => write!(out, "{text}")?,
+                    Piece::Time(time) => write!(out, r#""{}""#, *time + told)?,
+                    Piece::Uid(uid) if line.is_namespaced => {
+                        write!(out, r#""uid":"{round:04x}{uid}""#)?;
+                    }
+                    Piece::Uid(uid) => write!(out, r#""uid":"0000{uid}""#)?,
+                    Piece::Namespace(name) => write!(out, r#""namespace":"{name}-{round}""#)?,
+                    Piece::Version => write!(out, r#""resourceVersion":"{}""#, version + 1)?,
+                }
+            }
+            writeln!(out)?;
+        }
+        Ok(())
+    }
+}
+
+fn between<'t>(text: &'t str, start: &str, end: &str) -> Result<&'t str> {
+    let (_, rest) = text.split_once(start).context("no start")?;
+    Ok(rest.split_once(end).context("no end")?.0)
+}
+
+/// Cuts the object of a line, and what ends the line.
+fn pieces(line: &str, different: &Regex) -> Result<Vec<Piece>> {
+    let (_, mut rest) = line.split_once(r#","object":"#).context("no object")?;
+    let mut pieces = Vec::new();
+    while let Some(found) = different.captures(rest) {
+        let whole = found.get_match();
+        let (before, after) = (rest.get(..whole.start()), rest.get(whole.end()..));
+        pieces.push(Piece::Text(before.unwrap_or_default().to_owned()));
+        let part = |nth| found.get(nth).map(|part| part.as_str().to_owned());
+        pieces.push(match (part(1), part(2), part(3)) {
+            (Some(time), ..) => Piece::Time(time.parse()?),
+            (_, Some(uid), _) => Piece::Uid(uid),
+            (.., Some(namespace)) => Piece::Namespace(namespace),
+            _ => Piece::Version,
+        });
+        rest = after.unwrap_or_default();
+    }
+    pieces.push(Piece::Text(rest.to_owned()));
+    Ok(pieces)
 }
 
 pub(crate) fn import(lines: &Path, reel: &Path) -> Result<()> {
     let mut decoder = zstd::stream::read::Decoder::new(File::open(lines)?)?;
     decoder.window_log_max(27)?;
-    let options = ImportOptions::new("bench", "the second player");
+    let options = ImportOptions::new("bench", "the demo, over and over");
     let input = BufReader::with_capacity(1 << 20, decoder);
     let imported = kubereel_import::import(input, reel, &options, |_bytes| {})?;
     ensure!(

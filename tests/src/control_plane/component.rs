@@ -19,10 +19,10 @@ use kube::{Client, Config};
 use rustix::process::Signal;
 use tokio::time::Instant;
 
-use super::builder::{Surroundings, path_flag};
 use super::certificates::{Certificates, FRONT_PROXY, Identity};
 use super::process::Guard;
 use super::process::Process;
+use super::running::{Surroundings, path_flag};
 use crate::ports::PortBlock;
 
 /// More than any component needs to end by itself; an API server with a long
@@ -346,7 +346,6 @@ impl Etcd {
         name: &str,
         around: &Surroundings,
         ports: &mut PortBlock,
-        extra: &[String],
     ) -> anyhow::Result<Self> {
         let endpoint = format!("http://127.0.0.1:{}", ports.take()?);
         let peer = format!("http://127.0.0.1:{}", ports.take()?);
@@ -365,7 +364,7 @@ impl Etcd {
         .collect();
         let data = around.dir.join(name);
         flags.push(path_flag("--data-dir", &data));
-        let component = around.component(name, "etcd", flags, extra);
+        let component = around.component(name, "etcd", flags, &[]);
         Ok(Self {
             component,
             endpoint,
@@ -479,7 +478,6 @@ impl Controller {
         around: &Surroundings,
         ports: &mut PortBlock,
         api_port: u16,
-        extra: &[String],
     ) -> anyhow::Result<Self> {
         let identity = &around.certificates.scheduler;
         Self::new(
@@ -489,7 +487,7 @@ impl Controller {
             api_port,
             identity,
             Vec::new(),
-            extra,
+            &[],
         )
     }
 

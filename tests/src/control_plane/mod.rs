@@ -6,15 +6,12 @@
 //! remains. It refuses to be a cluster: there is no kubelet, hence no pod ever runs by itself,
 //! and without controllers there is not even a default `ServiceAccount`.
 
-mod builder;
 mod certificates;
 mod component;
 mod process;
 mod running;
 
-pub use builder::Builder;
-pub use builder::{find_binary, skipped};
 pub use component::ApiServer;
 pub use component::Component;
 pub use component::Etcd;
-pub use running::ControlPlane;
+pub use running::{Builder, ControlPlane, find_binary, skipped};

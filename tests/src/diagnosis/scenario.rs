@@ -7,7 +7,6 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::kubelet::Fate;
-use crate::scenario::Dice;
 
 /// The file with all scenarios.
 const FILE: &str = include_str!("../../../testdata/scenarios/diagnosis.yaml");
@@ -256,6 +255,49 @@ impl Play {
     /// The name that a token stands for.
     pub(super) fn named(&self, token: &str) -> String {
         drawn_name(self.dice, &self.scenario.name, token)
+    }
+}
+
+/// Throws that depend on the seed and on what the throw is for, not on the order of throws.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Dice {
+    seed: u64,
+}
+
+impl Dice {
+    pub(super) const fn new(seed: u64) -> Self {
+        Self { seed }
+    }
+
+    fn throw(self, purpose: &[&str]) -> u64 {
+        let mut hash = self.seed ^ 0xcbf2_9ce4_8422_2325;
+        for byte in purpose.iter().flat_map(|part| part.bytes().chain([0xff])) {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+        let mut word = hash.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        word ^ (word >> 31)
+    }
+
+    /// A number from 0 up to `limit`; 0 when that is 0.
+    pub(super) fn below(self, limit: u32, purpose: &[&str]) -> u32 {
+        let limit = u64::from(limit.max(1));
+        u32::try_from(self.throw(purpose) % limit).unwrap_or_default()
+    }
+
+    /// The five characters at the end of a generated name: no vowels, as Kubernetes draws them.
+    pub(super) fn suffix(self, purpose: &[&str]) -> String {
+        const LETTERS: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
+        let mut word = self.throw(purpose);
+        let mut text = String::new();
+        for _ in 0..5 {
+            let letters = u64::try_from(LETTERS.len()).unwrap_or(1);
+            let index = usize::try_from(word % letters).unwrap_or_default();
+            text.push(char::from(LETTERS.get(index).copied().unwrap_or(b'x')));
+            word /= letters;
+        }
+        text
     }
 }
 

@@ -75,11 +75,7 @@ impl Life {
     pub(crate) fn next(&mut self, pod: &PodView, has_image: impl Fn(&str) -> bool) -> Option<Beat> {
         match self.at {
             Stage::Bound => {
-                self.at = if self.fate == Fate::Hangs {
-                    Stage::Over
-                } else {
-                    Stage::Sandbox
-                };
+                self.at = Stage::Sandbox;
                 Some(Beat::after(0.2, vec![Change::Admitted], Vec::new()))
             }
             Stage::Sandbox => {
@@ -132,7 +128,6 @@ impl Life {
             {
                 Some(("ErrImagePull", message))
             }
-            Fate::SignatureRefused { message } => Some(("SignatureValidationFailed", message)),
             _ => None,
         }
     }
@@ -509,11 +504,6 @@ pub enum Fate {
         /// Tries that fail before one goes well; for ever when absent.
         failures: Option<u32>,
     },
-    /// The image is refused for its signature; never starts.
-    SignatureRefused {
-        /// What the runtime says.
-        message: String,
-    },
     /// The first container ends soon after each start: `CrashLoopBackOff`.
     CrashLoops {
         /// How it ends.
@@ -555,8 +545,6 @@ pub enum Fate {
         /// The resource that ran short.
         resource: String,
     },
-    /// The sandbox is never made: waits until it is deleted or its deadline is over.
-    Hangs,
 }
 
 /// Which Pods a fate is for: all that is given must match.
@@ -571,9 +559,6 @@ pub struct PodMatcher {
     /// A label, key and value.
     #[serde(default)]
     pub label: Option<(String, String)>,
-    /// Matches so many Pods only, the first to come; any number when absent.
-    #[serde(default)]
-    pub first: Option<u32>,
 }
 
 impl PodMatcher {
@@ -609,17 +594,9 @@ impl FateBook {
 
     /// Takes the fate of a Pod that has come to a node.
     pub(crate) fn take(&self, pod: &Value) -> Fate {
-        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = entries
-            .iter_mut()
-            .find(|(matcher, _)| matcher.first != Some(0) && matcher.matches(pod));
-        let Some((matcher, fate)) = found else {
-            return Fate::Runs;
-        };
-        if let Some(left) = &mut matcher.first {
-            *left -= 1;
-        }
-        fate.clone()
+        let entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = entries.iter().find(|(matcher, _)| matcher.matches(pod));
+        found.map_or(Fate::Runs, |(_, fate)| fate.clone())
     }
 }
 
@@ -704,16 +681,6 @@ mod life_tests {
         assert_eq!(waits.first().unwrap().as_str(), "Pending ErrImagePull");
         assert!(told.contains(&"Pending ImagePullBackOff".to_owned()));
         assert_eq!(told.last().unwrap(), "Succeeded -");
-    }
-
-    #[test]
-    fn a_refused_signature_never_starts() {
-        let fate = Fate::SignatureRefused {
-            message: "no signature".to_owned(),
-        };
-        let told = live(fate, view("OnFailure", 1), 40);
-        assert!(told.contains(&"Pending SignatureValidationFailed".to_owned()));
-        assert!(told.iter().all(|line| line.starts_with("Pending")));
     }
 
     #[test]
@@ -835,21 +802,26 @@ mod fate_tests {
 
     use super::*;
 
+    fn evicted() -> Fate {
+        Fate::Evicted {
+            after_secs: 1.0,
+            resource: "memory".to_owned(),
+        }
+    }
+
     #[test]
-    fn the_first_pods_only_and_the_newest_script_first() {
+    fn names_match_by_their_begin_and_pods_of_one_namespace_only() {
         let book = FateBook::default();
         let matcher = PodMatcher {
             namespace: "shop".to_owned(),
             name_prefix: Some("web-".to_owned()),
-            first: Some(1),
             ..PodMatcher::default()
         };
-        book.script(matcher, Fate::Hangs);
+        book.script(matcher, evicted());
         let web = json!({"metadata": {"namespace": "shop", "name": "web-1"}});
         let other = json!({"metadata": {"namespace": "mail", "name": "web-1"}});
         assert_eq!(book.take(&other), Fate::Runs);
-        assert_eq!(book.take(&web), Fate::Hangs);
-        assert_eq!(book.take(&web), Fate::Runs, "spent");
+        assert_eq!(book.take(&web), evicted());
     }
 
     #[test]
@@ -860,9 +832,9 @@ mod fate_tests {
             label: Some(("app".to_owned(), "web".to_owned())),
             ..PodMatcher::default()
         };
-        book.script(matcher, Fate::Hangs);
+        book.script(matcher, evicted());
         let pod = |app: &str| json!({"metadata": {"namespace": "shop", "name": "p", "labels": {"app": app}}});
-        assert_eq!(book.take(&pod("web")), Fate::Hangs);
+        assert_eq!(book.take(&pod("web")), evicted());
         assert_eq!(book.take(&pod("mail")), Fate::Runs);
     }
 }

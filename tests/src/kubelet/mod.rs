@@ -16,10 +16,5 @@ mod pod_task;
 mod pod_view;
 
 pub use fleet::{Kubelets, Reboot};
-pub(crate) use life::FateBook;
-pub(crate) use life::Life;
 pub use life::{Fate, PodMatcher};
-pub(crate) use node::{Beat, Change, Note};
-pub(crate) use node::{NodeConditions, Readiness};
 pub use node::{NodeRole, NodeSpec};
-pub(crate) use pod_view::PodView;

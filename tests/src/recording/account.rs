@@ -1,14 +1,27 @@
 //! Owns the accounting: everything a scripted cluster committed against everything a reel holds.
 //! Refuses every excuse but a gap that the reel itself declares.
+//!
+//! Owns waiting until versions of a real cluster's objects are in a reel that is being written.
+//! Refuses to know how they came there.
+//!
+//! Owns what a reel keeps of one resource, in a form to compare: events by identity, odd lines, gaps,
+//! the first complete list. Refuses to compare.
+//!
+//! Owns the proof that a recorder has received everything: the revision it resumes from.
+//! Refuses to wait a while and hope.
 
-use std::collections::BTreeSet;
-use std::path::Path;
-
+use crate::oracle;
+use crate::recording::run::Recording;
+use crate::scripted::{Altered, Change, Committed, End, On, Resource, ScriptedCluster, Standing};
 use anyhow::{Context as _, Result, bail, ensure};
-use kubereel_format::{Event, EventType, Evidence, Gap, Reel};
-
-use super::kept::{Kept, contains, recorded_as};
-use crate::scripted::{Altered, Change, Committed, Resource, ScriptedCluster, Standing};
+use kubereel_format::{
+    ConnectionId, Event, EventType, Evidence, Gap, GapId, GapVerdict, Note, OddLineProblem, Reel,
+    ResourceId, ResourceInfo, Seq,
+};
+use kubereel_history::{Certainty, Moment, Timeline};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// What of a cluster's commits is in a reel.
 #[derive(Debug, Default)]
@@ -239,4 +252,304 @@ fn spans(gap: &Gap, revision: u128) -> bool {
     let from = gap.from_rv.as_ref().and_then(|from| from.parse().ok());
     let to: Option<u128> = gap.to_rv.parse().ok();
     from.is_none_or(|from: u128| from < revision) && to.is_none_or(|to| revision <= to)
+}
+
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+
+/// A resource and a resourceVersion of it that must have arrived.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Awaited {
+    /// The resource, as kubectl spells it.
+    pub resource: String,
+    /// The version.
+    pub rv: u128,
+    /// Whether the state at that version must be known, not only a later one.
+    pub is_exact: bool,
+}
+
+/// Waits until versions have arrived, as a copy of the running reel shows.
+///
+/// # Errors
+///
+/// When one has not in time.
+pub async fn arrived(recording: &Recording, awaited: &[Awaited], limit: Duration) -> Result<()> {
+    let copy = recording.reel().with_extension("copy");
+    let deadline = Instant::now() + limit;
+    loop {
+        let missing = match copied(recording.reel(), &copy) {
+            Ok(timeline) => awaited.iter().find(|one| !has(&timeline, one)),
+            // A copy that is made while the file is written need not open.
+            Err(_) => awaited.first(),
+        };
+        let Some(missing) = missing else {
+            return Ok(());
+        };
+        if Instant::now() >= deadline {
+            let (resource, rv, log) = (&missing.resource, missing.rv, recording.log());
+            bail!("{resource} rv {rv} did not arrive: {log}");
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+}
+
+/// Waits until a copy of the running reel accounts for every one of etcd's changes.
+///
+/// Streams of different resources arrive at their own pace: that the last change of one has arrived
+/// says nothing of a Lease written just before it.
+///
+/// # Errors
+///
+/// With what is missing still, when that takes longer than `limit`.
+pub async fn accounted(
+    recording: &Recording,
+    changes: &[oracle::Change],
+    limit: Duration,
+) -> Result<()> {
+    let copy = recording.reel().with_extension("copy");
+    let deadline = Instant::now() + limit;
+    loop {
+        let accounted = std::fs::copy(recording.reel(), &copy)
+            .context("a copy")
+            .and_then(|_| Ok(Reel::open(&copy)?))
+            .and_then(|reel| oracle::Account::of(&reel, changes)?.check());
+        let Err(missing) = accounted else {
+            return Ok(());
+        };
+        if Instant::now() >= deadline {
+            return Err(missing.context(recording.log()));
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+}
+
+fn copied(reel: &Path, copy: &Path) -> Result<Timeline> {
+    std::fs::copy(reel, copy).context("a copy")?;
+    Ok(Timeline::open(copy)?)
+}
+
+fn has(timeline: &Timeline, awaited: &Awaited) -> bool {
+    let Ok(info) = timeline.resources().find(&awaited.resource) else {
+        return false;
+    };
+    let cut = timeline.resolve(Moment::Revision(awaited.rv));
+    cut.is_ok_and(|cut| match timeline.certainty(info.id, cut) {
+        // The first list was later.
+        Certainty::BeforeFirst { first: Some(_) } => !awaited.is_exact,
+        certainty => certainty.is_known(),
+    })
+}
+
+/// What a reel keeps of one resource.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    events: BTreeMap<EventKey, Vec<Event>>,
+    odd_lines: Vec<Vec<u8>>,
+    pub(crate) gaps: Vec<Gap>,
+    /// The gaps that the reel says were read back whole: nothing may be missing in them.
+    closed: BTreeSet<GapId>,
+    /// The revision of the first complete list.
+    pub(crate) first_list: Option<u128>,
+}
+
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct EventKey {
+    namespace: String,
+    name: String,
+    uid: String,
+    revision: String,
+}
+
+impl Kept {
+    pub(crate) fn read(reel: &Reel, resource: ResourceId) -> Result<Self> {
+        let mut kept = Self {
+            events: BTreeMap::new(),
+            odd_lines: Vec::new(),
+            gaps: Vec::new(),
+            closed: BTreeSet::new(),
+            first_list: None,
+        };
+        for event in reel.scan(Seq(0)) {
+            let event = event?;
+            let object = usize::try_from(event.head.object.0)
+                .ok()
+                .and_then(|place| reel.objects().get(place))
+                .context("an event of no object")?;
+            if object.key.resource == resource {
+                let key = EventKey {
+                    namespace: object.key.namespace.clone(),
+                    name: object.key.name.clone(),
+                    uid: object.key.uid.clone(),
+                    revision: event.head.resource_version.clone(),
+                };
+                kept.events.entry(key).or_default().push(event);
+            }
+        }
+        // Lines too long to be kept as one come in pieces, each with the length up to its end.
+        let mut pieces: BTreeMap<ConnectionId, Vec<u8>> = BTreeMap::new();
+        for entry in reel.notes() {
+            match &entry.note {
+                Note::Gap(gap) if gap.resource == resource => kept.gaps.push(gap.clone()),
+                Note::GapJudged {
+                    gap,
+                    verdict: GapVerdict::Reconstructed,
+                    ..
+                } => {
+                    kept.closed.insert(*gap);
+                }
+                Note::Synced {
+                    resource: synced,
+                    rv,
+                    ..
+                } if *synced == resource && kept.first_list.is_none() => {
+                    kept.first_list = rv.parse().ok();
+                }
+                Note::OddLine {
+                    blobs,
+                    problem,
+                    connection,
+                    len,
+                } => {
+                    let mut line = Vec::new();
+                    for blob in blobs {
+                        line.extend_from_slice(&reel.blob(*blob)?);
+                    }
+                    if *problem == OddLineProblem::TooLong {
+                        let whole = pieces.entry(*connection).or_default();
+                        if u64::try_from(line.len()) == Ok(*len) {
+                            kept.odd_lines.push(std::mem::take(whole));
+                        }
+                        whole.append(&mut line);
+                    } else {
+                        kept.odd_lines.push(line);
+                    }
+                }
+                _ => {}
+            }
+        }
+        kept.odd_lines.extend(pieces.into_values());
+        Ok(kept)
+    }
+
+    /// Takes one event of the commit's identity that fits; each is there for one commit.
+    pub(crate) fn take(&mut self, commit: &Committed, fits: impl Fn(&Event) -> bool) -> bool {
+        let key = EventKey {
+            namespace: commit.namespace.clone(),
+            name: commit.name.clone(),
+            uid: commit.uid.to_string(),
+            revision: commit.revision.to_string(),
+        };
+        let Some(events) = self.events.get_mut(&key) else {
+            return false;
+        };
+        let place = events.iter().position(fits);
+        place.is_some_and(|place| {
+            events.swap_remove(place);
+            true
+        })
+    }
+
+    /// The gaps in which something may be missing.
+    pub(crate) fn open_gaps(&self) -> impl Iterator<Item = &Gap> {
+        let is_open = |gap: &&Gap| !self.closed.contains(&gap.id);
+        self.gaps.iter().filter(is_open)
+    }
+
+    /// The events nobody took.
+    pub(crate) fn events(&self) -> impl Iterator<Item = &Event> {
+        self.events.values().flatten()
+    }
+
+    /// Whether a line, as it was sent, is there: as an event or as an odd line.
+    pub(crate) fn keeps(&self, sent: &[u8]) -> bool {
+        let line = sent.strip_suffix(b"\n").unwrap_or(sent);
+        !line.is_empty() && self.keeps_in_odd_line(line)
+            || self.events().any(|event| contains(sent, &event.body))
+    }
+
+    /// Whether an odd line holds these bytes.
+    pub(crate) fn keeps_in_odd_line(&self, bytes: &[u8]) -> bool {
+        self.odd_lines.iter().any(|line| contains(line, bytes))
+    }
+}
+
+/// The name under which a storage is recorded.
+pub(crate) fn recorded_as<'a>(
+    reel: &'a Reel,
+    cluster: &ScriptedCluster,
+    storage: &str,
+) -> Option<&'a ResourceInfo> {
+    reel.notes()
+        .iter()
+        .rev()
+        .find_map(|entry| match &entry.note {
+            Note::Resource(info) => {
+                let resource = cluster.resource(&info.qualified()).ok()?;
+                (resource.storage == storage).then_some(info)
+            }
+            _ => None,
+        })
+}
+
+/// Whether a text holds a part; fast enough because texts that begin alike are few.
+pub(crate) fn contains(text: &[u8], part: &[u8]) -> bool {
+    let starts = text.len().checked_sub(part.len());
+    starts.is_some_and(|last| {
+        (0..=last).any(|start| {
+            text.get(start) == part.first() && text.split_at(start).1.starts_with(part)
+        })
+    })
+}
+
+/// Brings the recorder to where it has received everything committed to a storage, and proves it:
+/// its streams are ended in order until it resumes one from the last revision or beyond.
+///
+/// The last commit must not be a deletion among Events: after those a recorder rightly resumes one
+/// revision earlier.
+///
+/// # Errors
+///
+/// When it does not come so far in time.
+pub fn settle(cluster: &ScriptedCluster, storage: &str, timeout: Duration) -> Result<()> {
+    let commits = cluster.committed();
+    let Some(last) = commits.iter().rfind(|commit| commit.storage == storage) else {
+        return Ok(());
+    };
+    let paths = paths_of(cluster, storage)?;
+    let mut seen = cluster.requests().len();
+    let deadline = Instant::now() + timeout;
+    loop {
+        for path in &paths {
+            cluster.cut_open(&On::watch(path), End::Finished);
+        }
+        let left = deadline.saturating_duration_since(Instant::now());
+        let what = format!("a watch of {storage} to go on from {}", last.revision);
+        let watch = cluster.wait_until(&what, left, |cluster| {
+            let requests = cluster.requests();
+            let mut new = requests.into_iter().skip(seen);
+            new.find(|one| one.asked.is_watch() && paths.contains(&one.asked.path))
+        })?;
+        let from = watch.asked.parameter("resourceVersion");
+        let from: Option<u128> = from.and_then(|from| from.parse().ok());
+        if from.is_some_and(|from| from >= last.revision) {
+            return Ok(());
+        }
+        seen = watch.number + 1;
+        // It is behind: let the stream it has just opened bring what there is.
+        cluster.wait_until("the stream to catch up", left, |_| {
+            let progress = watch.progress();
+            (progress.ended.is_some() || progress.lines > 0).then_some(())
+        })?;
+    }
+}
+
+fn paths_of(cluster: &ScriptedCluster, storage: &str) -> Result<Vec<String>> {
+    let mut paths = Vec::new();
+    for resource in cluster.resources() {
+        if resource.storage == storage {
+            let versions = resource.versions.iter();
+            paths.extend(versions.map(|version| resource.path_in(version)));
+        }
+    }
+    ensure!(!paths.is_empty(), "nothing is stored as {storage}");
+    Ok(paths)
 }

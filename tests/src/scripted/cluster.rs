@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use tokio::net::TcpSocket;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{oneshot, watch};
@@ -157,9 +157,7 @@ impl ScriptedCluster {
 
     /// Changes how the server behaves, from the next request on.
     pub fn set(&self, change: impl FnOnce(&mut Settings)) {
-        let mut settings = locked(&self.state.settings);
-        change(&mut settings);
-        locked(&self.state.model).history_limit = settings.history_limit;
+        change(&mut locked(&self.state.settings));
     }
 
     /// Puts a rule in force for the requests to come.
@@ -303,10 +301,6 @@ pub struct Settings {
     pub initial_lag: usize,
     /// The pause between periodic bookmarks; none are sent without.
     pub bookmark_interval: Option<Duration>,
-    /// Ends every watch after so long, whatever the client asked for.
-    pub watch_limit: Option<Duration>,
-    /// How lines become chunks.
-    pub chunking: Chunking,
     /// When bodies are compressed.
     pub gzip: Gzip,
     /// How much of aggregated discovery is spoken.
@@ -323,16 +317,8 @@ pub struct Settings {
     pub empty_discovery: bool,
     /// The bearer token every request must carry; 401 without.
     pub token: Option<String>,
-    /// Headers added to every answer.
-    pub extra_headers: Vec<(String, String)>,
-    /// How long a list of a future revision waits for it before its 504.
-    pub future_list_wait: Duration,
     /// How long a client may leave a full socket unread before its connection is closed.
     pub stall_limit: Option<Duration>,
-    /// How many changes a storage remembers.
-    pub history_limit: Option<usize>,
-    /// How wrong the `Date` header is.
-    pub clock_skew_secs: i64,
 }
 
 impl Default for Settings {
@@ -343,8 +329,6 @@ impl Default for Settings {
             initial_end: InitialEnd::AfterEvents,
             initial_lag: 0,
             bookmark_interval: Some(Duration::from_mins(1)),
-            watch_limit: None,
-            chunking: Chunking::PerLine,
             gzip: Gzip::WhenAccepted,
             aggregation: Aggregation::V2,
             etags: true,
@@ -353,11 +337,7 @@ impl Default for Settings {
             stale_groups: BTreeSet::new(),
             empty_discovery: false,
             token: None,
-            extra_headers: Vec::new(),
-            future_list_wait: Duration::from_secs(3),
             stall_limit: None,
-            history_limit: None,
-            clock_skew_secs: 0,
         }
     }
 }
@@ -366,32 +346,18 @@ impl Default for Settings {
     clippy::disallowed_methods,
     reason = "this is the module the wall clock is read in"
 )]
-fn now(skew_secs: i64) -> Timestamp {
-    Timestamp::now().saturating_add_secs(skew_secs)
+fn now() -> Timestamp {
+    Timestamp::now()
 }
 
-/// Moves a moment without ever failing: a skew too large for the calendar is ignored.
-trait SaturatingSecs {
-    fn saturating_add_secs(self, secs: i64) -> Self;
-}
-
-impl SaturatingSecs for Timestamp {
-    fn saturating_add_secs(self, secs: i64) -> Self {
-        self.checked_add(SignedDuration::from_secs(secs))
-            .unwrap_or(self)
-    }
-}
-
-/// The value of a `Date` header, wrong by `skew_secs`.
-pub(crate) fn http_date(skew_secs: i64) -> String {
-    now(skew_secs)
-        .strftime("%a, %d %b %Y %H:%M:%S GMT")
-        .to_string()
+/// The value of a `Date` header.
+pub(crate) fn http_date() -> String {
+    now().strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()
 }
 
 /// The value of a `creationTimestamp`, cut to whole seconds as API servers do.
 pub(crate) fn creation_timestamp() -> String {
-    now(0).strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+    now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
 /// Gives so many bytes of noise; the same seed gives the same.

@@ -62,12 +62,8 @@ pub enum Edit {
     Replace(Vec<u8>),
     /// Sends these bytes first; a newline is not added.
     Before(Vec<u8>),
-    /// Sends these bytes behind it; a newline is not added.
-    After(Vec<u8>),
     /// Sends it twice.
     Twice,
-    /// Keeps it back.
-    Drop,
     /// Writes another resource version into it, or takes the member out.
     ResourceVersion(Option<String>),
     /// Writes another type into it.

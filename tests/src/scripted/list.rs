@@ -8,7 +8,6 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
-use super::cluster::Settings;
 use super::fault::status_object;
 use super::log::Asked;
 use super::model::Model;
@@ -120,15 +119,12 @@ impl Continue {
     }
 }
 
+/// How long a list of a future revision waits for it before its 504.
+pub(super) const FUTURE_LIST_WAIT: Duration = Duration::from_secs(3);
+
 /// The list a request asks for.
-pub(crate) fn answer(
-    scope: &Scope,
-    asked: &Asked,
-    model: &Model,
-    storage: &Storage,
-    settings: &Settings,
-) -> Answer {
-    let (revision, after) = match snapshot(asked, model, storage, settings) {
+pub(crate) fn answer(scope: &Scope, asked: &Asked, model: &Model, storage: &Storage) -> Answer {
+    let (revision, after) = match snapshot(asked, model, storage) {
         Ok(found) => found,
         Err(refusal) => return *refusal,
     };
@@ -189,7 +185,6 @@ fn snapshot(
     asked: &Asked,
     model: &Model,
     storage: &Storage,
-    settings: &Settings,
 ) -> Result<(u128, Option<ObjectKey>), Refusal> {
     if let Some(token) = asked
         .parameter("continue")
@@ -218,7 +213,7 @@ fn snapshot(
         Some(revision) if revision > model.revision => Err(Box::new(too_large(
             revision,
             model.revision,
-            settings.future_list_wait,
+            FUTURE_LIST_WAIT,
         ))),
         Some(revision) if exact && revision < storage.list_floor => Err(Box::new(Answer::status(
             410,

@@ -66,10 +66,6 @@ pub struct Progress {
     pub status: Option<u16>,
     /// Whole lines written; a document counts as one.
     pub lines: usize,
-    /// Bytes the socket took, head included.
-    pub bytes_accepted: usize,
-    /// Since when the socket has taken nothing more.
-    pub stalled_since: Option<Instant>,
     /// Since when it says nothing more on purpose.
     pub silent_since: Option<Instant>,
     /// When and how it ended.

@@ -29,7 +29,6 @@ pub(crate) enum Content<'a> {
 pub(crate) struct Model {
     pub(crate) revision: u128,
     pub(crate) epoch: u32,
-    pub(crate) history_limit: Option<usize>,
     /// The first eight digits of every uid, so that two clusters never share one.
     identity: u32,
     next_uid: u64,
@@ -44,7 +43,6 @@ impl Model {
         Self {
             revision: first_revision,
             epoch: 0,
-            history_limit: None,
             identity,
             next_uid: 1,
             resources: BTreeMap::new(),
@@ -216,7 +214,6 @@ impl Model {
             first_listed: None,
             template: Arc::clone(&version.template),
         });
-        let limit = self.history_limit;
         if let Some(storage) = self.storages.get_mut(storage) {
             let step = Step {
                 change,
@@ -224,7 +221,7 @@ impl Model {
                 version,
                 previous,
             };
-            storage.apply(step, limit);
+            storage.apply(step);
             storage.notify();
         }
     }
@@ -344,16 +341,13 @@ impl Storage {
         self.notify();
     }
 
-    pub(crate) fn apply(&mut self, step: Step, history_limit: Option<usize>) {
+    fn apply(&mut self, step: Step) {
         if step.change == Change::Deleted {
             self.objects.remove(&step.key);
         } else {
             self.objects.insert(step.key.clone(), step.version.clone());
         }
         self.history.push_back(step);
-        while history_limit.is_some_and(|limit| self.history.len() > limit) {
-            self.drop_oldest();
-        }
     }
 
     /// Drops the history up to and including `revision`.

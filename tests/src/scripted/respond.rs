@@ -201,21 +201,14 @@ async fn send(
                 .header("accept-encoding")
                 .is_some_and(|accepted| accepted.contains("gzip")),
         };
-    let mut delivery = Delivery::new(false, settings.chunking, gzip, faults);
+    let mut delivery = Delivery::new(false, gzip, faults);
     let chunked = matches!(answer.body, Body::Lines(..)) || delivery.alters();
     delivery.set_chunked(chunked);
     let document = match &answer.body {
         Body::Document(line) => delivery.document_len(&line.bytes),
         Body::Lines(..) => 0,
     };
-    let headers = headers(
-        &answer,
-        settings,
-        orders.exchange.number,
-        gzip,
-        chunked,
-        document,
-    );
+    let headers = headers(&answer, orders.exchange.number, gzip, chunked, document);
     let head = response_head(answer.status, &headers);
     orders
         .exchange
@@ -328,7 +321,6 @@ fn abrupt(end: End) -> End {
 
 fn headers(
     answer: &Answer,
-    settings: &Settings,
     number: usize,
     gzip: bool,
     chunked: bool,
@@ -342,11 +334,7 @@ fn headers(
         ("Cache-Control".to_owned(), "no-cache, private".to_owned()),
     ];
     headers.extend(answer.headers.iter().cloned());
-    headers.extend(settings.extra_headers.iter().cloned());
-    headers.push((
-        "Date".to_owned(),
-        cluster::http_date(settings.clock_skew_secs),
-    ));
+    headers.push(("Date".to_owned(), cluster::http_date()));
     if gzip {
         headers.push(("Content-Encoding".to_owned(), "gzip".to_owned()));
     }

@@ -75,8 +75,8 @@ impl Stream {
             Err(refusal) => return Opened::Refused(refusal),
         };
         if let Some(revision) = revision.filter(|revision| initial && *revision > model.revision) {
-            let wait = settings.future_list_wait;
-            return Opened::Refused(Box::new(list::too_large(revision, model.revision, wait)));
+            let refusal = list::too_large(revision, model.revision, list::FUTURE_LIST_WAIT);
+            return Opened::Refused(Box::new(refusal));
         }
         let from_now = initial || revision.is_none_or(|revision| revision == 0);
         let start = revision.filter(|_| !from_now).unwrap_or(model.revision);
@@ -98,7 +98,7 @@ impl Stream {
             }
         }
         let now = Instant::now();
-        let deadline = now + lifetime(asked, settings);
+        let deadline = now + lifetime(asked);
         let periodic = bookmarks && scope.resource.periodic_bookmarks;
         let bookmark_interval = settings.bookmark_interval.filter(|_| periodic);
         let stream = Self {
@@ -206,15 +206,12 @@ fn sends_initial_events(asked: &Asked, settings: &Settings) -> Result<bool, Refu
     }
 }
 
-fn lifetime(asked: &Asked, settings: &Settings) -> Duration {
-    let asked_for = asked
+fn lifetime(asked: &Asked) -> Duration {
+    asked
         .parameter("timeoutSeconds")
         .and_then(|secs| secs.parse().ok())
         .map_or(UNASKED_LIMIT, Duration::from_secs)
-        .min(Duration::from_hours(24));
-    settings
-        .watch_limit
-        .map_or(asked_for, |limit| limit.min(asked_for))
+        .min(Duration::from_hours(24))
 }
 
 fn initial_events(scope: &Scope, storage: &Storage, lag: usize) -> Vec<Line> {
@@ -324,10 +321,10 @@ pub(crate) struct Delivered {
 }
 
 impl Delivery {
-    pub(crate) fn new(chunked: bool, chunking: Chunking, gzip: bool, faults: Vec<Fault>) -> Self {
+    pub(crate) fn new(chunked: bool, gzip: bool, faults: Vec<Fault>) -> Self {
         let mut delivery = Self {
             chunked,
-            chunking,
+            chunking: Chunking::PerLine,
             gzip,
             edits: Vec::new(),
             cuts: Vec::new(),
@@ -535,16 +532,11 @@ impl Delivery {
                     before.extend(more);
                     continue;
                 }
-                Edit::After(more) => {
-                    after.extend(more);
-                    continue;
-                }
                 Edit::Twice => {
                     after.extend_from_slice(&bytes);
                     continue;
                 }
                 Edit::Replace(instead) => instead,
-                Edit::Drop => Vec::new(),
                 Edit::ResourceVersion(other) => {
                     with_resource_version(&bytes, line.revision, other.as_deref())
                 }

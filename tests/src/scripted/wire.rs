@@ -127,10 +127,6 @@ impl Wire {
             match self.stream.try_write(rest) {
                 Ok(count) => {
                     rest = rest.get(count..).unwrap_or_default();
-                    orders.exchange.note(|progress| {
-                        progress.bytes_accepted += count;
-                        progress.stalled_since = None;
-                    });
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
                     self.writable(orders).await?;
@@ -143,10 +139,6 @@ impl Wire {
 
     /// Waits for room in the socket.
     async fn writable(&mut self, orders: &mut Orders) -> Result<(), Ending> {
-        let stalled_since = Instant::now();
-        orders.exchange.note(|progress| {
-            progress.stalled_since.get_or_insert(stalled_since);
-        });
         orders.pulse.beat();
         let patience = orders.stall_limit;
         let stalled = async {
@@ -463,7 +455,7 @@ fn resource(target: &Target, asked: &Asked, model: &Model, settings: &Settings) 
                 ..Answer::document(200, Vec::new())
             },
         },
-        "list" => list::answer(&scope, asked, model, storage, settings),
+        "list" => list::answer(&scope, asked, model, storage),
         _ => list::single(&scope, storage),
     }
 }

@@ -7,7 +7,7 @@
     reason = "the program's own exceptions can be read"
 )]
 
-use crate::recordings::recording::{Recording, Reel};
+use crate::recordings::{Recording, Reel};
 use crate::upgrades::{oc_folder, oc_reel, oc_scenarios};
 use kubereel_format::RecordedAt;
 use kubereel_import::ImportOptions;

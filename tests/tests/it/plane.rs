@@ -4,6 +4,7 @@
 
 use anyhow::{Context as _, Result};
 use kubereel_tests::control_plane::ControlPlane;
+use std::sync::Arc;
 use tokio::sync::{Mutex, MutexGuard};
 
 static PLANE: Mutex<Option<Used>> = Mutex::const_new(None);
@@ -33,7 +34,7 @@ pub(crate) const PLAIN: Kind = Kind {
 
 pub(crate) struct Used {
     kind: Kind,
-    control_plane: ControlPlane,
+    control_plane: Arc<ControlPlane>,
 }
 
 /// A control plane that is this test's alone.
@@ -69,12 +70,14 @@ impl Turn {
     }
 
     /// Takes the control plane and the turn apart: who hardly does more than wait lets others have theirs.
-    pub(crate) fn split(mut self) -> Result<(ControlPlane, MutexGuard<'static, Option<Used>>)> {
+    pub(crate) fn split(
+        mut self,
+    ) -> Result<(Arc<ControlPlane>, MutexGuard<'static, Option<Used>>)> {
         let used = self.used.take().context("it was handed on")?;
         Ok((used.control_plane, self.slot))
     }
 
-    pub(crate) fn control_plane(&self) -> Result<&ControlPlane> {
+    pub(crate) fn control_plane(&self) -> Result<&Arc<ControlPlane>> {
         let used = self.used.as_ref();
         Ok(&used.context("it was handed on")?.control_plane)
     }
@@ -95,6 +98,6 @@ async fn start(kind: &Kind) -> Result<Used> {
     }
     Ok(Used {
         kind: *kind,
-        control_plane: builder.start().await?,
+        control_plane: Arc::new(builder.start().await?),
     })
 }

@@ -1,7 +1,7 @@
 //! The list of problems on recordings that others made: planted faults stand at its top, and what was
 //! healthy has none. Skipped, and said so, where the shared recordings are not there.
 
-use crate::recordings::recording::Recording;
+use crate::recordings::Recording;
 use anyhow::{Context as _, Result, ensure};
 use kubereel_format::RecordedAt;
 use kubereel_history::Timeline;

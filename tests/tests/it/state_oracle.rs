@@ -8,19 +8,16 @@
     reason = "what helps a test may fail it"
 )]
 
+use crate::recordings::Recording;
+use crate::upgrades::{oc_folder, oc_reel, oc_scenarios};
 use kubereel_cluster::{ClusterHistory, StateInterval, StateKind, StateTrack};
-use kubereel_format::{EventType, ObjectKey, Seq};
+use kubereel_format::{EventType, ObjectKey, RecordedAt, Seq};
 use kubereel_history::Timeline;
-use kubereel_import::{ImportOptions, import};
+use kubereel_import::ImportOptions;
 use kubereel_monitortests::{Gathering, Mode, StateWatcher, feed};
-use kubereel_tests::shared_data::shared_data;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
-use tempfile::TempDir;
-
-/// How much the decompressor may look back, in powers of two.
-const WINDOW_LOG_MAX: u32 = 27;
 
 const SHARED: [&str; 4] = [
     "okd412-sno-install-run1/events.jsonl.zst",
@@ -35,36 +32,23 @@ type Place = (String, String, String, String);
 /// A state by the naive replay: status, reason, message, the record that began it and the one that ended it.
 type NaiveState = (String, String, String, u64, Option<u64>);
 
-fn imported(file: &str, folder: &TempDir) -> Option<Timeline> {
-    let bytes = std::fs::read(shared_data(file)?).unwrap();
-    let mut text = Vec::new();
-    if Path::new(file)
-        .extension()
-        .is_some_and(|ending| ending == "zst")
-    {
-        let mut decoder = zstd::Decoder::new(bytes.as_slice()).unwrap();
-        decoder.window_log_max(WINDOW_LOG_MAX).unwrap();
-        std::io::copy(&mut decoder, &mut text).unwrap();
-    } else {
-        text = bytes;
-    }
-    let path = folder.path().join(file.replace('/', "-"));
-    let mut options = ImportOptions::new("test", "a shared recording");
-    options.at = Some(kubereel_format::RecordedAt::from_micros(
-        1_700_000_000_000_000,
-    ));
-    import(text.as_slice(), &path, &options, |_| {}).unwrap();
-    Some(Timeline::open(&path).unwrap())
-}
-
-/// Every recording that is there.
-fn recordings(folder: &TempDir) -> Vec<(String, Timeline)> {
+/// Holds a check against every recording that is there.
+fn each(check: impl Fn(&str, &Timeline)) {
     let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/demo.reel");
-    let mut all = vec![("demo.reel".to_owned(), Timeline::open(&demo).unwrap())];
+    check("demo.reel", &Timeline::open(&demo).unwrap());
+    let mut options = ImportOptions::new("test", "a recording");
+    check("our own", &Recording::own().import(&options).timeline);
+    options.at = Some(RecordedAt::from_micros(1_700_000_000_000_000));
     for file in SHARED {
-        all.extend(imported(file, folder).map(|timeline| (file.to_owned(), timeline)));
+        if let Some(recording) = Recording::read(file) {
+            check(file, &recording.import(&options).timeline);
+        }
     }
-    all
+    if let Some(folder) = oc_folder() {
+        for scenario in oc_scenarios(&folder) {
+            check(&scenario, &oc_reel(&folder, &scenario).timeline);
+        }
+    }
 }
 
 fn text(value: &Value, name: &str) -> String {
@@ -186,12 +170,11 @@ fn derived(timeline: &Timeline) -> [Vec<StateTrack>; 2] {
 
 #[test]
 fn states_are_those_of_a_naive_replay() {
-    let folder = tempfile::tempdir().unwrap();
-    for (name, timeline) in recordings(&folder) {
-        let expected = naive(&timeline);
+    each(|name, timeline| {
+        let expected = naive(timeline);
         let count: usize = expected.values().map(Vec::len).sum();
         assert!(count > 0, "{name} has no states");
-        let [fed, read] = derived(&timeline);
+        let [fed, read] = derived(timeline);
         for (way, tracks) in [("a pass", &fed), ("versions", &read)] {
             let found = of_tracks(tracks);
             for (place, expected) in &expected {
@@ -203,14 +186,13 @@ fn states_are_those_of_a_naive_replay() {
             }
             assert_eq!(found.len(), expected.len(), "{name} by {way}");
         }
-    }
+    });
 }
 
 #[test]
 fn what_is_open_is_what_the_last_version_shows() {
-    let folder = tempfile::tempdir().unwrap();
-    for (name, timeline) in recordings(&folder) {
-        let [fed, _] = derived(&timeline);
+    each(|name, timeline| {
+        let [fed, _] = derived(timeline);
         for track in &fed {
             let object = track.object();
             let resource = object.resource;
@@ -241,17 +223,16 @@ fn what_is_open_is_what_the_last_version_shows() {
             let open = open.map(|one| one.state.status.to_string());
             assert_eq!(open, shown, "{name}: {object:?} {kind}");
         }
-    }
+    });
 }
 
 /// The spans of `intervals`, by all that the reel knows, are the states that are not good.
 #[test]
 fn intervals_are_the_states_of_operators() {
-    let folder = tempfile::tempdir().unwrap();
-    for (name, timeline) in recordings(&folder) {
-        let mut gathering = Gathering::new(&timeline, Mode::Exact);
-        feed(&timeline, &mut gathering.watchers(), |_| {});
-        let gathered = gathering.finish(&timeline);
+    each(|name, timeline| {
+        let mut gathering = Gathering::new(timeline, Mode::Exact);
+        feed(timeline, &mut gathering.watchers(), |_| {});
+        let gathered = gathering.finish(timeline);
         let mut spans: Vec<(String, String, String, u64, bool)> = gathered
             .intervals
             .of("OperatorState")
@@ -264,7 +245,7 @@ fn intervals_are_the_states_of_operators() {
             .collect();
         spans.sort();
         let mut expected = Vec::new();
-        for ((plural, _, operator, kind), states) in naive(&timeline) {
+        for ((plural, _, operator, kind), states) in naive(timeline) {
             let good = match kind.as_str() {
                 "Available" => "True",
                 "Degraded" | "Progressing" => "False",
@@ -288,5 +269,5 @@ fn intervals_are_the_states_of_operators() {
         }
         expected.sort();
         assert_eq!(spans, expected, "{name}");
-    }
+    });
 }

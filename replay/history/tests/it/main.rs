@@ -8,9 +8,6 @@
 mod accounting;
 mod as_of;
 mod costs;
-mod history;
-mod imported;
-mod oracle;
 mod script;
 mod summary;
 mod unobserved;

@@ -1,8 +1,17 @@
 //! What `info` says, on a reel written for the purpose, and the lines of an export.
+//!
+//! What is known of a resource that comes from another tool's recording.
+//!
+//! The state at a moment, compared with a slow oracle that replays every event from the start.
 
 use crate::script::{Script, pod, thing};
-use kubereel_format::{EndCause, Lifecycle, NotCoveredReason, Note, Seq};
-use kubereel_history::{Exported, ReelSummary, Timeline};
+use kubereel_format::{
+    Appender, ConnectionId, EndCause, EventType, Evidence, Lifecycle, ListMethod, NewBody,
+    NewEvent, NotCoveredReason, Note, RecordedAt, ResourceId, ResourceInfo, Seq, Stamp,
+};
+use kubereel_history::{Certainty, Cut, Exported, Moment, ObjectFilter, ReelSummary, Timeline};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 const A: crate::script::Thing<'static> = crate::script::Thing {
@@ -223,4 +232,199 @@ fn an_export_has_every_body_byte_for_byte() {
         String::from_utf8_lossy(&out),
         String::from_utf8_lossy(&expected)
     );
+}
+
+fn stamp(secs: i64) -> Stamp {
+    Stamp {
+        wall: RecordedAt::from_micros(secs * 1_000_000),
+        ..Stamp::default()
+    }
+}
+
+/// A mark at 10 s, then pods `a` with resourceVersion 5 at 20 s and 7 at 30 s.
+fn timeline(folder: &tempfile::TempDir) -> Timeline {
+    let path = folder.path().join("test.reel");
+    let mut reel = Appender::create(&path).expect("a reel");
+    let mark = Note::Provenance {
+        text: "imported from here".to_owned(),
+    };
+    reel.append_note(stamp(10), mark).expect("appended");
+    let info = ResourceInfo {
+        id: ResourceId(0),
+        group: String::new(),
+        version: "v1".to_owned(),
+        plural: "pods".to_owned(),
+        singular: "pod".to_owned(),
+        kind: "Pod".to_owned(),
+        short_names: Vec::new(),
+        categories: Vec::new(),
+        namespaced: true,
+        verbs: Vec::new(),
+        storage_hash: None,
+    };
+    reel.append_note(stamp(20), Note::Resource(info))
+        .expect("appended");
+    let connected = Note::Connected {
+        connection: ConnectionId(0),
+        resource: ResourceId(0),
+        from_rv: None,
+        method: ListMethod::Import,
+    };
+    reel.append_note(stamp(20), connected).expect("appended");
+    for (secs, kind, version) in [(20, EventType::Added, "5"), (30, EventType::Modified, "7")] {
+        reel.append_event(&NewEvent {
+            stamp: stamp(secs),
+            connection: ConnectionId(0),
+            kind,
+            evidence: Evidence::Imported,
+            resource: ResourceId(0),
+            namespace: "default",
+            name: "a",
+            uid: "u",
+            resource_version: version,
+            body: NewBody::Bytes(br#"{"metadata":{"name":"a"}}"#),
+        })
+        .expect("appended");
+    }
+    reel.finish().expect("finished");
+    Timeline::open(&path).expect("it opens")
+}
+
+#[test]
+fn it_is_known_as_far_as_the_recording_tells() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let timeline = timeline(&folder);
+    let since = RecordedAt::from_micros(20_000_000);
+    let imported = Certainty::Imported { since };
+    let first = Certainty::BeforeFirst { first: Some(since) };
+    let last = RecordedAt::from_micros(30_000_000);
+    let at = |secs: i64| Moment::Time(RecordedAt::from_micros(secs * 1_000_000));
+    for (moment, certainty, objects) in [
+        (at(19), first.clone(), 0),
+        (at(20), imported.clone(), 1),
+        (at(25), imported.clone(), 1),
+        (at(31), Certainty::AfterLast { last }, 1),
+        (Moment::End, imported.clone(), 1),
+        (Moment::Revision(4), first, 0),
+        (Moment::Revision(5), imported.clone(), 1),
+        (Moment::Revision(9), imported, 1),
+    ] {
+        let cut: Cut = timeline.resolve(moment).expect("a place");
+        let state = timeline.as_of(ResourceId(0), cut, &ObjectFilter::default());
+        assert_eq!(state.certainty, certainty, "{moment:?}");
+        assert_eq!(state.objects.len(), objects, "{moment:?}");
+    }
+    assert!(Certainty::Imported { since }.is_known());
+}
+
+#[test]
+fn the_summary_does_not_call_it_complete() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let summary = ReelSummary::of(&timeline(&folder));
+    assert_eq!(summary.provenance, ["imported from here"]);
+    let [pods] = summary.resources.as_slice() else {
+        panic!("{:?}", summary.resources);
+    };
+    assert!(pods.imported && !pods.whole && pods.covered.is_empty());
+}
+
+const NAMESPACES: [&str; 3] = ["a", "a-b", "b"];
+
+/// One step of a life: which object of few, what happens to it, how long until then.
+#[derive(Clone, Debug)]
+struct Step {
+    namespace: usize,
+    name: u8,
+    uid: u8,
+    kind: EventType,
+    millis: i64,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let kind = prop_oneof![
+        2 => Just(EventType::Added),
+        4 => Just(EventType::Modified),
+        2 => Just(EventType::Deleted),
+    ];
+    (0..NAMESPACES.len(), 0u8..3, 0u8..2, kind, 0i64..200).prop_map(
+        |(namespace, name, uid, kind, millis)| Step {
+            namespace,
+            name,
+            uid,
+            kind,
+            millis,
+        },
+    )
+}
+
+/// What an event did, as the oracle keeps it.
+struct Done {
+    seq: Seq,
+    rv: u128,
+    place: String,
+    uid: String,
+    is_alive: bool,
+}
+
+/// Replays all events that count and gives what is there, by the server's order of keys.
+fn replayed<'a>(done: impl Iterator<Item = &'a Done>) -> Vec<(String, Seq)> {
+    let mut objects: BTreeMap<(String, String), (Seq, bool)> = BTreeMap::new();
+    for event in done {
+        let key = (event.place.clone(), event.uid.clone());
+        objects.insert(key, (event.seq, event.is_alive));
+    }
+    let mut places: BTreeMap<String, Seq> = BTreeMap::new();
+    for ((place, _), (seq, is_alive)) in objects {
+        if is_alive {
+            let newest = places.entry(place).or_insert(seq);
+            *newest = seq.max(*newest);
+        }
+    }
+    places.into_iter().collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #[test]
+    fn as_of_agrees_with_a_replay(steps in proptest::collection::vec(step(), 1..60)) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("test.reel");
+        let mut script = Script::begin(&path);
+        let pods = script.resource("pods", "Pod", &[]);
+        let stream = script.connect(pods, None);
+        script.synced(stream, 0);
+        let mut all: Vec<Done> = Vec::new();
+        for (rv, step) in (1u128..).zip(&steps) {
+            script.wait(step.millis);
+            let namespace = NAMESPACES[step.namespace];
+            let (name, uid) = (format!("n{}", step.name), format!("u{}{}", step.name, step.uid));
+            let body = format!(r#"{{"metadata":{{"name":"{name}","resourceVersion":"{rv}"}}}}"#);
+            let what = thing(namespace, &name, &uid);
+            let seq = script.event(stream, step.kind, Evidence::Live, what, rv, body.as_bytes());
+            all.push(Done {
+                seq,
+                rv,
+                place: format!("{namespace}/{name}"),
+                uid: format!("{namespace}/{uid}"),
+                is_alive: step.kind != EventType::Deleted,
+            });
+        }
+        script.finish();
+        let timeline = Timeline::open(&path).expect("a reel");
+        let asked = |cut: Cut| -> Vec<(String, Seq)> {
+            timeline
+                .as_of(pods, cut, &ObjectFilter::default())
+                .objects
+                .into_iter()
+                .map(|held| (format!("{}/{}", held.namespace, held.name), held.seq))
+                .collect()
+        };
+        for last in &all {
+            let below = Seq(last.seq.0 + 1);
+            let wall = timeline.reel().stamp(last.seq).expect("an event").wall;
+            let expected = replayed(all.iter().filter(|done| done.seq < below));
+            prop_assert_eq!(asked(Cut::Arrival { below, wall }), expected.clone());
+            prop_assert_eq!(asked(Cut::Revision(last.rv)), expected);
+        }
+    }
 }

@@ -12,13 +12,13 @@ use kubereel_tests::control_plane::{ControlPlane, skipped};
 use kubereel_tests::oracle::Oracle;
 use kubereel_tests::proxy::{Cut, Proxy};
 use kubereel_tests::rest::{Body, Rest, Verb};
+use kubereel_tests::shaken::{Objects, Writers, send};
 use serde_json::{Value, json};
 
 use crate::plane::{PLAIN, Turn};
 use crate::real_faults::SURE;
 use crate::real_faults::definitions::DEFINITIONS;
-use crate::real_faults::scene::Scene;
-use crate::real_faults::writers::{Objects, Writers, send};
+use crate::scene::Scene;
 
 const GROUP: &str = "elsewhere.kubereel.dev";
 const PLURAL: &str = "flunders";

@@ -8,6 +8,7 @@ use kubereel_format::{Note, Reel};
 use kubereel_history::ResourceCompleteness;
 use kubereel_tests::control_plane::skipped;
 use kubereel_tests::rest::{Body, Rest, Verb};
+use kubereel_tests::shaken::{Stopped, Writers, send, try_once};
 use kubereel_tests::skipped::skipped_as_slow;
 use serde_json::json;
 
@@ -17,8 +18,7 @@ use crate::real_faults::definitions::{
     DEFINITIONS, GROUP, Version, definition, definition_path, is_custom, object, objects_path,
     remove, versions,
 };
-use crate::real_faults::scene::Scene;
-use crate::real_faults::writers::{Stopped, Writers, send, try_once};
+use crate::scene::Scene;
 
 /// Longer than a server takes to set a changed definition up anew: 1 s and the next requests.
 const SETTLED: Duration = Duration::from_millis(1_800);

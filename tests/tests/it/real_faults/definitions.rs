@@ -6,12 +6,12 @@ use anyhow::{Result, ensure};
 use kubereel_tests::control_plane::skipped;
 use kubereel_tests::oracle::Change;
 use kubereel_tests::rest::{Body, Rest, RestError, Verb};
+use kubereel_tests::shaken::{Stopped, Writers, send, try_once};
 use serde_json::{Value, json};
 
 use crate::plane::{PLAIN, Turn};
 use crate::real_faults::SURE;
-use crate::real_faults::scene::Scene;
-use crate::real_faults::writers::{Stopped, Writers, send, try_once};
+use crate::scene::Scene;
 
 pub(crate) const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 

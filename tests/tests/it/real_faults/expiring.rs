@@ -13,11 +13,11 @@ use kubereel_tests::control_plane::skipped;
 use kubereel_tests::oracle::ChangeKind;
 use kubereel_tests::proxy::Cut;
 use kubereel_tests::rest::{Body, Rest, Verb};
+use kubereel_tests::shaken::{Writers, event, send};
 
 use crate::plane::{Kind, Turn};
 use crate::real_faults::SURE;
-use crate::real_faults::scene::{Scene, Told};
-use crate::real_faults::writers::{Writers, event, send};
+use crate::scene::{Scene, Told};
 
 /// The server lets Events share a lease for a twentieth of their time, in whole seconds: with less than
 /// 20 s each Event would expire by itself.

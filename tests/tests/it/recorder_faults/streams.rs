@@ -1,12 +1,21 @@
 //! Streams that break off, pause and come back.
-
-use std::time::Duration;
-
-use anyhow::Result;
-use kubereel_tests::scripted::{Chunking, Churn, End, Fault, On, Pick, Place};
-use kubereel_tests::skipped::skipped_as_slow;
+//!
+//! Lines that are not what a watch promises.
+//!
+//! A second connection before the first one ends: at a planned end, when a definition changes, among
+//! Events that expire together; and successors that are refused.
 
 use crate::recorder_faults::{ENDPOINTS, SURE, Scene, cut};
+use anyhow::{Context as _, Result, ensure};
+use kubereel_format::{AnomalyKind, ConnectionId, EndCause, Note, OddLineProblem};
+use kubereel_history::ResourceProof;
+use kubereel_tests::recording::settle;
+use kubereel_tests::scripted::{
+    Canned, Chunking, Churn, Cut, Edit, End, Exchange, Fault, On, Pick, Place, Resource,
+};
+use kubereel_tests::skipped::skipped_as_slow;
+use std::sync::Arc;
+use std::time::Duration;
 
 #[test]
 fn a_stream_cut_at_any_byte_loses_nothing() -> Result<()> {
@@ -206,5 +215,501 @@ fn a_server_that_goes_down_and_comes_back_loses_nothing() -> Result<()> {
     }
     let account = scene.whole(&["endpoints"])?;
     assert!(account.recorded >= 30, "{account:?}");
+    Ok(())
+}
+
+fn modified(edit: Edit) -> Fault {
+    Fault::Edit(Pick::Type("MODIFIED"), edit)
+}
+
+fn odd_lines(scene: &Scene) -> Result<Vec<OddLineProblem>> {
+    let problem = |note| match note {
+        Note::OddLine { problem, .. } => Some(problem),
+        _ => None,
+    };
+    Ok(scene.notes()?.into_iter().filter_map(problem).collect())
+}
+
+#[test]
+fn lines_that_are_no_events_are_kept_and_cost_nothing() -> Result<()> {
+    let mut scene = Scene::live()?;
+    let bad: [&[u8]; 6] = [
+        b"{\"type\":\"MODIFIED\",\"object\":{\"kind\":\n",
+        b"{\"type\":\"MODIFIED\",\"object\":{\"metadata\":{\"name\":\"\xff\xfe\"}}}\n",
+        b"not json at all\n",
+        b"[]\n",
+        b"{\"type\":\"MODIFIED\"}\n",
+        b"\0\0\0\0\n",
+    ];
+    for bytes in bad {
+        // Only the first stream has it: asked again, the server tells properly.
+        scene.next_watch(modified(Edit::Replace(bytes.to_vec())))?;
+        scene.write()?;
+        scene.write()?;
+        scene.cluster.wait_sent("endpoints", SURE)?;
+    }
+    scene.whole(&["endpoints"])?;
+    let odd = odd_lines(&scene)?;
+    assert!(odd.len() >= bad.len(), "{odd:?}");
+    Ok(())
+}
+
+#[test]
+fn a_line_that_stays_unreadable_is_a_gap_not_a_standstill() -> Result<()> {
+    let mut scene = Scene::live()?;
+    let poisoned = scene.cluster.revision() + 1;
+    let edit = Edit::Replace(b"{\"type\":\"MODIFIED\",\"object\":\n".to_vec());
+    scene.fault(
+        On::watch(ENDPOINTS),
+        Fault::Edit(Pick::Revision(poisoned), edit),
+    );
+    scene.reconnect(ENDPOINTS)?;
+    scene.await_live(ENDPOINTS)?;
+    scene.write()?;
+    scene.write()?;
+    scene.cluster.wait_until("a new list", SURE, |cluster| {
+        let lists = cluster.requests_to(ENDPOINTS);
+        let lists = lists
+            .iter()
+            .filter(|one| one.asked.parameter("resourceVersion").is_none());
+        (lists.count() >= 2).then_some(())
+    })?;
+    scene.write()?;
+    let account = scene.account(&["endpoints"])?.check()?;
+    assert!(
+        account
+            .gaps
+            .iter()
+            .any(|gap| gap.cause == kubereel_format::GapCause::Unreadable),
+        "{account:?}"
+    );
+    Ok(())
+}
+
+#[test]
+fn objects_that_are_not_utf8_are_kept_and_the_watch_goes_on() -> Result<()> {
+    let mut scene = Scene::live()?;
+    let first = scene.cluster.revision() + 1;
+    for revision in first..first + 5 {
+        let head = format!(
+            r#"{{"type":"MODIFIED","object":{{"kind":"Endpoints","apiVersion":"v1","metadata":{{"namespace":"default","name":"bad","uid":"bad","resourceVersion":"{revision}","annotations":{{"a":""#
+        );
+        let line = [head.as_bytes(), b"\xff\xfe\"}}}}\n"].concat();
+        scene.fault(
+            On::watch(ENDPOINTS),
+            Fault::Edit(Pick::Revision(revision), Edit::Replace(line)),
+        );
+    }
+    scene.reconnect(ENDPOINTS)?;
+    scene.await_live(ENDPOINTS)?;
+    for _ in 0..6 {
+        scene.write()?;
+    }
+    settle(&scene.cluster, "endpoints", SURE)?;
+    scene.finish()?;
+    scene.check_claims(&["endpoints"])?;
+    let is_restart = |note: &Note| {
+        let unreadable = EndCause::Unreadable;
+        matches!(note, Note::Gap(_))
+            || matches!(note, Note::Disconnected { cause, .. } if *cause == unreadable)
+    };
+    assert!(!scene.notes()?.iter().any(is_restart));
+    assert_eq!(odd_lines(&scene)?, [OddLineProblem::Unparsable; 5]);
+    let timeline = kubereel_history::Timeline::open(&scene.reel())?;
+    let endpoints = timeline.resources().find("endpoints")?;
+    let proof = ResourceProof::of(&timeline, endpoints);
+    assert_eq!(
+        proof.state,
+        kubereel_history::ResourceCompleteness::Incomplete
+    );
+    Ok(())
+}
+
+#[test]
+fn objects_with_endless_names_leave_their_resource_incomplete() -> Result<()> {
+    let mut scene = Scene::live()?;
+    for nth in 0..19 {
+        scene.put("endpoints", "default", &format!("e{nth}"), r#""data":{}"#)?;
+    }
+    let long = "n".repeat(5_000);
+    scene.put("endpoints", "default", &long, r#""data":{}"#)?;
+    settle(&scene.cluster, "endpoints", SURE)?;
+    scene.finish()?;
+    scene.check_claims(&["endpoints"])?;
+    let reel = scene.reel();
+    let run = |words: &[&str]| -> Result<(Option<i32>, String)> {
+        let mut command = std::process::Command::new(kubereel_tests::recording::program()?);
+        let (word, more) = words.split_first().context("a command")?;
+        let output = command.arg(word).arg(&reel).args(more).output()?;
+        let said = [output.stdout, output.stderr].concat();
+        Ok((
+            output.status.code(),
+            String::from_utf8_lossy(&said).into_owned(),
+        ))
+    };
+    for (words, code) in [
+        (&["verify"][..], 1),
+        (&["export"], 4),
+        (&["get", "endpoints", "-A"], 4),
+        (&["describe", "endpoints/e0"], 4),
+        (&["blame", "endpoints/e0"], 4),
+        (&["history", "endpoints/e0", "--to", "end"], 4),
+        (
+            &["diff", "endpoints", "-A", "--from", "start", "--to", "end"],
+            4,
+        ),
+        (&["wait", "endpoints/none", "--for=create"], 4),
+        (&["info"], 0),
+    ] {
+        let (ended, said) = run(words)?;
+        assert_eq!(ended, Some(code), "{words:?}: {said}");
+        assert!(!said.contains("· complete"), "{words:?}: {said}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_type_from_the_future_is_kept() -> Result<()> {
+    let mut scene = Scene::live()?;
+    scene.next_watch(modified(Edit::Type("PATCHED".to_owned())))?;
+    scene.write()?;
+    scene.write()?;
+    scene.await_lines(2)?;
+    scene.account(&["endpoints"])?.check()?;
+    assert!(odd_lines(&scene)?.contains(&OddLineProblem::UnknownType));
+    Ok(())
+}
+
+#[test]
+fn revisions_against_the_rules_are_kept_and_marked() -> Result<()> {
+    let mut scene = Scene::live()?;
+    let far = "340282366920938463463374607431768211456";
+    let edits = [
+        Edit::Twice,
+        Edit::ResourceVersion(Some("1".to_owned())),
+        Edit::ResourceVersion(None),
+        Edit::ResourceVersion(Some(String::new())),
+        Edit::ResourceVersion(Some("abc".to_owned())),
+        Edit::Before(b"\n".to_vec()),
+        Edit::Before(b"{\"type\":\"BOOKMARK\",\"object\":{\"kind\":\"Endpoints\",\"apiVersion\":\"v1\",\"metadata\":{}}}\n".to_vec()),
+        Edit::ResourceVersion(Some(far.to_owned())),
+    ];
+    for edit in edits {
+        scene.next_watch(Fault::Edit(Pick::Line(1), edit))?;
+        for _ in 0..3 {
+            scene.write()?;
+        }
+        scene.await_lines(3)?;
+    }
+    scene.account(&["endpoints"])?.check()?;
+    let kinds: Vec<AnomalyKind> = scene
+        .notes()?
+        .into_iter()
+        .filter_map(|note| match note {
+            Note::Anomaly { kind, .. } => Some(kind),
+            _ => None,
+        })
+        .collect();
+    for kind in [
+        AnomalyKind::VersionNotRising,
+        AnomalyKind::VersionUnusable,
+        AnomalyKind::BookmarkWithoutVersion,
+    ] {
+        assert!(kinds.contains(&kind), "{kind:?} is not among {kinds:?}");
+    }
+    Ok(())
+}
+
+#[test]
+fn revisions_of_39_digits_are_as_good_as_any() -> Result<()> {
+    let mut scene = Scene::new()?;
+    scene.cluster = kubereel_tests::scripted::ScriptedCluster::start_as(9, 10_u128.pow(38))?;
+    scene.cluster.write_kubeconfig(
+        &scene.kubeconfig(),
+        &kubereel_tests::scripted::Kubeconfig::Good,
+    )?;
+    scene.record()?;
+    scene.await_live(ENDPOINTS)?;
+    for _ in 0..5 {
+        scene.write()?;
+    }
+    scene.reconnect(ENDPOINTS)?;
+    scene.write()?;
+    assert_eq!(scene.whole(&["endpoints"])?.recorded, 6);
+    Ok(())
+}
+
+#[test]
+fn a_line_of_forty_mebibytes_is_kept_in_bounded_memory() -> Result<()> {
+    let mut scene = Scene::live()?;
+    let big = format!(
+        r#""data":{{"big":"{}"}}"#,
+        "0123456789abcdef".repeat(40 << 16)
+    );
+    scene.put("endpoints", "default", "big", &big)?;
+    scene.write()?;
+    scene.cluster.wait_sent("endpoints", SURE)?;
+    scene.delete("endpoints", "default", "big")?;
+    scene.write()?;
+    scene.cluster.wait_sent("endpoints", SURE)?;
+    let peak = scene
+        .recorder
+        .as_ref()
+        .context("it records")?
+        .peak_memory_kib()?;
+    scene.account(&["endpoints"])?.check()?;
+    assert!(odd_lines(&scene)?.contains(&OddLineProblem::TooLong));
+    assert!(peak < 250 << 10, "{peak} KiB");
+    Ok(())
+}
+
+const EVENTS: &str = "/api/v1/events";
+const WIDGETS: &str = "widgets.example.com";
+
+/// The shortest watches that can be asked for: their successors come a second before their ends.
+const SHORT: [&str; 2] = ["--watch-secs", "3"];
+
+/// Long enough for a successor of Events, which waits until a list was outlived.
+const LONGER: [&str; 2] = ["--watch-secs", "6"];
+
+fn widgets() -> Resource {
+    Resource::custom("example.com", "v1", "widgets", "Widget")
+}
+
+/// The watches of a path that were let in and bring objects of more than a moment.
+fn watches(scene: &Scene, path: &str) -> Vec<Arc<Exchange>> {
+    let mut requests = scene.cluster.requests_to(path);
+    requests.retain(|one| {
+        let is_short = one.asked.parameter("timeoutSeconds") == Some("1");
+        one.asked.is_watch() && !is_short && one.progress().status == Some(200)
+    });
+    requests
+}
+
+/// Waits until two watches of a path are open at once; gives the later one.
+fn await_two(scene: &Scene, path: &str) -> Result<Arc<Exchange>> {
+    let two = scene.cluster.wait_until("two watches", SURE, |_| {
+        let mut open = watches(scene, path);
+        open.retain(|one| one.progress().ended.is_none());
+        (open.len() >= 2).then(|| open.pop()).flatten()
+    });
+    two.with_context(|| scene.log())
+}
+
+/// Counts the connections that took over while the one before was still open, by the server's log and by
+/// the notes in the reel.
+fn taken_over(scene: &Scene, path: &str, plural: &str) -> Result<(usize, usize)> {
+    let watches = watches(scene, path);
+    let mut by_server = 0;
+    for pair in watches.windows(2) {
+        let [before, after] = pair else { continue };
+        let ended = before.progress().ended.context("the recorder has ended")?;
+        by_server += usize::from(after.at < ended.0);
+    }
+    let notes = scene.notes()?;
+    let id = notes.iter().find_map(|note| match note {
+        Note::Resource(info) if info.plural == plural => Some(info.id),
+        _ => None,
+    });
+    let id = id.with_context(|| format!("{plural} is recorded"))?;
+    let mut open: Vec<ConnectionId> = Vec::new();
+    let mut by_reel = 0;
+    for note in &notes {
+        match note {
+            Note::Connected {
+                connection,
+                resource,
+                ..
+            } if *resource == id => {
+                ensure!(open.len() < 2, "more than two at once: {notes:#?}");
+                open.push(*connection);
+            }
+            Note::Disconnected {
+                connection, cause, ..
+            } if open.contains(connection) => {
+                open.retain(|one| one != connection);
+                by_reel += usize::from(!open.is_empty() && *cause == EndCause::Clean);
+            }
+            _ => {}
+        }
+    }
+    Ok((by_server, by_reel))
+}
+
+#[test]
+fn watches_hand_over_under_load_and_lose_and_double_nothing() -> Result<()> {
+    let mut scene = Scene::new()?;
+    let resources = ["endpoints", "pods", "leases.coordination.k8s.io"];
+    scene.record_with(&SHORT)?;
+    for resource in resources {
+        scene.await_live(&scene.cluster.resource(resource)?.path())?;
+    }
+    let mut loads = Vec::new();
+    for (resource, seed) in resources.into_iter().zip(1..) {
+        loads.push(scene.cluster.churn(Churn {
+            resource: resource.to_owned(),
+            seed,
+            ..Churn::default()
+        })?);
+    }
+    for resource in resources {
+        let path = scene.cluster.resource(resource)?.path();
+        scene.cluster.wait_until("three watches", SURE, |_| {
+            (watches(&scene, &path).len() >= 3).then_some(())
+        })?;
+    }
+    for load in loads {
+        load.stop()?;
+    }
+    // Endpoints are written no more: what is quiet is handed over as well.
+    let quiet = watches(&scene, ENDPOINTS).len();
+    scene.cluster.wait_until("a quiet handover", SURE, |_| {
+        (watches(&scene, ENDPOINTS).len() > quiet).then_some(())
+    })?;
+    let account = scene.whole(&resources)?;
+    assert!(account.recorded >= 1_000, "{account:?}");
+    for (resource, plural) in resources.into_iter().zip(["endpoints", "pods", "leases"]) {
+        let path = scene.cluster.resource(resource)?.path();
+        let (by_server, by_reel) = taken_over(&scene, &path, plural)?;
+        assert!(by_server >= 2, "{plural}: {by_server}");
+        assert!(by_reel >= 2, "{plural}: {by_reel}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_changed_definition_has_a_successor_before_its_watch_ends() -> Result<()> {
+    let mut scene = Scene::live()?;
+    scene.cluster.install_crd(&widgets())?;
+    scene.await_live(&widgets().path())?;
+    let load = scene.cluster.churn(Churn {
+        resource: WIDGETS.to_owned(),
+        ..Churn::default()
+    })?;
+    for nth in 0..3 {
+        let before = watches(&scene, &widgets().path()).len();
+        let changed = widgets().short_names(&[&format!("w{nth}")]);
+        // The history of before is lost at once; the watches of before go on for a while.
+        scene.cluster.announce_crd(&changed)?;
+        scene.cluster.wait_until("a successor", SURE, |_| {
+            let watches = watches(&scene, &widgets().path());
+            let (first, last) = (watches.get(before - 1)?, watches.last()?);
+            // It has history enough, brings objects, and the recorder has let its predecessor go.
+            let has_taken_over =
+                first.progress().ended.is_some() && last.progress().ended.is_none();
+            (watches.len() > before && last.progress().lines > 0 && has_taken_over).then_some(())
+        })?;
+    }
+    load.stop()?;
+    let account = scene.whole(&[WIDGETS])?;
+    assert!(account.recorded > 10, "{account:?}");
+    let (by_server, by_reel) = taken_over(&scene, &widgets().path(), "widgets")?;
+    assert!(by_server >= 3, "{by_server}");
+    assert!(by_reel >= 3, "{by_reel}");
+    Ok(())
+}
+
+#[test]
+fn a_successor_that_is_refused_leaves_the_watch_going() -> Result<()> {
+    let mut scene = Scene::live()?;
+    let path = widgets().path();
+    scene.cluster.install_crd(&widgets())?;
+    scene.await_live(&path)?;
+    let put = |nth: usize| {
+        let members = format!(r#""spec":{{"n":{nth}}}"#);
+        scene.put(WIDGETS, "default", "w", &members)
+    };
+    put(0)?;
+    let lead = watches(&scene, &path).pop().context("it is watched")?;
+    let gone = Canned::status(410, "Expired", "too old resource version");
+    let busy = Canned::status(429, "TooManyRequests", "slow down").header("Retry-After", "30");
+    let down = Canned::text(503, "service unavailable\n");
+    for (nth, answer) in [gone, busy, down].into_iter().enumerate() {
+        let rule = scene.fault(On::watch(&path), Fault::Answer(answer));
+        let spec = widgets().short_names(&[&format!("x{nth}")]);
+        scene.cluster.announce_crd(&spec)?;
+        scene.await_hits(rule, 1)?;
+        put(nth + 1)?;
+        let lines = lead.progress().lines;
+        scene.cluster.wait_until("the watch to go on", SURE, |_| {
+            (lead.progress().lines >= lines.max(nth + 2)).then_some(())
+        })?;
+        ensure!(lead.progress().ended.is_none(), "it was let go");
+        scene.cluster.lift(rule);
+    }
+    let account = scene.whole(&[WIDGETS])?;
+    assert_eq!(account.recorded, 4, "{account:?}");
+    let told = |note: &Note| {
+        matches!(
+            note,
+            Note::Disconnected {
+                cause: EndCause::Status(_) | EndCause::Expired,
+                ..
+            }
+        )
+    };
+    assert!(
+        !scene.notes()?.iter().any(told),
+        "nothing ended by a status"
+    );
+    Ok(())
+}
+
+#[test]
+fn events_that_expire_together_survive_two_connections() -> Result<()> {
+    let mut scene = Scene::new()?;
+    scene.record_with(&SHORT)?;
+    scene.await_live(EVENTS)?;
+    let names: Vec<String> = (0..30).map(|nth| format!("e{nth}")).collect();
+    let together: Vec<(&str, &str)> = names
+        .iter()
+        .map(|name| ("default", name.as_str()))
+        .collect();
+    for round in 0..3 {
+        for name in &names {
+            scene.put("events", "default", name, r#""reason":"Tested""#)?;
+        }
+        // The second time the successor breaks among the deletions.
+        let breaks = (round == 1).then(|| {
+            let cut = Cut {
+                line: Pick::Line(9),
+                place: Place::After,
+                end: End::Closed,
+            };
+            scene.fault(On::watch(EVENTS).once(), Fault::Cut(cut))
+        });
+        await_two(&scene, EVENTS)?;
+        scene.cluster.delete_together("events", &together)?;
+        if let Some(rule) = breaks {
+            scene.await_hits(rule, 1)?;
+        }
+    }
+    scene.put("events", "default", "last", r#""reason":"Tested""#)?;
+    let account = scene.whole(&["events"])?;
+    assert_eq!(account.recorded, 3 * 60 + 1, "{account:?}");
+    let (by_server, by_reel) = taken_over(&scene, EVENTS, "events")?;
+    assert!(by_server >= 2, "{by_server}");
+    assert!(by_reel >= 1, "{by_reel}");
+    Ok(())
+}
+
+#[test]
+fn events_hand_over_though_their_history_is_lost() -> Result<()> {
+    let mut scene = Scene::new()?;
+    scene.put("events", "default", "first", r#""reason":"Tested""#)?;
+    scene.record_with(&LONGER)?;
+    scene.await_live(EVENTS)?;
+    // Nothing happens to Events, and whatever was before is compacted away.
+    for _ in 0..2 {
+        let before = watches(&scene, EVENTS).len();
+        scene.cluster.skip_revisions(10);
+        scene.cluster.compact(scene.cluster.revision());
+        scene.cluster.wait_until("the next watch", SURE, |_| {
+            (watches(&scene, EVENTS).len() > before).then_some(())
+        })?;
+    }
+    scene.put("events", "default", "last", r#""reason":"Tested""#)?;
+    let account = scene.whole(&["events"])?;
+    assert_eq!(account.recorded, 2, "{account:?}");
     Ok(())
 }
