@@ -4,13 +4,17 @@
 //! are grouped and ranked (`list`) and explained (`cause`). The same list is what the command, the
 //! screen and the observer's files show. It does not judge rules over time: `monitortests` does.
 
+mod birth;
 mod cause;
 mod collect;
+mod deadline;
 mod endpoints;
 mod event_words;
 mod list;
 mod lookup;
 mod problem;
+mod refusal;
+mod schedule;
 mod sign;
 mod signs;
 mod span;

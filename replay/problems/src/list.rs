@@ -4,16 +4,19 @@
 //! The rank is by what is affected, whether it is still so at the end, and whether another problem
 //! explains it; among equals, what began first comes first.
 
+use crate::birth::Installation;
 use crate::cause;
-use crate::collect::{Collected, Installation, SignCollector};
+use crate::collect::{Collected, SignCollector};
 use crate::event_words::{RegardedObject, WarningEvent};
 use crate::lookup::{by_uid, match_labels, read, resources};
 use crate::problem::{
     CheckedReel, InstallationNoise, Problem, ProblemList, ProblemObject, ProblemSign, RolloutCount,
 };
+use crate::refusal::Refusals;
 use crate::sign::{SignKind, text};
+use crate::signs::FULL;
 use crate::span::{SignEnd, SignSpan, between};
-use kubereel_cluster::RecordMark;
+use kubereel_cluster::{ClusterHistory, RecordMark, Retrieval};
 use kubereel_format::{ObjectId, RecordedAt, Seq};
 use kubereel_history::{Cut, ObjectFilter, Timeline};
 use kubereel_monitortests::{Fed, Interest, Seen, Watcher, feed};
@@ -35,6 +38,10 @@ const REBOOT: Duration = Duration::from_mins(20);
 const AFTER_INSTALLATION: Duration = Duration::from_mins(5);
 /// Rollouts that begin within this time of one another are one step of the story.
 const TOGETHER: Duration = Duration::from_mins(2);
+/// The namespace that a cluster begins with.
+const SYSTEM: &str = "kube-system";
+/// More problems that explain one another in a row are not put in order.
+const MOST_LINKS: usize = 4;
 /// More owners than this are a loop.
 const MOST_OWNERS: usize = 8;
 
@@ -139,6 +146,7 @@ struct ClosedBudget {
 struct ListBuilder<'a> {
     timeline: &'a Timeline,
     found: &'a Collected,
+    installation: Installation,
     /// The objects of the uids that controllers and endpoints name.
     by_uid: BTreeMap<&'a str, ObjectId>,
     /// The times in which Nodes took no Pods, with the names of the Nodes.
@@ -156,6 +164,7 @@ impl<'a> ListBuilder<'a> {
         Self {
             timeline,
             found,
+            installation: found.birth.installation(timeline.end()),
             by_uid: by_uid(timeline, &wanted),
             cordons: found
                 .spans
@@ -172,6 +181,7 @@ impl<'a> ListBuilder<'a> {
         for group in groups.into_values() {
             problems.extend(self.episodes(group));
         }
+        self.fold_retrievals(&mut problems);
         // Repeated Events are listed only if their object has no other problem.
         let with_problem: BTreeSet<ProblemObject> = problems
             .iter()
@@ -228,11 +238,23 @@ impl<'a> ListBuilder<'a> {
             all.push((self.regarded(regarded), span.clone()));
         }
         all.extend(self.held_drains());
+        all.retain(|(_, span)| self.is_confirmed(span));
+        let refusals = Refusals::of(self.found, &all, self.timeline.end());
+        for span in refusals.webhook_spans(self.timeline) {
+            all.extend(self.object_of(span.object).map(|object| (object, span)));
+        }
         for (shown, span) in all {
             let is_going = terminating
                 .get(&shown.namespace)
                 .is_some_and(|from| span.from.at.micros_since(*from) > -5_000_000);
-            if !self.is_confirmed(&span) || is_going && span.sign.kind != SignKind::DeletionStuck {
+            if is_going && span.sign.kind != SignKind::DeletionStuck {
+                continue;
+            }
+            // A quota may be used up for ever, if nobody wants more.
+            let is_free = span.sign.kind == SignKind::QuotaExceeded
+                && span.sign.part == FULL
+                && !refusals.name_quota(&shown.namespace, &shown.name);
+            if is_free {
                 continue;
             }
             let root = self.root(&shown, span.object);
@@ -240,27 +262,94 @@ impl<'a> ListBuilder<'a> {
                 continue;
             }
             if self.is_of_installation(&span) {
-                let own = noise.get_or_insert(InstallationNoise {
-                    count: 0,
-                    from: span.from.at,
-                    completed: match self.found.installed {
-                        Installation::Done(at) => Some(at),
-                        _ => None,
-                    },
-                });
+                let own = noise.get_or_insert_with(|| self.noise(span.from.at));
                 own.count += 1;
                 own.from = own.from.min(span.from.at);
                 continue;
             }
+            let name = match span.sign.kind {
+                // Each attempt is a request of another name.
+                SignKind::SigningRequest => span.sign.part.clone(),
+                _ => root.name.clone(),
+            };
             let key = (
                 root.kind.clone(),
                 root.namespace.clone(),
-                root.name.clone(),
+                name,
                 family(span.sign.kind),
             );
             groups.entry(key).or_default().push((root, shown, span));
         }
         (groups, noise)
+    }
+
+    /// Begins the row of what is normal while the cluster is being installed.
+    fn noise(&self, from: RecordedAt) -> InstallationNoise {
+        let (group, plural, kind, name) = if self.found.birth.is_openshift() {
+            (
+                "config.openshift.io",
+                "clusterversions",
+                "ClusterVersion",
+                "version",
+            )
+        } else {
+            ("", "namespaces", "Namespace", SYSTEM)
+        };
+        InstallationNoise {
+            object: ProblemObject {
+                kind: kind.to_owned(),
+                namespace: String::new(),
+                name: name.to_owned(),
+                resource: resources(self.timeline, group, plural).first().copied(),
+            },
+            count: 0,
+            from,
+            completed: match self.installation {
+                Installation::Done(at) => Some(at),
+                _ => None,
+            },
+        }
+    }
+
+    /// Makes one row of all attempts to retrieve a release: it counts those that failed, and their Pods are
+    /// part of it.
+    fn fold_retrievals(&self, problems: &mut Vec<Problem>) {
+        let is_retrieval = |problem: &Problem| problem.kind == SignKind::ReleaseNotAccepted;
+        if !problems.iter().any(is_retrieval) {
+            return;
+        }
+        let history = ClusterHistory::of(self.timeline);
+        // Where the reel is damaged, the rows stay apart.
+        let Ok(all) = history.retrievals(self.timeline.last_cut()) else {
+            return;
+        };
+        let mut pods: BTreeSet<String> = BTreeSet::new();
+        for problem in problems.iter_mut().filter(|problem| is_retrieval(problem)) {
+            let to = problem.to.map(|at| RecordMark {
+                seq: self.timeline.reel().seq_after(at),
+                at,
+            });
+            let own = all.clone().within(problem.from, to);
+            let failed: Vec<&Retrieval> =
+                own.attempts.iter().filter(|one| one.has_failed()).collect();
+            let seen = u64::try_from(failed.len()).unwrap_or_default();
+            match seen + own.counted_only() {
+                0 => {}
+                attempts => problem.count = attempts,
+            }
+            let named = failed.iter().filter_map(|one| one.pod.as_ref());
+            pods.extend(named.map(|pod| pod.name.clone()));
+        }
+        // An older release has a Job make the Pod.
+        let is_of = |name: &str| {
+            pods.iter().any(|pod| {
+                let rest = pod.strip_prefix(name);
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+            })
+        };
+        problems.retain(|problem| {
+            problem.object.namespace != Retrieval::NAMESPACE || !is_of(&problem.object.name)
+        });
     }
 
     /// Makes a problem of each run of spans that lie close together.
@@ -476,7 +565,7 @@ impl<'a> ListBuilder<'a> {
 
     /// Tells whether something is normal because the cluster was being installed.
     fn is_of_installation(&self, span: &SignSpan) -> bool {
-        match self.found.installed {
+        match self.installation {
             Installation::None => false,
             Installation::Running => span.end != SignEnd::Open || span.sign.is_final,
             Installation::Done(at) => {
@@ -843,6 +932,19 @@ impl<'a> ListBuilder<'a> {
                 problem.score -= 30;
             }
         }
+        // A consequence comes after what explains it, also at the end of a chain.
+        for _ in 0..MOST_LINKS {
+            let scores: BTreeMap<ProblemKey, i32> = problems
+                .iter()
+                .map(|problem| (key(problem), problem.score))
+                .collect();
+            for problem in problems.iter_mut() {
+                let by = explained.get(&key(problem));
+                if let Some(score) = by.and_then(|by| scores.get(by)) {
+                    problem.score = problem.score.min(score - 1);
+                }
+            }
+        }
         sort(problems, &explained);
         explained
     }
@@ -858,10 +960,6 @@ impl<'a> ListBuilder<'a> {
             return false;
         }
         match (one.kind, other.kind) {
-            (SignKind::ReleaseNotAccepted, _) => {
-                other.object.namespace == "openshift-cluster-version"
-                    && other.object.name.starts_with("version-")
-            }
             (
                 SignKind::OperatorUnavailable | SignKind::OperatorDegraded,
                 SignKind::VersionFailing,
@@ -880,6 +978,9 @@ impl<'a> ListBuilder<'a> {
                         .to_lowercase()
                         .contains("persistentvolumeclaim")
             }
+            (SignKind::PoolDegraded, SignKind::OperatorDegraded) => {
+                other.object.name == "machine-config"
+            }
             // A Service is as well as the Pods behind it.
             (_, SignKind::NoEndpoints) if WORKLOADS.contains(&one.object.kind.as_str()) => {
                 self.is_behind(one, other)
@@ -889,6 +990,18 @@ impl<'a> ListBuilder<'a> {
             }
             (SignKind::NoEndpoints, SignKind::ApiService) => {
                 other.message.contains(&one.object.name)
+            }
+            // The words hold the address that was called, or the Service that has no endpoints.
+            (SignKind::NoEndpoints, SignKind::Webhook) => {
+                let service = &one.object;
+                other
+                    .message
+                    .contains(&format!("{}.{}.svc", service.name, service.namespace))
+                    || other.message.contains(&format!("\"{}\"", service.name))
+            }
+            (SignKind::Webhook, _) => {
+                let words = one.message.split(':').next().unwrap_or_default();
+                other.signs.iter().any(|sign| sign.message.contains(words))
             }
             _ => false,
         }
