@@ -6,6 +6,7 @@
     reason = "a test whose surroundings fail has failed"
 )]
 
+mod causes;
 mod life;
 #[expect(dead_code, reason = "the tests of history use the rest")]
 #[path = "../../../history/tests/it/script.rs"]
