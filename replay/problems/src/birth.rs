@@ -87,7 +87,9 @@ impl ClusterBirth {
                 let created = timetext::parsed(text(seen.now, "/metadata/creationTimestamp"));
                 self.began = self.began.or(created.filter(|created| {
                     let start = self.start.unwrap_or(seen.at);
-                    created.micros_since(start) >= -FIRST_MINUTE
+                    let is_seen = created.micros_since(start) >= -FIRST_MINUTE;
+                    // A clock that is far ahead says nothing.
+                    is_seen && created.micros_since(seen.at) <= FIRST_MINUTE
                 }));
             }
             ("", "nodes") => self.has_node |= reading.is_well,

@@ -71,8 +71,6 @@ pub(crate) struct Collected {
     pub(crate) birth: ClusterBirth,
     /// The controllers' uids of `ReplicaSets`, with how often a new one came to replace another.
     pub(crate) rollouts: Vec<(ObjectId, RecordedAt)>,
-    /// The Nodes that ran Pods of each namespace: node and namespace.
-    pub(crate) pods_on: BTreeSet<(String, String)>,
     /// Objects that ended well: Jobs that completed.
     pub(crate) succeeded: BTreeSet<ObjectId>,
 }
@@ -314,10 +312,6 @@ impl Watcher for SignCollector {
         }
         if !reading.signs.is_empty() || reading.is_well || self.tracked.contains_key(&seen.object) {
             let node = text(seen.now, "/spec/nodeName").to_owned();
-            if !node.is_empty() {
-                let place = (node.clone(), seen.key.namespace.clone());
-                self.found.pods_on.insert(place);
-            }
             self.apply(seen, seen.object, reading);
             if let Some(tracked) = self.tracked.get_mut(&seen.object)
                 && !node.is_empty()

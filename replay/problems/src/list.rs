@@ -8,19 +8,18 @@ use crate::birth::Installation;
 use crate::cause;
 use crate::collect::{Collected, SignCollector};
 use crate::event_words::{RegardedObject, WarningEvent};
-use crate::lookup::{by_uid, match_labels, read, resources};
+use crate::lookup::{by_uid, read, resources};
 use crate::problem::{
     CheckedReel, InstallationNoise, Problem, ProblemList, ProblemObject, ProblemSign, RolloutCount,
 };
 use crate::refusal::Refusals;
-use crate::sign::{SignKind, text};
+use crate::sign::{Sign, SignKind, text};
 use crate::signs::FULL;
 use crate::span::{SignEnd, SignSpan, between};
-use kubereel_cluster::{ClusterHistory, RecordMark, Retrieval};
+use kubereel_cluster::{ClusterHistory, DrainHold, MarkSpan, RecordMark, Retrieval};
 use kubereel_format::{ObjectId, RecordedAt, Seq};
 use kubereel_history::{Cut, ObjectFilter, Timeline};
 use kubereel_monitortests::{Fed, Interest, Seen, Watcher, feed};
-use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -134,13 +133,6 @@ type GroupedSpan = (ProblemObject, ProblemObject, SignSpan);
 
 /// Spans that one problem may be made of: the object, and what family of signs.
 type ProblemGroup = (String, String, String, u8);
-
-/// A time in which a disruption budget allowed no disruption.
-struct ClosedBudget {
-    from: RecordMark,
-    to: Option<RecordedAt>,
-    body: Value,
-}
 
 /// Builds the list.
 struct ListBuilder<'a> {
@@ -325,10 +317,7 @@ impl<'a> ListBuilder<'a> {
         };
         let mut pods: BTreeSet<String> = BTreeSet::new();
         for problem in problems.iter_mut().filter(|problem| is_retrieval(problem)) {
-            let to = problem.to.map(|at| RecordMark {
-                seq: self.timeline.reel().seq_after(at),
-                at,
-            });
+            let to = problem.to.map(|at| self.mark_after(at));
             let own = all.clone().within(problem.from, to);
             let failed: Vec<&Retrieval> =
                 own.attempts.iter().filter(|one| one.has_failed()).collect();
@@ -703,93 +692,70 @@ impl<'a> ListBuilder<'a> {
         })
     }
 
-    /// Finds disruption budgets that allowed no eviction while a Node with their Pods was being drained.
+    /// Finds disruption budgets that allowed no eviction while a cordoned Node had their Pods.
     fn held_drains(&self) -> Vec<(ProblemObject, SignSpan)> {
+        let drains: Vec<(&str, MarkSpan)> = self
+            .cordons
+            .iter()
+            .map(|(node, cordon)| {
+                let from = cordon.from;
+                let to = cordon.end.at().map(|at| self.mark_after(at));
+                (*node, MarkSpan { from, to })
+            })
+            .collect();
+        let history = ClusterHistory::of(self.timeline);
+        // A damaged reel does not tell.
+        let holds = history.drain_holds(&drains, self.timeline.last_cut());
         let mut held = Vec::new();
-        if self.cordons.is_empty() {
-            return held;
-        }
-        for resource in resources(self.timeline, "policy", "poddisruptionbudgets") {
-            for &budget in self.timeline.objects_of(resource) {
-                let (Some(object), Some(key)) =
-                    (self.object_of(budget), self.timeline.key_of(budget))
-                else {
-                    continue;
-                };
-                let closed = self.closed_times(budget);
-                for (node, cordon) in &self.cordons {
-                    let place = ((*node).to_owned(), key.namespace.clone());
-                    if !self.found.pods_on.contains(&place) {
-                        continue;
-                    }
-                    let spans = closed
-                        .iter()
-                        .filter_map(|closed| self.held_by(budget, closed, node, cordon));
-                    held.extend(spans.map(|span| (object.clone(), span)));
-                }
+        for ((node, _), holds) in drains.iter().zip(holds.unwrap_or_default()) {
+            let mut by_budget: BTreeMap<(String, String), Vec<DrainHold>> = BTreeMap::new();
+            for hold in holds {
+                let key = (hold.namespace.clone(), hold.budget.clone());
+                by_budget.entry(key).or_default().push(hold);
+            }
+            for ((namespace, name), holds) in by_budget {
+                held.extend(self.held_drain(&namespace, &name, node, &holds));
             }
         }
         held
     }
 
-    /// Gives the times in which a budget allowed no disruption, with the version that began each.
-    fn closed_times(&self, budget: ObjectId) -> Vec<ClosedBudget> {
-        let mut all: Vec<ClosedBudget> = Vec::new();
-        let mut is_open = true;
-        for &seq in self.timeline.reel().versions(budget) {
-            let Some(body) = read(self.timeline, seq) else {
-                continue;
-            };
-            let at = self.timeline.wall_of(seq);
-            let number = |field: &str| crate::sign::number(&body, &format!("/status/{field}"));
-            let is_closed = number("disruptionsAllowed") == Some(0)
-                && number("expectedPods").is_some_and(|pods| pods > 0);
-            if is_closed && is_open {
-                all.push(ClosedBudget {
-                    from: RecordMark { seq, at },
-                    to: None,
-                    body,
-                });
-            } else if let Some(last) = all.last_mut().filter(|_| !is_closed && !is_open) {
-                last.to = Some(at);
-            }
-            is_open = !is_closed;
-        }
-        all
-    }
-
-    /// Makes a span of the time in which a budget allowed nothing while a Node with its Pods was cordoned.
-    fn held_by(
+    /// Makes a span of the time in which a budget kept Pods on a cordoned Node.
+    fn held_drain(
         &self,
-        budget: ObjectId,
-        closed: &ClosedBudget,
+        namespace: &str,
+        name: &str,
         node: &str,
-        cordon: &SignSpan,
-    ) -> Option<SignSpan> {
-        let end = self.timeline.end();
-        let from = closed.from.max(cordon.from);
-        let to = [closed.to, cordon.end.at()].into_iter().flatten().min();
-        let until = to.unwrap_or(end);
-        if until <= from.at {
-            return None;
-        }
-        let middle = RecordedAt::from_micros(i64::midpoint(from.at.micros, until.micros));
-        let pods = self
-            .selected_on(&closed.body, budget, node, middle)
-            .filter(|pods| *pods > 0)?;
+        holds: &[DrainHold],
+    ) -> Option<(ProblemObject, SignSpan)> {
+        let from = holds.iter().map(|hold| hold.span.from).min()?;
+        let ends: Option<Vec<RecordedAt>> =
+            holds.iter().map(|hold| Some(hold.span.to?.at)).collect();
+        let to = ends.and_then(|ends| ends.into_iter().max());
+        let until = to.unwrap_or(self.timeline.end());
+        let mut named = resources(self.timeline, "policy", "poddisruptionbudgets").into_iter();
+        let budget = named.find_map(|resource| {
+            let lives = self.timeline.lives(resource, namespace, name);
+            lives.last().map(|life| life.object)
+        })?;
+        let versions = self.timeline.reel().versions(budget).iter().rev();
+        let mut before = versions.filter(|seq| **seq <= from.seq);
+        let body = before.next().and_then(|seq| read(self.timeline, *seq));
         let allowed = ["minAvailable", "maxUnavailable"]
             .into_iter()
             .find_map(|field| {
-                let value = closed.body.pointer(&format!("/spec/{field}"))?;
-                Some(format!("{field} {value}"))
+                let value = body.as_ref()?.pointer(&format!("/spec/{field}"))?;
+                Some(format!(" ({field} {value})"))
             });
+        let pods: BTreeSet<&str> = holds.iter().map(|hold| hold.pod.as_str()).collect();
         let message = format!(
-            "no disruption is allowed ({}) while Node {node} is cordoned with {pods} of its Pods",
-            allowed.unwrap_or_default()
+            "no disruption is allowed{} while Node {node} is cordoned with {} of its Pods",
+            allowed.unwrap_or_default(),
+            pods.len()
         );
-        Some(SignSpan {
+        let span = SignSpan {
             object: budget,
-            sign: crate::sign::Sign::new(SignKind::DrainHeld, "", &message),
+            sign: Sign::new(SignKind::DrainHeld, "", &message),
             from,
             is_older: false,
             end: to.map_or(SignEnd::Open, SignEnd::Recovered),
@@ -799,37 +765,16 @@ impl<'a> ListBuilder<'a> {
             was_well: true,
             count: 1,
             node: node.to_owned(),
-        })
+        };
+        Some((self.object_of(budget)?, span))
     }
 
-    /// Counts the Pods of a budget on a Node at a moment.
-    fn selected_on(
-        &self,
-        budget: &Value,
-        object: ObjectId,
-        node: &str,
-        at: RecordedAt,
-    ) -> Option<usize> {
-        let namespace = &self.timeline.key_of(object)?.namespace;
-        let selector = match_labels(budget.pointer("/spec/selector")?)?;
-        let cut = self
-            .timeline
-            .resolve(kubereel_history::Moment::Time(at))
-            .ok()?;
-        let filter = ObjectFilter {
-            namespace: Some(namespace),
-            ..ObjectFilter::default()
-        };
-        let mut count = 0;
-        for resource in resources(self.timeline, "", "pods") {
-            let state = self.timeline.as_of(resource, cut, &filter);
-            let selected = self.timeline.labelled(state.objects, cut, &selector).ok()?;
-            for held in selected {
-                let body = read(self.timeline, held.seq)?;
-                count += usize::from(text(&body, "/spec/nodeName") == node);
-            }
+    /// Gives the first record after a time.
+    fn mark_after(&self, at: RecordedAt) -> RecordMark {
+        RecordMark {
+            seq: self.timeline.reel().seq_after(at),
+            at,
         }
-        Some(count)
     }
 
     /// Counts the rollouts that followed one another closely.
