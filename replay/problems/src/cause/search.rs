@@ -105,21 +105,23 @@ fn inherit(problems: &mut [Problem]) {
     }
 }
 
-/// Ranks the change of what manages the object before the change that it made of it: the first of the two
-/// is what somebody did.
+/// Ranks the change of what manages the object before the change that it made of it, and the owner's owner
+/// before the owner: the first of them is what somebody did.
 fn raise_managers(causes: &mut [Cause]) {
     let own = causes.iter().filter(|cause| cause.via == OWN);
-    let Some((made, score)) = own.map(|cause| (cause.at, cause.score)).next() else {
+    let Some((made, mut score)) = own.map(|cause| (cause.at, cause.score)).next() else {
         return;
     };
-    for cause in causes
+    let managing = causes
         .iter_mut()
-        .filter(|cause| MANAGING.contains(&cause.via.as_str()))
-    {
-        let micros = made.at.micros_since(cause.at.at);
-        if (0..=FOLLOWS).contains(&micros) {
-            cause.score = cause.score.max(score * 1.05);
-        }
+        .filter(|cause| MANAGING.contains(&cause.via.as_str()));
+    let mut before: Vec<&mut Cause> = managing
+        .filter(|cause| (0..=FOLLOWS).contains(&made.at.micros_since(cause.at.at)))
+        .collect();
+    before.sort_by_key(|cause| std::cmp::Reverse(cause.at));
+    for cause in before {
+        score = cause.score.max(score * 1.05);
+        cause.score = score;
     }
 }
 

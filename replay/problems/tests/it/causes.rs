@@ -118,6 +118,62 @@ fn the_configuration_with_the_name_of_an_operator_is_its_own() {
     );
 }
 
+#[test]
+fn what_owns_the_owner_is_what_somebody_edited() {
+    let (sites, apps) = ("sites.example.com", "apps.example.com");
+    let deployments = "deployments.apps";
+    let mut life = Life::of(&[(sites, "Site"), (apps, "App"), (deployments, "Deployment")]);
+    let owned = |kind: &str, spec: Value, available: &str| {
+        json!({
+            "metadata": {"generation": 1, "ownerReferences": [
+                {"kind": kind, "name": "shop", "uid": kind, "controller": true}]},
+            "spec": spec,
+            "status": {"availableReplicas": u8::from(available == "True"), "conditions": [
+                condition("Available", available, "MinimumReplicasUnavailable", "")]},
+        })
+    };
+    let template = |image: &str| json!({"replicas": 1, "template": {"spec": {"containers": [{"name": "web", "image": image}]}}});
+    life.put(sites, "web/shop", json!({"spec": {"release": "1"}}));
+    life.put(
+        apps,
+        "web/shop",
+        owned("Site", json!({"image": "shop:1"}), ""),
+    );
+    life.put(
+        deployments,
+        "web/shop",
+        owned("App", template("shop:1"), "True"),
+    );
+    life.until("14:10:00");
+    life.put(sites, "web/shop", json!({"spec": {"release": "2"}}));
+    life.until("14:10:01");
+    life.put(
+        apps,
+        "web/shop",
+        owned("Site", json!({"image": "shop:2"}), ""),
+    );
+    life.until("14:10:02");
+    life.put(
+        deployments,
+        "web/shop",
+        owned("App", template("shop:2"), "True"),
+    );
+    life.until("14:10:10");
+    life.put(
+        deployments,
+        "web/shop",
+        owned("App", template("shop:2"), "False"),
+    );
+    let list = life.end("14:30:00");
+    let found: Vec<Vec<String>> = list.problems.iter().map(causes).collect();
+    let expected = [vec![
+        "Site web/shop spec.release".to_owned(),
+        "App web/shop spec.image".to_owned(),
+        "Deployment web/shop spec.template.spec.containers[web].image".to_owned(),
+    ]];
+    assert_eq!(found, expected);
+}
+
 /// An upgrade is asked for at 14:05, the operator moves from 14:30 to 14:40, and is degraded from a time on.
 fn upgraded(degraded: &str) -> ProblemList {
     let mut life = Life::of(&[(OPERATORS, "ClusterOperator"), (VERSIONS, "ClusterVersion")]);
