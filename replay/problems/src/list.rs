@@ -232,7 +232,8 @@ impl<'a> ListBuilder<'a> {
         all.extend(self.held_drains());
         all.retain(|(_, span)| self.is_confirmed(span));
         let refusals = Refusals::of(self.found, &all, self.timeline.end());
-        for span in refusals.webhook_spans(self.timeline) {
+        let webhooks = refusals.webhook_spans(self.timeline).into_iter();
+        for span in webhooks.filter(|span| self.is_confirmed(span)) {
             all.extend(self.object_of(span.object).map(|object| (object, span)));
         }
         for (shown, span) in all {

@@ -151,11 +151,13 @@ impl SignKind {
             | Self::RolloutStuck
             | Self::LeaderFlapping
             | Self::Certificate
-            | Self::Webhook
             | Self::ReleaseNotAccepted
             | Self::Events
             | Self::ApiOutage => grace(0, 0),
-            Self::ContainerConfig | Self::ContainerStart | Self::DrainHeld => grace(10, 10),
+            // Of a webhook, what it takes a new Pod behind it to be reached.
+            Self::ContainerConfig | Self::ContainerStart | Self::DrainHeld | Self::Webhook => {
+                grace(10, 10)
+            }
             Self::CreateFailed => grace(10, 5),
             Self::ImagePull => grace(15, 15),
             Self::Unschedulable => grace(30, 30),

@@ -241,6 +241,23 @@ fn a_webhook_without_a_service_explains_what_it_refuses() {
     assert_eq!(by, [None, Some(0), Some(0)]);
 }
 
+#[test]
+fn a_webhook_that_was_not_reached_for_seconds_is_no_problem() {
+    let hooks = "mutatingwebhookconfigurations.admissionregistration.k8s.io";
+    let mut life = Life::of(&[(hooks, "MutatingWebhookConfiguration"), ("events", "Event")]);
+    life.put(
+        hooks,
+        "policy",
+        json!({"webhooks": [{"name": "pods.gate.example"}]}),
+    );
+    let words = "failed calling webhook \"pods.gate.example\": connect: connection refused";
+    let said = |count| warning("Database", "shop", "orders", "ReconcileError", words, count);
+    life.put("events", "shop/orders.1", said(1));
+    life.until("14:00:04");
+    life.put("events", "shop/orders.1", said(3));
+    assert!(lines(&life.end("14:10:00")).is_empty());
+}
+
 /// A cluster whose only Node takes seven minutes, and whose DNS takes longer.
 fn young_cluster(created: &str) -> ProblemList {
     let mut life = Life::of(&[
