@@ -17,7 +17,7 @@ use std::path::PathBuf;
 /// Lists each problem once, the most important first: what is broken, from when to when, in the object's
 /// own words. Under each problem stand the changes that may have caused it, the likeliest first: the
 /// field, the old and the new value, and the manager that wrote it. A cause is a candidate and not a
-/// proof. What is normal while an OpenShift cluster is being installed is one line at the end.
+/// proof. What is normal while a cluster is being installed is one line at the end.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
@@ -333,9 +333,9 @@ impl ProblemOutput {
     fn of_installation(rank: usize, timeline: &Timeline, noise: &InstallationNoise) -> Self {
         Self {
             rank,
-            kind: "ClusterVersion".to_owned(),
-            namespace: String::new(),
-            name: "version".to_owned(),
+            kind: noise.object.kind.clone(),
+            namespace: noise.object.namespace.clone(),
+            name: noise.object.name.clone(),
             reason: "NormalWhileInstalling".to_owned(),
             message: "signs that are normal while a cluster is being installed".to_owned(),
             class: "upgrade",

@@ -2,6 +2,7 @@
 //! is not known has no health: a guess would be shown as a fact.
 
 use crate::condition::StatusCondition;
+use crate::pod::PodStage;
 use serde_json::Value;
 
 /// How well something was; a later one wins over those before where several share one place.
@@ -98,21 +99,16 @@ const NODE: &[ConditionMeaning] = &[
     ("DiskPressure", StateHealth::Bad, StateHealth::Good),
     ("MemoryPressure", StateHealth::Bad, StateHealth::Good),
     ("PIDPressure", StateHealth::Bad, StateHealth::Good),
+    ("NetworkUnavailable", StateHealth::Bad, StateHealth::Good),
+    // Of the node problem detector, and of old releases.
+    ("KernelDeadlock", StateHealth::Bad, StateHealth::Good),
+    ("ReadonlyFilesystem", StateHealth::Bad, StateHealth::Good),
+    ("CorruptDockerOverlay2", StateHealth::Bad, StateHealth::Good),
+    ("OutOfDisk", StateHealth::Bad, StateHealth::Good),
 ];
 
 /// Whether an operator may be upgraded says nothing of how it is.
 const UPGRADEABLE: &str = "Upgradeable";
-
-/// Reasons for which a container waits that do not pass by themselves.
-const STUCK: [&str; 7] = [
-    "CrashLoopBackOff",
-    "CreateContainerConfigError",
-    "CreateContainerError",
-    "ErrImagePull",
-    "ImagePullBackOff",
-    "InvalidImageName",
-    "RunContainerError",
-];
 
 impl StateKind {
     /// Every kind.
@@ -163,6 +159,7 @@ impl StateKind {
             Self::Pod => &[
                 "status.conditions.type",
                 "status.conditions.status",
+                "status.conditions.reason",
                 "metadata.deletionTimestamp",
                 "status.phase",
                 "status.reason",
@@ -214,7 +211,7 @@ impl StateKind {
         });
         match found.max_by_key(|(health, _)| *health) {
             None => (StateHealth::Changing, "no conditions yet".to_owned()),
-            Some((StateHealth::Good, _)) if self == Self::Node && is_unschedulable(object) => {
+            Some((StateHealth::Good, _)) if self == Self::Node && is_cordoned(object) => {
                 (StateHealth::Changing, "cordoned".to_owned())
             }
             Some((StateHealth::Good, _)) => (StateHealth::Good, String::new()),
@@ -229,54 +226,88 @@ pub fn condition_word(kind: &str, status: &str, reason: &str) -> String {
     format!("{kind}={status}{gap}{reason}")
 }
 
-fn is_unschedulable(node: &Value) -> bool {
+/// Tells whether a Node takes no new Pods because somebody wants it so.
+pub fn is_cordoned(node: &Value) -> bool {
     node.pointer("/spec/unschedulable").and_then(Value::as_bool) == Some(true)
 }
 
 fn pod(object: &Value) -> (StateHealth, &str) {
-    let phase = text(object, "/status/phase");
-    let lists = ["/status/initContainerStatuses", "/status/containerStatuses"];
-    let containers = || lists.iter().flat_map(|at| list(object, at));
-    let mut waits = containers().map(|one| text(one, "/state/waiting/reason"));
-    let stuck = waits.find(|reason| STUCK.contains(reason));
-    let is_ready = list(object, "/status/containerStatuses")
-        .iter()
-        .all(|one| one.pointer("/ready").and_then(Value::as_bool) == Some(true));
-    let unscheduled =
-        StatusCondition::all(object).any(|one| one.kind == "PodScheduled" && one.is("False"));
-    if phase == "Failed" {
-        let reason = text(object, "/status/reason");
-        (
-            StateHealth::Down,
-            if reason.is_empty() { phase } else { reason },
-        )
-    } else if phase == "Succeeded" {
-        (StateHealth::Good, phase)
-    } else if let Some(reason) = stuck {
-        (StateHealth::Bad, reason)
-    } else if object.pointer("/metadata/deletionTimestamp").is_some() {
-        (StateHealth::Changing, "Terminating")
-    } else if phase == "Running" && is_ready {
-        (StateHealth::Good, phase)
-    } else if phase == "Running" {
-        (StateHealth::Changing, "not ready")
-    } else if unscheduled {
-        (StateHealth::Bad, "Unschedulable")
-    } else if phase == "Unknown" {
-        (StateHealth::Unknown, phase)
-    } else {
-        (StateHealth::Changing, "Pending")
+    match PodStage::of(object) {
+        PodStage::Terminating => (StateHealth::Changing, "Terminating"),
+        PodStage::Succeeded => (StateHealth::Good, "Succeeded"),
+        PodStage::Failed("") => (StateHealth::Down, "Failed"),
+        PodStage::Failed(reason) => (StateHealth::Down, reason),
+        PodStage::Stuck(reason) => (StateHealth::Bad, reason),
+        PodStage::Ready => (StateHealth::Good, "Running"),
+        PodStage::NotReady => (StateHealth::Changing, "not ready"),
+        PodStage::Gated => (StateHealth::Changing, "SchedulingGated"),
+        PodStage::Unschedulable(_) => (StateHealth::Bad, "Unschedulable"),
+        PodStage::Pending => (StateHealth::Changing, "Pending"),
+        PodStage::Unknown => (StateHealth::Unknown, "Unknown"),
     }
 }
 
-fn text<'a>(value: &'a Value, pointer: &str) -> &'a str {
-    let found = value.pointer(pointer).and_then(Value::as_str);
-    found.unwrap_or_default()
-}
+/// Types that are `True` when all is well, and what ends like them.
+const NORMAL_TRUE: [&str; 17] = [
+    "Ready",
+    "Available",
+    "Healthy",
+    "Synced",
+    "Reconciled",
+    "Succeeded",
+    "Established",
+    "NamesAccepted",
+    "Programmed",
+    "ResolvedRefs",
+    "Released",
+    "ArtifactInStorage",
+    "Resolved",
+    "Installed",
+    "Valid",
+    "Admitted",
+    "ReconcileSuccess",
+];
+/// Types that are `True` when something is wrong, and what ends like them: `NotReady` ends like `Ready`, and
+/// means the opposite.
+const ABNORMAL_TRUE: [&str; 14] = [
+    "Degraded",
+    "Failing",
+    "Failed",
+    "Failure",
+    "Error",
+    "Stalled",
+    "Invalid",
+    "NotReady",
+    "Unhealthy",
+    "Conflicted",
+    "ResolutionFailed",
+    "FetchFailed",
+    "NonStructuralSchema",
+    "Pressure",
+];
 
-fn list<'a>(value: &'a Value, pointer: &str) -> &'a [Value] {
-    let found = value.pointer(pointer).and_then(Value::as_array);
-    found.map_or(&[], Vec::as_slice)
+impl StatusCondition<'_> {
+    /// Tells whether its type says that something is wrong while it is `True`.
+    pub fn is_abnormal_true(&self) -> bool {
+        ABNORMAL_TRUE.iter().any(|word| self.kind.ends_with(word))
+    }
+
+    /// Gives what it means on an object of any kind, by the words that the API conventions and the known
+    /// controllers use: `Good` or `Bad`; `None` where the type does not tell, or the status is open.
+    pub fn usual_health(&self) -> Option<StateHealth> {
+        let is_abnormal_true = self.is_abnormal_true();
+        let is_known = is_abnormal_true || NORMAL_TRUE.iter().any(|word| self.kind.ends_with(word));
+        let is_good = match self.status {
+            "True" => !is_abnormal_true,
+            "False" => is_abnormal_true,
+            _ => return None,
+        };
+        is_known.then_some(if is_good {
+            StateHealth::Good
+        } else {
+            StateHealth::Bad
+        })
+    }
 }
 
 #[cfg(test)]
@@ -339,6 +370,20 @@ mod tests {
             read(json!({"phase": "Failed", "reason": "Evicted"})).1,
             "Evicted"
         );
+    }
+
+    #[test]
+    fn the_polarity_of_a_condition_follows_its_type() {
+        let of = |kind: &str, status: &str| {
+            let item = json!({"type": kind, "status": status});
+            StatusCondition::of(&item).usual_health()
+        };
+        assert_eq!(of("KafkaReady", "True"), Some(StateHealth::Good));
+        assert_eq!(of("Ready", "False"), Some(StateHealth::Bad));
+        assert_eq!(of("NotReady", "False"), Some(StateHealth::Good));
+        assert_eq!(of("Stalled", "True"), Some(StateHealth::Bad));
+        assert_eq!(of("Blue", "False"), None);
+        assert_eq!(of("Ready", "Unknown"), None);
     }
 
     #[test]

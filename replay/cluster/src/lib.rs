@@ -8,14 +8,16 @@ mod health;
 mod history;
 mod mark;
 mod objects;
+mod pod;
 mod state;
 mod status;
 mod story;
 
 pub use condition::StatusCondition;
-pub use health::{StateHealth, StateKind};
+pub use health::{StateHealth, StateKind, is_cordoned};
 pub use history::{ClusterHistory, DegradedSpell};
 pub use mark::{MarkSpan, MarkedCondition, MarkedMessage, RecordMark};
+pub use pod::{PodStage, WaitingTrouble};
 pub use state::{
     Aspect, StateInterval, StateSubject, StateText, StateTrack, StateTracker, StateVersion,
 };

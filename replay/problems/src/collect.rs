@@ -6,14 +6,16 @@
 //!   between.
 //! - What an object says about its own times stands beside a span and never moves its bounds.
 
+use crate::birth::ClusterBirth;
+use crate::deadline::{self, Deadline, ObservedTimes};
 use crate::endpoints::ServiceEndpoints;
 use crate::event_words::{RegardedObject, WarningEvents};
 use crate::sign::{Sign, SignKind, items, text};
 use crate::signs::{self, Reading};
 use crate::span::{SignEnd, SignSpan, between, is_creation};
 use kubereel_cluster::RecordMark;
-use kubereel_format::{Evidence, ObjectId, RecordedAt};
-use kubereel_history::{Timeline, timetext};
+use kubereel_format::{Evidence, ObjectId, RecordedAt, ResourceId, Seq};
+use kubereel_history::Timeline;
 use kubereel_monitortests::{Action, Interest, Seen, Watcher};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,8 +29,6 @@ const MOST_HANDOVERS: usize = 1_000;
 const HANDOVERS: usize = 3;
 /// The time in which changes of a Lease's holder are counted.
 const FLAPPING: Duration = Duration::from_mins(10);
-/// A certificate that lives no longer than this, and is not renewed, is about to expire.
-const EXPIRING: Duration = Duration::from_hours(24);
 
 /// The controller of an object, as the object names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,16 +45,15 @@ struct TrackedSigns {
     node: String,
 }
 
-/// How far the installation of an OpenShift cluster is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Installation {
-    /// The reel does not show one.
-    #[default]
-    None,
-    /// It goes on until the end of the reel.
-    Running,
-    /// It was complete then.
-    Done(RecordedAt),
+/// The deadline of an object's last version.
+#[derive(Debug)]
+struct KeptDeadline {
+    deadline: Deadline,
+    resource: ResourceId,
+    /// The version.
+    seq: Seq,
+    /// Whether a later version would be in the reel: an import may lack any.
+    is_last: bool,
 }
 
 /// What the pass found.
@@ -68,12 +67,10 @@ pub(crate) struct Collected {
     pub(crate) events: WarningEvents,
     /// What only Events tell, with the object that they are about.
     pub(crate) event_spans: Vec<(RegardedObject, SignSpan)>,
-    /// When the first installation of an OpenShift cluster was complete.
-    pub(crate) installed: Installation,
+    /// The beginning of a cluster that began within the recording.
+    pub(crate) birth: ClusterBirth,
     /// The controllers' uids of `ReplicaSets`, with how often a new one came to replace another.
     pub(crate) rollouts: Vec<(ObjectId, RecordedAt)>,
-    /// The Nodes that ran Pods of each namespace: node and namespace.
-    pub(crate) pods_on: BTreeSet<(String, String)>,
     /// Objects that ended well: Jobs that completed.
     pub(crate) succeeded: BTreeSet<ObjectId>,
 }
@@ -84,7 +81,9 @@ pub(crate) struct SignCollector {
     interests: Vec<Interest>,
     /// When the recording began: what an import has from then may be older.
     start: RecordedAt,
+    observed: ObservedTimes,
     tracked: BTreeMap<ObjectId, TrackedSigns>,
+    deadlines: BTreeMap<ObjectId, KeptDeadline>,
     handovers: BTreeMap<ObjectId, LeaseHolders>,
     /// The uids of the Deployments that have a `ReplicaSet`.
     deployed: BTreeSet<String>,
@@ -129,21 +128,33 @@ impl SignCollector {
                     of(&mut ["spec.holderIdentity"].into_iter()).without_ends()
                 }
                 ("", "endpoints") | ("apps", "controllerrevisions") => continue,
+                _ if deadline::is_kept(info) => {
+                    of(&mut signs::paths(info).chain(deadline::PATHS.iter().copied()))
+                }
                 _ => of(&mut signs::paths(info)),
             });
         }
         Self {
             interests,
             start: timeline.start(),
+            observed: ObservedTimes::of(timeline),
             tracked: BTreeMap::new(),
+            deadlines: BTreeMap::new(),
             handovers: BTreeMap::new(),
             deployed: BTreeSet::new(),
-            found: Collected::default(),
+            found: Collected {
+                birth: ClusterBirth::of(timeline),
+                ..Collected::default()
+            },
         }
     }
 
     /// Ends the pass.
     pub(crate) fn finish(mut self, end: RecordedAt) -> Collected {
+        let objects: Vec<ObjectId> = self.deadlines.keys().copied().collect();
+        for object in objects {
+            self.pass_deadline(object, end);
+        }
         for (object, holders) in std::mem::take(&mut self.handovers) {
             for span in holders.flapping(object, end) {
                 self.keep(span);
@@ -171,16 +182,55 @@ impl SignCollector {
             seq: seen.seq,
             at: seen.at,
         };
-        let is_older = match seen.evidence {
-            Evidence::Initial => true,
-            Evidence::Imported => seen.at <= self.start,
-            _ => false,
-        };
+        let is_older = seen.evidence == Evidence::Initial || self.is_dump(seen);
         let tracked = self.tracked.entry(object).or_default();
         tracked.take(object, mark, is_older, reading);
     }
 
+    /// Tells whether a version comes from a list of objects that was imported, whose time is that of the
+    /// import.
+    fn is_dump(&self, seen: &Seen<'_>) -> bool {
+        seen.evidence == Evidence::Imported && seen.at <= self.start
+    }
+
+    /// Shows the sign of an object whose deadline passed before a time, while it was observed.
+    fn pass_deadline(&mut self, object: ObjectId, until: RecordedAt) -> Option<Deadline> {
+        let kept = self.deadlines.remove(&object)?;
+        let passed = self.observed.passed(&kept.deadline, kept.resource, until);
+        if let Some(passed) = passed.filter(|_| kept.is_last) {
+            let mark = RecordMark {
+                seq: kept.seq,
+                at: passed.from,
+            };
+            let tracked = self.tracked.entry(object).or_default();
+            tracked.show(object, mark, false, passed.sign.clone());
+        }
+        Some(kept.deadline)
+    }
+
+    /// Takes the deadline of a version; gives its sign if it has passed already.
+    fn take_deadline(&mut self, seen: &Seen<'_>) -> Option<Sign> {
+        if !deadline::is_kept(seen.resource) {
+            return None;
+        }
+        let before = self.pass_deadline(seen.object, seen.at);
+        let deadline = Deadline::of(seen.resource, seen.now, seen.at, before.as_ref())?;
+        let passed = deadline.has_passed(seen.at) && !self.is_dump(seen);
+        let sign = passed.then(|| deadline.sign.clone());
+        self.deadlines.insert(
+            seen.object,
+            KeptDeadline {
+                deadline,
+                resource: seen.resource.id,
+                seq: seen.seq,
+                is_last: seen.evidence != Evidence::Imported,
+            },
+        );
+        sign
+    }
+
     fn end(&mut self, seen: &Seen<'_>, object: ObjectId) {
+        self.pass_deadline(object, seen.at);
         let Some(tracked) = self.tracked.remove(&object) else {
             return;
         };
@@ -190,19 +240,6 @@ impl SignCollector {
             }
             self.keep(span);
         }
-    }
-
-    fn take_version(&mut self, seen: &Seen<'_>) {
-        let mut history = items(seen.now, "/status/history").iter();
-        let is_done = history.any(|entry| text(entry, "/state") == "Completed");
-        let is_first = self.found.installed == Installation::None;
-        self.found.installed = match self.found.installed {
-            Installation::Running if is_done => Installation::Done(seen.at),
-            // It was complete before the recording.
-            Installation::None if is_done => Installation::Done(RecordedAt::from_micros(i64::MIN)),
-            Installation::None if is_first => Installation::Running,
-            installed => installed,
-        };
     }
 
     fn take_lease(&mut self, seen: &Seen<'_>) {
@@ -238,14 +275,20 @@ impl Watcher for SignCollector {
                 if let Some((service, reading)) = self.found.services.take(seen) {
                     self.apply(seen, service, reading);
                 }
-                if seen.resource.plural == "services" && seen.action == Action::Gone {
+                if seen.resource.plural != "services" {
+                    return;
+                }
+                if seen.action == Action::Gone {
                     self.end(seen, seen.object);
+                } else if is_deleted(seen.now) {
+                    self.apply(seen, seen.object, signs::read(seen.resource, seen.now));
                 }
                 return;
             }
             _ => {}
         }
         if seen.action == Action::Gone {
+            self.found.birth.end(seen);
             self.end(seen, seen.object);
             return;
         }
@@ -261,22 +304,14 @@ impl Watcher for SignCollector {
             self.found.controllers.insert(seen.object, controller);
         }
         let mut reading = signs::read(seen.resource, seen.now);
-        if seen.resource.group == "cert-manager.io" && seen.resource.plural == "certificates" {
-            reading.signs.extend(expiring(seen.now, seen.at));
-        }
+        reading.signs.extend(self.take_deadline(seen));
+        self.found.birth.take(seen, &reading);
         let info = seen.resource;
-        if info.plural == "clusterversions" && info.group == "config.openshift.io" {
-            self.take_version(seen);
-        }
         if info.plural == "jobs" && info.group == "batch" && reading.is_well {
             self.found.succeeded.insert(seen.object);
         }
         if !reading.signs.is_empty() || reading.is_well || self.tracked.contains_key(&seen.object) {
             let node = text(seen.now, "/spec/nodeName").to_owned();
-            if !node.is_empty() {
-                let place = (node.clone(), seen.key.namespace.clone());
-                self.found.pods_on.insert(place);
-            }
             self.apply(seen, seen.object, reading);
             if let Some(tracked) = self.tracked.get_mut(&seen.object)
                 && !node.is_empty()
@@ -299,44 +334,48 @@ impl TrackedSigns {
             }
         }
         for sign in reading.signs {
-            let known = self
-                .spans
-                .iter_mut()
-                .rfind(|span| (span.sign.kind, &span.sign.part) == (sign.kind, &sign.part));
-            match known {
-                Some(span)
-                    // What was well in between is another time.
-                    if span.was_well == self.was_well
-                        && span
-                        .end
-                        .at()
-                        .is_none_or(|to| between(to, mark.at) <= merge_gap(sign.kind)) =>
-                {
-                    if span.end != SignEnd::Open {
-                        span.count += 1;
-                        span.run_from = mark.at;
-                        span.end = SignEnd::Open;
-                    }
-                    span.seen = mark.at;
-                    span.sign.update(sign);
-                    self.node.clone_into(&mut span.node);
-                }
-                _ => self.spans.push(SignSpan {
-                    object,
-                    sign,
-                    from: mark,
-                    is_older,
-                    end: SignEnd::Open,
-                    shown: Duration::ZERO,
-                    run_from: mark.at,
-                    seen: mark.at,
-                    was_well: self.was_well,
-                    count: 1,
-                    node: self.node.clone(),
-                }),
-            }
+            self.show(object, mark, is_older, sign);
         }
         self.was_well |= reading.is_well;
+    }
+
+    /// Takes a sign that the object shows from a moment on.
+    fn show(&mut self, object: ObjectId, mark: RecordMark, is_older: bool, sign: Sign) {
+        let was_well = self.was_well;
+        let known = self
+            .spans
+            .iter_mut()
+            .rfind(|span| (span.sign.kind, &span.sign.part) == (sign.kind, &sign.part))
+            // What was well in between is another time.
+            .filter(|span| {
+                let end = span.end.at();
+                span.was_well == was_well
+                    && end.is_none_or(|to| between(to, mark.at) <= merge_gap(sign.kind))
+            });
+        let Some(span) = known else {
+            self.spans.push(SignSpan {
+                object,
+                sign,
+                from: mark,
+                is_older,
+                end: SignEnd::Open,
+                shown: Duration::ZERO,
+                run_from: mark.at,
+                seen: mark.at,
+                was_well,
+                count: 1,
+                node: self.node.clone(),
+            });
+            return;
+        };
+        if span.end != SignEnd::Open {
+            span.count += 1;
+            span.run_from = mark.at;
+            span.end = SignEnd::Open;
+        }
+        span.seen = mark.at;
+        span.sign.update(sign);
+        self.node.clone_into(&mut span.node);
     }
 }
 
@@ -353,6 +392,10 @@ impl Sign {
             self.message = later.message;
         }
     }
+}
+
+fn is_deleted(object: &Value) -> bool {
+    !text(object, "/metadata/deletionTimestamp").is_empty()
 }
 
 impl ControllerRef {
@@ -419,25 +462,4 @@ impl LeaseHolders {
         }
         spans
     }
-}
-
-/// Reads whether a certificate expires soon and is not renewed.
-fn expiring(certificate: &Value, at: RecordedAt) -> Option<Sign> {
-    let ends = text(certificate, "/status/notAfter");
-    let not_after = timetext::parsed(ends)?;
-    let renewal = timetext::parsed(text(certificate, "/status/renewalTime"));
-    let is_renewed = renewal.is_some_and(|renewal| between(renewal, at).is_zero());
-    let is_soon = between(at, not_after) <= EXPIRING;
-    (is_soon && !is_renewed).then(|| {
-        let verb = if not_after <= at {
-            "expired"
-        } else {
-            "expires"
-        };
-        Sign::new(
-            SignKind::Certificate,
-            "",
-            &format!("the certificate {verb} at {ends}"),
-        )
-    })
 }

@@ -45,6 +45,7 @@ impl ServiceEndpoints {
         "spec.type",
         "spec.publishNotReadyAddresses",
         "metadata.deletionTimestamp",
+        "metadata.finalizers",
     ];
 
     /// Takes an event of a Service or a slice; gives what it says of the Service.

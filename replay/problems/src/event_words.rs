@@ -46,6 +46,30 @@ pub(crate) struct WarningEvents {
     len: usize,
 }
 
+impl WarningEvent {
+    /// Makes a span of the time in which it was repeated, as of the end of the reel.
+    pub(crate) fn span(&self, kind: SignKind, end: RecordedAt) -> SignSpan {
+        let is_over = between(self.to.at, end) > QUIET;
+        SignSpan {
+            object: self.event,
+            sign: Sign::new(kind, &self.reason, &self.message),
+            from: self.from,
+            is_older: self.is_older,
+            end: if is_over {
+                SignEnd::Recovered(self.to.at)
+            } else {
+                SignEnd::Open
+            },
+            shown: between(self.from.at, self.to.at),
+            run_from: self.to.at,
+            seen: self.to.at,
+            was_well: true,
+            count: self.count,
+            node: String::new(),
+        }
+    }
+}
+
 impl WarningEvents {
     pub(crate) const PATHS: &'static [&'static str] = &[
         "type",
@@ -130,44 +154,38 @@ impl WarningEvents {
         self.by_object.get(&regarded).map_or(&[], Vec::as_slice)
     }
 
+    /// Gives all Warning Events, with the object that each is about.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&RegardedObject, &WarningEvent)> {
+        let all = self.by_object.iter();
+        all.flat_map(|(regarded, events)| events.iter().map(move |event| (regarded, event)))
+    }
+
     /// Makes spans of the Events that are the only sign of what they tell.
     pub(crate) fn spans(&self, end: RecordedAt) -> Vec<(RegardedObject, SignSpan)> {
         let mut spans = Vec::new();
-        for (regarded, event) in self
-            .by_object
-            .iter()
-            .flat_map(|(regarded, events)| events.iter().map(move |event| (regarded, event)))
-        {
+        for (regarded, event) in self.all() {
             let kind = match event.reason.as_str() {
                 "FailedCreate" if regarded.kind != "Pod" => SignKind::CreateFailed,
                 "FailedMount" | "FailedAttachVolume" | "FailedMapVolume" => SignKind::VolumeMount,
                 "FailedCreatePodSandBox" | "NetworkNotReady" => SignKind::Sandbox,
+                // The controller of CronJobs says each of these where no run begins.
+                "MissSchedule"
+                | "TooManyMissedTimes"
+                | "UnparseableSchedule"
+                | "InvalidSchedule"
+                | "UnknownTimeZone"
+                    if regarded.kind == "CronJob" && event.count > 0 =>
+                {
+                    SignKind::RunMissed
+                }
                 _ if event.count >= REPEATED => SignKind::Events,
                 _ => continue,
             };
             // Once may be a race that the next attempt won.
-            if event.count < 2 {
+            if event.count < 2 && kind != SignKind::RunMissed {
                 continue;
             }
-            let is_over = between(event.to.at, end) > QUIET;
-            let span = SignSpan {
-                object: event.event,
-                sign: Sign::new(kind, &event.reason, &event.message),
-                from: event.from,
-                is_older: event.is_older,
-                end: if is_over {
-                    SignEnd::Recovered(event.to.at)
-                } else {
-                    SignEnd::Open
-                },
-                shown: between(event.from.at, event.to.at),
-                run_from: event.to.at,
-                seen: event.to.at,
-                was_well: true,
-                count: event.count,
-                node: String::new(),
-            };
-            spans.push((regarded.clone(), span));
+            spans.push((regarded.clone(), event.span(kind, end)));
         }
         spans
     }

@@ -5,14 +5,18 @@
 //! screen and the observer's files show, and what `rules` makes cases of `JUnit` of. Rules over time
 //! are judged by `monitortests`.
 
+mod birth;
 mod cause;
 mod collect;
+mod deadline;
 mod endpoints;
 mod event_words;
 mod list;
 mod lookup;
 mod problem;
+mod refusal;
 mod rules;
+mod schedule;
 mod sign;
 mod signs;
 mod span;

@@ -4,20 +4,22 @@
 //! The rank is by what is affected, whether it is still so at the end, and whether another problem
 //! explains it; among equals, what began first comes first.
 
+use crate::birth::Installation;
 use crate::cause;
-use crate::collect::{Collected, Installation, SignCollector};
+use crate::collect::{Collected, SignCollector};
 use crate::event_words::{RegardedObject, WarningEvent};
-use crate::lookup::{by_uid, match_labels, read, resources};
+use crate::lookup::{by_uid, read, resources};
 use crate::problem::{
     CheckedReel, InstallationNoise, Problem, ProblemList, ProblemObject, ProblemSign, RolloutCount,
 };
-use crate::sign::{SignKind, text};
+use crate::refusal::Refusals;
+use crate::sign::{Sign, SignKind, text};
+use crate::signs::FULL;
 use crate::span::{SignEnd, SignSpan, between};
-use kubereel_cluster::RecordMark;
+use kubereel_cluster::{ClusterHistory, DrainHold, MarkSpan, RecordMark, Retrieval};
 use kubereel_format::{ObjectId, RecordedAt, Seq};
 use kubereel_history::{Cut, ObjectFilter, Timeline};
 use kubereel_monitortests::{Fed, Interest, Seen, Watcher, feed};
-use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -35,6 +37,10 @@ const REBOOT: Duration = Duration::from_mins(20);
 const AFTER_INSTALLATION: Duration = Duration::from_mins(5);
 /// Rollouts that begin within this time of one another are one step of the story.
 const TOGETHER: Duration = Duration::from_mins(2);
+/// The namespace that a cluster begins with.
+const SYSTEM: &str = "kube-system";
+/// More problems that explain one another in a row are not put in order.
+const MOST_LINKS: usize = 4;
 /// More owners than this are a loop.
 const MOST_OWNERS: usize = 8;
 
@@ -134,17 +140,11 @@ type GroupedSpan = (ProblemObject, ProblemObject, SignSpan);
 /// Spans that one problem may be made of: the object, and what family of signs.
 type ProblemGroup = (String, String, String, u8);
 
-/// A time in which a disruption budget allowed no disruption.
-struct ClosedBudget {
-    from: RecordMark,
-    to: Option<RecordedAt>,
-    body: Value,
-}
-
 /// Builds the list.
 struct ListBuilder<'a> {
     timeline: &'a Timeline,
     found: &'a Collected,
+    installation: Installation,
     /// The objects of the uids that controllers and endpoints name.
     by_uid: BTreeMap<&'a str, ObjectId>,
     /// The times in which Nodes took no Pods, with the names of the Nodes.
@@ -162,6 +162,7 @@ impl<'a> ListBuilder<'a> {
         Self {
             timeline,
             found,
+            installation: found.birth.installation(timeline.end()),
             by_uid: by_uid(timeline, &wanted),
             cordons: found
                 .spans
@@ -178,6 +179,7 @@ impl<'a> ListBuilder<'a> {
         for group in groups.into_values() {
             problems.extend(self.episodes(group));
         }
+        self.fold_retrievals(&mut problems);
         // Repeated Events are listed only if their object has no other problem.
         let with_problem: BTreeSet<ProblemObject> = problems
             .iter()
@@ -234,11 +236,24 @@ impl<'a> ListBuilder<'a> {
             all.push((self.regarded(regarded), span.clone()));
         }
         all.extend(self.held_drains());
+        all.retain(|(_, span)| self.is_confirmed(span));
+        let refusals = Refusals::of(self.found, &all, self.timeline.end());
+        let webhooks = refusals.webhook_spans(self.timeline).into_iter();
+        for span in webhooks.filter(|span| self.is_confirmed(span)) {
+            all.extend(self.object_of(span.object).map(|object| (object, span)));
+        }
         for (shown, span) in all {
             let is_going = terminating
                 .get(&shown.namespace)
                 .is_some_and(|from| span.from.at.micros_since(*from) > -5_000_000);
-            if !self.is_confirmed(&span) || is_going && span.sign.kind != SignKind::DeletionStuck {
+            if is_going && span.sign.kind != SignKind::DeletionStuck {
+                continue;
+            }
+            // A quota may be used up for ever, if nobody wants more.
+            let is_free = span.sign.kind == SignKind::QuotaExceeded
+                && span.sign.part == FULL
+                && !refusals.name_quota(&shown.namespace, &shown.name);
+            if is_free {
                 continue;
             }
             let root = self.root(&shown, span.object);
@@ -246,27 +261,91 @@ impl<'a> ListBuilder<'a> {
                 continue;
             }
             if self.is_of_installation(&span) {
-                let own = noise.get_or_insert(InstallationNoise {
-                    count: 0,
-                    from: span.from.at,
-                    completed: match self.found.installed {
-                        Installation::Done(at) => Some(at),
-                        _ => None,
-                    },
-                });
+                let own = noise.get_or_insert_with(|| self.noise(span.from.at));
                 own.count += 1;
                 own.from = own.from.min(span.from.at);
                 continue;
             }
+            let name = match span.sign.kind {
+                // Each attempt is a request of another name.
+                SignKind::SigningRequest => span.sign.part.clone(),
+                _ => root.name.clone(),
+            };
             let key = (
                 root.kind.clone(),
                 root.namespace.clone(),
-                root.name.clone(),
+                name,
                 family(span.sign.kind),
             );
             groups.entry(key).or_default().push((root, shown, span));
         }
         (groups, noise)
+    }
+
+    /// Begins the row of what is normal while the cluster is being installed.
+    fn noise(&self, from: RecordedAt) -> InstallationNoise {
+        let (group, plural, kind, name) = if self.found.birth.is_openshift() {
+            (
+                "config.openshift.io",
+                "clusterversions",
+                "ClusterVersion",
+                "version",
+            )
+        } else {
+            ("", "namespaces", "Namespace", SYSTEM)
+        };
+        InstallationNoise {
+            object: ProblemObject {
+                kind: kind.to_owned(),
+                namespace: String::new(),
+                name: name.to_owned(),
+                resource: resources(self.timeline, group, plural).first().copied(),
+            },
+            count: 0,
+            from,
+            completed: match self.installation {
+                Installation::Done(at) => Some(at),
+                _ => None,
+            },
+        }
+    }
+
+    /// Makes one row of all attempts to retrieve a release: it counts those that failed, and their Pods are
+    /// part of it.
+    fn fold_retrievals(&self, problems: &mut Vec<Problem>) {
+        let is_retrieval = |problem: &Problem| problem.kind == SignKind::ReleaseNotAccepted;
+        if !problems.iter().any(is_retrieval) {
+            return;
+        }
+        let history = ClusterHistory::of(self.timeline);
+        // Where the reel is damaged, the rows stay apart.
+        let Ok(all) = history.retrievals(self.timeline.last_cut()) else {
+            return;
+        };
+        let mut pods: BTreeSet<String> = BTreeSet::new();
+        for problem in problems.iter_mut().filter(|problem| is_retrieval(problem)) {
+            let to = problem.to.map(|at| self.mark_after(at));
+            let own = all.clone().within(problem.from, to);
+            let failed: Vec<&Retrieval> =
+                own.attempts.iter().filter(|one| one.has_failed()).collect();
+            let seen = u64::try_from(failed.len()).unwrap_or_default();
+            match seen + own.counted_only() {
+                0 => {}
+                attempts => problem.count = attempts,
+            }
+            let named = failed.iter().filter_map(|one| one.pod.as_ref());
+            pods.extend(named.map(|pod| pod.name.clone()));
+        }
+        // An older release has a Job make the Pod.
+        let is_of = |name: &str| {
+            pods.iter().any(|pod| {
+                let rest = pod.strip_prefix(name);
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+            })
+        };
+        problems.retain(|problem| {
+            problem.object.namespace != Retrieval::NAMESPACE || !is_of(&problem.object.name)
+        });
     }
 
     /// Makes a problem of each run of spans that lie close together.
@@ -482,7 +561,7 @@ impl<'a> ListBuilder<'a> {
 
     /// Tells whether something is normal because the cluster was being installed.
     fn is_of_installation(&self, span: &SignSpan) -> bool {
-        match self.found.installed {
+        match self.installation {
             Installation::None => false,
             Installation::Running => span.end != SignEnd::Open || span.sign.is_final,
             Installation::Done(at) => {
@@ -620,93 +699,70 @@ impl<'a> ListBuilder<'a> {
         })
     }
 
-    /// Finds disruption budgets that allowed no eviction while a Node with their Pods was being drained.
+    /// Finds disruption budgets that allowed no eviction while a cordoned Node had their Pods.
     fn held_drains(&self) -> Vec<(ProblemObject, SignSpan)> {
+        let drains: Vec<(&str, MarkSpan)> = self
+            .cordons
+            .iter()
+            .map(|(node, cordon)| {
+                let from = cordon.from;
+                let to = cordon.end.at().map(|at| self.mark_after(at));
+                (*node, MarkSpan { from, to })
+            })
+            .collect();
+        let history = ClusterHistory::of(self.timeline);
+        // A damaged reel does not tell.
+        let holds = history.drain_holds(&drains, self.timeline.last_cut());
         let mut held = Vec::new();
-        if self.cordons.is_empty() {
-            return held;
-        }
-        for resource in resources(self.timeline, "policy", "poddisruptionbudgets") {
-            for &budget in self.timeline.objects_of(resource) {
-                let (Some(object), Some(key)) =
-                    (self.object_of(budget), self.timeline.key_of(budget))
-                else {
-                    continue;
-                };
-                let closed = self.closed_times(budget);
-                for (node, cordon) in &self.cordons {
-                    let place = ((*node).to_owned(), key.namespace.clone());
-                    if !self.found.pods_on.contains(&place) {
-                        continue;
-                    }
-                    let spans = closed
-                        .iter()
-                        .filter_map(|closed| self.held_by(budget, closed, node, cordon));
-                    held.extend(spans.map(|span| (object.clone(), span)));
-                }
+        for ((node, _), holds) in drains.iter().zip(holds.unwrap_or_default()) {
+            let mut by_budget: BTreeMap<(String, String), Vec<DrainHold>> = BTreeMap::new();
+            for hold in holds {
+                let key = (hold.namespace.clone(), hold.budget.clone());
+                by_budget.entry(key).or_default().push(hold);
+            }
+            for ((namespace, name), holds) in by_budget {
+                held.extend(self.held_drain(&namespace, &name, node, &holds));
             }
         }
         held
     }
 
-    /// Gives the times in which a budget allowed no disruption, with the version that began each.
-    fn closed_times(&self, budget: ObjectId) -> Vec<ClosedBudget> {
-        let mut all: Vec<ClosedBudget> = Vec::new();
-        let mut is_open = true;
-        for &seq in self.timeline.reel().versions(budget) {
-            let Some(body) = read(self.timeline, seq) else {
-                continue;
-            };
-            let at = self.timeline.wall_of(seq);
-            let number = |field: &str| crate::sign::number(&body, &format!("/status/{field}"));
-            let is_closed = number("disruptionsAllowed") == Some(0)
-                && number("expectedPods").is_some_and(|pods| pods > 0);
-            if is_closed && is_open {
-                all.push(ClosedBudget {
-                    from: RecordMark { seq, at },
-                    to: None,
-                    body,
-                });
-            } else if let Some(last) = all.last_mut().filter(|_| !is_closed && !is_open) {
-                last.to = Some(at);
-            }
-            is_open = !is_closed;
-        }
-        all
-    }
-
-    /// Makes a span of the time in which a budget allowed nothing while a Node with its Pods was cordoned.
-    fn held_by(
+    /// Makes a span of the time in which a budget kept Pods on a cordoned Node.
+    fn held_drain(
         &self,
-        budget: ObjectId,
-        closed: &ClosedBudget,
+        namespace: &str,
+        name: &str,
         node: &str,
-        cordon: &SignSpan,
-    ) -> Option<SignSpan> {
-        let end = self.timeline.end();
-        let from = closed.from.max(cordon.from);
-        let to = [closed.to, cordon.end.at()].into_iter().flatten().min();
-        let until = to.unwrap_or(end);
-        if until <= from.at {
-            return None;
-        }
-        let middle = RecordedAt::from_micros(i64::midpoint(from.at.micros, until.micros));
-        let pods = self
-            .selected_on(&closed.body, budget, node, middle)
-            .filter(|pods| *pods > 0)?;
+        holds: &[DrainHold],
+    ) -> Option<(ProblemObject, SignSpan)> {
+        let from = holds.iter().map(|hold| hold.span.from).min()?;
+        let ends: Option<Vec<RecordedAt>> =
+            holds.iter().map(|hold| Some(hold.span.to?.at)).collect();
+        let to = ends.and_then(|ends| ends.into_iter().max());
+        let until = to.unwrap_or(self.timeline.end());
+        let mut named = resources(self.timeline, "policy", "poddisruptionbudgets").into_iter();
+        let budget = named.find_map(|resource| {
+            let lives = self.timeline.lives(resource, namespace, name);
+            lives.last().map(|life| life.object)
+        })?;
+        let versions = self.timeline.reel().versions(budget).iter().rev();
+        let mut before = versions.filter(|seq| **seq <= from.seq);
+        let body = before.next().and_then(|seq| read(self.timeline, *seq));
         let allowed = ["minAvailable", "maxUnavailable"]
             .into_iter()
             .find_map(|field| {
-                let value = closed.body.pointer(&format!("/spec/{field}"))?;
-                Some(format!("{field} {value}"))
+                let value = body.as_ref()?.pointer(&format!("/spec/{field}"))?;
+                Some(format!(" ({field} {value})"))
             });
+        let pods: BTreeSet<&str> = holds.iter().map(|hold| hold.pod.as_str()).collect();
         let message = format!(
-            "no disruption is allowed ({}) while Node {node} is cordoned with {pods} of its Pods",
-            allowed.unwrap_or_default()
+            "no disruption is allowed{} while Node {node} is cordoned with {} of its Pods",
+            allowed.unwrap_or_default(),
+            pods.len()
         );
-        Some(SignSpan {
+        let span = SignSpan {
             object: budget,
-            sign: crate::sign::Sign::new(SignKind::DrainHeld, "", &message),
+            sign: Sign::new(SignKind::DrainHeld, "", &message),
             from,
             is_older: false,
             end: to.map_or(SignEnd::Open, SignEnd::Recovered),
@@ -716,37 +772,16 @@ impl<'a> ListBuilder<'a> {
             was_well: true,
             count: 1,
             node: node.to_owned(),
-        })
+        };
+        Some((self.object_of(budget)?, span))
     }
 
-    /// Counts the Pods of a budget on a Node at a moment.
-    fn selected_on(
-        &self,
-        budget: &Value,
-        object: ObjectId,
-        node: &str,
-        at: RecordedAt,
-    ) -> Option<usize> {
-        let namespace = &self.timeline.key_of(object)?.namespace;
-        let selector = match_labels(budget.pointer("/spec/selector")?)?;
-        let cut = self
-            .timeline
-            .resolve(kubereel_history::Moment::Time(at))
-            .ok()?;
-        let filter = ObjectFilter {
-            namespace: Some(namespace),
-            ..ObjectFilter::default()
-        };
-        let mut count = 0;
-        for resource in resources(self.timeline, "", "pods") {
-            let state = self.timeline.as_of(resource, cut, &filter);
-            let selected = self.timeline.labelled(state.objects, cut, &selector).ok()?;
-            for held in selected {
-                let body = read(self.timeline, held.seq)?;
-                count += usize::from(text(&body, "/spec/nodeName") == node);
-            }
+    /// Gives the first record after a time.
+    fn mark_after(&self, at: RecordedAt) -> RecordMark {
+        RecordMark {
+            seq: self.timeline.reel().seq_after(at),
+            at,
         }
-        Some(count)
     }
 
     /// Counts the rollouts that followed one another closely.
@@ -849,6 +884,19 @@ impl<'a> ListBuilder<'a> {
                 problem.score -= 30;
             }
         }
+        // A consequence comes after what explains it, also at the end of a chain.
+        for _ in 0..MOST_LINKS {
+            let scores: BTreeMap<ProblemKey, i32> = problems
+                .iter()
+                .map(|problem| (key(problem), problem.score))
+                .collect();
+            for problem in problems.iter_mut() {
+                let by = explained.get(&key(problem));
+                if let Some(score) = by.and_then(|by| scores.get(by)) {
+                    problem.score = problem.score.min(score - 1);
+                }
+            }
+        }
         sort(problems, &explained);
         explained
     }
@@ -864,10 +912,6 @@ impl<'a> ListBuilder<'a> {
             return false;
         }
         match (one.kind, other.kind) {
-            (SignKind::ReleaseNotAccepted, _) => {
-                other.object.namespace == "openshift-cluster-version"
-                    && other.object.name.starts_with("version-")
-            }
             (
                 SignKind::OperatorUnavailable | SignKind::OperatorDegraded,
                 SignKind::VersionFailing,
@@ -886,6 +930,9 @@ impl<'a> ListBuilder<'a> {
                         .to_lowercase()
                         .contains("persistentvolumeclaim")
             }
+            (SignKind::PoolDegraded, SignKind::OperatorDegraded) => {
+                other.object.name == "machine-config"
+            }
             // A Service is as well as the Pods behind it.
             (_, SignKind::NoEndpoints) if WORKLOADS.contains(&one.object.kind.as_str()) => {
                 self.is_behind(one, other)
@@ -895,6 +942,18 @@ impl<'a> ListBuilder<'a> {
             }
             (SignKind::NoEndpoints, SignKind::ApiService) => {
                 other.message.contains(&one.object.name)
+            }
+            // The words hold the address that was called, or the Service that has no endpoints.
+            (SignKind::NoEndpoints, SignKind::Webhook) => {
+                let service = &one.object;
+                other
+                    .message
+                    .contains(&format!("{}.{}.svc", service.name, service.namespace))
+                    || other.message.contains(&format!("\"{}\"", service.name))
+            }
+            (SignKind::Webhook, _) => {
+                let words = one.message.split(':').next().unwrap_or_default();
+                other.signs.iter().any(|sign| sign.message.contains(words))
             }
             _ => false,
         }

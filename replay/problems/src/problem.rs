@@ -119,8 +119,10 @@ pub struct Problem {
 }
 
 /// What an installation did that would be a problem at any other time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InstallationNoise {
+    /// What tells how far the installation is: `ClusterVersion`, or the namespace that is the first.
+    pub object: ProblemObject,
     /// How many things there were.
     pub count: u64,
     /// When the first of them began.

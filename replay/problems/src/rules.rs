@@ -356,6 +356,26 @@ const fn rule(kind: SignKind) -> Option<(&'static str, &'static str, RuleResourc
             "controllers should be able to create Pods",
             EVENTS,
         ),
+        SignKind::QuotaExceeded => (
+            "quota-exceeded",
+            "quotas should not be exceeded, nor refuse what is wanted",
+            &["resourcequotas"],
+        ),
+        SignKind::RunMissed => (
+            "cronjob-runs",
+            "CronJobs should run when they are due",
+            &["cronjobs.batch"],
+        ),
+        SignKind::Webhook => (
+            "webhook-unavailable",
+            "admission webhooks should be reachable",
+            EVENTS,
+        ),
+        SignKind::SigningRequest => (
+            "signing-request",
+            "certificate signing requests should be approved and signed",
+            &["certificatesigningrequests.certificates.k8s.io"],
+        ),
         SignKind::VolumeMount => (
             "volume-mount",
             "volumes should be attached and mounted",

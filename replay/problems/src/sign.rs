@@ -29,6 +29,8 @@ pub enum SignKind {
     PodFailed,
     /// A controller cannot create Pods.
     CreateFailed,
+    /// A quota is exceeded, or used up while something is refused for it.
+    QuotaExceeded,
     /// A volume cannot be mounted or attached.
     VolumeMount,
     /// The network of a Pod cannot be set up.
@@ -41,6 +43,8 @@ pub enum SignKind {
     PodTerminating,
     /// A Job failed.
     JobFailed,
+    /// A `CronJob` did not run when it was due.
+    RunMissed,
     /// A rollout makes no progress.
     RolloutStuck,
     /// A workload has fewer available replicas than it must have.
@@ -65,12 +69,16 @@ pub enum SignKind {
     NoEndpoints,
     /// An aggregated API is not available.
     ApiService,
+    /// An admission webhook cannot be called, and what it should admit is refused.
+    Webhook,
     /// A namespace is not removed after its deletion.
     NamespaceStuck,
     /// An object is not removed after its deletion.
     DeletionStuck,
     /// A certificate is about to expire, or has.
     Certificate,
+    /// A certificate was requested, and nobody approves or signs it.
+    SigningRequest,
     /// The holder of a Lease changes again and again.
     LeaderFlapping,
     /// A `ClusterOperator` is not available.
@@ -131,7 +139,7 @@ const fn grace(starting: u64, was_well: u64) -> SignGrace {
 
 impl SignKind {
     /// Every kind, in this order.
-    pub(crate) const ALL: [Self; 39] = [
+    pub(crate) const ALL: [Self; 43] = [
         Self::OutOfMemory,
         Self::ImagePull,
         Self::ContainerConfig,
@@ -141,12 +149,14 @@ impl SignKind {
         Self::Evicted,
         Self::PodFailed,
         Self::CreateFailed,
+        Self::QuotaExceeded,
         Self::VolumeMount,
         Self::Sandbox,
         Self::Probe,
         Self::PodPending,
         Self::PodTerminating,
         Self::JobFailed,
+        Self::RunMissed,
         Self::RolloutStuck,
         Self::Unavailable,
         Self::ReplicasMissing,
@@ -159,9 +169,11 @@ impl SignKind {
         Self::Volume,
         Self::NoEndpoints,
         Self::ApiService,
+        Self::Webhook,
         Self::NamespaceStuck,
         Self::DeletionStuck,
         Self::Certificate,
+        Self::SigningRequest,
         Self::LeaderFlapping,
         Self::OperatorUnavailable,
         Self::OperatorDegraded,
@@ -182,23 +194,28 @@ impl SignKind {
             | Self::PodFailed
             | Self::Evicted
             | Self::JobFailed
+            | Self::RunMissed
             | Self::RolloutStuck
             | Self::LeaderFlapping
             | Self::Certificate
             | Self::ReleaseNotAccepted
             | Self::Events
             | Self::ApiOutage => grace(0, 0),
-            Self::ContainerConfig | Self::ContainerStart | Self::DrainHeld => grace(10, 10),
+            // Of a webhook, what it takes a new Pod behind it to be reached.
+            Self::ContainerConfig | Self::ContainerStart | Self::DrainHeld | Self::Webhook => {
+                grace(10, 10)
+            }
             Self::CreateFailed => grace(10, 5),
             Self::ImagePull => grace(15, 15),
             Self::Unschedulable => grace(30, 30),
             Self::Volume | Self::Sandbox | Self::VolumeMount | Self::DeletionStuck => grace(60, 60),
-            Self::ClaimPending => grace(60, 30),
+            Self::ClaimPending | Self::QuotaExceeded => grace(60, 30),
             // Probes of a starting container fail until it has started.
             Self::Probe => grace(120, 30),
             Self::PodPending | Self::PodTerminating | Self::NamespaceStuck => grace(120, 120),
             Self::Unavailable => grace(300, 30),
             Self::ReplicasMissing => grace(300, 180),
+            Self::SigningRequest => grace(300, 300),
             Self::Autoscaler => grace(300, 60),
             Self::NodeNotReady => grace(300, 5),
             Self::NodePressure => grace(5, 0),
@@ -241,6 +258,7 @@ impl SignKind {
             Self::VersionFailing => 84,
             Self::OperatorDegraded | Self::ReleaseNotAccepted => 82,
             Self::PoolDegraded | Self::ApiService => 80,
+            Self::Webhook => 78,
             Self::NodePressure => 76,
             Self::OutOfMemory
             | Self::ImagePull
@@ -253,9 +271,15 @@ impl SignKind {
             Self::Probe => 67,
             Self::ClaimPending | Self::Volume | Self::NamespaceStuck => 66,
             Self::Condition | Self::DeletionStuck => 64,
-            Self::PodFailed | Self::PodPending | Self::PodTerminating | Self::Autoscaler => 60,
+            Self::PodFailed
+            | Self::PodPending
+            | Self::PodTerminating
+            | Self::Autoscaler
+            | Self::RunMissed => 60,
             Self::ReplicasMissing | Self::Certificate => 58,
-            Self::Evicted | Self::LeaderFlapping => 56,
+            Self::Evicted | Self::LeaderFlapping | Self::SigningRequest => 56,
+            // What is refused for it comes first.
+            Self::QuotaExceeded => 50,
             Self::NodeCordoned => 40,
             Self::Events => 20,
         }
@@ -273,12 +297,14 @@ impl SignKind {
             Self::Evicted => "Evicted",
             Self::PodFailed => "Failed",
             Self::CreateFailed => "FailedCreate",
+            Self::QuotaExceeded => "QuotaExceeded",
             Self::VolumeMount => "FailedMount",
             Self::Sandbox => "FailedCreatePodSandBox",
             Self::Probe => "Unhealthy",
             Self::PodPending => "Pending",
             Self::PodTerminating => "StuckTerminating",
             Self::JobFailed => "JobFailed",
+            Self::RunMissed => "MissSchedule",
             Self::RolloutStuck => "ProgressDeadlineExceeded",
             Self::Unavailable => "Unavailable",
             Self::ReplicasMissing => "ReplicasMissing",
@@ -291,9 +317,11 @@ impl SignKind {
             Self::Volume => "VolumeFailed",
             Self::NoEndpoints => "NoReadyEndpoints",
             Self::ApiService => "APIServiceUnavailable",
+            Self::Webhook => "WebhookUnavailable",
             Self::NamespaceStuck => "NamespaceStuckTerminating",
             Self::DeletionStuck => "DeletionStuck",
             Self::Certificate => "CertificateExpiring",
+            Self::SigningRequest => "SigningRequestPending",
             Self::LeaderFlapping => "LeaderElectionFlapping",
             Self::OperatorUnavailable => "OperatorUnavailable",
             Self::OperatorDegraded => "OperatorDegraded",

@@ -46,8 +46,16 @@ fn planted_faults_of_an_upgrade_are_the_first_rows() -> Result<()> {
         );
     }
     let retrieving = list.problems.iter();
-    let retrieving = retrieving.filter(|one| one.reason == "RetrievePayload");
-    ensure!(retrieving.count() == 1, "all attempts are one problem");
+    let mut retrieving = retrieving.filter(|one| one.reason == "RetrievePayload");
+    let one = retrieving.next().context("the attempts")?;
+    ensure!(retrieving.next().is_none(), "all attempts are one problem");
+    // As `kubereel upgrade` tells them, of which the last succeeded.
+    ensure!(one.count == 11, "{} attempts", one.count);
+    let in_namespace = |one: &&Problem| one.object.namespace == "openshift-cluster-version";
+    ensure!(
+        !list.problems.iter().any(|one| in_namespace(&one)),
+        "their Pods are part of it"
+    );
     let reboots = list.problems.iter().filter(|one| one.object.kind == "Node");
     for node in reboots {
         ensure!(

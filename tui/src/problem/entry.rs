@@ -285,17 +285,20 @@ impl ProblemKind {
             | SignKind::PodPending
             | SignKind::PodTerminating => Self::Pod,
             SignKind::CreateFailed
+            | SignKind::QuotaExceeded
             | SignKind::JobFailed
+            | SignKind::RunMissed
             | SignKind::RolloutStuck
             | SignKind::Unavailable
             | SignKind::ReplicasMissing
             | SignKind::Autoscaler => Self::Workload,
-            SignKind::NoEndpoints | SignKind::ApiService => Self::Service,
+            SignKind::NoEndpoints | SignKind::ApiService | SignKind::Webhook => Self::Service,
             SignKind::ClaimPending | SignKind::Volume | SignKind::VolumeMount => Self::Storage,
             SignKind::NamespaceStuck | SignKind::DeletionStuck => Self::Deletion,
-            SignKind::Condition | SignKind::Certificate | SignKind::LeaderFlapping => {
-                Self::Condition
-            }
+            SignKind::Condition
+            | SignKind::Certificate
+            | SignKind::SigningRequest
+            | SignKind::LeaderFlapping => Self::Condition,
             SignKind::Events => Self::Event,
         }
     }

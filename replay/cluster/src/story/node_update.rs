@@ -382,9 +382,30 @@ struct PodStay {
 impl ClusterHistory<'_> {
     /// Finds what held up the drains of nodes.
     pub(super) fn find_holds(self, cut: Cut, updates: &mut [NodeUpdate]) -> Result<(), QueryError> {
-        let drains = updates.iter().filter_map(|update| update.drain);
-        let Some(begin) = drains.map(|drain| drain.from).min() else {
-            return Ok(());
+        let drains: Vec<(&str, MarkSpan)> = updates
+            .iter()
+            .filter_map(|update| Some((update.node.as_str(), update.drain?)))
+            .collect();
+        let mut holds = self.drain_holds(&drains, cut)?.into_iter();
+        let drained = updates.iter_mut().filter(|update| update.drain.is_some());
+        for update in drained {
+            update.held_by = holds.next().unwrap_or_default();
+        }
+        Ok(())
+    }
+
+    /// Finds which budgets allowed no eviction while nodes were drained, or to be drained: for each node and
+    /// time what held it up then, in order.
+    ///
+    /// # Errors
+    /// When the reel is damaged there, or a version is not an object.
+    pub fn drain_holds(
+        self,
+        drains: &[(&str, MarkSpan)],
+        cut: Cut,
+    ) -> Result<Vec<Vec<DrainHold>>, QueryError> {
+        let Some(begin) = drains.iter().map(|(_, drain)| drain.from).min() else {
+            return Ok(Vec::new());
         };
         let tracks = self.tracks(("policy", "poddisruptionbudgets"), cut, |_| true);
         let mut budgets = Vec::new();
@@ -402,15 +423,14 @@ impl ClusterHistory<'_> {
             });
         }
         let mut stays: BTreeMap<String, Vec<PodStay>> = BTreeMap::new();
-        for update in updates {
-            let Some(drain) = update.drain else {
-                continue;
-            };
+        let mut all = Vec::new();
+        for (node, drain) in drains {
+            let mut holds: Vec<DrainHold> = Vec::new();
             for budget in &budgets {
                 let overlaps: Vec<MarkSpan> = budget
                     .exhausted
                     .iter()
-                    .filter_map(|span| overlap(*span, drain))
+                    .filter_map(|span| overlap(*span, *drain))
                     .collect();
                 if overlaps.is_empty() {
                     continue;
@@ -421,14 +441,14 @@ impl ClusterHistory<'_> {
                 }
                 let pods = stays.get(&budget.namespace);
                 let on_node = pods.into_iter().flatten();
-                for pod in on_node.filter(|pod| pod.node == update.node) {
-                    let held = budget.held(pod, &overlaps, drain);
-                    update.held_by.extend(held);
+                for pod in on_node.filter(|pod| pod.node == *node) {
+                    holds.extend(budget.held(pod, &overlaps, *drain));
                 }
             }
-            update.held_by.sort_by_key(|hold| hold.span.from);
+            holds.sort_by_key(|hold| hold.span.from);
+            all.push(holds);
         }
-        Ok(())
+        Ok(all)
     }
 
     /// Reads where the Pods of a namespace stood.

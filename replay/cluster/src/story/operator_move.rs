@@ -60,6 +60,17 @@ impl OperatorMove {
         Some(micros_between(began.at, to))
     }
 
+    /// Tells whether it was on its way to the release at a moment, or was rolled out still: from its begin
+    /// until it arrived, and while it was Progressing later.
+    pub fn is_under_way(&self, at: RecordMark) -> bool {
+        let is_before = |to: Option<RecordMark>| to.is_none_or(|to| at <= to);
+        let moves = self
+            .began
+            .is_some_and(|began| began <= at && is_before(self.arrived()));
+        let mut later = self.progressing.iter();
+        moves || later.any(|span| span.from <= at && is_before(span.to))
+    }
+
     /// Tells whether it took longer than its budget.
     pub fn is_over_budget(&self, now: RecordedAt) -> bool {
         self.took_micros(now)

@@ -76,7 +76,8 @@ impl Retrievals {
     }
 
     /// Keeps what belongs to a time: an attempt may have begun before it, or end after it.
-    pub(super) fn within(mut self, from: RecordMark, to: Option<RecordMark>) -> Self {
+    #[must_use]
+    pub fn within(mut self, from: RecordMark, to: Option<RecordMark>) -> Self {
         let is_between = |first: RecordMark, last: RecordMark| {
             last.seq >= from.seq && to.is_none_or(|to| first.seq <= to.seq)
         };
@@ -90,6 +91,9 @@ impl Retrievals {
 }
 
 impl Retrieval {
+    /// The namespace of the Pods that fetch payloads.
+    pub const NAMESPACE: &'static str = NAMESPACE;
+
     /// Returns the last record that speaks of it.
     fn last(&self) -> RecordMark {
         let end = self.end.as_ref().map(|end| end.mark);

@@ -21,6 +21,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 
 /// Where the Events about nodes lie.
+const OPERATORS: (&str, &str) = ("config.openshift.io", "clusteroperators");
 const NODE_EVENTS: &str = "default";
 
 const VERSION: (&str, &str) = ("config.openshift.io", "clusterversions");
@@ -204,6 +205,32 @@ impl ClusterHistory<'_> {
         self.timeline.event_log(question).collect()
     }
 
+    /// Follows one operator through the installations and upgrades up to a moment.
+    ///
+    /// # Errors
+    /// When the reel is damaged there, or a version is no object.
+    pub fn operator_moves(
+        self,
+        operator: &str,
+        cut: Cut,
+    ) -> Result<Vec<(ClusterUpdate, OperatorMove)>, QueryError> {
+        let versions = self.cluster_versions(cut)?;
+        let updates = update::updates(&versions);
+        let tracks = self.tracks(OPERATORS, cut, |key| key.name == operator);
+        let mut moves = Vec::new();
+        for seqs in tracks.values() {
+            let seen = self.read_seqs::<OperatorObject>(seqs)?;
+            for (at, update) in updates.iter().enumerate() {
+                let next = updates.get(at + 1).map(|next| next.first);
+                let goal = goal(update, &UpdateWindow::of(update, next));
+                let found =
+                    goal.and_then(|goal| operator_move::follow(operator, &seen, &versions, &goal));
+                moves.extend(found.map(|found| (update.clone(), found)));
+            }
+        }
+        Ok(moves)
+    }
+
     fn tell_operators(
         self,
         story: &mut UpgradeStory,
@@ -211,13 +238,7 @@ impl ClusterHistory<'_> {
         window: &UpdateWindow,
         cut: Cut,
     ) -> Result<(), QueryError> {
-        let target = story.update.target.as_ref();
-        let goal = MoveGoal {
-            version: target.map_or("", |target| target.version.as_str()),
-            from: window.taken_up,
-            to: window.to,
-        };
-        let tracks = self.tracks(("config.openshift.io", "clusteroperators"), cut, |_| true);
+        let tracks = self.tracks(OPERATORS, cut, |_| true);
         let mut moves = Vec::new();
         for ((_, name), seqs) in &tracks {
             let seen = self.read_seqs::<OperatorObject>(seqs)?;
@@ -226,8 +247,7 @@ impl ClusterHistory<'_> {
             for ill in [Ill::Unavailable, Ill::Degraded] {
                 story.spells.extend(spell::spells(ill, &tracks));
             }
-            // Until a release is accepted nothing moves towards it.
-            if target.is_some() {
+            if let Some(goal) = goal(&story.update, window) {
                 moves.extend(operator_move::follow(name, &seen, versions, &goal));
             }
         }
@@ -342,6 +362,16 @@ struct UpdateWindow {
     taken_up: RecordMark,
     /// What comes after it, or ended it without completion.
     to: Option<RecordMark>,
+}
+
+/// Gives what the operators are followed by. Until a release is accepted nothing moves towards it.
+fn goal<'a>(update: &'a ClusterUpdate, window: &UpdateWindow) -> Option<MoveGoal<'a>> {
+    let target = update.target.as_ref()?;
+    Some(MoveGoal {
+        version: &target.version,
+        from: window.taken_up,
+        to: window.to,
+    })
 }
 
 impl UpdateWindow {

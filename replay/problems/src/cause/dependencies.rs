@@ -2,10 +2,10 @@
 //! names (references, selectors, owners, words), each with a distance.
 
 use super::search::ExplainedReel;
-use crate::lookup::{match_labels, read, resources};
+use crate::lookup::{labels, match_labels, read, resources};
 use crate::problem::Problem;
 use crate::sign::{SignKind, items, text};
-use kubereel_format::{EventType, ObjectId, ResourceInfo, Seq};
+use kubereel_format::{EventType, ObjectId, ResourceId, ResourceInfo, Seq};
 use kubereel_history::{LabelSelector, Timeline};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,12 +14,16 @@ use std::collections::{BTreeMap, BTreeSet};
 const MOST_PODS: usize = 5;
 /// More workloads of a namespace are not compared with a selector.
 const MOST_WORKLOADS: usize = 500;
+/// Owners of owners further away than this are not looked for.
+const MOST_OWNERS: u8 = 3;
 /// A name in a message that is shorter than this may be any word.
 const SHORTEST_NAME: usize = 4;
 
 /// The relation of the problem's own object.
 pub(super) const OWN: &str = "the object itself";
 const OWNER: &str = "its owner";
+/// The relation of what configures an operator or a pool.
+pub(super) const CONFIGURATION: &str = "its configuration";
 const MANAGER: &str = "it manages the object";
 /// The relations of what makes the object as it is.
 pub(super) const MANAGING: [&str; 2] = [OWNER, MANAGER];
@@ -46,6 +50,11 @@ pub(super) struct Dependencies<'a> {
     named: BTreeMap<(String, String, String), (u8, String)>,
     /// Names that fields like `fooRef.name` hold, whatever kind they mean.
     any_kind: BTreeMap<String, String>,
+    /// What an operator says that it is made of: group, plural, namespace and name; all of the resource
+    /// where the name is empty.
+    related: BTreeSet<(String, String, String, String)>,
+    /// By which labels a pool selects its configurations, and which labels it has itself.
+    pool: Option<(LabelSelector, BTreeMap<String, String>)>,
     accounts: BTreeSet<String>,
     managers: BTreeSet<String>,
     labels: BTreeMap<String, String>,
@@ -78,6 +87,8 @@ impl<'a> Dependencies<'a> {
             tokens,
             named: BTreeMap::new(),
             any_kind: BTreeMap::new(),
+            related: BTreeSet::new(),
+            pool: None,
             accounts: BTreeSet::new(),
             managers: BTreeSet::new(),
             labels: BTreeMap::new(),
@@ -181,14 +192,8 @@ impl<'a> Dependencies<'a> {
 
     fn take_body(&mut self, body: &Value, kind: &str, namespace: &str) {
         for owner in items(body, "/metadata/ownerReferences") {
-            self.name(
-                text(owner, "/kind"),
-                namespace,
-                text(owner, "/name"),
-                1,
-                OWNER,
-            );
-            self.name(text(owner, "/kind"), "", text(owner, "/name"), 1, OWNER);
+            let (kind, name) = (text(owner, "/kind"), text(owner, "/name"));
+            self.take_owner(kind, namespace, name, 1);
         }
         self.take_managing_labels(body, namespace);
         for entry in items(body, "/metadata/managedFields") {
@@ -208,18 +213,46 @@ impl<'a> Dependencies<'a> {
         {
             self.take_pod_spec(spec, namespace);
         }
-        let labels = if kind == "Pod" {
+        let of_pods = if kind == "Pod" {
             "/metadata/labels"
         } else {
             "/spec/template/metadata/labels"
         };
-        if let Some(labels) = body.pointer(labels).and_then(Value::as_object) {
-            let pairs = labels
-                .iter()
-                .filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())));
-            self.labels.extend(pairs);
-        }
+        self.labels
+            .extend(labels(body, of_pods).unwrap_or_default());
         self.take_spec(body, kind, namespace);
+    }
+
+    /// Takes an owner, and what owns it.
+    fn take_owner(&mut self, kind: &str, namespace: &str, name: &str, distance: u8) {
+        self.name(kind, namespace, name, distance, OWNER);
+        self.name(kind, "", name, distance, OWNER);
+        if distance >= MOST_OWNERS || kind == "Node" {
+            return;
+        }
+        let named: Vec<ResourceId> = self
+            .timeline
+            .resources()
+            .iter()
+            .filter(|info| info.kind == kind)
+            .map(|info| info.id)
+            .collect();
+        for resource in named {
+            let lives = self.timeline.lives(resource, namespace, name).into_iter();
+            let all = lives.chain(self.timeline.lives(resource, "", name));
+            let Some(life) = all.last() else {
+                continue;
+            };
+            let versions = self.timeline.reel().versions(life.object);
+            let Some(body) = versions.first().and_then(|seq| read(self.timeline, *seq)) else {
+                continue;
+            };
+            self.take_managing_labels(&body, namespace);
+            for owner in items(&body, "/metadata/ownerReferences") {
+                let (kind, name) = (text(owner, "/kind"), text(owner, "/name"));
+                self.take_owner(kind, namespace, name, distance + 1);
+            }
+        }
     }
 
     /// Takes what the specification of a kind that is no workload refers to.
@@ -248,6 +281,32 @@ impl<'a> Dependencies<'a> {
                 );
                 self.name("Service", at, name, 1, "the Service that serves it");
                 self.take_service(at, name, 2);
+            }
+            "ClusterOperator" => {
+                for one in items(body, "/status/relatedObjects") {
+                    let of = |field: &str| text(one, field).to_owned();
+                    let group = of("/group");
+                    if is_configuration(&group) {
+                        let key = (group, of("/resource"), of("/namespace"), of("/name"));
+                        self.related.insert(key);
+                    }
+                }
+            }
+            "MachineConfigPool" => {
+                let selector = body.pointer("/spec/machineConfigSelector");
+                let selector = selector.and_then(match_labels);
+                let own = labels(body, "/metadata/labels").unwrap_or_default();
+                self.pool = selector.map(|selector| (selector, own));
+            }
+            "MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration" => {
+                for webhook in items(body, "/webhooks") {
+                    let (at, name) = (
+                        text(webhook, "/clientConfig/service/namespace"),
+                        text(webhook, "/clientConfig/service/name"),
+                    );
+                    self.name("Service", at, name, 1, "the Service that it calls");
+                    self.take_service(at, name, 2);
+                }
             }
             "HorizontalPodAutoscaler" => {
                 let target = |field| text(body, field).to_owned();
@@ -283,6 +342,12 @@ impl<'a> Dependencies<'a> {
             }
             self.name(kind, &at, &name, 1, MANAGER);
         }
+        let mut at = label(labels, "olm.owner.namespace");
+        if at.is_empty() {
+            namespace.clone_into(&mut at);
+        }
+        let (kind, name) = (label(labels, "olm.owner.kind"), label(labels, "olm.owner"));
+        self.name(&kind, &at, &name, 1, MANAGER);
         let instance = label(labels, "app.kubernetes.io/instance");
         let release = label("/metadata/annotations", "meta.helm.sh/release-name");
         for name in [instance, release]
@@ -457,20 +522,8 @@ impl<'a> Dependencies<'a> {
             for (object, key) in here.take(MOST_WORKLOADS) {
                 let last = self.timeline.reel().versions(object).last();
                 let body = last.and_then(|seq| read(self.timeline, *seq));
-                let labels: Option<BTreeMap<String, String>> = body.and_then(|body| {
-                    let labels = body
-                        .pointer("/spec/template/metadata/labels")?
-                        .as_object()?;
-                    let pairs = labels.iter();
-                    Some(
-                        pairs
-                            .filter_map(|(name, value)| {
-                                Some((name.clone(), value.as_str()?.to_owned()))
-                            })
-                            .collect(),
-                    )
-                });
-                if labels.is_some_and(|labels| selector.matches(&labels)) {
+                let made = body.and_then(|body| labels(&body, "/spec/template/metadata/labels"));
+                if made.is_some_and(|labels| selector.matches(&labels)) {
                     all.push((info.kind.clone(), key.name.clone()));
                 }
             }
@@ -516,6 +569,12 @@ impl<'a> Dependencies<'a> {
         if let Some((distance, via)) = self.named.get(&key) {
             return of(*distance, via);
         }
+        if self.is_configuration_of_operator(info, namespace, name) {
+            return of(1, CONFIGURATION);
+        }
+        if let Some(distance) = self.configures_pool(info, name, body) {
+            return of(distance, CONFIGURATION);
+        }
         let own = self.problem.object.namespace.as_str();
         let is_near = namespace.is_empty() || own.is_empty() || namespace == own;
         if self.is_named(name) && (is_near || self.tokens.contains(namespace)) {
@@ -557,6 +616,70 @@ impl<'a> Dependencies<'a> {
                     .iter()
                     .any(is_managers)
                     .then(|| of(2, "it belongs to the controller that writes the status"))?
+            }
+            _ => None,
+        }
+    }
+
+    /// Tells whether an object configures the operator of the problem: the operator lists it, or it has the
+    /// operator's name.
+    fn is_configuration_of_operator(
+        &self,
+        info: &ResourceInfo,
+        namespace: &str,
+        name: &str,
+    ) -> bool {
+        let is_kept = ["ClusterOperator", "ClusterVersion"].contains(&info.kind.as_str());
+        if self.problem.object.kind != "ClusterOperator"
+            || is_kept
+            || !is_configuration(&info.group)
+        {
+            return false;
+        }
+        // The machine-config operator lists all of its resource; what it renders, it makes of the others.
+        let is_rendered = name.starts_with("rendered-");
+        let key = |name: &str| {
+            (
+                info.group.clone(),
+                info.plural.clone(),
+                namespace.to_owned(),
+                name.to_owned(),
+            )
+        };
+        let is_related = self.related.contains(&key(name)) || self.related.contains(&key(""));
+        let operator = self.problem.object.name.replace('-', "");
+        let of_group = info.group.split('.').next().unwrap_or_default();
+        let is_like = info.kind.to_lowercase() == operator
+            || info.group.ends_with(".operator.openshift.io") && of_group == operator;
+        is_related && !is_rendered || is_like
+    }
+
+    /// Tells whether an object makes the configuration of the pool of the problem, and over how many steps.
+    fn configures_pool(
+        &self,
+        info: &ResourceInfo,
+        name: &str,
+        body: &dyn Fn() -> Option<Value>,
+    ) -> Option<u8> {
+        let (selector, own) = self.pool.as_ref()?;
+        if info.group != "machineconfiguration.openshift.io" {
+            return None;
+        }
+        match info.kind.as_str() {
+            // What the pool renders is the effect.
+            "MachineConfig" if !name.starts_with("rendered-") => {
+                let body = body()?;
+                let selected = labels(&body, "/metadata/labels")?;
+                // One with an owner was made of it.
+                let is_made = !items(&body, "/metadata/ownerReferences").is_empty();
+                selector
+                    .matches(&selected)
+                    .then_some(if is_made { 2 } else { 1 })
+            }
+            "KubeletConfig" | "ContainerRuntimeConfig" => {
+                let body = body()?;
+                let pools = body.pointer("/spec/machineConfigPoolSelector");
+                pools.and_then(match_labels)?.matches(own).then_some(1)
             }
             _ => None,
         }
@@ -621,4 +744,12 @@ impl<'a> Dependencies<'a> {
                 })
             })
     }
+}
+
+/// Tells whether the objects of a group say how an OpenShift cluster is to be.
+fn is_configuration(group: &str) -> bool {
+    matches!(
+        group,
+        "config.openshift.io" | "operator.openshift.io" | "machineconfiguration.openshift.io"
+    ) || group.ends_with(".operator.openshift.io")
 }

@@ -85,6 +85,9 @@ pub(super) fn effect(sign: SignKind, words: &str, field: ChangedField<'_>) -> f6
             _ => 0.2,
         },
         "ClusterVersion" => 0.2,
+        "MachineConfig" | "KubeletConfig" | "ContainerRuntimeConfig" | "MachineConfigPool" => {
+            pool_configuration(sign, field)
+        }
         _ => custom(sign, field),
     }
 }
@@ -111,6 +114,9 @@ fn admission(sign: SignKind, words: &str, field: ChangedField<'_>) -> f64 {
     let says = |any: &[&str]| any.iter().any(|word| words.contains(word));
     match (field.kind, sign) {
         ("ResourceQuota", SignKind::CreateFailed) if says(&["quota"]) => 1.4,
+        ("ResourceQuota", SignKind::QuotaExceeded) if field.has(&["spec.hard"]) => 1.4,
+        // Its calls may have failed from the beginning.
+        (_, SignKind::Webhook) if field.is_whole() && !field.is_deletion() => 0.7,
         ("LimitRange", SignKind::CreateFailed)
             if says(&["maximum", "minimum", "limitrange", "limit range"]) =>
         {
@@ -153,7 +159,9 @@ fn network(sign: SignKind, field: ChangedField<'_>) -> f64 {
     match (field.kind, sign) {
         ("Service", SignKind::NoEndpoints) if field.has(&["spec.selector"]) => 1.4,
         ("Service", SignKind::NoEndpoints) if field.is_whole() => 0.6,
-        ("Service", SignKind::ApiService | SignKind::CreateFailed) => 0.9,
+        ("Service", SignKind::ApiService | SignKind::CreateFailed | SignKind::Webhook) => {
+            if field.is_deletion() { 1.2 } else { 0.9 }
+        }
         ("Service", _) if field.is_deletion() => 0.7,
         ("Service", _) => 0.4,
         ("APIService", _) if field.has(&["spec.service"]) => 1.3,
@@ -164,7 +172,8 @@ fn network(sign: SignKind, field: ChangedField<'_>) -> f64 {
             | SignKind::Probe
             | SignKind::Condition
             | SignKind::JobFailed
-            | SignKind::ApiService,
+            | SignKind::ApiService
+            | SignKind::Webhook,
         ) => 0.6,
         _ => 0.1,
     }
@@ -242,7 +251,13 @@ fn workload(sign: SignKind, words: &str, field: ChangedField<'_>) -> f64 {
     if field.is_whole() {
         // A deletion takes what it served away; something new may never have worked.
         return match (field.is_deletion(), sign) {
-            (true, SignKind::NoEndpoints | SignKind::ApiService | SignKind::CreateFailed) => 1.1,
+            (
+                true,
+                SignKind::NoEndpoints
+                | SignKind::ApiService
+                | SignKind::Webhook
+                | SignKind::CreateFailed,
+            ) => 1.1,
             (true, SignKind::Condition | SignKind::DeletionStuck | SignKind::NamespaceStuck) => 0.9,
             (true, _) => 0.3,
             (false, _) => 0.5,
@@ -252,7 +267,10 @@ fn workload(sign: SignKind, words: &str, field: ChangedField<'_>) -> f64 {
         let is_zero = field.new.and_then(Value::as_i64) == Some(0);
         return match sign {
             _ if is_zero => match sign {
-                SignKind::NoEndpoints | SignKind::ApiService | SignKind::CreateFailed => 1.3,
+                SignKind::NoEndpoints
+                | SignKind::ApiService
+                | SignKind::Webhook
+                | SignKind::CreateFailed => 1.3,
                 SignKind::Condition | SignKind::DeletionStuck | SignKind::NamespaceStuck => 1.1,
                 _ => 0.3,
             },
@@ -310,7 +328,11 @@ fn data(sign: SignKind, words: &str, field: ChangedField<'_>) -> f64 {
         SignKind::ImagePull if field.kind == "Secret" => 1.1,
         SignKind::OutOfMemory => 0.6,
         SignKind::RolloutStuck | SignKind::Unavailable | SignKind::NoEndpoints => 0.7,
-        SignKind::CreateFailed | SignKind::ApiService if words.contains("x509") => 1.1,
+        SignKind::CreateFailed | SignKind::ApiService | SignKind::Webhook
+            if words.contains("x509") =>
+        {
+            1.1
+        }
         SignKind::Certificate => 0.8,
         _ => 0.1,
     }
@@ -353,11 +375,30 @@ fn node(sign: SignKind, words: &str, field: ChangedField<'_>) -> f64 {
     }
 }
 
+/// What the Nodes of a pool are configured by: a new one counts as much as a change.
+fn pool_configuration(sign: SignKind, field: ChangedField<'_>) -> f64 {
+    // A pool that is new is not configured yet.
+    let is_new_pool = field.kind == "MachineConfigPool" && field.is_whole();
+    let is_meant = (field.is_whole() || field.path.starts_with("spec")) && !is_new_pool;
+    match sign {
+        SignKind::PoolDegraded | SignKind::OperatorDegraded | SignKind::OperatorUnavailable
+            if is_meant =>
+        {
+            1.2
+        }
+        _ => custom(sign, field),
+    }
+}
+
 /// Custom resources, and built-in ones without an entry of their own.
 fn custom(sign: SignKind, field: ChangedField<'_>) -> f64 {
     let is_spec = field.path.starts_with("spec") || field.path.starts_with("data");
+    // An operator notes there what it observed.
+    if field.has(&["spec.observedConfig"]) {
+        return 0.3;
+    }
     match sign {
-        SignKind::Condition | SignKind::Certificate if is_spec => 1.2,
+        SignKind::Condition | SignKind::Certificate | SignKind::SigningRequest if is_spec => 1.2,
         SignKind::OperatorDegraded | SignKind::OperatorUnavailable | SignKind::VersionFailing
             if is_spec =>
         {

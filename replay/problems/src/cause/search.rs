@@ -1,12 +1,12 @@
 //! The search for causes: which changes are candidates, and their scores.
 
-use super::dependencies::{Dependencies, MANAGING, OWN, Relation};
+use super::dependencies::{CONFIGURATION, Dependencies, MANAGING, OWN, Relation};
 use super::effect::{ChangedField, effect};
 use crate::collect::Collected;
 use crate::lookup::read;
 use crate::problem::{Cause, Problem, ProblemObject};
 use crate::sign::SignKind;
-use kubereel_cluster::RecordMark;
+use kubereel_cluster::{ClusterHistory, ClusterUpdate, OperatorMove, RecordMark};
 use kubereel_format::{EventType, Evidence, ObjectId, ResourceInfo, Seq};
 use kubereel_history::{Change, ChangeKind, CursorStep, SteppedOver, Timeline};
 use serde_json::Value;
@@ -83,7 +83,7 @@ pub(crate) fn explain(reel: ExplainedReel<'_>, problems: &mut [Problem], most: u
     inherit(problems);
 }
 
-/// Gives a problem the causes of the problem that explains it.
+/// Gives a problem the causes of the problem that explains it, which comes before it.
 fn inherit(problems: &mut [Problem]) {
     for at in 0..problems.len() {
         let by = problems.get(at).and_then(|problem| problem.consequence_of);
@@ -105,21 +105,23 @@ fn inherit(problems: &mut [Problem]) {
     }
 }
 
-/// Ranks the change of what manages the object before the change that it made of it: the first of the two
-/// is what somebody did.
+/// Ranks the change of what manages the object before the change that it made of it, and the owner's owner
+/// before the owner: the first of them is what somebody did.
 fn raise_managers(causes: &mut [Cause]) {
     let own = causes.iter().filter(|cause| cause.via == OWN);
-    let Some((made, score)) = own.map(|cause| (cause.at, cause.score)).next() else {
+    let Some((made, mut score)) = own.map(|cause| (cause.at, cause.score)).next() else {
         return;
     };
-    for cause in causes
+    let managing = causes
         .iter_mut()
-        .filter(|cause| MANAGING.contains(&cause.via.as_str()))
-    {
-        let micros = made.at.micros_since(cause.at.at);
-        if (0..=FOLLOWS).contains(&micros) {
-            cause.score = cause.score.max(score * 1.05);
-        }
+        .filter(|cause| MANAGING.contains(&cause.via.as_str()));
+    let mut before: Vec<&mut Cause> = managing
+        .filter(|cause| (0..=FOLLOWS).contains(&made.at.micros_since(cause.at.at)))
+        .collect();
+    before.sort_by_key(|cause| std::cmp::Reverse(cause.at));
+    for cause in before {
+        score = cause.score.max(score * 1.05);
+        cause.score = score;
     }
 }
 
@@ -137,6 +139,8 @@ struct Search<'a> {
     timeline: &'a Timeline,
     problem: &'a Problem,
     dependencies: Dependencies<'a>,
+    /// How the operator of the problem came to each release.
+    moves: Vec<(ClusterUpdate, OperatorMove)>,
 }
 
 impl<'a> Search<'a> {
@@ -145,6 +149,7 @@ impl<'a> Search<'a> {
             timeline: reel.timeline,
             problem,
             dependencies: Dependencies::of(reel, problem),
+            moves: moves(reel.timeline, problem),
         }
     }
 
@@ -330,14 +335,24 @@ impl<'a> Search<'a> {
                 "Budget",
                 "Webhook",
                 "PolicyBinding",
+                // New configurations of Nodes are new objects.
+                "MachineConfig",
+                "KubeletConfig",
+                "ContainerRuntimeConfig",
             ]
             .iter()
             .any(|part| kind.contains(part));
             effect *= if is_restriction { 1.0 } else { 0.4 };
         }
         let closeness = 1.0 / (1.0 + 0.3 * f64::from(relation.distance));
+        // Nobody configures an operator that is well without meaning something.
+        if relation.via == CONFIGURATION && cause.field.starts_with("spec") {
+            effect *= 1.3;
+        }
         let secs = self.problem.from.at.micros_since(cause.at.at) / 1_000_000;
         let in_time = match secs {
+            // A request has its effect when its turn comes.
+            _ if self.is_rolled_out(&cause) => 1.0,
             ..=15 => 1.0,
             16..=60 => 0.95,
             61..=300 => 0.85,
@@ -355,6 +370,30 @@ impl<'a> Search<'a> {
         cause.score = 100.0 * effect * closeness * in_time * named;
         cause
     }
+}
+
+impl Search<'_> {
+    /// Tells whether a change asked for the release that the operator of the problem was going to when it
+    /// was first not well.
+    fn is_rolled_out(&self, cause: &Cause) -> bool {
+        let mut moves = self.moves.iter();
+        cause.object.kind == "ClusterVersion"
+            && moves.any(|(update, found)| {
+                let mut asked = update.requests.iter();
+                asked.any(|request| request.asked.seq == cause.at.seq)
+                    && found.is_under_way(self.problem.from)
+            })
+    }
+}
+
+/// Follows the operator of a problem; a damaged reel does not tell.
+fn moves(timeline: &Timeline, problem: &Problem) -> Vec<(ClusterUpdate, OperatorMove)> {
+    if problem.object.kind != "ClusterOperator" {
+        return Vec::new();
+    }
+    let history = ClusterHistory::of(timeline);
+    let moves = history.operator_moves(&problem.object.name, timeline.last_cut());
+    moves.unwrap_or_default()
 }
 
 /// Tells whether a change is one that somebody meant: a status and its bookkeeping follow from it.

@@ -1,48 +1,11 @@
-//! Objects of any kind, custom ones included: what their conditions mean by the words that the API
-//! conventions and the known controllers use for them. A type that is not known is not interpreted.
+//! Objects of any kind, custom ones included: what is wrong by their conditions. A type whose meaning is not
+//! known is not interpreted.
 
 use super::Reading;
 use crate::sign::{Sign, SignKind, is_true, number};
-use kubereel_cluster::StatusCondition;
+use kubereel_cluster::{StateHealth, StatusCondition};
 use serde_json::Value;
 
-/// True is well; words that end like this one are too.
-const NORMAL_TRUE: [&str; 17] = [
-    "Ready",
-    "Available",
-    "Healthy",
-    "Synced",
-    "Reconciled",
-    "Succeeded",
-    "Established",
-    "NamesAccepted",
-    "Programmed",
-    "ResolvedRefs",
-    "Released",
-    "ArtifactInStorage",
-    "Resolved",
-    "Installed",
-    "Valid",
-    "Admitted",
-    "ReconcileSuccess",
-];
-/// True is bad; words that end like this one are too.
-const ABNORMAL_TRUE: [&str; 14] = [
-    "Degraded",
-    "Failing",
-    "Failed",
-    "Failure",
-    "Error",
-    "Stalled",
-    "Invalid",
-    "NotReady",
-    "Unhealthy",
-    "Conflicted",
-    "ResolutionFailed",
-    "FetchFailed",
-    "NonStructuralSchema",
-    "Pressure",
-];
 /// Parts of reasons that say that something failed, and does not just take its time.
 const FAILING: [&str; 15] = [
     "Fail",
@@ -67,10 +30,6 @@ fn is_failing_text(reason: &str) -> bool {
     FAILING.iter().any(|part| reason.contains(part))
 }
 
-fn is_like(kind: &str, words: &[&str]) -> bool {
-    words.iter().any(|word| kind.ends_with(word))
-}
-
 pub(super) fn read(object: &Value) -> Reading {
     let mut reading = Reading::default();
     if is_true(object, "/spec/suspend") || is_true(object, "/spec/paused") {
@@ -90,15 +49,9 @@ pub(super) fn read(object: &Value) -> Reading {
         if is_old(number(item, "/observedGeneration")) {
             continue;
         }
-        let is_normal_true = is_like(condition.kind, &NORMAL_TRUE);
-        // `NotReady` ends like `Ready`.
-        let is_abnormal_true = is_like(condition.kind, &ABNORMAL_TRUE);
-        let is_bad = match condition.status {
-            "True" => is_abnormal_true,
-            "False" => is_normal_true && !is_abnormal_true,
-            _ => false,
-        };
-        if is_bad {
+        let health = condition.usual_health();
+        reading.is_well |= health == Some(StateHealth::Good) && condition.is("True");
+        if health == Some(StateHealth::Bad) {
             let mut sign = Sign::new(SignKind::Condition, condition.reason, condition.message)
                 .of_part(condition.kind)
                 .since(condition.since());
@@ -111,10 +64,8 @@ pub(super) fn read(object: &Value) -> Reading {
                 condition.kind.clone_into(&mut sign.reason);
             }
             sign.is_failure = is_failing_text(condition.reason)
-                || is_abnormal_true && condition.kind != "NotReady";
+                || condition.is_abnormal_true() && condition.kind != "NotReady";
             reading.signs.push(sign);
-        } else if condition.is("True") && is_normal_true && !is_abnormal_true {
-            reading.is_well = true;
         }
     }
     reading.is_well &= reading.signs.is_empty();

@@ -1,7 +1,8 @@
 //! Which function reads which kind.
 
-use super::{condition, node, openshift, pod, resource, workload};
+use super::{condition, pod, resource, state, workload};
 use crate::sign::{Sign, text};
+use kubereel_cluster::StateKind;
 use kubereel_format::ResourceInfo;
 use serde_json::Value;
 
@@ -16,6 +17,7 @@ pub(crate) struct Reading {
 
 /// The fields that every object is read for.
 const EVERY: &[&str] = &[
+    "metadata.creationTimestamp",
     "metadata.deletionTimestamp",
     "metadata.deletionGracePeriodSeconds",
     "metadata.finalizers",
@@ -36,11 +38,11 @@ const EVERY: &[&str] = &[
 pub(crate) fn paths(info: &ResourceInfo) -> impl Iterator<Item = &'static str> {
     let own: &'static [&'static str] = match (info.group.as_str(), info.plural.as_str()) {
         ("", "pods") => pod::PATHS,
-        ("", "nodes") => node::PATHS,
+        ("", "nodes") | ("config.openshift.io", _) => state::PATHS,
         ("apps", "deployments" | "replicasets" | "statefulsets" | "daemonsets")
+        | ("", "replicationcontrollers")
         | ("batch", "jobs")
         | ("autoscaling", "horizontalpodautoscalers") => workload::PATHS,
-        ("config.openshift.io", _) => openshift::PATHS,
         _ => resource::PATHS,
     };
     EVERY.iter().chain(own).copied()
@@ -52,26 +54,27 @@ pub(crate) fn read(info: &ResourceInfo, object: &Value) -> Reading {
     match (info.group.as_str(), info.plural.as_str()) {
         ("", "pods") => pod::read(object),
         // What is being deleted is not well, and need not be.
-        _ if is_deleted => resource::deletion(info, object),
-        ("", "nodes") => node::read(object),
+        ("", "namespaces") if is_deleted => resource::namespace_deletion(object),
+        _ if is_deleted => resource::deletion(object),
         ("apps", "deployments") => workload::deployment(object),
-        ("apps", "replicasets") => workload::replica_set(object),
+        ("apps", "replicasets") | ("", "replicationcontrollers") => workload::replica_set(object),
         ("apps", "statefulsets") => workload::stateful_set(object),
         ("apps", "daemonsets") => workload::daemon_set(object),
         ("batch", "jobs") => workload::job(object),
         ("autoscaling", "horizontalpodautoscalers") => workload::autoscaler(object),
         ("", "persistentvolumeclaims") => resource::claim(object),
         ("", "persistentvolumes") => resource::volume(object),
+        ("", "resourcequotas") => resource::quota(object),
+        ("certificates.k8s.io", "certificatesigningrequests") => resource::signing_request(object),
         ("storage.k8s.io", "volumeattachments") => resource::attachment(object),
         ("apiregistration.k8s.io", "apiservices") => resource::api_service(object),
-        ("config.openshift.io", "clusteroperators") => openshift::operator(object),
-        ("config.openshift.io", "clusterversions") => openshift::version(object),
-        ("machineconfiguration.openshift.io", "machineconfigpools") => openshift::pool(object),
-        ("cert-manager.io", "certificates") => resource::certificate(object),
         // The finer conditions of an operator make the conditions of its ClusterOperator.
         ("operator.openshift.io", _) => Reading::default(),
         (group, plural) if is_without_verdict(group, plural) => Reading::default(),
-        _ => condition::read(object),
+        (group, plural) => match StateKind::of(group, plural) {
+            Some(kind) => state::read(kind, object),
+            None => condition::read(object),
+        },
     }
 }
 
@@ -80,12 +83,6 @@ pub(crate) fn read(info: &ResourceInfo, object: &Value) -> Reading {
 fn is_without_verdict(group: &str, plural: &str) -> bool {
     match group {
         "" => ["namespaces", "services", "events", "componentstatuses"].contains(&plural),
-        group => [
-            "policy",
-            "flowcontrol.apiserver.k8s.io",
-            "events.k8s.io",
-            "certificates.k8s.io",
-        ]
-        .contains(&group),
+        group => ["policy", "flowcontrol.apiserver.k8s.io", "events.k8s.io"].contains(&group),
     }
 }

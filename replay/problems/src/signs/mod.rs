@@ -2,10 +2,10 @@
 
 mod condition;
 mod kinds;
-mod node;
-mod openshift;
 mod pod;
 mod resource;
+mod state;
 mod workload;
 
 pub(crate) use kinds::{Reading, paths, read};
+pub(crate) use resource::FULL;

@@ -2,7 +2,7 @@
 
 use super::Reading;
 use crate::sign::{Sign, SignKind, items, number, text};
-use kubereel_cluster::StatusCondition;
+use kubereel_cluster::{PodStage, StatusCondition, WaitingTrouble};
 use kubereel_history::timetext;
 use serde_json::Value;
 
@@ -21,22 +21,6 @@ pub(super) const PATHS: &[&str] = &[
     "status.initContainerStatuses",
 ];
 
-const IMAGE: [&str; 7] = [
-    "ErrImagePull",
-    "ImagePullBackOff",
-    "ErrImageNeverPull",
-    "InvalidImageName",
-    "ImageInspectError",
-    "RegistryUnavailable",
-    "SignatureValidationFailed",
-];
-const CONFIG: [&str; 2] = ["CreateContainerConfigError", "CreateContainerError"];
-const START: [&str; 4] = [
-    "RunContainerError",
-    "PreCreateHookError",
-    "PreStartHookError",
-    "PostStartHookError",
-];
 /// How the kubelet names Pods that it does not admit.
 const REJECTED: [&str; 9] = [
     "Evicted",
@@ -50,33 +34,21 @@ const REJECTED: [&str; 9] = [
     "NodeShutdown",
 ];
 
-/// Tells whether a Pod runs with all containers ready.
-fn is_running_well(pod: &Value) -> bool {
-    let containers = items(pod, "/status/containerStatuses");
-    text(pod, "/status/phase") == "Running"
-        && !containers.is_empty()
-        && containers
-            .iter()
-            .all(|one| crate::sign::is_true(one, "/ready"))
-}
-
 pub(super) fn read(pod: &Value) -> Reading {
-    let phase = text(pod, "/status/phase");
+    let stage = PodStage::of(pod);
     let mut reading = Reading {
-        is_well: is_running_well(pod) || phase == "Succeeded",
+        is_well: stage.is_well(),
         ..Reading::default()
     };
-    let deleted = text(pod, "/metadata/deletionTimestamp");
-    if !deleted.is_empty() {
-        if phase != "Failed" && phase != "Succeeded" {
-            reading.signs.push(terminating(pod, deleted));
+    match stage {
+        PodStage::Terminating => {
+            let is_over = ["Failed", "Succeeded"].contains(&text(pod, "/status/phase"));
+            reading.signs.extend((!is_over).then(|| terminating(pod)));
+            return reading;
         }
-        return reading;
-    }
-    match phase {
-        "Succeeded" => return reading,
-        "Failed" => {
-            let mut sign = failed(pod);
+        PodStage::Succeeded => return reading,
+        PodStage::Failed(reason) => {
+            let mut sign = failed(pod, reason);
             sign.is_final = true;
             reading.signs.push(sign);
             return reading;
@@ -87,17 +59,20 @@ pub(super) fn read(pod: &Value) -> Reading {
     for status in lists.iter().flat_map(|list| items(pod, list)) {
         reading.signs.extend(container(pod, status));
     }
-    if !reading.signs.is_empty() {
-        return reading;
-    }
-    reading.signs.extend(not_started(pod, phase));
-    if phase == "Running" {
-        reading.signs.extend(not_ready(pod));
+    if reading.signs.is_empty() {
+        reading.signs.extend(match stage {
+            PodStage::Unschedulable(condition) => unschedulable(pod, &condition),
+            PodStage::Pending => Some(not_started(pod)),
+            // A readiness gate may be open while all containers are ready.
+            PodStage::Ready | PodStage::NotReady => not_ready(pod),
+            _ => None,
+        });
     }
     reading
 }
 
-fn terminating(pod: &Value, deleted: &str) -> Sign {
+fn terminating(pod: &Value) -> Sign {
+    let deleted = text(pod, "/metadata/deletionTimestamp");
     let finalizers = finalizers(pod);
     let message = if finalizers.is_empty() {
         "its containers do not end".to_owned()
@@ -114,8 +89,8 @@ pub(super) fn finalizers(object: &Value) -> String {
     all.join(", ")
 }
 
-fn failed(pod: &Value) -> Sign {
-    let (reason, message) = (text(pod, "/status/reason"), text(pod, "/status/message"));
+fn failed(pod: &Value, reason: &str) -> Sign {
+    let message = text(pod, "/status/message");
     if REJECTED.contains(&reason) || message.starts_with("Pod was rejected") {
         return Sign::new(SignKind::Evicted, reason, message);
     }
@@ -135,28 +110,21 @@ fn container(pod: &Value, status: &Value) -> Option<Sign> {
     let name = text(status, "/name");
     let waiting = text(status, "/state/waiting/reason");
     let words = text(status, "/state/waiting/message");
-    let waits = |kind| Some(Sign::new(kind, waiting, words).of_part(name));
-    if IMAGE.contains(&waiting) {
-        return waits(SignKind::ImagePull);
-    }
-    if CONFIG.contains(&waiting) {
-        return waits(SignKind::ContainerConfig);
-    }
-    if START.contains(&waiting) {
-        return waits(SignKind::ContainerStart);
-    }
+    let waits = |kind| Sign::new(kind, waiting, words).of_part(name);
     let last = status.pointer("/lastState/terminated");
-    if waiting == "CrashLoopBackOff" {
-        return Some(match last {
-            Some(last) => {
-                let mut sign = exit(pod, status, last);
-                if sign.kind == SignKind::ContainerExit {
-                    waiting.clone_into(&mut sign.reason);
-                }
-                sign
+    match (WaitingTrouble::of(waiting), last) {
+        (Some(WaitingTrouble::Image), _) => return Some(waits(SignKind::ImagePull)),
+        (Some(WaitingTrouble::Config), _) => return Some(waits(SignKind::ContainerConfig)),
+        (Some(WaitingTrouble::Start), _) => return Some(waits(SignKind::ContainerStart)),
+        (Some(WaitingTrouble::CrashLoop), Some(last)) => {
+            let mut sign = exit(pod, status, last);
+            if sign.kind == SignKind::ContainerExit {
+                waiting.clone_into(&mut sign.reason);
             }
-            None => Sign::new(SignKind::ContainerExit, waiting, words).of_part(name),
-        });
+            return Some(sign);
+        }
+        (Some(WaitingTrouble::CrashLoop), None) => return Some(waits(SignKind::ContainerExit)),
+        (None, _) => {}
     }
     if let Some(ended) = status.pointer("/state/terminated") {
         return (number(ended, "/exitCode") != Some(0)).then(|| exit(pod, status, ended));
@@ -198,37 +166,30 @@ fn exit(pod: &Value, status: &Value, ended: &Value) -> Sign {
         .since(timetext::parsed(text(ended, "/finishedAt")))
 }
 
+/// Reads why the scheduler has no Node; one that others make room for has to wait.
+fn unschedulable(pod: &Value, condition: &StatusCondition<'_>) -> Option<Sign> {
+    text(pod, "/status/nominatedNodeName").is_empty().then(|| {
+        Sign::new(SignKind::Unschedulable, condition.reason, condition.message)
+            .since(condition.since())
+    })
+}
+
 /// Reads why a Pod has not started.
-fn not_started(pod: &Value, phase: &str) -> Option<Sign> {
-    if phase != "Pending" && !phase.is_empty() {
-        return None;
-    }
-    let scheduled = StatusCondition::all(pod).find(|one| one.kind == "PodScheduled");
-    if let Some(condition) = scheduled.filter(|one| one.is("False")) {
-        let is_normal = condition.reason == "SchedulingGated"
-            || !text(pod, "/status/nominatedNodeName").is_empty();
-        return (!is_normal).then(|| {
-            Sign::new(SignKind::Unschedulable, condition.reason, condition.message)
-                .since(condition.since())
-        });
-    }
+fn not_started(pod: &Value) -> Sign {
     if text(pod, "/spec/nodeName").is_empty() {
-        return Some(Sign::new(
-            SignKind::PodPending,
-            "NotScheduled",
-            "no scheduler has looked at it",
-        ));
+        let words = "no scheduler has looked at it";
+        return Sign::new(SignKind::PodPending, "NotScheduled", words);
     }
     let init = items(pod, "/status/initContainerStatuses").iter();
     let mut running = init.filter(|one| one.pointer("/state/running").is_some());
     if let Some(one) = running.next() {
         let words = format!("waits for init container {}", text(one, "/name"));
-        return Some(Sign::new(SignKind::PodPending, "PodInitializing", &words));
+        return Sign::new(SignKind::PodPending, "PodInitializing", &words);
     }
     let all = items(pod, "/status/containerStatuses").iter();
     let mut waits = all.map(|one| text(one, "/state/waiting/reason"));
     let why = waits.find(|why| !why.is_empty()).unwrap_or("Pending");
-    Some(Sign::new(SignKind::PodPending, why, ""))
+    Sign::new(SignKind::PodPending, why, "")
 }
 
 /// Reads why a running Pod is not ready.

@@ -4,7 +4,7 @@ use super::Reading;
 use super::pod::finalizers;
 use crate::sign::{Sign, SignKind, text};
 use kubereel_cluster::StatusCondition;
-use kubereel_format::ResourceInfo;
+use kubereel_format::RecordedAt;
 use kubereel_history::timetext;
 use serde_json::Value;
 
@@ -14,9 +14,15 @@ pub(super) const PATHS: &[&str] = &[
     "status.message",
     "status.attached",
     "status.attachError",
-    "status.notAfter",
-    "status.renewalTime",
+    "status.detachError",
+    "status.hard",
+    "status.used",
+    "status.certificate",
+    "spec.signerName",
 ];
+
+/// The part of the sign of a quota of which nothing is left.
+pub(crate) const FULL: &str = "full";
 
 fn only(sign: Sign) -> Reading {
     Reading {
@@ -25,23 +31,28 @@ fn only(sign: Sign) -> Reading {
     }
 }
 
+fn deleted_at(object: &Value) -> Option<RecordedAt> {
+    timetext::parsed(text(object, "/metadata/deletionTimestamp"))
+}
+
+/// Reads a namespace that is being deleted: its conditions say what is left in it.
+pub(super) fn namespace_deletion(object: &Value) -> Reading {
+    let remaining: Vec<&str> = StatusCondition::all(object)
+        .filter(|one| one.is("True"))
+        .map(|one| one.message)
+        .collect();
+    let sign = Sign::new(SignKind::NamespaceStuck, "", &remaining.join("; "));
+    only(sign.since(deleted_at(object)))
+}
+
 /// Reads what is being deleted and is still there.
-pub(super) fn deletion(info: &ResourceInfo, object: &Value) -> Reading {
-    let since = timetext::parsed(text(object, "/metadata/deletionTimestamp"));
-    if info.group.is_empty() && info.plural == "namespaces" {
-        let remaining: Vec<&str> = StatusCondition::all(object)
-            .filter(|one| one.is("True"))
-            .map(|one| one.message)
-            .collect();
-        let sign = Sign::new(SignKind::NamespaceStuck, "", &remaining.join("; "));
-        return only(sign.since(since));
-    }
+pub(super) fn deletion(object: &Value) -> Reading {
     let names = finalizers(object);
     if names.is_empty() {
         return Reading::default();
     }
     let message = format!("deleted, and held by finalizers: {names}");
-    only(Sign::new(SignKind::DeletionStuck, "", &message).since(since))
+    only(Sign::new(SignKind::DeletionStuck, "", &message).since(deleted_at(object)))
 }
 
 pub(super) fn claim(object: &Value) -> Reading {
@@ -79,9 +90,19 @@ pub(super) fn volume(object: &Value) -> Reading {
 }
 
 pub(super) fn attachment(object: &Value) -> Reading {
-    match text(object, "/status/attachError/message") {
-        "" => Reading::default(),
-        message => only(Sign::new(SignKind::Volume, "AttachError", message)),
+    let errors = [
+        ("AttachError", "attachError"),
+        ("DetachError", "detachError"),
+    ];
+    let signs = errors.iter().filter_map(|(reason, field)| {
+        match text(object, &format!("/status/{field}/message")) {
+            "" => None,
+            message => Some(Sign::new(SignKind::Volume, reason, message)),
+        }
+    });
+    Reading {
+        signs: signs.collect(),
+        is_well: false,
     }
 }
 
@@ -100,7 +121,150 @@ pub(super) fn api_service(object: &Value) -> Reading {
     }
 }
 
-/// Reads a certificate of cert-manager: its conditions; the collector compares its end with the time.
-pub(super) fn certificate(object: &Value) -> Reading {
-    super::condition::read(object)
+/// Reads a quota: more is used than is allowed, or all of it. One that allows nothing forbids, and is not
+/// used up.
+pub(super) fn quota(object: &Value) -> Reading {
+    let hard = object.pointer("/status/hard").and_then(Value::as_object);
+    let mut exceeded: Vec<String> = Vec::new();
+    let mut full: Vec<String> = Vec::new();
+    for (name, hard) in hard.into_iter().flatten() {
+        let used = object
+            .pointer("/status/used")
+            .and_then(|used| used.get(name));
+        let (Some(hard), Some(used)) = (hard.as_str(), used.and_then(Value::as_str)) else {
+            continue;
+        };
+        let (Some(most), Some(now)) = (quantity(hard), quantity(used)) else {
+            continue;
+        };
+        let words = format!("{name}: {used} of {hard} used");
+        // Quantities have at most nine digits behind the point.
+        if now > most + 1e-9 {
+            exceeded.push(words);
+        } else if most > 0.0 && (now - most).abs() <= 1e-9 {
+            full.push(words);
+        }
+    }
+    let sign = |reason, of: Vec<String>| Sign::new(SignKind::QuotaExceeded, reason, &of.join(", "));
+    let mut reading = Reading {
+        is_well: exceeded.is_empty() && full.is_empty(),
+        ..Reading::default()
+    };
+    if !exceeded.is_empty() {
+        reading.signs.push(sign("QuotaExceeded", exceeded));
+    } else if !full.is_empty() {
+        reading.signs.push(sign("QuotaUsedUp", full).of_part(FULL));
+    }
+    reading
+}
+
+/// Reads a quantity as the API writes it: `1500m`, `2Gi`, `1e3`.
+fn quantity(text: &str) -> Option<f64> {
+    const SUFFIXES: [(&str, f64); 15] = [
+        ("Ki", 1024.0),
+        ("Mi", 1_048_576.0),
+        ("Gi", 1_073_741_824.0),
+        ("Ti", 1_099_511_627_776.0),
+        ("Pi", 1_125_899_906_842_624.0),
+        ("Ei", 1_152_921_504_606_846_976.0),
+        ("n", 1e-9),
+        ("u", 1e-6),
+        ("m", 1e-3),
+        ("k", 1e3),
+        ("M", 1e6),
+        ("G", 1e9),
+        ("T", 1e12),
+        ("P", 1e15),
+        ("E", 1e18),
+    ];
+    let mut suffixes = SUFFIXES.into_iter();
+    let found = suffixes.find_map(|(suffix, factor)| Some((text.strip_suffix(suffix)?, factor)));
+    let (number, factor) = found.unwrap_or((text, 1.0));
+    let number: f64 = number.parse().ok()?;
+    number.is_finite().then_some(number * factor)
+}
+
+/// Reads a request for a certificate: nobody decides about it, or its signer does not answer.
+pub(super) fn signing_request(object: &Value) -> Reading {
+    let signer = text(object, "/spec/signerName");
+    let since = timetext::parsed(text(object, "/metadata/creationTimestamp"));
+    let is = |kind: &str| StatusCondition::all(object).find(|one| one.kind == kind);
+    let sign = |reason: &str, message: &str| {
+        only(
+            Sign::new(SignKind::SigningRequest, reason, message)
+                .of_part(signer)
+                .since(since),
+        )
+    };
+    if is("Denied").is_some() || !text(object, "/status/certificate").is_empty() {
+        return Reading {
+            is_well: true,
+            ..Reading::default()
+        };
+    }
+    if let Some(failed) = is("Failed") {
+        return sign("SigningFailed", failed.message);
+    }
+    match is("Approved") {
+        Some(_) => sign(
+            "NotSigned",
+            &format!("approved, and {signer} does not sign it"),
+        ),
+        None => sign("", &format!("nobody approves it; it is for {signer}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_quota_is_exceeded_by_more_and_used_up_by_as_much() {
+        let of = |hard: &str, used: &str| {
+            let object = json!({"status": {"hard": {"cpu": hard}, "used": {"cpu": used}}});
+            let signs = quota(&object).signs.into_iter();
+            signs.map(|sign| sign.reason).collect::<Vec<_>>()
+        };
+        assert!(of("2", "1999m").is_empty());
+        assert_eq!(of("2", "2000m"), ["QuotaUsedUp"]);
+        assert_eq!(of("1Gi", "1025Mi"), ["QuotaExceeded"]);
+        // It forbids, and what is there came before it.
+        assert!(of("0", "0").is_empty());
+        assert_eq!(of("0", "1"), ["QuotaExceeded"]);
+        assert!(of("much", "1").is_empty());
+    }
+
+    #[test]
+    fn a_signing_request_waits_until_it_is_decided_and_signed() {
+        let of = |status: Value| {
+            let object =
+                json!({"spec": {"signerName": "kubernetes.io/kubelet-serving"}, "status": status});
+            let signs = signing_request(&object).signs.into_iter();
+            signs.map(|sign| sign.reason).collect::<Vec<_>>()
+        };
+        let decided = |kind: &str| json!([{"type": kind, "status": "True"}]);
+        assert_eq!(of(json!({})), ["SigningRequestPending"]);
+        assert_eq!(
+            of(json!({"conditions": decided("Approved")})),
+            ["NotSigned"]
+        );
+        assert!(of(json!({"conditions": decided("Denied")})).is_empty());
+        let signed = json!({"conditions": decided("Approved"), "certificate": "LS0t"});
+        assert!(of(signed).is_empty());
+    }
+
+    #[test]
+    fn an_object_that_is_held_names_its_finalizers() {
+        let mut object = json!({"metadata": {"deletionTimestamp": "2026-11-23T10:00:00Z"}});
+        assert!(deletion(&object).signs.is_empty());
+        object["metadata"]["finalizers"] = json!(["service.kubernetes.io/load-balancer-cleanup"]);
+        let signs = deletion(&object).signs;
+        assert!(
+            signs
+                .iter()
+                .all(|sign| sign.message.ends_with("load-balancer-cleanup"))
+        );
+        assert_eq!(signs.len(), 1);
+    }
 }

@@ -1,7 +1,7 @@
 //! Workloads: what Deployments, `ReplicaSets`, `StatefulSets`, `DaemonSets`, Jobs and autoscalers say.
 
 use super::Reading;
-use crate::sign::{Sign, SignKind, is_true, number, text};
+use crate::sign::{Sign, SignKind, is_true, items, number, text};
 use kubereel_cluster::StatusCondition;
 use serde_json::Value;
 
@@ -76,14 +76,26 @@ pub(super) fn deployment(object: &Value) -> Reading {
     reading
 }
 
+/// Reads a `ReplicaSet` or `ReplicationController`. How many replicas one of a Deployment has, the Deployment
+/// tells.
 pub(super) fn replica_set(object: &Value) -> Reading {
     let refused = condition(object, "ReplicaFailure", "True");
+    let refused = refused.map(|refused| of_condition(SignKind::CreateFailed, &refused));
+    let mut owners = items(object, "/metadata/ownerReferences").iter();
+    let is_of_deployment =
+        owners.any(|owner| ["Deployment", "DeploymentConfig"].contains(&text(owner, "/kind")));
+    if is_of_deployment {
+        return Reading {
+            is_well: false,
+            signs: refused.into_iter().collect(),
+        };
+    }
+    let wanted = number(object, "/spec/replicas").unwrap_or(1);
+    let there = number(object, "/status/availableReplicas").unwrap_or(0);
+    let missing = missing(wanted, there, "replicas are available").filter(|_| is_observed(object));
     Reading {
-        is_well: false,
-        signs: refused
-            .map(|refused| of_condition(SignKind::CreateFailed, &refused))
-            .into_iter()
-            .collect(),
+        is_well: there >= wanted,
+        signs: refused.into_iter().chain(missing).collect(),
     }
 }
 
@@ -163,6 +175,18 @@ mod tests {
         let paused = json!({"spec": {"replicas": 2, "paused": true}, "status": {}});
         assert!(deployment(&none).signs.is_empty());
         assert!(deployment(&paused).signs.is_empty());
+    }
+
+    #[test]
+    fn a_replica_set_without_a_deployment_must_have_its_replicas() {
+        let mut object = json!({"spec": {"replicas": 2}, "status": {"availableReplicas": 1}});
+        let of = |object: &Value| -> Vec<String> {
+            let signs = replica_set(object).signs.into_iter();
+            signs.map(|sign| sign.message).collect()
+        };
+        assert_eq!(of(&object), ["1 of 2 replicas are available"]);
+        object["metadata"] = json!({"ownerReferences": [{"kind": "Deployment", "name": "web"}]});
+        assert!(of(&object).is_empty());
     }
 
     #[test]

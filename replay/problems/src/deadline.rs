@@ -1,0 +1,329 @@
+//! Deadlines: what becomes wrong by the passing of time alone, while the object stays as it is. A `CronJob`
+//! that does not run when it is due; a certificate that expires.
+//!
+//! That a deadline passed is only claimed where a later moment was observed: the end of a recording and
+//! times without a watch prove nothing.
+
+use crate::schedule::CronSchedule;
+use crate::sign::{Sign, SignKind, is_true, items, text};
+use crate::span::between;
+use jiff::tz::TimeZone;
+use kubereel_format::{RecordedAt, ResourceId, ResourceInfo};
+use kubereel_history::{Timeline, timetext};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// A run that begins this late was not missed: a controller manager that took over, clocks that differ.
+const LATE_RUN: Duration = Duration::from_mins(2);
+/// A certificate that lives no longer than this is about to expire.
+const EXPIRING: Duration = Duration::from_hours(24);
+/// Of one that lives shortly, this part of its life must be left: those of OpenShift are renewed after four
+/// fifths of it.
+const EXPIRING_PART: u32 = 10;
+/// A certificate that is to be renewed may be so this long after its time.
+const LATE_RENEWAL: Duration = Duration::from_hours(1);
+
+/// What is asked of the objects that have deadlines, besides what their signs need.
+pub(crate) const PATHS: &[&str] = &[
+    "metadata.annotations",
+    "metadata.creationTimestamp",
+    "spec.schedule",
+    "spec.timeZone",
+    "spec.concurrencyPolicy",
+    "status.lastScheduleTime",
+    "status.active",
+    "status.notBefore",
+    "status.notAfter",
+    "status.renewalTime",
+    "status.certificatesExpiryDate",
+];
+
+/// A sign that an object shows from a time on, if it stays as it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Deadline {
+    /// When the sign begins.
+    pub(crate) from: RecordedAt,
+    /// When it is proven, if the object is still the same then.
+    proven: RecordedAt,
+    pub(crate) sign: Sign,
+    /// What it was computed of: another schedule is another deadline.
+    basis: String,
+}
+
+/// Tells whether objects of a resource have deadlines.
+pub(crate) fn is_kept(info: &ResourceInfo) -> bool {
+    matches!(
+        (info.group.as_str(), info.plural.as_str()),
+        ("batch", "cronjobs")
+            | ("cert-manager.io", "certificates")
+            | ("cluster.x-k8s.io", "machines")
+            | ("", "secrets" | "configmaps")
+    )
+}
+
+impl Deadline {
+    /// Reads the deadline of a version that came at a time; `before` is that of the version before it.
+    pub(crate) fn of(
+        info: &ResourceInfo,
+        object: &Value,
+        at: RecordedAt,
+        before: Option<&Self>,
+    ) -> Option<Self> {
+        if !text(object, "/metadata/deletionTimestamp").is_empty() {
+            return None;
+        }
+        match (info.group.as_str(), info.plural.as_str()) {
+            ("batch", "cronjobs") => run(object, at, before),
+            _ => expiry(object),
+        }
+    }
+
+    /// Tells whether it has passed at a time that was observed.
+    pub(crate) fn has_passed(&self, at: RecordedAt) -> bool {
+        self.proven <= at
+    }
+}
+
+/// Reads when the next run of a `CronJob` is missed.
+fn run(object: &Value, at: RecordedAt, before: Option<&Deadline>) -> Option<Deadline> {
+    let waits = text(object, "/spec/concurrencyPolicy") == "Forbid"
+        && !items(object, "/status/active").is_empty();
+    if is_true(object, "/spec/suspend") || waits {
+        return None;
+    }
+    let (written, zone_name) = (
+        text(object, "/spec/schedule"),
+        text(object, "/spec/timeZone"),
+    );
+    let schedule = CronSchedule::parse(written)?;
+    let last = timetext::parsed(text(object, "/status/lastScheduleTime"));
+    let zone = match zone_name {
+        // It is that of the controller manager: UTC, if the last run was due then.
+        "" => {
+            let is_utc = last.map_or_else(
+                || schedule.is_same_everywhere(),
+                |last| schedule.is_due(&TimeZone::UTC, last),
+            );
+            is_utc.then_some(TimeZone::UTC)?
+        }
+        name => TimeZone::get(name).ok()?,
+    };
+    let basis = format!("{written} {zone_name}");
+    // A run that was due before this version is still due, if no run came.
+    let waited =
+        before.filter(|before| before.basis == basis && last.is_none_or(|last| last < before.from));
+    let due = match waited {
+        Some(before) => before.from,
+        None => schedule.next_after(&zone, last.map_or(at, |last| last.max(at)))?,
+    };
+    let ran = last.map_or_else(
+        || "it never ran".to_owned(),
+        |last| format!("its last run was that of {}", timetext::rfc3339_secs(last)),
+    );
+    let in_zone = if zone_name.is_empty() {
+        String::new()
+    } else {
+        format!(" in {zone_name}")
+    };
+    let message = format!(
+        "the run of {} ({written}{in_zone}) did not begin; {ran}",
+        timetext::rfc3339_secs(due)
+    );
+    Some(Deadline {
+        from: due,
+        proven: later(due, LATE_RUN),
+        sign: Sign::new(SignKind::RunMissed, "", &message),
+        basis,
+    })
+}
+
+/// When a certificate ends, by the object that says it.
+#[derive(Clone, Copy, Debug)]
+struct CertificateTimes<'a> {
+    begin: &'a str,
+    renewal: &'a str,
+    end: &'a str,
+}
+
+impl<'a> CertificateTimes<'a> {
+    fn of(object: &'a Value) -> Option<Self> {
+        let noted = |name: &str| {
+            let annotations = object.pointer("/metadata/annotations")?;
+            annotations.get(name).and_then(Value::as_str)
+        };
+        let given = |end| Self {
+            begin: noted("auth.openshift.io/certificate-not-before").unwrap_or_default(),
+            renewal: "",
+            end,
+        };
+        match text(object, "/status/notAfter") {
+            "" => noted("auth.openshift.io/certificate-not-after")
+                .or_else(|| noted("service.beta.openshift.io/expiry"))
+                .or_else(|| object.pointer("/status/certificatesExpiryDate")?.as_str())
+                .map(given),
+            end => Some(Self {
+                begin: text(object, "/status/notBefore"),
+                renewal: text(object, "/status/renewalTime"),
+                end,
+            }),
+        }
+    }
+}
+
+/// Reads when a certificate is about to expire and not renewed.
+fn expiry(object: &Value) -> Option<Deadline> {
+    // A copy for one revision of a static Pod is never renewed.
+    let mut owners = items(object, "/metadata/ownerReferences").iter();
+    if owners.any(|owner| text(owner, "/kind") == "ConfigMap") {
+        return None;
+    }
+    let times = CertificateTimes::of(object)?;
+    let end = timetext::parsed(times.end)?;
+    let soon = match timetext::parsed(times.begin) {
+        Some(begin) => EXPIRING.min(between(begin, end) / EXPIRING_PART),
+        None => EXPIRING,
+    };
+    let mut from = earlier(end, soon);
+    if let Some(renewal) = timetext::parsed(times.renewal) {
+        let patience = LATE_RENEWAL.min(between(renewal, end) / 2);
+        from = from.max(later(renewal, patience));
+    }
+    let message = format!(
+        "the certificate expires at {} and is not renewed",
+        times.end
+    );
+    Some(Deadline {
+        from,
+        proven: from,
+        sign: Sign::new(SignKind::Certificate, "", &message),
+        basis: times.end.to_owned(),
+    })
+}
+
+fn micros(length: Duration) -> i64 {
+    i64::try_from(length.as_micros()).unwrap_or(i64::MAX)
+}
+
+fn later(at: RecordedAt, by: Duration) -> RecordedAt {
+    RecordedAt::from_micros(at.micros.saturating_add(micros(by)))
+}
+
+fn earlier(at: RecordedAt, by: Duration) -> RecordedAt {
+    RecordedAt::from_micros(at.micros.saturating_sub(micros(by)))
+}
+
+/// The times in which resources with deadlines were not observed.
+#[derive(Debug, Default)]
+pub(crate) struct ObservedTimes(BTreeMap<ResourceId, Vec<(RecordedAt, RecordedAt)>>);
+
+impl ObservedTimes {
+    pub(crate) fn of(timeline: &Timeline) -> Self {
+        let kept = timeline.resources().iter().filter(|info| is_kept(info));
+        let of = |info: &ResourceInfo| {
+            let spans = timeline.unobserved_spans(info.id).iter();
+            (info.id, spans.map(|span| (span.from, span.to)).collect())
+        };
+        Self(kept.map(of).collect())
+    }
+
+    /// Gives the deadline's sign, if it passed at a moment before `until` that was observed.
+    pub(crate) fn passed<'d>(
+        &self,
+        deadline: &'d Deadline,
+        resource: ResourceId,
+        until: RecordedAt,
+    ) -> Option<&'d Deadline> {
+        let mut at = deadline.proven;
+        // By their begin: what ends one may lie in the next.
+        for (from, to) in self.0.get(&resource).into_iter().flatten() {
+            if *from <= at && at < *to {
+                at = *to;
+            }
+        }
+        (at < until).then_some(deadline)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn at(time: &str) -> RecordedAt {
+        timetext::parsed(time).expect("a time")
+    }
+
+    fn cron_job(last: &str, more: &Value) -> Value {
+        let mut spec = json!({"schedule": "*/10 * * * *"});
+        for (name, value) in more.as_object().expect("fields") {
+            spec[name] = value.clone();
+        }
+        json!({"spec": spec, "status": {"lastScheduleTime": last}})
+    }
+
+    #[test]
+    fn a_run_that_did_not_begin_stays_due_until_one_begins() {
+        let seen = |last: &str, now: &str, before: Option<&Deadline>| {
+            run(&cron_job(last, &json!({})), at(now), before)
+        };
+        let first = seen("2026-11-23T10:00:00Z", "2026-11-23T10:03:00Z", None);
+        let first = first.expect("a deadline");
+        assert_eq!(first.from, at("2026-11-23T10:10:00Z"));
+        assert!(!first.has_passed(at("2026-11-23T10:11:59Z")));
+        assert!(first.has_passed(at("2026-11-23T10:12:00Z")));
+        // An edit is no run.
+        let edited = seen("2026-11-23T10:00:00Z", "2026-11-23T10:25:00Z", Some(&first));
+        assert_eq!(edited.as_ref().map(|one| one.from), Some(first.from));
+        let ran = seen(
+            "2026-11-23T10:30:00Z",
+            "2026-11-23T10:30:01Z",
+            edited.as_ref(),
+        );
+        assert_eq!(ran.map(|one| one.from), Some(at("2026-11-23T10:40:00Z")));
+    }
+
+    #[test]
+    fn no_run_is_missed_by_what_is_suspended_or_of_an_unknown_time_zone() {
+        let now = at("2026-11-23T10:03:00Z");
+        let last = "2026-11-23T10:00:00Z";
+        assert!(run(&cron_job(last, &json!({"suspend": true})), now, None).is_none());
+        let nowhere = json!({"timeZone": "Nowhere/Land"});
+        assert!(run(&cron_job(last, &nowhere), now, None).is_none());
+        // The last run was due at no time of UTC: the controller manager has another zone.
+        assert!(run(&cron_job("2026-11-23T10:03:00Z", &json!({})), now, None).is_none());
+        let mut busy = cron_job(last, &json!({"concurrencyPolicy": "Forbid"}));
+        busy["status"]["active"] = json!([{"name": "a"}]);
+        assert!(run(&busy, now, None).is_none());
+        let zone = json!({"schedule": "0 6 * * *", "timeZone": "Europe/Berlin"});
+        let due = run(&cron_job(last, &zone), now, None);
+        assert_eq!(due.map(|one| one.from), Some(at("2026-11-24T05:00:00Z")));
+    }
+
+    #[test]
+    fn a_certificate_is_late_when_its_renewal_is() {
+        let of = |status: Value| expiry(&json!({"status": status})).map(|one| one.from);
+        let long = json!({"notAfter": "2027-01-10T00:00:00Z"});
+        assert_eq!(of(long), Some(at("2027-01-09T00:00:00Z")));
+        let short =
+            json!({"notBefore": "2027-01-01T00:00:00Z", "notAfter": "2027-01-01T10:00:00Z"});
+        assert_eq!(of(short), Some(at("2027-01-01T09:00:00Z")));
+        let renewed =
+            json!({"renewalTime": "2027-01-09T12:00:00Z", "notAfter": "2027-01-10T00:00:00Z"});
+        assert_eq!(of(renewed), Some(at("2027-01-09T13:00:00Z")));
+    }
+
+    #[test]
+    fn the_annotations_of_a_secret_say_when_its_certificate_ends() {
+        let mut secret = json!({"metadata": {"annotations": {
+            "auth.openshift.io/certificate-not-before": "2021-08-03T09:07:18Z",
+            "auth.openshift.io/certificate-not-after": "2021-08-04T09:07:18Z",
+        }}});
+        let found = expiry(&secret).map(|one| one.from);
+        assert_eq!(found, Some(at("2021-08-04T06:43:18Z")));
+        // The copy of a revision is as old as the revision.
+        secret["metadata"]["ownerReferences"] =
+            json!([{"kind": "ConfigMap", "name": "revision-4"}]);
+        assert!(expiry(&secret).is_none());
+    }
+}

@@ -1,0 +1,107 @@
+//! Nodes and what OpenShift adds: the kinds whose conditions `kubereel_cluster` gives a health.
+
+use super::Reading;
+use crate::sign::{Sign, SignKind};
+use kubereel_cluster::{StateHealth, StateKind, StatusCondition, is_cordoned};
+use serde_json::Value;
+
+pub(super) const PATHS: &[&str] = &["spec.unschedulable"];
+
+/// Gives what a condition of a kind says if it is bad.
+fn sign_kind(kind: StateKind, condition: &str) -> Option<SignKind> {
+    Some(match (kind, condition) {
+        (StateKind::Node, "Ready") => SignKind::NodeNotReady,
+        (StateKind::Node, _) => SignKind::NodePressure,
+        (StateKind::Operator, "Available") => SignKind::OperatorUnavailable,
+        (StateKind::Operator, "Degraded") => SignKind::OperatorDegraded,
+        (StateKind::Version, "ReleaseAccepted") => SignKind::ReleaseNotAccepted,
+        (StateKind::Version, "Failing") => SignKind::VersionFailing,
+        (StateKind::Pool, "Degraded") => SignKind::PoolDegraded,
+        _ => return None,
+    })
+}
+
+pub(super) fn read(kind: StateKind, object: &Value) -> Reading {
+    let well = match kind {
+        StateKind::Node => "Ready",
+        StateKind::Pool => "Updated",
+        _ => "Available",
+    };
+    let mut reading = Reading::default();
+    for condition in StatusCondition::all(object) {
+        reading.is_well |= condition.kind == well && condition.is("True");
+        let health = kind.health_of(condition.kind, condition.status);
+        let is_bad = matches!(health, Some(StateHealth::Bad | StateHealth::Down));
+        let Some(sign) = sign_kind(kind, condition.kind).filter(|_| is_bad) else {
+            continue;
+        };
+        let mut sign = Sign::new(sign, condition.reason, condition.message)
+            .of_part(condition.kind)
+            .since(condition.since());
+        if sign.kind == SignKind::NodePressure && !sign.message.contains(condition.kind) {
+            sign.message = format!("{}=True: {}", condition.kind, sign.message);
+        }
+        reading.signs.push(sign);
+    }
+    if kind == StateKind::Operator {
+        reading.is_well &= reading.signs.is_empty();
+    }
+    if kind == StateKind::Node && is_cordoned(object) {
+        let words = "spec.unschedulable is true";
+        reading
+            .signs
+            .push(Sign::new(SignKind::NodeCordoned, "", words));
+    }
+    reading
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn kinds(kind: StateKind, conditions: &Value) -> Vec<SignKind> {
+        let object = json!({"status": {"conditions": conditions}});
+        let signs = read(kind, &object).signs.into_iter();
+        signs.map(|sign| sign.kind).collect()
+    }
+
+    #[test]
+    fn what_is_bad_for_a_lane_is_a_sign() {
+        let node = json!([
+            {"type": "Ready", "status": "Unknown"},
+            {"type": "DiskPressure", "status": "True"},
+            {"type": "MemoryPressure", "status": "Unknown"},
+            {"type": "Special", "status": "True"},
+        ]);
+        let expected = [SignKind::NodeNotReady, SignKind::NodePressure];
+        assert_eq!(kinds(StateKind::Node, &node), expected);
+        let operator = json!([
+            {"type": "Available", "status": "False"},
+            {"type": "Degraded", "status": "True"},
+            {"type": "Upgradeable", "status": "False"},
+            {"type": "Progressing", "status": "True"},
+        ]);
+        let expected = [SignKind::OperatorUnavailable, SignKind::OperatorDegraded];
+        assert_eq!(kinds(StateKind::Operator, &operator), expected);
+        let version = json!([
+            {"type": "ReleaseAccepted", "status": "False"},
+            {"type": "Failing", "status": "True"},
+        ]);
+        let expected = [SignKind::ReleaseNotAccepted, SignKind::VersionFailing];
+        assert_eq!(kinds(StateKind::Version, &version), expected);
+    }
+
+    #[test]
+    fn an_operator_is_well_without_a_sign_and_a_node_while_it_is_ready() {
+        let of = |kind, conditions: Value| {
+            read(kind, &json!({"status": {"conditions": conditions}})).is_well
+        };
+        let available = json!({"type": "Available", "status": "True"});
+        let degraded = json!({"type": "Degraded", "status": "True"});
+        assert!(of(StateKind::Operator, json!([available])));
+        assert!(!of(StateKind::Operator, json!([available, degraded])));
+        let pressed = json!([{"type": "Ready", "status": "True"}, {"type": "DiskPressure", "status": "True"}]);
+        assert!(of(StateKind::Node, pressed));
+    }
+}

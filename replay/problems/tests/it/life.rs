@@ -1,0 +1,130 @@
+//! A cluster's life in a few versions of objects, and the problems of its recording.
+
+use super::script::{Script, Stream, thing};
+use kubereel_format::EndCause;
+use kubereel_history::{Timeline, timetext};
+use kubereel_problems::{Problem, ProblemList, problems};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use tempfile::TempDir;
+
+/// A recording in the making. It begins at 14:00:00.
+pub struct Life {
+    script: Script,
+    folder: TempDir,
+    rv: u128,
+    streams: BTreeMap<&'static str, (&'static str, Stream)>,
+    there: BTreeSet<(&'static str, String)>,
+}
+
+impl Life {
+    /// Begins a recording of resources, `cronjobs.batch`, and their kinds.
+    pub fn of(resources: &[(&'static str, &'static str)]) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let script = Script::begin(&folder.path().join("test.reel"));
+        let mut life = Self {
+            script,
+            folder,
+            rv: 10,
+            streams: BTreeMap::new(),
+            there: BTreeSet::new(),
+        };
+        for &(qualified, kind) in resources {
+            let resource = life.script.resource(qualified, kind, &[]);
+            let stream = life.script.connect(resource, None);
+            life.script.synced(stream, life.rv);
+            life.streams.insert(qualified, (kind, stream));
+        }
+        life
+    }
+
+    /// Lets time pass until a time of the day, `14:10:00`.
+    pub fn until(&mut self, time: &str) {
+        let at = timetext::parsed(&format!("2026-11-21T{time}Z")).expect("a time");
+        let micros = at.micros_since(self.script.now());
+        assert!(micros >= 0, "{time} is over");
+        self.script.wait(micros / 1000);
+    }
+
+    /// Records a version of an object: `namespace/name`, or the name alone.
+    pub fn put(&mut self, resource: &'static str, object: &str, mut body: Value) {
+        let (kind, stream) = *self.streams.get(resource).expect("a resource of this life");
+        let (namespace, name) = object.split_once('/').unwrap_or(("", object));
+        self.rv += 1;
+        let uid = format!("{resource} {object}");
+        body["kind"] = json!(kind);
+        body["metadata"]["name"] = json!(name);
+        body["metadata"]["namespace"] = json!(namespace);
+        body["metadata"]["uid"] = json!(uid);
+        let bytes = body.to_string().into_bytes();
+        let what = thing(namespace, name, &uid);
+        if self.there.insert((resource, object.to_owned())) {
+            self.script.added(stream, what, self.rv, &bytes);
+        } else {
+            self.script.modified(stream, what, self.rv, &bytes);
+        }
+    }
+
+    /// Records the deletion of an object.
+    pub fn delete(&mut self, resource: &'static str, object: &str) {
+        let (_, stream) = *self.streams.get(resource).expect("a resource of this life");
+        let (namespace, name) = object.split_once('/').unwrap_or(("", object));
+        self.rv += 1;
+        let uid = format!("{resource} {object}");
+        let what = thing(namespace, name, &uid);
+        self.script.deleted(stream, what, self.rv, b"{}");
+        self.there.remove(&(resource, object.to_owned()));
+    }
+
+    /// Ends the watch of a resource.
+    pub fn lose(&mut self, resource: &'static str) {
+        let (_, stream) = *self.streams.get(resource).expect("a resource of this life");
+        self.script.disconnect(stream, EndCause::Cut);
+    }
+
+    /// Ends the recording at a time of the day, and lists its problems.
+    pub fn end(mut self, time: &str) -> ProblemList {
+        self.until(time);
+        self.script.finish();
+        let timeline = Timeline::open(&self.folder.path().join("test.reel")).expect("a reel");
+        problems(&timeline, |_seq| {})
+    }
+}
+
+/// Writes a problem as `Kind namespace/name Reason`.
+pub fn line(problem: &Problem) -> String {
+    format!("{} {}", problem.object.label(), problem.reason)
+}
+
+/// Writes the problems of a list.
+pub fn lines(list: &ProblemList) -> Vec<String> {
+    list.problems.iter().map(line).collect()
+}
+
+/// Writes the causes of a problem, as `Kind namespace/name field`.
+pub fn causes(problem: &Problem) -> Vec<String> {
+    let causes = problem.causes.iter();
+    causes
+        .map(|cause| format!("{} {}", cause.object.label(), cause.field))
+        .collect()
+}
+
+/// Makes a condition.
+pub fn condition(kind: &str, status: &str, reason: &str, message: &str) -> Value {
+    json!({"type": kind, "status": status, "reason": reason, "message": message})
+}
+
+/// Makes a Warning Event about an object, said as often.
+pub fn warning(
+    kind: &str,
+    namespace: &str,
+    name: &str,
+    reason: &str,
+    message: &str,
+    count: u64,
+) -> Value {
+    json!({
+        "type": "Warning", "reason": reason, "message": message, "count": count,
+        "involvedObject": {"kind": kind, "namespace": namespace, "name": name},
+    })
+}
