@@ -52,14 +52,14 @@ pub enum TemplateError {
 /// A template of `-o jsonpath=`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JsonPathTemplate {
-    parts: Vec<TemplatePart>,
+    parts: Vec<JsonPathPart>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum TemplatePart {
+enum JsonPathPart {
     Text(String),
     Value(JsonPath),
-    Range(JsonPath, Vec<TemplatePart>),
+    Range(JsonPath, Vec<JsonPathPart>),
 }
 
 impl JsonPathTemplate {
@@ -72,12 +72,12 @@ impl JsonPathTemplate {
             return Err(TemplateError::TooLong);
         }
         // The parts of each range that is open, below those of the whole.
-        let mut open: Vec<(Option<JsonPath>, Vec<TemplatePart>)> = vec![(None, Vec::new())];
+        let mut open: Vec<(Option<JsonPath>, Vec<JsonPathPart>)> = vec![(None, Vec::new())];
         let mut rest = text;
         while !rest.is_empty() {
             let (plain, action) = rest.split_at(rest.find('{').unwrap_or(rest.len()));
             if !plain.is_empty() {
-                push(&mut open, TemplatePart::Text(plain.to_owned()));
+                push(&mut open, JsonPathPart::Text(plain.to_owned()));
             }
             if action.is_empty() {
                 break;
@@ -92,14 +92,14 @@ impl JsonPathTemplate {
                 let (Some(path), parts) = open.pop().ok_or(TemplateError::Range)? else {
                     return Err(TemplateError::Range);
                 };
-                push(&mut open, TemplatePart::Range(path, parts));
+                push(&mut open, JsonPathPart::Range(path, parts));
             } else if let Some(over) = action.strip_prefix("range ") {
                 if open.len() > DEEPEST {
                     return Err(TemplateError::TooDeep);
                 }
                 open.push((Some(path(over.trim())?), Vec::new()));
             } else {
-                push(&mut open, TemplatePart::Value(path(action)?));
+                push(&mut open, JsonPathPart::Value(path(action)?));
             }
         }
         match (open.pop(), open.is_empty()) {
@@ -116,7 +116,7 @@ impl JsonPathTemplate {
     }
 }
 
-fn push(open: &mut [(Option<JsonPath>, Vec<TemplatePart>)], part: TemplatePart) {
+fn push(open: &mut [(Option<JsonPath>, Vec<JsonPathPart>)], part: JsonPathPart) {
     if let Some((_, parts)) = open.last_mut() {
         parts.push(part);
     }
@@ -144,16 +144,16 @@ fn path(text: &str) -> Result<JsonPath, TemplateError> {
     })
 }
 
-fn write_parts(parts: &[TemplatePart], object: &Value, out: &mut String) {
+fn write_parts(parts: &[JsonPathPart], object: &Value, out: &mut String) {
     for part in parts {
         match part {
-            TemplatePart::Text(text) => out.push_str(text),
-            TemplatePart::Value(path) => {
+            JsonPathPart::Text(text) => out.push_str(text),
+            JsonPathPart::Value(path) => {
                 let found = path.all(object).unwrap_or_default();
                 let texts: Vec<String> = found.into_iter().map(printed).collect();
                 out.push_str(&texts.join(" "));
             }
-            TemplatePart::Range(path, parts) => {
+            JsonPathPart::Range(path, parts) => {
                 for item in path.all(object).unwrap_or_default() {
                     write_parts(parts, item, out);
                 }
