@@ -95,7 +95,7 @@ pub(crate) fn words(given: impl Iterator<Item = OsString>) -> Vec<OsString> {
     }
     let is_reel = |word: &OsString| {
         let path = Path::new(word);
-        path.extension().is_some_and(|ending| ending == "reel") || path.is_file()
+        path.extension().is_some_and(|ending| ending == "reel") || path.exists()
     };
     let is_command = |word: &OsString| Cli::command().find_subcommand(word).is_some();
     if words

@@ -1,17 +1,85 @@
-//! The files that users name: reels that are opened, small files that are read whole, files that are written.
+//! The files that users name: reels that are opened, wherever they lie inside of them, small files that are read whole, files that are written.
 //! A command never writes over its own input, and over another file only if it is told to by `--force`.
 
 use crate::command_error::CommandError;
+use crate::progress::ProgressReporter;
 use crate::words;
 use kubereel_format::OpenError;
 use kubereel_history::Timeline;
+use kubereel_unpack::{LocateError, LocatedReel, ReelCache};
 use std::fs::{self, File};
-use std::io::{self, Read as _};
-use std::path::Path;
+use std::io::{self, IsTerminal as _, Read as _};
+use std::path::{Path, PathBuf};
 
-/// Opens a reel for questions.
+/// The most bytes of a reel that is decompressed.
+const DECOMPRESSED_BYTES: u64 = 16 << 30;
+
+/// The most bytes of decompressed reels that are kept.
+const CACHE_BYTES: u64 = 4 << 30;
+
+/// How many reels of a folder or an archive an error names.
+const NAMED: usize = 10;
+
+/// Opens a reel for questions: a file, or the one inside of a compressed file, an archive or a folder.
 pub(crate) fn open_reel(path: &Path) -> Result<Timeline, CommandError> {
-    Timeline::open(path).map_err(|error| explain_open(&error))
+    let located = locate_reel(path)?;
+    // An open file stays readable where its temporary name is taken away.
+    Timeline::open(located.path()).map_err(|error| explain_open(&error))
+}
+
+/// Finds the reel that a path means; one that is compressed is decompressed.
+pub(crate) fn locate_reel(path: &Path) -> Result<LocatedReel, CommandError> {
+    let cache = ReelCache {
+        folder: cache_folder().map(|folder| folder.join("reels")),
+        reel_bytes: DECOMPRESSED_BYTES,
+        all_bytes: CACHE_BYTES,
+    };
+    let is_terminal = io::stderr().is_terminal();
+    let mut progress = ProgressReporter::begin("decompressing, bytes", 0_u64, is_terminal);
+    let located = kubereel_unpack::locate(path, &cache, |done| progress.reached(done));
+    drop(progress);
+    located.map_err(|error| explain_locate(&error))
+}
+
+/// Finds the user's folder for what can be made again.
+pub(crate) fn cache_folder() -> Option<PathBuf> {
+    let folder = |name: &str| {
+        let folder = std::env::var_os(name).map(PathBuf::from);
+        // A folder that depends on where one stands would be another one each time.
+        folder.filter(|folder| folder.is_absolute())
+    };
+    let cache = folder("XDG_CACHE_HOME").or_else(|| Some(folder("HOME")?.join(".cache")));
+    cache.map(|cache| cache.join("kubereel"))
+}
+
+fn explain_locate(error: &LocateError) -> CommandError {
+    match error {
+        LocateError::Several {
+            reels, are_files, ..
+        } => {
+            let mut failed = CommandError::usage(error);
+            for reel in reels.iter().take(NAMED) {
+                failed = failed.hint(if *are_files {
+                    format!("choose one: {reel}")
+                } else {
+                    format!("take one out of the archive: {reel}")
+                });
+            }
+            if reels.len() > NAMED {
+                failed = failed.hint(format!("and {} more", reels.len() - NAMED));
+            }
+            failed
+        }
+        LocateError::None { path, .. } => CommandError::reel(error).hint(format!(
+            "to convert a must-gather, lists of objects or other recordings: kubereel import {} -o NEW.reel",
+            path.display()
+        )),
+        LocateError::Unpack { source, .. } if source.is_damage() => {
+            CommandError::reel(error).hint("the rest of the file is missing or damaged: copy or download it again")
+        }
+        LocateError::Unpack { .. } => CommandError::reel(error),
+        _ => CommandError::io(error),
+    }
 }
 
 /// Makes the error of a reel that does not open, with a hint.

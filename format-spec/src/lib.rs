@@ -18,6 +18,7 @@ mod note;
 #[cfg(test)]
 mod spec_text;
 
+pub use codec::frame::zstd_reader;
 pub use error::{AppendError, Damage, FinishError, OpenError, ReadError};
 pub use event::{EventHead, EventType, Evidence, NewBody, NewEvent, ObjectKey};
 pub use file::{

@@ -263,6 +263,107 @@ fn string_or_empty(value: &RawValue) -> Cow<'_, str> {
     serde_json::from_str(value.get()).unwrap_or_default()
 }
 
+/// How deep lists may stand in lists.
+const DEPTH: usize = 8;
+
+/// The ending of a list's kind.
+const LIST: &str = "List";
+
+/// The group of audit events.
+const AUDIT: &str = "audit.k8s.io/";
+
+/// What a list says of its items.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ListType<'a> {
+    pub(crate) api_version: &'a str,
+    pub(crate) kind: &'a str,
+}
+
+/// A part of a document that is not divided further.
+#[derive(Debug)]
+pub(crate) enum Leaf<'a> {
+    /// An event of a watch.
+    Event(&'a [u8]),
+    /// An event of an audit log.
+    Audit(&'a [u8]),
+    /// An object, and what the list says of it that it stands in.
+    Object(&'a [u8], ListType<'a>),
+    /// A list without items.
+    EmptyList(ListType<'a>),
+    /// It cannot be read.
+    Broken(BrokenReason),
+}
+
+/// Takes a document apart: an object, an event, or lists of them, also in each other.
+///
+/// # Errors
+/// When `take` fails.
+pub(crate) fn leaves<E>(
+    document: &[u8],
+    take: &mut impl FnMut(Leaf<'_>) -> Result<(), E>,
+) -> Result<(), E> {
+    nested(document, ListType::default(), 0, take)
+}
+
+fn nested<E>(
+    bytes: &[u8],
+    listed: ListType<'_>,
+    depth: usize,
+    take: &mut impl FnMut(Leaf<'_>) -> Result<(), E>,
+) -> Result<(), E> {
+    let bytes = bytes.trim_ascii();
+    if bytes.starts_with(b"[") {
+        return items(bytes, listed, depth, take);
+    }
+    let shape = match DocumentShape::of(bytes) {
+        Ok(shape) => shape,
+        Err(problem) => return take(Leaf::Broken(problem)),
+    };
+    if shape.is_event {
+        return take(Leaf::Event(bytes));
+    }
+    let list_of = shape.kind.strip_suffix(LIST);
+    if let Some(items_json) = shape.items
+        && items_json.get().starts_with('[')
+        && (list_of.is_some() || shape.kind.is_empty())
+    {
+        let listed = match list_of {
+            Some(kind) if !kind.is_empty() => ListType {
+                api_version: &shape.api_version,
+                kind,
+            },
+            _ => ListType::default(),
+        };
+        return items(items_json.get().as_bytes(), listed, depth, take);
+    }
+    let is_audit = shape.api_version.starts_with(AUDIT)
+        || (shape.api_version.is_empty() && listed.api_version.starts_with(AUDIT));
+    take(if is_audit {
+        Leaf::Audit(bytes)
+    } else {
+        Leaf::Object(bytes, listed)
+    })
+}
+
+fn items<E>(
+    array: &[u8],
+    listed: ListType<'_>,
+    depth: usize,
+    take: &mut impl FnMut(Leaf<'_>) -> Result<(), E>,
+) -> Result<(), E> {
+    match serde_json::from_slice::<Vec<&RawValue>>(array) {
+        Ok(_) if depth >= DEPTH => {
+            let why = format!("more than {DEPTH} lists in lists");
+            take(Leaf::Broken(BrokenReason::NotAnObject(why)))
+        }
+        Ok(items) if items.is_empty() => take(Leaf::EmptyList(listed)),
+        Ok(items) => items
+            .into_iter()
+            .try_for_each(|item| nested(item.get().as_bytes(), listed, depth + 1, take)),
+        Err(error) => take(Leaf::Broken(BrokenReason::NotJson(json_error(&error)))),
+    }
+}
+
 const MICROS: i64 = 1_000_000;
 
 /// How many digits of a fraction count.

@@ -3,8 +3,9 @@
 //! Neither keeps bytes of the input beyond a short quotation: they may hold what must not be kept.
 
 use kubereel_format::MAX_BODY;
-use kubereel_format::{AppendError, FinishError, OpenError};
+use kubereel_format::{AppendError, FinishError, OpenError, ReadError, RecordedAt};
 use kubereel_redact::NoRandomness;
+use kubereel_unpack::UnpackError;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
@@ -55,6 +56,82 @@ pub enum ImportError {
         /// The most bytes.
         most: u64,
     },
+    /// It is of a known format that is not supported.
+    #[error("this is {what}: not supported")]
+    Unsupported {
+        /// What it is, with its article.
+        what: &'static str,
+        /// What to do instead.
+        instead: &'static str,
+    },
+    /// A compressed file or an archive cannot be read further.
+    #[error("cannot read the input: {source}")]
+    Unpack {
+        /// Why, and where.
+        #[from]
+        source: UnpackError,
+    },
+    /// A place without which the rest is of no use is damaged.
+    #[error("{place} is damaged: {cause}")]
+    Damaged {
+        /// The place.
+        place: String,
+        /// Why.
+        cause: String,
+    },
+    /// A git repository has more commits than allowed.
+    #[error("the git repository has more than {most} commits")]
+    TooManyCommits {
+        /// The most commits.
+        most: usize,
+    },
+    /// No file of a folder or an archive holds an object.
+    #[error(
+        "no objects in {} files ({} of them logs)",
+        files.with_objects + files.logs + files.others,
+        files.logs
+    )]
+    NoObjects {
+        /// What the files are.
+        files: GatheredFiles,
+        /// What could not be read.
+        broken: BrokenParts,
+    },
+    /// There is a reel among the files.
+    #[error("there is a reel among the files: {name}")]
+    ReelInside {
+        /// Its name.
+        name: String,
+    },
+    /// Two inputs are lists of the same moment.
+    #[error("{first} and {second} have the same time, {}", at_text(*at))]
+    SameTime {
+        /// The first.
+        first: String,
+        /// The second.
+        second: String,
+        /// The time.
+        at: RecordedAt,
+    },
+    /// An input is older than the end of the reel that it is appended to.
+    #[error("{name} is of {}, before the end of the reel at {}", at_text(*at), at_text(*end))]
+    BeforeEnd {
+        /// The input.
+        name: String,
+        /// Its time.
+        at: RecordedAt,
+        /// The end of the reel.
+        end: RecordedAt,
+    },
+    /// There is no reel to append to.
+    #[error("no reel to append to: {}", .path.display())]
+    NoReel {
+        /// Its name.
+        path: PathBuf,
+    },
+    /// The reel to append to cannot be read.
+    #[error(transparent)]
+    ReadReel(#[from] ReadError),
     /// Its objects have no time.
     #[error("the input has no time for its objects")]
     NoTime,
@@ -102,6 +179,28 @@ const NAMED: usize = 20;
 /// How many bytes of a word of the input are repeated in a message.
 const QUOTED: usize = 60;
 
+/// What was among the files of a gathering.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct GatheredFiles {
+    /// Files with objects.
+    pub with_objects: u64,
+    /// Logs.
+    pub logs: u64,
+    /// Other files without objects.
+    pub others: u64,
+    /// Copies of objects that are in another file, too.
+    pub copies: u64,
+    /// Links and devices, which were not followed.
+    pub skipped: u64,
+}
+
+fn at_text(at: RecordedAt) -> String {
+    let micros = at.micros;
+    jiff::Timestamp::from_microsecond(micros)
+        .map_or_else(|_beyond| micros.to_string(), |at| at.to_string())
+}
+
 /// All parts that could not be taken.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BrokenParts {
@@ -121,12 +220,16 @@ pub enum BrokenUnit {
     Lines,
     /// Objects, in the order in which they stand there.
     Objects,
+    /// Lines, objects and files of several inputs.
+    Parts,
 }
 
 /// A part of the input that could not be taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BrokenPart {
-    /// Which it is, from 1.
+    /// The input or the file in it; empty if there is one input and it has no name.
+    pub file: String,
+    /// Which it is, from 1; 0 for the whole file.
     pub number: u64,
     /// Why.
     pub problem: BrokenReason,
@@ -166,15 +269,37 @@ pub enum BrokenReason {
     LongName(&'static str),
     /// It is a Secret that cannot be parsed, so nothing of it may be kept.
     UnreadableSecret,
+    /// It is not an event of an audit log.
+    NotAnAuditEvent(String),
+    /// A file or a part of it cannot be read.
+    Unreadable(String),
+    /// Everything behind this place is missing.
+    Cut(String),
+    /// A file of events lies among files of one moment.
+    EventInGathering,
+    /// It is older than the end of the reel that it is appended to.
+    BeforeEnd,
 }
 
 impl BrokenParts {
-    /// Adds one.
-    pub(crate) fn push(&mut self, number: u64, problem: BrokenReason) {
+    /// Adds one of a file; of the only input the name is empty.
+    pub(crate) fn push_in(&mut self, file: &str, number: u64, problem: BrokenReason) {
         self.count = self.count.saturating_add(1);
         if self.first.len() < NAMED {
-            self.first.push(BrokenPart { number, problem });
+            let file = file.to_owned();
+            self.first.push(BrokenPart {
+                file,
+                number,
+                problem,
+            });
         }
+    }
+
+    /// Adds those of a part of the input.
+    pub(crate) fn extend(&mut self, others: Self) {
+        self.count = self.count.saturating_add(others.count);
+        let room = NAMED.saturating_sub(self.first.len());
+        self.first.extend(others.first.into_iter().take(room));
     }
 }
 
@@ -184,6 +309,7 @@ impl BrokenUnit {
         match self {
             Self::Lines => "line",
             Self::Objects => "object",
+            Self::Parts => "part",
         }
     }
 }
@@ -212,6 +338,11 @@ impl fmt::Display for BrokenReason {
             Self::UnreadableSecret => {
                 f.write_str("the Secret cannot be parsed, so it cannot be redacted")
             }
+            Self::NotAnAuditEvent(why) => write!(f, "not an event of an audit log: {why}"),
+            Self::Unreadable(why) => write!(f, "cannot be read: {why}"),
+            Self::Cut(why) => write!(f, "{why}; what is behind that place is missing"),
+            Self::EventInGathering => f.write_str("holds events, not objects: import it by itself"),
+            Self::BeforeEnd => f.write_str("earlier than the end of the reel"),
         }
     }
 }

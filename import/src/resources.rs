@@ -109,6 +109,41 @@ impl InputResources {
         Ok(&resource.info)
     }
 
+    /// Takes the resources of a reel that is appended to, in the order of their ids.
+    pub(crate) fn carry(&mut self, infos: impl IntoIterator<Item = ResourceInfo>) {
+        for info in infos {
+            let Ok(number) = usize::try_from(info.id.0) else {
+                continue;
+            };
+            if number >= MAX_RESOURCES {
+                continue;
+            }
+            // An id without a description belongs to no resource.
+            while self.known.len() < number {
+                let id = ResourceId(u32::try_from(self.known.len()).unwrap_or(u32::MAX));
+                self.known.push(KnownResource {
+                    info: no_resource(id),
+                    is_guessed: false,
+                    is_scope_known: true,
+                    announced: Announcement::Never,
+                });
+            }
+            let names = |last: &str| (info.group.clone(), info.version.clone(), last.to_owned());
+            self.by_plural.insert(names(&info.plural), number);
+            self.by_kind.insert(names(&info.kind), number);
+            let resource = KnownResource {
+                info,
+                is_guessed: false,
+                is_scope_known: true,
+                announced: Announcement::Current,
+            };
+            match self.known.get_mut(number) {
+                Some(place) => *place = resource,
+                None => self.known.push(resource),
+            }
+        }
+    }
+
     /// Gives a resource's description if the reel has not got it as it is now.
     pub(crate) fn take_news(&mut self, id: ResourceId) -> Option<ResourceInfo> {
         let at = usize::try_from(id.0).ok()?;
@@ -408,6 +443,22 @@ impl ImportedDefinition {
             categories: names.categories.unwrap_or_default(),
             namespaced: spec.scope == "Namespaced",
         })
+    }
+}
+
+fn no_resource(id: ResourceId) -> ResourceInfo {
+    ResourceInfo {
+        id,
+        group: String::new(),
+        version: String::new(),
+        plural: String::new(),
+        singular: String::new(),
+        kind: String::new(),
+        short_names: Vec::new(),
+        categories: Vec::new(),
+        namespaced: false,
+        verbs: Vec::new(),
+        storage_hash: None,
     }
 }
 

@@ -78,6 +78,16 @@ impl SecretRedaction {
         Some(Cow::Owned(own))
     }
 
+    /// Gives words as they are to be kept.
+    pub(crate) fn text(&self, words: &str) -> String {
+        match &self.redactor {
+            Some(redactor) => {
+                String::from_utf8_lossy(&redactor.text(words.as_bytes())).into_owned()
+            }
+            None => words.to_owned(),
+        }
+    }
+
     /// Gives the name by which the reel is to know an object.
     pub(crate) fn name<'a>(
         &self,

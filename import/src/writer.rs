@@ -18,6 +18,9 @@ use std::path::{Path, PathBuf};
 /// How many bytes of bodies are appended between two commits.
 const COMMIT_BYTES: usize = 16 * 1024 * 1024;
 
+/// About what a record takes in memory besides its body.
+const RECORD_BYTES: usize = 64;
+
 /// The contents of the first notes.
 #[derive(Debug)]
 pub(crate) struct ReelStart {
@@ -40,6 +43,15 @@ pub(crate) struct ImportedEvent<'a> {
     pub(crate) uid: &'a str,
     pub(crate) resource_version: &'a str,
     pub(crate) body: &'a [u8],
+    pub(crate) evidence: Evidence,
+}
+
+/// What a reel that is appended to has used up.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct UsedNumbers {
+    pub(crate) session: SessionId,
+    pub(crate) first_connection: ConnectionId,
+    pub(crate) cluster: Option<(EpochId, String)>,
 }
 
 /// The reel in the making.
@@ -49,6 +61,9 @@ pub(crate) struct ImportWriter {
     span: Option<(RecordedAt, RecordedAt)>,
     /// The resources that have a connection.
     connected: BTreeSet<ResourceId>,
+    session: SessionId,
+    /// The connection of the resource 0; that of another one is higher by its number.
+    first_connection: ConnectionId,
     cluster: Option<(EpochId, String)>,
     events: u64,
     pending: usize,
@@ -62,10 +77,35 @@ impl ImportWriter {
             start: Some(start),
             span: None,
             connected: BTreeSet::new(),
+            session: SessionId(0),
+            first_connection: ConnectionId(0),
             cluster: None,
             events: 0,
             pending: 0,
         })
+    }
+
+    /// Goes on with a reel, in a session of its own.
+    pub(crate) fn resume(
+        path: &Path,
+        start: ReelStart,
+        used: UsedNumbers,
+    ) -> Result<Self, ImportError> {
+        Ok(Self {
+            appender: Appender::resume(path)?,
+            start: Some(start),
+            span: None,
+            connected: BTreeSet::new(),
+            session: used.session,
+            first_connection: used.first_connection,
+            cluster: used.cluster,
+            events: 0,
+            pending: 0,
+        })
+    }
+
+    fn connection(&self, resource: ResourceId) -> ConnectionId {
+        ConnectionId(self.first_connection.0.saturating_add(resource.0))
     }
 
     /// Describes a resource, for the first time or anew.
@@ -76,9 +116,18 @@ impl ImportWriter {
     ) -> Result<(), AppendError> {
         let resource = info.id;
         self.note(at, Note::Resource(info))?;
+        self.connect(at, resource)
+    }
+
+    /// Notes where the events of a resource come from, once.
+    pub(crate) fn connect(
+        &mut self,
+        at: RecordedAt,
+        resource: ResourceId,
+    ) -> Result<(), AppendError> {
         if self.connected.insert(resource) {
             let connected = Note::Connected {
-                connection: ConnectionId(resource.0),
+                connection: self.connection(resource),
                 resource,
                 from_rv: None,
                 method: ListMethod::Import,
@@ -109,9 +158,9 @@ impl ImportWriter {
         let stamp = self.stamp(item.at)?;
         self.appender.append_event(&NewEvent {
             stamp,
-            connection: ConnectionId(item.resource.0),
+            connection: self.connection(item.resource),
             kind: item.kind,
-            evidence: Evidence::Imported,
+            evidence: item.evidence,
             resource: item.resource,
             namespace: item.namespace,
             name: item.name,
@@ -119,8 +168,46 @@ impl ImportWriter {
             resource_version: item.resource_version,
             body: NewBody::Bytes(item.body),
         })?;
+        self.written(item.body.len())
+    }
+
+    /// Appends the deletion of an object whose last body is the one that the reel has; `false` if it has none.
+    pub(crate) fn deletion(&mut self, item: &ImportedEvent<'_>) -> Result<bool, AppendError> {
+        let stamp = self.stamp(item.at)?;
+        let appended = self.appender.append_event(&NewEvent {
+            stamp,
+            connection: self.connection(item.resource),
+            kind: EventType::Deleted,
+            evidence: item.evidence,
+            resource: item.resource,
+            namespace: item.namespace,
+            name: item.name,
+            uid: item.uid,
+            resource_version: item.resource_version,
+            body: NewBody::Last,
+        });
+        match appended {
+            Err(AppendError::NoLastBody) => Ok(false),
+            Err(error) => Err(error),
+            Ok(_) => self.written(0).map(|()| true),
+        }
+    }
+
+    /// Notes the words of somebody.
+    pub(crate) fn mark(&mut self, at: RecordedAt, text: String) -> Result<(), AppendError> {
+        self.note(at, Note::Mark { text })?;
+        self.written(0)?;
+        self.events -= 1;
+        Ok(())
+    }
+
+    fn written(&mut self, len: usize) -> Result<(), AppendError> {
         self.events += 1;
-        self.pending = self.pending.saturating_add(item.body.len());
+        // A record takes room besides its body.
+        self.pending = self
+            .pending
+            .saturating_add(len)
+            .saturating_add(RECORD_BYTES);
         if self.pending >= COMMIT_BYTES {
             self.pending = 0;
             self.appender.commit()?;
@@ -131,6 +218,11 @@ impl ImportWriter {
     /// Gives how many events there are.
     pub(crate) const fn events(&self) -> u64 {
         self.events
+    }
+
+    /// Begins the reel at a time, if nothing did yet.
+    pub(crate) fn begin_at(&mut self, at: RecordedAt) -> Result<(), AppendError> {
+        self.stamp(at).map(drop)
     }
 
     /// Gives how many resources there are.
@@ -150,7 +242,7 @@ impl ImportWriter {
             self.note(last, Note::Provenance { text })?;
         }
         let end = Note::SessionEnded {
-            session: SessionId(0),
+            session: self.session,
             end: SessionEnd::Finished,
         };
         self.note(last, end)?;
@@ -177,7 +269,7 @@ impl ImportWriter {
         };
         if let Some(start) = self.start.take() {
             let started = Note::SessionStarted {
-                session: SessionId(0),
+                session: self.session,
                 recorder: start.program,
                 at,
                 redaction_policy: if start.is_redacted {
@@ -205,6 +297,23 @@ pub(crate) struct PartFile {
 }
 
 impl PartFile {
+    /// Makes a copy of a reel, to be appended to.
+    pub(crate) fn copy_of(target: &Path) -> Result<Self, ImportError> {
+        if !target.is_file() {
+            return Err(ImportError::NoReel {
+                path: target.to_owned(),
+            });
+        }
+        // A reel that is still written, and what is not a reel, is said before anything is copied.
+        drop(Reel::open(target)?);
+        let part = Self::begin(target, true)?;
+        std::fs::copy(target, &part.path).map_err(|source| ImportError::Place {
+            path: part.path.clone(),
+            source,
+        })?;
+        Ok(part)
+    }
+
     /// Makes room for a reel.
     pub(crate) fn begin(target: &Path, replaces: bool) -> Result<Self, ImportError> {
         check_free(target, replaces)?;

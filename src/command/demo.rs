@@ -66,7 +66,7 @@ fn walk(timeline: &Timeline, name: &str, screen: &mut Console) -> Result<Exit, C
     screen.line("A reel contains every watch event of a cluster. The contents of this one:")?;
     screen.line("")?;
     screen.line(shout(&format!("info {name}")))?;
-    let whole = info::show(timeline, None, screen)?;
+    let whole = info::show(timeline, Path::new(name), None, screen)?;
     screen.line("")?;
     let spells = ClusterHistory::of(timeline)
         .degraded_spells()

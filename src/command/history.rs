@@ -447,7 +447,9 @@ fn head_line(timeline: &Timeline, version: &HistoryVersion) -> StyledLine {
 /// Says what kind of version it is, if it is no plain change.
 const fn version_kind(version: &HistoryVersion) -> &'static str {
     match (version.kind, version.evidence, &version.place) {
-        (EventType::Deleted, Evidence::Inferred, _) => "deleted: missing from a list, time unknown",
+        (EventType::Deleted, Evidence::Inferred | Evidence::Listed, _) => {
+            "deleted: missing from a list, time unknown"
+        }
         (EventType::Deleted, _, _) => "deleted",
         (_, Evidence::Initial, VersionPlace::First | VersionPlace::Anew { .. }) => {
             "existed when the recording started"

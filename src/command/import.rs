@@ -8,16 +8,15 @@ use crate::{arguments, files, redaction};
 use jiff::Timestamp;
 use kubereel_format::{OpenError, RecordedAt};
 use kubereel_history::{harmless, timetext};
-use kubereel_import::{BrokenParts, BrokenReason, ImportError, ImportOptions, Imported};
-use kubereel_redact::Extra;
+use kubereel_import::{
+    BrokenPart, BrokenParts, BrokenReason, ImportContent, ImportError, ImportInput, ImportOptions,
+    Imported, ListCounts,
+};
 use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
-/// How much of the input is read at once.
-const BUFFER_BYTES: usize = 256 * 1024;
-
-/// Convert another tool's recording to a reel
+/// Convert other tools' recordings to a reel
 ///
 /// Takes JSON lines of watch events, the form that `kubereel export` writes: {"ts","type","group",
 /// "version","resource","object"}. A ts is seconds or RFC 3339. Without group, version or resource,
@@ -25,28 +24,41 @@ const BUFFER_BYTES: usize = 256 * 1024;
 /// order are not changed.
 ///
 /// Takes objects and lists of objects as well, in JSON or YAML, as kubectl and oc write them: they
-/// are recorded at one moment, given by --at. The format is detected from the content.
+/// are recorded at one moment, given by --at. Of several lists, each is a moment: what a later list
+/// changes is a change, and what it no longer has is a deletion.
+///
+/// Takes must-gathers and other folders and archives (tar, zip) of objects: they are recorded at the
+/// newest time inside the objects. Takes git repositories and bundles of resource-watch, k8shark
+/// captures, SimKube traces, and audit logs of kube-apiserver: their changes with bodies are events,
+/// the others are marks that say who did what.
+///
+/// The format is detected from the content. All may be compressed with gzip, zstd or xz.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   kubereel import events.jsonl -o run.reel
-  zstd -dc events.jsonl.zst | kubereel import - -o run.reel
-  kubereel import events.jsonl -o run.reel --redact    without secrets
+  kubereel import events.jsonl.zst -o run.reel --redact    without secrets
+  kubereel import must-gather.tar.gz -o gathered.reel
+  kubereel import before.json after.json -o change.reel    two moments
+  kubereel import audit.log -o run.reel --append           add to a reel
   kubectl get pods,nodes -A -o json | kubereel import - -o now.reel --at $(date -u +%FT%TZ)
 
 Exit codes: 0 everything was imported; 1 broken parts were omitted, the rest was imported;
 2 nothing can be imported, no reel was written.")]
 pub(crate) struct Args {
-    /// The recording; - reads stdin
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
+    /// The recordings, files or folders; - reads stdin
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
     /// Output reel
     #[arg(short, long, value_name = "REEL")]
     output: PathBuf,
-    /// Time of objects in a file, and of lines without ts, as RFC 3339; default: for objects in a file, the
-    /// modification time of the file
+    /// Add to the output reel, which exists, behind its end
+    #[arg(long, conflicts_with = "force")]
+    append: bool,
+    /// Time of objects, and of lines without ts, as RFC 3339; once, or once for each FILE; default: of objects in a
+    /// file, the modification time of the file, and in a folder or archive, the newest time inside the objects
     #[arg(long, value_name = "TIME", value_parser = arguments::read_time)]
-    at: Option<RecordedAt>,
+    at: Vec<RecordedAt>,
     /// Redact secrets, as `kubereel record` does
     #[arg(long)]
     redact: bool,
@@ -61,90 +73,117 @@ pub(crate) struct Args {
 /// Runs the command.
 pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
     let extra = redaction::read_rules(args.redact_extra.as_deref())?;
-    let imported = if args.file == Path::new("-") {
-        let stdin = InputSource {
-            name: "stdin".to_owned(),
-            bytes: 0,
-            changed_at: None,
-        };
-        import(args, extra, io::stdin().lock(), stdin, screen)
-    } else {
-        files::refuse_input(&args.file, &args.output)?;
-        let (file, source) = open(&args.file)?;
-        import(args, extra, file, source, screen)
-    };
+    if args.at.len() > 1 && args.at.len() != args.files.len() {
+        let (times, files) = (args.at.len(), args.files.len());
+        return Err(
+            CommandError::usage(format!("{times} times are given for {files} files"))
+                .hint("give --at once, or once for each file"),
+        );
+    }
+    let mut inputs = Vec::new();
+    let mut total = 0;
+    for (number, path) in args.files.iter().enumerate() {
+        if !args.append {
+            files::refuse_input(path, &args.output)?;
+        }
+        let (mut input, bytes) = open(path)?;
+        input.at = args.at.get(number).or(args.at.first()).copied();
+        inputs.push(input);
+        total += bytes;
+    }
+    let names: Vec<String> = inputs.iter().map(|one| one.name.clone()).collect();
+    let program = concat!(env!("CARGO_PKG_VERSION"), " (import)");
+    let mut options = ImportOptions::new(program, names.join(", "));
+    options.redact = args.redact;
+    options.redact_extra = extra;
+    options.replace = args.force;
+    options.append = args.append;
+    let mut progress = ProgressReporter::begin("importing, bytes", total, screen.is_err_terminal());
+    let imported = kubereel_import::import_all(inputs, &args.output, &options, |done| {
+        progress.reached(done);
+    });
+    drop(progress);
     match imported {
         Ok(imported) => print_outcome(&args.output, &imported, screen),
         Err(error) => {
-            if let ImportError::Nothing { broken } = &error {
+            if let ImportError::Nothing { broken } | ImportError::NoObjects { broken, .. } = &error
+            {
                 print_broken(broken, screen)?;
             }
-            Err(explain(&error, &args.file, &args.output))
+            let files: Vec<String> = args
+                .files
+                .iter()
+                .map(|one| one.display().to_string())
+                .collect();
+            Err(explain(&error, &files.join(", "), &args.output))
         }
     }
 }
 
-/// Properties of an input besides its content.
-struct InputSource {
-    name: String,
-    /// Its length in bytes; 0 if unknown.
-    bytes: u64,
-    changed_at: Option<RecordedAt>,
-}
-
-fn import(
-    args: &Args,
-    extra: Extra,
-    input: impl io::Read,
-    source: InputSource,
-    screen: &Console,
-) -> Result<Imported, ImportError> {
-    let program = concat!(env!("CARGO_PKG_VERSION"), " (import)");
-    let mut options = ImportOptions::new(program, source.name);
-    options.at = args.at;
-    options.changed_at = source.changed_at;
-    options.redact = args.redact;
-    options.redact_extra = extra;
-    options.replace = args.force;
-    let mut progress =
-        ProgressReporter::begin("importing, bytes", source.bytes, screen.is_err_terminal());
-    let input = BufReader::with_capacity(BUFFER_BYTES, input);
-    kubereel_import::import(input, &args.output, &options, |done| progress.reached(done))
-}
-
-fn open(path: &Path) -> Result<(File, InputSource), CommandError> {
+/// Opens an input, and gives its length; 0 if that is unknown.
+fn open(path: &Path) -> Result<(ImportInput<'static>, u64), CommandError> {
+    if path == Path::new("-") {
+        let stdin = ImportInput {
+            name: "stdin".to_owned(),
+            content: ImportContent::Stream(Box::new(io::stdin().lock())),
+            at: None,
+            changed_at: None,
+        };
+        return Ok((stdin, 0));
+    }
     let failed = |error: io::Error| files::cannot_read(&error, path);
     let file = File::open(path).map_err(failed)?;
     let about = file.metadata().map_err(failed)?;
-    if about.is_dir() {
-        let path = path.display();
-        return Err(
-            CommandError::usage(format!("cannot read: is a directory: {path}"))
-                .hint("give a file with JSON lines of events, or with objects"),
-        );
-    }
     // A pipe has no time of its own, and a system may keep none.
     let changed = about.modified().ok().filter(|_| about.is_file());
     let changed = changed.and_then(|at| Timestamp::try_from(at).ok());
     let name = path.file_name().unwrap_or(path.as_os_str());
-    let source = InputSource {
+    let content = if about.is_dir() {
+        ImportContent::Folder(path.to_owned())
+    } else if about.is_file() {
+        ImportContent::File(file)
+    } else {
+        ImportContent::Stream(Box::new(BufReader::new(file)))
+    };
+    let bytes = if about.is_file() { about.len() } else { 0 };
+    let input = ImportInput {
         name: name.to_string_lossy().into_owned(),
-        bytes: about.len(),
+        content,
+        at: None,
         changed_at: changed.map(|at| RecordedAt::from_micros(at.as_microsecond())),
     };
-    Ok((file, source))
+    Ok((input, bytes))
 }
 
 /// The form of a line, for hints.
 const LINE: &str = r#"expected lines of the form {"ts","type","group","version","resource","object"}, as written by kubereel export"#;
 
 /// Makes the error of an import without a reel.
-fn explain(error: &ImportError, file: &Path, reel: &Path) -> CommandError {
-    let target = reel;
-    let (file, reel) = (file.display(), reel.display());
+fn explain(error: &ImportError, file: &str, target: &Path) -> CommandError {
+    let reel = target.display();
     match error {
         ImportError::Empty | ImportError::NotRecognised | ImportError::Binary { .. } => {
             CommandError::usage(format!("{error}: {file}")).hint(LINE)
+        }
+        ImportError::Unsupported { instead, .. } => {
+            CommandError::usage(format!("{error}: {file}")).hint(instead)
+        }
+        ImportError::NoObjects { .. } => CommandError::usage(format!("{error}: {file}")).hint(
+            "objects are read from files that end in .yaml, .yml or .json; give a file of events or a capture by itself",
+        ),
+        ImportError::SameTime { .. } => {
+            CommandError::usage(error).hint("give each list its time: --at TIME, once for each file, in their order")
+        }
+        ImportError::BeforeEnd { .. } => CommandError::usage(error)
+            .hint("import all of them at once into a new reel, or give the time with --at"),
+        ImportError::NoReel { .. } => {
+            CommandError::usage(error).hint("to make a new reel, leave out --append")
+        }
+        ImportError::Damaged { .. } => CommandError::usage(format!("{error}: {file}"))
+            .hint("nothing of it can be read: copy or download it again"),
+        ImportError::Unpack { .. } | ImportError::TooManyCommits { .. } => {
+            CommandError::usage(format!("{error}: {file}"))
+                .hint("copy or download it again, or give the part of it that is needed")
         }
         ImportError::Yaml { .. } | ImportError::TooLong { .. } => {
             CommandError::usage(format!("{error}: {file}"))
@@ -154,10 +193,20 @@ fn explain(error: &ImportError, file: &Path, reel: &Path) -> CommandError {
             .hint("give it with --at, for example --at 2026-11-21T14:02:31Z"),
         ImportError::Compressed { program, .. } => CommandError::usage(format!("{error}: {file}"))
             .hint(format!("{program} {file} | kubereel import - -o {reel}")),
-        ImportError::Reel => CommandError::usage(format!("{error}: {file}"))
+        ImportError::Reel | ImportError::ReelInside { .. } => CommandError::usage(format!("{error}: {file}"))
             .hint(format!("to see its contents: kubereel info {file}")),
         ImportError::Nothing { broken } => {
             let failed = CommandError::usage(format!("{error}: {file}"));
+            let is_old = |one: &BrokenPart| one.problem == BrokenReason::BeforeEnd;
+            if broken.count > 0 && broken.first.iter().all(is_old) {
+                return failed.hint("import all of them at once into a new reel");
+            }
+            let is_cut = |one: &BrokenPart| {
+                matches!(one.problem, BrokenReason::Cut(_) | BrokenReason::Unreadable(_))
+            };
+            if broken.first.iter().any(is_cut) {
+                return failed.hint("copy or download it again");
+            }
             let is_timeless = broken
                 .first
                 .iter()
@@ -174,7 +223,7 @@ fn explain(error: &ImportError, file: &Path, reel: &Path) -> CommandError {
         ImportError::Exists { .. } => CommandError::usage(error)
             .hint("the import writes to that file until it is complete: move it away"),
         ImportError::Create(OpenError::InUse { .. }) => {
-            CommandError::io(error).hint("another import is writing it: wait until it ends")
+            CommandError::io(error).hint("another program is writing it: wait until it ends")
         }
         ImportError::Create(OpenError::Io { source, .. })
             if source.kind() == io::ErrorKind::NotFound =>
@@ -194,6 +243,8 @@ fn print_outcome(
 ) -> Result<Exit, CommandError> {
     let paint = screen.err_paint();
     print_broken(&imported.broken, screen)?;
+    print_files(imported, screen)?;
+    print_lists(&imported.lists, screen)?;
     for (counted, what) in [
         (imported.bookmarks, "BOOKMARK line left out"),
         (
@@ -216,20 +267,14 @@ fn print_outcome(
             names.join(", ")
         ))?;
     }
-    for (what, names) in [
-        ("resource names guessed from kinds", &imported.guessed),
-        (
-            "recorded in several versions, get shows one at a time",
-            &imported.several_versions,
-        ),
-    ] {
-        if !names.is_empty() {
-            let names: Vec<String> = names.iter().map(|one| escaped(one)).collect();
-            screen.aside(format!("{what}: {}", names.join(", ")))?;
-        }
-    }
+    print_names(imported, screen)?;
     if imported.converted {
-        screen.aside("the objects were converted from YAML to JSON")?;
+        let from = if imported.formats.is_empty() {
+            "from YAML "
+        } else {
+            ""
+        };
+        screen.aside(format!("the objects were converted {from}to JSON"))?;
     }
     if let Some(at) = imported.assumed_at {
         let at = timetext::rfc3339(at);
@@ -268,13 +313,109 @@ fn print_outcome(
     ))
 }
 
+/// Names the resources of which something is not certain.
+fn print_names(imported: &Imported, screen: &mut Console) -> Result<(), CommandError> {
+    for (what, names) in [
+        ("resource names guessed from kinds", &imported.guessed),
+        (
+            "recorded in several versions, get shows one at a time",
+            &imported.several_versions,
+        ),
+    ] {
+        if !names.is_empty() {
+            let names: Vec<String> = names.iter().map(|one| escaped(one)).collect();
+            screen.aside(format!("{what}: {}", names.join(", ")))?;
+        }
+    }
+    Ok(())
+}
+
+/// Says as what the inputs were read, and what files were among them.
+fn print_files(imported: &Imported, screen: &mut Console) -> Result<(), CommandError> {
+    for format in &imported.formats {
+        screen.aside(format!("read as {format}"))?;
+    }
+    if let Some(files) = imported.files {
+        let others = count(files.others, "file of another kind");
+        let mut text = format!(
+            "{} with objects; without: {}, {others}",
+            count(files.with_objects, "file"),
+            count(files.logs, "log")
+        );
+        for (counted, what) in [
+            (files.copies, "duplicate of an object left out"),
+            (files.skipped, "link not followed"),
+        ] {
+            if counted > 0 {
+                text.extend(["; ", &count(counted, what)]);
+            }
+        }
+        screen.aside(text)?;
+    }
+    if let Some(at) = imported.gathered_at {
+        let at = timetext::rfc3339(at);
+        screen.aside(format!(
+            "the time of the objects is the newest time inside them, {at}; override it with --at"
+        ))?;
+    }
+    Ok(())
+}
+
+/// Says what lists and audit logs came to.
+fn print_lists(lists: &ListCounts, screen: &mut Console) -> Result<(), CommandError> {
+    let audit = lists.audit;
+    for (counted, what) in [
+        (lists.empty, "list without items"),
+        (lists.unchanged, "object unchanged in a later list"),
+        (lists.repeated, "event without news left out"),
+        (
+            lists.deleted,
+            "object deleted, as a later list no longer has it",
+        ),
+        (lists.others, "record without an object left out"),
+        (audit.with_bodies, "change with the object's body"),
+        (
+            audit.marks,
+            "change without the object's body, kept as a mark of who did what",
+        ),
+        (
+            audit.routine,
+            "change of a Lease or an Event without its body left out",
+        ),
+        (audit.failed, "request that failed left out"),
+        (audit.reads, "request that changed nothing left out"),
+        (audit.stages, "stage of a request before its end left out"),
+    ] {
+        if counted > 0 {
+            screen.aside(count(counted, what))?;
+        }
+    }
+    if lists.is_kind_assumed {
+        screen.aside("the empty list is taken to be of the resource of the lists before it")?;
+    }
+    if lists.uncertain > 0 {
+        let paint = screen.err_paint();
+        let objects = count(lists.uncertain, "object");
+        screen.aside(paint.wary(&format!(
+            "{objects} missing from a later list, which may not cover their namespaces: kept as they were"
+        )))?;
+    }
+    Ok(())
+}
+
 /// Names the lines that could not be taken.
 fn print_broken(broken: &BrokenParts, screen: &mut Console) -> Result<(), CommandError> {
     for one in &broken.first {
         let what = broken.counted.as_str();
+        let place = match (one.file.as_str(), one.number) {
+            ("", 0) => "the input".to_owned(),
+            ("", number) => format!("{what} {number}"),
+            (file, 0) => file.to_owned(),
+            (file, number) => format!("{file}, {what} {number}"),
+        };
         screen.aside(format!(
-            "{what} {}: {}",
-            one.number,
+            "{}: {}",
+            harmless(&place),
             harmless(&one.problem.to_string())
         ))?;
     }

@@ -11,7 +11,7 @@ use kubereel_history::{
     GapSummary, ReelSummary, ResourceSummary, Timeline, UnseenSummary, harmless, timetext, waits,
 };
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use unicode_width::UnicodeWidthStr;
 
 /// Show the contents of a reel, and whether it is whole
@@ -33,12 +33,13 @@ pub(crate) struct Args {
 /// Runs the command.
 pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
     let timeline = files::open_reel(&args.reel)?;
-    show(&timeline, args.output, screen)
+    show(&timeline, &args.reel, args.output, screen)
 }
 
 /// Shows what is in an open reel.
 pub(crate) fn show(
     timeline: &Timeline,
+    path: &Path,
     form: Option<WideFormat>,
     screen: &mut Console,
 ) -> Result<Exit, CommandError> {
@@ -46,7 +47,13 @@ pub(crate) fn show(
     if form == Some(WideFormat::Json) {
         screen.json(&summary)?;
     } else {
-        let page = page_lines(timeline, &summary, form == Some(WideFormat::Wide), screen);
+        let name = path.file_name().unwrap_or(path.as_os_str());
+        let page = page_lines(
+            (timeline, &name.to_string_lossy()),
+            &summary,
+            form == Some(WideFormat::Wide),
+            screen,
+        );
         for line in page {
             writeln!(screen.out(), "{line}").map_err(|error| CommandError::output(&error))?;
         }
@@ -64,13 +71,14 @@ const LABEL: usize = 13;
 
 /// Writes the page.
 fn page_lines(
-    timeline: &Timeline,
+    (timeline, name): (&Timeline, &str),
     summary: &ReelSummary,
     is_wide: bool,
     screen: &Console,
 ) -> Vec<String> {
     let mut page = InfoPage {
         timeline,
+        name,
         summary,
         most: if is_wide { usize::MAX } else { LISTED },
         paint: screen.paint(),
@@ -96,6 +104,8 @@ fn page_lines(
 /// The page in the making.
 struct InfoPage<'a> {
     timeline: &'a Timeline,
+    /// The name by which the user knows the reel.
+    name: &'a str,
     summary: &'a ReelSummary,
     /// How many of a kind are listed one by one.
     most: usize,
@@ -130,8 +140,7 @@ impl InfoPage<'_> {
 
     fn file(&mut self) {
         let summary = self.summary;
-        let name = self.timeline.reel().path().file_name();
-        let name = name.map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        let name = self.name;
         let finished = if summary.finished {
             self.paint.good("finished")
         } else {
@@ -143,7 +152,7 @@ impl InfoPage<'_> {
             format!("format {}", summary.format),
             finished,
         ];
-        self.push(&harmless(&name), &parts);
+        self.push(&harmless(name), &parts);
         let parts = summary.parts;
         self.push(
             "bytes",

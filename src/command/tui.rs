@@ -79,11 +79,20 @@ Keys:
 /// Runs the command.
 pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
     // What is no reel is said here, in words and with hints, not on a screen that has to be left.
-    if !args.reel.is_file() {
+    if !args.reel.exists() {
         files::open_reel(&args.reel)?;
     }
+    let located = files::locate_reel(&args.reel)?;
+    let file = located.path().to_owned();
+    // A reel in a folder is a file of its own, beside which bookmarks may lie.
+    let is_own = file.starts_with(&args.reel);
     let request = TuiRequest {
-        path: args.reel.clone(),
+        path: if is_own {
+            file.clone()
+        } else {
+            args.reel.clone()
+        },
+        file: Some(file),
         at: args.at,
         select: args.select.clone(),
         namespace: args.namespace.clone(),
@@ -123,15 +132,9 @@ fn state_folder() -> Option<PathBuf> {
 fn executable() -> Executable {
     // Where the system does not tell, the program is looked for by its name.
     let path = std::env::current_exe().unwrap_or_else(|_unknown| "kubereel".into());
-    let folder = |name: &str| {
-        let folder = std::env::var_os(name).map(PathBuf::from);
-        // A folder that depends on where one stands would be another one each time.
-        folder.filter(|folder| folder.is_absolute())
-    };
-    let cache = folder("XDG_CACHE_HOME").or_else(|| Some(folder("HOME")?.join(".cache")));
     Executable {
         path,
-        cache: cache.map(|cache| cache.join("kubereel")),
+        cache: files::cache_folder(),
     }
 }
 

@@ -21,12 +21,24 @@ fn a_missing_file_is_named() {
 #[test]
 fn a_file_that_is_no_reel_is_told_what_it_is() {
     for (bytes, words) in [
-        (&b""[..], "empty"),
-        (b"PK\x03\x04and so on", "zip"),
-        (b"\x1f\x8b\x08\x00", "gzip"),
-        (b"\x28\xb5\x2f\xfd....", "zstd"),
-        (b"{\"type\":\"ADDED\"}\n", "JSON"),
-        (b"SQLite format 3\0", "SQLite"),
+        (&b""[..], "not a reel (the file is empty)"),
+        (
+            b"PK\x03\x04and so on",
+            "cannot read: the zip archive is damaged",
+        ),
+        (
+            b"\x1f\x8b\x08\x00",
+            "cannot read: the gzip data is damaged after 0 ",
+        ),
+        (
+            b"\x28\xb5\x2f\xfd....",
+            "cannot read: the zstd data is damaged after 0 ",
+        ),
+        (
+            b"{\"type\":\"ADDED\"}\n",
+            "not a reel (starts with \"{\": JSON)",
+        ),
+        (b"SQLite format 3\0", "not a reel (an SQLite database)"),
         (b"some words that are no recording at all", "not a reel"),
     ] {
         let reel = file(bytes);
@@ -39,10 +51,7 @@ fn a_file_that_is_no_reel_is_told_what_it_is() {
             &["diff", reel.path(), "--from", "start"],
             &["blame", reel.path(), "pods/a"],
         ] {
-            let ran = kubereel(command)
-                .code(3)
-                .says("error: not a reel")
-                .says(words);
+            let ran = kubereel(command).code(3).says("error: ").says(words);
             assert!(ran.err.contains("hint: "), "{ran:#?}");
         }
     }

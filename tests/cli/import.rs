@@ -176,8 +176,16 @@ fn a_pipe_is_read_as_a_file_is() {
 fn what_is_no_recording_leaves_no_file() {
     for (bytes, words) in [
         (&b""[..], "the input is empty"),
-        (b"\x28\xb5\x2f\xfd\x00", "| kubereel import - -o "),
-        (b"\x1f\x8b\x08\x00", "gzip -dc "),
+        (b"BZh91AY", "| kubereel import - -o "),
+        (
+            b"\x28\xb5\x2f\xfd\x00",
+            "cannot read the input: the zstd data is damaged after 0 decompressed bytes",
+        ),
+        (
+            b"SQLite format 3\0",
+            "this is an SQLite database, such as the state of k3s: not supported",
+        ),
+        (b"<!doctype html>", "hint: download the file itself"),
         (b"\x00\x01", "neither JSON nor YAML"),
         (
             b"hello",
@@ -356,7 +364,7 @@ apiVersion: v1
 kind: List
 items:
 - apiVersion: config.openshift.io/v1
-  kind: ClusterOperator
+  kind: Infrastructure
   metadata: {name: etcd, creationTimestamp: \"2026-11-21T13:00:00Z\"}
 ";
     let input = Input::new(yaml);
@@ -366,12 +374,18 @@ items:
         .says("the objects were converted from YAML to JSON")
         .says("1 event of 1 resource · 2026-11-21T14:00:00.000Z – ");
     let reel = input.text("out.reel");
-    let ran = kubereel(&["get", &reel, "co", "--no-headers"]).code(0);
+    let ran = kubereel(&["get", &reel, "infrastructures", "--no-headers"]).code(0);
     let cells: Vec<&str> = ran.out.split_whitespace().collect();
     assert_eq!((cells.first(), cells.last()), (Some(&"etcd"), Some(&"60m")));
-    kubereel(&["get", &reel, "co", "--at", "2026-11-21T13:59:59Z"])
-        .code(4)
-        .says("their first known state: --at 14:00:00.000Z");
+    kubereel(&[
+        "get",
+        &reel,
+        "infrastructures",
+        "--at",
+        "2026-11-21T13:59:59Z",
+    ])
+    .code(4)
+    .says("their first known state: --at 14:00:00.000Z");
     input
         .import(&["--force"])
         .code(0)
@@ -415,4 +429,177 @@ fn a_list_from_a_pipe_needs_a_time() {
     let said = String::from_utf8(ended.stderr).expect("text");
     assert!(said.contains("hint: give it with --at"), "{said}");
     input.left_nothing();
+}
+
+#[test]
+fn two_lists_are_two_moments_and_a_third_is_appended() {
+    let pods = |names: &[&str]| {
+        let items: Vec<String> = names
+            .iter()
+            .map(|name| {
+                format!(r#"{{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"{name}","namespace":"default","uid":"{name}"}}}}"#)
+            })
+            .collect();
+        format!(
+            r#"{{"apiVersion":"v1","kind":"List","items":[{}]}}"#,
+            items.join(",")
+        )
+    };
+    let input = Input::new(pods(&["a", "b"]));
+    let (second, third) = (input.text("second.json"), input.text("third.json"));
+    std::fs::write(&second, pods(&["b", "c"])).expect("written");
+    std::fs::write(&third, pods(&[])).expect("written");
+    let reel = input.text("out.reel");
+    let at = |minute: u8| format!("--at=2026-11-23T10:0{minute}:00Z");
+    kubereel(&[
+        "import",
+        &second,
+        &input.text("in"),
+        "-o",
+        &reel,
+        &at(2),
+        &at(1),
+    ])
+    .code(0)
+    .says("1 object deleted, as a later list no longer has it")
+    .says("1 object unchanged in a later list");
+    let names = |moment: &str| kubereel(&["get", &reel, "po", "-o", "name", "--at", moment]).ok();
+    assert_eq!(names("10:01"), "pod/a\npod/b\n");
+    assert_eq!(names("10:02"), "pod/b\npod/c\n");
+    let history = kubereel(&["history", &reel, "po/a"]).ok();
+    assert!(
+        history.contains("deleted: missing from a list, time unknown"),
+        "{history}"
+    );
+    let json = kubereel(&["history", &reel, "po/a", "-o", "json"]).ok();
+    assert!(json.contains(r#""evidence":"listed""#), "{json}");
+    kubereel(&["import", &third, "-o", &reel, "--append", &at(0)])
+        .code(2)
+        .says("before the end of the reel");
+    kubereel(&["import", &third, "-o", &reel, "--append", &at(3)])
+        .code(0)
+        .says("the empty list is taken to be of the resource of the lists before it");
+    assert_eq!(names("end"), "");
+    assert_eq!(names("10:02"), "pod/b\npod/c\n", "what was there stays");
+    kubereel(&["verify", &reel]).code(1);
+    kubereel(&[
+        "import",
+        &third,
+        &second,
+        "-o",
+        &input.text("new.reel"),
+        &at(4),
+    ])
+    .code(2)
+    .says("have the same time")
+    .says("hint: give each list its time");
+    kubereel(&["import", &third, "-o", &input.text("none.reel"), "--append"])
+        .code(2)
+        .says("no reel to append to");
+}
+
+#[test]
+fn cluster_operators_of_a_list_print_their_columns_without_a_definition() {
+    let operator = r#"{"apiVersion":"config.openshift.io/v1","kind":"ClusterOperator","metadata":{"name":"etcd"},"status":{"versions":[{"name":"operator","version":"4.20.1"}],"conditions":[{"type":"Available","status":"True","lastTransitionTime":"2026-11-23T09:00:00Z"}]}}"#;
+    let input = Input::new(operator);
+    input.import(&["--at=2026-11-23T10:00:00Z"]).ok();
+    let table = kubereel(&["get", &input.text("out.reel"), "co"]).ok();
+    let rows: Vec<Vec<&str>> = table
+        .lines()
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    assert_eq!(
+        rows,
+        [
+            vec![
+                "NAME",
+                "VERSION",
+                "AVAILABLE",
+                "PROGRESSING",
+                "DEGRADED",
+                "SINCE"
+            ],
+            vec!["etcd", "4.20.1", "True", "60m"],
+        ]
+    );
+}
+
+#[test]
+fn a_reel_is_read_wherever_it_lies() {
+    use std::process::Command;
+    let input = Input::new(line("1", "ADDED", POD));
+    input.import(&[]).ok();
+    let (reel, cache) = (input.text("out.reel"), input.text("cache"));
+    let asked = |command: &[&str]| {
+        let output = program()
+            .env("XDG_CACHE_HOME", &cache)
+            .args(command)
+            .output()
+            .expect("it runs");
+        let words = |bytes: Vec<u8>| String::from_utf8(bytes).expect("text");
+        (
+            output.status.code(),
+            words(output.stdout),
+            words(output.stderr),
+        )
+    };
+    let expected = asked(&["get", &reel, "po", "-o", "name"]);
+    assert_eq!(expected.0, Some(0));
+    let made = |program: &str, args: &[&str]| {
+        let done = Command::new(program).args(args).status();
+        done.is_ok_and(|done| done.success())
+    };
+    let artifacts = input.text("artifacts");
+    std::fs::create_dir_all(format!("{artifacts}/job")).expect("made");
+    std::fs::copy(&reel, format!("{artifacts}/job/run.reel")).expect("copied");
+    std::fs::write(format!("{artifacts}/build-log.txt"), "done").expect("written");
+    let mut places = vec![artifacts.clone()];
+    for (program, ending) in [("gzip", "gz"), ("xz", "xz"), ("zstd", "zst")] {
+        if made(program, &["-kq", &reel]) {
+            // As an object store delivers it: without the ending.
+            let stripped = input.text(&format!("from-{program}"));
+            std::fs::rename(format!("{reel}.{ending}"), &stripped).expect("renamed");
+            places.push(stripped);
+        }
+    }
+    let archive = input.text("artifacts.tar");
+    if made("tar", &["-cf", &archive, "-C", &artifacts, "."]) {
+        places.push(archive);
+    }
+    assert!(places.len() > 2, "gzip and tar are everywhere");
+    for place in &places {
+        for command in [
+            &["get", place, "po", "-o", "name"][..],
+            &["info", place],
+            &["verify", place],
+            &["history", place, "po/a"],
+            &["export", place, "-o", "jsonl"],
+            &["scan", place],
+            &["problems", place],
+            &["test", place],
+        ] {
+            let mut of_reel = command.to_vec();
+            if let Some(path) = of_reel.get_mut(1) {
+                *path = &reel;
+            }
+            let (found, expected) = (asked(command), asked(&of_reel));
+            assert_eq!(found.0, expected.0, "{command:?}: {found:?}");
+            if command.first() == Some(&"get") || command.first() == Some(&"export") {
+                assert_eq!(found.1, expected.1, "{command:?}");
+            }
+        }
+    }
+    std::fs::copy(&reel, format!("{artifacts}/second")).expect("copied");
+    let (code, _, err) = asked(&["info", &artifacts]);
+    assert_eq!(code, Some(2), "{err}");
+    assert!(
+        err.starts_with("error: 2 reels in ")
+            && err.contains(&format!("hint: choose one: {artifacts}/job/run.reel")),
+        "{err}"
+    );
+    std::fs::remove_dir_all(format!("{artifacts}/job")).expect("removed");
+    std::fs::remove_file(format!("{artifacts}/second")).expect("removed");
+    let (code, _, err) = asked(&["info", &artifacts]);
+    assert_eq!(code, Some(3), "{err}");
+    assert!(err.contains("hint: to convert a must-gather"), "{err}");
 }

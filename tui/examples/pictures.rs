@@ -38,6 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for (name, size, keys) in PICTURES {
         let request = TuiRequest {
             path: demo.clone(),
+            file: None,
             at: None,
             select: None,
             namespace: "default".to_owned(),

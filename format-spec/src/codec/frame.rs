@@ -13,7 +13,7 @@ use crate::codec::varint::FieldReader;
 use crate::codec::{CodecError, varint};
 use crate::limits::{len64, place32};
 use std::cell::RefCell;
-use std::io::{Read as _, Write as _};
+use std::io::{self, BufRead, Read, Write as _};
 use std::ops::Range;
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64, xxh3_128};
 use zstd::zstd_safe::{DCtx, get_error_name};
@@ -31,11 +31,20 @@ pub(crate) const LEVEL_KEPT: i32 = 9;
 /// The compression level of what is rewritten soon.
 pub(crate) const LEVEL_QUICK: i32 = 1;
 
-fn library(what: &'static str) -> impl Fn(std::io::Error) -> CodecError {
+fn library(what: &'static str) -> impl Fn(io::Error) -> CodecError {
     move |cause| CodecError::Library {
         what,
         cause: cause.to_string(),
     }
+}
+
+/// Decompresses a file of zstd frames, as other programs write it. A frame that needs a window of more than 128 MiB is
+/// refused.
+///
+/// # Errors
+/// When there is no memory for the decompressor. What is damaged fails when it is read.
+pub fn zstd_reader<'a>(input: impl BufRead + 'a) -> io::Result<impl Read + 'a> {
+    zstd::stream::read::Decoder::with_buffer(input)
 }
 
 /// Makes a frame of `raw`. The reader must hold the same `prefix`.
@@ -118,14 +127,15 @@ fn inflate(payload: &[u8], prefix: &[u8], raw_len: u32) -> Result<Vec<u8>, Codec
     if len > AT_ONCE || prefix.starts_with(&zstd::zstd_safe::MAGIC_DICTIONARY.to_le_bytes()) {
         return inflate_slowly(payload, prefix, raw_len);
     }
-    let refused = |code| library("cannot decompress")(std::io::Error::other(get_error_name(code)));
+    let refused = |code| library("cannot decompress")(io::Error::other(get_error_name(code)));
     CONTEXT.with_borrow_mut(|kept| {
-        let context = match kept {
-            Some(context) => context,
-            None => kept.insert(DCtx::try_create().ok_or_else(|| {
-                library("cannot decompress")(std::io::ErrorKind::OutOfMemory.into())
-            })?),
-        };
+        let context =
+            match kept {
+                Some(context) => context,
+                None => kept.insert(DCtx::try_create().ok_or_else(|| {
+                    library("cannot decompress")(io::ErrorKind::OutOfMemory.into())
+                })?),
+            };
         // The result is the window: nothing is stored twice, or copied. Bytes given as a dictionary are
         // what a prefix is, and leave nothing behind in the context.
         let mut raw = Vec::with_capacity(len);

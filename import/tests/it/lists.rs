@@ -154,16 +154,25 @@ fn lists_in_lists_end() {
 
 #[test]
 fn nothing_to_take_is_an_error() {
+    let error = refused(br#"{"kind":"Status"}"#, &at(7));
+    assert!(matches!(error, ImportError::Nothing { .. }), "{error}");
+}
+
+#[test]
+fn a_list_without_items_is_a_reel_without_objects() {
     for text in [
         "[]",
         r#"{"kind":"List","items":[]}"#,
-        r#"{"kind":"Status"}"#,
+        r#"{"apiVersion":"v1","kind":"PodList","metadata":{"resourceVersion":"7"},"items":[]}"#,
+        "apiVersion: v1\nitems: []\nkind: List\n",
     ] {
-        let error = refused(text.as_bytes(), &at(7));
-        assert!(
-            matches!(error, ImportError::Nothing { .. }),
-            "{text}: {error}"
+        let journey = journey(text.as_bytes(), &at(7));
+        assert_eq!(
+            (journey.events.len(), journey.imported.lists.empty),
+            (0, 1),
+            "{text}"
         );
+        assert_eq!(journey.imported.from, RecordedAt::from_micros(7_000_000));
     }
 }
 

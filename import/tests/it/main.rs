@@ -5,6 +5,8 @@
     reason = "a test whose surroundings fail has failed"
 )]
 
+mod archives;
 mod events;
 mod journey;
 mod lists;
+mod moments;

@@ -61,6 +61,7 @@ const PLACES: u64 = 30;
 fn request(reel: &Path) -> TuiRequest {
     TuiRequest {
         path: reel.to_owned(),
+        file: None,
         at: None,
         select: Some("clusteroperators/etcd".to_owned()),
         namespace: "default".to_owned(),

@@ -103,7 +103,11 @@ fn the_rooms_know_each_other_as_planned() {
         ("kubereel-recorder", &["kubereel-format", "kubereel-redact"]),
         ("kubereel-history", &["kubereel-format"]),
         ("kubereel-cluster", &["kubereel-format", "kubereel-history"]),
-        ("kubereel-import", &["kubereel-format", "kubereel-redact"]),
+        ("kubereel-unpack", &["kubereel-format"]),
+        (
+            "kubereel-import",
+            &["kubereel-format", "kubereel-redact", "kubereel-unpack"],
+        ),
         ("kubereel-scan", &["kubereel-format", "kubereel-redact"]),
         (
             "kubereel-monitortests",
@@ -131,6 +135,7 @@ fn the_rooms_know_each_other_as_planned() {
                 "kubereel-history",
                 "kubereel-scan",
                 "kubereel-tui",
+                "kubereel-unpack",
             ],
         ),
         (
@@ -191,6 +196,12 @@ fn each_library_has_its_room() {
         ("ratatui", &["kubereel-tui"]),
         ("crossterm", &["kubereel-tui"]),
         ("signal-hook", &["kubereel-tui"]),
+        ("flate2", &["kubereel-unpack"]),
+        ("lzma-rust2", &["kubereel-unpack"]),
+        ("tar", &["kubereel-unpack"]),
+        ("zip", &["kubereel-unpack"]),
+        ("rmp-serde", &["kubereel-import"]),
+        ("gix-odb", &["kubereel-import"]),
     ];
     let edges = edges();
     for (library, homes) in rooms {

@@ -10,6 +10,7 @@ mod diagnosis;
 mod fault_matrix;
 mod golden_intervals;
 mod healthy_clusters;
+mod imported_formats;
 mod kubectl_equality;
 mod kubectl_tables;
 mod monitored;

@@ -68,8 +68,10 @@ impl Model {
 /// What the UI shows first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TuiRequest {
-    /// The reel.
+    /// The reel, as the user names it.
     pub path: PathBuf,
+    /// The file to read, if it is another one: the reel inside of what the user names.
+    pub file: Option<PathBuf>,
     /// The moment; the start of the reel unless given.
     pub at: Option<Moment>,
     /// A resource, or an object as `RESOURCE/NAME`.

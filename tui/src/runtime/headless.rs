@@ -249,6 +249,7 @@ mod tests {
     fn at_rest() -> Headless {
         let request = TuiRequest {
             path: Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/demo.reel"),
+            file: None,
             at: None,
             select: None,
             namespace: "default".to_owned(),

@@ -183,8 +183,8 @@ const CACHE_BYTES: usize = 16 * 1024 * 1024;
 fn done_of(long: Long, told: &SyncSender<RuntimeEvent>) -> Msg {
     match long {
         Long::Open(request) => {
-            let opened =
-                caught(|| Timeline::open(&request.path).map_err(|error| error.to_string()));
+            let file = request.file.as_ref().unwrap_or(&request.path);
+            let opened = caught(|| Timeline::open(file).map_err(|error| error.to_string()));
             let opened = opened.and_then(|opened| opened).map(Arc::new);
             if let Ok(timeline) = &opened {
                 timeline.reel().bound_cache(CACHE_BYTES);

@@ -50,6 +50,7 @@ pub(super) fn damaged(folder: &Path) -> PathBuf {
 pub(super) fn request(path: &Path) -> TuiRequest {
     TuiRequest {
         path: path.to_owned(),
+        file: None,
         at: None,
         select: None,
         namespace: "default".to_owned(),

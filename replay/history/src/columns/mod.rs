@@ -5,6 +5,7 @@
 
 mod builtin;
 mod part;
+mod platform;
 mod table;
 mod template;
 

@@ -1,8 +1,9 @@
 //! The columns of a resource at a moment and an object's row in them: those of a built-in kind, those that a custom
-//! resource's definition named, or name and age; and columns of labels. Aligning them is a screen's task.
+//! resource's definition named, those of OpenShift's own resources, or name and age; and columns of labels. Aligning them is a screen's task.
 
 use super::builtin::BuiltinKind;
 use super::part::{NONE, ObjectPart, UNKNOWN, is_never, parse_time, time_since};
+use super::platform::platform_columns;
 use crate::jsonpath::JsonPath;
 use crate::moment::Cut;
 use crate::object::{compact, number};
@@ -51,6 +52,7 @@ impl ResourceColumns {
         let from = match BuiltinKind::of(resource) {
             Some(kind) => ColumnSource::Builtin(kind),
             None => DefinedColumn::all(timeline, resource, cut)?
+                .or_else(|| platform_columns(resource))
                 .map_or(ColumnSource::NameAndAge, ColumnSource::Defined),
         };
         Ok(Self { from, room })
@@ -195,18 +197,24 @@ impl DefinedColumn {
         let mut recorded = versions.filter(|version| version.name == resource.version);
         let columns = recorded.next().and_then(|version| version.columns);
         let columns = columns.filter(|columns| !columns.is_empty());
-        Ok(columns.map(|columns| columns.into_iter().map_while(DefinedColumn::of).collect()))
+        Ok(columns.map(|columns| columns.iter().map_while(DefinedColumn::of).collect()))
     }
 }
 
 impl DefinedColumn {
     /// Reads a column; `None` if its path is none.
-    fn of(named: PrinterColumn) -> Option<Self> {
+    fn of(named: &PrinterColumn) -> Option<Self> {
+        let is_wide = named.priority.is_some_and(|priority| priority != 0);
+        Self::new(&named.name, &named.r#type, &named.path, is_wide)
+    }
+
+    /// Makes a column of the words of a definition; `None` if its path is none.
+    pub(super) fn new(name: &str, kind: &str, path: &str, is_wide: bool) -> Option<Self> {
         Some(Self {
-            path: JsonPath::parse(&named.path)?,
-            kind: ColumnType::named(&named.r#type),
-            is_wide: named.priority.is_some_and(|priority| priority != 0),
-            name: named.name,
+            path: JsonPath::parse(path)?,
+            kind: ColumnType::named(kind),
+            is_wide,
+            name: name.to_owned(),
         })
     }
 }

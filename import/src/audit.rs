@@ -1,0 +1,382 @@
+//! The audit log of kube-apiserver: who did what, and, where the policy has bodies written, what the object was then.
+//!
+//! A body of the answer is the object as the server stored it. A body of the request is not: it may be a patch, or lack
+//! what the server adds. So a version is made only of an answer's body, and what came without one is a word about who
+//! did what. A request that failed changed nothing.
+
+use crate::document::{json_error, time};
+use crate::error::BrokenReason;
+use kubereel_format::{EventType, RecordedAt};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+
+/// An event of an audit log.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct AuditEvent<'a> {
+    #[serde(borrow, default)]
+    stage: Cow<'a, str>,
+    #[serde(borrow, default)]
+    verb: Cow<'a, str>,
+    #[serde(borrow, default)]
+    user: AuditUser<'a>,
+    #[serde(borrow, default)]
+    object_ref: Option<ObjectRef<'a>>,
+    #[serde(default)]
+    response_status: Option<ResponseStatus>,
+    #[serde(borrow, default)]
+    response_object: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    stage_timestamp: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    request_received_timestamp: Option<&'a RawValue>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct AuditUser<'a> {
+    #[serde(borrow, default)]
+    username: Cow<'a, str>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ObjectRef<'a> {
+    #[serde(borrow, default)]
+    resource: Cow<'a, str>,
+    #[serde(borrow, default)]
+    namespace: Cow<'a, str>,
+    #[serde(borrow, default)]
+    name: Cow<'a, str>,
+    #[serde(borrow, default)]
+    api_group: Cow<'a, str>,
+    #[serde(borrow, default)]
+    api_version: Cow<'a, str>,
+    #[serde(borrow, default)]
+    subresource: Cow<'a, str>,
+}
+
+#[derive(Debug, Deserialize)]
+struct ResponseStatus {
+    #[serde(default)]
+    code: u16,
+}
+
+/// What of an answer's body says what the object is.
+#[derive(Debug, Default, Deserialize)]
+struct AnswerShape<'a> {
+    #[serde(borrow, default)]
+    kind: Cow<'a, str>,
+    #[serde(default)]
+    metadata: AnswerMetadata,
+    #[serde(borrow, default)]
+    items: Option<Vec<&'a RawValue>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct AnswerMetadata {
+    #[serde(default)]
+    name: Option<String>,
+    #[serde(default)]
+    deletion_timestamp: Option<String>,
+    #[serde(default)]
+    deletion_grace_period_seconds: Option<i64>,
+    #[serde(default)]
+    finalizers: Option<Vec<String>>,
+}
+
+impl AnswerMetadata {
+    /// Tells whether the object is gone: deletion was asked for, and nothing holds it up.
+    fn is_gone(&self) -> bool {
+        self.deletion_timestamp.is_some()
+            && self.deletion_grace_period_seconds.unwrap_or(0) == 0
+            && self.finalizers.as_ref().is_none_or(Vec::is_empty)
+    }
+}
+
+/// The resource that a request was about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct AuditTarget {
+    pub(crate) group: String,
+    pub(crate) version: String,
+    pub(crate) plural: String,
+    pub(crate) namespace: String,
+    pub(crate) name: String,
+}
+
+/// What an audit event says.
+#[derive(Debug)]
+pub(crate) enum AuditRecord<'a> {
+    /// Objects as they were then.
+    Bodies {
+        at: RecordedAt,
+        target: AuditTarget,
+        bodies: Vec<(EventType, &'a RawValue)>,
+    },
+    /// An object is gone, and its last body is not in the log.
+    Gone {
+        at: RecordedAt,
+        target: AuditTarget,
+        /// Who did what.
+        words: String,
+    },
+    /// Somebody changed something, and the body is not in the log.
+    Words {
+        at: RecordedAt,
+        /// Who did what.
+        words: String,
+    },
+    /// It changed nothing.
+    Read,
+    /// A request that failed.
+    Failed,
+    /// An earlier stage of a request, of which a later one tells more.
+    Stage,
+    /// A renewal of a Lease or an Event without its body: too many to be of use.
+    Routine,
+}
+
+impl<'a> AuditRecord<'a> {
+    /// Reads an audit event.
+    pub(crate) fn parse(bytes: &'a [u8]) -> Result<Self, BrokenReason> {
+        let event: AuditEvent<'a> = serde_json::from_slice(bytes)
+            .map_err(|error| BrokenReason::NotAnAuditEvent(json_error(&error)))?;
+        if event.stage != "ResponseComplete" {
+            return Ok(Self::Stage);
+        }
+        let kind = match event.verb.as_ref() {
+            "create" => EventType::Added,
+            "update" | "patch" => EventType::Modified,
+            "delete" | "deletecollection" => EventType::Deleted,
+            _ => return Ok(Self::Read),
+        };
+        let Some(target) = &event.object_ref else {
+            return Ok(Self::Read);
+        };
+        let code = event
+            .response_status
+            .as_ref()
+            .map_or(0, |status| status.code);
+        if !(200..300).contains(&code) {
+            return Ok(Self::Failed);
+        }
+        let stamp = event.stage_timestamp.or(event.request_received_timestamp);
+        let stamp = stamp.map(RawValue::get).ok_or(BrokenReason::NoTime)?;
+        let at = time(stamp).ok_or_else(|| BrokenReason::BadTime(stamp.to_owned()))?;
+        let bodies = event.bodies(kind, target)?;
+        if !bodies.is_empty() {
+            let target = target.to_owned_target();
+            return Ok(Self::Bodies { at, target, bodies });
+        }
+        // Reviews and the like are created and stored nowhere.
+        if target.name.is_empty() && kind == EventType::Added && event.response_object.is_some() {
+            return Ok(Self::Read);
+        }
+        let is_routine = matches!(
+            target.resource.as_ref(),
+            "leases" | "events" | "tokenreviews" | "subjectaccessreviews"
+        );
+        let words = event.words(target);
+        if event.is_deletion_done(kind, target) {
+            let target = target.to_owned_target();
+            return Ok(Self::Gone { at, target, words });
+        }
+        if is_routine {
+            return Ok(Self::Routine);
+        }
+        Ok(Self::Words { at, words })
+    }
+}
+
+impl<'a> AuditEvent<'a> {
+    /// Finds the objects that the answer holds.
+    fn bodies(
+        &self,
+        kind: EventType,
+        target: &ObjectRef<'_>,
+    ) -> Result<Vec<(EventType, &'a RawValue)>, BrokenReason> {
+        let Some(answer) = self.response_object else {
+            return Ok(Vec::new());
+        };
+        // A Scale, a Binding or an Eviction is not the object.
+        if !target.subresource.is_empty() && target.subresource != "status" {
+            return Ok(Vec::new());
+        }
+        let shape = |raw: &'a RawValue| -> Result<AnswerShape<'a>, BrokenReason> {
+            serde_json::from_str(raw.get())
+                .map_err(|error| BrokenReason::NotAnAuditEvent(json_error(&error)))
+        };
+        let of = shape(answer)?;
+        if of.kind == "Status" {
+            return Ok(Vec::new());
+        }
+        let judged = |raw: &'a RawValue, of: &AnswerShape<'_>| {
+            let kind = match (kind, of.metadata.is_gone()) {
+                (_, true) => EventType::Deleted,
+                (EventType::Deleted, false) if of.metadata.deletion_timestamp.is_some() => {
+                    EventType::Modified
+                }
+                (kind, false) => kind,
+            };
+            (kind, raw)
+        };
+        if let Some(items) = &of.items {
+            return items
+                .iter()
+                .map(|item| Ok(judged(item, &shape(item)?)))
+                .collect();
+        }
+        // What is reviewed has no name and is stored nowhere.
+        if of.metadata.name.as_ref().is_none_or(String::is_empty) {
+            return Ok(Vec::new());
+        }
+        Ok(vec![judged(answer, &of)])
+    }
+
+    /// Tells whether the answer says that one object is gone.
+    fn is_deletion_done(&self, kind: EventType, target: &ObjectRef<'_>) -> bool {
+        let is_status = || {
+            let answer = self.response_object?;
+            let of: AnswerShape<'_> = serde_json::from_str(answer.get()).ok()?;
+            Some(of.kind == "Status")
+        };
+        kind == EventType::Deleted
+            && self.verb == "delete"
+            && target.subresource.is_empty()
+            && !target.name.is_empty()
+            && is_status() == Some(true)
+    }
+
+    /// Says who did what.
+    fn words(&self, target: &ObjectRef<'_>) -> String {
+        let mut resource = target.resource.clone().into_owned();
+        if !target.api_group.is_empty() {
+            resource.push('.');
+            resource.push_str(&target.api_group);
+        }
+        if !target.name.is_empty() {
+            resource.push('/');
+            resource.push_str(&target.name);
+        }
+        if !target.subresource.is_empty() {
+            resource.push_str(" --subresource=");
+            resource.push_str(&target.subresource);
+        }
+        if !target.namespace.is_empty() {
+            resource.push_str(" -n ");
+            resource.push_str(&target.namespace);
+        }
+        let user = if self.user.username.is_empty() {
+            "somebody"
+        } else {
+            &self.user.username
+        };
+        format!("{user}: {} {resource}", self.verb)
+    }
+}
+
+impl ObjectRef<'_> {
+    fn to_owned_target(&self) -> AuditTarget {
+        AuditTarget {
+            group: self.api_group.clone().into_owned(),
+            version: self.api_version.clone().into_owned(),
+            plural: self.resource.clone().into_owned(),
+            namespace: self.namespace.clone().into_owned(),
+            name: self.name.clone().into_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn event(verb: &str, code: u16, answer: Option<Value>) -> String {
+        let mut event = json!({
+            "kind": "Event", "apiVersion": "audit.k8s.io/v1", "stage": "ResponseComplete", "verb": verb,
+            "user": {"username": "jane"},
+            "objectRef": {"resource": "deployments", "apiGroup": "apps", "apiVersion": "v1", "namespace": "web", "name": "api"},
+            "responseStatus": {"code": code},
+            "stageTimestamp": "2026-11-23T10:00:00.5Z",
+        });
+        if let Some(answer) = answer {
+            event["responseObject"] = answer;
+        }
+        event.to_string()
+    }
+
+    fn said(text: &str) -> String {
+        match AuditRecord::parse(text.as_bytes()).expect("an audit event") {
+            AuditRecord::Bodies { bodies, target, .. } => {
+                let kinds: Vec<String> =
+                    bodies.iter().map(|(kind, _)| format!("{kind:?}")).collect();
+                format!("{} {}", target.plural, kinds.join(" "))
+            }
+            AuditRecord::Gone { words, .. } => format!("gone: {words}"),
+            AuditRecord::Words { words, .. } => words,
+            other => format!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn an_answers_body_is_a_version_and_without_one_there_are_words() {
+        let object = json!({"kind": "Deployment", "metadata": {"name": "api"}});
+        let pending = json!({"kind": "Deployment", "metadata": {"name": "api", "deletionTimestamp": "x", "finalizers": ["a"]}});
+        let gone = json!({"kind": "Deployment", "metadata": {"name": "api", "deletionTimestamp": "x", "deletionGracePeriodSeconds": 0}});
+        let status = json!({"kind": "Status", "status": "Success", "metadata": {}});
+        let list = json!({"kind": "DeploymentList", "metadata": {}, "items": [object, pending]});
+        for (text, words) in [
+            (
+                event("create", 201, Some(object.clone())),
+                "deployments Added",
+            ),
+            (
+                event("patch", 200, Some(object.clone())),
+                "deployments Modified",
+            ),
+            (
+                event("update", 200, Some(gone.clone())),
+                "deployments Deleted",
+            ),
+            (event("delete", 200, Some(pending)), "deployments Modified"),
+            (event("delete", 200, Some(gone)), "deployments Deleted"),
+            (
+                event("deletecollection", 200, Some(list)),
+                "deployments Deleted Modified",
+            ),
+            (
+                event("delete", 200, Some(status)),
+                "gone: jane: delete deployments.apps/api -n web",
+            ),
+            (
+                event("patch", 200, None),
+                "jane: patch deployments.apps/api -n web",
+            ),
+            (
+                event("delete", 200, None),
+                "jane: delete deployments.apps/api -n web",
+            ),
+            (event("patch", 409, Some(object)), "Failed"),
+            (event("get", 200, None), "Read"),
+            (
+                event("patch", 200, None).replace("ResponseComplete", "RequestReceived"),
+                "Stage",
+            ),
+            (
+                event("patch", 200, None).replace("deployments", "leases"),
+                "Routine",
+            ),
+        ] {
+            assert_eq!(said(&text), words, "{text}");
+        }
+        let broken = AuditRecord::parse(b"{\"stage\":1}")
+            .expect_err("broken")
+            .to_string();
+        assert!(
+            broken.starts_with("not an event of an audit log: "),
+            "{broken}"
+        );
+    }
+}

@@ -1,0 +1,357 @@
+//! The objects that exist at the current place of an import: by them a list becomes changes and deletions.
+//!
+//! A list proves what exists of what it covers at its moment, and nothing between two lists: what a later list no
+//! longer has was deleted somewhere between. What is older than an object's deletion says nothing new of it.
+
+use kubereel_format::ResourceId;
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+/// The name of an object: at one time there is one.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct ExistingKey {
+    pub(crate) resource: ResourceId,
+    pub(crate) namespace: String,
+    pub(crate) name: String,
+}
+
+/// What is known of an object.
+#[derive(Clone, Debug)]
+pub(crate) struct ExistingObject {
+    pub(crate) uid: String,
+    pub(crate) version: String,
+    pub(crate) print: u64,
+    /// The number of the last list that had it.
+    pub(crate) list: u64,
+}
+
+impl ExistingObject {
+    /// Tells whether another version of the object is older.
+    fn is_newer_than(&self, version: &str) -> bool {
+        match (number(&self.version), number(version)) {
+            (Some(own), Some(other)) => own > other,
+            _ => false,
+        }
+    }
+}
+
+fn number(version: &str) -> Option<u128> {
+    version.parse().ok()
+}
+
+/// What a list covers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ListScope {
+    /// Objects of one namespace, or all objects if it is `None`.
+    Exact(Option<String>),
+    /// The namespaces of which it has objects; with several, all of them.
+    Seen,
+    /// The namespaces of which it has objects, and no other.
+    SeenOnly,
+}
+
+/// What an observed object is against the one that is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Observed {
+    /// There was none.
+    New,
+    /// It is another version.
+    Changed,
+    /// It takes the place of one with this uid, which is gone.
+    Replaces(String),
+    /// It is the version that is known.
+    Same,
+    /// It is older than what is known.
+    Outdated,
+}
+
+/// The objects that exist.
+#[derive(Debug, Default)]
+pub(crate) struct ExistingObjects {
+    live: BTreeMap<ExistingKey, ExistingObject>,
+    /// The uids of deleted objects, and up to which version what is said of them is older than that.
+    gone: BTreeMap<String, u128>,
+    /// The number of the list that is read.
+    list: u64,
+    /// The resources and namespaces that it had so far.
+    listed: BTreeMap<ResourceId, (ListScope, BTreeSet<String>)>,
+}
+
+/// What a list no longer has.
+#[derive(Debug, Default)]
+pub(crate) struct Vanished {
+    /// The objects that are deleted.
+    pub(crate) gone: Vec<(ExistingKey, ExistingObject)>,
+    /// How many are missing that the list may not have covered.
+    pub(crate) uncertain: u64,
+}
+
+/// Makes a fingerprint of an object's bytes.
+pub(crate) fn fingerprint(body: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    body.hash(&mut hasher);
+    hasher.finish()
+}
+
+impl ExistingObjects {
+    /// Notes an object of a reel that is appended to.
+    pub(crate) fn carry(&mut self, key: ExistingKey, object: ExistingObject) {
+        self.live.insert(key, object);
+    }
+
+    /// Tells whether there are no objects.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.live.is_empty()
+    }
+
+    /// Tells the one resource of all objects, if it is one.
+    pub(crate) fn only_resource(&self) -> Option<ResourceId> {
+        let first = self.live.keys().next()?.resource;
+        let last = self.live.keys().next_back()?.resource;
+        (first == last).then_some(first)
+    }
+
+    /// Begins a list.
+    pub(crate) fn begin_list(&mut self) {
+        self.list = self.list.saturating_add(1);
+        self.listed.clear();
+    }
+
+    /// Notes that the list covers a resource.
+    pub(crate) fn cover(&mut self, resource: ResourceId, scope: ListScope) {
+        self.listed
+            .entry(resource)
+            .or_insert_with(|| (scope, BTreeSet::new()));
+    }
+
+    /// Notes that the list has an object.
+    pub(crate) fn note_listed(&mut self, key: &ExistingKey, scope: ListScope) {
+        self.cover(key.resource, scope);
+        if let Some((_, namespaces)) = self.listed.get_mut(&key.resource)
+            && !namespaces.contains(&key.namespace)
+        {
+            namespaces.insert(key.namespace.clone());
+        }
+        if let Some(object) = self.live.get_mut(key) {
+            object.list = self.list;
+        }
+    }
+
+    /// Judges an observed object.
+    pub(crate) fn judge(
+        &self,
+        key: &ExistingKey,
+        uid: &str,
+        version: &str,
+        print: u64,
+    ) -> Observed {
+        let is_old = |limit: &u128| number(version).is_none_or(|version| version <= *limit);
+        if self.gone.get(uid).is_some_and(is_old) {
+            return Observed::Outdated;
+        }
+        let Some(known) = self.live.get(key) else {
+            return Observed::New;
+        };
+        if known.uid != uid && !known.uid.is_empty() && !uid.is_empty() {
+            return Observed::Replaces(known.uid.clone());
+        }
+        let is_same_version = !version.is_empty() && known.version == version;
+        if is_same_version || known.print == print {
+            Observed::Same
+        } else if known.is_newer_than(version) {
+            Observed::Outdated
+        } else {
+            Observed::Changed
+        }
+    }
+
+    /// Notes what was written of an object.
+    pub(crate) fn put(&mut self, key: ExistingKey, uid: &str, version: &str, print: u64) {
+        let object = ExistingObject {
+            uid: uid.to_owned(),
+            version: version.to_owned(),
+            print,
+            list: self.list,
+        };
+        self.live.insert(key, object);
+    }
+
+    /// Notes that an object was deleted, at a version if that is known.
+    pub(crate) fn remove(&mut self, key: &ExistingKey, uid: &str, version: &str) {
+        self.live.remove(key);
+        if !uid.is_empty() {
+            let limit = number(version).unwrap_or(u128::MAX);
+            self.gone.insert(uid.to_owned(), limit);
+        }
+    }
+
+    /// Gives the uid of an object that exists.
+    pub(crate) fn uid(&self, key: &ExistingKey) -> Option<String> {
+        self.live.get(key).map(|object| object.uid.clone())
+    }
+
+    /// Tells whether an object of this uid was deleted.
+    pub(crate) fn is_gone(&self, uid: &str) -> bool {
+        self.gone.contains_key(uid)
+    }
+
+    /// Ends the list, and takes out what it no longer has. What changed after the list's version may be newer than it.
+    pub(crate) fn end_list(&mut self, list_version: &str) -> Vanished {
+        let mut vanished = Vanished::default();
+        for (resource, (scope, namespaces)) in &self.listed {
+            let from = ExistingKey {
+                resource: *resource,
+                namespace: String::new(),
+                name: String::new(),
+            };
+            let of_resource = self
+                .live
+                .range(from..)
+                .take_while(|(key, _)| key.resource == *resource);
+            // A list of one empty namespace looks like a list of everything.
+            let mut missing: Vec<(&ExistingKey, &ExistingObject)> = Vec::new();
+            for (key, object) in of_resource {
+                if object.list < self.list && !object.is_newer_than_list(list_version) {
+                    missing.push((key, object));
+                }
+            }
+            let of_one = missing.windows(2).all(
+                |pair| matches!(pair, [(one, _), (other, _)] if one.namespace == other.namespace),
+            );
+            for (key, object) in missing {
+                let is_covered = match scope {
+                    ListScope::Exact(None) => true,
+                    ListScope::Exact(Some(namespace)) if *namespace == key.namespace => true,
+                    // Not its affair.
+                    ListScope::Exact(Some(_)) => continue,
+                    _ if namespaces.contains(&key.namespace) => true,
+                    ListScope::Seen => namespaces.len() > 1 || (namespaces.is_empty() && of_one),
+                    ListScope::SeenOnly => false,
+                };
+                if is_covered {
+                    vanished.gone.push((key.clone(), object.clone()));
+                } else {
+                    vanished.uncertain = vanished.uncertain.saturating_add(1);
+                }
+            }
+        }
+        for (key, object) in &vanished.gone {
+            self.live.remove(key);
+            // Should it be seen again, as it was or newer, the list was wrong or did not cover it.
+            if let Some(before) = number(&object.version).and_then(|version| version.checked_sub(1))
+                && !object.uid.is_empty()
+            {
+                self.gone.insert(object.uid.clone(), before);
+            }
+        }
+        vanished
+    }
+}
+
+impl ExistingObject {
+    /// Tells whether the object changed after a list of this version, which therefore cannot say that it is gone.
+    fn is_newer_than_list(&self, list_version: &str) -> bool {
+        !list_version.is_empty() && self.is_newer_than(list_version)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(namespace: &str, name: &str) -> ExistingKey {
+        ExistingKey {
+            resource: ResourceId(0),
+            namespace: namespace.to_owned(),
+            name: name.to_owned(),
+        }
+    }
+
+    fn objects(names: &[(&str, &str)]) -> ExistingObjects {
+        let mut objects = ExistingObjects::default();
+        objects.begin_list();
+        for (namespace, name) in names {
+            objects.put(key(namespace, name), name, "5", 0);
+        }
+        objects
+    }
+
+    fn later_list(
+        objects: &mut ExistingObjects,
+        names: &[(&str, &str)],
+        scope: &ListScope,
+    ) -> (Vec<String>, u64) {
+        objects.begin_list();
+        objects.cover(ResourceId(0), scope.clone());
+        for (namespace, name) in names {
+            objects.note_listed(&key(namespace, name), scope.clone());
+        }
+        let vanished = objects.end_list("9");
+        let gone = vanished.gone.into_iter().map(|(key, _)| key.name).collect();
+        (gone, vanished.uncertain)
+    }
+
+    #[test]
+    fn a_later_list_deletes_only_what_it_covers() {
+        let all = [("a", "a1"), ("a", "a2"), ("b", "b1")];
+        for (listed, scope, gone, uncertain) in [
+            (
+                &[("a", "a1"), ("b", "b1")][..],
+                ListScope::Seen,
+                &["a2"][..],
+                0,
+            ),
+            (&[("a", "a1")], ListScope::Seen, &["a2"], 1),
+            (
+                &[("c", "c1"), ("d", "d1")],
+                ListScope::Seen,
+                &["a1", "a2", "b1"],
+                0,
+            ),
+            (&[("c", "c1"), ("d", "d1")], ListScope::SeenOnly, &[], 3),
+            (&[], ListScope::Seen, &[], 3),
+            (&[], ListScope::Exact(None), &["a1", "a2", "b1"], 0),
+            (&[], ListScope::Exact(Some("b".to_owned())), &["b1"], 0),
+        ] {
+            let found = later_list(&mut objects(&all), listed, &scope);
+            let gone: Vec<String> = gone.iter().map(|one| (*one).to_owned()).collect();
+            assert_eq!(found, (gone, uncertain), "{listed:?} {scope:?}");
+        }
+        let found = later_list(&mut objects(&all[..2]), &[], &ListScope::Seen);
+        assert_eq!(found, (vec!["a1".to_owned(), "a2".to_owned()], 0));
+    }
+
+    #[test]
+    fn an_object_is_judged_by_uid_version_and_bytes() {
+        let mut objects = objects(&[("a", "u1")]);
+        let judge = |objects: &ExistingObjects, uid: &str, version: &str, print: u64| {
+            objects.judge(&key("a", "u1"), uid, version, print)
+        };
+        assert_eq!(judge(&objects, "u1", "5", 1), Observed::Same);
+        assert_eq!(judge(&objects, "u1", "", 0), Observed::Same);
+        assert_eq!(judge(&objects, "u1", "", 1), Observed::Changed);
+        assert_eq!(judge(&objects, "u1", "10", 1), Observed::Changed);
+        assert_eq!(judge(&objects, "u1", "4", 1), Observed::Outdated);
+        assert_eq!(
+            judge(&objects, "u2", "10", 1),
+            Observed::Replaces("u1".to_owned())
+        );
+        objects.remove(&key("a", "u1"), "u1", "11");
+        assert_eq!(judge(&objects, "u1", "10", 1), Observed::Outdated);
+        assert_eq!(judge(&objects, "u1", "", 1), Observed::Outdated);
+        assert_eq!(judge(&objects, "u2", "10", 1), Observed::New);
+    }
+
+    #[test]
+    fn what_changed_after_the_list_is_not_gone() {
+        let mut objects = objects(&[("a", "old")]);
+        objects.put(key("a", "new"), "new", "12", 0);
+        let (gone, _) = later_list(&mut objects, &[], &ListScope::Exact(None));
+        assert_eq!(gone, ["old"]);
+        let judge = |version: &str| objects.judge(&key("a", "old"), "old", version, 1);
+        assert_eq!(
+            (judge("5"), judge("4")),
+            (Observed::New, Observed::Outdated)
+        );
+    }
+}

@@ -1,0 +1,411 @@
+//! The objects of many files that were gathered at one moment: a must-gather, a dump, a folder of lists.
+//!
+//! Objects wait in an unnamed temporary file until all are seen: only then it is known when they were gathered, which
+//! definitions there are, and which of several copies of an object is the newest.
+
+use crate::document::{self, ImportedHead, Leaf, ListType, json_error};
+use crate::error::{BrokenParts, BrokenReason, GatheredFiles, ImportError};
+use crate::input::{MAX_JSON, MAX_YAML, len_u64, unread, whole, yaml};
+use crate::moment::newest_time;
+use kubereel_format::RecordedAt;
+use kubereel_unpack::{ArchiveFile, PlainInput, SkippedEntries, UnpackError};
+use serde_json::Value;
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{BufReader, BufWriter, Read, Seek as _, SeekFrom, Write as _};
+use std::path::Path;
+
+/// The first bytes of a reel.
+const REEL: &[u8] = b"redb\x1a\x0a";
+
+/// How many bytes of objects may wait.
+const MAX_WAITING: u64 = 64 << 30;
+
+/// How many objects may wait.
+const MAX_OBJECTS: usize = 8_000_000;
+
+/// Objects that were gathered at one moment.
+pub(crate) struct GatheredObjects {
+    file: File,
+    objects: Vec<WaitingObject>,
+    /// The resources of which a list of a namespace was empty.
+    pub(crate) newest: Option<RecordedAt>,
+    pub(crate) files: GatheredFiles,
+    pub(crate) broken: BrokenParts,
+    /// Whether objects were YAML.
+    pub(crate) is_converted: bool,
+    /// Whether the rest of the archive could not be read.
+    pub(crate) is_cut: bool,
+    /// Reels among the files.
+    pub(crate) reels: Vec<String>,
+}
+
+/// An object that waits in the temporary file.
+struct WaitingObject {
+    at: u64,
+    len: usize,
+    list_api_version: String,
+    list_kind: String,
+    version: u128,
+    is_definition: bool,
+}
+
+/// Apart from its version: `apiVersion`, kind, namespace and name.
+type ObjectName = (String, String, String, String);
+
+/// Collects objects.
+pub(crate) struct Gatherer {
+    writer: BufWriter<File>,
+    end: u64,
+    gathered: GatheredObjects,
+    places: HashMap<ObjectName, usize>,
+}
+
+impl Gatherer {
+    /// Begins with a temporary file in a folder.
+    pub(crate) fn new(folder: &Path) -> Result<Self, ImportError> {
+        let failed = |source| ImportError::Place {
+            path: folder.to_owned(),
+            source,
+        };
+        let file = tempfile::tempfile_in(folder).map_err(failed)?;
+        let writer = BufWriter::new(file.try_clone().map_err(failed)?);
+        Ok(Self {
+            writer,
+            end: 0,
+            gathered: GatheredObjects {
+                file,
+                objects: Vec::new(),
+                newest: None,
+                files: GatheredFiles::default(),
+                broken: BrokenParts::default(),
+                is_converted: false,
+                is_cut: false,
+                reels: Vec::new(),
+            },
+            places: HashMap::new(),
+        })
+    }
+
+    /// Takes a file.
+    pub(crate) fn take(&mut self, file: &mut ArchiveFile<'_>) -> Result<(), ImportError> {
+        let name = file.name;
+        match FileKind::of(name) {
+            FileKind::Log => self.gathered.files.logs += 1,
+            FileKind::Other => {
+                let mut start = Vec::new();
+                let head = file.content.take(len_u64(REEL.len()));
+                let read = { head }.read_to_end(&mut start);
+                read.map_err(unread)?;
+                if start == REEL {
+                    self.gathered.reels.push(name.to_owned());
+                }
+                self.gathered.files.others += 1;
+            }
+            FileKind::Objects => {
+                let before = self.gathered.objects.len() + self.copies();
+                if let Err(reason) = self.objects_of(name, &mut *file.content)? {
+                    self.gathered.broken.push_in(name, 0, reason);
+                }
+                if self.gathered.objects.len() + self.copies() > before {
+                    self.gathered.files.with_objects += 1;
+                } else {
+                    self.gathered.files.others += 1;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn copies(&self) -> usize {
+        usize::try_from(self.gathered.files.copies).unwrap_or(usize::MAX)
+    }
+
+    /// Takes the objects of a file; what is wrong with the file alone is given back.
+    fn objects_of(
+        &mut self,
+        name: &str,
+        content: &mut dyn Read,
+    ) -> Result<Result<(), BrokenReason>, ImportError> {
+        let input = BufReader::new(content);
+        let plain = match PlainInput::open(input, MAX_JSON) {
+            Ok(plain) => plain,
+            Err(error) => return file_error(unread(error)),
+        };
+        let is_json = plain.start().trim_ascii_start().starts_with(b"{")
+            || plain.start().trim_ascii_start().starts_with(b"[");
+        let most = if is_json { MAX_JSON } else { MAX_YAML };
+        let bytes = match whole(plain, most) {
+            Ok(bytes) => bytes,
+            Err(error) => return file_error(error),
+        };
+        if is_json {
+            return self.all_json(name, &bytes);
+        }
+        let documents = match yaml(&bytes) {
+            Ok(documents) => documents,
+            Err(error) => return Ok(Err(BrokenReason::Unreadable(error.to_string()))),
+        };
+        for document in documents {
+            self.document(name, document.to_string().as_bytes(), true)?;
+        }
+        Ok(Ok(()))
+    }
+
+    fn all_json(
+        &mut self,
+        name: &str,
+        bytes: &[u8],
+    ) -> Result<Result<(), BrokenReason>, ImportError> {
+        let documents = serde_json::Deserializer::from_slice(bytes);
+        for document in documents.into_iter::<&serde_json::value::RawValue>() {
+            match document {
+                Ok(document) => self.document(name, document.get().as_bytes(), false)?,
+                Err(error) => return Ok(Err(BrokenReason::NotJson(json_error(&error)))),
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    fn document(&mut self, name: &str, bytes: &[u8], converted: bool) -> Result<(), ImportError> {
+        document::leaves(bytes, &mut |leaf| match leaf {
+            Leaf::Object(object, listed) => {
+                if self.object(object, listed)? {
+                    self.gathered.is_converted |= converted;
+                }
+                Ok(())
+            }
+            // What is not an object is not meant to be one in a folder of many files.
+            Leaf::Broken(_) | Leaf::EmptyList(_) => Ok(()),
+            Leaf::Event(_) | Leaf::Audit(_) => {
+                let reason = BrokenReason::EventInGathering;
+                if self
+                    .gathered
+                    .broken
+                    .first
+                    .last()
+                    .is_none_or(|last| last.file != name)
+                {
+                    self.gathered.broken.push_in(name, 0, reason);
+                }
+                Ok(())
+            }
+        })
+    }
+
+    /// Takes an object; `false` if it is none.
+    fn object(&mut self, object: &[u8], listed: ListType<'_>) -> Result<bool, ImportError> {
+        let Ok(head) = ImportedHead::parse(object) else {
+            return Ok(false);
+        };
+        let or = |own: &str, other: &str| if own.is_empty() { other } else { own }.to_owned();
+        let api_version = or(&head.api_version, listed.api_version);
+        let kind = or(&head.kind, listed.kind);
+        if api_version.is_empty() || kind.is_empty() {
+            return Ok(false);
+        }
+        if let Ok(value) = serde_json::from_slice::<Value>(object) {
+            self.gathered.newest = self.gathered.newest.max(newest_time(&value));
+        }
+        let version = head.resource_version.parse().unwrap_or(0);
+        let is_definition = kind == "CustomResourceDefinition";
+        let name = (
+            api_version,
+            kind,
+            head.namespace.into_owned(),
+            head.name.into_owned(),
+        );
+        let known = self.places.get(&name).copied();
+        if known.is_some() {
+            self.gathered.files.copies += 1;
+        }
+        let known_version = known.and_then(|place| self.gathered.objects.get(place));
+        if known_version.is_some_and(|known| known.version >= version) {
+            return Ok(true);
+        }
+        self.end = self.end.saturating_add(len_u64(object.len()));
+        if self.end > MAX_WAITING || self.gathered.objects.len() >= MAX_OBJECTS {
+            return Err(ImportError::TooLong { most: MAX_WAITING });
+        }
+        self.writer.write_all(object).map_err(waiting)?;
+        let object = WaitingObject {
+            at: self.end.saturating_sub(len_u64(object.len())),
+            len: object.len(),
+            list_api_version: listed.api_version.to_owned(),
+            list_kind: listed.kind.to_owned(),
+            version,
+            is_definition,
+        };
+        if let Some(known) = known.and_then(|place| self.gathered.objects.get_mut(place)) {
+            *known = object;
+        } else {
+            self.places.insert(name, self.gathered.objects.len());
+            self.gathered.objects.push(object);
+        }
+        Ok(true)
+    }
+
+    /// Ends: `outcome` is how the walk over the files ended. Damage of an archive leaves what was read before it.
+    pub(crate) fn finish(
+        mut self,
+        archive: &str,
+        outcome: Result<SkippedEntries, ImportError>,
+    ) -> Result<GatheredObjects, ImportError> {
+        match outcome {
+            Ok(skipped) => {
+                self.gathered.files.skipped = skipped.links.saturating_add(skipped.special);
+            }
+            Err(ImportError::Unpack { source }) if source.is_damage() => {
+                self.gathered.is_cut = true;
+                let reason = BrokenReason::Cut(source.to_string());
+                self.gathered.broken.push_in(archive, 0, reason);
+            }
+            Err(error) => return Err(error),
+        }
+        self.writer.flush().map_err(waiting)?;
+        // Definitions first, so that the resources that they name need no guess.
+        self.gathered
+            .objects
+            .sort_by_key(|object| !object.is_definition);
+        Ok(self.gathered)
+    }
+}
+
+fn waiting(source: std::io::Error) -> ImportError {
+    ImportError::Place {
+        path: "a temporary file".into(),
+        source,
+    }
+}
+
+/// Tells what is wrong with one file apart from what ends everything.
+fn file_error<T>(error: ImportError) -> Result<Result<T, BrokenReason>, ImportError> {
+    match error {
+        // The outer archive is damaged.
+        ImportError::Unpack {
+            source: source @ UnpackError::DamagedArchive { .. },
+        } => Err(source.into()),
+        ImportError::Unpack { source } => Ok(Err(BrokenReason::Unreadable(source.to_string()))),
+        ImportError::TooLong { most } => Ok(Err(BrokenReason::Unreadable(format!(
+            "longer than {most} bytes"
+        )))),
+        error => Err(error),
+    }
+}
+
+/// What a file may be, by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FileKind {
+    Objects,
+    Log,
+    Other,
+}
+
+impl FileKind {
+    fn of(path: &str) -> Self {
+        let path = path.to_ascii_lowercase();
+        let plain = [".gz", ".xz", ".zst"]
+            .iter()
+            .find_map(|ending| path.strip_suffix(ending))
+            .unwrap_or(&path);
+        let is_one_of = |endings: &[&str]| endings.iter().any(|ending| plain.ends_with(ending));
+        if is_one_of(&[".yaml", ".yml", ".json"]) {
+            Self::Objects
+        } else if is_one_of(&[".log", ".log.txt", "logs.txt"]) || plain.contains("/logs/") {
+            Self::Log
+        } else {
+            Self::Other
+        }
+    }
+}
+
+impl GatheredObjects {
+    /// Tells how many objects there are.
+    pub(crate) fn len(&self) -> usize {
+        self.objects.len()
+    }
+
+    /// Hands out the objects: definitions first, then the others as they came.
+    pub(crate) fn each(
+        mut self,
+        mut take: impl FnMut(&[u8], ListType<'_>) -> Result<(), ImportError>,
+    ) -> Result<(), ImportError> {
+        let mut body = Vec::new();
+        for object in &self.objects {
+            self.file
+                .seek(SeekFrom::Start(object.at))
+                .map_err(waiting)?;
+            body.resize(object.len, 0);
+            self.file.read_exact(&mut body).map_err(waiting)?;
+            let listed = ListType {
+                api_version: &object.list_api_version,
+                kind: &object.list_kind,
+            };
+            take(&body, listed)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gather(files: &[(&str, &str)]) -> GatheredObjects {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut gatherer = Gatherer::new(folder.path()).expect("a file");
+        for (name, content) in files {
+            let mut content = content.as_bytes();
+            gatherer
+                .take(&mut ArchiveFile {
+                    name,
+                    bytes: 0,
+                    content: &mut content,
+                })
+                .expect("taken");
+        }
+        gatherer
+            .finish("a.tar", Ok(SkippedEntries::default()))
+            .expect("ended")
+    }
+
+    #[test]
+    fn the_newest_copy_stays_definitions_come_first_and_logs_are_counted() {
+        let gathered = gather(&[
+            (
+                "namespaces/a/core/pods.yaml",
+                "kind: PodList\napiVersion: v1\nitems:\n- metadata: {name: p, namespace: a, resourceVersion: '7', creationTimestamp: '2021-07-31T10:00:00Z'}\n",
+            ),
+            (
+                "namespaces/a/pods/p/p.yaml",
+                "kind: Pod\napiVersion: v1\nmetadata: {name: p, namespace: a, resourceVersion: '9'}\n",
+            ),
+            (
+                "crds/x.json",
+                r#"{"kind":"CustomResourceDefinition","apiVersion":"apiextensions.k8s.io/v1","metadata":{"name":"x"}}"#,
+            ),
+            ("namespaces/a/pods/p/logs/current.log", "x"),
+            ("namespaces/a/core/empty.yaml", "---\n"),
+            ("version.json", r#"{"major":"1"}"#),
+            ("broken.yaml", "a: [b\n"),
+            ("inside/run", "redb\u{1a}\n and more"),
+        ]);
+        let files = gathered.files;
+        assert_eq!(
+            (files.with_objects, files.logs, files.others, files.copies),
+            (3, 1, 4, 1)
+        );
+        assert_eq!(gathered.reels, ["inside/run"]);
+        assert_eq!(gathered.broken.count, 1);
+        assert!(gathered.is_converted && gathered.newest.is_some());
+        let mut names = Vec::new();
+        gathered
+            .each(|object, _| {
+                let head = ImportedHead::parse(object).expect("a head");
+                names.push(format!("{} {}", head.name, head.resource_version));
+                Ok(())
+            })
+            .expect("read");
+        assert_eq!(names, ["x ", "p 9"]);
+    }
+}

@@ -1,0 +1,607 @@
+//! What becomes of each line and object of an import: an event in the reel, a count, or a broken part.
+//!
+//! Invariants:
+//!
+//! * An object's bytes are not changed, unless secrets are to be redacted or the input is not JSON.
+//! * A broken part is counted and the rest goes on; only a reel that cannot be written ends an import early.
+//! * A deletion that nobody saw is written only for what a later list covers and no longer has.
+
+use crate::audit::{AuditRecord, AuditTarget};
+use crate::capture::CapturedGroup;
+use crate::document::{self, EventLine, ImportedHead, Leaf, ListType, leaves};
+use crate::error::{BrokenParts, BrokenReason, BrokenUnit, ImportError};
+use crate::existing_objects::{
+    ExistingKey, ExistingObject, ExistingObjects, ListScope, Observed, fingerprint,
+};
+use crate::outcome::{DroppedMembers, ListCounts};
+use crate::resources::{ImportedDefinition, InputResources, ResourceQuery};
+use crate::secrets::SecretRedaction;
+use crate::writer::{ImportWriter, ImportedEvent};
+use kubereel_format::{AppendError, EventType, Evidence, MAX_BODY, RecordedAt, ResourceId};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+
+/// The longest word of a user that a mark repeats.
+const MAX_MARK: usize = 1024;
+
+/// How an object came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Arrival {
+    /// In an event, which is taken as it is.
+    Told(EventType),
+    /// In an event that may repeat what is known.
+    Watched(EventType),
+    /// In a list.
+    Listed,
+}
+
+/// The state of one import.
+pub(crate) struct Importer {
+    pub(crate) writer: ImportWriter,
+    pub(crate) resources: InputResources,
+    pub(crate) secrets: SecretRedaction,
+    pub(crate) broken: BrokenParts,
+    pub(crate) dropped: DroppedMembers,
+    pub(crate) lists: ListCounts,
+    pub(crate) bookmarks: u64,
+    pub(crate) errors: u64,
+    pub(crate) live: ExistingObjects,
+    /// Whether lists are compared with what is known.
+    pub(crate) is_tracking: bool,
+    /// Whether an object came before the list that is read.
+    pub(crate) is_later_list: bool,
+    /// The time of lines without one.
+    pub(crate) at: Option<RecordedAt>,
+    /// The time of objects that stand there without an event.
+    pub(crate) listed_at: Option<RecordedAt>,
+    /// Whether an object used that time.
+    pub(crate) has_listed: bool,
+    /// The end of the reel that is appended to.
+    pub(crate) end: Option<RecordedAt>,
+    /// The input that is read, for broken parts; empty if it is the only one.
+    pub(crate) input: String,
+    /// How many objects were met where lines do not count.
+    pub(crate) objects: u64,
+}
+
+/// Why a part of the input is not in the reel.
+pub(crate) enum PartRefusal {
+    /// It is broken; the rest may be well.
+    Broken(BrokenReason),
+    /// Nothing more can be written.
+    Fatal(AppendError),
+}
+
+impl From<BrokenReason> for PartRefusal {
+    fn from(problem: BrokenReason) -> Self {
+        Self::Broken(problem)
+    }
+}
+
+impl From<AppendError> for PartRefusal {
+    fn from(error: AppendError) -> Self {
+        match error {
+            AppendError::BodyTooLong { .. } => Self::Broken(BrokenReason::TooLong),
+            AppendError::NameTooLong { what, .. } => Self::Broken(BrokenReason::LongName(what)),
+            error => Self::Fatal(error),
+        }
+    }
+}
+
+impl Importer {
+    /// Takes a line of events.
+    pub(crate) fn line(&mut self, number: u64, bytes: &[u8]) -> Result<(), ImportError> {
+        let outcome = EventLine::parse(bytes)
+            .map_err(PartRefusal::from)
+            .and_then(|line| self.event(&line));
+        self.settle(number, outcome)
+    }
+
+    /// Notes that a part of the input is broken.
+    pub(crate) fn broken(&mut self, number: u64, problem: BrokenReason) {
+        self.broken.push_in(&self.input, number, problem);
+    }
+
+    /// Notes what is broken; what is fatal ends the import.
+    pub(crate) fn settle(
+        &mut self,
+        number: u64,
+        outcome: Result<(), PartRefusal>,
+    ) -> Result<(), ImportError> {
+        match outcome {
+            Ok(()) => Ok(()),
+            Err(PartRefusal::Broken(problem)) => {
+                self.broken(number, problem);
+                Ok(())
+            }
+            Err(PartRefusal::Fatal(error)) => Err(error.into()),
+        }
+    }
+
+    /// Notes what is broken in a file of an archive.
+    pub(crate) fn settle_in(
+        &mut self,
+        file: &str,
+        outcome: Result<(), PartRefusal>,
+    ) -> Result<(), ImportError> {
+        match outcome {
+            Ok(()) => Ok(()),
+            Err(PartRefusal::Broken(problem)) => {
+                self.broken.push_in(file, 0, problem);
+                Ok(())
+            }
+            Err(PartRefusal::Fatal(error)) => Err(error.into()),
+        }
+    }
+
+    /// Takes an event.
+    fn event(&mut self, line: &EventLine<'_>) -> Result<(), PartRefusal> {
+        let kind = match line.kind.as_deref() {
+            Some("BOOKMARK") => {
+                self.bookmarks += 1;
+                return Ok(());
+            }
+            Some("ERROR") => {
+                self.errors += 1;
+                return Ok(());
+            }
+            Some(word) => event_type(word)?,
+            None => return Err(BrokenReason::NoType.into()),
+        };
+        let object = line.object.ok_or(BrokenReason::NoObject)?.get().as_bytes();
+        let ts = line.ts.map(RawValue::get).filter(|ts| *ts != "null");
+        let at = match ts {
+            Some(ts) => document::time(ts).ok_or_else(|| BrokenReason::BadTime(ts.to_owned()))?,
+            None => self.at.ok_or(BrokenReason::NoTime)?,
+        };
+        let named = ResourceQuery {
+            group: line.group.as_deref(),
+            version: line.version.as_deref(),
+            plural: line.resource.as_deref(),
+            ..ResourceQuery::default()
+        };
+        self.object(at, Arrival::Told(kind), &named, object)?;
+        for name in &line.others {
+            self.dropped.push(name);
+        }
+        Ok(())
+    }
+
+    /// Takes an object; `named` is what is known of its resource from elsewhere.
+    pub(crate) fn object(
+        &mut self,
+        at: RecordedAt,
+        arrival: Arrival,
+        named: &ResourceQuery<'_>,
+        object: &[u8],
+    ) -> Result<(), PartRefusal> {
+        if object.len() > MAX_BODY {
+            return Err(BrokenReason::TooLong.into());
+        }
+        if self.end.is_some_and(|end| at < end) {
+            return Err(BrokenReason::BeforeEnd.into());
+        }
+        let head = ImportedHead::parse(object)?;
+        let or = |own: &Cow<'_, str>, other: &str| {
+            if own.is_empty() {
+                other.to_owned()
+            } else {
+                own.clone().into_owned()
+            }
+        };
+        let api_version = or(&head.api_version, named.api_version);
+        let kind_name = or(&head.kind, named.kind);
+        let query = ResourceQuery {
+            api_version: &api_version,
+            kind: &kind_name,
+            namespaced: !head.namespace.is_empty(),
+            ..*named
+        };
+        let info = self.resources.find(&query)?;
+        let id = info.id;
+        let is_secret = SecretRedaction::is_secret(info, &api_version, &kind_name);
+        let is_definition =
+            (info.group.as_str(), info.plural.as_str()) == ImportedDefinition::RESOURCE;
+        let names_cluster = info.group.is_empty() && info.plural == "namespaces";
+        let secrets = &mut self.secrets;
+        if is_secret {
+            secrets.count(&head.namespace, &head.name, object);
+        }
+        let body = secrets
+            .object(info, &api_version, &kind_name, object)
+            .ok_or(BrokenReason::UnreadableSecret)?;
+        let name = secrets
+            .name(info, &api_version, &kind_name, &head.name, &head.uid)
+            .into_owned();
+        let key = ExistingKey {
+            resource: id,
+            namespace: head.namespace.clone().into_owned(),
+            name: name.clone(),
+        };
+        let Some((kind, evidence)) = self.judge(at, arrival, &key, &head, &body)? else {
+            return Ok(());
+        };
+        if let Some(info) = self.resources.take_news(id) {
+            self.writer.announce(at, info)?;
+        }
+        self.writer.connect(at, id)?;
+        if names_cluster && head.name == "kube-system" && !head.uid.is_empty() {
+            self.writer.cluster(at, &head.uid)?;
+        }
+        self.writer.event(&ImportedEvent {
+            at,
+            kind,
+            resource: id,
+            namespace: &head.namespace,
+            name: &name,
+            uid: &head.uid,
+            resource_version: &head.resource_version,
+            body: &body,
+            evidence,
+        })?;
+        if is_definition && kind != EventType::Deleted {
+            self.learn(at, object)?;
+        }
+        Ok(())
+    }
+
+    /// Decides what an object's arrival is as an event; `None` if it says nothing new.
+    fn judge(
+        &mut self,
+        at: RecordedAt,
+        arrival: Arrival,
+        key: &ExistingKey,
+        head: &ImportedHead<'_>,
+        body: &[u8],
+    ) -> Result<Option<(EventType, Evidence)>, PartRefusal> {
+        if !self.is_tracking {
+            let kind = match arrival {
+                Arrival::Told(kind) | Arrival::Watched(kind) => kind,
+                Arrival::Listed => EventType::Added,
+            };
+            return Ok(Some((kind, Evidence::Imported)));
+        }
+        let print = fingerprint(body);
+        let observed = self
+            .live
+            .judge(key, &head.uid, &head.resource_version, print);
+        let evidence = if arrival == Arrival::Listed && self.is_later_list {
+            Evidence::Listed
+        } else {
+            Evidence::Imported
+        };
+        let kind = match (arrival, &observed) {
+            (Arrival::Told(kind), _) => kind,
+            (Arrival::Watched(EventType::Deleted), _)
+                if self.live.uid(key).is_some() || !self.live.is_gone(&head.uid) =>
+            {
+                EventType::Deleted
+            }
+            (Arrival::Watched(_), Observed::Same | Observed::Outdated) => {
+                self.lists.repeated += 1;
+                return Ok(None);
+            }
+            (Arrival::Listed, Observed::Same | Observed::Outdated) => {
+                self.live.note_listed(key, self.scope());
+                self.lists.unchanged += 1;
+                return Ok(None);
+            }
+            (_, Observed::Changed) => EventType::Modified,
+            (Arrival::Watched(kind), Observed::New) => kind,
+            (Arrival::Listed, Observed::New) => EventType::Added,
+            (_, Observed::Replaces(uid)) => {
+                let uid = uid.clone();
+                self.live.remove(key, &uid, "");
+                self.deletion(at, key, &uid, Evidence::Listed)?;
+                EventType::Added
+            }
+        };
+        if kind == EventType::Deleted {
+            self.live.remove(key, &head.uid, &head.resource_version);
+        } else {
+            self.live
+                .put(key.clone(), &head.uid, &head.resource_version, print);
+        }
+        if arrival == Arrival::Listed {
+            self.live.note_listed(key, self.scope());
+        }
+        Ok(Some((kind, evidence)))
+    }
+
+    /// Tells what a list is taken to cover.
+    fn scope(&self) -> ListScope {
+        if self.lists.is_gathering {
+            ListScope::SeenOnly
+        } else {
+            ListScope::Seen
+        }
+    }
+
+    /// Writes the deletion of an object whose last body nobody sent.
+    fn deletion(
+        &mut self,
+        at: RecordedAt,
+        key: &ExistingKey,
+        uid: &str,
+        evidence: Evidence,
+    ) -> Result<bool, PartRefusal> {
+        self.writer.connect(at, key.resource)?;
+        let is_written = self.writer.deletion(&ImportedEvent {
+            at,
+            kind: EventType::Deleted,
+            resource: key.resource,
+            namespace: &key.namespace,
+            name: &key.name,
+            uid,
+            resource_version: "",
+            body: &[],
+            evidence,
+        })?;
+        Ok(is_written)
+    }
+
+    fn learn(&mut self, at: RecordedAt, object: &[u8]) -> Result<(), PartRefusal> {
+        let Some(definition) = ImportedDefinition::read(object) else {
+            return Ok(());
+        };
+        self.define(at, definition)
+    }
+
+    fn define(
+        &mut self,
+        at: RecordedAt,
+        definition: ImportedDefinition,
+    ) -> Result<(), PartRefusal> {
+        for id in self.resources.learn(definition) {
+            if let Some(info) = self.resources.take_news(id) {
+                self.writer.announce(at, info)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Learns the names of resources from a discovery document.
+    pub(crate) fn discover(
+        &mut self,
+        at: RecordedAt,
+        document: &RawValue,
+    ) -> Result<(), ImportError> {
+        // What cannot be read leaves the names to be guessed.
+        let Ok(found) = serde_json::from_str::<CapturedGroup>(document.get()) else {
+            return Ok(());
+        };
+        let (group, _) = found.group_version.split_once('/').unwrap_or(("", ""));
+        for one in found.resources {
+            // A subresource is not a resource.
+            if one.name.contains('/') || one.name.is_empty() || one.kind.is_empty() {
+                continue;
+            }
+            let definition = ImportedDefinition {
+                group: group.to_owned(),
+                singular: if one.singular_name.is_empty() {
+                    one.kind.to_lowercase()
+                } else {
+                    one.singular_name
+                },
+                kind: one.kind,
+                plural: one.name,
+                short_names: one.short_names.unwrap_or_default(),
+                categories: one.categories.unwrap_or_default(),
+                namespaced: one.namespaced,
+            };
+            let outcome = self.define(at, definition);
+            self.settle(0, outcome)?;
+        }
+        Ok(())
+    }
+
+    /// Begins a list of a moment.
+    pub(crate) fn begin_list(&mut self, is_gathering: bool) {
+        self.lists.lists += 1;
+        self.lists.is_gathering = is_gathering;
+        self.is_later_list = !self.live.is_empty() || self.lists.lists > 1;
+        self.live.begin_list();
+    }
+
+    /// Ends a list: what it no longer has is gone, unless a part of it could not be read.
+    pub(crate) fn end_list(
+        &mut self,
+        at: RecordedAt,
+        list_version: &str,
+        is_whole: bool,
+    ) -> Result<(), ImportError> {
+        if !self.is_tracking {
+            return Ok(());
+        }
+        let vanished = self.live.end_list(list_version);
+        if !is_whole {
+            let count = u64::try_from(vanished.gone.len()).unwrap_or(u64::MAX);
+            self.lists.uncertain = self.lists.uncertain.saturating_add(count);
+            for (key, object) in vanished.gone {
+                self.live.carry(key, object);
+            }
+            return Ok(());
+        }
+        self.lists.uncertain = self.lists.uncertain.saturating_add(vanished.uncertain);
+        for (key, ExistingObject { uid, .. }) in vanished.gone {
+            let outcome = self.deletion(at, &key, &uid, Evidence::Listed);
+            self.lists.deleted += 1;
+            self.settle(0, outcome.map(drop))?;
+        }
+        Ok(())
+    }
+
+    /// Notes that the list that is read has no objects of a resource.
+    pub(crate) fn empty_list(&mut self, listed: ListType<'_>) {
+        self.lists.empty += 1;
+        if listed.kind.is_empty() {
+            // kubectl writes an empty list without its kind. What was listed before tells it.
+            if let Some(resource) = self.live.only_resource() {
+                self.live.cover(resource, ListScope::Seen);
+                self.lists.is_kind_assumed = true;
+            }
+            return;
+        }
+        let query = ResourceQuery {
+            api_version: listed.api_version,
+            kind: listed.kind,
+            ..ResourceQuery::default()
+        };
+        if let Ok(info) = self.resources.find(&query) {
+            let id = info.id;
+            self.live.cover(id, ListScope::Seen);
+        }
+    }
+
+    /// Notes that the list that is read holds all objects of a resource, of a namespace or of all.
+    pub(crate) fn cover(
+        &mut self,
+        query: &ResourceQuery<'_>,
+        namespace: Option<String>,
+    ) -> Option<ResourceId> {
+        let id = self.resources.find(query).ok()?.id;
+        self.live.cover(id, ListScope::Exact(namespace));
+        Some(id)
+    }
+
+    /// Takes a document: all that stands in one line, or in one place of a longer text.
+    pub(crate) fn document(&mut self, number: u64, bytes: &[u8]) -> Result<(), ImportError> {
+        leaves(bytes, &mut |leaf| self.leaf(number, leaf))
+    }
+
+    fn leaf(&mut self, number: u64, leaf: Leaf<'_>) -> Result<(), ImportError> {
+        match leaf {
+            Leaf::EmptyList(listed) => {
+                self.empty_list(listed);
+                Ok(())
+            }
+            Leaf::Broken(problem) => {
+                let number = self.count(number);
+                self.broken(number, problem);
+                Ok(())
+            }
+            Leaf::Event(bytes) => {
+                let number = self.count(number);
+                self.line(number, bytes)
+            }
+            Leaf::Audit(bytes) => {
+                let number = self.count(number);
+                self.audit_line(number, bytes)
+            }
+            Leaf::Object(bytes, listed) => {
+                let number = self.count(number);
+                let at = self.listed_at.ok_or(ImportError::NoTime)?;
+                self.has_listed = true;
+                let outcome = self.listed_object(at, bytes, listed);
+                self.settle(number, outcome)
+            }
+        }
+    }
+
+    /// Takes an object of a list.
+    pub(crate) fn listed_object(
+        &mut self,
+        at: RecordedAt,
+        object: &[u8],
+        listed: ListType<'_>,
+    ) -> Result<(), PartRefusal> {
+        let named = ResourceQuery {
+            api_version: listed.api_version,
+            kind: listed.kind,
+            ..ResourceQuery::default()
+        };
+        self.object(at, Arrival::Listed, &named, object)
+    }
+
+    /// Takes an event of an audit log.
+    pub(crate) fn audit_line(&mut self, number: u64, bytes: &[u8]) -> Result<(), ImportError> {
+        let outcome = AuditRecord::parse(bytes)
+            .map_err(PartRefusal::from)
+            .and_then(|record| self.audit(record));
+        self.settle(number, outcome)
+    }
+
+    fn audit(&mut self, record: AuditRecord<'_>) -> Result<(), PartRefusal> {
+        let counts = &mut self.lists.audit;
+        match record {
+            AuditRecord::Bodies { at, target, bodies } => {
+                counts.with_bodies += 1;
+                // A log names the version in which somebody asked, which is the one of the body.
+                let named = target.query();
+                for (kind, body) in bodies {
+                    self.object(at, Arrival::Watched(kind), &named, body.get().as_bytes())?;
+                }
+            }
+            AuditRecord::Gone { at, target, words } => {
+                if self.end.is_some_and(|end| at < end) {
+                    return Err(BrokenReason::BeforeEnd.into());
+                }
+                let id = self.resources.find(&target.query())?.id;
+                let key = ExistingKey {
+                    resource: id,
+                    namespace: target.namespace.clone(),
+                    name: target.name.clone(),
+                };
+                let Some(uid) = self.live.uid(&key) else {
+                    return self.mark(at, &words);
+                };
+                self.lists.audit.with_bodies += 1;
+                self.live.remove(&key, &uid, "");
+                self.deletion(at, &key, &uid, Evidence::Imported)?;
+            }
+            AuditRecord::Words { at, words } => return self.mark(at, &words),
+            AuditRecord::Read => counts.reads += 1,
+            AuditRecord::Failed => counts.failed += 1,
+            AuditRecord::Stage => counts.stages += 1,
+            AuditRecord::Routine => counts.routine += 1,
+        }
+        Ok(())
+    }
+
+    fn mark(&mut self, at: RecordedAt, words: &str) -> Result<(), PartRefusal> {
+        if self.end.is_some_and(|end| at < end) {
+            return Err(BrokenReason::BeforeEnd.into());
+        }
+        self.lists.audit.marks += 1;
+        let words = words
+            .get(..words.floor_char_boundary(MAX_MARK))
+            .unwrap_or_default();
+        let words = self.secrets.text(words);
+        self.writer.mark(at, words)?;
+        Ok(())
+    }
+
+    /// Gives the number of what comes next: its line's, or its own.
+    const fn count(&mut self, line: u64) -> u64 {
+        match self.broken.counted {
+            BrokenUnit::Lines => line,
+            _ if line > 0 => line,
+            _ => {
+                self.objects += 1;
+                self.objects
+            }
+        }
+    }
+}
+
+impl AuditTarget {
+    fn query(&self) -> ResourceQuery<'_> {
+        ResourceQuery {
+            group: Some(&self.group),
+            version: Some(&self.version),
+            plural: Some(&self.plural),
+            namespaced: !self.namespace.is_empty(),
+            ..ResourceQuery::default()
+        }
+    }
+}
+
+/// Reads the type of an event.
+pub(crate) fn event_type(word: &str) -> Result<EventType, BrokenReason> {
+    match word {
+        "ADDED" => Ok(EventType::Added),
+        "MODIFIED" => Ok(EventType::Modified),
+        "DELETED" => Ok(EventType::Deleted),
+        other => Err(BrokenReason::UnknownType(other.to_owned())),
+    }
+}

@@ -1,0 +1,32 @@
+//! How much of the inputs was read: counted where bytes come in, and reported from time to time.
+
+use crate::input::len_u64;
+use std::cell::Cell;
+use std::io::{self, Read};
+use std::rc::Rc;
+
+/// Reports how much was read.
+pub(crate) struct Meter<'a> {
+    pub(crate) read: Rc<Cell<u64>>,
+    pub(crate) report: &'a mut dyn FnMut(u64),
+}
+
+impl Meter<'_> {
+    pub(crate) fn tick(&mut self) {
+        (self.report)(self.read.get());
+    }
+}
+
+/// A reader that counts what is read through it.
+pub(crate) struct CountedRead<R> {
+    pub(crate) inner: R,
+    pub(crate) read: Rc<Cell<u64>>,
+}
+
+impl<R: Read> Read for CountedRead<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(out)?;
+        self.read.set(self.read.get().saturating_add(len_u64(read)));
+        Ok(read)
+    }
+}

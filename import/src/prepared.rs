@@ -1,0 +1,358 @@
+//! The inputs before they are taken: what each is, by its content, and of which moment.
+
+use crate::capture::Capture;
+use crate::contents::{
+    BYTE_ORDER_MARK, InputFacts, take_capture, take_gathered, take_repository, take_text,
+};
+use crate::error::{BrokenReason, ImportError};
+use crate::gather::{GatheredObjects, Gatherer};
+use crate::importer::Importer;
+use crate::input::{self, InputForm, unread};
+use crate::meter::{CountedRead, Meter};
+use crate::repository::Repository;
+use kubereel_format::RecordedAt;
+use kubereel_redact::Extra;
+use kubereel_unpack::{PlainInput, SkippedEntries, UnpackLimits, walk_folder, walk_tar, walk_zip};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Seek as _, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+/// The most bytes of a compressed input after decompression.
+const MAX_BYTES: u64 = 1 << 40;
+
+/// How much of an input is read at once.
+const BUFFER: usize = 256 * 1024;
+
+/// How an input is imported.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct ImportOptions {
+    /// The time of lines without `ts`, of objects and of lists.
+    pub at: Option<RecordedAt>,
+    /// When the input was last changed: the time of objects and lists if `at` is not given.
+    pub changed_at: Option<RecordedAt>,
+    /// Whether secrets are taken out, as the recorder does.
+    pub redact: bool,
+    /// The user's rules for redaction, beside the policy.
+    pub redact_extra: Extra,
+    /// Whether a file of the reel's name is replaced.
+    pub replace: bool,
+    /// Whether the reel exists and is appended to.
+    pub append: bool,
+    /// The program in the reel's first note, for example its version.
+    pub program: String,
+    /// The description of the input in the reel's provenance, for example its name.
+    pub source: String,
+}
+
+impl ImportOptions {
+    /// Takes everything as it is.
+    pub fn new(program: impl Into<String>, source: impl Into<String>) -> Self {
+        Self {
+            program: program.into(),
+            source: source.into(),
+            ..Self::default()
+        }
+    }
+}
+
+/// Where the bytes of an input are.
+pub enum ImportContent<'a> {
+    /// In a stream, such as stdin.
+    Stream(Box<dyn BufRead + 'a>),
+    /// In a file.
+    File(File),
+    /// In the files of a folder.
+    Folder(PathBuf),
+}
+
+/// An input.
+pub struct ImportInput<'a> {
+    /// Its name, for messages; it may be empty.
+    pub name: String,
+    /// Its bytes.
+    pub content: ImportContent<'a>,
+    /// Its time, which goes before that of the options.
+    pub at: Option<RecordedAt>,
+    /// When it was last changed.
+    pub changed_at: Option<RecordedAt>,
+}
+
+/// An input of which the form is known, and, if it is of one moment, the moment.
+pub(crate) struct PreparedInput<'a> {
+    pub(crate) name: String,
+    content: PreparedContent<'a>,
+    /// The time of objects without one.
+    listed_at: Option<RecordedAt>,
+    /// The time of lines without one.
+    at: Option<RecordedAt>,
+    /// Whether nobody gave the moment: it is the time at which the file was changed, or the newest time inside.
+    is_assumed: bool,
+}
+
+enum PreparedContent<'a> {
+    Text(InputForm, PlainInput<'a>),
+    Gathered(GatheredObjects),
+    Capture(Capture),
+    Repository(Box<Repository>),
+}
+
+impl<'a> PreparedInput<'a> {
+    pub(crate) fn open(
+        input: ImportInput<'a>,
+        options: &ImportOptions,
+        folder: &Path,
+        meter: &mut Meter<'_>,
+    ) -> Result<Self, ImportError> {
+        let at = input.at.or(options.at);
+        let beside = (folder, at.or(input.changed_at));
+        let name = input.name.clone();
+        let content = match input.content {
+            ImportContent::Folder(path) => prepare_folder(&name, &path, folder, meter)?,
+            ImportContent::File(file) => {
+                let counted = CountedRead {
+                    inner: file.try_clone().map_err(unread)?,
+                    read: Rc::clone(&meter.read),
+                };
+                let plain = PlainInput::open(BufReader::with_capacity(BUFFER, counted), MAX_BYTES);
+                let plain = plain.map_err(unread)?;
+                prepare_plain(&name, plain, Some(file), beside, meter)?
+            }
+            ImportContent::Stream(stream) => {
+                let counted = CountedRead {
+                    inner: stream,
+                    read: Rc::clone(&meter.read),
+                };
+                let plain = PlainInput::open(BufReader::with_capacity(BUFFER, counted), MAX_BYTES);
+                prepare_plain(&name, plain.map_err(unread)?, None, beside, meter)?
+            }
+        };
+        let (listed_at, is_assumed) = match &content {
+            // A folder's and an archive's own times are those of its download.
+            PreparedContent::Gathered(gathered) => {
+                let newest = gathered.newest.or(input.changed_at);
+                (at.or(newest), at.is_none())
+            }
+            _ => (at.or(input.changed_at), at.is_none()),
+        };
+        Ok(Self {
+            name,
+            content,
+            listed_at,
+            at,
+            is_assumed,
+        })
+    }
+
+    /// Gives the moment of what holds objects of one moment.
+    fn moment(&self) -> Option<RecordedAt> {
+        match &self.content {
+            PreparedContent::Text(form, _) if form.is_moment() => self.listed_at,
+            PreparedContent::Gathered(_) => self.listed_at,
+            _ => None,
+        }
+    }
+
+    /// Tells whether it may repeat what is known.
+    pub(crate) const fn needs_tracking(&self) -> bool {
+        match &self.content {
+            PreparedContent::Text(form, _) => !matches!(form, InputForm::Events),
+            _ => true,
+        }
+    }
+
+    /// Takes it into the reel.
+    pub(crate) fn take(
+        self,
+        importer: &mut Importer,
+        facts: &mut InputFacts,
+        meter: &mut Meter<'_>,
+    ) -> Result<(), ImportError> {
+        importer.at = self.at;
+        importer.listed_at = self.listed_at;
+        importer.objects = 0;
+        let is_moment = self.moment().is_some();
+        if let (Some(at), Some(end), true) = (self.listed_at, importer.end, is_moment)
+            && at < end
+        {
+            let name = self.name;
+            return Err(ImportError::BeforeEnd { name, at, end });
+        }
+        let before = importer.broken.count;
+        if let PreparedContent::Gathered(gathered) = self.content {
+            let at = self.listed_at.ok_or(ImportError::NoTime)?;
+            if self.is_assumed {
+                facts.gathered_at = Some(at);
+            }
+            return take_gathered(gathered, importer, facts, at, meter);
+        }
+        match self.content {
+            PreparedContent::Text(form, plain) => {
+                importer.has_listed = false;
+                let has_moment = form.is_moment() && self.listed_at.is_some();
+                if has_moment {
+                    importer.begin_list(false);
+                }
+                let taken = take_text(form, plain, importer, facts, meter);
+                let is_cut = cut(importer, taken)?;
+                if let Some(at) = self.listed_at.filter(|_| has_moment) {
+                    let is_whole = !is_cut && importer.broken.count == before;
+                    importer.end_list(at, "", is_whole)?;
+                }
+                if importer.has_listed && self.is_assumed {
+                    facts.is_time_assumed = true;
+                    facts.assumed_at = self.listed_at;
+                }
+            }
+            PreparedContent::Capture(capture) => take_capture(capture, importer, facts, meter)?,
+            PreparedContent::Repository(repository) => {
+                facts.formats.push("a git repository of resource-watch");
+                facts.is_converted = true;
+                take_repository(&repository, importer, meter)?;
+            }
+            PreparedContent::Gathered(_) => {}
+        }
+        Ok(())
+    }
+}
+
+/// Notes where an input was cut off; what stands before that place is sound.
+fn cut(importer: &mut Importer, taken: Result<(), ImportError>) -> Result<bool, ImportError> {
+    match taken {
+        Err(ImportError::Unpack { source }) if source.is_damage() => {
+            importer.broken(0, BrokenReason::Cut(source.to_string()));
+            Ok(true)
+        }
+        other => other.map(|()| false),
+    }
+}
+
+/// Puts lists of moments into their order.
+pub(crate) fn order(inputs: &mut [PreparedInput<'_>]) -> Result<(), ImportError> {
+    if inputs.iter().any(|one| one.moment().is_none()) {
+        return Ok(());
+    }
+    inputs.sort_by_key(PreparedInput::moment);
+    for pair in inputs.windows(2) {
+        if let [first, second] = pair
+            && let Some(at) = first.moment()
+            && second.moment() == Some(at)
+        {
+            return Err(ImportError::SameTime {
+                first: first.name.clone(),
+                second: second.name.clone(),
+                at,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Judges a folder: a repository, or files that were gathered.
+fn prepare_folder(
+    name: &str,
+    path: &Path,
+    beside: &Path,
+    meter: &mut Meter<'_>,
+) -> Result<PreparedContent<'static>, ImportError> {
+    if Repository::is_one(path) {
+        let repository = Repository::open(path)?;
+        return Ok(PreparedContent::Repository(Box::new(repository)));
+    }
+    let mut gatherer = Gatherer::new(beside)?;
+    let walked = walk_folder(path, UnpackLimits::default(), |mut file| {
+        let bytes = file.bytes;
+        let taken = gatherer.take(&mut file);
+        meter.read.set(meter.read.get().saturating_add(bytes));
+        meter.tick();
+        taken
+    });
+    gathered(gatherer, name, walked)
+}
+
+fn gathered(
+    gatherer: Gatherer,
+    name: &str,
+    walked: Result<SkippedEntries, ImportError>,
+) -> Result<PreparedContent<'static>, ImportError> {
+    let objects = gatherer.finish(name, walked)?;
+    if objects.len() == 0 {
+        if let Some(name) = objects.reels.first() {
+            return Err(ImportError::ReelInside { name: name.clone() });
+        }
+        return Err(ImportError::NoObjects {
+            files: objects.files,
+            broken: objects.broken,
+        });
+    }
+    Ok(PreparedContent::Gathered(objects))
+}
+
+/// Judges an input by its beginning.
+fn prepare_plain<'a>(
+    name: &str,
+    mut plain: PlainInput<'a>,
+    file: Option<File>,
+    (beside, at): (&Path, Option<RecordedAt>),
+    meter: &mut Meter<'_>,
+) -> Result<PreparedContent<'a>, ImportError> {
+    let start = plain.start();
+    let start = start.strip_prefix(BYTE_ORDER_MARK).unwrap_or(start);
+    let form = input::form(start)?;
+    match form {
+        InputForm::Tar => {
+            let mut gatherer = Gatherer::new(beside)?;
+            let walked = walk_tar(plain, UnpackLimits::default(), |mut file| {
+                meter.tick();
+                gatherer.take(&mut file)
+            });
+            gathered(gatherer, name, walked)
+        }
+        InputForm::Zip => {
+            let is_capture = Capture::is_one(start);
+            // Only a file itself can be read from its end, where the archive's directory is.
+            let file = match file.filter(|_| plain.layers().is_empty()) {
+                Some(mut file) => {
+                    file.seek(SeekFrom::Start(0)).map_err(unread)?;
+                    file
+                }
+                None => spool(&mut plain, beside)?,
+            };
+            if is_capture {
+                return Ok(PreparedContent::Capture(Capture::open(&file, beside, at)?));
+            }
+            let mut gatherer = Gatherer::new(beside)?;
+            let walked = walk_zip(&file, UnpackLimits::default(), |mut file| {
+                meter.tick();
+                gatherer.take(&mut file)
+            });
+            gathered(gatherer, name, walked)
+        }
+        InputForm::GitBundle => {
+            let repository = Repository::open_bundle(plain, beside)?;
+            Ok(PreparedContent::Repository(Box::new(repository)))
+        }
+        form => Ok(PreparedContent::Text(form, plain)),
+    }
+}
+
+/// Writes an input into an unnamed temporary file.
+fn spool(plain: &mut PlainInput<'_>, folder: &Path) -> Result<File, ImportError> {
+    let failed = |source| ImportError::Place {
+        path: folder.to_owned(),
+        source,
+    };
+    let mut file = tempfile::tempfile_in(folder).map_err(failed)?;
+    loop {
+        let piece = plain.fill_buf().map_err(unread)?;
+        let len = piece.len();
+        if len == 0 {
+            break;
+        }
+        io::Write::write_all(&mut file, piece).map_err(failed)?;
+        plain.consume(len);
+    }
+    file.seek(SeekFrom::Start(0)).map_err(failed)?;
+    Ok(file)
+}

@@ -1,0 +1,99 @@
+//! Folders, and formats that are not supported.
+
+use super::journey::{at, refused};
+use kubereel_import::{
+    ImportContent, ImportError, ImportInput, ImportOptions, Imported, import_all,
+};
+use std::path::Path;
+
+fn folder_import(path: &Path, reel: &Path) -> Result<Imported, ImportError> {
+    let input = ImportInput {
+        name: "gathered".to_owned(),
+        content: ImportContent::Folder(path.to_owned()),
+        at: None,
+        changed_at: None,
+    };
+    import_all(
+        vec![input],
+        reel,
+        &ImportOptions::new("test", "a test"),
+        |_| {},
+    )
+}
+
+#[test]
+fn a_folder_is_one_moment_and_its_broken_files_are_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let gathered = folder.path().join("gathered");
+    let pods = gathered.join("namespaces/a/core");
+    std::fs::create_dir_all(&pods).expect("made");
+    std::fs::write(pods.join("pods.yaml"), "kind: PodList\napiVersion: v1\nitems:\n- metadata: {name: p, namespace: a, creationTimestamp: '2026-11-23T10:00:00Z'}\n").expect("written");
+    std::fs::write(pods.join("broken.yaml"), "kind: [\n").expect("written");
+    std::fs::write(gathered.join("current.log"), "hello\n").expect("written");
+    let reel = folder.path().join("a.reel");
+    let imported = folder_import(&gathered, &reel).expect("an import");
+    assert_eq!((imported.events, imported.broken.count), (1, 1));
+    let one = imported.broken.first.first().expect("one");
+    assert_eq!(one.file, "namespaces/a/core/broken.yaml");
+    assert_eq!(
+        imported.files.map(|files| (files.with_objects, files.logs)),
+        Some((1, 1))
+    );
+    assert_eq!(imported.gathered_at, Some(imported.from));
+}
+
+#[test]
+fn a_folder_without_objects_says_what_it_holds() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let gathered = folder.path().join("gathered");
+    std::fs::create_dir_all(&gathered).expect("made");
+    let reel = folder.path().join("a.reel");
+    std::fs::write(gathered.join("build-log.txt"), "hello\n").expect("written");
+    let error = folder_import(&gathered, &reel).expect_err("nothing");
+    assert_eq!(error.to_string(), "no objects in 1 files (0 of them logs)");
+    std::fs::write(gathered.join("run"), b"redb\x1a\x0a and more").expect("written");
+    let error = folder_import(&gathered, &reel).expect_err("a reel");
+    assert_eq!(error.to_string(), "there is a reel among the files: run");
+    assert!(!reel.exists());
+}
+
+#[test]
+fn a_folder_of_a_repository_without_commits_says_so() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let git = folder.path().join("watch/.git");
+    std::fs::create_dir_all(git.join("objects")).expect("made");
+    for head in [
+        "ref: refs/heads/main\n",
+        "ref: ../../../etc/passwd\n",
+        "nonsense",
+    ] {
+        std::fs::write(git.join("HEAD"), head).expect("written");
+        let error = folder_import(&folder.path().join("watch"), &folder.path().join("a.reel"))
+            .expect_err("none");
+        assert!(
+            error
+                .to_string()
+                .starts_with("HEAD of the git repository is damaged: "),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn formats_that_are_not_supported_are_named() {
+    let mut etcd = vec![0; 4096];
+    for (place, byte) in etcd.iter_mut().skip(16).zip([0xed, 0xda, 0x0c, 0xed]) {
+        *place = byte;
+    }
+    for (bytes, words) in [
+        (etcd.as_slice(), "this is an etcd snapshot: not supported"),
+        (
+            b"SQLite format 3\0",
+            "this is an SQLite database, such as the state of k3s: not supported",
+        ),
+        (b"PACK\0\0\0\x02", "this is a git pack file: not supported"),
+        (b"<html><body>", "this is an HTML page: not supported"),
+    ] {
+        assert_eq!(refused(bytes, &at(7)).to_string(), words);
+    }
+}

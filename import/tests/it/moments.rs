@@ -1,0 +1,254 @@
+//! Several lists of several moments: what changed and what vanished between them.
+
+use kubereel_format::{EventType, Evidence, Note, RecordedAt, Reel, Seq};
+use kubereel_import::{
+    ImportContent, ImportError, ImportInput, ImportOptions, Imported, import_all,
+};
+use proptest::prelude::*;
+use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// An input of bytes at a second.
+fn list(name: &str, secs: i64, text: String) -> ImportInput<'static> {
+    ImportInput {
+        name: name.to_owned(),
+        content: ImportContent::Stream(Box::new(std::io::Cursor::new(text))),
+        at: Some(RecordedAt::from_micros(secs * 1_000_000)),
+        changed_at: None,
+    }
+}
+
+/// A list of Pods: namespace, name, version.
+fn pods(of: &[(&str, &str, u32)]) -> String {
+    let items: Vec<_> = of
+        .iter()
+        .map(|(namespace, name, version)| {
+            json!({"apiVersion": "v1", "kind": "Pod", "metadata": {
+                "namespace": namespace, "name": name, "uid": format!("{namespace}-{name}"),
+                "resourceVersion": version.to_string(),
+            }})
+        })
+        .collect();
+    json!({"apiVersion": "v1", "kind": "PodList", "items": items}).to_string()
+}
+
+fn take(
+    inputs: Vec<ImportInput<'_>>,
+    reel: &Path,
+    is_append: bool,
+) -> Result<Imported, ImportError> {
+    let mut options = ImportOptions::new("test", "a test");
+    options.append = is_append;
+    import_all(inputs, reel, &options, |_| {})
+}
+
+/// Each event: second, type, evidence, name.
+fn told(reel: &Path) -> Vec<String> {
+    let reel = Reel::open(reel).expect("a reel");
+    assert!(reel.is_finished() && reel.damage().is_empty());
+    reel.scan(Seq(0))
+        .map(|event| {
+            let event = event.expect("an event");
+            let place = usize::try_from(event.head.object.0).expect("a place");
+            let key = &reel.objects().get(place).expect("an object").key;
+            let secs = event.head.stamp.wall.micros / 1_000_000;
+            let (kind, evidence) = (event.head.kind, event.head.evidence.as_str());
+            format!("{secs} {kind:?} {evidence} {}", key.name)
+        })
+        .collect()
+}
+
+#[test]
+fn lists_are_taken_in_the_order_of_their_times() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let reel = folder.path().join("a.reel");
+    let first = list("first", 1, pods(&[("a", "x", 1), ("a", "y", 2)]));
+    let second = list("second", 2, pods(&[("a", "y", 3), ("a", "z", 4)]));
+    let third = list("third", 3, pods(&[]));
+    let outcome = take(vec![third, first, second], &reel, false).expect("an import");
+    assert_eq!(
+        told(&reel),
+        [
+            "1 Added imported x",
+            "1 Added imported y",
+            "2 Modified listed y",
+            "2 Added listed z",
+            "2 Deleted listed x",
+            "3 Deleted listed y",
+            "3 Deleted listed z",
+        ]
+    );
+    assert_eq!((outcome.lists.lists, outcome.lists.deleted), (3, 3));
+}
+
+#[test]
+fn a_name_that_comes_back_with_another_uid_is_another_object() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let reel = folder.path().join("a.reel");
+    let other = pods(&[("a", "x", 9)]).replace("a-x", "another");
+    take(
+        vec![list("1", 1, pods(&[("a", "x", 1)])), list("2", 2, other)],
+        &reel,
+        false,
+    )
+    .expect("an import");
+    assert_eq!(
+        told(&reel),
+        [
+            "1 Added imported x",
+            "2 Deleted listed x",
+            "2 Added listed x"
+        ]
+    );
+}
+
+#[test]
+fn a_broken_later_list_proves_no_deletion() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let reel = folder.path().join("a.reel");
+    let broken = r#"{"kind":"PodList","apiVersion":"v1","items":[7]}"#.to_owned();
+    let inputs = vec![list("1", 1, pods(&[("a", "x", 1)])), list("2", 2, broken)];
+    let outcome = take(inputs, &reel, false).expect("an import");
+    assert_eq!(told(&reel), ["1 Added imported x"]);
+    assert_eq!(outcome.broken.count, 1);
+    assert_eq!(
+        outcome.broken.first.first().map(|one| one.file.as_str()),
+        Some("2")
+    );
+}
+
+#[test]
+fn what_a_list_may_not_cover_is_kept_and_counted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let reel = folder.path().join("a.reel");
+    let first = list("1", 1, pods(&[("a", "x", 1), ("b", "y", 2)]));
+    let second = list("2", 2, pods(&[("a", "x", 1)]));
+    let outcome = take(vec![first, second], &reel, false).expect("an import");
+    assert_eq!((outcome.lists.uncertain, outcome.lists.deleted), (1, 0));
+    let notes = Reel::open(&reel).expect("a reel");
+    let is_said = notes.notes().iter().any(|entry| {
+        matches!(&entry.note, Note::Provenance { text } if text.contains("whether 1 objects still existed"))
+    });
+    assert!(is_said);
+}
+
+#[test]
+fn lists_of_one_time_have_no_order() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let reel = folder.path().join("a.reel");
+    let inputs = vec![list("1", 1, pods(&[])), list("2", 1, pods(&[]))];
+    let error = take(inputs, &reel, false).expect_err("an error");
+    assert!(matches!(error, ImportError::SameTime { .. }), "{error}");
+    assert_eq!(
+        std::fs::read_dir(folder.path()).expect("a folder").count(),
+        0
+    );
+}
+
+#[test]
+fn an_appended_list_goes_on_where_the_reel_ends_and_a_failed_one_changes_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let reel = folder.path().join("a.reel");
+    take(
+        vec![list("1", 5, pods(&[("a", "x", 1), ("a", "y", 2)]))],
+        &reel,
+        false,
+    )
+    .expect("an import");
+    let before = std::fs::read(&reel).expect("a file");
+    let error = take(vec![list("0", 1, pods(&[]))], &reel, true).expect_err("too old");
+    assert!(matches!(error, ImportError::BeforeEnd { .. }), "{error}");
+    let error =
+        take(vec![list("0", 9, "nonsense: [".to_owned())], &reel, true).expect_err("broken");
+    assert!(matches!(error, ImportError::Yaml { .. }), "{error}");
+    assert_eq!(std::fs::read(&reel).expect("a file"), before);
+    take(vec![list("2", 7, pods(&[("a", "y", 3)]))], &reel, true).expect("an import");
+    let event = json!({"ts": 8, "type": "DELETED", "object": {"apiVersion": "v1", "kind": "Pod", "metadata": {"namespace": "a", "name": "y", "uid": "a-y"}}});
+    take(vec![list("3", 8, format!("{event}\n"))], &reel, true).expect("an import");
+    assert_eq!(
+        told(&reel),
+        [
+            "5 Added imported x",
+            "5 Added imported y",
+            "7 Modified listed y",
+            "7 Deleted listed x",
+            "8 Deleted imported y",
+        ]
+    );
+    let sessions = Reel::open(&reel).expect("a reel");
+    let sessions = sessions
+        .notes()
+        .iter()
+        .filter(|entry| matches!(entry.note, Note::SessionStarted { .. }));
+    assert_eq!(sessions.count(), 3);
+    assert_eq!(
+        std::fs::read_dir(folder.path()).expect("a folder").count(),
+        1
+    );
+}
+
+type PodState = BTreeMap<(u8, u8), u32>;
+
+fn states() -> impl Strategy<Value = Vec<PodState>> {
+    let state = prop::collection::btree_map((0..2_u8, 0..4_u8), 1..3_u32, 0..6);
+    prop::collection::vec(state, 1..5)
+}
+
+proptest! {
+    /// After each list, what the events add up to is what the lists showed, as far as they covered it.
+    #[test]
+    fn events_add_up_to_the_lists(states in states(), is_appended in any::<bool>()) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let reel = folder.path().join("a.reel");
+        let name = |number: &u8| format!("p{number}");
+        let space = |number: &u8| format!("n{number}");
+        let mut inputs = Vec::new();
+        for (secs, state) in (1..).zip(&states) {
+            let names: Vec<(String, String, u32)> = state
+                .iter()
+                .map(|((namespace, pod), version)| (space(namespace), name(pod), *version + 10 * u32::try_from(secs).expect("few")))
+                .collect();
+            let of: Vec<(&str, &str, u32)> = names.iter().map(|(a, b, c)| (a.as_str(), b.as_str(), *c)).collect();
+            inputs.push(list(&secs.to_string(), secs, pods(&of)));
+        }
+        if is_appended {
+            for (number, input) in inputs.into_iter().enumerate() {
+                take(vec![input], &reel, number > 0).expect("an import");
+            }
+        } else {
+            take(inputs, &reel, false).expect("an import");
+        }
+        // The oracle: namespaces that a list has objects of are covered; several mean all.
+        let mut expected: PodState = BTreeMap::new();
+        let mut is_first = true;
+        for state in &states {
+            let listed: BTreeSet<u8> = state.keys().map(|(namespace, _)| *namespace).collect();
+            let known: BTreeSet<u8> = expected.keys().map(|(namespace, _)| *namespace).collect();
+            let covers_all = listed.len() > 1 || (listed.is_empty() && known.len() < 2);
+            if !is_first {
+                expected.retain(|key, _| state.contains_key(key) || !(covers_all || listed.contains(&key.0)));
+            }
+            expected.extend(state.iter().map(|(key, version)| (*key, *version)));
+            is_first = false;
+        }
+        let reel = Reel::open(&reel).expect("a reel");
+        let mut live: BTreeSet<(String, String)> = BTreeSet::new();
+        for event in reel.scan(Seq(0)) {
+            let event = event.expect("an event");
+            let place = usize::try_from(event.head.object.0).expect("a place");
+            let key = &reel.objects().get(place).expect("an object").key;
+            let key = (key.namespace.clone(), key.name.clone());
+            match event.head.kind {
+                EventType::Deleted => {
+                    prop_assert_eq!(event.head.evidence, Evidence::Listed);
+                    prop_assert!(live.remove(&key));
+                }
+                EventType::Added => prop_assert!(live.insert(key)),
+                EventType::Modified => prop_assert!(live.contains(&key)),
+            }
+        }
+        let expected: Vec<(String, String)> = expected.keys().map(|(namespace, pod)| (space(namespace), name(pod))).collect();
+        prop_assert_eq!(live.into_iter().collect::<Vec<_>>(), expected);
+    }
+}

@@ -1,0 +1,571 @@
+//! The reel that a path means: the file, the file without its compression, or the one in a folder or an archive.
+//!
+//! What is decompressed goes into a cache folder under the digest of what it came from, so that the next command finds
+//! it there. Where the folder cannot be written it goes into a temporary file, which lives as long as its
+//! [`LocatedReel`].
+
+use crate::compression::CompressionForm;
+use crate::error::UnpackError;
+use crate::plain::PlainInput;
+use crate::walk::{UnpackLimits, list_folder, walk_tar, walk_zip};
+use kubereel_format::file_digest;
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, Read, Write as _};
+use std::path::{Path, PathBuf};
+use tempfile::{NamedTempFile, TempPath};
+use thiserror::Error;
+
+/// The first bytes of the database in which a reel is kept.
+const REEL: &[u8] = b"redb\x1a\x0a\xa9\x0d\x0a";
+
+/// Where a tar archive says that it is one.
+const TAR_MARK: std::ops::Range<usize> = 257..262;
+
+/// How many bytes tell what a file is.
+const HEAD: u64 = 512;
+
+/// How many reels of an archive or a folder are named.
+const NAMED: usize = 100;
+
+/// How much is copied at once.
+const PIECE: usize = 256 * 1024;
+
+/// Where decompressed reels are kept, and how large they may be.
+#[derive(Clone, Debug)]
+pub struct ReelCache {
+    /// The folder; `None` for temporary files only.
+    pub folder: Option<PathBuf>,
+    /// The most bytes of one reel.
+    pub reel_bytes: u64,
+    /// The most bytes of all that are kept; the newest one stays in any case.
+    pub all_bytes: u64,
+}
+
+/// A reel that can be opened.
+#[derive(Debug)]
+pub struct LocatedReel {
+    path: PathBuf,
+    temporary: Option<TempPath>,
+}
+
+impl LocatedReel {
+    /// Returns the file of the reel, which is there as long as this value.
+    pub fn path(&self) -> &Path {
+        self.temporary.as_deref().unwrap_or(&self.path)
+    }
+}
+
+/// The reel that a path means cannot be told.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum LocateError {
+    /// It holds more than one.
+    #[error("{} reels in {}", reels.len(), path.display())]
+    Several {
+        /// The folder or archive.
+        path: PathBuf,
+        /// The reels in it, up to a bound.
+        reels: Vec<String>,
+        /// Whether they are files that can be opened by these names.
+        are_files: bool,
+    },
+    /// It holds none.
+    #[error("no reel in {} ({found})", path.display())]
+    None {
+        /// The folder or file.
+        path: PathBuf,
+        /// What it is instead.
+        found: String,
+    },
+    /// It cannot be read, or is damaged.
+    #[error("cannot read: {source}: {}", path.display())]
+    Unpack {
+        /// The folder or file.
+        path: PathBuf,
+        /// Why.
+        source: UnpackError,
+    },
+    /// The decompressed reel cannot be written.
+    #[error("cannot decompress: {source}: {}", path.display())]
+    Write {
+        /// Where to.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+impl From<UnpackError> for LocateError {
+    fn from(source: UnpackError) -> Self {
+        Self::Unpack {
+            path: PathBuf::new(),
+            source,
+        }
+    }
+}
+
+impl LocateError {
+    /// Puts the path that was asked for into an error from below.
+    fn at(self, asked: &Path) -> Self {
+        match self {
+            Self::Unpack { source, .. } => Self::Unpack {
+                path: asked.to_owned(),
+                source,
+            },
+            other => other,
+        }
+    }
+}
+
+/// Finds the reel that a path means.
+///
+/// A file that is neither compressed nor an archive is given as it is, whatever it holds. `progress` receives the
+/// number of bytes that were decompressed.
+///
+/// # Errors
+/// When there is no reel or more than one, when it cannot be read or is damaged, and when it cannot be written
+/// decompressed.
+pub fn locate(
+    path: &Path,
+    cache: &ReelCache,
+    mut progress: impl FnMut(u64),
+) -> Result<LocatedReel, LocateError> {
+    let is_folder = fs::metadata(path).is_ok_and(|about| about.is_dir());
+    if is_folder {
+        return in_folder(path, cache, &mut progress).map_err(|error| error.at(path));
+    }
+    let Ok(head) = head_of(path) else {
+        // Whoever opens it says why it cannot be read.
+        return Ok(as_it_is(path));
+    };
+    if CompressionForm::of(&head).is_none() && archive_form(&head).is_none() {
+        return Ok(as_it_is(path));
+    }
+    inside(path, cache, &mut progress).map_err(|error| error.at(path))
+}
+
+fn as_it_is(path: &Path) -> LocatedReel {
+    LocatedReel {
+        path: path.to_owned(),
+        temporary: None,
+    }
+}
+
+fn head_of(path: &Path) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    let file = File::open(path)?;
+    // A pipe would lose what is read of it here.
+    if file.metadata()?.is_file() {
+        file.take(HEAD).read_to_end(&mut head)?;
+    }
+    Ok(head)
+}
+
+/// Says which archive something is.
+fn archive_form(head: &[u8]) -> Option<&'static str> {
+    if head.starts_with(b"PK\x03\x04") {
+        return Some("zip");
+    }
+    (head.get(TAR_MARK) == Some(b"ustar")).then_some("tar")
+}
+
+/// Finds the reel among the files of a folder.
+fn in_folder(
+    root: &Path,
+    cache: &ReelCache,
+    progress: &mut dyn FnMut(u64),
+) -> Result<LocatedReel, LocateError> {
+    let files = list_folder(root, UnpackLimits::default())?;
+    let mut reels = Vec::new();
+    for file in &files {
+        // One file that may not be read does not hide the reel beside it.
+        let Ok(head) = head_of(file) else { continue };
+        let is_reel = head.starts_with(REEL)
+            || (CompressionForm::of(&head).is_some() && is_reel_inside(file).unwrap_or(false));
+        if is_reel && reels.len() < NAMED {
+            reels.push(file);
+        }
+    }
+    match reels.as_slice() {
+        [] => Err(LocateError::None {
+            path: root.to_owned(),
+            found: match files.len() {
+                0 => "no files in it".to_owned(),
+                1 => "1 file in it".to_owned(),
+                more => format!("{more} files in it"),
+            },
+        }),
+        [reel] => locate(reel, cache, progress),
+        several => Err(LocateError::Several {
+            path: root.to_owned(),
+            reels: several
+                .iter()
+                .map(|one| one.display().to_string())
+                .collect(),
+            are_files: true,
+        }),
+    }
+}
+
+fn is_reel_inside(file: &Path) -> io::Result<bool> {
+    let input = BufReader::new(File::open(file)?);
+    Ok(PlainInput::open(input, u64::MAX)?.start().starts_with(REEL))
+}
+
+/// Finds the reel inside a compressed file or an archive.
+fn inside(
+    path: &Path,
+    cache: &ReelCache,
+    progress: &mut dyn FnMut(u64),
+) -> Result<LocatedReel, LocateError> {
+    let unread = |source| UnpackError::Read {
+        name: path.display().to_string(),
+        source,
+    };
+    let digest = file_digest(path).map_err(unread)?;
+    let kept = cache
+        .folder
+        .as_ref()
+        .map(|folder| folder.join(format!("{digest:032x}.reel")));
+    if let Some(kept) = kept.as_ref().filter(|kept| kept.is_file()) {
+        return Ok(as_it_is(kept));
+    }
+    let file = File::open(path).map_err(unread)?;
+    let mut copy = ReelCopy {
+        cache,
+        progress,
+        done: 0,
+        found: None,
+        names: Vec::new(),
+    };
+    let plain = PlainInput::open(BufReader::with_capacity(PIECE, &file), u64::MAX)
+        .map_err(|error| unpack_error(path, error))?;
+    let layers: Vec<&str> = plain.layers().iter().map(|form| form.as_str()).collect();
+    let layers = layers.join(" and ");
+    let limits = UnpackLimits {
+        bytes: cache.reel_bytes.saturating_mul(2),
+        ..UnpackLimits::default()
+    };
+    let mut found = match archive_form(plain.start()) {
+        None if plain.start().starts_with(REEL) => {
+            copy.take("", plain)?;
+            String::new()
+        }
+        None => content_words(plain.start()).to_owned(),
+        Some("zip") if layers.is_empty() => {
+            walk_zip(&file, limits, |one| copy.look(one.name, one.content))?;
+            "a zip archive without one".to_owned()
+        }
+        Some("zip") => "a zip archive".to_owned(),
+        Some(_) => {
+            walk_tar(plain, limits, |one| copy.look(one.name, one.content))?;
+            "a tar archive without one".to_owned()
+        }
+    };
+    if !layers.is_empty() {
+        found = format!("{layers}: {found}");
+    }
+    let none = LocateError::None {
+        path: path.to_owned(),
+        found,
+    };
+    if copy.names.len() > 1 {
+        return Err(LocateError::Several {
+            path: path.to_owned(),
+            reels: copy.names,
+            are_files: false,
+        });
+    }
+    keep(copy.found.ok_or(none)?, kept, cache)
+}
+
+/// Names what something is that is not a reel.
+fn content_words(start: &[u8]) -> &'static str {
+    match start.trim_ascii_start().first() {
+        None => "nothing in it",
+        Some(b'{' | b'[') => "JSON",
+        Some(_) => "something else",
+    }
+}
+
+fn unpack_error(path: &Path, error: io::Error) -> UnpackError {
+    UnpackError::of_io(error).unwrap_or_else(|source| UnpackError::Read {
+        name: path.display().to_string(),
+        source,
+    })
+}
+
+/// The reels of an archive: the first one decompressed, the others by their names.
+struct ReelCopy<'a> {
+    cache: &'a ReelCache,
+    progress: &'a mut dyn FnMut(u64),
+    done: u64,
+    found: Option<NamedTempFile>,
+    names: Vec<String>,
+}
+
+impl ReelCopy<'_> {
+    /// Takes a file if it is a reel.
+    fn look(&mut self, name: &str, content: &mut dyn Read) -> Result<(), LocateError> {
+        let failed = |error| unpack_error(Path::new(name), error);
+        let plain = PlainInput::open(BufReader::new(content), self.cache.reel_bytes);
+        let plain = match plain {
+            Ok(plain) => plain,
+            // A damaged file beside the reel is not the reel's affair.
+            Err(error) => match failed(error) {
+                UnpackError::Damaged { .. } | UnpackError::TooManyLayers { .. } => return Ok(()),
+                error => return Err(error.into()),
+            },
+        };
+        if plain.start().starts_with(REEL) {
+            self.take(name, plain)?;
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, name: &str, mut plain: impl BufRead) -> Result<(), LocateError> {
+        if self.names.len() < NAMED {
+            self.names.push(name.to_owned());
+        }
+        if self.names.len() > 1 {
+            return Ok(());
+        }
+        let mut file = self.file()?;
+        let written = |file: &NamedTempFile, source| LocateError::Write {
+            path: file.path().to_owned(),
+            source,
+        };
+        loop {
+            let piece = plain
+                .fill_buf()
+                .map_err(|error| unpack_error(Path::new(name), error))?;
+            let len = piece.len();
+            if len == 0 {
+                break;
+            }
+            self.done = self
+                .done
+                .saturating_add(u64::try_from(len).unwrap_or(u64::MAX));
+            if self.done > self.cache.reel_bytes {
+                let limit = self.cache.reel_bytes;
+                return Err(UnpackError::TooLarge { limit }.into());
+            }
+            file.write_all(piece)
+                .map_err(|error| written(&file, error))?;
+            plain.consume(len);
+            (self.progress)(self.done);
+        }
+        self.found = Some(file);
+        Ok(())
+    }
+
+    /// Makes a file for the reel: in the cache if that can be written.
+    fn file(&self) -> Result<NamedTempFile, LocateError> {
+        let in_cache = |folder: &Path| {
+            fs::create_dir_all(folder)?;
+            NamedTempFile::new_in(folder)
+        };
+        if let Some(Ok(file)) = self.cache.folder.as_deref().map(in_cache) {
+            return Ok(file);
+        }
+        NamedTempFile::new().map_err(|source| LocateError::Write {
+            path: "a temporary file".into(),
+            source,
+        })
+    }
+}
+
+/// Gives a decompressed reel its name in the cache, and makes room for it there.
+fn keep(
+    file: NamedTempFile,
+    kept: Option<PathBuf>,
+    cache: &ReelCache,
+) -> Result<LocatedReel, LocateError> {
+    let kept = kept.filter(|kept| kept.parent() == file.path().parent());
+    let Some(kept) = kept else {
+        return Ok(LocatedReel {
+            path: PathBuf::new(),
+            temporary: Some(file.into_temp_path()),
+        });
+    };
+    file.persist(&kept).map_err(|error| LocateError::Write {
+        path: kept.clone(),
+        source: error.error,
+    })?;
+    // What cannot be removed costs room, and nothing else.
+    drop(forget_oldest(&kept, cache.all_bytes));
+    Ok(as_it_is(&kept))
+}
+
+fn forget_oldest(newest: &Path, most: u64) -> io::Result<()> {
+    let Some(folder) = newest.parent() else {
+        return Ok(());
+    };
+    let mut all = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let about = entry.metadata()?;
+        let path = entry.path();
+        if about.is_file() && path.extension().is_some_and(|ending| ending == "reel") {
+            all.push((path != newest, about.modified()?, about.len(), path));
+        }
+    }
+    // The newest comes first, then what was decompressed last.
+    all.sort_by_key(|(is_other, made, ..)| (*is_other, std::cmp::Reverse(*made)));
+    let mut sum = 0_u64;
+    for (is_other, _, bytes, path) in all {
+        sum = sum.saturating_add(bytes);
+        if is_other && sum > most {
+            fs::remove_file(path)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    fn cache(folder: &Path) -> ReelCache {
+        ReelCache {
+            folder: Some(folder.join("cache")),
+            reel_bytes: 1 << 20,
+            all_bytes: 3000,
+        }
+    }
+
+    fn reel(fill: u8, len: usize) -> Vec<u8> {
+        let mut bytes = REEL.to_vec();
+        bytes.resize(len, fill);
+        bytes
+    }
+
+    fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        encoder.write_all(bytes).expect("memory");
+        encoder.finish().expect("memory")
+    }
+
+    fn tar_of(files: &[(&str, Vec<u8>)]) -> Vec<u8> {
+        let mut builder = tar::Builder::new(Vec::new());
+        for (name, content) in files {
+            let mut header = tar::Header::new_gnu();
+            header.set_size(u64::try_from(content.len()).expect("short"));
+            builder
+                .append_data(&mut header, name, content.as_slice())
+                .expect("memory");
+        }
+        builder.into_inner().expect("memory")
+    }
+
+    fn located(path: &Path, folder: &Path) -> Result<Vec<u8>, LocateError> {
+        let found = locate(path, &cache(folder), |_| {});
+        found.map(|found| fs::read(found.path()).expect("it is there"))
+    }
+
+    #[test]
+    fn a_reel_is_found_in_every_wrapping_whatever_its_name() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let whole = reel(7, 2000);
+        let tar = tar_of(&[
+            ("a/log.txt", b"hello".to_vec()),
+            ("a/run.reel", whole.clone()),
+        ]);
+        let wrapped = tar_of(&[("a/run", gzip(&whole)), ("b.gz", gzip(b"text"))]);
+        for bytes in [
+            whole.clone(),
+            gzip(&whole),
+            gzip(&gzip(&whole)),
+            tar.clone(),
+            gzip(&tar),
+            wrapped,
+        ] {
+            let path = folder.path().join("run");
+            fs::write(&path, bytes).expect("written");
+            for _again in 0..2 {
+                assert_eq!(located(&path, folder.path()).expect("found"), whole);
+            }
+        }
+    }
+
+    #[test]
+    fn a_folder_gives_its_reel_and_lists_several() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let run = folder.path().join("run");
+        fs::create_dir_all(run.join("deep/er")).expect("made");
+        fs::write(run.join("build.log"), "x").expect("written");
+        let error = located(&run, folder.path()).expect_err("none");
+        assert!(matches!(error, LocateError::None { .. }), "{error}");
+        fs::write(run.join("deep/er/a.reel"), reel(1, 900)).expect("written");
+        assert_eq!(located(&run, folder.path()).expect("found"), reel(1, 900));
+        fs::write(run.join("b.gz"), gzip(&reel(2, 900))).expect("written");
+        let error = located(&run, folder.path()).expect_err("two");
+        let LocateError::Several {
+            reels, are_files, ..
+        } = error
+        else {
+            panic!("{error}");
+        };
+        assert!(are_files);
+        assert!(reels.iter().all(|one| Path::new(one).is_file()));
+        assert_eq!(reels.len(), 2);
+    }
+
+    #[test]
+    fn what_is_damaged_too_large_or_something_else_says_so() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("run.reel");
+        // Bytes that do not compress, so that half of the file is half of the reel.
+        let noise: Vec<u8> = (0..40_000_u32)
+            .map(|n| u8::try_from(n.wrapping_mul(2_654_435_761) >> 24).expect("a byte"))
+            .collect();
+        let whole = gzip(&[REEL, &noise].concat());
+        let tar = tar_of(&[("a.reel", reel(1, 20)), ("b.reel", reel(2, 20))]);
+        for (bytes, words) in [
+            (
+                whole[..whole.len() / 2].to_vec(),
+                "cannot read: the gzip data is damaged after ",
+            ),
+            (
+                gzip(&reel(0, 2 << 20)),
+                "cannot read: more than 1048576 bytes after decompression: ",
+            ),
+            (gzip(b"{\"ts\":1}"), "no reel in "),
+            (gzip(&tar), "2 reels in "),
+        ] {
+            fs::write(&path, bytes).expect("written");
+            let error = located(&path, folder.path()).expect_err(words).to_string();
+            assert!(error.starts_with(words), "{error}");
+        }
+        let left = fs::read_dir(folder.path().join("cache")).map_or(0, Iterator::count);
+        assert_eq!(left, 0, "files left in the cache");
+    }
+
+    #[test]
+    fn the_cache_keeps_within_its_bytes_and_is_not_needed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for fill in 0..5 {
+            let path = folder.path().join(format!("{fill}.gz"));
+            fs::write(&path, gzip(&reel(fill, 1400))).expect("written");
+            assert_eq!(
+                located(&path, folder.path()).expect("found"),
+                reel(fill, 1400)
+            );
+        }
+        let kept = fs::read_dir(folder.path().join("cache"))
+            .expect("a cache")
+            .count();
+        assert_eq!(kept, 2);
+        let none = ReelCache {
+            folder: None,
+            ..cache(folder.path())
+        };
+        let found = locate(&folder.path().join("0.gz"), &none, |_| {}).expect("found");
+        let temporary = found.path().to_owned();
+        assert_eq!(fs::read(&temporary).expect("there"), reel(0, 1400));
+        drop(found);
+        assert!(!temporary.exists());
+    }
+}

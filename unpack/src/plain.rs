@@ -1,0 +1,144 @@
+//! An input without its compression, of which the beginning can be looked at.
+
+use crate::compression::CompressionForm;
+use crate::error::UnpackError;
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+
+/// How many bytes of an input can be looked at before it is read.
+pub const LOOKED_AT: usize = 256 * 1024;
+
+/// How often something may be compressed.
+const LAYERS: usize = 3;
+
+/// How much is read at once.
+const BUFFER: usize = 64 * 1024;
+
+/// An input without its compression.
+pub struct PlainInput<'a> {
+    start: Cursor<Vec<u8>>,
+    rest: Box<dyn BufRead + 'a>,
+    layers: Vec<CompressionForm>,
+}
+
+impl<'a> PlainInput<'a> {
+    /// Takes the compression off, as often as there is one, and reads the beginning of what is inside.
+    ///
+    /// # Errors
+    /// When it cannot be read or is damaged at its beginning, is compressed too often, or is compressed and longer
+    /// than `most` bytes inside.
+    pub fn open(input: impl BufRead + 'a, most: u64) -> io::Result<Self> {
+        let mut input = Self::peek(Box::new(input), Vec::new())?;
+        while let Some(form) = CompressionForm::of(input.start()) {
+            let mut layers = std::mem::take(&mut input.layers);
+            if layers.len() >= LAYERS {
+                return Err(UnpackError::TooManyLayers { limit: LAYERS }.into());
+            }
+            layers.push(form);
+            let inner = CountedOutput {
+                inner: form.decompress(input)?,
+                form,
+                bytes: 0,
+                most,
+            };
+            input = Self::peek(Box::new(BufReader::with_capacity(BUFFER, inner)), layers)?;
+        }
+        Ok(input)
+    }
+
+    fn peek(mut rest: Box<dyn BufRead + 'a>, layers: Vec<CompressionForm>) -> io::Result<Self> {
+        let mut start = Vec::new();
+        let limit = u64::try_from(LOOKED_AT).unwrap_or(u64::MAX);
+        let read = rest.by_ref().take(limit).read_to_end(&mut start);
+        // What stands before a damaged place can be looked at; the error comes again behind it.
+        match read {
+            Ok(_) => {}
+            Err(error) if start.is_empty() => return Err(error),
+            Err(error) => rest = Box::new(BufReader::new(Failed(Some(error)))),
+        }
+        Ok(Self {
+            start: Cursor::new(start),
+            rest,
+            layers,
+        })
+    }
+
+    /// Returns the beginning: everything, or [`LOOKED_AT`] bytes.
+    pub fn start(&self) -> &[u8] {
+        self.start.get_ref()
+    }
+
+    /// Returns how it was compressed, the outermost form first.
+    pub fn layers(&self) -> &[CompressionForm] {
+        &self.layers
+    }
+}
+
+impl Read for PlainInput<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let read = self.start.read(out)?;
+        if read > 0 || out.is_empty() {
+            return Ok(read);
+        }
+        self.rest.read(out)
+    }
+}
+
+impl BufRead for PlainInput<'_> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.start.position() < u64::try_from(self.start.get_ref().len()).unwrap_or(u64::MAX) {
+            return self.start.fill_buf();
+        }
+        self.rest.fill_buf()
+    }
+
+    fn consume(&mut self, amount: usize) {
+        if self.start.position() < u64::try_from(self.start.get_ref().len()).unwrap_or(u64::MAX) {
+            self.start.consume(amount);
+        } else {
+            self.rest.consume(amount);
+        }
+    }
+}
+
+/// A reader that fails once, and then has ended.
+struct Failed(Option<io::Error>);
+
+impl Read for Failed {
+    fn read(&mut self, _out: &mut [u8]) -> io::Result<usize> {
+        self.0.take().map_or(Ok(0), Err)
+    }
+}
+
+/// What a decompressor gives, counted, with errors that name the place.
+struct CountedOutput<'a> {
+    inner: Box<dyn Read + 'a>,
+    form: CompressionForm,
+    bytes: u64,
+    most: u64,
+}
+
+impl Read for CountedOutput<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        match self.inner.read(out) {
+            Ok(read) => {
+                let len = u64::try_from(read).unwrap_or(u64::MAX);
+                self.bytes = self.bytes.saturating_add(len);
+                if self.bytes > self.most {
+                    return Err(UnpackError::TooLarge { limit: self.most }.into());
+                }
+                Ok(read)
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Err(error),
+            // An inner layer's own words stay.
+            Err(error) => Err(match UnpackError::of_io(error) {
+                Ok(error) => error.into(),
+                Err(source) => UnpackError::Damaged {
+                    form: self.form,
+                    bytes: self.bytes,
+                    source,
+                }
+                .into(),
+            }),
+        }
+    }
+}

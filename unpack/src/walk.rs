@@ -1,0 +1,474 @@
+//! The regular files of a folder, a tar and a zip archive, one after the other, within limits.
+
+use crate::error::UnpackError;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use tar::{Archive, EntryType};
+use zip::ZipArchive;
+use zip::result::ZipError;
+
+/// The longest name in a tar archive.
+const MAX_NAME: u64 = 64 * 1024;
+
+/// How deep folders may lie in folders.
+const MAX_DEPTH: usize = 64;
+
+/// How many bytes of a word of the input are repeated in a message.
+const QUOTED: usize = 200;
+
+/// How much an archive or a folder may hold.
+#[derive(Clone, Copy, Debug)]
+pub struct UnpackLimits {
+    /// The most files.
+    pub files: u64,
+    /// The most bytes of all files together.
+    pub bytes: u64,
+}
+
+impl Default for UnpackLimits {
+    /// Takes the largest must-gathers, and ends what grows without end.
+    fn default() -> Self {
+        Self {
+            files: 2_000_000,
+            bytes: 256 << 30,
+        }
+    }
+}
+
+/// A file of an archive or a folder.
+pub struct ArchiveFile<'a> {
+    /// Its name there, only to be shown: it may lead anywhere.
+    pub name: &'a str,
+    /// Its length, as far as the archive says.
+    pub bytes: u64,
+    /// Its content.
+    pub content: &'a mut dyn Read,
+}
+
+/// What was not handed out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SkippedEntries {
+    /// Links, which are never followed.
+    pub links: u64,
+    /// Devices, pipes and other things without content.
+    pub special: u64,
+}
+
+/// What of the limits is left.
+struct Allowance {
+    limits: UnpackLimits,
+    files: u64,
+    bytes: u64,
+}
+
+impl Allowance {
+    const fn new(limits: UnpackLimits) -> Self {
+        Self {
+            limits,
+            files: 0,
+            bytes: 0,
+        }
+    }
+
+    fn count_file(&mut self) -> Result<(), UnpackError> {
+        self.files = self.files.saturating_add(1);
+        if self.files > self.limits.files {
+            return Err(UnpackError::TooManyFiles {
+                limit: self.limits.files,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// The content of a file, counted.
+struct CountedContent<'a, R> {
+    inner: R,
+    allowance: &'a mut Allowance,
+    name: &'a str,
+    /// The archive of which the rest is lost if this file cannot be read; `None` if others can be read.
+    form: Option<&'static str>,
+}
+
+impl<R: Read> Read for CountedContent<'_, R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        match self.inner.read(out) {
+            Ok(read) => {
+                let read_bytes = u64::try_from(read).unwrap_or(u64::MAX);
+                self.allowance.bytes = self.allowance.bytes.saturating_add(read_bytes);
+                if self.allowance.bytes > self.allowance.limits.bytes {
+                    let limit = self.allowance.limits.bytes;
+                    return Err(UnpackError::TooLarge { limit }.into());
+                }
+                Ok(read)
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Err(error),
+            Err(source) => Err(match self.form {
+                Some(form) => damaged(form, self.name, source),
+                None => UnpackError::Read {
+                    name: quoted(self.name),
+                    source,
+                },
+            }
+            .into()),
+        }
+    }
+}
+
+/// Makes the error of a place in an archive. What its decompressor says of the place is the source.
+fn damaged(form: &'static str, after: &str, source: io::Error) -> UnpackError {
+    UnpackError::DamagedArchive {
+        form,
+        after: quoted(after),
+        source,
+    }
+}
+
+fn quoted(name: &str) -> String {
+    let end = name.floor_char_boundary(QUOTED);
+    name.get(..end).unwrap_or_default().to_owned()
+}
+
+/// Hands out the files of a tar archive.
+///
+/// # Errors
+/// When the archive is damaged or beyond the limits, and when `visit` fails.
+pub fn walk_tar<E: From<UnpackError>>(
+    input: impl Read,
+    limits: UnpackLimits,
+    mut visit: impl FnMut(ArchiveFile<'_>) -> Result<(), E>,
+) -> Result<SkippedEntries, E> {
+    let mut skipped = SkippedEntries::default();
+    let mut allowance = Allowance::new(limits);
+    let mut archive = Archive::new(input);
+    let mut last = String::new();
+    // The name that the next entry gets from the one before it. Names are read here and not by the library, which
+    // reads them whole, of whatever length.
+    let mut long_name: Option<String> = None;
+    let entries = archive
+        .entries()
+        .map_err(|error| damaged("tar", &last, error))?
+        .raw(true);
+    for entry in entries {
+        let entry = entry.map_err(|error| damaged("tar", &last, error))?;
+        allowance.count_file()?;
+        let kind = entry.header().entry_type();
+        match kind {
+            EntryType::GNULongName | EntryType::XHeader => {
+                let mut text = Vec::new();
+                let read = entry.take(MAX_NAME).read_to_end(&mut text);
+                read.map_err(|error| damaged("tar", &last, error))?;
+                if kind == EntryType::XHeader {
+                    if pax_value(&text, b"size").is_some() {
+                        let error = io::Error::other("a file of more than 8 GiB");
+                        return Err(damaged("tar", &last, error).into());
+                    }
+                    long_name = pax_value(&text, b"path").or(long_name);
+                } else {
+                    let name = text.split(|byte| *byte == 0).next().unwrap_or_default();
+                    long_name = Some(String::from_utf8_lossy(name).into_owned());
+                }
+            }
+            EntryType::Regular | EntryType::Continuous => {
+                let own = || String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+                last = long_name.take().unwrap_or_else(own);
+                // An old archive has folders as files whose name ends so.
+                if last.ends_with('/') {
+                    continue;
+                }
+                let bytes = entry.size();
+                let mut content = CountedContent {
+                    inner: entry,
+                    allowance: &mut allowance,
+                    name: &last,
+                    form: Some("tar"),
+                };
+                visit(ArchiveFile {
+                    name: &last,
+                    bytes,
+                    content: &mut content,
+                })?;
+            }
+            EntryType::Directory | EntryType::XGlobalHeader => long_name = None,
+            EntryType::Symlink | EntryType::Link => {
+                long_name = None;
+                skipped.links = skipped.links.saturating_add(1);
+            }
+            EntryType::GNULongLink => {}
+            _ => {
+                long_name = None;
+                skipped.special = skipped.special.saturating_add(1);
+            }
+        }
+    }
+    Ok(skipped)
+}
+
+/// Finds a value in an extended header: records of `LENGTH KEY=VALUE`, each with a line's end.
+fn pax_value(header: &[u8], key: &[u8]) -> Option<String> {
+    let mut rest = header;
+    while !rest.is_empty() {
+        let blank = rest.iter().position(|byte| *byte == b' ')?;
+        let length: usize = str::from_utf8(rest.get(..blank)?).ok()?.parse().ok()?;
+        let record = rest.get(blank + 1..length.checked_sub(1)?)?;
+        if let Some(value) = record
+            .strip_prefix(key)
+            .and_then(|rest| rest.strip_prefix(b"="))
+        {
+            return Some(String::from_utf8_lossy(value).into_owned());
+        }
+        rest = rest.get(length..)?;
+    }
+    None
+}
+
+/// Hands out the files of a zip archive.
+///
+/// # Errors
+/// When the archive is damaged, encrypted or beyond the limits, and when `visit` fails.
+pub fn walk_zip<E: From<UnpackError>>(
+    file: &File,
+    limits: UnpackLimits,
+    mut visit: impl FnMut(ArchiveFile<'_>) -> Result<(), E>,
+) -> Result<SkippedEntries, E> {
+    let mut skipped = SkippedEntries::default();
+    let mut allowance = Allowance::new(limits);
+    let mut last = String::new();
+    let failed = |last: &str, error: ZipError| match error {
+        ZipError::Io(error) => damaged("zip", last, error),
+        error => damaged("zip", last, io::Error::other(error)),
+    };
+    let mut archive = ZipArchive::new(file)
+        .map_err(|error| failed("its files, where its directory is", error))?;
+    for number in 0..archive.len() {
+        allowance.count_file()?;
+        let entry = archive
+            .by_index(number)
+            .map_err(|error| failed(&last, error))?;
+        if entry.is_dir() {
+            continue;
+        }
+        if entry.is_symlink() {
+            skipped.links = skipped.links.saturating_add(1);
+            continue;
+        }
+        last = entry
+            .name()
+            .map_err(|error| failed(&last, error))?
+            .into_owned();
+        let bytes = entry.size();
+        let mut content = CountedContent {
+            inner: entry,
+            allowance: &mut allowance,
+            name: &last,
+            form: None,
+        };
+        visit(ArchiveFile {
+            name: &last,
+            bytes,
+            content: &mut content,
+        })?;
+    }
+    Ok(skipped)
+}
+
+/// Hands out the files of a folder and of the folders in it, in the order of their names.
+///
+/// # Errors
+/// When a file or a folder cannot be read, there is more than the limits allow, and when `visit` fails.
+pub fn walk_folder<E: From<UnpackError>>(
+    root: &Path,
+    limits: UnpackLimits,
+    mut visit: impl FnMut(ArchiveFile<'_>) -> Result<(), E>,
+) -> Result<SkippedEntries, E> {
+    let mut allowance = Allowance::new(limits);
+    let (files, skipped) = files_below(root, &mut allowance)?;
+    for path in files {
+        let name = path
+            .strip_prefix(root)
+            .unwrap_or(&path)
+            .to_string_lossy()
+            .into_owned();
+        let unread = |source| UnpackError::Read {
+            name: name.clone(),
+            source,
+        };
+        let file = File::open(&path).map_err(unread)?;
+        let bytes = file.metadata().map_err(unread)?.len();
+        let mut content = CountedContent {
+            inner: file,
+            allowance: &mut allowance,
+            name: &name,
+            form: None,
+        };
+        visit(ArchiveFile {
+            name: &name,
+            bytes,
+            content: &mut content,
+        })?;
+    }
+    Ok(skipped)
+}
+
+/// Lists the regular files below a folder, in the order of their names.
+pub(crate) fn list_folder(root: &Path, limits: UnpackLimits) -> Result<Vec<PathBuf>, UnpackError> {
+    files_below(root, &mut Allowance::new(limits)).map(|(files, _)| files)
+}
+
+fn files_below(
+    root: &Path,
+    allowance: &mut Allowance,
+) -> Result<(Vec<PathBuf>, SkippedEntries), UnpackError> {
+    let mut files = Vec::new();
+    let mut skipped = SkippedEntries::default();
+    let mut folders = vec![(root.to_owned(), 0)];
+    while let Some((folder, depth)) = folders.pop() {
+        let unread = |source| UnpackError::Read {
+            name: folder.display().to_string(),
+            source,
+        };
+        for entry in fs::read_dir(&folder).map_err(unread)? {
+            let entry = entry.map_err(unread)?;
+            allowance.count_file()?;
+            // Of a link this is the link itself.
+            let kind = entry.file_type().map_err(unread)?;
+            if kind.is_symlink() {
+                skipped.links = skipped.links.saturating_add(1);
+            } else if kind.is_dir() {
+                if depth >= MAX_DEPTH {
+                    let source = io::Error::other(format!("more than {MAX_DEPTH} folders deep"));
+                    return Err(unread(source));
+                }
+                folders.push((entry.path(), depth + 1));
+            } else if kind.is_file() {
+                files.push(entry.path());
+            } else {
+                skipped.special = skipped.special.saturating_add(1);
+            }
+        }
+    }
+    files.sort_unstable();
+    Ok((files, skipped))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMITS: UnpackLimits = UnpackLimits {
+        files: 10,
+        bytes: 1000,
+    };
+
+    fn tar_of(files: &[(&str, &[u8])]) -> Vec<u8> {
+        let mut builder = tar::Builder::new(Vec::new());
+        for (name, content) in files {
+            let mut header = tar::Header::new_gnu();
+            header.set_size(u64::try_from(content.len()).expect("short"));
+            header.set_mode(0o644);
+            // As hostile archives do: the library's own way refuses such names.
+            if name.starts_with("..") {
+                header.as_gnu_mut().expect("gnu").name[..name.len()]
+                    .copy_from_slice(name.as_bytes());
+                header.set_cksum();
+                builder.append(&header, *content).expect("memory");
+            } else {
+                builder
+                    .append_data(&mut header, name, *content)
+                    .expect("memory");
+            }
+        }
+        builder.into_inner().expect("memory")
+    }
+
+    fn read_all(
+        tar: &[u8],
+        limits: UnpackLimits,
+    ) -> (Vec<(String, usize)>, Result<SkippedEntries, UnpackError>) {
+        let mut seen = Vec::new();
+        let outcome = walk_tar(tar, limits, |file| {
+            let mut content = Vec::new();
+            let read = file.content.read_to_end(&mut content);
+            seen.push((file.name.to_owned(), content.len()));
+            read.map(drop)
+                .map_err(|error| UnpackError::of_io(error).expect("ours"))
+        });
+        (seen, outcome)
+    }
+
+    #[test]
+    fn names_of_any_length_and_kind_are_only_shown() {
+        let long = "x".repeat(300);
+        let tar = tar_of(&[("a", b"1"), (&long, b"22"), ("../../etc/passwd", b"333")]);
+        let (seen, outcome) = read_all(&tar, LIMITS);
+        assert_eq!(outcome.expect("sound"), SkippedEntries::default());
+        let expected = [
+            ("a".to_owned(), 1),
+            (long, 2),
+            ("../../etc/passwd".to_owned(), 3),
+        ];
+        assert_eq!(seen, expected);
+    }
+
+    #[test]
+    fn links_are_counted_and_not_followed() {
+        let mut builder = tar::Builder::new(Vec::new());
+        let mut header = tar::Header::new_gnu();
+        header.set_entry_type(EntryType::Symlink);
+        header.set_size(0);
+        builder
+            .append_link(&mut header, "a", "/etc/passwd")
+            .expect("memory");
+        let tar = builder.into_inner().expect("memory");
+        let (seen, outcome) = read_all(&tar, LIMITS);
+        assert!(seen.is_empty());
+        assert_eq!(outcome.expect("sound").links, 1);
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::write(folder.path().join("file"), "x").expect("written");
+        #[cfg(unix)]
+        std::os::unix::fs::symlink(folder.path(), folder.path().join("loop")).expect("linked");
+        let mut seen = Vec::new();
+        let walked = walk_folder(folder.path(), LIMITS, |file| {
+            seen.push(file.name.to_owned());
+            Ok::<_, UnpackError>(())
+        });
+        assert_eq!(seen, ["file"]);
+        assert_eq!(walked.expect("read").links, u64::from(cfg!(unix)));
+    }
+
+    #[test]
+    fn what_is_cut_off_names_the_last_file() {
+        let tar = tar_of(&[("a", &[1; 600]), ("b", &[2; 300])]);
+        let (seen, outcome) = read_all(&tar[..1700], LIMITS);
+        assert_eq!(
+            seen,
+            [("a".to_owned(), 600), ("b".to_owned(), 0)]
+                .get(..seen.len())
+                .unwrap_or_default()
+        );
+        let error = outcome.expect_err("cut");
+        assert!(error.is_damage());
+        assert!(
+            error
+                .to_string()
+                .starts_with("the tar archive is damaged behind "),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn files_and_bytes_have_limits() {
+        let tar = tar_of(&[("a", &[1; 600]), ("b", &[2; 600])]);
+        let (_, outcome) = read_all(&tar, LIMITS);
+        assert!(matches!(
+            outcome,
+            Err(UnpackError::TooLarge { limit: 1000 })
+        ));
+        let (_, outcome) = read_all(&tar, UnpackLimits { files: 1, ..LIMITS });
+        assert!(matches!(
+            outcome,
+            Err(UnpackError::TooManyFiles { limit: 1 })
+        ));
+    }
+}
