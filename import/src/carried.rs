@@ -60,6 +60,7 @@ impl CarriedReel {
                 version: version.unwrap_or_default(),
                 print: fingerprint(&body),
                 list: 0,
+                input: 0,
             };
             live.carry(key, object);
         }

@@ -145,18 +145,16 @@ pub(crate) fn take_gathered(
 ) -> Result<(), ImportError> {
     facts.is_converted |= gathered.is_converted;
     facts.files = Some(sum(facts.files, gathered.files));
-    let is_whole = !gathered.is_cut && gathered.broken.count == 0;
+    importer.current.is_cut |= gathered.is_cut;
     importer.broken.counted = BrokenUnit::Parts;
     importer.broken.extend(std::mem::take(&mut gathered.broken));
-    importer.begin_list(true);
     gathered.each(|object, listed| {
         importer.objects += 1;
         let number = importer.objects;
         let outcome = importer.listed_object(at, object, listed);
         meter.tick();
         importer.settle(number, outcome)
-    })?;
-    importer.end_list(at, "", is_whole)
+    })
 }
 
 fn sum(one: Option<GatheredFiles>, other: GatheredFiles) -> GatheredFiles {
@@ -281,7 +279,7 @@ fn take_poll(
     let is_first = polls.insert((resource, path.namespace.clone()));
     importer.begin_list(false);
     importer.listed_at = Some(at);
-    importer.is_later_list = !is_first;
+    importer.current.is_later = !is_first;
     importer.cover(&named, path.namespace.clone());
     let before = importer.broken.count;
     for item in items {

@@ -103,8 +103,8 @@ pub enum ImportError {
         /// Its name.
         name: String,
     },
-    /// Two inputs are lists of the same moment.
-    #[error("{first} and {second} have the same time, {}", at_text(*at))]
+    /// Two lists of the same moment have an object in common.
+    #[error("{first} and {second} have the same time, {}, and an object in common", at_text(*at))]
     SameTime {
         /// The first.
         first: String,

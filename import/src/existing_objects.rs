@@ -23,6 +23,8 @@ pub(crate) struct ExistingObject {
     pub(crate) print: u64,
     /// The number of the last list that had it.
     pub(crate) list: u64,
+    /// The number of the input of that list.
+    pub(crate) input: u64,
 }
 
 impl ExistingObject {
@@ -73,6 +75,8 @@ pub(crate) struct ExistingObjects {
     gone: BTreeMap<String, u128>,
     /// The number of the list that is read.
     list: u64,
+    /// The number of the input that is read: a list may come from several.
+    input: u64,
     /// The resources and namespaces that it had so far.
     listed: BTreeMap<ResourceId, (ListScope, BTreeSet<String>)>,
 }
@@ -111,6 +115,19 @@ impl ExistingObjects {
         (first == last).then_some(first)
     }
 
+    /// Begins an input.
+    pub(crate) fn begin_input(&mut self) {
+        self.input = self.input.saturating_add(1);
+    }
+
+    /// Tells whether another input of the list that is read has an object.
+    pub(crate) fn is_listed_elsewhere(&self, key: &ExistingKey) -> bool {
+        let known = self.live.get(key);
+        known.is_some_and(|known| {
+            known.list > 0 && known.list == self.list && known.input != self.input
+        })
+    }
+
     /// Begins a list.
     pub(crate) fn begin_list(&mut self) {
         self.list = self.list.saturating_add(1);
@@ -134,6 +151,7 @@ impl ExistingObjects {
         }
         if let Some(object) = self.live.get_mut(key) {
             object.list = self.list;
+            object.input = self.input;
         }
     }
 
@@ -172,6 +190,7 @@ impl ExistingObjects {
             version: version.to_owned(),
             print,
             list: self.list,
+            input: self.input,
         };
         self.live.insert(key, object);
     }

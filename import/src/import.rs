@@ -4,22 +4,22 @@
 //!
 //! * The reel gets its name when it is complete, and no file stays behind a failed import. A reel that is appended to
 //!   stays as it was until then.
-//! * Lists are taken in the order of their moments. Two of one moment have no order, which is an error.
+//! * Lists are taken in the order of their moments. Those of one moment are one list, and have no object in common.
 //! * What is damaged in the middle is taken up to the damage, and reported by its place.
 
 use crate::carried::CarriedReel;
 use crate::contents::InputFacts;
 use crate::error::{BrokenParts, BrokenUnit, ImportError};
 use crate::existing_objects::ExistingObjects;
-use crate::importer::Importer;
+use crate::importer::{CurrentList, Importer};
 use crate::input::len_u64;
 use crate::meter::Meter;
 use crate::outcome::{DroppedMembers, Imported, ListCounts};
-use crate::prepared::{ImportContent, ImportInput, ImportOptions, PreparedInput, order};
+use crate::prepared::{ImportContent, ImportInput, ImportOptions, ListPart, PreparedInput, order};
 use crate::resources::InputResources;
 use crate::secrets::SecretRedaction;
 use crate::writer::{ImportWriter, PartFile, ReelStart};
-use kubereel_format::ResourceInfo;
+use kubereel_format::{RecordedAt, ResourceInfo};
 use std::cell::Cell;
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
@@ -54,7 +54,7 @@ pub fn import<'a>(
 /// taken in the order given.
 ///
 /// # Errors
-/// As [`import`]; also when two lists have the same time, or one is older than the reel's end.
+/// As [`import`]; also when two lists of the same time have an object in common, or one is older than the reel's end.
 pub fn import_all(
     inputs: Vec<ImportInput<'_>>,
     reel: &Path,
@@ -80,7 +80,7 @@ pub fn import_all(
     for input in inputs {
         prepared.push(PreparedInput::open(input, options, &folder, &mut meter)?);
     }
-    order(&mut prepared)?;
+    order(&mut prepared);
     let secrets = SecretRedaction::new(options.redact.then_some(&options.redact_extra))?;
     let carried = options
         .append
@@ -93,13 +93,33 @@ pub fn import_all(
         importer.broken.counted = BrokenUnit::Parts;
     }
     let mut facts = InputFacts::default();
-    for one in prepared {
+    let moments: Vec<Option<RecordedAt>> = prepared.iter().map(PreparedInput::moment).collect();
+    let mut before = String::new();
+    for (number, one) in prepared.into_iter().enumerate() {
+        let moment = one.moment();
+        let is_same = |other: Option<usize>| {
+            let other = other.and_then(|other| moments.get(other));
+            moment.is_some() && other == Some(&moment)
+        };
+        let part = ListPart {
+            is_first: !is_same(number.checked_sub(1)),
+            is_last: !is_same(Some(number + 1)),
+        };
+        let name = one.name.clone();
         importer.input = if is_several {
-            one.name.clone()
+            name.clone()
         } else {
             String::new()
         };
-        one.take(&mut importer, &mut facts, &mut meter)?;
+        one.take(part, &mut importer, &mut facts, &mut meter)?;
+        if let Some(at) = moment.filter(|_| importer.current.has_overlap) {
+            return Err(ImportError::SameTime {
+                first: before,
+                second: name,
+                at,
+            });
+        }
+        before = name;
     }
     let mut outcome = end(&mut importer, &facts)?;
     let mut notes = outcome.notes();
@@ -145,7 +165,7 @@ fn importer(
         errors: 0,
         live,
         is_tracking: false,
-        is_later_list: false,
+        current: CurrentList::default(),
         at: None,
         listed_at: None,
         has_listed: false,

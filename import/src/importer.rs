@@ -35,6 +35,19 @@ pub(crate) enum Arrival {
     Listed,
 }
 
+/// The list that is read.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct CurrentList {
+    /// Whether an object or a list came before it.
+    pub(crate) is_later: bool,
+    /// How many parts were broken before it.
+    pub(crate) broken_before: u64,
+    /// Whether an input of it was cut off.
+    pub(crate) is_cut: bool,
+    /// Whether two inputs of it have the same object.
+    pub(crate) has_overlap: bool,
+}
+
 /// The state of one import.
 pub(crate) struct Importer {
     pub(crate) writer: ImportWriter,
@@ -48,8 +61,8 @@ pub(crate) struct Importer {
     pub(crate) live: ExistingObjects,
     /// Whether lists are compared with what is known.
     pub(crate) is_tracking: bool,
-    /// Whether an object came before the list that is read.
-    pub(crate) is_later_list: bool,
+    /// The list that is read.
+    pub(crate) current: CurrentList,
     /// The time of lines without one.
     pub(crate) at: Option<RecordedAt>,
     /// The time of objects that stand there without an event.
@@ -262,10 +275,12 @@ impl Importer {
             return Ok(Some((kind, Evidence::Imported)));
         }
         let print = fingerprint(body);
+        self.current.has_overlap |=
+            arrival == Arrival::Listed && self.live.is_listed_elsewhere(key);
         let observed = self
             .live
             .judge(key, &head.uid, &head.resource_version, print);
-        let evidence = if arrival == Arrival::Listed && self.is_later_list {
+        let evidence = if arrival == Arrival::Listed && self.current.is_later {
             Evidence::Listed
         } else {
             Evidence::Imported
@@ -399,7 +414,9 @@ impl Importer {
     pub(crate) fn begin_list(&mut self, is_gathering: bool) {
         self.lists.lists += 1;
         self.lists.is_gathering = is_gathering;
-        self.is_later_list = !self.live.is_empty() || self.lists.lists > 1;
+        self.current.broken_before = self.broken.count;
+        self.current.is_cut = false;
+        self.current.is_later = !self.live.is_empty() || self.lists.lists > 1;
         self.live.begin_list();
     }
 

@@ -146,7 +146,7 @@ impl<'a> PreparedInput<'a> {
     }
 
     /// Gives the moment of what holds objects of one moment.
-    fn moment(&self) -> Option<RecordedAt> {
+    pub(crate) fn moment(&self) -> Option<RecordedAt> {
         match &self.content {
             PreparedContent::Text(form, _) if form.is_moment() => self.listed_at,
             PreparedContent::Gathered(_) => self.listed_at,
@@ -162,9 +162,10 @@ impl<'a> PreparedInput<'a> {
         }
     }
 
-    /// Takes it into the reel.
+    /// Takes it into the reel, as a list of its own or as a part of one from several inputs.
     pub(crate) fn take(
         self,
+        part: ListPart,
         importer: &mut Importer,
         facts: &mut InputFacts,
         meter: &mut Meter<'_>,
@@ -179,27 +180,25 @@ impl<'a> PreparedInput<'a> {
             let name = self.name;
             return Err(ImportError::BeforeEnd { name, at, end });
         }
-        let before = importer.broken.count;
-        if let PreparedContent::Gathered(gathered) = self.content {
-            let at = self.listed_at.ok_or(ImportError::NoTime)?;
-            if self.is_assumed {
-                facts.gathered_at = Some(at);
-            }
-            return take_gathered(gathered, importer, facts, at, meter);
+        importer.live.begin_input();
+        importer.has_listed = false;
+        let is_gathered = matches!(self.content, PreparedContent::Gathered(_));
+        let list_at = self.listed_at.filter(|_| is_moment);
+        if list_at.is_some() && part.is_first {
+            importer.begin_list(is_gathered);
         }
+        importer.lists.is_gathering = is_gathered;
         match self.content {
+            PreparedContent::Gathered(gathered) => {
+                let at = self.listed_at.ok_or(ImportError::NoTime)?;
+                if self.is_assumed {
+                    facts.gathered_at = Some(at);
+                }
+                take_gathered(gathered, importer, facts, at, meter)?;
+            }
             PreparedContent::Text(form, plain) => {
-                importer.has_listed = false;
-                let has_moment = form.is_moment() && self.listed_at.is_some();
-                if has_moment {
-                    importer.begin_list(false);
-                }
                 let taken = take_text(form, plain, importer, facts, meter);
-                let is_cut = cut(importer, taken)?;
-                if let Some(at) = self.listed_at.filter(|_| has_moment) {
-                    let is_whole = !is_cut && importer.broken.count == before;
-                    importer.end_list(at, "", is_whole)?;
-                }
+                importer.current.is_cut |= cut(importer, taken)?;
                 if importer.has_listed && self.is_assumed {
                     facts.is_time_assumed = true;
                     facts.assumed_at = self.listed_at;
@@ -211,7 +210,10 @@ impl<'a> PreparedInput<'a> {
                 facts.is_converted = true;
                 take_repository(&repository, importer, meter)?;
             }
-            PreparedContent::Gathered(_) => {}
+        }
+        if let Some(at) = list_at.filter(|_| part.is_last) {
+            let is_whole = importer.broken.count == importer.current.broken_before;
+            importer.end_list(at, "", is_whole && !importer.current.is_cut)?;
         }
         Ok(())
     }
@@ -228,25 +230,18 @@ fn cut(importer: &mut Importer, taken: Result<(), ImportError>) -> Result<bool, 
     }
 }
 
+/// Which part of a list an input is: inputs of one moment are one list.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ListPart {
+    pub(crate) is_first: bool,
+    pub(crate) is_last: bool,
+}
+
 /// Puts lists of moments into their order.
-pub(crate) fn order(inputs: &mut [PreparedInput<'_>]) -> Result<(), ImportError> {
-    if inputs.iter().any(|one| one.moment().is_none()) {
-        return Ok(());
+pub(crate) fn order(inputs: &mut [PreparedInput<'_>]) {
+    if inputs.iter().all(|one| one.moment().is_some()) {
+        inputs.sort_by_key(PreparedInput::moment);
     }
-    inputs.sort_by_key(PreparedInput::moment);
-    for pair in inputs.windows(2) {
-        if let [first, second] = pair
-            && let Some(at) = first.moment()
-            && second.moment() == Some(at)
-        {
-            return Err(ImportError::SameTime {
-                first: first.name.clone(),
-                second: second.name.clone(),
-                at,
-            });
-        }
-    }
-    Ok(())
 }
 
 /// Judges a folder: a repository, or files that were gathered.

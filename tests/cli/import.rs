@@ -484,7 +484,7 @@ fn two_lists_are_two_moments_and_a_third_is_appended() {
     kubereel(&["verify", &reel]).code(1);
     kubereel(&[
         "import",
-        &third,
+        &input.text("in"),
         &second,
         "-o",
         &input.text("new.reel"),

@@ -134,16 +134,34 @@ fn what_a_list_may_not_cover_is_kept_and_counted() {
 }
 
 #[test]
-fn lists_of_one_time_have_no_order() {
+fn lists_of_one_time_are_one_list_unless_they_have_an_object_in_common() {
     let folder = tempfile::tempdir().expect("a folder");
     let reel = folder.path().join("a.reel");
-    let inputs = vec![list("1", 1, pods(&[])), list("2", 1, pods(&[]))];
+    let inputs = vec![
+        list("1", 1, pods(&[("a", "x", 1)])),
+        list("2", 1, pods(&[("a", "x", 1), ("a", "y", 2)])),
+    ];
     let error = take(inputs, &reel, false).expect_err("an error");
     assert!(matches!(error, ImportError::SameTime { .. }), "{error}");
+    let left = std::fs::read_dir(folder.path()).expect("a folder").count();
+    assert_eq!(left, 0);
+    let inputs = vec![
+        list("1", 1, pods(&[("a", "x", 1)])),
+        list("2", 1, pods(&[("a", "y", 2)])),
+        list("3", 2, pods(&[("a", "y", 2)])),
+        list("4", 2, pods(&[("a", "z", 3)])),
+    ];
+    let outcome = take(inputs, &reel, false).expect("an import");
     assert_eq!(
-        std::fs::read_dir(folder.path()).expect("a folder").count(),
-        0
+        told(&reel),
+        [
+            "1 Added imported x",
+            "1 Added imported y",
+            "2 Added listed z",
+            "2 Deleted listed x",
+        ]
     );
+    assert_eq!(outcome.lists.lists, 2);
 }
 
 #[test]
