@@ -1,7 +1,7 @@
 //! Reads what lies inside compressed files, archives and folders, and finds reels in them.
 //!
 //! [`PlainInput`] takes off gzip, zstd and xz, in layers, by the content. [`walk_folder`], [`walk_tar`] and
-//! [`walk_zip`] hand out the regular files of a folder or an archive, one after the other. [`locate`] gives the reel
+//! [`walk_zip`] hand out the regular files of a folder or an archive, one after the other. [`locate()`] gives the reel
 //! that a path means: the file itself, or the one inside of it.
 //!
 //! Invariants, for input that somebody else made:

@@ -20,7 +20,7 @@ const DEEPEST: usize = 16;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum TemplateError {
-    /// It is longer than [`LONGEST`].
+    /// It is longer than 64 KiB.
     #[error("longer than {} bytes", LONGEST)]
     TooLong,
     /// A brace is not closed.
