@@ -27,7 +27,7 @@ fn a_value_stands_from_the_version_that_brought_it_to_the_one_that_replaced_it()
     .ok();
     let found: Value = serde_json::from_str(&out).expect("one line");
     assert_eq!(found["name"], "b");
-    assert_eq!(found["to"], "2026-11-21T14:00:07.000000Z");
+    assert_eq!(found["to"], "2026-11-21T14:00:07.000Z");
     assert_eq!(
         kubereel(&["grep", reel.path(), "^z$", "pod/a"])
             .ok()

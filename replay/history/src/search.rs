@@ -298,8 +298,8 @@ mod tests {
         assert_eq!(
             matching("x:1", body),
             [
-                field("spec.containers[app].image", "x:1"),
-                field("m", "say \"x:1\"")
+                field("m", "say \"x:1\""),
+                field("spec.containers[app].image", "x:1")
             ]
         );
         assert_eq!(matching("^x:1$", body).len(), 1);
