@@ -19,7 +19,7 @@
 )]
 
 use jiff::Timestamp;
-use kubereel_format::{EventHead, RecordedAt, Seq};
+use kubereel_format::{EventHead, OpenError, RecordedAt, Seq};
 use kubereel_history::{Certainty, Cut, Exported, Moment, ObjectFilter, Timeline};
 use kubereel_import::{ImportOptions, Imported, import};
 use kubereel_tests::shared_data::shared_data;
@@ -29,6 +29,8 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::path::Path;
+use std::time::Duration;
 use tempfile::TempDir;
 
 mod upgrade;
@@ -86,7 +88,7 @@ impl Recording {
         let path = folder.path().join("test.reel");
         let imported = import(self.bytes.as_slice(), &path, options, |_| {}).unwrap();
         Reel {
-            timeline: Timeline::open(&path).unwrap(),
+            timeline: opened(&path),
             imported,
             _folder: folder,
         }
@@ -97,6 +99,18 @@ impl Recording {
         let lines = self.bytes.split(|byte| *byte == b'\n');
         lines.filter(|line| !line.is_empty())
     }
+}
+
+/// Opens a reel that was just written. A child that another test starts has this process's files, with
+/// their locks, until it runs a program of its own.
+fn opened(path: &Path) -> Timeline {
+    for _ in 0..100 {
+        match Timeline::open(path) {
+            Err(OpenError::InUse { .. }) => std::thread::sleep(Duration::from_millis(50)),
+            opened => return opened.unwrap(),
+        }
+    }
+    panic!("{} stays in use", path.display());
 }
 
 /// One table of a recording's timeline, as its authors wrote it: its heading and its rows' cells.

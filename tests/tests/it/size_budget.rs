@@ -379,6 +379,17 @@ fn grown(scene: &Scene, reel: &Path) -> Result<(Recording, Churning)> {
         let facts = std::fs::metadata(reel).ok()?;
         (facts.len() > GROWN).then_some(())
     });
+    // The file grows before the first of what it grows for is committed.
+    let grown = grown.and_then(|()| {
+        let copy = scene.folder.path().join("grown.reel");
+        scene
+            .cluster
+            .wait_until("the reel to hold objects", SURE, |_| {
+                std::fs::copy(reel, &copy).ok()?;
+                let opened = Reel::open(&copy).ok()?;
+                (!opened.objects().is_empty()).then_some(())
+            })
+    });
     grown.with_context(|| recorder.log())?;
     Ok((recorder, churning))
 }
