@@ -120,7 +120,9 @@ impl InputResources {
             }
             // An id without a description belongs to no resource.
             while self.known.len() < number {
-                let id = ResourceId(u32::try_from(self.known.len()).unwrap_or(u32::MAX));
+                let Ok(id) = u32::try_from(self.known.len()).map(ResourceId) else {
+                    break;
+                };
                 self.known.push(KnownResource {
                     info: no_resource(id),
                     is_guessed: false,

@@ -62,9 +62,9 @@ pub enum Moment {
     Revision(u128),
     /// After the record of this number.
     Record(Seq),
-    /// At the start of the problem of this rank. Whoever reads problems finds it.
+    /// At the start of the problem of this rank; the caller resolves it.
     Problem(NonZero<usize>),
-    /// At the request of the first upgrade. Whoever reads upgrades finds it.
+    /// At the request of the first upgrade; the caller resolves it.
     UpgradeStart,
     /// At the end of the first upgrade, likewise.
     UpgradeEnd,
@@ -264,7 +264,7 @@ pub enum ResolveError {
     /// A resourceVersion or a record's number was asked for where there is no reel.
     #[error("only a reel has resourceVersions and records")]
     NoReel,
-    /// A problem or an upgrade was asked for where nobody reads them.
+    /// A problem or an upgrade was named where the caller does not resolve them.
     #[error("problems and upgrades cannot be named here")]
     NotRead,
     /// The time is beyond what a calendar holds.

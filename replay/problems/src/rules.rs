@@ -19,7 +19,6 @@ use kubereel_monitortests::{
 };
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::time::Duration;
 
 /// The name of the monitor test that the rules are of.
 pub const PROBLEMS_MONITOR: &str = "problems";
@@ -29,7 +28,7 @@ const MOST_REASON: usize = 120;
 const MOST_MESSAGE: usize = 1_000;
 
 /// A drain that a budget held for less, and a release that was retrieved at last within it, fail nothing.
-const SHORT_WAIT: Duration = Duration::from_mins(10);
+const SHORT_WAIT_MICROS: i64 = 10 * 60 * 1_000_000;
 
 /// Returns every monitor test of the program, new: the built-in ones and those of the problems.
 pub fn monitor_tests() -> Vec<Box<dyn MonitorTest>> {
@@ -286,8 +285,7 @@ impl JudgedProblems<'_> {
 
 /// Tells whether something that is there to make others wait, or is tried again, soon let them go on.
 fn is_short_wait(problem: &Problem) -> bool {
-    let most = i64::try_from(SHORT_WAIT.as_micros()).unwrap_or(i64::MAX);
-    let is_short = |to: RecordedAt| to.micros_since(problem.from.at) < most;
+    let is_short = |to: RecordedAt| to.micros_since(problem.from.at) < SHORT_WAIT_MICROS;
     matches!(
         problem.kind,
         SignKind::DrainHeld | SignKind::ReleaseNotAccepted
