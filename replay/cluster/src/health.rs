@@ -228,7 +228,7 @@ pub fn condition_word(kind: &str, status: &str, reason: &str) -> String {
 
 /// Tells whether a Node takes no new Pods because somebody wants it so.
 pub fn is_cordoned(node: &Value) -> bool {
-    node.pointer("/spec/unschedulable").and_then(Value::as_bool) == Some(true)
+    kubereel_history::field::is_true(node, "/spec/unschedulable")
 }
 
 fn pod(object: &Value) -> (StateHealth, &str) {

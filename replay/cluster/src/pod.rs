@@ -1,6 +1,7 @@
 //! Where a Pod stands: the one reading of its phase, its containers' waits and its deletion.
 
 use crate::condition::StatusCondition;
+use kubereel_history::field::{is_true, items, text};
 use serde_json::Value;
 
 /// What keeps a container from running and does not pass by itself, by the reason for which it waits.
@@ -74,13 +75,13 @@ impl<'a> PodStage<'a> {
             _ => {}
         }
         let lists = ["/status/initContainerStatuses", "/status/containerStatuses"];
-        let containers = lists.iter().flat_map(|at| list(pod, at));
+        let containers = lists.iter().flat_map(|at| items(pod, at));
         let mut waits = containers.map(|one| text(one, "/state/waiting/reason"));
         if let Some(reason) = waits.find(|reason| WaitingTrouble::of(reason).is_some()) {
             return Self::Stuck(reason);
         }
-        let mut all = list(pod, "/status/containerStatuses").iter();
-        let is_ready = all.all(|one| one.pointer("/ready").and_then(Value::as_bool) == Some(true));
+        let mut all = items(pod, "/status/containerStatuses").iter();
+        let is_ready = all.all(|one| is_true(one, "/ready"));
         let unscheduled =
             StatusCondition::all(pod).find(|one| one.kind == "PodScheduled" && one.is("False"));
         match (phase, unscheduled) {
@@ -97,16 +98,6 @@ impl<'a> PodStage<'a> {
     pub const fn is_well(self) -> bool {
         matches!(self, Self::Ready | Self::Succeeded)
     }
-}
-
-fn text<'a>(value: &'a Value, pointer: &str) -> &'a str {
-    let found = value.pointer(pointer).and_then(Value::as_str);
-    found.unwrap_or_default()
-}
-
-fn list<'a>(value: &'a Value, pointer: &str) -> &'a [Value] {
-    let found = value.pointer(pointer).and_then(Value::as_array);
-    found.map_or(&[], Vec::as_slice)
 }
 
 #[cfg(test)]

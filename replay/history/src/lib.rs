@@ -14,6 +14,7 @@ mod density;
 mod describe;
 mod difference;
 mod export;
+pub mod field;
 mod history;
 mod jsonpath;
 mod moment;

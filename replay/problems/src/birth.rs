@@ -4,10 +4,10 @@
 //! `kube-system` was created when its first API server began; without a recording of that moment nothing
 //! is claimed.
 
-use crate::sign::text;
 use crate::signs::Reading;
 use kubereel_cluster::{ClusterHistory, UpdateKind};
 use kubereel_format::{ObjectId, RecordedAt};
+use kubereel_history::field::text;
 use kubereel_history::{Timeline, timetext};
 use kubereel_monitortests::Seen;
 use std::collections::BTreeSet;

@@ -10,12 +10,13 @@ use crate::birth::ClusterBirth;
 use crate::deadline::{self, Deadline, ObservedTimes};
 use crate::endpoints::ServiceEndpoints;
 use crate::event_words::{RegardedObject, WarningEvents};
-use crate::sign::{Sign, SignKind, items, text};
+use crate::sign::{Sign, SignKind};
 use crate::signs::{self, Reading};
 use crate::span::{SignEnd, SignSpan, between, is_creation};
 use kubereel_cluster::RecordMark;
 use kubereel_format::{Evidence, ObjectId, RecordedAt, ResourceId, Seq};
 use kubereel_history::Timeline;
+use kubereel_history::field::{is_true, items, text};
 use kubereel_monitortests::{Action, Interest, Seen, Watcher};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -401,7 +402,7 @@ fn is_deleted(object: &Value) -> bool {
 impl ControllerRef {
     fn of(object: &Value) -> Option<Self> {
         let owners = items(object, "/metadata/ownerReferences").iter();
-        let mut controlling = owners.filter(|owner| crate::sign::is_true(owner, "/controller"));
+        let mut controlling = owners.filter(|owner| is_true(owner, "/controller"));
         let owner = controlling.next()?;
         Some(Self {
             kind: text(owner, "/kind").to_owned(),

@@ -5,10 +5,11 @@
 //! times without a watch prove nothing.
 
 use crate::schedule::CronSchedule;
-use crate::sign::{Sign, SignKind, is_true, items, text};
+use crate::sign::{Sign, SignKind};
 use crate::span::between;
 use jiff::tz::TimeZone;
 use kubereel_format::{RecordedAt, ResourceId, ResourceInfo};
+use kubereel_history::field::{at, is_true, items, text};
 use kubereel_history::{Timeline, timetext};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -149,7 +150,7 @@ struct CertificateTimes<'a> {
 impl<'a> CertificateTimes<'a> {
     fn of(object: &'a Value) -> Option<Self> {
         let noted = |name: &str| {
-            let annotations = object.pointer("/metadata/annotations")?;
+            let annotations = at(object, "/metadata/annotations")?;
             annotations.get(name).and_then(Value::as_str)
         };
         let given = |end| Self {
@@ -160,7 +161,7 @@ impl<'a> CertificateTimes<'a> {
         match text(object, "/status/notAfter") {
             "" => noted("auth.openshift.io/certificate-not-after")
                 .or_else(|| noted("service.beta.openshift.io/expiry"))
-                .or_else(|| object.pointer("/status/certificatesExpiryDate")?.as_str())
+                .or_else(|| at(object, "/status/certificatesExpiryDate")?.as_str())
                 .map(given),
             end => Some(Self {
                 begin: text(object, "/status/notBefore"),

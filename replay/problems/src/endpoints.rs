@@ -1,8 +1,9 @@
 //! Services and their endpoints: which Pods stand behind a Service, and since when none is ready.
 
-use crate::sign::{Sign, SignKind, is_true, items, text};
+use crate::sign::{Sign, SignKind};
 use crate::signs::Reading;
 use kubereel_format::ObjectId;
+use kubereel_history::field::{at, is_true, items, text};
 use kubereel_monitortests::{Action, Seen};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -77,10 +78,7 @@ impl ServiceEndpoints {
         let is_gone = seen.action == Action::Gone
             || !text(seen.now, "/metadata/deletionTimestamp").is_empty();
         service.object = (!is_gone).then_some(seen.object);
-        let selector = seen
-            .now
-            .pointer("/spec/selector")
-            .and_then(Value::as_object);
+        let selector = at(seen.now, "/spec/selector").and_then(Value::as_object);
         service.needs_pods = selector.is_some_and(|selector| !selector.is_empty())
             && text(seen.now, "/spec/type") != "ExternalName"
             && !is_true(seen.now, "/spec/publishNotReadyAddresses");
@@ -94,7 +92,7 @@ impl ServiceEndpoints {
             service.slices.remove(&seen.object);
             return Some(place);
         }
-        let labels = seen.now.pointer("/metadata/labels")?;
+        let labels = at(seen.now, "/metadata/labels")?;
         let name = labels
             .get("kubernetes.io/service-name")
             .and_then(Value::as_str)?;
@@ -104,7 +102,7 @@ impl ServiceEndpoints {
         let all = items(seen.now, "/endpoints");
         // An absent condition counts as ready.
         let is_ready =
-            |one: &&Value| one.pointer("/conditions/ready").and_then(Value::as_bool) != Some(false);
+            |one: &&Value| at(one, "/conditions/ready").and_then(Value::as_bool) != Some(false);
         let counts = SliceCounts {
             ready: all.iter().filter(is_ready).count(),
             all: all.len(),

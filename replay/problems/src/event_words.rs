@@ -1,10 +1,11 @@
 //! Warning Events: evidence for words. An Event does not say when it stopped being true, so most only
 //! word the problems of their object; a few are the only sign that there is.
 
-use crate::sign::{Sign, SignKind, number, text};
+use crate::sign::{Sign, SignKind};
 use crate::span::{SignEnd, SignSpan, between};
 use kubereel_cluster::RecordMark;
 use kubereel_format::{Evidence, ObjectId, RecordedAt};
+use kubereel_history::field::{number, text};
 use kubereel_monitortests::Seen;
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -13,11 +13,12 @@ use crate::problem::{
     CheckedReel, InstallationNoise, Problem, ProblemList, ProblemObject, ProblemSign, RolloutCount,
 };
 use crate::refusal::Refusals;
-use crate::sign::{Sign, SignKind, text};
+use crate::sign::{Sign, SignKind};
 use crate::signs::FULL;
 use crate::span::{SignEnd, SignSpan, between};
 use kubereel_cluster::{ClusterHistory, DrainHold, MarkSpan, RecordMark, Retrieval};
 use kubereel_format::{ObjectId, RecordedAt, Seq};
+use kubereel_history::field::text;
 use kubereel_history::{Cut, ObjectFilter, Timeline};
 use kubereel_monitortests::{Fed, Interest, Seen, Watcher, feed};
 use std::collections::{BTreeMap, BTreeSet};

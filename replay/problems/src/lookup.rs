@@ -1,7 +1,7 @@
 //! Objects of a reel, found by resource, uid or record.
 
-use crate::sign::{items, text};
 use kubereel_format::{ObjectId, ResourceId, Seq};
+use kubereel_history::field::{items, text};
 use kubereel_history::{LabelSelector, Timeline};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};

@@ -4,11 +4,12 @@
 use crate::collect::Collected;
 use crate::lookup::{read, resources};
 use crate::problem::ProblemObject;
-use crate::sign::{Sign, SignKind, items, text};
+use crate::sign::{Sign, SignKind};
 use crate::span::{SignEnd, SignSpan, between};
 use kubereel_cluster::RecordMark;
 use kubereel_format::{EventType, ObjectId, RecordedAt};
 use kubereel_history::Timeline;
+use kubereel_history::field::{items, text};
 use std::collections::{BTreeMap, BTreeSet};
 
 const QUOTA: &str = "exceeded quota: ";

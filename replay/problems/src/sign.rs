@@ -4,7 +4,6 @@
 //! long it lasts: [`SignKind::grace`] says what is normal while things start or roll.
 
 use kubereel_format::RecordedAt;
-use serde_json::Value;
 use std::time::Duration;
 
 /// What kind of thing is wrong, the most telling first: of several signs of one problem, the first in
@@ -381,26 +380,4 @@ impl Sign {
         self.since = at;
         self
     }
-}
-
-/// Gives the text at a JSON pointer; empty if there is none.
-pub(crate) fn text<'a>(value: &'a Value, pointer: &str) -> &'a str {
-    let found = value.pointer(pointer).and_then(Value::as_str);
-    found.unwrap_or_default()
-}
-
-/// Gives the whole number at a JSON pointer.
-pub(crate) fn number(value: &Value, pointer: &str) -> Option<i64> {
-    value.pointer(pointer).and_then(Value::as_i64)
-}
-
-/// Gives the items at a JSON pointer.
-pub(crate) fn items<'a>(value: &'a Value, pointer: &str) -> &'a [Value] {
-    let found = value.pointer(pointer).and_then(Value::as_array);
-    found.map_or(&[], Vec::as_slice)
-}
-
-/// Tells whether the value at a JSON pointer is `true`.
-pub(crate) fn is_true(value: &Value, pointer: &str) -> bool {
-    value.pointer(pointer).and_then(Value::as_bool) == Some(true)
 }

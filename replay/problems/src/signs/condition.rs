@@ -2,8 +2,9 @@
 //! known is not interpreted.
 
 use super::Reading;
-use crate::sign::{Sign, SignKind, is_true, number};
+use crate::sign::{Sign, SignKind};
 use kubereel_cluster::{StateHealth, StatusCondition};
+use kubereel_history::field::{is_true, items, number};
 use serde_json::Value;
 
 /// Parts of reasons that say that something failed, and does not just take its time.
@@ -44,7 +45,7 @@ pub(super) fn read(object: &Value) -> Reading {
     if is_old(number(object, "/status/observedGeneration")) {
         return reading;
     }
-    let raw = crate::sign::items(object, "/status/conditions");
+    let raw = items(object, "/status/conditions");
     for (item, condition) in raw.iter().zip(StatusCondition::all(object)) {
         if is_old(number(item, "/observedGeneration")) {
             continue;

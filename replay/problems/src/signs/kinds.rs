@@ -1,9 +1,10 @@
 //! Which function reads which kind.
 
 use super::{condition, pod, resource, state, workload};
-use crate::sign::{Sign, text};
+use crate::sign::Sign;
 use kubereel_cluster::StateKind;
 use kubereel_format::ResourceInfo;
+use kubereel_history::field::text;
 use serde_json::Value;
 
 /// What a version says.

@@ -1,8 +1,9 @@
 //! Pods: what their containers, the scheduler and the kubelet say.
 
 use super::Reading;
-use crate::sign::{Sign, SignKind, items, number, text};
+use crate::sign::{Sign, SignKind};
 use kubereel_cluster::{PodStage, StatusCondition, WaitingTrouble};
+use kubereel_history::field::{at, is_true, items, number, text};
 use kubereel_history::timetext;
 use serde_json::Value;
 
@@ -96,7 +97,7 @@ fn failed(pod: &Value, reason: &str) -> Sign {
     }
     let ended = items(pod, "/status/containerStatuses").iter();
     let mut bad = ended.filter_map(|status| {
-        let ended = status.pointer("/state/terminated")?;
+        let ended = at(status, "/state/terminated")?;
         (number(ended, "/exitCode") != Some(0)).then_some((status, ended))
     });
     match bad.next() {
@@ -111,7 +112,7 @@ fn container(pod: &Value, status: &Value) -> Option<Sign> {
     let waiting = text(status, "/state/waiting/reason");
     let words = text(status, "/state/waiting/message");
     let waits = |kind| Sign::new(kind, waiting, words).of_part(name);
-    let last = status.pointer("/lastState/terminated");
+    let last = at(status, "/lastState/terminated");
     match (WaitingTrouble::of(waiting), last) {
         (Some(WaitingTrouble::Image), _) => return Some(waits(SignKind::ImagePull)),
         (Some(WaitingTrouble::Config), _) => return Some(waits(SignKind::ContainerConfig)),
@@ -126,12 +127,11 @@ fn container(pod: &Value, status: &Value) -> Option<Sign> {
         (Some(WaitingTrouble::CrashLoop), None) => return Some(waits(SignKind::ContainerExit)),
         (None, _) => {}
     }
-    if let Some(ended) = status.pointer("/state/terminated") {
+    if let Some(ended) = at(status, "/state/terminated") {
         return (number(ended, "/exitCode") != Some(0)).then(|| exit(pod, status, ended));
     }
     // It runs again, and is not ready again yet: the trouble has not ended.
-    let is_back =
-        status.pointer("/state/running").is_some() && !crate::sign::is_true(status, "/ready");
+    let is_back = at(status, "/state/running").is_some() && !is_true(status, "/ready");
     let last = last.filter(|last| is_back && number(last, "/exitCode") != Some(0))?;
     Some(exit(pod, status, last))
 }
@@ -181,7 +181,7 @@ fn not_started(pod: &Value) -> Sign {
         return Sign::new(SignKind::PodPending, "NotScheduled", words);
     }
     let init = items(pod, "/status/initContainerStatuses").iter();
-    let mut running = init.filter(|one| one.pointer("/state/running").is_some());
+    let mut running = init.filter(|one| at(one, "/state/running").is_some());
     if let Some(one) = running.next() {
         let words = format!("waits for init container {}", text(one, "/name"));
         return Sign::new(SignKind::PodPending, "PodInitializing", &words);
@@ -197,9 +197,7 @@ fn not_ready(pod: &Value) -> Option<Sign> {
     let ready = StatusCondition::all(pod).find(|one| one.kind == "Ready" && one.is("False"))?;
     // The node controller writes this when the Node stops to report: the Node is what does not work.
     let containers = items(pod, "/status/containerStatuses");
-    let is_by_node = containers
-        .iter()
-        .all(|one| crate::sign::is_true(one, "/ready"));
+    let is_by_node = containers.iter().all(|one| is_true(one, "/ready"));
     if is_by_node && ready.reason.is_empty() {
         return None;
     }

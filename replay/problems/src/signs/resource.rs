@@ -2,9 +2,10 @@
 
 use super::Reading;
 use super::pod::finalizers;
-use crate::sign::{Sign, SignKind, text};
+use crate::sign::{Sign, SignKind};
 use kubereel_cluster::StatusCondition;
 use kubereel_format::RecordedAt;
+use kubereel_history::field::{at, text};
 use kubereel_history::timetext;
 use serde_json::Value;
 
@@ -124,13 +125,11 @@ pub(super) fn api_service(object: &Value) -> Reading {
 /// Reads a quota: more is used than is allowed, or all of it. One that allows nothing forbids, and is not
 /// used up.
 pub(super) fn quota(object: &Value) -> Reading {
-    let hard = object.pointer("/status/hard").and_then(Value::as_object);
+    let hard = at(object, "/status/hard").and_then(Value::as_object);
     let mut exceeded: Vec<String> = Vec::new();
     let mut full: Vec<String> = Vec::new();
     for (name, hard) in hard.into_iter().flatten() {
-        let used = object
-            .pointer("/status/used")
-            .and_then(|used| used.get(name));
+        let used = at(object, "/status/used").and_then(|used| used.get(name));
         let (Some(hard), Some(used)) = (hard.as_str(), used.and_then(Value::as_str)) else {
             continue;
         };

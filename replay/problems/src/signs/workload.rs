@@ -1,8 +1,9 @@
 //! Workloads: what Deployments, `ReplicaSets`, `StatefulSets`, `DaemonSets`, Jobs and autoscalers say.
 
 use super::Reading;
-use crate::sign::{Sign, SignKind, is_true, items, number, text};
+use crate::sign::{Sign, SignKind};
 use kubereel_cluster::StatusCondition;
+use kubereel_history::field::{is_true, items, number, text};
 use serde_json::Value;
 
 pub(super) const PATHS: &[&str] = &[

@@ -1,0 +1,80 @@
+//! Fields of an object's JSON by JSON pointer: what is missing or of another type reads as empty, for an
+//! object that lacks a field says nothing about it.
+
+use crate::timetext;
+use kubereel_format::RecordedAt;
+use serde_json::Value;
+
+/// Finds a value at a JSON pointer.
+///
+/// `Value::pointer` makes a text of each part of the pointer; only those with escapes need it.
+pub fn at<'a>(value: &'a Value, pointer: &str) -> Option<&'a Value> {
+    if pointer.contains('~') {
+        return value.pointer(pointer);
+    }
+    let mut parts = pointer.split('/');
+    if parts.next() != Some("") {
+        return None;
+    }
+    parts.try_fold(value, |value, part| match value {
+        Value::Object(members) => members.get(part),
+        Value::Array(items) => items.get(part.parse::<usize>().ok()?),
+        _ => None,
+    })
+}
+
+/// Gives a text at a JSON pointer; empty if there is none.
+pub fn text<'a>(value: &'a Value, pointer: &str) -> &'a str {
+    let found = at(value, pointer).and_then(Value::as_str);
+    found.unwrap_or_default()
+}
+
+/// Gives a whole number at a JSON pointer.
+pub fn number(value: &Value, pointer: &str) -> Option<i64> {
+    at(value, pointer).and_then(Value::as_i64)
+}
+
+/// Gives a time at a JSON pointer.
+pub fn time(value: &Value, pointer: &str) -> Option<RecordedAt> {
+    timetext::parsed(text(value, pointer))
+}
+
+/// Tells whether the value at a JSON pointer is `true`.
+pub fn is_true(value: &Value, pointer: &str) -> bool {
+    at(value, pointer).and_then(Value::as_bool) == Some(true)
+}
+
+/// Gives the items of a list at a JSON pointer; none if there is no list.
+pub fn items<'a>(value: &'a Value, pointer: &str) -> &'a [Value] {
+    let found = at(value, pointer).and_then(Value::as_array);
+    found.map_or(&[], Vec::as_slice)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn finds_what_the_library_finds() {
+        let value = json!({"a": {"b": [{"c": 1}, "x"], "": 2, "d/e": 3}, "f": null});
+        for pointer in [
+            "",
+            "/",
+            "/a",
+            "/a/",
+            "/a/b",
+            "/a/b/0/c",
+            "/a/b/1",
+            "/a/b/2",
+            "/a/b/x",
+            "/a/d~1e",
+            "/f",
+            "/f/g",
+            "a",
+            "/a/b/0/c/d",
+        ] {
+            assert_eq!(at(&value, pointer), value.pointer(pointer), "{pointer}");
+        }
+    }
+}
