@@ -330,18 +330,18 @@ impl Timeline {
     pub fn lives(&self, resource: ResourceId, namespace: &str, name: &str) -> Vec<ObjectLifetime> {
         let reel = self.reel();
         let mut lives = Vec::new();
-        for object in reel.objects() {
-            let key = &object.key;
-            if key.resource != resource || key.namespace != namespace || key.name != name {
+        for &object in self.objects_of(resource) {
+            let key = self.key_of(object);
+            if key.is_none_or(|key| key.namespace != namespace || key.name != name) {
                 continue;
             }
-            let versions = reel.versions(object.id);
+            let versions = reel.versions(object);
             let (Some(&first), Some(&last)) = (versions.first(), versions.last()) else {
                 continue;
             };
             let is_deleted = reel.kind_of(last) == Some(EventType::Deleted);
             lives.push(ObjectLifetime {
-                object: object.id,
+                object,
                 first,
                 from: self.wall_of(first),
                 is_older_than_reel: reel
@@ -356,11 +356,10 @@ impl Timeline {
 
     /// Gives a namespace in which an object of that name was ever seen.
     pub fn namespace_of(&self, resource: ResourceId, name: &str) -> Option<&str> {
-        self.reel()
-            .objects()
-            .iter()
-            .map(|object| &object.key)
-            .find(|key| key.resource == resource && key.name == name)
+        let objects = self.objects_of(resource).iter();
+        objects
+            .filter_map(|&object| self.key_of(object))
+            .find(|key| key.name == name)
             .map(|key| key.namespace.as_str())
     }
 

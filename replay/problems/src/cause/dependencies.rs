@@ -4,10 +4,12 @@
 use super::search::ExplainedReel;
 use crate::lookup::{labels, match_labels, read, resources};
 use crate::problem::Problem;
-use crate::sign::{SignKind, items, text};
+use crate::sign::SignKind;
 use kubereel_format::{EventType, ObjectId, ResourceId, ResourceInfo, Seq};
+use kubereel_history::field::{items, text};
 use kubereel_history::{LabelSelector, Timeline};
 use serde_json::Value;
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// More Pods of one problem are not looked at: they are alike.
@@ -56,6 +58,8 @@ pub(super) struct Dependencies<'a> {
     /// By which labels a pool selects its configurations, and which labels it has itself.
     pool: Option<(LabelSelector, BTreeMap<String, String>)>,
     accounts: BTreeSet<String>,
+    /// The roles of the accounts, read when a role is asked for.
+    bound: OnceCell<BTreeSet<(String, String)>>,
     managers: BTreeSet<String>,
     labels: BTreeMap<String, String>,
 }
@@ -90,6 +94,7 @@ impl<'a> Dependencies<'a> {
             related: BTreeSet::new(),
             pool: None,
             accounts: BTreeSet::new(),
+            bound: OnceCell::new(),
             managers: BTreeSet::new(),
             labels: BTreeMap::new(),
         };
@@ -595,7 +600,9 @@ impl<'a> Dependencies<'a> {
                     .then(|| of(1, "it binds the ServiceAccount of its Pods"))?
             }
             "Role" | "ClusterRole" if namespace == own || namespace.is_empty() => self
-                .is_bound(&info.kind, name)
+                .bound
+                .get_or_init(|| self.bound_roles())
+                .contains(&(info.kind.clone(), name.to_owned()))
                 .then(|| of(2, "it holds the rights of its ServiceAccount"))?,
             "Node" if self.problem.kind == SignKind::Unschedulable => {
                 of(1, "a Node that its Pods could run on")
@@ -718,31 +725,29 @@ impl<'a> Dependencies<'a> {
         })
     }
 
-    /// Tells whether a binding gave the rights of a role to an account of the problem's Pods.
-    fn is_bound(&self, kind: &str, name: &str) -> bool {
+    /// Gives the kinds and names of the roles that bindings gave to accounts of the problem's Pods.
+    fn bound_roles(&self) -> BTreeSet<(String, String)> {
         let group = "rbac.authorization.k8s.io";
         let plurals = ["rolebindings", "clusterrolebindings"].into_iter();
         let bindings = plurals.flat_map(|plural| resources(self.timeline, group, plural));
-        bindings
-            .flat_map(|resource| self.timeline.objects_of(resource).iter().copied())
-            .filter(|object| {
-                let key = self.timeline.key_of(*object);
-                key.is_some_and(|key| {
-                    key.namespace.is_empty() || key.namespace == self.problem.object.namespace
-                })
+        let objects = bindings.flat_map(|resource| self.timeline.objects_of(resource));
+        let near = objects.filter(|object| {
+            let key = self.timeline.key_of(**object);
+            key.is_some_and(|key| {
+                key.namespace.is_empty() || key.namespace == self.problem.object.namespace
             })
-            .any(|object| {
-                let versions = self.timeline.reel().versions(object).iter();
-                let mut living = versions
-                    .rev()
-                    .filter(|seq| self.timeline.reel().kind_of(**seq) != Some(EventType::Deleted));
-                let body = living.next().and_then(|seq| read(self.timeline, *seq));
-                body.is_some_and(|body| {
-                    text(&body, "/roleRef/kind") == kind
-                        && text(&body, "/roleRef/name") == name
-                        && self.binds(&body)
-                })
-            })
+        });
+        let reel = self.timeline.reel();
+        let bodies = near.filter_map(|object| {
+            let mut versions = reel.versions(*object).iter().rev();
+            let last = versions.find(|seq| reel.kind_of(**seq) != Some(EventType::Deleted));
+            read(self.timeline, *last?)
+        });
+        let of = |body: &Value, field: &str| text(body, field).to_owned();
+        bodies
+            .filter(|body| self.binds(body))
+            .map(|body| (of(&body, "/roleRef/kind"), of(&body, "/roleRef/name")))
+            .collect()
     }
 }
 
