@@ -144,30 +144,32 @@ impl Gathering {
 
     /// Gives what was gathered, with what is computed from it.
     pub fn finish(self, timeline: &Timeline) -> Gathered {
-        // The two that are many come first: for them is room to be made, and no more than they take.
-        let (pods, last_pods) = self.pods.map(PodsWatcher::into_parts).unwrap_or_default();
-        let (events, mut nodes) = self.events.map(Events::into_parts).unwrap_or_default();
-        let mut raw = Vec::with_capacity(pods.len() + events.len());
-        raw.extend(pods.into_intervals());
-        raw.extend(events.into_intervals());
-        raw.extend(recording::intervals(timeline));
-        let operators = self.operators.into_iter();
-        raw.extend(operators.flat_map(Operators::into_intervals));
-        raw.extend(
-            self.version
-                .into_iter()
-                .flat_map(VersionWatcher::into_intervals),
-        );
-        raw.extend(self.nodes.into_iter().flat_map(Nodes::into_intervals));
-        raw.extend(self.machines.into_iter().flat_map(Machines::into_intervals));
-        let generations = self.generations.into_iter();
-        raw.extend(generations.flat_map(Generations::into_intervals));
-        raw.extend(self.pools.into_iter().flat_map(Pools::into_intervals));
-        raw.extend(self.leases.into_iter().flat_map(Leases::into_intervals));
         let (start, end) = (timeline.start(), timeline.end());
         let states = self.states.into_iter().flat_map(StateWatcher::into_tracks);
         let tracks: Vec<StateTrack> = states.collect();
-        raw.extend(conditions::instants(&tracks));
+        let mut facts = self.facts.into_facts(start);
+        facts.is_openshift = is_openshift(timeline);
+        let mut few = recording::intervals(timeline);
+        let operators = self.operators.into_iter();
+        few.extend(operators.flat_map(Operators::into_intervals));
+        let version = self.version.into_iter();
+        few.extend(version.flat_map(VersionWatcher::into_intervals));
+        few.extend(self.nodes.into_iter().flat_map(Nodes::into_intervals));
+        few.extend(self.machines.into_iter().flat_map(Machines::into_intervals));
+        let generations = self.generations.into_iter();
+        few.extend(generations.flat_map(Generations::into_intervals));
+        few.extend(self.pools.into_iter().flat_map(Pools::into_intervals));
+        few.extend(self.leases.into_iter().flat_map(Leases::into_intervals));
+        few.extend(conditions::instants(&tracks));
+        few.extend(facts.spans(start));
+        // For those that are many, room is made once.
+        let (pods, last_pods) = self.pods.map(PodsWatcher::into_parts).unwrap_or_default();
+        let (events, mut nodes) = self.events.map(Events::into_parts).unwrap_or_default();
+        let mut raw = Vec::with_capacity(pods.len() + events.len() + few.len());
+        raw.extend(pods.into_intervals());
+        raw.extend(events.into_intervals());
+        raw.append(&mut few);
+        raw.sort_unstable_by(Interval::state_order);
         let run = SpanScope {
             mode: self.mode,
             start,
@@ -176,10 +178,6 @@ impl Gathering {
             tracks: &tracks,
             kept: &self.kept,
         };
-        let mut facts = self.facts.into_facts(start);
-        facts.is_openshift = is_openshift(timeline);
-        raw.extend(facts.spans(start));
-        raw.sort_unstable_by(Interval::state_order);
         let computed = compute::computed(&raw, &run);
         raw.retain(|interval| {
             let is_kept = self.kept.has(interval);

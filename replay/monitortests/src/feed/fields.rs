@@ -1,13 +1,20 @@
 //! Owns which fields of an object are read: a tree of member names. Refuses values.
 
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::cmp::Ordering;
 
 /// Members that are read; one without members below it is read whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Fields {
-    below: BTreeMap<String, Self>,
+    /// By length, then by name: most names that are looked up are others, and few have the same length.
+    below: Vec<(String, Self)>,
     is_whole: bool,
+}
+
+/// Compares names by their length, and only then by their letters.
+fn by_length(one: &str, other: &str) -> Ordering {
+    let by_length = one.len().cmp(&other.len());
+    by_length.then_with(|| one.cmp(other))
 }
 
 impl Fields {
@@ -16,16 +23,34 @@ impl Fields {
         let names = path.split('.').filter(|name| !name.is_empty());
         let mut at = self;
         for name in names {
-            at = at.below.entry(name.to_owned()).or_default();
+            at = at.member(name);
         }
         at.is_whole = true;
+    }
+
+    /// Gives a member, which is read from now on.
+    fn member(&mut self, name: &str) -> &mut Self {
+        let place = match self.place(name) {
+            Ok(place) => place,
+            Err(place) => {
+                self.below.insert(place, (name.to_owned(), Self::default()));
+                place
+            }
+        };
+        #[expect(clippy::indexing_slicing, reason = "it was found or put there")]
+        &mut self.below[place].1
+    }
+
+    fn place(&self, name: &str) -> Result<usize, usize> {
+        let below = &self.below;
+        below.binary_search_by(|(known, _)| by_length(known, name))
     }
 
     /// Adds other fields.
     pub(crate) fn join(&mut self, other: &Self) {
         self.is_whole |= other.is_whole;
         for (name, below) in &other.below {
-            self.below.entry(name.clone()).or_default().join(below);
+            self.member(name).join(below);
         }
     }
 
@@ -36,7 +61,8 @@ impl Fields {
 
     /// Gives what is read of a member.
     pub(crate) fn below(&self, name: &str) -> Option<&Self> {
-        self.below.get(name)
+        let (_, below) = self.below.get(self.place(name).ok()?)?;
+        Some(below)
     }
 
     /// Gives the members below, by name.

@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// How many objects that changed lately are held as values, twice over.
-const AWAKE_OBJECTS: usize = 2048;
+const AWAKE_OBJECTS: usize = 512;
 
 /// The fields of live objects.
 #[derive(Debug, Default)]

@@ -20,6 +20,8 @@ impl Intervals {
     pub fn new(mut all: Vec<Interval>, start: RecordedAt, end: RecordedAt) -> Self {
         // In place: a run may have a million of them.
         all.sort_unstable_by(Interval::order);
+        // Most of them may have been left out.
+        all.shrink_to_fit();
         Self {
             sorted: all,
             start,
