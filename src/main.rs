@@ -22,6 +22,11 @@ use screen::Console;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
+/// Values of JSON are many small allocations: the allocator of a static program takes several times as long
+/// for them.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     redaction::take_panics();
     let cli = match Cli::try_parse_from(cli::words(std::env::args_os())) {

@@ -28,6 +28,9 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Tells a process which row is its own: tests and reel.
 const ROW: &str = "KUBEREEL_BENCH_ROW";
 

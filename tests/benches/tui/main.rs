@@ -31,6 +31,9 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 #[path = "../queries/reels.rs"]
 #[expect(dead_code, reason = "shared with the bench of questions")]
 mod reels;
