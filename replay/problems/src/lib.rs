@@ -14,6 +14,7 @@ mod event_words;
 mod list;
 mod lookup;
 mod problem;
+mod rank;
 mod refusal;
 mod rules;
 mod schedule;

@@ -1,8 +1,5 @@
 //! The list of problems: spans of signs that lasted, grouped by the topmost controller of their
-//! objects, ranked.
-//!
-//! The rank is by what is affected, whether it is still so at the end, and whether another problem
-//! explains it; among equals, what began first comes first.
+//! objects; `rank` puts them in order.
 
 use crate::birth::Installation;
 use crate::cause;
@@ -12,6 +9,7 @@ use crate::lookup::{by_uid, read, resources};
 use crate::problem::{
     CheckedReel, InstallationNoise, Problem, ProblemList, ProblemObject, ProblemSign, RolloutCount,
 };
+use crate::rank::{ProblemRanking, SLACK, WORKLOADS, lower_planned};
 use crate::refusal::Refusals;
 use crate::sign::{Sign, SignKind};
 use crate::signs::FULL;
@@ -30,8 +28,6 @@ const APART: Duration = Duration::from_mins(30);
 const MOST_SIGNS: usize = 50;
 /// Causes are looked for of so many problems, those of the highest rank.
 const MOST_EXPLAINED: usize = 100;
-/// What explains another problem may be seen a little later than it.
-const SLACK: Duration = Duration::from_mins(1);
 /// A Node that was cordoned before it went away, and is back within this time, was rebooted on purpose.
 const REBOOT: Duration = Duration::from_mins(20);
 /// What is wrong shortly after the installation began with it.
@@ -40,23 +36,8 @@ const AFTER_INSTALLATION: Duration = Duration::from_mins(5);
 const TOGETHER: Duration = Duration::from_mins(2);
 /// The namespace that a cluster begins with.
 const SYSTEM: &str = "kube-system";
-/// More problems that explain one another in a row are not put in order.
-const MOST_LINKS: usize = 4;
 /// More owners than this are a loop.
 const MOST_OWNERS: usize = 8;
-
-/// The kinds that stand for the Pods that they make.
-const WORKLOADS: [&str; 9] = [
-    "Deployment",
-    "DeploymentConfig",
-    "ReplicaSet",
-    "ReplicationController",
-    "StatefulSet",
-    "DaemonSet",
-    "Job",
-    "CronJob",
-    "Rollout",
-];
 
 /// The resources without which most problems cannot be seen.
 const USUAL: [(&str, &str, &str); 5] = [
@@ -191,28 +172,19 @@ impl<'a> ListBuilder<'a> {
             problem.kind != SignKind::Events || !with_problem.contains(&problem.object)
         });
         problems.extend(self.outages());
-        let explained = self.explained(&mut problems);
+        let ranking = ProblemRanking {
+            timeline: self.timeline,
+            found: self.found,
+            is_of: &|uid, workload| self.is_of(uid, workload),
+        };
+        let explained = ranking.rank(&mut problems);
         let reel = cause::ExplainedReel {
             timeline: self.timeline,
             found: self.found,
             by_uid: &self.by_uid,
         };
         cause::explain(reel, &mut problems, MOST_EXPLAINED);
-        let planned: BTreeSet<ProblemKey> = problems
-            .iter()
-            .filter(|problem| problem.is_planned || is_drained(problem))
-            .map(key)
-            .collect();
-        for problem in &mut problems {
-            let is_of_planned = explained
-                .get(&key(problem))
-                .is_some_and(|by| planned.contains(by) && problem.to.is_some());
-            if planned.contains(&key(problem)) || is_of_planned {
-                problem.is_planned = true;
-                problem.score -= 50;
-            }
-        }
-        sort(&mut problems, &explained);
+        lower_planned(&mut problems, &explained);
         (problems, noise)
     }
 
@@ -853,131 +825,6 @@ impl<'a> ListBuilder<'a> {
         .collect()
     }
 
-    /// Scores the problems, and finds which explain which: a problem is known by its object and kind.
-    fn explained(&self, problems: &mut [Problem]) -> BTreeMap<ProblemKey, ProblemKey> {
-        let end = self.timeline.end();
-        for problem in problems.iter_mut() {
-            let lasting = between(problem.from.at, problem.to.unwrap_or(end)).as_secs();
-            let by_length = match lasting {
-                0..10 => 0,
-                10..60 => 2,
-                60..600 => 4,
-                _ => 6,
-            };
-            problem.score = problem.kind.weight() + by_length;
-            if problem.is_open() {
-                problem.score += 6;
-            }
-            // What was so before anybody looked broke before.
-            if problem.is_older {
-                problem.score -= 10;
-            }
-        }
-        let mut explained = BTreeMap::new();
-        for problem in problems.iter() {
-            let mut others = problems.iter();
-            if let Some(other) = others.find(|other| self.explains(other, problem)) {
-                explained.insert(key(problem), key(other));
-            }
-        }
-        for problem in problems.iter_mut() {
-            if explained.contains_key(&key(problem)) {
-                problem.score -= 30;
-            }
-        }
-        // A consequence comes after what explains it, also at the end of a chain.
-        for _ in 0..MOST_LINKS {
-            let scores: BTreeMap<ProblemKey, i32> = problems
-                .iter()
-                .map(|problem| (key(problem), problem.score))
-                .collect();
-            for problem in problems.iter_mut() {
-                let by = explained.get(&key(problem));
-                if let Some(score) = by.and_then(|by| scores.get(by)) {
-                    problem.score = problem.score.min(score - 1);
-                }
-            }
-        }
-        sort(problems, &explained);
-        explained
-    }
-
-    /// Tells whether a problem explains another one.
-    fn explains(&self, one: &Problem, other: &Problem) -> bool {
-        if one.object == other.object {
-            return false;
-        }
-        let is_earlier = between(other.from.at, one.from.at) <= SLACK;
-        let is_then = one.to.is_none_or(|to| between(to, other.from.at) <= SLACK);
-        if !is_earlier || !is_then {
-            return false;
-        }
-        match (one.kind, other.kind) {
-            (
-                SignKind::OperatorUnavailable | SignKind::OperatorDegraded,
-                SignKind::VersionFailing,
-            ) => other
-                .signs
-                .iter()
-                .any(|sign| sign.message.contains(&one.object.name)),
-            (SignKind::NodeNotReady | SignKind::NodePressure, _) if other.object.kind != "Node" => {
-                other.nodes.contains(&one.object.name)
-                    && !matches!(other.kind, SignKind::ImagePull | SignKind::DrainHeld)
-            }
-            (SignKind::ClaimPending, SignKind::Unschedulable | SignKind::PodPending) => {
-                one.object.namespace == other.object.namespace
-                    && other
-                        .message
-                        .to_lowercase()
-                        .contains("persistentvolumeclaim")
-            }
-            (SignKind::PoolDegraded, SignKind::OperatorDegraded) => {
-                other.object.name == "machine-config"
-            }
-            // A Service is as well as the Pods behind it.
-            (_, SignKind::NoEndpoints) if WORKLOADS.contains(&one.object.kind.as_str()) => {
-                self.is_behind(one, other)
-            }
-            (SignKind::NamespaceStuck, SignKind::DeletionStuck) => {
-                one.object.name == other.object.namespace
-            }
-            (SignKind::NoEndpoints, SignKind::ApiService) => {
-                other.message.contains(&one.object.name)
-            }
-            // The words hold the address that was called, or the Service that has no endpoints.
-            (SignKind::NoEndpoints, SignKind::Webhook) => {
-                let service = &one.object;
-                other
-                    .message
-                    .contains(&format!("{}.{}.svc", service.name, service.namespace))
-                    || other.message.contains(&format!("\"{}\"", service.name))
-            }
-            (SignKind::Webhook, _) => {
-                let words = one.message.split(':').next().unwrap_or_default();
-                other.signs.iter().any(|sign| sign.message.contains(words))
-            }
-            _ => false,
-        }
-    }
-
-    /// Tells whether Pods of a workload with a problem were behind a Service.
-    fn is_behind(&self, workload: &Problem, service: &Problem) -> bool {
-        if workload.object.namespace != service.object.namespace {
-            return false;
-        }
-        let mut uids = self
-            .found
-            .services
-            .pods_of(&service.object.namespace, &service.object.name);
-        uids.any(|uid| {
-            let of_uid = workload
-                .shown_by
-                .iter()
-                .filter_map(|id| self.timeline.key_of(*id));
-            of_uid.into_iter().any(|key| key.uid == uid) || self.is_of(uid, &workload.object)
-        })
-    }
-
     /// Tells whether a Pod, by its uid, is one of a workload.
     fn is_of(&self, uid: &str, workload: &ProblemObject) -> bool {
         let Some(pod) = self.by_uid.get(uid).copied() else {
@@ -986,36 +833,6 @@ impl<'a> ListBuilder<'a> {
         self.object_of(pod)
             .is_some_and(|shown| self.root(&shown, pod) == *workload)
     }
-}
-
-/// What a problem is known by while the list is sorted.
-type ProblemKey = (ProblemObject, SignKind, RecordMark);
-
-fn key(problem: &Problem) -> ProblemKey {
-    (problem.object.clone(), problem.kind, problem.from)
-}
-
-/// Sorts the problems, and notes the places of those that explain others.
-fn sort(problems: &mut [Problem], explained: &BTreeMap<ProblemKey, ProblemKey>) {
-    problems.sort_by_key(|problem| (-problem.score, problem.from, problem.object.clone()));
-    let places: BTreeMap<ProblemKey, usize> = problems
-        .iter()
-        .enumerate()
-        .map(|(at, problem)| (key(problem), at))
-        .collect();
-    for problem in problems {
-        let by = explained.get(&key(problem));
-        problem.consequence_of = by.and_then(|by| places.get(by).copied());
-    }
-}
-
-/// Tells whether Pods waited for a Node only while others were being drained.
-fn is_drained(problem: &Problem) -> bool {
-    let is_cordon = problem
-        .causes
-        .first()
-        .is_some_and(|cause| cause.object.kind == "Node" && cause.field == "spec.unschedulable");
-    is_cordon && problem.to.is_some() && problem.kind == SignKind::Unschedulable
 }
 
 /// Returns the family of a sign: signs of different families are separate problems of one object.

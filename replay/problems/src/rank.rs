@@ -1,0 +1,216 @@
+//! The order of the list: by what is affected, whether it is still so at the end, and whether another problem
+//! explains it; among equals, what began first comes first.
+
+use crate::collect::Collected;
+use crate::problem::{Problem, ProblemObject};
+use crate::sign::SignKind;
+use crate::span::between;
+use kubereel_cluster::RecordMark;
+use kubereel_history::Timeline;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+/// What explains another problem may be seen a little later than it.
+pub(crate) const SLACK: Duration = Duration::from_mins(1);
+/// More problems that explain one another in a row are not put in order.
+const MOST_LINKS: usize = 4;
+
+/// The kinds that stand for the Pods that they make.
+pub(crate) const WORKLOADS: [&str; 9] = [
+    "Deployment",
+    "DeploymentConfig",
+    "ReplicaSet",
+    "ReplicationController",
+    "StatefulSet",
+    "DaemonSet",
+    "Job",
+    "CronJob",
+    "Rollout",
+];
+
+/// Ranks the problems of a reel.
+pub(crate) struct ProblemRanking<'a> {
+    pub(crate) timeline: &'a Timeline,
+    pub(crate) found: &'a Collected,
+    /// Tells whether a Pod, by its uid, is one of a workload.
+    pub(crate) is_of: &'a dyn Fn(&str, &ProblemObject) -> bool,
+}
+
+impl ProblemRanking<'_> {
+    /// Scores the problems, and finds which explain which: a problem is known by its object and kind.
+    pub(crate) fn rank(&self, problems: &mut [Problem]) -> ExplainedBy {
+        let end = self.timeline.end();
+        for problem in problems.iter_mut() {
+            let lasting = between(problem.from.at, problem.to.unwrap_or(end)).as_secs();
+            let by_length = match lasting {
+                0..10 => 0,
+                10..60 => 2,
+                60..600 => 4,
+                _ => 6,
+            };
+            problem.score = problem.kind.weight() + by_length;
+            if problem.is_open() {
+                problem.score += 6;
+            }
+            // What was so before anybody looked broke before.
+            if problem.is_older {
+                problem.score -= 10;
+            }
+        }
+        let mut explained = BTreeMap::new();
+        for problem in problems.iter() {
+            let mut others = problems.iter();
+            if let Some(other) = others.find(|other| self.explains(other, problem)) {
+                explained.insert(key(problem), key(other));
+            }
+        }
+        for problem in problems.iter_mut() {
+            if explained.contains_key(&key(problem)) {
+                problem.score -= 30;
+            }
+        }
+        // A consequence comes after what explains it, also at the end of a chain.
+        for _ in 0..MOST_LINKS {
+            let scores: BTreeMap<ProblemKey, i32> = problems
+                .iter()
+                .map(|problem| (key(problem), problem.score))
+                .collect();
+            for problem in problems.iter_mut() {
+                let by = explained.get(&key(problem));
+                if let Some(score) = by.and_then(|by| scores.get(by)) {
+                    problem.score = problem.score.min(score - 1);
+                }
+            }
+        }
+        sort(problems, &explained);
+        explained
+    }
+
+    /// Tells whether a problem explains another one.
+    fn explains(&self, one: &Problem, other: &Problem) -> bool {
+        if one.object == other.object {
+            return false;
+        }
+        let is_earlier = between(other.from.at, one.from.at) <= SLACK;
+        let is_then = one.to.is_none_or(|to| between(to, other.from.at) <= SLACK);
+        if !is_earlier || !is_then {
+            return false;
+        }
+        match (one.kind, other.kind) {
+            (
+                SignKind::OperatorUnavailable | SignKind::OperatorDegraded,
+                SignKind::VersionFailing,
+            ) => other
+                .signs
+                .iter()
+                .any(|sign| sign.message.contains(&one.object.name)),
+            (SignKind::NodeNotReady | SignKind::NodePressure, _) if other.object.kind != "Node" => {
+                other.nodes.contains(&one.object.name)
+                    && !matches!(other.kind, SignKind::ImagePull | SignKind::DrainHeld)
+            }
+            (SignKind::ClaimPending, SignKind::Unschedulable | SignKind::PodPending) => {
+                one.object.namespace == other.object.namespace
+                    && other
+                        .message
+                        .to_lowercase()
+                        .contains("persistentvolumeclaim")
+            }
+            (SignKind::PoolDegraded, SignKind::OperatorDegraded) => {
+                other.object.name == "machine-config"
+            }
+            // A Service is as well as the Pods behind it.
+            (_, SignKind::NoEndpoints) if WORKLOADS.contains(&one.object.kind.as_str()) => {
+                self.is_behind(one, other)
+            }
+            (SignKind::NamespaceStuck, SignKind::DeletionStuck) => {
+                one.object.name == other.object.namespace
+            }
+            (SignKind::NoEndpoints, SignKind::ApiService) => {
+                other.message.contains(&one.object.name)
+            }
+            // The words hold the address that was called, or the Service that has no endpoints.
+            (SignKind::NoEndpoints, SignKind::Webhook) => {
+                let service = &one.object;
+                other
+                    .message
+                    .contains(&format!("{}.{}.svc", service.name, service.namespace))
+                    || other.message.contains(&format!("\"{}\"", service.name))
+            }
+            (SignKind::Webhook, _) => {
+                let words = one.message.split(':').next().unwrap_or_default();
+                other.signs.iter().any(|sign| sign.message.contains(words))
+            }
+            _ => false,
+        }
+    }
+
+    /// Tells whether Pods of a workload with a problem were behind a Service.
+    fn is_behind(&self, workload: &Problem, service: &Problem) -> bool {
+        if workload.object.namespace != service.object.namespace {
+            return false;
+        }
+        let mut uids = self
+            .found
+            .services
+            .pods_of(&service.object.namespace, &service.object.name);
+        uids.any(|uid| {
+            let of_uid = workload
+                .shown_by
+                .iter()
+                .filter_map(|id| self.timeline.key_of(*id));
+            of_uid.into_iter().any(|key| key.uid == uid) || (self.is_of)(uid, &workload.object)
+        })
+    }
+}
+
+/// Puts what was planned, and what a planned problem explains, after the others.
+pub(crate) fn lower_planned(problems: &mut [Problem], explained: &ExplainedBy) {
+    let planned: BTreeSet<ProblemKey> = problems
+        .iter()
+        .filter(|problem| problem.is_planned || is_drained(problem))
+        .map(key)
+        .collect();
+    for problem in problems.iter_mut() {
+        let is_of_planned = explained
+            .get(&key(problem))
+            .is_some_and(|by| planned.contains(by) && problem.to.is_some());
+        if planned.contains(&key(problem)) || is_of_planned {
+            problem.is_planned = true;
+            problem.score -= 50;
+        }
+    }
+    sort(problems, explained);
+}
+
+/// What a problem is known by while the list is sorted.
+type ProblemKey = (ProblemObject, SignKind, RecordMark);
+
+/// The problem that explains another.
+pub(crate) type ExplainedBy = BTreeMap<ProblemKey, ProblemKey>;
+
+fn key(problem: &Problem) -> ProblemKey {
+    (problem.object.clone(), problem.kind, problem.from)
+}
+
+/// Sorts the problems, and notes the places of those that explain others.
+fn sort(problems: &mut [Problem], explained: &ExplainedBy) {
+    problems.sort_by_key(|problem| (-problem.score, problem.from, problem.object.clone()));
+    let places: BTreeMap<ProblemKey, usize> = problems
+        .iter()
+        .enumerate()
+        .map(|(at, problem)| (key(problem), at))
+        .collect();
+    for problem in problems {
+        let by = explained.get(&key(problem));
+        problem.consequence_of = by.and_then(|by| places.get(by).copied());
+    }
+}
+
+/// Tells whether Pods waited for a Node only while others were being drained.
+fn is_drained(problem: &Problem) -> bool {
+    let is_cordon = problem
+        .causes
+        .first()
+        .is_some_and(|cause| cause.object.kind == "Node" && cause.field == "spec.unschedulable");
+    is_cordon && problem.to.is_some() && problem.kind == SignKind::Unschedulable
+}
