@@ -613,7 +613,10 @@ impl<'a> Dependencies<'a> {
                 of(1, "it is called for the object")
             }
             "Deployment" | "ConfigMap" | "StatefulSet"
-                if self.problem.kind == SignKind::Condition =>
+                if matches!(
+                    self.problem.kind,
+                    SignKind::Condition | SignKind::Certificate
+                ) =>
             {
                 let is_managers = |manager: &String| {
                     manager.len() >= SHORTEST_NAME

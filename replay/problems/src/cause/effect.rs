@@ -271,7 +271,10 @@ fn workload(sign: SignKind, words: &str, field: ChangedField<'_>) -> f64 {
                 | SignKind::ApiService
                 | SignKind::Webhook
                 | SignKind::CreateFailed => 1.3,
-                SignKind::Condition | SignKind::DeletionStuck | SignKind::NamespaceStuck => 1.1,
+                SignKind::Condition
+                | SignKind::Certificate
+                | SignKind::DeletionStuck
+                | SignKind::NamespaceStuck => 1.1,
                 _ => 0.3,
             },
             SignKind::Unschedulable | SignKind::CreateFailed if !field.is_decrease() => 0.9,
@@ -353,8 +356,12 @@ fn node(sign: SignKind, words: &str, field: ChangedField<'_>) -> f64 {
                 if field.change == ChangeKind::Removed {
                     return 0.0;
                 }
-                return if words.contains("unschedulable") {
+                // The scheduler counts the Nodes for each reason; the reason of the condition is
+                // `Unschedulable` for all of them.
+                return if words.contains("were unschedulable") {
                     1.3
+                } else if words.contains("nodes are available") {
+                    0.1
                 } else {
                     0.5
                 };
@@ -445,8 +452,19 @@ mod tests {
                 > of(SignKind::Probe, "", "Deployment", image)
         );
         let labels = "metadata.labels.zone";
-        let words = "0/3 nodes are available: didn't match pod's node affinity/selector";
+        let cordoned = "unschedulable 0/3 nodes are available: 1 node(s) were unschedulable";
+        assert!(
+            of(
+                SignKind::Unschedulable,
+                cordoned,
+                "Node",
+                "spec.unschedulable"
+            ) > 1.0
+        );
+        let words =
+            "unschedulable 0/3 nodes are available: didn't match pod's node affinity/selector";
         assert!(of(SignKind::Unschedulable, words, "Node", labels) > 1.0);
+        assert!(of(SignKind::Unschedulable, words, "Node", "spec.unschedulable") < 0.2);
         assert!(of(SignKind::ImagePull, words, "Node", labels) < 0.2);
         let denied = "pods is forbidden: user cannot list resource";
         assert!(of(SignKind::ContainerExit, denied, "RoleBinding", "subjects") > 1.0);
