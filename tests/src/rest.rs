@@ -675,6 +675,7 @@ const KINDS: &[Kind] = &[
     namespaced("v1", "LimitRange", "limitranges"),
     cluster_wide("v1", "PersistentVolume", "persistentvolumes"),
     namespaced("v1", "PersistentVolumeClaim", "persistentvolumeclaims"),
+    namespaced("v1", "ReplicationController", "replicationcontrollers"),
     namespaced("v1", "ResourceQuota", "resourcequotas"),
     namespaced("v1", "ConfigMap", "configmaps"),
     namespaced("v1", "Secret", "secrets"),
@@ -686,6 +687,11 @@ const KINDS: &[Kind] = &[
     namespaced("apps/v1", "StatefulSet", "statefulsets"),
     namespaced("batch/v1", "CronJob", "cronjobs"),
     namespaced("batch/v1", "Job", "jobs"),
+    cluster_wide(
+        "certificates.k8s.io/v1",
+        "CertificateSigningRequest",
+        "certificatesigningrequests",
+    ),
     namespaced("discovery.k8s.io/v1", "EndpointSlice", "endpointslices"),
     namespaced("rbac.authorization.k8s.io/v1", "Role", "roles"),
     namespaced(

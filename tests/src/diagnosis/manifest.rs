@@ -113,14 +113,19 @@ pub(super) fn full(short: &Value, namespace: &str) -> Result<Value> {
     }
     let app = name.as_str().unwrap_or_default();
     let defaults = match kind.as_str() {
-        "Deployment" | "StatefulSet" | "DaemonSet" => {
+        "ReplicationController" => json!({"spec": {
+            "replicas": 2,
+            "selector": {"app": app},
+            "template": template(app, &pod, &container, "Always"),
+        }}),
+        "Deployment" | "StatefulSet" | "DaemonSet" | "ReplicaSet" => {
             metadata["labels"] = json!({"app": app});
             let mut spec = json!({
                 "selector": {"matchLabels": {"app": app}},
                 "template": template(app, &pod, &container, "Always"),
             });
             match kind.as_str() {
-                "Deployment" => spec["replicas"] = json!(2),
+                "Deployment" | "ReplicaSet" => spec["replicas"] = json!(2),
                 "StatefulSet" => {
                     spec["replicas"] = json!(2);
                     spec["serviceName"] = json!(app);

@@ -20,6 +20,8 @@ const WORDS: &[&str] = &[
 
 /// Names that are filled in when a step is sent.
 pub(super) const NOW: &str = "$now";
+/// A while after that.
+pub(super) const SOON: &str = "$soon";
 pub(super) const MICROS: &str = "$micros";
 pub(super) const TURN: &str = "$turn";
 /// Alone in their place they are numbers that rise from turn to turn.
@@ -96,8 +98,6 @@ pub(super) enum Step {
     Create(Value),
     /// Patches an object.
     Patch(Edit),
-    /// Patches an object's status.
-    Status(Edit),
     /// Deletes an object.
     Delete(Removal),
     /// Deletes the Pods whose names begin so.
@@ -123,6 +123,9 @@ pub(super) enum Step {
 pub(super) struct Edit {
     pub(super) object: String,
     pub(super) with: Value,
+    /// The subresource that is patched, such as `/status`.
+    #[serde(default)]
+    pub(super) part: String,
     #[serde(default = "Edit::default_by")]
     pub(super) by: String,
 }
@@ -335,7 +338,7 @@ fn draw_text(text: &str, name: &impl Fn(&str) -> String) -> String {
         let end = part.find(|letter: char| !letter.is_ascii_alphanumeric());
         let (token, rest) = part.split_at(end.unwrap_or(part.len()));
         let token = format!("${token}");
-        if [NOW, MICROS, TURN, EVEN, ODD].contains(&token.as_str()) {
+        if [NOW, SOON, MICROS, TURN, EVEN, ODD].contains(&token.as_str()) {
             drawn.push_str(&token);
         } else {
             drawn.push_str(&name(&token));

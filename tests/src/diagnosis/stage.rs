@@ -11,7 +11,9 @@ use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
 use super::manifest::{Reference, full};
-use super::scenario::{EVEN, Edit, Eviction, MICROS, NOW, ODD, Play, Script, Sight, Step, TURN};
+use super::scenario::{
+    EVEN, Edit, Eviction, MICROS, NOW, ODD, Play, SOON, Script, Sight, Step, TURN,
+};
 use super::truth::Truth;
 use crate::control_plane::ControlPlane;
 use crate::kubelet::{Kubelets, NodeRole, NodeSpec, PodMatcher};
@@ -25,6 +27,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 const PATIENCE: Patience = Patience::outages(Duration::from_secs(20));
 /// Kubelets live faster than the clock: a recording of seconds shows a back-off.
 const SPEED: f64 = 5.0;
+/// How long after now `$soon` is.
+const SOON_AFTER: Duration = Duration::from_secs(45);
 /// Quiet before the first step.
 const QUIET: Duration = Duration::from_secs(2);
 /// The longest pause between two unrelated acts.
@@ -260,8 +264,7 @@ impl Scene {
     async fn take(&self, step: &Step, turn: u32) -> Result<()> {
         match step {
             Step::Create(short) => self.create(&timed(short, turn)).await,
-            Step::Patch(edit) => self.patch(edit, "", turn).await,
-            Step::Status(edit) => self.patch(edit, "/status", turn).await,
+            Step::Patch(edit) => self.patch(edit, turn).await,
             Step::Delete(removal) => {
                 let object = Reference::read(&removal.object, &self.namespace)?;
                 self.send(Verb::Delete, object.path(), Body::Empty).await?;
@@ -323,14 +326,15 @@ impl Scene {
             let edit = Edit {
                 object: format!("{}/{} {}", object.api_version, object.kind, object.name),
                 with: json!({"status": status}),
+                part: "/status".to_owned(),
                 by: short["reports"].as_str().unwrap_or("operator").to_owned(),
             };
-            self.patch(&edit, "/status", 0).await?;
+            self.patch(&edit, 0).await?;
         }
         Ok(())
     }
 
-    async fn patch(&self, edit: &Edit, part: &str, turn: u32) -> Result<()> {
+    async fn patch(&self, edit: &Edit, turn: u32) -> Result<()> {
         let object = Reference::read(&edit.object, &self.namespace)?;
         let with = timed(&edit.with, turn);
         let body = if object.is_built_in() {
@@ -338,7 +342,8 @@ impl Scene {
         } else {
             Body::Merge(with)
         };
-        let path = format!("{}{part}?fieldManager={}", object.path(), edit.by);
+        let Edit { part, by, .. } = edit;
+        let path = format!("{}{part}?fieldManager={by}", object.path());
         self.send(Verb::Patch, path, body).await?;
         Ok(())
     }
@@ -473,6 +478,7 @@ fn timed(value: &Value, turn: u32) -> Value {
     let now = rest::now();
     let fill = |text: &str| {
         text.replace(MICROS, &rest::micros(now))
+            .replace(SOON, &rest::seconds(now + SOON_AFTER))
             .replace(NOW, &rest::seconds(now))
             .replace(TURN, &turn.to_string())
     };
