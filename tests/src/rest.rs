@@ -700,6 +700,7 @@ const KINDS: &[Kind] = &[
         "rolebindings",
     ),
     cluster_wide("storage.k8s.io/v1", "StorageClass", "storageclasses"),
+    cluster_wide("storage.k8s.io/v1", "VolumeAttachment", "volumeattachments"),
     cluster_wide("apiregistration.k8s.io/v1", "APIService", "apiservices"),
     cluster_wide(
         "admissionregistration.k8s.io/v1",

@@ -168,7 +168,7 @@ impl Gathering {
         let mut raw = Vec::with_capacity(pods.len() + events.len() + few.len());
         raw.extend(pods.into_intervals());
         raw.extend(events.into_intervals());
-        raw.append(&mut few);
+        raw.extend(few);
         raw.sort_unstable_by(Interval::state_order);
         let run = SpanScope {
             mode: self.mode,

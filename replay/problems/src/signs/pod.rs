@@ -43,8 +43,11 @@ pub(super) fn read(pod: &Value) -> Reading {
     };
     match stage {
         PodStage::Terminating => {
-            let is_over = ["Failed", "Succeeded"].contains(&text(pod, "/status/phase"));
-            reading.signs.extend((!is_over).then(|| terminating(pod)));
+            // When its containers have ended, only finalizers hold it.
+            if ["Failed", "Succeeded"].contains(&text(pod, "/status/phase")) {
+                return super::resource::deletion(pod);
+            }
+            reading.signs.push(terminating(pod));
             return reading;
         }
         PodStage::Succeeded => return reading,
@@ -264,6 +267,18 @@ mod tests {
         let gated = json!({"status": {"phase": "Pending", "conditions": [
             {"type": "PodScheduled", "status": "False", "reason": "SchedulingGated"}]}});
         assert!(kinds(&gated).is_empty());
+    }
+
+    #[test]
+    fn a_deleted_pod_whose_containers_ended_is_held_by_its_finalizers_only() {
+        let of = |phase: &str, finalizers: Value| {
+            kinds(&json!({"status": {"phase": phase}, "metadata": {
+                "deletionTimestamp": "2026-11-23T10:00:00Z", "finalizers": finalizers}}))
+        };
+        let kinds = |found: Vec<(SignKind, String)>| found.into_iter().map(|(kind, _)| kind);
+        assert!(kinds(of("Succeeded", json!([]))).eq([]));
+        assert!(kinds(of("Failed", json!(["backup"]))).eq([SignKind::DeletionStuck]));
+        assert!(kinds(of("Running", json!(["backup"]))).eq([SignKind::PodTerminating]));
     }
 
     #[test]
