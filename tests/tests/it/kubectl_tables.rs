@@ -186,6 +186,20 @@ pub(crate) const ASKS: &[&[&str]] = &[
     &["gauges", "-A", "-o", "wide"],
     &["dials"],
     &["serviceaccounts", "-A"],
+    &["sts,ds,rc,cj", "-A"],
+    &["statefulsets", "-A", "-o", "wide"],
+    &["ds", "-A", "-o", "wide"],
+    &["rc", "-A", "-o", "wide"],
+    &["cronjobs", "-A", "-o", "wide"],
+    &["cm", "-n", "shop"],
+    &["pdb", "-A"],
+    &["pv"],
+    &["pv", "-o", "wide"],
+    &["pvc", "-A", "-o", "wide"],
+    &["clusterroles"],
+    &["roles,rolebindings", "-A", "-o", "wide"],
+    &["clusterrolebindings", "-o", "wide"],
+    &["endpointslices", "-A"],
     &["pods,nodes", "-n", "shop"],
     &["all", "-n", "shop"],
     &["all", "-A", "-o", "wide"],
@@ -279,17 +293,18 @@ impl Answer {
 }
 
 /// Objects in the order in which they are made.
-const MANIFESTS: [&str; 6] = [
+const MANIFESTS: [&str; 7] = [
     include_str!("kubectl_tables/objects/cluster.yaml"),
     include_str!("kubectl_tables/objects/services.yaml"),
     include_str!("kubectl_tables/objects/workloads.yaml"),
     include_str!("kubectl_tables/objects/pods.yaml"),
     include_str!("kubectl_tables/objects/events.yaml"),
     include_str!("kubectl_tables/objects/custom.yaml"),
+    include_str!("kubectl_tables/objects/more.yaml"),
 ];
 
 /// What is asked for of these is waited for.
-const LISTS: [(&str, &str); 13] = [
+const LISTS: [(&str, &str); 21] = [
     ("pods", "/api/v1/pods"),
     ("nodes", "/api/v1/nodes"),
     ("services", "/api/v1/services"),
@@ -298,6 +313,17 @@ const LISTS: [(&str, &str); 13] = [
     ("events", "/api/v1/events"),
     ("deployments.apps", "/apis/apps/v1/deployments"),
     ("replicasets.apps", "/apis/apps/v1/replicasets"),
+    ("statefulsets.apps", "/apis/apps/v1/statefulsets"),
+    ("daemonsets.apps", "/apis/apps/v1/daemonsets"),
+    ("replicationcontrollers", "/api/v1/replicationcontrollers"),
+    ("cronjobs.batch", "/apis/batch/v1/cronjobs"),
+    ("configmaps", "/api/v1/configmaps"),
+    (
+        "poddisruptionbudgets.policy",
+        "/apis/policy/v1/poddisruptionbudgets",
+    ),
+    ("persistentvolumes", "/api/v1/persistentvolumes"),
+    ("persistentvolumeclaims", "/api/v1/persistentvolumeclaims"),
     ("jobs.batch", "/apis/batch/v1/jobs"),
     (
         "leases.coordination.k8s.io",
