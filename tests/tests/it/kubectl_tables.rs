@@ -200,6 +200,11 @@ pub(crate) const ASKS: &[&[&str]] = &[
     &["roles,rolebindings", "-A", "-o", "wide"],
     &["clusterrolebindings", "-o", "wide"],
     &["endpointslices", "-A"],
+    &["endpoints", "-A"],
+    &["limits", "-A"],
+    &["crds"],
+    &["validatingwebhookconfigurations"],
+    &["apiservices"],
     &["pods,nodes", "-n", "shop"],
     &["all", "-n", "shop"],
     &["all", "-A", "-o", "wide"],
@@ -282,11 +287,13 @@ pub(crate) async fn ask(
 
 impl Answer {
     /// Gives a moment of each second in which it may have been answered, the last first: within a
-    /// second no cell changes, and most of kubectl's time is before the server's.
+    /// second only cells of the server's own Events change, and most of kubectl's time is before the
+    /// server's.
     pub(crate) fn moments(&self) -> Vec<Timestamp> {
         let seconds = self.from.as_second() + 1..=self.to.as_second();
         let starts = seconds.filter_map(|second| Timestamp::from_second(second).ok());
-        let mut moments: Vec<Timestamp> = [self.from].into_iter().chain(starts).collect();
+        let ends = [self.from].into_iter().chain(starts).chain([self.to]);
+        let mut moments: Vec<Timestamp> = ends.collect();
         moments.reverse();
         moments
     }
@@ -304,7 +311,7 @@ const MANIFESTS: [&str; 7] = [
 ];
 
 /// What is asked for of these is waited for.
-const LISTS: [(&str, &str); 21] = [
+const LISTS: [(&str, &str); 23] = [
     ("pods", "/api/v1/pods"),
     ("nodes", "/api/v1/nodes"),
     ("services", "/api/v1/services"),
@@ -318,6 +325,11 @@ const LISTS: [(&str, &str); 21] = [
     ("replicationcontrollers", "/api/v1/replicationcontrollers"),
     ("cronjobs.batch", "/apis/batch/v1/cronjobs"),
     ("configmaps", "/api/v1/configmaps"),
+    ("limitranges", "/api/v1/limitranges"),
+    (
+        "validatingwebhookconfigurations.admissionregistration.k8s.io",
+        "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations",
+    ),
     (
         "poddisruptionbudgets.policy",
         "/apis/policy/v1/poddisruptionbudgets",

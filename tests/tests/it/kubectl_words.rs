@@ -158,7 +158,8 @@ impl Said {
     fn moments(&self) -> Vec<Timestamp> {
         let seconds = self.from.as_second() + 1..=self.to.as_second();
         let starts = seconds.filter_map(|second| Timestamp::from_second(second).ok());
-        let mut moments: Vec<Timestamp> = [self.from].into_iter().chain(starts).collect();
+        let ends = [self.from].into_iter().chain(starts).chain([self.to]);
+        let mut moments: Vec<Timestamp> = ends.collect();
         moments.reverse();
         moments
     }

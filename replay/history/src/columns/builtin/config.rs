@@ -27,9 +27,40 @@ pub(super) fn disruption_budget_row(budget: ObjectPart<'_>, at: RecordedAt) -> V
     ]
 }
 
-pub(super) fn role_row(role: ObjectPart<'_>, _: RecordedAt) -> Vec<String> {
-    let created = role.at("metadata.creationTimestamp").text();
-    vec![role.name(), created.to_owned()]
+/// The row of what shows when it was created, and not its age.
+pub(super) fn created_row(object: ObjectPart<'_>, _: RecordedAt) -> Vec<String> {
+    let created = object.at("metadata.creationTimestamp").text();
+    vec![object.name(), created.to_owned()]
+}
+
+pub(super) fn webhooks_row(webhooks: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
+    let count = webhooks.at("webhooks").items().len();
+    vec![webhooks.name(), count.to_string(), webhooks.age(at)]
+}
+
+pub(super) fn api_service_row(service: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
+    let place = service.at("spec.service");
+    let place = if place.is_there() {
+        format!(
+            "{}/{}",
+            place.at("namespace").text(),
+            place.at("name").text()
+        )
+    } else {
+        "Local".to_owned()
+    };
+    let mut conditions = service.at("status.conditions").items();
+    let available = conditions.find(|one| one.at("type").text() == "Available");
+    let available = available.map(|one| match one.at("status").text() {
+        "True" => "True".to_owned(),
+        status => format!("{status} ({})", one.at("reason").text()),
+    });
+    vec![
+        service.name(),
+        place,
+        available.unwrap_or_else(|| "Unknown".to_owned()),
+        service.age(at),
+    ]
 }
 
 pub(super) fn binding_row(binding: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {

@@ -15,7 +15,7 @@ pub(in crate::columns) struct BuiltinKind {
     row: fn(ObjectPart<'_>, RecordedAt) -> Vec<String>,
 }
 
-static ALL: [BuiltinKind; 26] = [
+static ALL: [BuiltinKind; 32] = [
     kind(
         "",
         "pods",
@@ -97,6 +97,37 @@ static ALL: [BuiltinKind; 26] = [
     ),
     kind("", "configmaps", "NAME, DATA, AGE", config::config_map_row),
     kind("", "secrets", "NAME, TYPE, DATA, AGE", config::secret_row),
+    kind("", "limitranges", "NAME, CREATED AT", config::created_row),
+    kind(
+        "apiextensions.k8s.io",
+        "customresourcedefinitions",
+        "NAME, CREATED AT",
+        config::created_row,
+    ),
+    kind(
+        "admissionregistration.k8s.io",
+        "validatingwebhookconfigurations",
+        "NAME, WEBHOOKS, AGE",
+        config::webhooks_row,
+    ),
+    kind(
+        "admissionregistration.k8s.io",
+        "mutatingwebhookconfigurations",
+        "NAME, WEBHOOKS, AGE",
+        config::webhooks_row,
+    ),
+    kind(
+        "apiregistration.k8s.io",
+        "apiservices",
+        "NAME, SERVICE, AVAILABLE, AGE",
+        config::api_service_row,
+    ),
+    kind(
+        "",
+        "endpoints",
+        "NAME, ENDPOINTS, AGE",
+        service::endpoints_row,
+    ),
     kind(
         "policy",
         "poddisruptionbudgets",
@@ -107,13 +138,13 @@ static ALL: [BuiltinKind; 26] = [
         "rbac.authorization.k8s.io",
         "roles",
         "NAME, CREATED AT",
-        config::role_row,
+        config::created_row,
     ),
     kind(
         "rbac.authorization.k8s.io",
         "clusterroles",
         "NAME, CREATED AT",
-        config::role_row,
+        config::created_row,
     ),
     kind(
         "rbac.authorization.k8s.io",

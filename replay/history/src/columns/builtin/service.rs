@@ -93,6 +93,40 @@ pub(super) fn endpoint_slice_row(slice: ObjectPart<'_>, at: RecordedAt) -> Vec<S
     ]
 }
 
+pub(super) fn endpoints_row(endpoints: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for subset in endpoints.at("subsets").items() {
+        let addresses = || {
+            subset
+                .at("addresses")
+                .items()
+                .map(|one| one.at("ip").text())
+        };
+        if subset.at("ports").items().len() == 0 {
+            all.extend(addresses().map(str::to_owned));
+        }
+        for port in subset.at("ports").items() {
+            let port = port.at("port").whole();
+            all.extend(addresses().map(|address| {
+                if address.contains(':') {
+                    format!("[{address}]:{port}")
+                } else {
+                    format!("{address}:{port}")
+                }
+            }));
+        }
+    }
+    vec![
+        endpoints.name(),
+        if all.is_empty() {
+            NONE.to_owned()
+        } else {
+            listed(all)
+        },
+        endpoints.age(at),
+    ]
+}
+
 /// Writes the first of some texts, and how many more there are.
 fn listed(mut texts: Vec<String>) -> String {
     if texts.is_empty() {
