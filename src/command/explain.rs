@@ -186,7 +186,7 @@ fn print_field(
             let objects = count(objects, "object");
             let words = format!(
                 "No schema of {} is recorded. These fields occur in {objects}; others may exist.",
-                resource.qualified()
+                harmless(&resource.qualified())
             );
             text(&words, 4, screen)?;
         }

@@ -5,6 +5,7 @@ use super::run::{DEMO, Reel, kubereel};
 use crate::script::{Script, pod, thing};
 use kubereel_format::Note;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 fn out(args: &[&str]) -> String {
     kubereel(args).ok()
@@ -359,4 +360,43 @@ fn words_are_completed_from_the_reel() {
             "{shell}"
         );
     }
+}
+
+#[test]
+fn writers_are_those_of_the_histories() {
+    let nodes = out(&["get", DEMO, "nodes", "-o", "name"]);
+    let (mut writes, mut managers) = (0, BTreeMap::new());
+    for node in nodes.lines() {
+        let history = out(&["history", DEMO, node, "-o", "json"]);
+        let history: Value = serde_json::from_str(&history).expect("JSON");
+        for version in history["items"].as_array().expect("versions") {
+            if version["item"] != "version" || version["evidence"] == "initial" {
+                continue;
+            }
+            writes += 1;
+            let all = version["writers"].as_array().map_or(&[][..], Vec::as_slice);
+            let mut names: Vec<&str> = all
+                .iter()
+                .filter_map(|one| one["manager"].as_str())
+                .collect();
+            names.dedup();
+            // Of some it is not known.
+            let names = if names.is_empty() { vec![""] } else { names };
+            for name in names {
+                *managers.entry(name.to_owned()).or_insert(0_u64) += 1;
+            }
+        }
+    }
+    let told = out(&["top-writers", DEMO, "nodes", "-o", "json", "--limit", "100"]);
+    let told: Value = serde_json::from_str(&told).expect("JSON");
+    assert_eq!(told["writes"], writes);
+    let counted = told["managers"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|one| {
+            let name = one["manager"].as_str().expect("a name").to_owned();
+            (name, one["writes"].as_u64().expect("a number"))
+        });
+    assert_eq!(counted.collect::<BTreeMap<_, _>>(), managers);
 }
