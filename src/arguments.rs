@@ -5,12 +5,51 @@ use crate::command_error::CommandError;
 use crate::progress::ProgressReporter;
 use crate::words::count;
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use kubereel_cluster::{ClusterHistory, UpdateKind};
 use kubereel_format::RecordedAt;
 use kubereel_history::{Cut, MOMENT_FORMS, Moment, ResolveError, Timeline, timetext};
 use kubereel_problems::problems;
+use std::ffi::OsString;
 use std::io::IsTerminal as _;
 use std::num::NonZero;
+use std::sync::OnceLock;
+
+/// The zone of times without an offset, as `--tz` names it; UTC without it.
+static ZONE: OnceLock<TimeZone> = OnceLock::new();
+
+/// Reads `--tz` from the words of a command line. It is needed before the other words are read, so that these can be
+/// read in any order.
+pub(crate) fn take_zone(words: &[OsString]) {
+    let mut words = words.iter().skip(1).map(|word| word.to_string_lossy());
+    let mut zone = None;
+    while let Some(word) = words.next() {
+        match word.as_ref() {
+            "--" => break,
+            "--tz" => zone = words.next(),
+            word => {
+                if let Some(name) = word.strip_prefix("--tz=") {
+                    zone = Some(name.to_owned().into());
+                }
+            }
+        }
+    }
+    // What is not a zone is reported where the option is read.
+    if let Some(zone) = zone.and_then(|name| read_zone(&name).ok()) {
+        ZONE.get_or_init(|| zone);
+    }
+}
+
+/// Reads the name of a time zone.
+pub(crate) fn read_zone(name: &str) -> Result<TimeZone, String> {
+    match name {
+        "local" => TimeZone::try_system().map_err(|error| error.to_string()),
+        "UTC" | "Z" => Ok(TimeZone::UTC),
+        name => TimeZone::get(name).map_err(|error| {
+            format!("{error}; expected local, UTC or a name such as Europe/Berlin")
+        }),
+    }
+}
 
 /// The help text that lists every form of TIME.
 pub(crate) fn forms_help() -> String {
@@ -20,7 +59,7 @@ pub(crate) fn forms_help() -> String {
 
 /// Reads a TIME argument.
 pub(crate) fn read_moment(text: &str) -> Result<Moment, String> {
-    text.parse::<Moment>().map_err(|error| {
+    Moment::parse_in(text, ZONE.get()).map_err(|error| {
         let forms: Vec<&str> = MOMENT_FORMS.iter().map(|(form, _)| *form).collect();
         format!("{error}; expected one of: {}", forms.join(", "))
     })
@@ -60,6 +99,17 @@ pub(crate) fn resolve(timeline: &Timeline, moment: Moment) -> Result<Cut, Comman
                 let dates: Vec<String> = candidates.into_iter().map(timetext::rfc3339).collect();
                 failed.hint(format!("give the day: --at {}", dates.join(" or --at ")))
             }
+            ResolveError::AmbiguousMark { candidates, .. } => {
+                let dates: Vec<String> = candidates.into_iter().map(timetext::rfc3339).collect();
+                failed.hint(format!(
+                    "give one of their times: --at {}",
+                    dates.join(" or --at ")
+                ))
+            }
+            ResolveError::NoSuchMark { nearest, .. } => match nearest.first() {
+                Some(near) => failed.hint(format!("did you mean mark:{near}?")),
+                None => failed.hint("to list the marks: kubereel info REEL"),
+            },
             ResolveError::NoSuchRecord { .. } => failed.hint("--at end is the last record"),
             ResolveError::EmptyReel => CommandError::unknown(error.to_string()),
             _ => failed,

@@ -1,12 +1,14 @@
 //! The shape of the command line: its subcommands and its help. What they do is in `command`.
 
+use crate::arguments;
 use crate::command::{
-    blame, completion, demo, describe, diff, events, export, get, grep, history, import, info,
-    install, intervals, man, mark, observe, problems, record, scan, story, test, tui, upgrade,
-    verify, wait,
+    api_resources, blame, completion, demo, describe, diff, events, explain, export, get, grep,
+    history, import, info, install, intervals, man, mark, observe, problems, record, rollout, scan,
+    schema, story, test, top_writers, topic, tui, upgrade, verify, version, wait,
 };
 use crate::command_error::Exit;
 use clap::CommandFactory as _;
+use jiff::tz::TimeZone;
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -18,6 +20,7 @@ use std::path::Path;
 #[command(
     name = "kubereel",
     version,
+    long_version = version::LONG_VERSION,
     arg_required_else_help = true,
     after_help = EXAMPLES,
     after_long_help = after_long_help()
@@ -25,6 +28,9 @@ use std::path::Path;
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Subcommand,
+    /// Zone of times without an offset: local, or a name such as Europe/Berlin; default: UTC
+    #[arg(long, global = true, value_name = "ZONE", value_parser = arguments::read_zone)]
+    tz: Option<TimeZone>,
 }
 
 #[derive(Debug, clap::Subcommand)]
@@ -43,6 +49,11 @@ pub(crate) enum Subcommand {
     Blame(blame::Args),
     Describe(describe::Args),
     Events(events::Args),
+    Explain(explain::Args),
+    ApiResources(api_resources::Args),
+    ApiVersions(api_resources::VersionArgs),
+    Rollout(rollout::Args),
+    TopWriters(top_writers::Args),
     Intervals(intervals::Args),
     Wait(wait::Args),
     Upgrade(upgrade::Args),
@@ -55,6 +66,9 @@ pub(crate) enum Subcommand {
     Demo(demo::Args),
     Completion(completion::Args),
     Man(man::Args),
+    Schema(schema::Args),
+    Topic(topic::Args),
+    Version(version::Args),
 }
 
 const EXAMPLES: &str = "\
@@ -79,18 +93,23 @@ Examples:
   kubereel verify run.reel                         check integrity and completeness
   kubereel scan run.reel                           search it for secrets
   kubereel export run.reel -o jsonl events.jsonl   write every event, byte for byte
-  kubereel import events.jsonl -o run.reel         convert another tool's recording";
+  kubereel import events.jsonl -o run.reel         convert another tool's recording
+
+Topics:
+  kubereel help time                               the forms of TIME
+  kubereel help filter                             the grammar of filters
+  kubereel help rules                              the language of rules
+  kubereel help exit-codes                         the exit codes";
 
 /// Gives the words of a command line; a reel alone means the screen.
 pub(crate) fn words(given: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut words: Vec<OsString> = given.collect();
     // Help about a topic that is not a command.
-    if let [_, help, topic] = words.as_slice()
-        && help == "help"
-        && topic == "rules"
+    if let [_, help, topic] = words.as_mut_slice()
+        && *help == "help"
+        && topic.to_str().is_some_and(topic::is_topic)
     {
-        words.truncate(1);
-        words.extend(["test", "--guide"].map(OsString::from));
+        *help = topic::COMMAND.into();
         return words;
     }
     let is_reel = |word: &OsString| {

@@ -53,6 +53,22 @@ impl Exit {
         }
     }
 
+    /// Gives, of the ends of two parts of an answer, the one that says more of what is missing.
+    pub(crate) fn worse(self, other: Self) -> Self {
+        let rank = |exit: Self| match exit {
+            Self::Yes => 0,
+            Self::No => 1,
+            Self::Unknown => 2,
+            Self::Reel => 3,
+            _ => 4,
+        };
+        if rank(other) > rank(self) {
+            other
+        } else {
+            self
+        }
+    }
+
     /// Gives the meaning that the help and the reference print.
     pub(crate) const fn meaning(self) -> &'static str {
         match self {

@@ -19,6 +19,7 @@ use clap::{CommandFactory as _, Parser as _};
 use cli::{Cli, Subcommand};
 use command_error::{CommandError, Exit};
 use screen::Console;
+use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
@@ -29,7 +30,22 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     redaction::take_panics();
-    let cli = match Cli::try_parse_from(cli::words(std::env::args_os())) {
+    let given: Vec<OsString> = std::env::args_os().collect();
+    match command::completion::answer(Cli::command, &given) {
+        Ok(false) => {}
+        Ok(true) => return Exit::Yes.into(),
+        Err(error) => {
+            drop(error.print());
+            return Exit::Usage.into();
+        }
+    }
+    let words = cli::words(given.into_iter());
+    arguments::take_zone(&words);
+    let mut screen = Console::open();
+    if let Some(error) = command::unavailable::answer(&words) {
+        return failed(&error, &screen);
+    }
+    let cli = match Cli::try_parse_from(words) {
         Ok(cli) => cli,
         Err(error) => {
             // A closed terminal leaves no place for an error.
@@ -42,25 +58,26 @@ fn main() -> ExitCode {
             return exit.into();
         }
     };
-    let mut screen = Console::open();
     let ended = run(&cli.command, &mut screen).and_then(|exit| screen.finish().map(|()| exit));
     match ended {
         Ok(exit) => exit.into(),
-        Err(error) => {
-            let paint = screen.err_paint();
-            let mut words = String::new();
-            for (word, line) in error.lines() {
-                let word = match word {
-                    "error" => paint.bad(word),
-                    _ => paint.strong(word),
-                };
-                words.extend([&word, ": ", line, "\n"]);
-            }
-            let words = redaction::public(&words);
-            drop(io::stderr().lock().write_all(words.as_bytes()));
-            error.exit().into()
-        }
+        Err(error) => failed(&error, &screen),
     }
+}
+
+fn failed(error: &CommandError, screen: &Console) -> ExitCode {
+    let paint = screen.err_paint();
+    let mut words = String::new();
+    for (word, line) in error.lines() {
+        let word = match word {
+            "error" => paint.bad(word),
+            _ => paint.strong(word),
+        };
+        words.extend([&word, ": ", line, "\n"]);
+    }
+    let words = redaction::public(&words);
+    drop(io::stderr().lock().write_all(words.as_bytes()));
+    error.exit().into()
 }
 
 fn run(command: &Subcommand, screen: &mut Console) -> Result<Exit, CommandError> {
@@ -79,6 +96,14 @@ fn run(command: &Subcommand, screen: &mut Console) -> Result<Exit, CommandError>
         Subcommand::Blame(args) => command::blame::run(args, screen),
         Subcommand::Describe(args) => command::describe::run(args, screen),
         Subcommand::Events(args) => command::events::run(args, screen),
+        Subcommand::Explain(args) => command::explain::run(args, screen),
+        Subcommand::ApiResources(args) => command::api_resources::run(args, screen),
+        Subcommand::ApiVersions(args) => command::api_resources::run_versions(args, screen),
+        Subcommand::Rollout(args) => command::rollout::run(args, screen),
+        Subcommand::TopWriters(args) => command::top_writers::run(args, screen),
+        Subcommand::Schema(args) => command::schema::run(args, screen),
+        Subcommand::Topic(args) => command::topic::run(args, screen),
+        Subcommand::Version(args) => command::version::run(args, screen),
         Subcommand::Intervals(args) => command::intervals::run(args, screen),
         Subcommand::Wait(args) => command::wait::run(args, screen),
         Subcommand::Upgrade(args) => command::upgrade::run(args, screen),
@@ -90,6 +115,6 @@ fn run(command: &Subcommand, screen: &mut Console) -> Result<Exit, CommandError>
         Subcommand::Export(args) => command::export::run(args, screen),
         Subcommand::Import(args) => command::import::run(args, screen),
         Subcommand::Demo(args) => command::demo::run(args, screen),
-        Subcommand::Completion(args) => command::completion::run(args, Cli::command(), screen),
+        Subcommand::Completion(args) => command::completion::run(args, screen),
     }
 }

@@ -2,10 +2,12 @@
 //! JSON schema of each command's output. Also the test of the language of help, pages and errors.
 
 use crate::cli::Cli;
+use crate::command::schema::SCHEMAS;
 use crate::command::test::{json, suite};
 use crate::command::upgrade::json::{StoryOutput, UpdateListOutput};
 use crate::command::{
-    blame, describe, diff, events, grep, history, intervals, problems, scan, story, wait,
+    api_resources, blame, describe, diff, events, explain, grep, history, intervals, problems,
+    rollout, scan, story, top_writers, version, wait,
 };
 use crate::command_error::Exit;
 use clap::CommandFactory as _;
@@ -29,7 +31,8 @@ fn reference() -> String {
     let mut root = Cli::command().term_width(100).disable_help_subcommand(true);
     root.build();
     let mut commands = vec![root.clone()];
-    commands.extend(root.get_subcommands().cloned());
+    let shown = root.get_subcommands().filter(|one| !one.is_hide_set());
+    commands.extend(shown.cloned());
     for command in commands {
         let name = match command.get_name() {
             "kubereel" => "kubereel".to_owned(),
@@ -106,12 +109,17 @@ fn the_schemas_are_those_of_the_outputs() {
             "blame",
             list::<blame::BlameHead<'_>, blame::BlamedField<'_>>("fields"),
         ),
+        (
+            "api-resources",
+            object::<api_resources::ApiResourceOutput<'_>>(),
+        ),
         ("describe", object::<describe::DescribeOutput<'_>>()),
         (
             "diff",
             list::<diff::DiffHead, diff::DiffEntry<'_>>("differences"),
         ),
         ("events", object::<events::EventOutput<'_>>()),
+        ("explain", object::<explain::ExplainOutput<'_>>()),
         ("grep", object::<grep::FoundValueOutput<'_>>()),
         (
             "history",
@@ -121,18 +129,25 @@ fn the_schemas_are_those_of_the_outputs() {
         ("intervals", object::<intervals::IntervalOutput<'_>>()),
         ("install", object::<StoryOutput>()),
         ("problems", object::<problems::ProblemOutput>()),
+        ("rollout", object::<rollout::RevisionOutput<'_>>()),
         ("scan", object::<scan::ScanOutput<'_>>()),
         ("story", object::<story::ClusterStoryOutput>()),
         ("test", object::<json::TestOutput<'_>>()),
         ("test-list", object::<suite::RuleListOutput<'_>>()),
+        ("top-writers", object::<top_writers::TopWritersOutput<'_>>()),
         ("upgrade", object::<StoryOutput>()),
         ("upgrade-list", object::<UpdateListOutput>()),
         ("verify", object::<Proof>()),
+        ("version", object::<version::VersionOutput>()),
         (
             "wait",
             list::<wait::WaitHead, wait::WaitOutput<'_>>("objects"),
         ),
     ];
+    let mut names: Vec<&str> = schemas.iter().map(|(name, _)| *name).collect();
+    names.sort_unstable();
+    let printed: Vec<&str> = SCHEMAS.iter().map(|(name, _)| *name).collect();
+    assert_eq!(printed, names, "kubereel schema has others");
     for (name, mut schema) in schemas {
         let members = schema.as_object_mut().expect("an object");
         members.insert(

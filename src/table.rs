@@ -8,11 +8,36 @@ use std::borrow::Cow;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TextTable {
     rows: Vec<Vec<String>>,
+    layout: ColumnLayout,
 }
 
-const BETWEEN: usize = 3;
-/// How wide a column is at least, with the space after it.
-const NARROWEST: usize = 6;
+/// How wide columns are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum ColumnLayout {
+    /// As in the tables of `kubectl get`.
+    #[default]
+    Table,
+    /// As on the pages of `kubectl describe`: narrower, and each block of lines for itself.
+    Page,
+}
+
+impl ColumnLayout {
+    /// Gives the spaces between two columns.
+    const fn between(self) -> usize {
+        match self {
+            Self::Table => 3,
+            Self::Page => 2,
+        }
+    }
+
+    /// Gives how wide a column is at least, with the space after it.
+    const fn narrowest(self) -> usize {
+        match self {
+            Self::Table => 6,
+            Self::Page => 0,
+        }
+    }
+}
 
 impl TextTable {
     /// Begins a table with its headers.
@@ -20,6 +45,14 @@ impl TextTable {
         let mut table = Self::default();
         table.rows.push(headers.map(str::to_owned).to_vec());
         table
+    }
+
+    /// Begins a page of lines whose cells are aligned with those of the lines around them.
+    pub(crate) fn page() -> Self {
+        Self {
+            rows: Vec::new(),
+            layout: ColumnLayout::Page,
+        }
     }
 
     /// Adds a row.
@@ -37,7 +70,7 @@ impl TextTable {
         let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
         for column in 0..columns {
             let cells: Vec<Cell<'_>> = rows.iter().map(|row| Cell::of(row, column)).collect();
-            let widths = widths(&cells);
+            let widths = widths(&cells, self.layout);
             for ((line, cell), width) in lines.iter_mut().zip(&cells).zip(widths) {
                 match *cell {
                     Cell::Filled(text) => {
@@ -80,16 +113,19 @@ fn cells(row: &[String]) -> Vec<Cow<'_, str>> {
 
 /// Gives the width of a column in each row.
 ///
-/// Rows without a cell there part it. What comes after such a row is as wide as what came before, at
+/// Rows without a cell there part it. In a table, what comes after such a row is as wide as what came before, at
 /// least.
-fn widths(cells: &[Cell<'_>]) -> Vec<usize> {
+fn widths(cells: &[Cell<'_>], layout: ColumnLayout) -> Vec<usize> {
     let mut widths = Vec::with_capacity(cells.len());
-    let mut widest = NARROWEST;
+    let mut widest = layout.narrowest();
     let is_parted = |cell: &Cell<'_>| !matches!(cell, Cell::Filled(_));
     for run in cells.split_inclusive(is_parted) {
+        if layout == ColumnLayout::Page {
+            widest = layout.narrowest();
+        }
         for cell in run {
             if let Cell::Filled(text) = cell {
-                widest = widest.max(text.chars().count() + BETWEEN);
+                widest = widest.max(text.chars().count() + layout.between());
             }
         }
         widths.extend(std::iter::repeat_n(widest, run.len()));
@@ -149,6 +185,30 @@ mod tests {
             "5     ",
         ];
         assert_eq!(lines(&rows), expected);
+    }
+
+    #[test]
+    fn each_block_of_a_page_is_aligned_for_itself() {
+        let mut page = TextTable::page();
+        for row in [
+            &["Labels:", "a=b"][..],
+            &["", "c=d"],
+            &["Status:"],
+            &["  IP:", "::1"],
+            &["  Port:", "x", "1"],
+        ] {
+            page.push(row.iter().map(|&cell| cell.to_owned()).collect());
+        }
+        assert_eq!(
+            page.lines(),
+            [
+                "Labels:  a=b",
+                "         c=d",
+                "Status:",
+                "  IP:    ::1",
+                "  Port:  x  1"
+            ]
+        );
     }
 
     #[test]

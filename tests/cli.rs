@@ -17,6 +17,7 @@ mod cli {
     mod bad_input;
     mod blame;
     mod demo;
+    mod describe;
     mod diff;
     mod events;
     mod export;
@@ -27,6 +28,7 @@ mod cli {
     mod import;
     mod info;
     mod intervals;
+    mod kubectl_words;
     pub(crate) mod run;
     mod scan;
     mod test;

@@ -1,12 +1,32 @@
-//! `kubereel completion`: shell completions.
+//! `kubereel completion`: shell completions. The shell asks this program for each word, so that resources, names,
+//! namespaces, fields and moments come from the reel on the command line.
 
 use crate::command_error::{CommandError, Exit};
+use crate::files;
 use crate::screen::Console;
-use clap::Command;
+use clap::builder::StyledStr;
+use clap::{Arg, Command};
 use clap_complete::Shell;
+use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, PathCompleter};
+use clap_complete::env::{CompleteEnv, Shells};
+use kubereel_format::{Note, ResourceInfo};
+use kubereel_history::{ObjectFilter, ResourceSchema, Timeline, harmless};
+use kubereel_monitortests::builtin;
+use kubereel_problems::problems;
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
+use std::path::Path;
+
+/// Set by the shell that asks for words.
+const VARIABLE: &str = "KUBEREEL_COMPLETE";
+
+/// Problems are looked for in reels of this many records at most: a shell waits for the answer.
+const MOST_RECORDS: u64 = 200_000;
 
 /// Generate shell completions
+///
+/// They complete resources, names, namespaces, fields, rules and moments from the reel on the command line.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -20,17 +40,285 @@ pub(crate) struct Args {
 }
 
 /// Runs the command.
-pub(crate) fn run(
-    args: &Args,
-    mut program: Command,
-    screen: &mut Console,
-) -> Result<Exit, CommandError> {
-    // Into memory first: the generator panics when its output fails, and a pipe may be closed.
+pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
+    // Into memory first: a pipe may be closed.
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut program, "kubereel", &mut script);
+    let shells = Shells::builtins();
+    let shell = shells.completer(&args.shell.to_string());
+    let written = shell.map(|shell| {
+        shell.write_registration(VARIABLE, "kubereel", "kubereel", "kubereel", &mut script)
+    });
+    written.transpose().map_err(CommandError::io)?;
     screen
         .out()
         .write_all(&script)
         .map_err(|error| CommandError::output(&error))?;
     Ok(Exit::Yes)
+}
+
+/// Answers a shell that asks for words; `false` if none does.
+pub(crate) fn answer(program: fn() -> Command, words: &[OsString]) -> clap::error::Result<bool> {
+    let complete = CompleteEnv::with_factory(move || with_values(program())).var(VARIABLE);
+    complete.try_complete(words.iter().cloned(), None)
+}
+
+/// Says of each argument where its values come from.
+fn with_values(command: Command) -> Command {
+    let command = command.mut_args(|arg| match completer(&arg) {
+        Some(completer) => arg.add(completer),
+        None => arg,
+    });
+    command.mut_subcommands(with_values)
+}
+
+fn completer(arg: &Arg) -> Option<ArgValueCompleter> {
+    Some(match arg.get_id().as_str() {
+        "reel" | "reels" => {
+            let is_reel =
+                |path: &Path| path.is_dir() || path.extension().is_some_and(|end| end == "reel");
+            ArgValueCompleter::new(PathCompleter::any().filter(is_reel))
+        }
+        "namespace" => ArgValueCompleter::new(namespaces),
+        "objects" | "resource" | "about" | "select" => ArgValueCompleter::new(objects),
+        "name" => ArgValueCompleter::new(names),
+        "path" if arg.get_long().is_none() => ArgValueCompleter::new(explained),
+        "field" | "fields" => ArgValueCompleter::new(fields),
+        "at" | "from" | "to" => ArgValueCompleter::new(moments),
+        "only" | "explain" => ArgValueCompleter::new(rules),
+        _ => return None,
+    })
+}
+
+/// The words of the command line that is completed, as far as they matter here.
+struct CompletedLine {
+    timeline: Timeline,
+    namespace: Option<String>,
+    /// The words after the reel that are not options.
+    words: Vec<String>,
+}
+
+/// Options that take the next word.
+const VALUED: [&str; 9] = [
+    "-n",
+    "--namespace",
+    "-l",
+    "--selector",
+    "-o",
+    "--output",
+    "--at",
+    "--from",
+    "--to",
+];
+
+impl CompletedLine {
+    /// Reads it; `None` without a reel that can be read.
+    fn read() -> Option<Self> {
+        let mut words = std::env::args().skip_while(|word| word != "--").skip(2);
+        let mut timeline = None;
+        let mut line: (Option<String>, Vec<String>) = (None, Vec::new());
+        while let Some(word) = words.next() {
+            if let Some(namespace) = word.strip_prefix("--namespace=") {
+                line.0 = Some(namespace.to_owned());
+            } else if VALUED.contains(&word.as_str()) {
+                let value = words.next();
+                if matches!(word.as_str(), "-n" | "--namespace") {
+                    line.0 = value;
+                }
+            } else if timeline.is_none() && Path::new(&word).is_file() {
+                timeline = files::open_reel(Path::new(&word)).ok();
+            } else if timeline.is_some() && !word.starts_with('-') {
+                line.1.push(word);
+            }
+        }
+        Some(Self {
+            timeline: timeline?,
+            namespace: line.0,
+            words: line.1,
+        })
+    }
+
+    /// Gives the names of the objects of a resource at the end of the recording.
+    fn names(&self, resource: &str) -> Vec<String> {
+        let Ok(named) = self.timeline.resources().find(resource) else {
+            return Vec::new();
+        };
+        let cut = self.timeline.last_cut();
+        let resource = self.timeline.resource_at(named, cut);
+        let namespace = self.namespace.as_deref().unwrap_or("default");
+        let filter = ObjectFilter {
+            namespace: resource.namespaced.then_some(namespace),
+            names: &[],
+        };
+        let held = self.timeline.as_of(resource.id, cut, &filter).objects;
+        held.into_iter().map(|held| held.name).collect()
+    }
+}
+
+/// Makes candidates of the texts that begin like the word at hand.
+fn candidates(
+    current: &OsStr,
+    texts: impl IntoIterator<Item = (String, Option<String>)>,
+) -> Vec<CompletionCandidate> {
+    let current = current.to_string_lossy();
+    // What a terminal would obey is no word that one types.
+    let fitting = texts
+        .into_iter()
+        .filter(|(text, _)| text.starts_with(&*current) && harmless(text) == *text);
+    fitting
+        .map(|(text, help)| CompletionCandidate::new(text).help(help.map(StyledStr::from)))
+        .collect()
+}
+
+fn plain(
+    texts: impl IntoIterator<Item = String>,
+) -> impl Iterator<Item = (String, Option<String>)> {
+    texts.into_iter().map(|text| (text, None))
+}
+
+fn namespaces(current: &OsStr) -> Vec<CompletionCandidate> {
+    let Some(line) = CompletedLine::read() else {
+        return Vec::new();
+    };
+    let all = line.timeline.namespaces();
+    candidates(current, plain(all.into_iter().map(str::to_owned)))
+}
+
+/// Completes `po`, `pods,no`, `pods/we`, and the names after a resource.
+fn objects(current: &OsStr) -> Vec<CompletionCandidate> {
+    let Some(line) = CompletedLine::read() else {
+        return Vec::new();
+    };
+    let word = current.to_string_lossy();
+    if let Some((resource, _)) = word.split_once('/') {
+        let names = line.names(resource).into_iter();
+        return candidates(
+            current,
+            plain(names.map(|name| format!("{resource}/{name}"))),
+        );
+    }
+    // The word at hand is the last of them.
+    let first = line
+        .words
+        .first()
+        .filter(|first| **first != *word && !first.contains('/'));
+    if let Some(resource) = first {
+        return candidates(current, plain(line.names(resource)));
+    }
+    let before = word.rsplit_once(',').map_or("", |(before, _)| before);
+    let comma = if before.is_empty() { "" } else { "," };
+    let resources = line.timeline.resources();
+    let names: BTreeSet<(String, Option<String>)> = resources
+        .iter()
+        .map(|info| {
+            (
+                format!("{before}{comma}{}", spelling(&line.timeline, info)),
+                Some(info.kind.clone()),
+            )
+        })
+        .collect();
+    candidates(current, names)
+}
+
+/// Gives the shortest name that means a resource.
+fn spelling(timeline: &Timeline, info: &ResourceInfo) -> String {
+    let found = timeline.resources().find(&info.plural);
+    if found.is_ok_and(|found| found.group == info.group) {
+        info.plural.clone()
+    } else {
+        info.qualified()
+    }
+}
+
+fn names(current: &OsStr) -> Vec<CompletionCandidate> {
+    let Some(line) = CompletedLine::read() else {
+        return Vec::new();
+    };
+    let names = line.words.first().map(|resource| line.names(resource));
+    candidates(current, plain(names.unwrap_or_default()))
+}
+
+/// Completes `pods.sp`, `pods.spec.cont`.
+fn explained(current: &OsStr) -> Vec<CompletionCandidate> {
+    let word = current.to_string_lossy();
+    match word.split_once('.') {
+        Some((resource, path)) => fields_below(current, resource, &format!("{resource}."), path),
+        None => objects(current),
+    }
+}
+
+/// Completes `.spec.cont` of the resource before it.
+fn fields(current: &OsStr) -> Vec<CompletionCandidate> {
+    let word = current.to_string_lossy();
+    let resource = CompletedLine::read().and_then(|line| line.words.into_iter().next());
+    let resource = resource.unwrap_or_default();
+    let resource = resource
+        .split_once('/')
+        .map_or(&*resource, |(resource, _)| resource);
+    fields_below(current, resource, ".", word.trim_start_matches('.'))
+}
+
+fn fields_below(
+    current: &OsStr,
+    resource: &str,
+    begin: &str,
+    path: &str,
+) -> Vec<CompletionCandidate> {
+    let Some(line) = CompletedLine::read() else {
+        return Vec::new();
+    };
+    let Ok(info) = line.timeline.resources().find(resource) else {
+        return Vec::new();
+    };
+    let cut = line.timeline.last_cut();
+    let info = line.timeline.resource_at(info, cut);
+    let Ok(Some(schema)) = ResourceSchema::of(&line.timeline, info, cut) else {
+        return Vec::new();
+    };
+    let (above, _) = path.rsplit_once('.').unwrap_or(("", ""));
+    let steps: Vec<&str> = above.split('.').filter(|step| !step.is_empty()).collect();
+    let Ok(field) = schema.field(&steps) else {
+        return Vec::new();
+    };
+    let dot = if above.is_empty() { "" } else { "." };
+    let members = field.members().into_iter();
+    candidates(
+        current,
+        members.map(|(name, member)| {
+            (
+                format!("{begin}{above}{dot}{name}"),
+                Some(member.type_name()),
+            )
+        }),
+    )
+}
+
+fn moments(current: &OsStr) -> Vec<CompletionCandidate> {
+    let fixed = ["start", "end", "now", "upgrade:start", "upgrade:end"];
+    let mut all: Vec<(String, Option<String>)> = plain(fixed.map(str::to_owned)).collect();
+    if let Some(line) = CompletedLine::read() {
+        let timeline = &line.timeline;
+        for entry in timeline.reel().notes() {
+            if let Note::Mark { text } = &entry.note {
+                all.push((
+                    format!("mark:{text}"),
+                    Some(timeline.written(entry.stamp.wall)),
+                ));
+            }
+        }
+        if timeline.reel().end().0 <= MOST_RECORDS {
+            let list = problems(timeline, |_| {});
+            for (rank, problem) in (1..).zip(&list.problems) {
+                all.push((format!("problem:{rank}"), Some(problem.sentence())));
+            }
+        }
+    }
+    candidates(current, all)
+}
+
+fn rules(current: &OsStr) -> Vec<CompletionCandidate> {
+    let rules = builtin().into_iter().map(|test| {
+        let about = test.about();
+        (about.id.clone(), Some(about.description.clone()))
+    });
+    candidates(current, rules)
 }

@@ -3,7 +3,8 @@
 use crate::arguments::{self, JsonOutput};
 use crate::command::events::{self, EventOutput};
 use crate::command::history::{HistoryOutputItem, item_lines};
-use crate::command::object_query::{ObjectArgs, TargetObject, exit_of};
+use crate::command::object_query::{self, TargetObject};
+use crate::command::selection::{ObjectSelection, SelectedResource};
 use crate::command_error::{CommandError, Exit};
 use crate::field_text::{self, FieldWriterOutput, HANG};
 use crate::files;
@@ -11,24 +12,42 @@ use crate::outputs::outputs;
 use crate::screen::{Console, Style, StyledLine};
 use crate::table::TextTable;
 use crate::words::{count, number};
+use clap::ArgAction;
 use kubereel_format::{ResourceInfo, Seq};
 use kubereel_history::{
-    Authors, Child, DescribedCondition, Description, Moment, ObjectVersion, OwnerRef,
-    ResourceSnapshot, Timeline, timetext,
+    Authors, Child, Cut, DescribedCondition, Description, LabelSelector, Moment, ObjectFilter,
+    ObjectPage, ObjectVersion, OwnerRef, PageLine, ResourceSnapshot, Scalar, Timeline, timetext,
 };
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// Show everything about an object at a moment: owners, conditions, Events and recent changes
+/// Show everything about objects at a moment, as kubectl describe does, and what only a recording knows
+///
+/// After the page that kubectl prints come the version, owners and children, conditions with their reasons, the
+/// changes before and after the moment, and Events, including those that have expired. Without a name, all objects
+/// are described; a name that no object has stands for those that begin with it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = after_help())]
 pub(crate) struct Args {
     /// The reel
     #[arg(value_name = "REEL")]
     reel: PathBuf,
-    #[command(flatten)]
-    object: ObjectArgs,
+    /// The objects: RESOURCE/NAME…, RESOURCE NAME…, or RESOURCE[,RESOURCE…] for all of them
+    #[arg(value_name = "RESOURCE[/NAME]", required_unless_present = "filename")]
+    objects: Vec<String>,
+    /// The objects of a manifest, in YAML or JSON: a file, a directory, or - for stdin; repeatable
+    #[arg(short, long, value_name = "FILE", conflicts_with_all = ["objects", "selector", "all_namespaces"])]
+    filename: Vec<PathBuf>,
+    /// Namespace of the objects; default: "default", or the namespace in the manifest
+    #[arg(short, long, value_name = "NS")]
+    namespace: Option<String>,
+    /// Describe objects of all namespaces
+    #[arg(short = 'A', long, conflicts_with = "namespace")]
+    all_namespaces: bool,
+    /// Only objects whose labels match, as for kubectl: a=b,c!=d,e in (f,g),!h
+    #[arg(short = 'l', long, value_name = "SELECTOR", default_value = "")]
+    selector: LabelSelector,
     /// Show the state at this time
     #[arg(long, value_name = "TIME", default_value = "end", value_parser = arguments::read_moment, allow_hyphen_values = true)]
     at: Moment,
@@ -38,8 +57,14 @@ pub(crate) struct Args {
     /// Show at most this many versions before and after the moment
     #[arg(long, value_name = "COUNT", default_value_t = 3)]
     versions: u16,
+    /// Show Events
+    #[arg(long, value_name = "BOOL", default_value = "true", num_args = 0..=1, require_equals = true, default_missing_value = "true", action = ArgAction::Set)]
+    show_events: bool,
     #[command(flatten)]
     output: JsonOutput,
+    /// kubectl's; a recording is read at once.
+    #[arg(long, hide = true)]
+    chunk_size: Option<u64>,
 }
 
 fn after_help() -> String {
@@ -47,6 +72,7 @@ fn after_help() -> String {
         "\
 Examples:
   kubereel describe run.reel pod/web-0 -n shop --at 14:02:31
+  kubereel describe run.reel pods -n shop -l app=web
   kubereel describe run.reel co/etcd --at rv:118204 --around 30
   kubereel describe run.reel node/worker-1 -o json | jq '.conditions'
 
@@ -58,45 +84,143 @@ Examples:
 /// What is described, and when.
 pub(crate) struct DescribedObject<'a> {
     timeline: &'a Timeline,
-    named: TargetObject<'a>,
+    resource: &'a ResourceInfo,
     state: &'a ResourceSnapshot,
     held: &'a ObjectVersion,
     description: &'a Description,
+    page: &'a ObjectPage,
     around_minutes: u16,
 }
 
 /// Runs the command.
 pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
-    const MICROS_A_MINUTE: i64 = 60_000_000;
     let timeline = files::open_reel(&args.reel)?;
     let cut = arguments::resolve_at(&timeline, args.at)?;
-    let named = args.object.find(&timeline, cut)?;
-    let resource = named.resource;
-    let (state, held) = named.at(&timeline, cut, screen)?;
+    let selection = ObjectSelection {
+        objects: &args.objects,
+        files: &args.filename,
+        namespace: args.namespace.as_deref(),
+        all_namespaces: args.all_namespaces,
+        has_selector: !args.selector.is_empty(),
+    };
+    let mut exit = Exit::Yes;
+    let mut described = 0_u64;
+    for target in selection.resources(&timeline, cut)? {
+        let (cut, state) = target.state(&timeline, args.at, cut)?;
+        let found = FoundObjects::of(&timeline, &target, &state, cut, &args.selector)?;
+        screen.aside(object_query::header(
+            &timeline,
+            &state,
+            cut,
+            screen.err_paint(),
+        ))?;
+        for held in &found.held {
+            if described > 0 && !args.output.is_json() {
+                screen.line("\n")?;
+            }
+            describe(args, &timeline, (&target, &state, cut), held, screen)?;
+            described += 1;
+        }
+        exit = exit.worse(object_query::exit_of(&state.certainty));
+        if let Some(error) = found.absent {
+            screen.finish()?;
+            return Err(error);
+        }
+    }
+    if described == 0 {
+        screen.aside("No resources found.")?;
+    }
+    Ok(exit)
+}
+
+/// The objects that the words of a command name.
+struct FoundObjects {
+    held: Vec<ObjectVersion>,
+    /// Why a name has none.
+    absent: Option<CommandError>,
+}
+
+impl FoundObjects {
+    /// Finds them; as for kubectl, a name that no object has stands for all that begin with it.
+    fn of(
+        timeline: &Timeline,
+        target: &SelectedResource<'_>,
+        state: &ResourceSnapshot,
+        cut: Cut,
+        selector: &LabelSelector,
+    ) -> Result<Self, CommandError> {
+        let held = timeline.labelled(state.objects.clone(), cut, selector);
+        let mut held = held.map_err(CommandError::reel)?;
+        let mut absent = None;
+        for name in &target.names {
+            if held.iter().any(|held| held.name == *name) {
+                continue;
+            }
+            let filter = ObjectFilter {
+                namespace: target.namespace.as_deref(),
+                names: &[],
+            };
+            let all = timeline.as_of(target.resource.id, cut, &filter).objects;
+            let begins = all
+                .into_iter()
+                .filter(|held| held.name.starts_with(name.as_str()));
+            let count = held.len();
+            held.extend(begins);
+            if held.len() == count {
+                let named = TargetObject {
+                    resource: target.resource,
+                    namespace: target.namespace.as_deref().unwrap_or_default(),
+                    name: name.clone(),
+                };
+                absent = Some(named.absent(timeline, state));
+            }
+        }
+        Ok(Self { held, absent })
+    }
+}
+
+fn describe(
+    args: &Args,
+    timeline: &Timeline,
+    (target, state, cut): (&SelectedResource<'_>, &ResourceSnapshot, Cut),
+    held: &ObjectVersion,
+    screen: &mut Console,
+) -> Result<(), CommandError> {
+    const MICROS_A_MINUTE: i64 = 60_000_000;
     let around = i64::from(args.around) * MICROS_A_MINUTE;
-    let description = timeline
-        .describe(resource, &held, cut, around, usize::from(args.versions))
-        .map_err(CommandError::reel)?;
+    let versions = usize::from(args.versions);
+    let described = timeline.describe(target.resource, held, cut, around, versions);
+    let mut description = described.map_err(CommandError::reel)?;
+    if !args.show_events {
+        description.events.clear();
+    }
+    let page = ObjectPage::of(
+        timeline,
+        target.resource,
+        &description.object,
+        cut,
+        state.at,
+    );
     let subject = DescribedObject {
-        timeline: &timeline,
-        named,
-        state: &state,
-        held: &held,
+        timeline,
+        resource: target.resource,
+        state,
+        held,
         description: &description,
+        page: &page.map_err(CommandError::reel)?,
         around_minutes: args.around,
     };
     if args.output.is_json() {
-        screen.json(&DescribeOutput::of(&subject))?;
+        screen.json(&DescribeOutput::of(&subject))
     } else {
-        print_page(&subject, screen)?;
+        print_page(args, &subject, screen)
     }
-    Ok(exit_of(&state.certainty))
 }
 
 outputs! {
 /// An object at a moment, and what is around it.
 struct DescribeOutput<'a>(subject: &'a DescribedObject<'_>) {
-    resource: String = subject.named.resource.qualified(),
+    resource: String = subject.resource.qualified(),
     namespace: &'a str = &subject.held.namespace,
     name: &'a str = &subject.held.name,
     at: String = timetext::rfc3339(subject.state.at),
@@ -123,6 +247,7 @@ struct DescribeOutput<'a>(subject: &'a DescribedObject<'_>) {
         children.map(|child| ChildOutput::of(subject.timeline, child)).collect()
     },
     resources_not_searched_for_children: usize = subject.description.relatives.unsearched,
+    page: Vec<PageLineOutput<'a>> = subject.page.lines.iter().map(PageLineOutput::of).collect(),
     around: Vec<HistoryOutputItem> = {
         let around = subject.description.around.iter();
         around.map(|item| HistoryOutputItem::of(subject.timeline, item)).collect()
@@ -132,6 +257,12 @@ struct DescribeOutput<'a>(subject: &'a DescribedObject<'_>) {
         let events = subject.description.events.iter();
         events.map(|event| EventOutput::of(subject.timeline, event)).collect()
     },
+}
+
+/// A line of the page that kubectl prints.
+struct PageLineOutput<'a>(line: &'a PageLine) {
+    depth: usize = line.depth,
+    cells: &'a [String] = &line.cells,
 }
 
 struct ConditionOutput<'a>(condition: &'a DescribedCondition) {
@@ -165,45 +296,49 @@ struct ChildOutput<'a>(timeline: &Timeline, child: &'a Child) {
 /// The least width of what stands in front of values.
 const LABEL: usize = 13;
 
-/// How many letters of an annotation are shown; JSON has all.
-const SHOWN_LETTERS: usize = 200;
-
 /// How many children of a resource are named; JSON has all.
 const SHOWN_CHILDREN: usize = 10;
 
 /// Prints the page.
-fn print_page(subject: &DescribedObject<'_>, screen: &mut Console) -> Result<(), CommandError> {
+fn print_page(
+    args: &Args,
+    subject: &DescribedObject<'_>,
+    screen: &mut Console,
+) -> Result<(), CommandError> {
     let told = subject.description;
-    let widest = told
-        .scalars
-        .iter()
-        .map(|scalar| scalar.path.chars().count());
+    let mut table = TextTable::page();
+    for line in &subject.page.lines {
+        table.push(line.indented());
+    }
+    for line in table.lines() {
+        screen.show(&StyledLine::of(Style::Plain, line.trim_end()), HANG)?;
+    }
+    // Where every field is on the page, these are too.
+    let shown: &[Scalar] = if subject.page.has_all_fields {
+        &[]
+    } else {
+        &told.scalars
+    };
+    let widest = shown.iter().map(|scalar| scalar.path.chars().count());
     let mut page = DescribePage {
         screen,
         label: widest.max().unwrap_or(0).max(LABEL),
     };
-    let place = if subject.held.namespace.is_empty() {
-        String::new()
-    } else {
-        format!(" in {}", subject.held.namespace)
-    };
-    page.line(
-        Style::Strong,
-        &format!("{}{place}", subject.named.written()),
-    )?;
+    page.title("Recorded")?;
     page.value("uid", &told.uid)?;
     page.value("created", &told.created)?;
     page.value("deleting", &told.deletion_asked)?;
     page.value("version", &version(subject))?;
-    page.map("labels", &told.labels)?;
-    page.map("annotations", &told.annotations)?;
-    for scalar in &told.scalars {
+    print_relatives(subject, &mut page)?;
+    for scalar in shown {
         page.value(&scalar.path, &field_text::plain(&scalar.value))?;
     }
-    print_relatives(subject, &mut page)?;
     print_conditions(subject, &mut page)?;
     print_around(subject, &mut page)?;
-    print_events(subject, &mut page)
+    if args.show_events {
+        print_events(subject, &mut page)?;
+    }
+    Ok(())
 }
 
 struct DescribePage<'a> {
@@ -232,24 +367,6 @@ impl DescribePage<'_> {
         let mut line = StyledLine::of(Style::Faint, format!("{name:<label$} "));
         line.push(Style::Plain, value);
         self.screen.show(&line, HANG)
-    }
-
-    fn map(&mut self, name: &str, map: &Map<String, Value>) -> Result<(), CommandError> {
-        for (place, (key, value)) in map.iter().enumerate() {
-            let text = value
-                .as_str()
-                .map_or_else(|| value.to_string(), str::to_owned);
-            let mut shown: String = text.chars().take(SHOWN_LETTERS).collect();
-            if shown.len() < text.len() {
-                shown.push('…');
-            }
-            let name = if place == 0 { name } else { "" };
-            let label = self.label;
-            let mut line = StyledLine::of(Style::Faint, format!("{name:<label$} "));
-            line.push(Style::Plain, format!("{key}={shown}"));
-            self.screen.show(&line, HANG)?;
-        }
-        Ok(())
     }
 
     fn table(&mut self, table: &TextTable) -> Result<(), CommandError> {

@@ -1,8 +1,7 @@
 //! `kubereel events`: the cluster's Events, in the order in which they were received.
 
 use crate::arguments;
-use crate::arguments::JsonOutput;
-use crate::command::object_query::ObjectArgs;
+use crate::command::object_query::{self, TargetObject};
 use crate::command_error::{CommandError, Exit};
 use crate::field_text::{self, HANG};
 use crate::files;
@@ -11,7 +10,12 @@ use crate::screen::Console;
 use crate::screen::{Style, StyledLine};
 use crate::words::count;
 use kubereel_format::{Evidence, ResourceId};
-use kubereel_history::{EventQuestion, LoggedEvent, Moment, Regarding, Timeline, timetext};
+use kubereel_history::{
+    EventQuestion, LoggedEvent, Moment, ObjectForm, QueryError, Regarding, Timeline, harmless,
+    timetext, write_yaml,
+};
+use serde_json::Value;
+use std::io::Write as _;
 use std::path::PathBuf;
 
 /// Show the cluster's Events, including those that have expired
@@ -33,17 +37,47 @@ pub(crate) struct Args {
     /// Only Events about this object
     #[arg(long = "for", value_name = "RESOURCE/NAME")]
     about: Option<String>,
-    /// Only Events of this type
-    #[arg(long, value_name = "TYPE")]
-    types: Option<String>,
+    /// Only Events of these types: Normal, Warning, or both with a comma
+    #[arg(long, value_name = "TYPE", value_delimiter = ',', value_parser = read_type)]
+    types: Vec<String>,
     /// Only Events received after this moment
     #[arg(long, value_name = "TIME", value_parser = arguments::read_moment, allow_hyphen_values = true)]
     from: Option<Moment>,
     /// Only Events received up to this moment
     #[arg(long, value_name = "TIME", value_parser = arguments::read_moment, allow_hyphen_values = true)]
     to: Option<Moment>,
-    #[command(flatten)]
-    output: JsonOutput,
+    /// Accepted as for kubectl: every occurrence from --from to --to is shown in any case
+    #[arg(short, long)]
+    watch: bool,
+    /// Omit the header row
+    #[arg(long)]
+    no_headers: bool,
+    /// Output format; default: a table. json has an object a line, wide the reporting component, yaml and name the
+    /// Event objects
+    #[arg(short, long, value_name = "FORM")]
+    output: Option<EventFormat>,
+    /// kubectl's; a recording is read at once.
+    #[arg(long, hide = true)]
+    chunk_size: Option<u64>,
+}
+
+/// The forms of Events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum EventFormat {
+    Json,
+    Yaml,
+    Name,
+    Wide,
+}
+
+fn read_type(text: &str) -> Result<String, String> {
+    let known = ["Normal", "Warning"];
+    let found = known
+        .into_iter()
+        .find(|known| known.eq_ignore_ascii_case(text));
+    found
+        .map(str::to_owned)
+        .ok_or_else(|| "expected Normal or Warning".to_owned())
 }
 
 fn after_help() -> String {
@@ -74,19 +108,14 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
                 .hint("to see what was recorded, and why: kubereel info REEL"),
         );
     }
-    let question = question(args, timeline)?;
-    let mut shown = 0_u64;
-    if !args.output.is_json() {
-        screen.line(headers(timeline))?;
-    }
+    let (question, about) = question(args, timeline)?;
+    let mut printer = EventPrinter::begin(timeline, args, screen)?;
     for logged in timeline.event_log(question) {
-        let logged = logged.map_err(CommandError::reel)?;
-        shown += 1;
-        if args.output.is_json() {
-            screen.json_line(&EventOutput::of(timeline, &logged))?;
-        } else {
-            screen.show(&line(timeline, &logged), HANG)?;
-        }
+        printer.print(&logged.map_err(CommandError::reel)?, screen)?;
+    }
+    let shown = printer.shown;
+    if shown == 0 {
+        known_place(args, timeline, about.as_ref())?;
     }
     let trust = trust(timeline, &resources);
     let (words, exit) = match trust {
@@ -103,6 +132,100 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
     };
     screen.aside(format!("{} · {words}", count(shown, "line")))?;
     Ok(exit)
+}
+
+/// Checks that the object or the namespace of a question without an answer was ever there.
+fn known_place(
+    args: &Args,
+    timeline: &Timeline,
+    about: Option<&TargetObject<'_>>,
+) -> Result<(), CommandError> {
+    if let Some(about) = about {
+        let lives = timeline.lives(about.resource.id, about.namespace, &about.name);
+        if lives.is_empty() {
+            return Err(about.never_observed(timeline));
+        }
+        return Ok(());
+    }
+    if args.all_namespaces {
+        return Ok(());
+    }
+    object_query::known_namespace(timeline, &args.namespace)
+}
+
+/// Prints Events in the form that was asked for.
+struct EventPrinter<'a> {
+    timeline: &'a Timeline,
+    form: Option<EventFormat>,
+    shows_namespace: bool,
+    shown: u64,
+}
+
+impl<'a> EventPrinter<'a> {
+    fn begin(
+        timeline: &'a Timeline,
+        args: &Args,
+        screen: &mut Console,
+    ) -> Result<Self, CommandError> {
+        let printer = Self {
+            timeline,
+            form: args.output,
+            shows_namespace: args.all_namespaces,
+            shown: 0,
+        };
+        if matches!(printer.form, None | Some(EventFormat::Wide)) && !args.no_headers {
+            let time = timeline.written(timeline.end()).len();
+            let mut line = StyledLine::of(Style::Plain, format!("{:<time$}   ", "TIME"));
+            if printer.shows_namespace {
+                line.push(
+                    Style::Plain,
+                    format!("{:<NAMESPACE_WIDTH$}   ", "NAMESPACE"),
+                );
+            }
+            for (name, width) in COLUMNS {
+                line.push(Style::Plain, format!("{name:<width$}   "));
+            }
+            if printer.form.is_some() {
+                line.push(Style::Plain, format!("{:<SOURCE_WIDTH$}   ", "SOURCE"));
+            }
+            line.push(Style::Plain, "MESSAGE");
+            screen.show(&line, HANG)?;
+        }
+        Ok(printer)
+    }
+
+    fn object(&self, logged: &LoggedEvent) -> Result<Value, QueryError> {
+        let timeline = self.timeline;
+        let object = timeline.reel().object_of(logged.seq);
+        let key = object.and_then(|object| timeline.key_of(object));
+        let resource = key.and_then(|key| timeline.resources().get(key.resource));
+        resource.map_or(Ok(Value::Null), |resource| {
+            timeline.object(logged.seq, resource, ObjectForm::default())
+        })
+    }
+
+    fn print(&mut self, logged: &LoggedEvent, screen: &mut Console) -> Result<(), CommandError> {
+        self.shown += 1;
+        let timeline = self.timeline;
+        match self.form {
+            Some(EventFormat::Json) => screen.json_line(&EventOutput::of(timeline, logged)),
+            Some(EventFormat::Name) => screen.line(harmless(&format!("event/{}", logged.name))),
+            Some(EventFormat::Yaml) => {
+                let object = self.object(logged).map_err(CommandError::reel)?;
+                let mut text = String::from("---\n");
+                write_yaml(&mut text, &object).map_err(CommandError::io)?;
+                screen
+                    .out()
+                    .write_all(text.as_bytes())
+                    .map_err(|error| CommandError::output(&error))
+            }
+            None | Some(EventFormat::Wide) => {
+                let namespace = self.shows_namespace.then_some(logged.namespace.as_str());
+                let source = self.form.map(|_| logged.said.component.as_str());
+                screen.show(&row(timeline, logged, namespace, source), HANG)
+            }
+        }
+    }
 }
 
 /// How far the lines can be taken for all that was said; the worst of all resources that hold Events.
@@ -135,45 +258,57 @@ fn damaged(message: &str) -> CommandError {
     CommandError::reel(message).hint("to see where: kubereel info REEL")
 }
 
-fn question(args: &Args, timeline: &Timeline) -> Result<EventQuestion, CommandError> {
+fn question<'a>(
+    args: &'a Args,
+    timeline: &'a Timeline,
+) -> Result<(EventQuestion, Option<TargetObject<'a>>), CommandError> {
     let (from, to) = arguments::bounds(timeline, args.from, args.to)?;
     let about = match &args.about {
         None => None,
         Some(words) => {
-            let object = ObjectArgs {
-                resource: words.clone(),
-                name: None,
-                namespace: args.namespace.clone(),
-            };
-            let named = object.find(timeline, arguments::resolve(timeline, Moment::End)?)?;
-            Some(Regarding {
-                kind: named.resource.kind.clone(),
-                namespace: named.namespace.to_owned(),
-                name: named.name.clone(),
-                ..Regarding::default()
-            })
+            let end = arguments::resolve(timeline, Moment::End)?;
+            Some(TargetObject::find(
+                timeline,
+                words,
+                &[],
+                &args.namespace,
+                end,
+            )?)
         }
     };
-    Ok(EventQuestion {
+    let question = EventQuestion {
         namespace: (!args.all_namespaces).then(|| args.namespace.clone()),
         from,
         to,
-        about,
-        severity: args.types.clone(),
-    })
+        about: about.as_ref().map(|named| Regarding {
+            kind: named.resource.kind.clone(),
+            namespace: named.namespace.to_owned(),
+            name: named.name.clone(),
+            ..Regarding::default()
+        }),
+        severities: args.types.clone(),
+    };
+    Ok((question, about))
 }
 
 /// The columns between time and message, and how wide they are.
 const COLUMNS: [(&str, usize); 4] = [("TYPE", 7), ("REASON", 19), ("OBJECT", 35), ("COUNT", 5)];
 
-fn headers(timeline: &Timeline) -> String {
-    let width = timeline.written(timeline.end()).len();
-    let columns = COLUMNS.map(|(name, width)| format!("{name:<width$}   "));
-    format!("{:<width$}   {}MESSAGE", "TIME", columns.concat())
-}
+/// How wide the columns are that stand there only if they are asked for.
+const NAMESPACE_WIDTH: usize = 20;
+const SOURCE_WIDTH: usize = 24;
 
 /// Gives the line of an Event that a person reads.
 pub(crate) fn line(timeline: &Timeline, logged: &LoggedEvent) -> StyledLine {
+    row(timeline, logged, None, None)
+}
+
+fn row(
+    timeline: &Timeline,
+    logged: &LoggedEvent,
+    namespace: Option<&str>,
+    source: Option<&str>,
+) -> StyledLine {
     let said = &logged.said;
     let mut line = StyledLine::of(Style::Strong, timeline.written(logged.at));
     let style = if said.severity == "Warning" {
@@ -182,6 +317,9 @@ pub(crate) fn line(timeline: &Timeline, logged: &LoggedEvent) -> StyledLine {
         Style::Plain
     };
     line.push(Style::Plain, "   ");
+    if let Some(namespace) = namespace {
+        line.push(Style::Plain, format!("{namespace:<NAMESPACE_WIDTH$}   "));
+    }
     let object = format!(
         "{}/{}",
         said.regarding.kind.to_lowercase(),
@@ -196,6 +334,9 @@ pub(crate) fn line(timeline: &Timeline, logged: &LoggedEvent) -> StyledLine {
     for (place, (cell, (_, width))) in cells.into_iter().zip(COLUMNS).enumerate() {
         let style = if place == 0 { style } else { Style::Plain };
         line.push(style, format!("{cell:<width$}   "));
+    }
+    if let Some(source) = source {
+        line.push(Style::Plain, format!("{source:<SOURCE_WIDTH$}   "));
     }
     line.push(Style::Plain, &said.message);
     if logged.evidence == Evidence::Initial {

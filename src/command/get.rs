@@ -1,7 +1,7 @@
 //! `kubereel get`: the state of objects at a moment, asked for and printed as by kubectl.
 
-use crate::command::manifests;
 use crate::command::object_query::{self, TargetObject};
+use crate::command::selection::{ObjectSelection, SelectedResource};
 use crate::command_error::{CommandError, Exit};
 use crate::progress::ProgressReporter;
 use crate::screen::Console;
@@ -9,11 +9,10 @@ use crate::table::TextTable;
 use crate::words::count;
 use crate::{arguments, files};
 use form::{GetFormat, ObjectPrinter};
-use kubereel_format::ResourceInfo;
 use kubereel_history::{
-    Certainty, Cut, FieldSelector, LabelSelector, ListForm, ListWriter, Moment, ObjectFilter,
-    ObjectForm, ObjectVersion, QueryError, ResourceColumns, ResourceSnapshot, SelectError,
-    SortField, Timeline, harmless, name_of, write_json, write_yaml,
+    Certainty, Cut, FieldSelector, LabelSelector, ListForm, ListWriter, Moment, ObjectForm,
+    ObjectVersion, QueryError, ResourceColumns, ResourceSnapshot, SortField, Timeline, harmless,
+    name_of, write_json, write_yaml,
 };
 use serde_json::{Value, json};
 use std::io::Write as _;
@@ -126,6 +125,18 @@ Examples:
     )
 }
 
+impl Args {
+    fn selection(&self) -> ObjectSelection<'_> {
+        ObjectSelection {
+            objects: &self.objects,
+            files: &self.filename,
+            namespace: self.namespace.as_deref(),
+            all_namespaces: self.all_namespaces,
+            has_selector: !self.selector.is_empty() || !self.field_selector.is_empty(),
+        }
+    }
+}
+
 /// Runs the command.
 pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
     let timeline = files::open_reel(&args.reel)?;
@@ -140,7 +151,7 @@ pub(crate) fn answer(
 ) -> Result<Exit, CommandError> {
     let printer = ObjectPrinter::of(args.output.as_ref())?;
     let cut = arguments::resolve_at(timeline, args.at)?;
-    let targets = targets(timeline, args, cut)?;
+    let targets = args.selection().resources(timeline, cut)?;
     if args.watch {
         return watch::run(timeline, args, &targets, &printer, screen);
     }
@@ -151,7 +162,7 @@ pub(crate) fn answer(
             Ok(answer) => answers.push(answer),
             Err(error) if targets.len() == 1 => return Err(error),
             Err(error) => {
-                exit = worse(exit, error.exit());
+                exit = exit.worse(error.exit());
                 screen.aside(format!("error: {}", error.message()))?;
             }
         }
@@ -167,7 +178,7 @@ pub(crate) fn answer(
             screen.finish()?;
             return Err(error);
         }
-        exit = worse(exit, error.exit());
+        exit = exit.worse(error.exit());
         screen.aside(format!("error: {}", error.message()))?;
     }
     let is_named = targets.iter().any(|target| !target.names.is_empty());
@@ -179,7 +190,7 @@ pub(crate) fn answer(
         screen.aside(format!("No resources found{}.", harmless(&place)))?;
     }
     Ok(answers.iter().fold(exit, |exit, answer| {
-        worse(exit, object_query::exit_of(&answer.state.certainty))
+        exit.worse(object_query::exit_of(&answer.state.certainty))
     }))
 }
 
@@ -207,126 +218,9 @@ fn headers(timeline: &Timeline, answers: &[GetAnswer<'_>], screen: &Console) -> 
     lines
 }
 
-/// Gives the exit that says more of what is missing.
-fn worse(one: Exit, other: Exit) -> Exit {
-    let rank = |exit: Exit| match exit {
-        Exit::Yes => 0,
-        Exit::No => 1,
-        Exit::Unknown => 2,
-        Exit::Reel => 3,
-        _ => 4,
-    };
-    if rank(other) > rank(one) { other } else { one }
-}
-
-/// A resource, and which of its objects are asked for.
-pub(super) struct GetTarget<'a> {
-    resource: &'a ResourceInfo,
-    names: Vec<String>,
-    /// `None` for those of all namespaces, and for cluster-scoped ones.
-    namespace: Option<String>,
-    shows_namespace: bool,
-}
-
-impl GetTarget<'_> {
-    fn filter(&self) -> ObjectFilter<'_> {
-        ObjectFilter {
-            namespace: self.namespace.as_deref(),
-            names: &self.names,
-        }
-    }
-}
-
-/// The resources of `all` in kubectl, in its order, for a recording that has no categories.
-const ALL: [&str; 10] = [
-    "pods",
-    "replicationcontrollers",
-    "services",
-    "daemonsets.apps",
-    "deployments.apps",
-    "replicasets.apps",
-    "statefulsets.apps",
-    "horizontalpodautoscalers.autoscaling",
-    "cronjobs.batch",
-    "jobs.batch",
-];
-
-/// Finds what is asked for.
-fn targets<'a>(
-    timeline: &'a Timeline,
-    args: &Args,
-    cut: Cut,
-) -> Result<Vec<GetTarget<'a>>, CommandError> {
-    let target = |resource: &'a ResourceInfo, names: Vec<String>, namespace: &str| {
-        let resource = timeline.resource_at(resource, cut);
-        let is_bound = resource.namespaced && !args.all_namespaces;
-        GetTarget {
-            resource,
-            names,
-            namespace: is_bound.then(|| namespace.to_owned()),
-            shows_namespace: resource.namespaced && args.all_namespaces,
-        }
-    };
-    let mut targets: Vec<GetTarget<'a>> = Vec::new();
-    for object in manifests::named_objects(&args.filename, args.namespace.as_deref())? {
-        let resource = object_query::find_resource(timeline, &object.resource())?;
-        targets.push(target(resource, vec![object.name], &object.namespace));
-    }
-    if !args.filename.is_empty() {
-        return Ok(targets);
-    }
-    let namespace = args.namespace.as_deref().unwrap_or("default");
-    for (spelt, names) in object_query::named_resources(&args.objects)? {
-        let selects = !args.selector.is_empty() || !args.field_selector.is_empty();
-        if !names.is_empty() && selects {
-            let both = "names cannot be combined with a selector";
-            return Err(CommandError::usage(both));
-        }
-        let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
-        for resource in resources(timeline, spelt)? {
-            let known = targets
-                .iter_mut()
-                .find(|known| known.resource.id == resource.id && !known.names.is_empty());
-            // Several names of one resource are one table.
-            match known {
-                Some(known) => known.names.extend(names.iter().cloned()),
-                None => targets.push(target(resource, names.clone(), namespace)),
-            }
-        }
-    }
-    Ok(targets)
-}
-
-/// Finds a resource, or those of a category.
-fn resources<'a>(
-    timeline: &'a Timeline,
-    spelt: &str,
-) -> Result<Vec<&'a ResourceInfo>, CommandError> {
-    let place = |info: &ResourceInfo| {
-        let name = info.qualified();
-        ALL.iter()
-            .position(|known| *known == name)
-            .unwrap_or(ALL.len())
-    };
-    if let Err(SelectError::UnknownResource { .. }) = timeline.resources().find(spelt) {
-        let all = timeline.resources().iter();
-        let mut of_category: Vec<&ResourceInfo> = all
-            .filter(|info| {
-                info.categories.iter().any(|category| category == spelt)
-                    || spelt == "all" && place(info) < ALL.len()
-            })
-            .collect();
-        of_category.sort_by_key(|info| (place(info), info.qualified()));
-        if !of_category.is_empty() {
-            return Ok(of_category);
-        }
-    }
-    object_query::find_resource(timeline, spelt).map(|info| vec![info])
-}
-
 /// What was found of one resource, and where.
 struct GetAnswer<'a> {
-    target: &'a GetTarget<'a>,
+    target: &'a SelectedResource<'a>,
     state: ResourceSnapshot,
     cut: Cut,
     held: Vec<ObjectVersion>,
@@ -340,22 +234,10 @@ impl<'a> GetAnswer<'a> {
     fn of(
         timeline: &Timeline,
         args: &Args,
-        target: &'a GetTarget<'a>,
+        target: &'a SelectedResource<'a>,
         cut: Cut,
     ) -> Result<Self, CommandError> {
-        let resource = target.resource;
-        let mut cut = cut;
-        let mut state = timeline.as_of(resource.id, cut, &target.filter());
-        // The first record comes before the first list: the start is the first state that is known.
-        if let (Moment::Start, Certainty::BeforeFirst { first: Some(first) }) =
-            (args.at, &state.certainty)
-        {
-            cut = arguments::resolve(timeline, Moment::Time(*first))?;
-            state = timeline.as_of(resource.id, cut, &target.filter());
-        }
-        if !state.certainty.has_state() {
-            return Err(object_query::no_state(timeline, resource, &state));
-        }
+        let (cut, mut state) = target.state(timeline, args.at, cut)?;
         let held = std::mem::take(&mut state.objects);
         let mut held = timeline
             .labelled(held, cut, &args.selector)
@@ -452,7 +334,7 @@ impl<'a> GetAnswer<'a> {
 
 fn read<T: Send>(
     timeline: &Timeline,
-    target: &GetTarget<'_>,
+    target: &SelectedResource<'_>,
     held: &[ObjectVersion],
     cut: Cut,
     form: ObjectForm,

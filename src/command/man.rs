@@ -4,6 +4,7 @@ use crate::command_error::{CommandError, Exit};
 use crate::screen::Console;
 use clap::Command;
 use clap_mangen::Man;
+use clap_mangen::roff::{Roff, roman};
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -62,7 +63,7 @@ fn pages(program: Command) -> Vec<(String, Command)> {
     let mut root = program.disable_help_subcommand(true);
     root.build();
     let mut pages = vec![("kubereel".to_owned(), root.clone())];
-    for command in root.get_subcommands() {
+    for command in root.get_subcommands().filter(|one| !one.is_hide_set()) {
         let name = format!("kubereel-{}", command.get_name());
         // What this machine's environment holds is no part of a manual.
         let command = command
@@ -77,9 +78,51 @@ fn pages(program: Command) -> Vec<(String, Command)> {
 
 // Into memory first: a pipe may be closed.
 fn rendered(command: &Command) -> io::Result<Vec<u8>> {
+    let notes = command.get_after_long_help().or(command.get_after_help());
+    let notes = notes.map(ToString::to_string).unwrap_or_default();
+    let man = Man::new(command.clone());
     let mut page = Vec::new();
-    Man::new(command.clone()).render(&mut page)?;
+    man.render_title(&mut page)?;
+    man.render_name_section(&mut page)?;
+    man.render_synopsis_section(&mut page)?;
+    man.render_description_section(&mut page)?;
+    if command.get_arguments().any(|arg| !arg.is_hide_set()) {
+        man.render_options_section(&mut page)?;
+    }
+    if command.has_subcommands() {
+        man.render_subcommands_section(&mut page)?;
+    }
+    let mut roff = Roff::new();
+    for (title, lines) in sections(&notes) {
+        roff.control("SH", [title.as_str()]);
+        roff.control("nf", []);
+        for line in lines {
+            roff.text([roman(line)]);
+        }
+        roff.control("fi", []);
+    }
+    roff.to_writer(&mut page)?;
+    man.render_version_section(&mut page)?;
     Ok(page)
+}
+
+/// Takes what stands below a help apart: "Examples:" and the like become sections of their own.
+fn sections(notes: &str) -> Vec<(String, Vec<&str>)> {
+    let mut sections: Vec<(String, Vec<&str>)> = Vec::new();
+    for line in notes.lines() {
+        let title = line
+            .strip_suffix(':')
+            .filter(|title| !title.starts_with(' '));
+        match (title, sections.last_mut()) {
+            (Some(title), _) => {
+                let title = title.trim_end_matches(" is one of").to_uppercase();
+                sections.push((title, Vec::new()));
+            }
+            (None, Some((_, lines))) if !line.is_empty() => lines.push(line),
+            (None, _) => {}
+        }
+    }
+    sections
 }
 
 fn write_all(folder: &Path, pages: &[(String, Command)]) -> io::Result<()> {

@@ -1,11 +1,13 @@
 //! The subcommands: one file each, every one a `clap` argument struct and a `run`.
 
+pub(crate) mod api_resources;
 pub(crate) mod blame;
 pub(crate) mod completion;
 pub(crate) mod demo;
 pub(crate) mod describe;
 pub(crate) mod diff;
 pub(crate) mod events;
+pub(crate) mod explain;
 pub(crate) mod export;
 pub(crate) mod get;
 pub(crate) mod grep;
@@ -23,10 +25,17 @@ pub(crate) mod observe;
 pub(crate) mod problems;
 pub(crate) mod record;
 mod recording;
+pub(crate) mod rollout;
 pub(crate) mod scan;
+pub(crate) mod schema;
+mod selection;
 pub(crate) mod story;
 pub(crate) mod test;
+pub(crate) mod top_writers;
+pub(crate) mod topic;
 pub(crate) mod tui;
+pub(crate) mod unavailable;
 pub(crate) mod upgrade;
 pub(crate) mod verify;
+pub(crate) mod version;
 pub(crate) mod wait;

@@ -6,7 +6,8 @@ use crate::command_error::{CommandError, Exit};
 use crate::screen::{Console, Paint};
 use kubereel_format::ResourceInfo;
 use kubereel_history::{
-    Certainty, Cut, ObjectFilter, ObjectVersion, ResourceSnapshot, SelectError, Timeline, timetext,
+    Certainty, Cut, ObjectFilter, ObjectVersion, ResourceSnapshot, SelectError, Timeline, nearest,
+    timetext,
 };
 
 /// Separates resource and names: `pods/a`, or `pods a b`.
@@ -115,24 +116,31 @@ impl ObjectArgs {
         cut: Cut,
     ) -> Result<TargetObject<'a>, CommandError> {
         let given: Vec<String> = self.name.iter().cloned().collect();
-        let (resource, names) = names(&self.resource, &given)?;
+        TargetObject::find(timeline, &self.resource, &given, &self.namespace, cut)
+    }
+}
+
+impl<'a> TargetObject<'a> {
+    /// Finds what words such as `pods/a` or `pods` and `a` name, as it was recorded at a moment.
+    pub(crate) fn find(
+        timeline: &'a Timeline,
+        words: &str,
+        given: &[String],
+        namespace: &'a str,
+        cut: Cut,
+    ) -> Result<Self, CommandError> {
+        let (resource, names) = names(words, given)?;
         let Some(name) = names.into_iter().next() else {
             return Err(CommandError::usage("no object name given")
                 .hint(format!("name one: {resource}/NAME"))
                 .hint("to list them: kubereel get REEL RESOURCE -A -o name"));
         };
-        let found = timeline
-            .resources()
-            .find(resource)
-            .map_err(|error| unknown_resource(&error, timeline))?;
+        let found = find_resource(timeline, resource)?;
         let resource = timeline.resource_at(found, cut);
-        Ok(TargetObject {
+        let namespace = if resource.namespaced { namespace } else { "" };
+        Ok(Self {
             resource,
-            namespace: if resource.namespaced {
-                &self.namespace
-            } else {
-                ""
-            },
+            namespace,
             name,
         })
     }
@@ -168,7 +176,7 @@ impl TargetObject<'_> {
     }
 
     /// Makes the error of a name that did not exist at a moment.
-    fn absent(&self, timeline: &Timeline, state: &ResourceSnapshot) -> CommandError {
+    pub(crate) fn absent(&self, timeline: &Timeline, state: &ResourceSnapshot) -> CommandError {
         if timeline
             .lives(self.resource.id, self.namespace, &self.name)
             .is_empty()
@@ -243,6 +251,22 @@ impl TargetObject<'_> {
             error.hint(format!("did you mean {}?", near.join(" or ")))
         }
     }
+}
+
+/// Checks that a namespace was ever observed: by its own object, or by another one in it.
+pub(crate) fn known_namespace(timeline: &Timeline, namespace: &str) -> Result<(), CommandError> {
+    let known = timeline.namespaces();
+    if known.contains(namespace) {
+        return Ok(());
+    }
+    let message = format!("namespace {namespace:?} was never observed");
+    let error = CommandError::new(Exit::No, message);
+    let near = nearest(namespace, known.into_iter());
+    Err(if near.is_empty() {
+        error.hint("to list them: kubereel get REEL namespaces")
+    } else {
+        error.hint(format!("did you mean {}?", near.join(" or ")))
+    })
 }
 
 /// Finds a resource by a name that kubectl accepts.

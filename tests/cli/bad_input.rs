@@ -320,6 +320,6 @@ fn completions_come_for_each_shell() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let script = kubereel(&["completion", shell]).ok();
         assert!(script.contains("kubereel"), "{shell}");
-        assert!(script.contains("export"), "{shell}");
+        assert!(script.contains("KUBEREEL_COMPLETE"), "{shell}");
     }
 }

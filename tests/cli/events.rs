@@ -43,7 +43,7 @@ fn an_unknown_object_is_answered_with_the_nearest() {
     kubereel(&["describe", DEMO, "node/master-9"])
         .code(1)
         .says("did you mean master-");
-    kubereel(&["describe", DEMO, "node"])
+    kubereel(&["events", DEMO, "--for", "node"])
         .code(2)
         .says("node/NAME");
 }
@@ -63,7 +63,9 @@ fn a_description_has_everything_about_an_object() {
     assert!(!told["around"].as_array().expect("versions").is_empty());
     let page = kubereel(&["describe", DEMO, "node/master-1"]).ok();
     for part in [
-        "nodes/master-1",
+        "Name:               master-1",
+        "Non-terminated Pods:",
+        "Recorded",
         "Conditions",
         "Ready",
         "Changes within 10 minutes",
@@ -116,7 +118,17 @@ fn every_command_has_a_manual_page() {
             std::fs::read_to_string(into.join(format!("kubereel{command}.1"))).expect("a page");
         assert!(page.contains(".SH SYNOPSIS"), "{command}");
     }
-    assert!(kubereel(&["man", "history"]).ok().contains("history"));
+    let page = kubereel(&["man", "history"]).ok();
+    let at = |title: &str| page.find(&format!("\n.SH {title}\n")).expect(title);
+    assert!(
+        at("OPTIONS") < at("EXAMPLES") && at("EXAMPLES") < at("TIME"),
+        "{page}"
+    );
+    assert!(
+        page.contains("kubereel history run.reel co/etcd") && !page.contains(".SH EXTRA"),
+        "{page}"
+    );
+    assert!(kubereel(&["man"]).ok().contains(".SH \"EXIT CODES\""));
     kubereel(&["man", "histroy"]).code(2).says("history");
 }
 
@@ -135,8 +147,58 @@ fn events_of_an_import_are_called_what_they_are() {
         ran.out.contains("BackOff") && !ran.out.contains('\u{1b}'),
         "{ran:?}"
     );
-    let ran = kubereel(&["events", DEMO, "-A", "--types", "None"])
+    let ran = kubereel(&["events", DEMO, "-n", "kube-public"])
         .code(0)
         .says("complete");
     assert_eq!(ran.out.lines().count(), 1);
+}
+
+#[test]
+fn events_take_the_flags_of_kubectl() {
+    let warnings = lines(&["events", DEMO, "-A", "--types", "warning", "-o", "json"]).len();
+    let all = lines(&["events", DEMO, "-A", "--types=Normal,Warning", "-o", "json"]).len();
+    assert!(warnings > 0 && warnings < all);
+    let out = |args: &[&str]| kubereel(&[&["events", DEMO], args].concat()).ok();
+    let table = out(&["-A", "--types=Warning"]);
+    assert!(
+        table.starts_with("TIME") && table.contains("NAMESPACE"),
+        "{table}"
+    );
+    assert_eq!(
+        out(&["-A", "--types=Warning", "--no-headers", "--watch"])
+            .lines()
+            .count(),
+        warnings
+    );
+    assert!(
+        out(&["-n", "shop", "-o", "wide"])
+            .lines()
+            .next()
+            .is_some_and(|line| line.contains("SOURCE"))
+    );
+    assert!(
+        out(&["-n", "shop", "-o", "name"])
+            .lines()
+            .all(|line| line.starts_with("event/"))
+    );
+    let yaml = out(&["-n", "shop", "-o", "yaml"]);
+    assert!(
+        yaml.starts_with("---\napiVersion: v1\n") && yaml.contains("kind: Event"),
+        "{yaml}"
+    );
+    kubereel(&["events", DEMO, "--types", "Warnings"])
+        .code(2)
+        .says("Normal or Warning");
+}
+
+#[test]
+fn what_was_never_there_is_said() {
+    kubereel(&["events", DEMO, "-n", "shpo"])
+        .code(1)
+        .says("namespace \"shpo\" was never observed")
+        .says("did you mean shop?");
+    kubereel(&["events", DEMO, "--for", "node/master-9"])
+        .code(1)
+        .says("nodes/master-9 was never observed")
+        .says("did you mean master-");
 }

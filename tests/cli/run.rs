@@ -93,6 +93,23 @@ impl Reel {
         }
     }
 
+    /// Imports objects as a list of `kubectl get -o json`.
+    pub(crate) fn import(objects: &[serde_json::Value]) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (path, list) = (
+            folder.path().join("test.reel"),
+            folder.path().join("list.json"),
+        );
+        let text = serde_json::json!({"apiVersion": "v1", "kind": "List", "items": objects});
+        std::fs::write(&list, text.to_string()).expect("a file");
+        let reel = Self {
+            _folder: folder,
+            path,
+        };
+        kubereel(&["import", list.to_str().expect("text"), "-o", reel.path()]).ok();
+        reel
+    }
+
     /// Gives its path.
     pub(crate) fn path(&self) -> &str {
         self.path.to_str().expect("text")

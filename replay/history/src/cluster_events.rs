@@ -19,8 +19,8 @@ pub struct EventQuestion {
     pub to: Option<Cut>,
     /// Only those about this object; an empty kind or uid stands for any.
     pub about: Option<Regarding>,
-    /// Only those of this severity, `Warning` for example.
-    pub severity: Option<String>,
+    /// Only those of these severities, `Warning` for example; none stand for all.
+    pub severities: Vec<String>,
 }
 
 /// An Event, as it was received.
@@ -142,10 +142,8 @@ impl EventQuestion {
     }
 
     fn takes(&self, said: &EventContent) -> bool {
-        let severity = self
-            .severity
-            .as_ref()
-            .is_none_or(|only| said.severity.eq_ignore_ascii_case(only));
+        let is_of = |one: &String| said.severity.eq_ignore_ascii_case(one);
+        let severity = self.severities.is_empty() || self.severities.iter().any(is_of);
         let about = self.about.as_ref().is_none_or(|about| {
             let found = &said.regarding;
             let fits =

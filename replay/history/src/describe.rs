@@ -5,6 +5,7 @@ use crate::changes::ComparisonScope;
 use crate::cluster_events::{EventQuestion, LoggedEvent, Regarding};
 use crate::history::{HistoryItem, HistoryQuestion};
 use crate::moment::Cut;
+use crate::object::ObjectForm;
 use crate::related::Relatives;
 use crate::timeline::ObjectVersion;
 use crate::timeline::QueryError;
@@ -46,6 +47,8 @@ pub struct Description {
     pub scalars: Vec<Scalar>,
     /// The conditions of its status.
     pub conditions: Vec<DescribedCondition>,
+    /// The object itself.
+    pub object: Value,
     /// Who owns it, and what it owns.
     pub relatives: Relatives,
     /// The versions before and after the moment, and the gaps between.
@@ -119,7 +122,7 @@ impl Timeline {
                 name: held.name.clone(),
                 ..Regarding::default()
             }),
-            severity: None,
+            severities: Vec::new(),
         });
         let events = events.collect::<Result<Vec<LoggedEvent>, QueryError>>()?;
         let text = |pointer: &str| {
@@ -142,6 +145,9 @@ impl Timeline {
             annotations: map("/metadata/annotations"),
             scalars: scalars(&value),
             conditions: conditions(&value),
+            object: ObjectForm::default()
+                .of(&body, resource)
+                .map_err(|source| QueryError::Body { seq, source })?,
             relatives: Relatives::of(self, seq, &held.namespace, cut)?,
             around,
             left_out,

@@ -4,6 +4,7 @@
 //! Every answer about the past says how far it can be trusted: see [`Certainty`].
 
 mod account;
+mod activity;
 mod blame;
 mod changes;
 mod cluster_events;
@@ -19,9 +20,13 @@ mod history;
 mod jsonpath;
 mod moment;
 mod object;
+mod page;
 mod proof;
+mod quantity;
 mod related;
+mod rollout;
 mod samples;
+mod schema;
 mod search;
 mod select;
 mod session;
@@ -36,6 +41,7 @@ pub use account::{
     AccountError, AccountExclusion, CommitBounds, MAX_RANGES, RevisionAccount, RevisionSequence,
     SequenceMember, UnexplainedRange,
 };
+pub use activity::{ActivityQuestion, WriteActivity, WriteCount};
 pub use blame::{Blame, BlameSource, BlamedObject};
 pub use changes::{
     Change, ChangeKind, ComparisonScope, Field, FieldError, FieldPath, FieldStep, KeyPart, Leaves,
@@ -60,14 +66,17 @@ pub use history::{
     VersionPlace,
 };
 pub use kubereel_format::harmless;
-pub use moment::{Cut, MOMENT_FORMS, Moment, MomentError, ResolveError};
+pub use moment::{Cut, MOMENT_FORMS, MarkText, Moment, MomentError, ResolveError};
 pub use object::{
     ListForm, ListWriter, ObjectForm, ObjectMeta, YamlLine, name_of, write_json, write_yaml,
     yaml_lines,
 };
+pub use page::{ObjectPage, PageLine};
 pub use proof::{Integrity, OutageSum, Proof, ReelVerdict, ResourceCompleteness, ResourceProof};
 pub use related::{Child, OwnedObject, OwnedObjects, OwnerRef, Relatives};
+pub use rollout::{Revision, RolloutState};
 pub use samples::CounterMove;
+pub use schema::{ResourceSchema, SchemaField, SchemaSource};
 pub use search::{FoundValue, FoundValues, ValueQuestion};
 pub use select::{
     ExcludedResource, FieldSelector, FieldSelectorError, LabelError, LabelSelector, MAX_MANIFEST,

@@ -1,25 +1,27 @@
 //! The grammar of TIME, which every command, screen and rule that takes a moment uses, and the place of a
 //! moment in a reel. A time of day that occurs twice is an error that names both.
 
+use crate::select::nearest;
 use crate::tables::ReelTables;
 use jiff::civil::{DateTime, Time};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, ToSpan as _};
-use kubereel_format::{RecordedAt, Reel, Seq};
+use kubereel_format::{Note, RecordedAt, Reel, Seq};
+use std::fmt;
 use std::num::NonZero;
 use std::str::FromStr;
 use thiserror::Error;
 
 /// The forms that a moment can be written in, one a line: form and meaning.
-pub const MOMENT_FORMS: [(&str, &str); 12] = [
+pub const MOMENT_FORMS: [(&str, &str); 13] = [
     (
         "2026-11-21T14:02:31.480Z",
-        "RFC 3339, any offset; UTC without one, also with a blank for the T",
+        "RFC 3339, any offset; UTC without one, or the zone of --tz; also with a blank for the T",
     ),
     ("1795269751.480", "seconds since 1970"),
     (
         "14:02 or 14:02:31.480Z",
-        "a time of day, UTC, within the recording",
+        "a time of day within the recording, UTC or in the zone of --tz",
     ),
     ("+12m30s", "after the start of the recording"),
     ("-5m", "before its end"),
@@ -35,6 +37,10 @@ pub const MOMENT_FORMS: [(&str, &str); 12] = [
         "problem:1",
         "the start of a problem, by its rank in kubereel problems",
     ),
+    (
+        "mark:TEXT",
+        "a mark, by its text or a part of it (kubereel mark)",
+    ),
     ("upgrade:start", "the request of the first upgrade"),
     ("upgrade:end", "its end"),
     ("start", "the first record"),
@@ -48,6 +54,13 @@ pub enum Moment {
     Time(RecordedAt),
     /// A time of day in UTC, on whichever day of the recording has it.
     TimeOfDay(Time),
+    /// A time of day in another zone, likewise.
+    LocalTimeOfDay {
+        /// The time on the clock.
+        time: Time,
+        /// The zone of the clock.
+        zone: &'static TimeZone,
+    },
     /// So many microseconds after the first record.
     AfterStart {
         /// Microseconds.
@@ -62,6 +75,8 @@ pub enum Moment {
     Revision(u128),
     /// After the record of this number.
     Record(Seq),
+    /// At the mark with this text, or with this as a part of its text.
+    Mark(MarkText),
     /// At the start of the problem of this rank; the caller resolves it.
     Problem(NonZero<usize>),
     /// At the request of the first upgrade; the caller resolves it.
@@ -72,6 +87,41 @@ pub enum Moment {
     Start,
     /// At the last record.
     End,
+}
+
+/// The longest text by which a mark is named, in bytes.
+const MARK_BYTES: usize = 64;
+
+/// A text by which a mark is named.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct MarkText {
+    bytes: [u8; MARK_BYTES],
+    len: usize,
+}
+
+impl MarkText {
+    /// Takes a text; `None` if it is empty or too long.
+    fn of(text: &str) -> Option<Self> {
+        let mut bytes = [0; MARK_BYTES];
+        let room = bytes.get_mut(..text.len()).filter(|_| !text.is_empty())?;
+        room.copy_from_slice(text.as_bytes());
+        Some(Self {
+            bytes,
+            len: text.len(),
+        })
+    }
+
+    /// Gives the text.
+    pub fn as_str(&self) -> &str {
+        let bytes = self.bytes.get(..self.len).unwrap_or_default();
+        std::str::from_utf8(bytes).unwrap_or_default()
+    }
+}
+
+impl fmt::Debug for MarkText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.as_str(), f)
+    }
 }
 
 /// A text is not a moment.
@@ -98,6 +148,16 @@ impl FromStr for Moment {
     type Err = MomentError;
 
     fn from_str(text: &str) -> Result<Self, MomentError> {
+        Self::parse_in(text, None)
+    }
+}
+
+impl Moment {
+    /// Reads a moment; a time without an offset is one of a zone, or of UTC without one.
+    ///
+    /// # Errors
+    /// When it is not a moment.
+    pub fn parse_in(text: &str, zone: Option<&'static TimeZone>) -> Result<Self, MomentError> {
         let malformed = |expected| MomentError::Malformed {
             expected,
             text: text.to_owned(),
@@ -112,6 +172,10 @@ impl FromStr for Moment {
         if let Some(digits) = text.strip_prefix("problem:") {
             let rank = plain_number(digits).ok_or_else(|| malformed("the rank of a problem"))?;
             return Ok(Self::Problem(rank));
+        }
+        if let Some(words) = text.strip_prefix("mark:") {
+            let words = MarkText::of(words).ok_or_else(|| malformed("a mark of 1 to 64 bytes"))?;
+            return Ok(Self::Mark(words));
         }
         if let Some(digits) = text.strip_prefix("rv:") {
             let rv = plain_number(digits).ok_or_else(|| malformed("a resourceVersion"))?;
@@ -130,7 +194,7 @@ impl FromStr for Moment {
             return Ok(Self::BeforeEnd { micros });
         }
         if looks_like_date(text) {
-            let time = calendar_time(text);
+            let time = calendar_time(text, zone.unwrap_or(&TimeZone::UTC));
             let time =
                 time.ok_or_else(|| malformed("a time of RFC 3339 (2026-11-21T14:02:31Z)"))?;
             return Ok(Self::Time(RecordedAt::from_micros(time.as_microsecond())));
@@ -140,7 +204,10 @@ impl FromStr for Moment {
         }
         if text.contains(':') {
             let time = time_of_day(text).ok_or_else(|| malformed("a time of day"))?;
-            return Ok(Self::TimeOfDay(time));
+            return Ok(match zone {
+                Some(zone) if !text.ends_with('Z') => Self::LocalTimeOfDay { time, zone },
+                _ => Self::TimeOfDay(time),
+            });
         }
         Err(MomentError::UnknownForm {
             text: text.to_owned(),
@@ -171,14 +238,14 @@ fn looks_like_date(text: &str) -> bool {
     bytes.by_ref().take(4).all(|byte| byte.is_ascii_digit()) && bytes.next() == Some(b'-')
 }
 
-/// Reads a date and a time; without an offset, in UTC.
-fn calendar_time(text: &str) -> Option<Timestamp> {
+/// Reads a date and a time; without an offset, in a zone.
+fn calendar_time(text: &str, zone: &TimeZone) -> Option<Timestamp> {
     if let Ok(time) = text.parse() {
         return Some(time);
     }
     // A date alone leaves open which time of it is meant.
     let civil: DateTime = text.parse().ok().filter(|_| text.contains(':'))?;
-    Some(civil.to_zoned(TimeZone::UTC).ok()?.timestamp())
+    Some(civil.to_zoned(zone.clone()).ok()?.timestamp())
 }
 
 /// Reads seconds since 1970, of which there are nine or more digits since 1973.
@@ -253,6 +320,22 @@ pub enum ResolveError {
         /// The moments it may mean, in order.
         candidates: Vec<RecordedAt>,
     },
+    /// No mark has that text.
+    #[error("no mark with {text:?} in the recording")]
+    NoSuchMark {
+        /// The text.
+        text: String,
+        /// Texts of marks that are like it.
+        nearest: Vec<String>,
+    },
+    /// Several marks have that text.
+    #[error("{} marks have {text:?}", .candidates.len())]
+    AmbiguousMark {
+        /// The text.
+        text: String,
+        /// When they were set, in order.
+        candidates: Vec<RecordedAt>,
+    },
     /// There is no record of that number.
     #[error("no record {seq}: the reel has {end}")]
     NoSuchRecord {
@@ -264,8 +347,8 @@ pub enum ResolveError {
     /// A resourceVersion or a record's number was asked for where there is no reel.
     #[error("only a reel has resourceVersions and records")]
     NoReel,
-    /// A problem or an upgrade was named where the caller does not resolve them.
-    #[error("problems and upgrades cannot be named here")]
+    /// A problem, a mark or an upgrade was named where the caller does not resolve them.
+    #[error("problems, marks and upgrades cannot be named here")]
     NotRead,
     /// The time is beyond what a calendar holds.
     #[error("time out of range")]
@@ -300,6 +383,10 @@ impl Moment {
                 wall: tables.wall_of(seq),
             }),
             Self::Record(seq) => Err(ResolveError::NoSuchRecord { seq, end }),
+            Self::Mark(text) => marked(text.as_str(), tables).map(|seq| Cut::Arrival {
+                below: Seq(seq.0 + 1),
+                wall: tables.wall_of(seq),
+            }),
             // Not by time: a clock that stepped back must not hide the last records.
             Self::End => Ok(Cut::Arrival {
                 below: end,
@@ -324,23 +411,62 @@ impl Moment {
         };
         match self {
             Self::Time(wall) => Ok(wall),
-            Self::TimeOfDay(time) => day_time(time, start, end),
+            Self::TimeOfDay(time) => day_time(time, &TimeZone::UTC, start, end),
+            Self::LocalTimeOfDay { time, zone } => day_time(time, zone, start, end),
             Self::AfterStart { micros } => moved(start, i64::try_from(micros).ok()),
             Self::BeforeEnd { micros } => moved(end, i64::try_from(micros).ok().map(|by| -by)),
             Self::Start => Ok(start),
             Self::End => Ok(end),
             Self::Revision(_) | Self::Record(_) => Err(ResolveError::NoReel),
-            Self::Problem(_) | Self::UpgradeStart | Self::UpgradeEnd => Err(ResolveError::NotRead),
+            Self::Mark(_) | Self::Problem(_) | Self::UpgradeStart | Self::UpgradeEnd => {
+                Err(ResolveError::NotRead)
+            }
         }
     }
 }
 
+/// Finds the record of the mark with a text; else of the only one of which it is a part, in any case.
+fn marked(text: &str, tables: &ReelTables) -> Result<Seq, ResolveError> {
+    let marks: Vec<(Seq, &str)> = tables
+        .reel()
+        .notes()
+        .iter()
+        .filter_map(|entry| match &entry.note {
+            Note::Mark { text } => Some((entry.seq, text.as_str())),
+            _ => None,
+        })
+        .collect();
+    let lower = text.to_lowercase();
+    let exact = |(_, own): &&(Seq, &str)| *own == text;
+    let part = |(_, own): &&(Seq, &str)| own.to_lowercase().contains(&lower);
+    let mut found: Vec<Seq> = marks.iter().filter(exact).map(|(seq, _)| *seq).collect();
+    if found.is_empty() {
+        found = marks.iter().filter(part).map(|(seq, _)| *seq).collect();
+    }
+    match found.as_slice() {
+        [one] => Ok(*one),
+        [] => Err(ResolveError::NoSuchMark {
+            text: text.to_owned(),
+            nearest: nearest(text, marks.iter().map(|(_, own)| *own)),
+        }),
+        several => Err(ResolveError::AmbiguousMark {
+            text: text.to_owned(),
+            candidates: several.iter().map(|seq| tables.wall_of(*seq)).collect(),
+        }),
+    }
+}
+
 /// Finds the one moment between two others with that time of day; outside of them, the nearest one.
-fn day_time(time: Time, start: RecordedAt, end: RecordedAt) -> Result<RecordedAt, ResolveError> {
+fn day_time(
+    time: Time,
+    zone: &TimeZone,
+    start: RecordedAt,
+    end: RecordedAt,
+) -> Result<RecordedAt, ResolveError> {
     let day = |at: RecordedAt| {
         Timestamp::from_microsecond(at.micros)
             .ok()
-            .map(|at| at.to_zoned(TimeZone::UTC).date())
+            .map(|at| at.to_zoned(zone.clone()).date())
             .ok_or(ResolveError::OutOfRange)
     };
     let (first, last) = (day(start)?, day(end)?);
@@ -348,7 +474,7 @@ fn day_time(time: Time, start: RecordedAt, end: RecordedAt) -> Result<RecordedAt
     for date in first.series(1.day()).take_while(|date| *date <= last) {
         let at = date
             .to_datetime(time)
-            .to_zoned(TimeZone::UTC)
+            .to_zoned(zone.clone())
             .ok()
             .ok_or(ResolveError::OutOfRange)?;
         candidates.push(RecordedAt::from_micros(at.timestamp().as_microsecond()));
@@ -417,6 +543,36 @@ mod tests {
         assert_eq!(moment("now"), Ok(Moment::End));
         assert_eq!(moment("start"), Ok(Moment::Start));
         assert_eq!(moment("end"), Ok(Moment::End));
+    }
+
+    #[test]
+    fn times_without_an_offset_are_those_of_the_zone() {
+        let zone: &'static TimeZone = Box::leak(Box::new(TimeZone::fixed(jiff::tz::offset(2))));
+        let read = |text: &str| Moment::parse_in(text, Some(zone)).expect("a moment");
+        let at = Moment::Time(RecordedAt::from_micros(1_795_269_751_000_000));
+        for text in [
+            "2026-11-21 16:02:31",
+            "2026-11-21T14:02:31Z",
+            "2026-11-21T15:02:31+01:00",
+        ] {
+            assert_eq!(read(text), at, "{text}");
+        }
+        assert_eq!(read("14:02Z"), moment("14:02").expect("a moment"));
+        let day = RecordedAt::from_micros(1_795_269_751_000_000);
+        let (start, end) = (
+            RecordedAt::from_micros(day.micros - 3_600_000_000),
+            RecordedAt::from_micros(day.micros + 3_600_000_000),
+        );
+        assert_eq!(read("16:02:31").within(start, end), Ok(day));
+        assert_eq!(read("14:02:31Z").within(start, end), Ok(day));
+    }
+
+    #[test]
+    fn a_mark_is_named_by_few_bytes() {
+        let mark = moment("mark:tests started").expect("a moment");
+        assert!(matches!(mark, Moment::Mark(text) if text.as_str() == "tests started"));
+        assert!(moment("mark:").is_err());
+        assert!(moment(&format!("mark:{}", "x".repeat(65))).is_err());
     }
 
     #[test]

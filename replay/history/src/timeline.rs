@@ -15,7 +15,7 @@ use kubereel_format::{
     ResourceInfo, Seq,
 };
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -361,6 +361,23 @@ impl Timeline {
             .filter_map(|&object| self.key_of(object))
             .find(|key| key.name == name)
             .map(|key| key.namespace.as_str())
+    }
+
+    /// Gives the namespaces that were observed: those that have an object of their own, and those that something
+    /// lies in.
+    pub fn namespaces(&self) -> BTreeSet<&str> {
+        let keys = self.reel().objects().iter().map(|object| &object.key);
+        let is_namespace = |resource: ResourceId| {
+            let info = self.resources().get(resource);
+            info.is_some_and(|info| info.group.is_empty() && info.plural == "namespaces")
+        };
+        keys.map(|key| {
+            let is_own = is_namespace(key.resource);
+            if is_own { &key.name } else { &key.namespace }
+        })
+        .map(String::as_str)
+        .filter(|name| !name.is_empty())
+        .collect()
     }
 
     /// Finds the version of an object that held at a moment.

@@ -347,23 +347,27 @@ impl Authors {
 ///
 /// `changes` are all changes between them, whatever was asked for.
 pub(crate) fn between(old: &Value, new: &Value, changes: &[Change], micros: i64) -> Authors {
-    let (before, after) = (ManagedEntry::of(old), ManagedEntry::of(new));
-    let wrote = |entry: &&ManagedEntry<'_>| {
-        let older = before.iter().find(|older| older.is_same_manager(entry));
-        older.is_none_or(|older| older.writer.at != entry.writer.at || entry.names_more_than(older))
-    };
-    let named: Vec<FieldWriter> = after
-        .iter()
-        .filter(wrote)
-        .map(|entry| entry.writer.clone())
-        .collect();
+    let named = noted(old, new);
     if !named.is_empty() {
         return Authors::of(named);
     }
     if micros > SAME_SECOND_MICROS {
         return Authors::Unknown;
     }
+    let after = ManagedEntry::of(new);
     Authors::of(only_managers(new, &after, changes).unwrap_or_default())
+}
+
+/// Gives the managers whose entries differ between two versions: by their times, or by more fields. None may have
+/// written within one second.
+pub(crate) fn noted(old: &Value, new: &Value) -> Vec<FieldWriter> {
+    let (before, after) = (ManagedEntry::of(old), ManagedEntry::of(new));
+    let wrote = |entry: &&ManagedEntry<'_>| {
+        let older = before.iter().find(|older| older.is_same_manager(entry));
+        older.is_none_or(|older| older.writer.at != entry.writer.at || entry.names_more_than(older))
+    };
+    let named = after.iter().filter(wrote);
+    named.map(|entry| entry.writer.clone()).collect()
 }
 
 /// Gives the managers of the changed fields; `None` if a field has several.

@@ -1,9 +1,10 @@
 //! `kubereel get --watch`: the state at a moment, and then a row for each change up to another.
 
+use super::Args;
 use super::form::ObjectPrinter;
-use super::{Args, GetTarget};
 use crate::arguments;
 use crate::command::object_query;
+use crate::command::selection::SelectedResource;
 use crate::command_error::{CommandError, Exit};
 use crate::screen::Console;
 use crate::table::TextTable;
@@ -22,7 +23,7 @@ const ROWS: usize = 100;
 pub(super) fn run(
     timeline: &Timeline,
     args: &Args,
-    targets: &[GetTarget<'_>],
+    targets: &[SelectedResource<'_>],
     printer: &ObjectPrinter,
     screen: &mut Console,
 ) -> Result<Exit, CommandError> {
@@ -92,7 +93,7 @@ pub(super) fn run(
 struct ChangeWatch<'a> {
     timeline: &'a Timeline,
     args: &'a Args,
-    target: &'a GetTarget<'a>,
+    target: &'a SelectedResource<'a>,
     printer: &'a ObjectPrinter,
     columns: ResourceColumns,
     labels: LabelColumns,

@@ -186,6 +186,25 @@ pub(crate) const ASKS: &[&[&str]] = &[
     &["gauges", "-A", "-o", "wide"],
     &["dials"],
     &["serviceaccounts", "-A"],
+    &["sts,ds,rc,cj", "-A"],
+    &["statefulsets", "-A", "-o", "wide"],
+    &["ds", "-A", "-o", "wide"],
+    &["rc", "-A", "-o", "wide"],
+    &["cronjobs", "-A", "-o", "wide"],
+    &["cm", "-n", "shop"],
+    &["pdb", "-A"],
+    &["pv"],
+    &["pv", "-o", "wide"],
+    &["pvc", "-A", "-o", "wide"],
+    &["clusterroles"],
+    &["roles,rolebindings", "-A", "-o", "wide"],
+    &["clusterrolebindings", "-o", "wide"],
+    &["endpointslices", "-A"],
+    &["endpoints", "-A"],
+    &["limits", "-A"],
+    &["crds"],
+    &["validatingwebhookconfigurations"],
+    &["apiservices"],
     &["pods,nodes", "-n", "shop"],
     &["all", "-n", "shop"],
     &["all", "-A", "-o", "wide"],
@@ -268,28 +287,31 @@ pub(crate) async fn ask(
 
 impl Answer {
     /// Gives a moment of each second in which it may have been answered, the last first: within a
-    /// second no cell changes, and most of kubectl's time is before the server's.
+    /// second only cells of the server's own Events change, and most of kubectl's time is before the
+    /// server's.
     pub(crate) fn moments(&self) -> Vec<Timestamp> {
         let seconds = self.from.as_second() + 1..=self.to.as_second();
         let starts = seconds.filter_map(|second| Timestamp::from_second(second).ok());
-        let mut moments: Vec<Timestamp> = [self.from].into_iter().chain(starts).collect();
+        let ends = [self.from].into_iter().chain(starts).chain([self.to]);
+        let mut moments: Vec<Timestamp> = ends.collect();
         moments.reverse();
         moments
     }
 }
 
 /// Objects in the order in which they are made.
-const MANIFESTS: [&str; 6] = [
+const MANIFESTS: [&str; 7] = [
     include_str!("kubectl_tables/objects/cluster.yaml"),
     include_str!("kubectl_tables/objects/services.yaml"),
     include_str!("kubectl_tables/objects/workloads.yaml"),
     include_str!("kubectl_tables/objects/pods.yaml"),
     include_str!("kubectl_tables/objects/events.yaml"),
     include_str!("kubectl_tables/objects/custom.yaml"),
+    include_str!("kubectl_tables/objects/more.yaml"),
 ];
 
 /// What is asked for of these is waited for.
-const LISTS: [(&str, &str); 13] = [
+const LISTS: [(&str, &str); 23] = [
     ("pods", "/api/v1/pods"),
     ("nodes", "/api/v1/nodes"),
     ("services", "/api/v1/services"),
@@ -298,6 +320,22 @@ const LISTS: [(&str, &str); 13] = [
     ("events", "/api/v1/events"),
     ("deployments.apps", "/apis/apps/v1/deployments"),
     ("replicasets.apps", "/apis/apps/v1/replicasets"),
+    ("statefulsets.apps", "/apis/apps/v1/statefulsets"),
+    ("daemonsets.apps", "/apis/apps/v1/daemonsets"),
+    ("replicationcontrollers", "/api/v1/replicationcontrollers"),
+    ("cronjobs.batch", "/apis/batch/v1/cronjobs"),
+    ("configmaps", "/api/v1/configmaps"),
+    ("limitranges", "/api/v1/limitranges"),
+    (
+        "validatingwebhookconfigurations.admissionregistration.k8s.io",
+        "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations",
+    ),
+    (
+        "poddisruptionbudgets.policy",
+        "/apis/policy/v1/poddisruptionbudgets",
+    ),
+    ("persistentvolumes", "/api/v1/persistentvolumes"),
+    ("persistentvolumeclaims", "/api/v1/persistentvolumeclaims"),
     ("jobs.batch", "/apis/batch/v1/jobs"),
     (
         "leases.coordination.k8s.io",

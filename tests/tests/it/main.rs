@@ -13,6 +13,7 @@ mod healthy_clusters;
 mod imported_formats;
 mod kubectl_equality;
 mod kubectl_tables;
+mod kubectl_words;
 mod monitored;
 mod observing;
 mod plane;

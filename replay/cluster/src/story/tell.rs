@@ -200,7 +200,7 @@ impl ClusterHistory<'_> {
             from,
             to: Some(cut),
             about: None,
-            severity: severity.map(str::to_owned),
+            severities: severity.map(str::to_owned).into_iter().collect(),
         };
         self.timeline.event_log(question).collect()
     }

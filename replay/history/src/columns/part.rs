@@ -8,23 +8,28 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 /// What the server prints for a time that is not set.
-pub(super) const UNKNOWN: &str = "<unknown>";
+pub(crate) const UNKNOWN: &str = "<unknown>";
 
 /// What the server prints where there is nothing.
-pub(super) const NONE: &str = "<none>";
+pub(crate) const NONE: &str = "<none>";
 
 /// A part of an object, or none.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ObjectPart<'a>(Option<&'a Value>);
+pub(crate) struct ObjectPart<'a>(Option<&'a Value>);
 
 impl<'a> ObjectPart<'a> {
     /// Takes an object.
-    pub(super) const fn of(object: &'a Value) -> Self {
+    pub(crate) const fn of(object: &'a Value) -> Self {
         Self(Some(object))
     }
 
+    /// What is not there.
+    pub(crate) const fn none() -> Self {
+        Self(None)
+    }
+
     /// Goes to a member of a member.
-    pub(super) fn at(self, path: &str) -> Self {
+    pub(crate) fn at(self, path: &str) -> Self {
         let mut members = path.split('.');
         Self(
             members
@@ -36,35 +41,66 @@ impl<'a> ObjectPart<'a> {
     }
 
     /// Tells whether it is there.
-    pub(super) fn is_there(self) -> bool {
+    pub(crate) fn is_there(self) -> bool {
         self.0.is_some_and(|value| !value.is_null())
     }
 
     /// Reads a text.
-    pub(super) fn text(self) -> &'a str {
+    pub(crate) fn text(self) -> &'a str {
         self.0.and_then(Value::as_str).unwrap_or_default()
     }
 
     /// Reads a text, or another if it is empty.
-    pub(super) fn text_or(self, other: &'a str) -> &'a str {
+    pub(crate) fn text_or(self, other: &'a str) -> &'a str {
         match self.text() {
             "" => other,
             text => text,
         }
     }
 
+    /// Gives the value itself.
+    pub(crate) const fn value(self) -> Option<&'a Value> {
+        self.0
+    }
+
+    /// Writes a text, a number or a truth value; empty for anything else.
+    pub(crate) fn plain(self) -> String {
+        match self.0 {
+            Some(Value::String(text)) => text.clone(),
+            Some(value @ (Value::Bool(_) | Value::Number(_))) => value.to_string(),
+            _ => String::new(),
+        }
+    }
+
+    /// Writes what [`Self::plain`] writes, or another text if that is empty.
+    pub(crate) fn plain_or(self, other: &str) -> String {
+        let text = self.plain();
+        if text.is_empty() {
+            other.to_owned()
+        } else {
+            text
+        }
+    }
+
+    /// Gives the members of an object, by name.
+    pub(crate) fn members(self) -> impl Iterator<Item = (&'a str, Self)> {
+        let members = self.0.and_then(Value::as_object).into_iter();
+        let members = members.flat_map(Map::iter);
+        members.map(|(name, value)| (name.as_str(), Self::of(value)))
+    }
+
     /// Reads a whole number.
-    pub(super) fn whole(self) -> i64 {
+    pub(crate) fn whole(self) -> i64 {
         self.0.and_then(Value::as_i64).unwrap_or_default()
     }
 
     /// Reads whether something holds.
-    pub(super) fn holds(self) -> bool {
+    pub(crate) fn holds(self) -> bool {
         self.0.and_then(Value::as_bool).unwrap_or_default()
     }
 
     /// Reads a list.
-    pub(super) fn items(self) -> impl DoubleEndedIterator<Item = Self> + ExactSizeIterator {
+    pub(crate) fn items(self) -> impl DoubleEndedIterator<Item = Self> + ExactSizeIterator {
         let items = self
             .0
             .and_then(Value::as_array)
@@ -73,18 +109,18 @@ impl<'a> ObjectPart<'a> {
     }
 
     /// Reads a time; `None` if it is not set.
-    pub(super) fn time(self) -> Option<Timestamp> {
+    pub(crate) fn time(self) -> Option<Timestamp> {
         parse_time(self.text()).filter(|time| !is_never(*time))
     }
 
     /// Writes how long before a moment a time was.
-    pub(super) fn since(self, at: RecordedAt) -> String {
+    pub(crate) fn since(self, at: RecordedAt) -> String {
         self.time()
             .map_or_else(|| UNKNOWN.to_owned(), |time| time_since(time, at))
     }
 
     /// Reads names and their texts, sorted.
-    pub(super) fn texts(self) -> BTreeMap<&'a str, &'a str> {
+    pub(crate) fn texts(self) -> BTreeMap<&'a str, &'a str> {
         let members = self.0.and_then(Value::as_object).into_iter();
         let members = members.flat_map(Map::iter);
         members
@@ -93,12 +129,12 @@ impl<'a> ObjectPart<'a> {
     }
 
     /// Reads the object's name.
-    pub(super) fn name(self) -> String {
+    pub(crate) fn name(self) -> String {
         self.at("metadata.name").text().to_owned()
     }
 
     /// Writes the object's age.
-    pub(super) fn age(self, at: RecordedAt) -> String {
+    pub(crate) fn age(self, at: RecordedAt) -> String {
         self.at("metadata.creationTimestamp").since(at)
     }
 }
@@ -107,7 +143,7 @@ impl<'a> ObjectPart<'a> {
 const NEVER_SECS: i64 = -62_135_596_800;
 
 /// Reads a time as the server does; `None` if it is of another form.
-pub(super) fn parse_time(text: &str) -> Option<Timestamp> {
+pub(crate) fn parse_time(text: &str) -> Option<Timestamp> {
     let is_dated = |at: usize, letter: u8| text.as_bytes().get(at) == Some(&letter);
     // The calendar's parser takes more forms than RFC 3339.
     let has_form = text.len() >= "2026-11-21T14:00:00Z".len()
@@ -130,7 +166,7 @@ pub(super) fn time_since(time: Timestamp, at: RecordedAt) -> String {
 }
 
 /// Writes how long it was from one time to another.
-pub(super) fn time_between(from: Timestamp, to: Timestamp) -> String {
+pub(crate) fn time_between(from: Timestamp, to: Timestamp) -> String {
     time_since(from, RecordedAt::from_micros(to.as_microsecond()))
 }
 

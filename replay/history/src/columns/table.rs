@@ -7,7 +7,7 @@ use super::platform::platform_columns;
 use crate::jsonpath::JsonPath;
 use crate::moment::Cut;
 use crate::object::{compact, number};
-use crate::select::ObjectFilter;
+use crate::schema::definition;
 use crate::timeline::QueryError;
 use crate::timeline::Timeline;
 use kubereel_format::{RecordedAt, ResourceInfo};
@@ -114,9 +114,6 @@ impl ResourceColumns {
     }
 }
 
-const GROUP: &str = "apiextensions.k8s.io";
-const PLURAL: &str = "customresourcedefinitions";
-
 /// A column that a definition names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct DefinedColumn {
@@ -176,21 +173,9 @@ impl DefinedColumn {
         resource: &ResourceInfo,
         cut: Cut,
     ) -> Result<Option<Vec<Self>>, QueryError> {
-        let is_definitions = |info: &&ResourceInfo| info.group == GROUP && info.plural == PLURAL;
-        let Some(definitions) = timeline.resources().iter().find(is_definitions) else {
+        let Some((seq, body)) = definition(timeline, resource, cut)? else {
             return Ok(None);
         };
-        let names = [resource.qualified()];
-        let filter = ObjectFilter {
-            namespace: None,
-            names: &names,
-        };
-        let state = timeline.as_of(timeline.resource_at(definitions, cut).id, cut, &filter);
-        let Some(held) = state.objects.first() else {
-            return Ok(None);
-        };
-        let seq = held.seq;
-        let body = timeline.reel().body(seq)?;
         let definition: ColumnDefinition =
             serde_json::from_slice(&body).map_err(|source| QueryError::Body { seq, source })?;
         let versions = definition.spec.versions.into_iter();
@@ -317,7 +302,7 @@ impl LabelColumns {
 }
 
 /// Writes labels: `a=b,c=d`.
-pub(super) fn labels_text(labels: &BTreeMap<&str, &str>) -> String {
+pub(crate) fn labels_text(labels: &BTreeMap<&str, &str>) -> String {
     let mut pairs: Vec<String> = labels
         .iter()
         .map(|(name, value)| format!("{name}={value}"))

@@ -394,7 +394,7 @@ fn event_series(timeline: &Timeline, question: &WaitQuestion<'_>, reason: &str) 
             uid: String::new(),
             api_version: String::new(),
         }),
-        severity: None,
+        severities: Vec::new(),
     });
     for logged in log {
         let Ok(logged) = logged else {

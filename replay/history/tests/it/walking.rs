@@ -231,7 +231,7 @@ fn events_are_told_as_they_were_said() {
             ..EventQuestion::default()
         },
         EventQuestion {
-            severity: Some("Normal".to_owned()),
+            severities: vec!["Normal".to_owned()],
             ..EventQuestion::default()
         },
     ] {

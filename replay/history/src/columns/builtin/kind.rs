@@ -1,7 +1,7 @@
 //! The kinds whose columns are known here, and cells that several of them share: containers and selectors.
 
 use super::super::part::{NONE, ObjectPart};
-use super::{event, node, pod, service, workload};
+use super::{config, event, node, pod, service, storage, workload};
 use kubereel_format::{RecordedAt, ResourceInfo};
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ pub(in crate::columns) struct BuiltinKind {
     row: fn(ObjectPart<'_>, RecordedAt) -> Vec<String>,
 }
 
-static ALL: [BuiltinKind; 10] = [
+static ALL: [BuiltinKind; 32] = [
     kind(
         "",
         "pods",
@@ -71,6 +71,123 @@ static ALL: [BuiltinKind; 10] = [
         "NAME, TYPE, CLUSTER-IP, EXTERNAL-IP, PORT(S), AGE, +SELECTOR",
         service::service_row,
     ),
+    kind(
+        "apps",
+        "statefulsets",
+        "NAME, READY, AGE, +CONTAINERS, +IMAGES",
+        workload::stateful_set_row,
+    ),
+    kind(
+        "apps",
+        "daemonsets",
+        "NAME, DESIRED, CURRENT, READY, UP-TO-DATE, AVAILABLE, NODE SELECTOR, AGE, +CONTAINERS, +IMAGES, +SELECTOR",
+        workload::daemon_set_row,
+    ),
+    kind(
+        "",
+        "replicationcontrollers",
+        "NAME, DESIRED, CURRENT, READY, AGE, +CONTAINERS, +IMAGES, +SELECTOR",
+        workload::replication_controller_row,
+    ),
+    kind(
+        "batch",
+        "cronjobs",
+        "NAME, SCHEDULE, TIMEZONE, SUSPEND, ACTIVE, LAST SCHEDULE, AGE, +CONTAINERS, +IMAGES, +SELECTOR",
+        workload::cron_job_row,
+    ),
+    kind("", "configmaps", "NAME, DATA, AGE", config::config_map_row),
+    kind("", "secrets", "NAME, TYPE, DATA, AGE", config::secret_row),
+    kind("", "limitranges", "NAME, CREATED AT", config::created_row),
+    kind(
+        "apiextensions.k8s.io",
+        "customresourcedefinitions",
+        "NAME, CREATED AT",
+        config::created_row,
+    ),
+    kind(
+        "admissionregistration.k8s.io",
+        "validatingwebhookconfigurations",
+        "NAME, WEBHOOKS, AGE",
+        config::webhooks_row,
+    ),
+    kind(
+        "admissionregistration.k8s.io",
+        "mutatingwebhookconfigurations",
+        "NAME, WEBHOOKS, AGE",
+        config::webhooks_row,
+    ),
+    kind(
+        "apiregistration.k8s.io",
+        "apiservices",
+        "NAME, SERVICE, AVAILABLE, AGE",
+        config::api_service_row,
+    ),
+    kind(
+        "",
+        "endpoints",
+        "NAME, ENDPOINTS, AGE",
+        service::endpoints_row,
+    ),
+    kind(
+        "policy",
+        "poddisruptionbudgets",
+        "NAME, MIN AVAILABLE, MAX UNAVAILABLE, ALLOWED DISRUPTIONS, AGE",
+        config::disruption_budget_row,
+    ),
+    kind(
+        "rbac.authorization.k8s.io",
+        "roles",
+        "NAME, CREATED AT",
+        config::created_row,
+    ),
+    kind(
+        "rbac.authorization.k8s.io",
+        "clusterroles",
+        "NAME, CREATED AT",
+        config::created_row,
+    ),
+    kind(
+        "rbac.authorization.k8s.io",
+        "rolebindings",
+        "NAME, ROLE, AGE, +USERS, +GROUPS, +SERVICEACCOUNTS",
+        config::binding_row,
+    ),
+    kind(
+        "rbac.authorization.k8s.io",
+        "clusterrolebindings",
+        "NAME, ROLE, AGE, +USERS, +GROUPS, +SERVICEACCOUNTS",
+        config::binding_row,
+    ),
+    kind(
+        "",
+        "persistentvolumeclaims",
+        "NAME, STATUS, VOLUME, CAPACITY, ACCESS MODES, STORAGECLASS, VOLUMEATTRIBUTESCLASS, AGE, +VOLUMEMODE",
+        storage::claim_row,
+    ),
+    kind(
+        "",
+        "persistentvolumes",
+        "NAME, CAPACITY, ACCESS MODES, RECLAIM POLICY, STATUS, CLAIM, STORAGECLASS, VOLUMEATTRIBUTESCLASS, REASON, AGE, +VOLUMEMODE",
+        storage::volume_row,
+    ),
+    kind(
+        "storage.k8s.io",
+        "storageclasses",
+        "NAME, PROVISIONER, RECLAIMPOLICY, VOLUMEBINDINGMODE, ALLOWVOLUMEEXPANSION, AGE",
+        storage::class_row,
+    ),
+    kind(
+        "discovery.k8s.io",
+        "endpointslices",
+        "NAME, ADDRESSTYPE, PORTS, ENDPOINTS, AGE",
+        service::endpoint_slice_row,
+    ),
+    kind(
+        "networking.k8s.io",
+        "networkpolicies",
+        "NAME, POD-SELECTOR, AGE",
+        service::network_policy_row,
+    ),
 ];
 
 const fn kind(
@@ -121,7 +238,7 @@ pub(super) fn names_and_images(containers: ObjectPart<'_>) -> [String; 2] {
 }
 
 /// Writes a selector of labels and expressions; `None` if the server would not take it.
-pub(super) fn selector_text(selector: ObjectPart<'_>) -> Option<String> {
+pub(crate) fn selector_text(selector: ObjectPart<'_>) -> Option<String> {
     let equals = selector.at("matchLabels").texts().into_iter();
     let mut parts: Vec<(&str, String)> = equals
         .map(|(name, value)| (name, format!("{name}={value}")))

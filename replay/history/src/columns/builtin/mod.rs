@@ -3,11 +3,18 @@
 //! What each cell says follows the server's own printers: kubernetes
 //! `pkg/printers/internalversion`, version 1.36.
 
+mod config;
 mod event;
 mod kind;
 mod node;
 mod pod;
 mod service;
+mod storage;
 mod workload;
 
 pub(super) use kind::BuiltinKind;
+pub(crate) use kind::selector_text;
+pub(crate) use node::roles;
+pub(crate) use service::balancers;
+pub(crate) use storage::{access_modes, class_of};
+pub(crate) use workload::desired;

@@ -48,7 +48,7 @@ fn node_status(node: ObjectPart<'_>) -> String {
     }
 }
 
-fn roles(node: ObjectPart<'_>) -> String {
+pub(crate) fn roles(node: ObjectPart<'_>) -> String {
     let labels = node.at("metadata.labels").texts().into_iter();
     let roles: BTreeSet<&str> = labels
         .filter_map(|(name, value)| match name.strip_prefix(ROLE) {

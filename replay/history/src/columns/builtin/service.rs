@@ -2,6 +2,7 @@
 
 use super::super::part::{NONE, ObjectPart};
 use super::super::table::labels_text;
+use super::kind::selector_cell;
 use kubereel_format::RecordedAt;
 use std::collections::BTreeSet;
 
@@ -48,7 +49,7 @@ fn external_ip(service: ObjectPart<'_>, kind: &str) -> String {
 }
 
 /// Gives where load balancers are, sorted.
-fn balancers(service: ObjectPart<'_>) -> BTreeSet<&str> {
+pub(crate) fn balancers(service: ObjectPart<'_>) -> BTreeSet<&str> {
     let ingress = service.at("status.loadBalancer.ingress").items();
     ingress
         .map(|one| one.at("ip").text_or(one.at("hostname").text()))
@@ -71,6 +72,82 @@ fn port(port: ObjectPart<'_>) -> String {
         node_port if node_port > 0 => format!("{number}:{node_port}/{protocol}"),
         _ => format!("{number}/{protocol}"),
     }
+}
+
+/// More ports, addresses and hosts are counted, and not listed.
+const LISTED: usize = 3;
+
+pub(super) fn endpoint_slice_row(slice: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
+    let ports = slice
+        .at("ports")
+        .items()
+        .map(|port| port.at("port").plain_or("*"));
+    let endpoints = slice.at("endpoints").items();
+    let addresses = endpoints.filter_map(|endpoint| endpoint.at("addresses").items().next());
+    vec![
+        slice.name(),
+        slice.at("addressType").text().to_owned(),
+        listed(ports.collect()),
+        listed(addresses.map(ObjectPart::plain).collect()),
+        slice.age(at),
+    ]
+}
+
+pub(super) fn endpoints_row(endpoints: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for subset in endpoints.at("subsets").items() {
+        let addresses = || {
+            subset
+                .at("addresses")
+                .items()
+                .map(|one| one.at("ip").text())
+        };
+        if subset.at("ports").items().len() == 0 {
+            all.extend(addresses().map(str::to_owned));
+        }
+        for port in subset.at("ports").items() {
+            let port = port.at("port").whole();
+            all.extend(addresses().map(|address| {
+                if address.contains(':') {
+                    format!("[{address}]:{port}")
+                } else {
+                    format!("{address}:{port}")
+                }
+            }));
+        }
+    }
+    vec![
+        endpoints.name(),
+        if all.is_empty() {
+            NONE.to_owned()
+        } else {
+            listed(all)
+        },
+        endpoints.age(at),
+    ]
+}
+
+/// Writes the first of some texts, and how many more there are.
+fn listed(mut texts: Vec<String>) -> String {
+    if texts.is_empty() {
+        return "<unset>".to_owned();
+    }
+    let more = texts.len().saturating_sub(LISTED);
+    texts.truncate(LISTED);
+    let first = texts.join(",");
+    if more > 0 {
+        format!("{first} + {more} more...")
+    } else {
+        first
+    }
+}
+
+pub(super) fn network_policy_row(policy: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
+    vec![
+        policy.name(),
+        selector_cell(policy.at("spec.podSelector")),
+        policy.age(at),
+    ]
 }
 
 #[cfg(test)]

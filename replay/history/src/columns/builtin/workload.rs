@@ -1,6 +1,7 @@
 //! The columns of deployments, replica sets and jobs.
 
-use super::super::part::{ObjectPart, time_between, time_since};
+use super::super::part::{NONE, ObjectPart, time_between, time_since};
+use super::super::table::labels_text;
 use super::kind::{names_and_images, selector_cell, selector_text};
 use kubereel_format::RecordedAt;
 
@@ -23,7 +24,7 @@ pub(super) fn deployment_row(deployment: ObjectPart<'_>, at: RecordedAt) -> Vec<
 }
 
 /// Reads how many replicas are wanted: one unless it is said.
-pub(super) fn desired(object: ObjectPart<'_>) -> i64 {
+pub(crate) fn desired(object: ObjectPart<'_>) -> i64 {
     let replicas = object.at("spec.replicas");
     if replicas.is_there() {
         replicas.whole()
@@ -43,6 +44,71 @@ pub(super) fn replica_set_row(set: ObjectPart<'_>, at: RecordedAt) -> Vec<String
         names,
         images,
         selector_cell(set.at("spec.selector")),
+    ]
+}
+
+pub(super) fn stateful_set_row(set: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
+    let [names, images] = names_and_images(set.at("spec.template.spec.containers"));
+    let ready = set.at("status.readyReplicas").whole();
+    vec![
+        set.name(),
+        format!("{ready}/{}", desired(set)),
+        set.age(at),
+        names,
+        images,
+    ]
+}
+
+pub(super) fn daemon_set_row(set: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
+    let [names, images] = names_and_images(set.at("spec.template.spec.containers"));
+    let count = |member: &str| set.at("status").at(member).whole().to_string();
+    vec![
+        set.name(),
+        count("desiredNumberScheduled"),
+        count("currentNumberScheduled"),
+        count("numberReady"),
+        count("updatedNumberScheduled"),
+        count("numberAvailable"),
+        labels_text(&set.at("spec.template.spec.nodeSelector").texts()),
+        set.age(at),
+        names,
+        images,
+        selector_cell(set.at("spec.selector")),
+    ]
+}
+
+pub(super) fn replication_controller_row(
+    controller: ObjectPart<'_>,
+    at: RecordedAt,
+) -> Vec<String> {
+    let mut row = replica_set_row(controller, at);
+    row.pop();
+    row.push(labels_text(&controller.at("spec.selector").texts()));
+    row
+}
+
+pub(super) fn cron_job_row(cron: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
+    let spec = cron.at("spec");
+    let job = spec.at("jobTemplate.spec");
+    let [names, images] = names_and_images(job.at("template.spec.containers"));
+    let suspend = match spec.at("suspend") {
+        suspend if !suspend.is_there() => "<unset>",
+        suspend if suspend.holds() => "True",
+        _ => "False",
+    };
+    let last = cron.at("status.lastScheduleTime");
+    let last = last.time().map(|time| time_since(time, at));
+    vec![
+        cron.name(),
+        spec.at("schedule").text().to_owned(),
+        spec.at("timeZone").text_or(NONE).to_owned(),
+        suspend.to_owned(),
+        cron.at("status.active").items().len().to_string(),
+        last.unwrap_or_else(|| NONE.to_owned()),
+        cron.age(at),
+        names,
+        images,
+        selector_cell(job.at("selector")),
     ]
 }
 

@@ -1,0 +1,109 @@
+//! The columns of storage: claims, volumes and classes.
+
+use super::super::part::ObjectPart;
+use kubereel_format::RecordedAt;
+
+/// What the server prints for a value that nobody set.
+const UNSET: &str = "<unset>";
+
+/// What old clusters name the class with.
+const OLD_CLASS: &str = "volume.beta.kubernetes.io/storage-class";
+
+/// Names the storage class of a claim or a volume.
+pub(crate) fn class_of(object: ObjectPart<'_>) -> &str {
+    let annotations = object.at("metadata.annotations").texts();
+    let old = annotations.get(OLD_CLASS).copied();
+    old.unwrap_or_else(|| object.at("spec.storageClassName").text())
+}
+
+/// Writes modes of access in the order of the server.
+pub(crate) fn access_modes(modes: ObjectPart<'_>) -> String {
+    let has = |mode: &str| modes.items().any(|one| one.text() == mode);
+    let all = [
+        ("ReadWriteOnce", "RWO"),
+        ("ReadOnlyMany", "ROX"),
+        ("ReadWriteMany", "RWX"),
+        ("ReadWriteOncePod", "RWOP"),
+    ];
+    let known = all.into_iter().filter(|(mode, _)| has(mode));
+    known.map(|(_, short)| short).collect::<Vec<_>>().join(",")
+}
+
+fn phase(object: ObjectPart<'_>) -> String {
+    if object.at("metadata.deletionTimestamp").is_there() {
+        return "Terminating".to_owned();
+    }
+    object.at("status.phase").text().to_owned()
+}
+
+pub(super) fn claim_row(claim: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
+    let (spec, status) = (claim.at("spec"), claim.at("status"));
+    let volume = spec.at("volumeName").text();
+    let is_bound = !volume.is_empty();
+    let of_bound = |text: String| if is_bound { text } else { String::new() };
+    vec![
+        claim.name(),
+        phase(claim),
+        volume.to_owned(),
+        of_bound(status.at("capacity.storage").plain_or("0")),
+        of_bound(access_modes(status.at("accessModes"))),
+        class_of(claim).to_owned(),
+        spec.at("volumeAttributesClassName").plain_or(UNSET),
+        claim.age(at),
+        spec.at("volumeMode").plain_or(UNSET),
+    ]
+}
+
+pub(super) fn volume_row(volume: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
+    let spec = volume.at("spec");
+    let claim = spec.at("claimRef");
+    let claim_name = if claim.is_there() {
+        format!(
+            "{}/{}",
+            claim.at("namespace").text(),
+            claim.at("name").text()
+        )
+    } else {
+        String::new()
+    };
+    vec![
+        volume.name(),
+        spec.at("capacity.storage").plain_or("0"),
+        access_modes(spec.at("accessModes")),
+        spec.at("persistentVolumeReclaimPolicy").text().to_owned(),
+        phase(volume),
+        claim_name,
+        class_of(volume).to_owned(),
+        spec.at("volumeAttributesClassName").plain_or(UNSET),
+        volume.at("status.reason").text().to_owned(),
+        volume.age(at),
+        spec.at("volumeMode").plain_or(UNSET),
+    ]
+}
+
+pub(super) fn class_row(class: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
+    const DEFAULT: [&str; 2] = [
+        "storageclass.kubernetes.io/is-default-class",
+        "storageclass.beta.kubernetes.io/is-default-class",
+    ];
+    let annotations = class.at("metadata.annotations").texts();
+    let is_default = DEFAULT
+        .iter()
+        .any(|name| annotations.get(name) == Some(&"true"));
+    let name = class.name();
+    vec![
+        if is_default {
+            format!("{name} (default)")
+        } else {
+            name
+        },
+        class.at("provisioner").text().to_owned(),
+        class.at("reclaimPolicy").text_or("Delete").to_owned(),
+        class
+            .at("volumeBindingMode")
+            .text_or("Immediate")
+            .to_owned(),
+        class.at("allowVolumeExpansion").holds().to_string(),
+        class.age(at),
+    ]
+}

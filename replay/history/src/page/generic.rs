@@ -1,0 +1,193 @@
+//! The page of an object of any kind: all of its fields, their names in words.
+
+use super::lines::PageWriter;
+use crate::columns::ObjectPart;
+use crate::object::number::printed;
+use serde_json::{Map, Value};
+
+/// What stands at the top of the page already, or is nobody's concern.
+const LEFT_OUT: [&str; 5] = [
+    ".metadata.managedFields",
+    ".metadata.name",
+    ".metadata.namespace",
+    ".metadata.labels",
+    ".metadata.annotations",
+];
+
+/// Words that are written in capitals.
+const ACRONYMS: [&str; 5] = ["API", "URL", "UID", "OSB", "GUID"];
+
+pub(super) fn any_page(page: &mut PageWriter, object: ObjectPart<'_>) {
+    page.field(0, "Name", object.name());
+    page.field(0, "Namespace", object.at("metadata.namespace").text());
+    page.labels(0, "Labels", object.at("metadata.labels"));
+    page.annotations("Annotations", object.at("metadata.annotations"));
+    if let Some(members) = object.value().and_then(Value::as_object) {
+        fields(page, 0, members, "");
+    }
+}
+
+fn fields(page: &mut PageWriter, depth: usize, members: &Map<String, Value>, path: &str) {
+    let mut names: Vec<&String> = members.keys().collect();
+    names.sort_unstable();
+    for name in names {
+        let below = format!("{path}.{name}");
+        if LEFT_OUT.contains(&below.as_str()) {
+            continue;
+        }
+        let label = in_words(name);
+        match members.get(name) {
+            Some(Value::Object(members)) => {
+                page.line(depth, format!("{label}:"));
+                fields(page, depth + 1, members, &below);
+            }
+            Some(Value::Array(items)) => {
+                page.line(depth, format!("{label}:"));
+                for item in items {
+                    match item {
+                        Value::Object(members) => fields(page, depth + 1, members, &below),
+                        item => page.line(depth + 1, plain(item)),
+                    }
+                }
+            }
+            Some(value) => page.field(depth, &label, plain(value)),
+            None => {}
+        }
+    }
+}
+
+/// Writes a value as Go prints it.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::Null => "<nil>".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Number(one) => printed(one),
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(plain).collect();
+            format!("[{}]", items.join(" "))
+        }
+        value => value.to_string(),
+    }
+}
+
+/// Writes the name of a field in words: `lastTransitionTime` is `Last Transition Time`.
+fn in_words(name: &str) -> String {
+    if !name
+        .chars()
+        .all(|letter| letter.is_alphabetic() || letter == '-')
+    {
+        return name.to_owned();
+    }
+    let words = words(name).into_iter().map(|word| {
+        let upper = word.to_uppercase();
+        if ACRONYMS.contains(&upper.as_str()) {
+            return upper;
+        }
+        let mut letters = word.chars();
+        let first = letters.next().map(|first| first.to_uppercase().to_string());
+        format!("{}{}", first.unwrap_or_default(), letters.as_str())
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// Takes a name apart where its letters turn from small to capital ones; of several capitals, the last begins
+/// the next word.
+fn words(name: &str) -> Vec<String> {
+    #[derive(Clone, Copy, PartialEq)]
+    enum LetterCase {
+        Small,
+        Capital,
+        Other,
+    }
+    let case = |letter: char| {
+        if letter.is_lowercase() {
+            LetterCase::Small
+        } else if letter.is_uppercase() {
+            LetterCase::Capital
+        } else {
+            LetterCase::Other
+        }
+    };
+    let mut runs: Vec<(LetterCase, String)> = Vec::new();
+    for letter in name.chars() {
+        match runs.last_mut() {
+            Some((last, run)) if *last == case(letter) => run.push(letter),
+            _ => runs.push((case(letter), letter.to_string())),
+        }
+    }
+    let mut words: Vec<String> = Vec::new();
+    let mut before: Option<LetterCase> = None;
+    for (this, run) in runs {
+        match (before, words.last_mut()) {
+            (Some(LetterCase::Capital), Some(capitals)) if this == LetterCase::Small => {
+                let first = capitals.pop();
+                let word: String = first.into_iter().chain(run.chars()).collect();
+                if capitals.is_empty() {
+                    words.pop();
+                }
+                words.push(word);
+            }
+            _ => words.push(run),
+        }
+        before = Some(this);
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn names_are_written_in_words() {
+        for (name, words) in [
+            ("lastTransitionTime", "Last Transition Time"),
+            ("apiVersion", "API Version"),
+            ("podCIDR", "Pod CIDR"),
+            ("URLPath", "URL Path"),
+            ("uid", "UID"),
+            ("rke-config", "Rke - Config"),
+            ("a.b/c", "a.b/c"),
+            ("v1", "v1"),
+        ] {
+            assert_eq!(in_words(name), words, "{name}");
+        }
+    }
+
+    #[test]
+    fn every_field_is_on_the_page() {
+        let object = json!({
+            "kind": "Widget", "apiVersion": "e.io/v1",
+            "metadata": {"name": "w", "managedFields": [{"manager": "m"}], "generation": 2},
+            "spec": {"hosts": ["a", "b"], "tls": [{"hard": true, "none": null}]},
+        });
+        let mut page = PageWriter::default();
+        any_page(&mut page, ObjectPart::of(&object));
+        let lines: Vec<String> = page
+            .done()
+            .into_iter()
+            .map(|line| format!("{}{}", "  ".repeat(line.depth), line.cells.join("|")))
+            .collect();
+        assert_eq!(
+            lines,
+            [
+                "Name:|w",
+                "Namespace:|",
+                "Labels:|<none>",
+                "Annotations:|<none>",
+                "API Version:|e.io/v1",
+                "Kind:|Widget",
+                "Metadata:",
+                "  Generation:|2",
+                "Spec:",
+                "  Hosts:",
+                "    a",
+                "    b",
+                "  Tls:",
+                "    Hard:|true",
+                "    None:|<nil>",
+            ]
+        );
+    }
+}

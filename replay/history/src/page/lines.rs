@@ -1,0 +1,203 @@
+//! The lines of a page, and the parts that many pages have: labels, annotations, times, controllers.
+
+use crate::columns::{NONE, ObjectPart};
+use jiff::tz::TimeZone;
+use kubereel_format::RecordedAt;
+
+/// Annotations with their name are shown in one line up to this length, in bytes; longer ones are cut.
+const ANNOTATION_BYTES: usize = 140;
+
+/// A copy of the object as it was applied says nothing new.
+const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+
+/// A line of a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PageLine {
+    /// How deep it is indented.
+    pub depth: usize,
+    /// Its cells; all but the last are as wide as those of the lines around it.
+    pub cells: Vec<String>,
+}
+
+impl PageLine {
+    /// Gives its cells, the first one indented.
+    pub fn indented(&self) -> Vec<String> {
+        let mut cells = self.cells.clone();
+        if let Some(first) = cells.first_mut() {
+            first.insert_str(0, &"  ".repeat(self.depth));
+        }
+        cells
+    }
+}
+
+/// A page in the making.
+#[derive(Debug, Default)]
+pub(super) struct PageWriter {
+    lines: Vec<PageLine>,
+    depth: usize,
+}
+
+impl PageWriter {
+    /// Adds a line; a tab ends a cell.
+    pub(super) fn line(&mut self, depth: usize, text: impl AsRef<str>) {
+        let cells = text.as_ref().split('\t').map(str::to_owned).collect();
+        self.cells(depth, cells);
+    }
+
+    /// Adds a line of cells.
+    pub(super) fn cells(&mut self, depth: usize, cells: Vec<String>) {
+        let depth = self.depth + depth;
+        let mut cells = cells;
+        // A text of several lines goes on below its first one.
+        let text = cells.pop().unwrap_or_default();
+        let mut rows = text.split('\n').map(str::to_owned);
+        let mut below = vec![String::new(); cells.len()];
+        cells.extend(rows.next());
+        self.lines.push(PageLine { depth, cells });
+        for row in rows {
+            below.push(row);
+            let cells = below.clone();
+            self.lines.push(PageLine { depth, cells });
+            below.pop();
+        }
+    }
+
+    /// Adds a value behind its name.
+    pub(super) fn field(&mut self, depth: usize, name: &str, value: impl Into<String>) {
+        self.cells(depth, vec![format!("{name}:"), value.into()]);
+    }
+
+    /// Adds a value behind its name if there is one.
+    pub(super) fn field_if(&mut self, depth: usize, name: &str, value: impl Into<String>) {
+        let value = value.into();
+        if !value.is_empty() {
+            self.field(depth, name, value);
+        }
+    }
+
+    /// Adds several values below each other.
+    pub(super) fn list(&mut self, depth: usize, name: &str, values: Vec<String>) {
+        if values.is_empty() {
+            return self.field(depth, name, NONE);
+        }
+        for (place, value) in values.into_iter().enumerate() {
+            if place == 0 {
+                self.field(depth, name, value);
+            } else {
+                self.cells(depth, vec![String::new(), value]);
+            }
+        }
+    }
+
+    /// Adds labels or what looks like them.
+    pub(super) fn labels(&mut self, depth: usize, name: &str, labels: ObjectPart<'_>) {
+        let labels = labels.texts().into_iter();
+        let labels = labels.map(|(key, value)| format!("{key}={value}"));
+        self.list(depth, name, labels.collect());
+    }
+
+    /// Adds annotations.
+    pub(super) fn annotations(&mut self, name: &str, annotations: ObjectPart<'_>) {
+        let mut lines = Vec::new();
+        for (key, value) in annotations.texts() {
+            if key == LAST_APPLIED {
+                continue;
+            }
+            let value = value.strip_suffix('\n').unwrap_or(value);
+            if value.len() + key.len() + 2 <= ANNOTATION_BYTES && !value.contains('\n') {
+                lines.push(format!("{key}: {value}"));
+                continue;
+            }
+            lines.push(format!("{key}:"));
+            let rows = value
+                .split('\n')
+                .map(|row| shortened(row, ANNOTATION_BYTES - 2));
+            lines.extend(rows.map(|row| format!("  {row}")));
+        }
+        self.list(0, name, lines);
+    }
+
+    /// Adds name, namespace if it has one, labels and annotations.
+    pub(super) fn head(&mut self, object: ObjectPart<'_>) {
+        self.name(object);
+        self.labels(0, "Labels", object.at("metadata.labels"));
+        self.annotations("Annotations", object.at("metadata.annotations"));
+    }
+
+    /// Adds the name, and the namespace of an object that lies in one.
+    pub(super) fn name(&mut self, object: ObjectPart<'_>) {
+        self.field(0, "Name", object.name());
+        self.field_if(0, "Namespace", object.at("metadata.namespace").text());
+    }
+
+    /// Adds the titles of a table, and lines below them.
+    pub(super) fn titles(&mut self, depth: usize, titles: &[&str]) {
+        self.line(depth, titles.join("\t"));
+        let under: Vec<String> = titles.iter().map(|title| "-".repeat(title.len())).collect();
+        self.line(depth, under.join("\t"));
+    }
+
+    /// Adds what `write` writes, deeper.
+    pub(super) fn within(&mut self, depth: usize, write: impl FnOnce(&mut Self)) {
+        self.depth += depth;
+        write(self);
+        self.depth -= depth;
+    }
+
+    /// Gives the lines.
+    pub(super) fn done(self) -> Vec<PageLine> {
+        self.lines
+    }
+}
+
+fn shortened(text: &str, bytes: usize) -> String {
+    if text.len() <= bytes {
+        return text.to_owned();
+    }
+    format!(
+        "{}...",
+        text.get(..text.floor_char_boundary(bytes))
+            .unwrap_or_default()
+    )
+}
+
+/// Writes a time as kubectl's pages do, in UTC; one that is not set is the year 1, as there.
+pub(super) fn date(time: ObjectPart<'_>) -> String {
+    let Some(time) = time.time() else {
+        return "Mon, 01 Jan 0001 00:00:00 +0000".to_owned();
+    };
+    let time = time.to_zoned(TimeZone::UTC);
+    time.strftime("%a, %d %b %Y %H:%M:%S %z").to_string()
+}
+
+/// Writes a truth value as kubectl's pages do.
+pub(super) const fn truth(is_so: bool) -> &'static str {
+    if is_so { "True" } else { "False" }
+}
+
+/// Names the controller of an object.
+pub(super) fn controller(object: ObjectPart<'_>) -> String {
+    let mut owners = object.at("metadata.ownerReferences").items();
+    let owner = owners.find(|owner| owner.at("controller").holds());
+    owner.map_or_else(String::new, |owner| {
+        format!("{}/{}", owner.at("kind").text(), owner.at("name").text())
+    })
+}
+
+/// Writes how long the deletion of an object has been asked for; `None` if it has not been.
+pub(super) fn terminating(object: ObjectPart<'_>, at: RecordedAt) -> Option<String> {
+    let deletion = object.at("metadata.deletionTimestamp");
+    let since = deletion.is_there().then(|| deletion.since(at))?;
+    Some(format!("Terminating (lasts {since})"))
+}
+
+/// Writes the items of a list with a separator.
+pub(super) fn joined(list: ObjectPart<'_>, separator: &str) -> String {
+    let texts: Vec<String> = list.items().map(ObjectPart::plain).collect();
+    texts.join(separator)
+}
+
+/// Writes a list as Go prints one.
+pub(super) fn go_list(list: ObjectPart<'_>) -> String {
+    format!("[{}]", joined(list, " "))
+}

@@ -1,0 +1,78 @@
+//! The choice of a page by kind.
+
+use super::cluster::namespace_page;
+use super::container::pod_template;
+use super::generic::any_page;
+use super::lines::{PageLine, PageWriter};
+use super::node::node_page;
+use super::pod::pod_page;
+use super::service::service_page;
+use super::storage::claim_page;
+use super::surroundings::Surroundings;
+use super::workload::{
+    cron_job_page, daemon_set_page, deployment_page, job_page, replica_set_page, stateful_set_page,
+};
+use crate::columns::ObjectPart;
+use crate::moment::Cut;
+use crate::timeline::{QueryError, Timeline};
+use kubereel_format::{RecordedAt, ResourceInfo};
+use serde_json::Value;
+
+/// An object described as `kubectl describe` does it, without its Events.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ObjectPage {
+    /// The lines.
+    pub lines: Vec<PageLine>,
+    /// Whether every field of the object is on the page: its kind has no page of its own.
+    pub has_all_fields: bool,
+}
+
+impl ObjectPage {
+    /// Describes an object as of a moment, with what else there was then: Pods on a Node, the endpoints of a
+    /// Service, the `ReplicaSet`s of a Deployment.
+    ///
+    /// # Errors
+    /// When the reel is damaged where these are.
+    pub fn of(
+        timeline: &Timeline,
+        resource: &ResourceInfo,
+        object: &Value,
+        cut: Cut,
+        at: RecordedAt,
+    ) -> Result<Self, QueryError> {
+        let object = ObjectPart::of(object);
+        let around = Surroundings { timeline, cut, at };
+        let mut page = PageWriter::default();
+        let mut has_all_fields = false;
+        match resource.qualified().as_str() {
+            "pods" => pod_page(&mut page, object, at),
+            "nodes" => node_page(&mut page, object, around)?,
+            "services" => service_page(&mut page, object, around)?,
+            "namespaces" => namespace_page(&mut page, object, around)?,
+            "persistentvolumeclaims" => claim_page(&mut page, object, around)?,
+            "deployments.apps" => deployment_page(&mut page, object, around)?,
+            "replicasets.apps" | "replicationcontrollers" => {
+                replica_set_page(&mut page, object, around)?;
+            }
+            "statefulsets.apps" => stateful_set_page(&mut page, object, around)?,
+            "daemonsets.apps" => daemon_set_page(&mut page, object, around)?,
+            "jobs.batch" => job_page(&mut page, object),
+            "cronjobs.batch" => cron_job_page(&mut page, object),
+            _ => {
+                any_page(&mut page, object);
+                has_all_fields = true;
+            }
+        }
+        Ok(Self {
+            lines: page.done(),
+            has_all_fields,
+        })
+    }
+}
+
+/// Describes a template of Pods.
+pub(crate) fn template_page(template: &Value) -> Vec<PageLine> {
+    let mut page = PageWriter::default();
+    pod_template(&mut page, ObjectPart::of(template));
+    page.done()
+}

@@ -1,0 +1,81 @@
+//! What else existed at the moment of a page.
+
+use crate::columns::ObjectPart;
+use crate::moment::Cut;
+use crate::select::ObjectFilter;
+use crate::timeline::{QueryError, Timeline};
+use kubereel_format::RecordedAt;
+use serde_json::Value;
+
+/// What a page says of a list that was not recorded.
+pub(super) const NOT_RECORDED: &str = "<not recorded>";
+
+/// A moment of a reel.
+#[derive(Clone, Copy)]
+pub(super) struct Surroundings<'a> {
+    pub(super) timeline: &'a Timeline,
+    pub(super) cut: Cut,
+    /// The moment that ages are counted to.
+    pub(super) at: RecordedAt,
+}
+
+impl Surroundings<'_> {
+    /// Reads the objects of a resource in a namespace, or in all for an empty one; `None` if it is not known
+    /// which there were.
+    pub(super) fn list(
+        self,
+        resource: &str,
+        namespace: &str,
+    ) -> Result<Option<Vec<Value>>, QueryError> {
+        let Ok(named) = self.timeline.resources().find(resource) else {
+            return Ok(None);
+        };
+        let resource = self.timeline.resource_at(named, self.cut);
+        let filter = ObjectFilter {
+            namespace: (!namespace.is_empty()).then_some(namespace),
+            names: &[],
+        };
+        let state = self.timeline.as_of(resource.id, self.cut, &filter);
+        if !state.certainty.has_state() {
+            return Ok(None);
+        }
+        let read = self
+            .timeline
+            .read_each(&state.objects, self.cut, &mut |_| {}, |held, body| {
+                serde_json::from_slice(body).map_err(|source| QueryError::Body {
+                    seq: held.seq,
+                    source,
+                })
+            });
+        read.map(Some)
+    }
+
+    /// Reads the Pods that an object controls, and counts them by phase, in the words of kubectl; a namespace of
+    /// which the Pods are not known has none to count.
+    pub(super) fn pods_status(self, object: ObjectPart<'_>) -> Result<String, QueryError> {
+        let namespace = object.at("metadata.namespace").text();
+        let Some(pods) = self.list("pods", namespace)? else {
+            return Ok(NOT_RECORDED.to_owned());
+        };
+        let uid = object.at("metadata.uid").text();
+        let owned: Vec<&Value> = pods.iter().filter(|pod| is_controlled(pod, uid)).collect();
+        let count = |phase: &str| {
+            let of_phase = |pod: &&&Value| ObjectPart::of(pod).at("status.phase").text() == phase;
+            owned.iter().filter(of_phase).count()
+        };
+        Ok(format!(
+            "{} Running / {} Waiting / {} Succeeded / {} Failed",
+            count("Running"),
+            count("Pending"),
+            count("Succeeded"),
+            count("Failed")
+        ))
+    }
+}
+
+/// Tells whether an object's controller is that of a uid.
+pub(super) fn is_controlled(object: &Value, uid: &str) -> bool {
+    let owners = ObjectPart::of(object).at("metadata.ownerReferences");
+    let mut owners = owners.items();
+    owners.any(|owner| owner.at("controller").holds() && owner.at("uid").text() == uid)
+}

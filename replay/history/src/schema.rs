@@ -1,0 +1,417 @@
+//! What is known of the fields of a resource: the schema in the recorded definition of a custom resource, else the
+//! fields that recorded objects have. A reel holds no `OpenAPI` document: of built-in kinds it has objects only.
+
+use crate::moment::Cut;
+use crate::object::ObjectForm;
+use crate::select::{ObjectFilter, nearest};
+use crate::timeline::{QueryError, Timeline};
+use kubereel_format::{ResourceInfo, Seq};
+use serde_json::{Map, Value};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// The resource whose objects define others.
+const DEFINITIONS: (&str, &str) = ("apiextensions.k8s.io", "customresourcedefinitions");
+
+/// Members that are maps from names of the user to values, not fields.
+const MAPS: [&str; 14] = [
+    "labels",
+    "annotations",
+    "matchLabels",
+    "nodeSelector",
+    "data",
+    "binaryData",
+    "stringData",
+    "limits",
+    "requests",
+    "capacity",
+    "allocatable",
+    "hard",
+    "used",
+    "parameters",
+];
+
+/// A record, and the bytes of its object.
+pub(crate) type RecordedBody = (Seq, Arc<[u8]>);
+
+/// Reads the definition of a custom resource, as it was at a moment; `None` if it has none.
+pub(crate) fn definition(
+    timeline: &Timeline,
+    resource: &ResourceInfo,
+    cut: Cut,
+) -> Result<Option<RecordedBody>, QueryError> {
+    let is_definitions =
+        |info: &&ResourceInfo| (info.group.as_str(), info.plural.as_str()) == DEFINITIONS;
+    let Some(definitions) = timeline.resources().iter().find(is_definitions) else {
+        return Ok(None);
+    };
+    let names = [resource.qualified()];
+    let filter = ObjectFilter {
+        namespace: None,
+        names: &names,
+    };
+    let state = timeline.as_of(timeline.resource_at(definitions, cut).id, cut, &filter);
+    let Some(held) = state.objects.first() else {
+        return Ok(None);
+    };
+    Ok(Some((held.seq, timeline.reel().body(held.seq)?)))
+}
+
+/// Where a schema comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SchemaSource {
+    /// The recorded definition of a custom resource.
+    Definition,
+    /// This many recorded objects, which need not have every field.
+    Objects(usize),
+}
+
+/// The fields of a resource.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ResourceSchema {
+    /// Where it comes from.
+    pub source: SchemaSource,
+    root: Value,
+}
+
+/// One field of a schema.
+#[derive(Clone, Copy, Debug)]
+pub struct SchemaField<'a>(&'a Value);
+
+impl ResourceSchema {
+    /// Finds the fields of a resource at a moment; `None` if there is neither a definition nor an object.
+    ///
+    /// # Errors
+    /// When the reel is damaged there, or the definition is not one.
+    pub fn of(
+        timeline: &Timeline,
+        resource: &ResourceInfo,
+        cut: Cut,
+    ) -> Result<Option<Self>, QueryError> {
+        if let Some(root) = defined(timeline, resource, cut)? {
+            return Ok(Some(Self {
+                source: SchemaSource::Definition,
+                root: with_metadata(root),
+            }));
+        }
+        let held = timeline.as_of(resource.id, cut, &ObjectFilter::default());
+        let objects = timeline.read_each(&held.objects, cut, &mut |_| {}, |held, body| {
+            ObjectForm::WHOLE
+                .of(body, resource)
+                .map_err(|source| QueryError::Body {
+                    seq: held.seq,
+                    source,
+                })
+        })?;
+        let mut observed = ObservedField::default();
+        for object in &objects {
+            observed.add("", object);
+        }
+        Ok((!objects.is_empty()).then(|| Self {
+            source: SchemaSource::Objects(objects.len()),
+            root: observed.schema(),
+        }))
+    }
+
+    /// Gives the whole object as a field.
+    pub const fn root(&self) -> SchemaField<'_> {
+        SchemaField(&self.root)
+    }
+
+    /// Finds a field by its path.
+    ///
+    /// # Errors
+    /// The first name of the path that is not a field, and the names that are like it.
+    pub fn field<'a>(
+        &'a self,
+        path: &[&'a str],
+    ) -> Result<SchemaField<'a>, (&'a str, Vec<String>)> {
+        let mut field = self.root();
+        for &name in path {
+            let members = field.members();
+            let Some((_, member)) = members.iter().find(|(known, _)| *known == name) else {
+                let known = members.iter().map(|(known, _)| *known);
+                return Err((name, nearest(name, known)));
+            };
+            field = *member;
+        }
+        Ok(field)
+    }
+}
+
+impl<'a> SchemaField<'a> {
+    /// Names its type as kubectl does: `string`, `[]Object`, `map[string]string`.
+    pub fn type_name(self) -> String {
+        let text = |name| self.0.get(name).and_then(Value::as_str);
+        match text("type") {
+            Some("array") => match self.0.get("items") {
+                Some(items) => format!("[]{}", SchemaField(items).type_name()),
+                None => "[]Object".to_owned(),
+            },
+            Some("object") | None => match self.0.get("additionalProperties") {
+                Some(values) if values.is_object() => {
+                    format!("map[string]{}", SchemaField(values).type_name())
+                }
+                _ if is_true(self.0.get("x-kubernetes-int-or-string")) => "IntOrString".to_owned(),
+                _ => "Object".to_owned(),
+            },
+            Some(name) => name.to_owned(),
+        }
+    }
+
+    /// Gives what its definition says about it; empty if nothing.
+    pub fn description(self) -> &'a str {
+        let text = self.0.get("description").and_then(Value::as_str);
+        text.unwrap_or_default()
+    }
+
+    /// Gives the values that it may have; none stand for any.
+    pub fn values(self) -> Vec<String> {
+        let values = self.0.get("enum").and_then(Value::as_array);
+        let values = values.into_iter().flatten();
+        values
+            .map(|value| {
+                value
+                    .as_str()
+                    .map_or_else(|| value.to_string(), str::to_owned)
+            })
+            .collect()
+    }
+
+    /// Gives the fields below it, of an item if it is a list, with their names, sorted.
+    pub fn members(self) -> Vec<(&'a str, Self)> {
+        let mut here = self.0;
+        loop {
+            let below = here.get("items").or_else(|| {
+                let values = here.get("additionalProperties");
+                values.filter(|values| values.is_object())
+            });
+            match below {
+                Some(below) if here.get("properties").is_none() => here = below,
+                _ => break,
+            }
+        }
+        let members = here.get("properties").and_then(Value::as_object);
+        let members = members.into_iter().flatten();
+        let mut members: Vec<(&str, Self)> = members
+            .map(|(name, member)| (name.as_str(), Self(member)))
+            .collect();
+        members.sort_unstable_by_key(|(name, _)| *name);
+        members
+    }
+
+    /// Tells whether a field below it must be there.
+    pub fn requires(self, name: &str) -> bool {
+        let mut here = self.0;
+        while let Some(items) = here.get("items") {
+            here = items;
+        }
+        let required = here.get("required").and_then(Value::as_array);
+        let mut required = required.into_iter().flatten();
+        required.any(|one| one.as_str() == Some(name))
+    }
+}
+
+fn is_true(value: Option<&Value>) -> bool {
+    value.and_then(Value::as_bool).unwrap_or_default()
+}
+
+/// Reads the schema of the recorded version from a definition.
+fn defined(
+    timeline: &Timeline,
+    resource: &ResourceInfo,
+    cut: Cut,
+) -> Result<Option<Value>, QueryError> {
+    let Some((seq, body)) = definition(timeline, resource, cut)? else {
+        return Ok(None);
+    };
+    let definition: Value =
+        serde_json::from_slice(&body).map_err(|source| QueryError::Body { seq, source })?;
+    let versions = definition.pointer("/spec/versions");
+    let mut versions = versions.and_then(Value::as_array).into_iter().flatten();
+    let is_recorded = |version: &&Value| {
+        version.get("name").and_then(Value::as_str) == Some(resource.version.as_str())
+    };
+    let version = versions.find(is_recorded);
+    let schema = version.and_then(|version| version.pointer("/schema/openAPIV3Schema"));
+    Ok(schema.cloned())
+}
+
+/// Adds what every object has, which definitions leave to the server.
+fn with_metadata(mut root: Value) -> Value {
+    const EVERY: [(&str, &str, &str); 3] = [
+        (
+            "apiVersion",
+            "string",
+            "The group and version of the schema of this object.",
+        ),
+        (
+            "kind",
+            "string",
+            "The kind of resource that this object is.",
+        ),
+        ("metadata", "object", "Standard metadata of an object."),
+    ];
+    if let Some(root) = root.as_object_mut() {
+        let properties = root
+            .entry("properties")
+            .or_insert_with(|| Value::Object(Map::new()));
+        for (name, kind, description) in EVERY {
+            let properties = properties.as_object_mut();
+            let field = properties.map(|properties| {
+                let field = properties.entry(name);
+                field.or_insert_with(|| serde_json::json!({"type": kind}))
+            });
+            let field = field.and_then(Value::as_object_mut);
+            if let Some(field) = field.filter(|field| !field.contains_key("description")) {
+                field.insert("description".to_owned(), description.into());
+            }
+        }
+    }
+    root
+}
+
+/// A field as objects have it.
+#[derive(Debug, Default)]
+struct ObservedField {
+    kinds: BTreeSet<&'static str>,
+    members: BTreeMap<String, ObservedField>,
+    /// What the items of a list, or the values of a map, are like.
+    items: Option<Box<ObservedField>>,
+    is_map: bool,
+}
+
+impl ObservedField {
+    fn add(&mut self, name: &str, value: &Value) {
+        match value {
+            Value::Null => {}
+            Value::Bool(_) => drop(self.kinds.insert("boolean")),
+            Value::String(_) => drop(self.kinds.insert("string")),
+            Value::Number(number) => {
+                let kind = if number.is_f64() { "number" } else { "integer" };
+                self.kinds.insert(kind);
+            }
+            Value::Array(items) => {
+                self.kinds.insert("array");
+                let all = self.items.get_or_insert_default();
+                for item in items {
+                    all.add("", item);
+                }
+            }
+            Value::Object(members) => {
+                self.kinds.insert("object");
+                // The fields of managers are a tree of names.
+                self.is_map |= MAPS.contains(&name) || name == "fieldsV1";
+                if self.is_map {
+                    let all = self.items.get_or_insert_default();
+                    for value in members.values() {
+                        all.add("fieldsV1", value);
+                    }
+                    return;
+                }
+                for (name, value) in members {
+                    self.members
+                        .entry(name.clone())
+                        .or_default()
+                        .add(name, value);
+                }
+            }
+        }
+    }
+
+    fn schema(&self) -> Value {
+        let kind = match self.kinds.iter().copied().collect::<Vec<_>>().as_slice() {
+            [one] => one,
+            ["integer", "number"] => "number",
+            // A port is a number or a name.
+            ["integer", "string"] => {
+                return serde_json::json!({"x-kubernetes-int-or-string": true});
+            }
+            _ => "object",
+        };
+        let mut schema = Map::new();
+        schema.insert("type".to_owned(), kind.into());
+        if let Some(items) = &self.items {
+            let member = if self.is_map {
+                "additionalProperties"
+            } else {
+                "items"
+            };
+            schema.insert(member.to_owned(), items.schema());
+        }
+        if !self.members.is_empty() {
+            let members = self.members.iter();
+            let members = members.map(|(name, member)| (name.clone(), member.schema()));
+            schema.insert(
+                "properties".to_owned(),
+                members.collect::<Map<_, _>>().into(),
+            );
+        }
+        Value::Object(schema)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn observed(objects: &[Value]) -> ResourceSchema {
+        let mut all = ObservedField::default();
+        for object in objects {
+            all.add("", object);
+        }
+        ResourceSchema {
+            source: SchemaSource::Objects(objects.len()),
+            root: all.schema(),
+        }
+    }
+
+    #[test]
+    fn fields_of_objects_have_the_types_of_their_values() {
+        let schema = observed(&[
+            json!({"metadata": {"labels": {"a": "b"}}, "spec": {"port": 80, "on": true}}),
+            json!({"spec": {"port": "http", "list": [{"x": 1}, {"y": 1.5}], "none": null}}),
+        ]);
+        for (path, expected) in [
+            (&["metadata", "labels"][..], "map[string]string"),
+            (&["spec"], "Object"),
+            (&["spec", "port"], "IntOrString"),
+            (&["spec", "on"], "boolean"),
+            (&["spec", "list"], "[]Object"),
+            (&["spec", "list", "x"], "integer"),
+            (&["spec", "list", "y"], "number"),
+        ] {
+            let field = schema.field(path).expect("a field");
+            assert_eq!(field.type_name(), expected, "{path:?}");
+        }
+        let (wrong, near) = schema.field(&["spec", "prot"]).expect_err("no field");
+        assert_eq!((wrong, near.as_slice()), ("prot", &["port".to_owned()][..]));
+    }
+
+    #[test]
+    fn a_definition_has_words_and_what_every_object_has() {
+        let root = with_metadata(
+            json!({"type": "object", "required": ["spec"], "properties": {
+            "spec": {"type": "object", "description": "what is wanted", "properties": {
+                "mode": {"type": "string", "enum": ["A", "B"]},
+                "sizes": {"type": "object", "additionalProperties": {"type": "integer"}}}}}}),
+        );
+        let schema = ResourceSchema {
+            source: SchemaSource::Definition,
+            root,
+        };
+        let names: Vec<&str> = schema
+            .root()
+            .members()
+            .into_iter()
+            .map(|(name, _)| name)
+            .collect();
+        assert_eq!(names, ["apiVersion", "kind", "metadata", "spec"]);
+        assert!(schema.root().requires("spec") && !schema.root().requires("kind"));
+        let mode = schema.field(&["spec", "mode"]).expect("a field");
+        assert_eq!(mode.values(), ["A", "B"]);
+        let sizes = schema.field(&["spec", "sizes"]).expect("a field");
+        assert_eq!(sizes.type_name(), "map[string]integer");
+    }
+}

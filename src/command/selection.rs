@@ -1,0 +1,153 @@
+//! Which objects a command is about, in kubectl's words: `pods,nodes`, `all`, `pods a b`, `pods/a nodes/b`, the
+//! objects of manifests.
+
+use crate::arguments;
+use crate::command::{manifests, object_query};
+use crate::command_error::CommandError;
+use kubereel_format::ResourceInfo;
+use kubereel_history::{
+    Certainty, Cut, Moment, ObjectFilter, ResourceSnapshot, SelectError, Timeline,
+};
+use std::path::PathBuf;
+
+/// What was asked for.
+pub(crate) struct ObjectSelection<'a> {
+    pub(crate) objects: &'a [String],
+    /// Manifests; with these there are no words.
+    pub(crate) files: &'a [PathBuf],
+    /// `None` for the default one.
+    pub(crate) namespace: Option<&'a str>,
+    pub(crate) all_namespaces: bool,
+    pub(crate) has_selector: bool,
+}
+
+/// A resource, and which of its objects are asked for.
+pub(crate) struct SelectedResource<'a> {
+    pub(crate) resource: &'a ResourceInfo,
+    /// None stand for all.
+    pub(crate) names: Vec<String>,
+    /// `None` for those of all namespaces, and for cluster-scoped ones.
+    pub(crate) namespace: Option<String>,
+    pub(crate) shows_namespace: bool,
+}
+
+impl SelectedResource<'_> {
+    /// Gives the filter of these objects.
+    pub(crate) fn filter(&self) -> ObjectFilter<'_> {
+        ObjectFilter {
+            namespace: self.namespace.as_deref(),
+            names: &self.names,
+        }
+    }
+
+    /// Gives the state at a moment, and the place of it: the start is the first state that is known, for the first
+    /// record comes before the first list.
+    pub(crate) fn state(
+        &self,
+        timeline: &Timeline,
+        at: Moment,
+        cut: Cut,
+    ) -> Result<(Cut, ResourceSnapshot), CommandError> {
+        let id = self.resource.id;
+        let mut cut = cut;
+        let mut state = timeline.as_of(id, cut, &self.filter());
+        if let (Moment::Start, Certainty::BeforeFirst { first: Some(first) }) =
+            (at, &state.certainty)
+        {
+            cut = arguments::resolve(timeline, Moment::Time(*first))?;
+            state = timeline.as_of(id, cut, &self.filter());
+        }
+        if !state.certainty.has_state() {
+            return Err(object_query::no_state(timeline, self.resource, &state));
+        }
+        Ok((cut, state))
+    }
+}
+
+/// The resources of `all` in kubectl, in its order, for a recording that has no categories.
+const ALL: [&str; 10] = [
+    "pods",
+    "replicationcontrollers",
+    "services",
+    "daemonsets.apps",
+    "deployments.apps",
+    "replicasets.apps",
+    "statefulsets.apps",
+    "horizontalpodautoscalers.autoscaling",
+    "cronjobs.batch",
+    "jobs.batch",
+];
+
+impl<'a> ObjectSelection<'a> {
+    /// Finds the resources that are asked for, and which of their objects.
+    pub(crate) fn resources(
+        &self,
+        timeline: &'a Timeline,
+        cut: Cut,
+    ) -> Result<Vec<SelectedResource<'a>>, CommandError> {
+        let target = |resource: &'a ResourceInfo, names: Vec<String>, namespace: &str| {
+            let resource = timeline.resource_at(resource, cut);
+            let is_bound = resource.namespaced && !self.all_namespaces;
+            SelectedResource {
+                resource,
+                names,
+                namespace: is_bound.then(|| namespace.to_owned()),
+                shows_namespace: resource.namespaced && self.all_namespaces,
+            }
+        };
+        let mut targets: Vec<SelectedResource<'a>> = Vec::new();
+        for object in manifests::named_objects(self.files, self.namespace)? {
+            let resource = object_query::find_resource(timeline, &object.resource())?;
+            targets.push(target(resource, vec![object.name], &object.namespace));
+        }
+        if !self.files.is_empty() {
+            return Ok(targets);
+        }
+        let namespace = self.namespace.unwrap_or("default");
+        for (spelt, names) in object_query::named_resources(self.objects)? {
+            if !names.is_empty() && self.has_selector {
+                let both = "names cannot be combined with a selector";
+                return Err(CommandError::usage(both));
+            }
+            let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
+            for resource in resources(timeline, spelt)? {
+                let known = targets
+                    .iter_mut()
+                    .find(|known| known.resource.id == resource.id && !known.names.is_empty());
+                // Several names of one resource are one table.
+                match known {
+                    Some(known) => known.names.extend(names.iter().cloned()),
+                    None => targets.push(target(resource, names.clone(), namespace)),
+                }
+            }
+        }
+        Ok(targets)
+    }
+}
+
+/// Finds a resource, or those of a category.
+fn resources<'a>(
+    timeline: &'a Timeline,
+    spelt: &str,
+) -> Result<Vec<&'a ResourceInfo>, CommandError> {
+    let place = |info: &ResourceInfo| {
+        let name = info.qualified();
+        ALL.iter()
+            .position(|known| *known == name)
+            .unwrap_or(ALL.len())
+    };
+    if let Err(SelectError::UnknownResource { .. }) = timeline.resources().find(spelt) {
+        let all = timeline.resources().iter();
+        let mut of_category: Vec<&ResourceInfo> = all
+            .filter(|info| {
+                info.categories.iter().any(|category| category == spelt)
+                    || spelt == "all" && place(info) < ALL.len()
+            })
+            .collect();
+        of_category.sort_by_key(|info| (place(info), info.qualified()));
+        if !of_category.is_empty() {
+            return Ok(of_category);
+        }
+    }
+    object_query::find_resource(timeline, spelt).map(|info| vec![info])
+}

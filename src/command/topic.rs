@@ -1,0 +1,100 @@
+//! `kubereel help TOPIC`: what several commands share, without a network.
+
+use crate::arguments;
+use crate::command::test::GUIDE;
+use crate::command_error::{CommandError, Exit};
+use crate::screen::Console;
+
+/// Print help about a topic
+#[derive(Debug, clap::Args)]
+#[command(hide = true)]
+pub(crate) struct Args {
+    /// The topic
+    #[arg(value_name = "TOPIC")]
+    topic: Topic,
+}
+
+/// What there is help about that is not a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Topic {
+    Time,
+    Rules,
+    Filter,
+    ExitCodes,
+}
+
+/// The name of the command, which is not shown: `help TOPIC` is written.
+pub(crate) const COMMAND: &str = "topic";
+
+/// Tells whether there is help about a topic of this name.
+pub(crate) fn is_topic(name: &str) -> bool {
+    <Topic as clap::ValueEnum>::from_str(name, false).is_ok()
+}
+
+/// How times are written.
+const TIME: &str = "\
+Where a command takes a TIME, as --at, --from or --to, these forms are read.
+
+A time without an offset is in UTC, as all times that are printed; --tz reads it, and a time of day, as
+local time of a zone: --tz Europe/Berlin, or --tz local for that of this machine. Every printed time can
+be given to --at. A time of day is one within the recording; one that occurs twice is an error that names
+both. --at outside of the recording is an error that names its bounds; for --from and --to it is none.
+
+";
+
+/// The grammar of filters. Each word of the list is read by a test.
+const FILTER: &str = "\
+A filter narrows the rows of the screen (kubereel REEL, key /, or --filter). It is words with blanks
+between; every word must hold, but of several namespaces, kinds or states one is enough.
+
+  web                       a text that shows in the row, in any case
+  \"a b\"                     a text with blanks, taken as it is
+  /web-[0-9]+/              a regular expression, in any case
+  ns:shop                   the namespace
+  kind:deploy               a resource, by any name that kubectl takes
+  bad                       a state that the row has or had: good, changing, bad, down, absent
+  label:app=web             a label selector of kubectl; only in tables
+  status.phase!=Running     a field that has or has not a value: =, !=, < or >; only in tables
+  !ns:kube-system           whatever follows ! must not hold
+";
+
+/// Runs the command.
+pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
+    let text = match args.topic {
+        Topic::Time => format!("{TIME}{}", arguments::forms_help()),
+        Topic::Rules => GUIDE.to_owned(),
+        Topic::Filter => FILTER.to_owned(),
+        Topic::ExitCodes => {
+            let codes = Exit::ALL.map(|exit| format!("  {:>3}  {}\n", exit.code(), exit.meaning()));
+            format!("Exit codes of every command:\n{}", codes.concat())
+        }
+    };
+    screen.line(text.trim_end())?;
+    Ok(Exit::Yes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_form_of_a_filter_is_one() {
+        let forms = FILTER.lines().filter(|line| line.starts_with("  "));
+        let mut read = 0;
+        for line in forms {
+            let form = line.trim_start().split("   ").next().expect("a form");
+            assert!(kubereel_tui::check_filter(form).is_ok(), "{form}");
+            read += 1;
+        }
+        assert_eq!(read, 9);
+        assert!(kubereel_tui::check_filter("label:").is_err());
+    }
+
+    #[test]
+    fn topics_are_not_commands() {
+        for topic in ["time", "rules", "filter", "exit-codes"] {
+            assert!(is_topic(topic), "{topic}");
+        }
+        assert!(!is_topic("get"));
+    }
+}

@@ -1,0 +1,84 @@
+//! `kubereel version`: which program this is, and which reels it reads and writes.
+
+use crate::arguments::JsonOutput;
+use crate::command_error::{CommandError, Exit};
+use crate::outputs::outputs;
+use crate::screen::Console;
+use kubereel_format::FORMAT;
+
+/// The version with its commit and date, as `--version` prints it.
+pub(crate) const LONG_VERSION: &str = concat!(
+    env!("CARGO_PKG_VERSION"),
+    "\ncommit  ",
+    env!("KUBEREEL_BUILT_COMMIT"),
+    "\ndate    ",
+    env!("KUBEREEL_BUILT_DATE"),
+    "\ntarget  ",
+    env!("KUBEREEL_BUILT_TARGET"),
+);
+
+/// Print the version: commit, date, target and the format of reels
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  kubereel version
+  kubereel version -o json | jq -r .commit")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    output: JsonOutput,
+    /// kubectl's; there is no server.
+    #[arg(long, hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    client: Option<bool>,
+}
+
+outputs! {
+/// The version of the program.
+struct VersionOutput(built: BuiltFrom) {
+    version: &'static str = env!("CARGO_PKG_VERSION"),
+    /// The commit of the sources; null if the build did not know it.
+    commit: Option<&'static str> = built.commit,
+    /// The date of the commit.
+    date: Option<&'static str> = built.date,
+    target: &'static str = built.target,
+    /// The version of the format that is written; every earlier minor version of its major is read.
+    format: String = FORMAT.to_string(),
+}
+}
+
+/// What the build knew.
+pub(crate) struct BuiltFrom {
+    commit: Option<&'static str>,
+    date: Option<&'static str>,
+    target: &'static str,
+}
+
+impl BuiltFrom {
+    fn here() -> Self {
+        let known = |text: &'static str| (!text.is_empty()).then_some(text);
+        Self {
+            commit: known(env!("KUBEREEL_BUILT_COMMIT")),
+            date: known(env!("KUBEREEL_BUILT_DATE")),
+            target: env!("KUBEREEL_BUILT_TARGET"),
+        }
+    }
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
+    let version = VersionOutput::of(BuiltFrom::here());
+    if args.output.is_json() {
+        screen.json(&version)?;
+        return Ok(Exit::Yes);
+    }
+    let unknown = "unknown";
+    screen.line(format!("kubereel {}", version.version))?;
+    screen.line(format!("commit   {}", version.commit.unwrap_or(unknown)))?;
+    screen.line(format!("date     {}", version.date.unwrap_or(unknown)))?;
+    screen.line(format!("target   {}", version.target))?;
+    let format = &version.format;
+    let major = FORMAT.major;
+    screen.line(format!(
+        "format   writes {format}, reads {major}.0 to {format}"
+    ))?;
+    Ok(Exit::Yes)
+}

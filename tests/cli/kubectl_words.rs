@@ -1,0 +1,402 @@
+//! What users of kubectl type besides `get`, `describe` and `events`: `explain`, `api-resources`, `rollout`, what a
+//! recording has no answer to, and the forms of TIME that are new to them.
+
+use super::run::{DEMO, Reel, kubereel};
+use crate::script::{Script, pod, thing};
+use kubereel_format::Note;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+fn out(args: &[&str]) -> String {
+    kubereel(args).ok()
+}
+
+fn widgets() -> Reel {
+    let schema = json!({"type": "object", "description": "A widget.", "required": ["spec"], "properties": {
+        "spec": {"type": "object", "description": "What is wanted.", "properties": {
+            "mode": {"type": "string", "enum": ["Fast", "Slow"], "description": "How it works."},
+            "ports": {"type": "array", "items": {"type": "object", "properties": {"number": {"type": "integer"}}}}}}}});
+    Reel::import(&[
+        json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+            "metadata": {"name": "widgets.example.io", "uid": "d", "resourceVersion": "3"},
+            "spec": {"group": "example.io", "scope": "Namespaced",
+                "names": {"plural": "widgets", "singular": "widget", "kind": "Widget", "shortNames": ["wd"]},
+                "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": schema}}]}}),
+        json!({"apiVersion": "example.io/v1", "kind": "Widget",
+            "metadata": {"name": "w", "namespace": "shop", "uid": "w", "resourceVersion": "4"}, "spec": {"mode": "Fast"}}),
+    ])
+}
+
+#[test]
+fn fields_of_custom_resources_are_those_of_their_definition() {
+    let reel = widgets();
+    assert_eq!(
+        out(&["explain", reel.path(), "widget.spec"]),
+        "GROUP:      example.io\nKIND:       Widget\nVERSION:    v1\n\n\
+         FIELD: spec <Object>\n\nDESCRIPTION:\n    What is wanted.\n\nFIELDS:\n\
+         \x20 mode\t<string>\n  enum: Fast, Slow\n    How it works.\n\n\
+         \x20 ports\t<[]Object>\n\n"
+    );
+    let all = out(&["explain", reel.path(), "wd", "--recursive"]);
+    assert!(
+        all.contains("  spec\t<Object> -required-\n    mode\t<string>\n"),
+        "{all}"
+    );
+    assert!(all.contains("      number\t<integer>\n"), "{all}");
+    let told = out(&["explain", reel.path(), "wd.spec.mode", "-o", "json"]);
+    let told: Value = serde_json::from_str(&told).expect("JSON");
+    assert_eq!(told["type"], "string");
+    assert_eq!(told["is_definition"], true);
+    kubereel(&["explain", reel.path(), "widgets.spec.mod"])
+        .code(2)
+        .says("field \"mod\" does not exist in widgets.example.io")
+        .says("did you mean mode?");
+    kubereel(&["explain", reel.path(), "wd", "--api-version=example.io/v2"])
+        .code(2)
+        .says("it is recorded as example.io/v1");
+}
+
+#[test]
+fn fields_of_other_resources_are_those_that_occur() {
+    let page = out(&["explain", DEMO, "pods.spec.containers"]);
+    for part in [
+        "KIND:       Pod\nVERSION:    v1\n",
+        "FIELD: containers <[]Object>",
+        "No schema of pods is recorded.",
+        "  image\t<string>\n",
+    ] {
+        assert!(page.contains(part), "{part:?} not in {page}");
+    }
+    kubereel(&["explain", DEMO, "pods.spec.contaners"])
+        .code(2)
+        .says("does not occur in")
+        .says("did you mean containers?");
+    kubereel(&["explain", DEMO, "podz"])
+        .code(2)
+        .says("did you mean");
+}
+
+#[test]
+fn resources_are_listed_as_by_kubectl() {
+    let table = out(&["api-resources", DEMO]);
+    assert!(
+        table.starts_with("NAME ")
+            && table.lines().any(|line| {
+                line.split_whitespace()
+                    .eq(["pods", "po", "v1", "true", "Pod"])
+            }),
+        "{table}"
+    );
+    let wide = out(&["api-resources", DEMO, "-o", "wide", "--api-group=apps"]);
+    assert!(
+        wide.lines()
+            .next()
+            .is_some_and(|line| line.contains("VERBS")),
+        "{wide}"
+    );
+    assert!(
+        wide.lines().skip(1).all(|line| line.contains("apps/v1")),
+        "{wide}"
+    );
+    let names = out(&["api-resources", DEMO, "-o", "name", "--namespaced=false"]);
+    assert!(
+        names.lines().any(|name| name == "nodes") && !names.contains("pods\n"),
+        "{names}"
+    );
+    let versions = out(&["api-versions", DEMO]);
+    assert!(
+        versions.lines().any(|version| version == "apps/v1"),
+        "{versions}"
+    );
+    let first = out(&["api-resources", DEMO, "-o", "json"]);
+    let first: Value = serde_json::from_str(first.lines().next().expect("a line")).expect("JSON");
+    assert!(first["kind"].is_string() && first["verbs"].is_array());
+}
+
+#[test]
+fn revisions_and_the_state_of_a_rollout() {
+    let ran = kubereel(&["rollout", "history", DEMO, "deploy/web", "-n", "shop"]).code(0);
+    assert!(
+        ran.out
+            .starts_with("deployment.apps/web \nREVISION   CHANGE-CAUSE"),
+        "{ran:?}"
+    );
+    let one = kubereel(&[
+        "rollout",
+        "history",
+        DEMO,
+        "deploy/web",
+        "-n",
+        "shop",
+        "--revision=1",
+    ])
+    .ok();
+    assert!(
+        one.starts_with("deployment.apps/web with revision #1\nPod Template:\n"),
+        "{one}"
+    );
+    kubereel(&[
+        "rollout",
+        "history",
+        DEMO,
+        "deploy/web",
+        "-n",
+        "shop",
+        "--revision=77",
+    ])
+    .code(1)
+    .says("revision 77");
+    let json = out(&[
+        "rollout",
+        "history",
+        DEMO,
+        "deploy/web",
+        "-n",
+        "shop",
+        "-o",
+        "json",
+    ]);
+    let first: Value = serde_json::from_str(json.lines().next().expect("a line")).expect("JSON");
+    assert_eq!(first["revision"], 1);
+    assert_eq!(
+        out(&["rollout", "status", DEMO, "deploy/web", "-n", "shop"]),
+        "deployment \"web\" successfully rolled out\n"
+    );
+    let late = kubereel(&["rollout", "status", DEMO, "deploy/payments", "-n", "shop"]).code(1);
+    assert!(late.out.contains("payments"), "{late:?}");
+    kubereel(&["rollout", "status", DEMO, "node/master-1"])
+        .code(2)
+        .says("no rollouts");
+}
+
+#[test]
+fn what_a_recording_cannot_do_is_said_with_what_it_can() {
+    kubereel(&["logs", "run.reel", "pod/web-0"])
+        .code(4)
+        .says("a recording does not contain logs of containers")
+        .says("kubereel describe run.reel pod/NAME");
+    kubereel(&["delete", "pod", "web-0"])
+        .code(1)
+        .says("a recording cannot be changed");
+    kubereel(&["rollout", "restart", "deploy/web"])
+        .code(1)
+        .says("rollout history");
+    kubereel(&["lgos", "run.reel"]).code(2);
+}
+
+#[test]
+fn a_mark_names_its_moment() {
+    let reel = Reel::write(|path| {
+        let mut script = Script::begin(path);
+        let pods = script.resource("pods", "Pod", &["po"]);
+        let stream = script.connect(pods, None);
+        let a = thing("default", "a", "uid-a");
+        script.initial(stream, a, 9, &pod(a, 9, "x"));
+        script.synced(stream, 10);
+        for (rv, text) in [(11, "tests started"), (12, "tests ended")] {
+            script.wait(1000);
+            script.note(Note::Mark {
+                text: text.to_owned(),
+            });
+            script.wait(1000);
+            script.modified(stream, a, rv, &pod(a, rv, "y"));
+        }
+        script.finish();
+    });
+    let version = |at: &str| {
+        let args = [
+            "get",
+            reel.path(),
+            "pod/a",
+            "--at",
+            at,
+            "-o",
+            "jsonpath={.metadata.resourceVersion}",
+        ];
+        out(&args)
+    };
+    assert_eq!(version("mark:tests started"), "9");
+    assert_eq!(version("mark:ENDED"), "11");
+    let ask = |at: &str| kubereel(&["get", reel.path(), "pods", "--at", at]).code(2);
+    ask("mark:tests")
+        .says("2 marks have \"tests\"")
+        .says("--at 2026-11-21T14:00:01.000Z or");
+    ask("mark:tests startd").says("did you mean mark:tests started?");
+}
+
+#[test]
+fn times_without_an_offset_are_read_in_a_zone() {
+    let reel = super::run::pods_with_gap();
+    let rv = |args: &[&str]| {
+        let form = ["-o", "jsonpath={.metadata.resourceVersion}"];
+        out(&[&["get", reel.path(), "pod/a"], args, &form].concat())
+    };
+    assert_eq!(
+        rv(&["--at", "2026-11-21 16:00:05", "--tz", "Etc/GMT-2"]),
+        "14"
+    );
+    assert_eq!(rv(&["--tz=Etc/GMT-2", "--at", "16:00:05"]), "14");
+    assert_eq!(rv(&["--tz=Etc/GMT-2", "--at", "14:00:05Z"]), "14");
+    assert_eq!(rv(&["--at", "2026-11-21 14:00:05"]), "14");
+    kubereel(&["get", reel.path(), "pods", "--tz", "Mars/Base"])
+        .code(2)
+        .says("Europe/Berlin");
+}
+
+#[test]
+fn writers_are_counted() {
+    let told = out(&["top-writers", DEMO, "-o", "json", "--limit", "3"]);
+    let told: Value = serde_json::from_str(&told).expect("JSON");
+    for list in ["resources", "managers", "objects"] {
+        let counts: Vec<u64> = told[list]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .filter_map(|one| one["writes"].as_u64())
+            .collect();
+        assert_eq!(counts.len(), 3, "{list}");
+        assert!(
+            counts.is_sorted_by(|a, b| a >= b) && counts[0] > 0,
+            "{list}: {counts:?}"
+        );
+    }
+    let page = out(&["top-writers", DEMO, "pods", "-n", "shop"]);
+    for title in ["RESOURCE", "MANAGER", "OBJECT"] {
+        assert!(page.contains(title), "{page}");
+    }
+    let resources = out(&["top-writers", DEMO, "pods", "-o", "json"]);
+    let resources: Value = serde_json::from_str(&resources).expect("JSON");
+    assert_eq!(resources["resources"].as_array().expect("a list").len(), 1);
+    assert_eq!(resources["resources"][0]["writes"], resources["writes"]);
+    kubereel(&["top-writers", DEMO, "-n", "shpo"])
+        .code(1)
+        .says("did you mean shop?");
+}
+
+#[test]
+fn the_version_is_told_with_its_sources() {
+    let told: Value = serde_json::from_str(&out(&["version", "-o", "json"])).expect("JSON");
+    assert_eq!(told["version"], env!("CARGO_PKG_VERSION"));
+    assert!(
+        told["target"]
+            .as_str()
+            .is_some_and(|target| target.contains('-'))
+    );
+    assert!(
+        told["format"]
+            .as_str()
+            .is_some_and(|format| format.contains('.'))
+    );
+    let long = out(&["--version"]);
+    assert!(long.contains("commit") && long.contains("target"), "{long}");
+}
+
+#[test]
+fn topics_and_schemas_are_printed() {
+    assert!(out(&["help", "time"]).contains("problem:1"));
+    assert!(out(&["help", "exit-codes"]).contains("130"));
+    assert!(out(&["help", "filter"]).contains("ns:shop"));
+    assert!(out(&["help", "rules"]).contains("CEL"));
+    assert!(out(&["help", "get"]).contains("Usage: kubereel get"));
+    let schema: Value = serde_json::from_str(&out(&["schema", "problems"])).expect("JSON");
+    assert_eq!(schema["title"], "kubereel problems -o json");
+    assert!(out(&["schema"]).lines().any(|name| name == "test --list"));
+    kubereel(&["schema", "problms"])
+        .code(2)
+        .says("did you mean problems?");
+}
+
+/// Asks for completions as the script of bash does.
+fn completed(words: &[&str]) -> Vec<String> {
+    let index = words.len().to_string();
+    let ran = super::run::program()
+        .env("KUBEREEL_COMPLETE", "bash")
+        .env("_CLAP_COMPLETE_INDEX", index)
+        .env("_CLAP_COMPLETE_COMP_TYPE", "9")
+        .env("_CLAP_COMPLETE_SPACE", "true")
+        .env("_CLAP_IFS", "\n")
+        .args(["--", "kubereel"])
+        .args(words)
+        .output()
+        .expect("the program runs");
+    let out = String::from_utf8(ran.stdout).expect("text");
+    out.lines().map(|line| line.trim_end().to_owned()).collect()
+}
+
+#[test]
+fn words_are_completed_from_the_reel() {
+    let has = |words: &[&str], wanted: &str| {
+        let found = completed(words);
+        assert!(
+            found.iter().any(|one| one == wanted),
+            "{words:?}: {wanted:?} not in {found:?}"
+        );
+        found
+    };
+    has(&["ge"], "get");
+    has(&["get", DEMO, "deploym"], "deployments");
+    has(&["get", DEMO, "pods,no"], "pods,nodes");
+    has(&["get", DEMO, "node/master"], "node/master-1");
+    has(&["get", DEMO, "nodes", "master"], "master-1");
+    has(&["get", DEMO, "pods", "-n", "sh"], "shop");
+    has(&["describe", DEMO, "-n", "shop", "deploy/w"], "deploy/web");
+    has(
+        &["explain", DEMO, "pods.spec.contai"],
+        "pods.spec.containers",
+    );
+    has(
+        &["history", DEMO, "node/master-1", "--field", ".sta"],
+        ".status",
+    );
+    has(&["get", DEMO, "pods", "--at", "problem:"], "problem:1");
+    let found = has(&["test", DEMO, "--only", "operator-"], "operator-available");
+    assert!(
+        found.iter().all(|id| id.starts_with("operator-")),
+        "{found:?}"
+    );
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(
+            out(&["completion", shell]).contains("KUBEREEL_COMPLETE"),
+            "{shell}"
+        );
+    }
+}
+
+#[test]
+fn writers_are_those_of_the_histories() {
+    let nodes = out(&["get", DEMO, "nodes", "-o", "name"]);
+    let (mut writes, mut managers) = (0, BTreeMap::new());
+    for node in nodes.lines() {
+        let history = out(&["history", DEMO, node, "-o", "json"]);
+        let history: Value = serde_json::from_str(&history).expect("JSON");
+        for version in history["items"].as_array().expect("versions") {
+            if version["item"] != "version" || version["evidence"] == "initial" {
+                continue;
+            }
+            writes += 1;
+            let all = version["writers"].as_array().map_or(&[][..], Vec::as_slice);
+            let mut names: Vec<&str> = all
+                .iter()
+                .filter_map(|one| one["manager"].as_str())
+                .collect();
+            names.dedup();
+            // Of some it is not known.
+            let names = if names.is_empty() { vec![""] } else { names };
+            for name in names {
+                *managers.entry(name.to_owned()).or_insert(0_u64) += 1;
+            }
+        }
+    }
+    let told = out(&["top-writers", DEMO, "nodes", "-o", "json", "--limit", "100"]);
+    let told: Value = serde_json::from_str(&told).expect("JSON");
+    assert_eq!(told["writes"], writes);
+    let counted = told["managers"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|one| {
+            let name = one["manager"].as_str().expect("a name").to_owned();
+            (name, one["writes"].as_u64().expect("a number"))
+        });
+    assert_eq!(counted.collect::<BTreeMap<_, _>>(), managers);
+}

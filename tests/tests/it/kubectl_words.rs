@@ -1,0 +1,365 @@
+//! What users of kubectl type, each with the answer of a real kubectl beside that of the reel: the same text, the
+//! lines of kubectl among more, an answer of its own form, or why a recording has none. `docs/kubectl.md` is made of
+//! this list.
+
+use crate::kubectl_tables::Stage;
+use anyhow::{Context as _, Result, ensure};
+use jiff::Timestamp;
+use kubereel_tests::control_plane::{self, ControlPlane};
+use kubereel_tests::kubectl::Kubectl;
+use kubereel_tests::recording::{Recording, arrived, program};
+use kubereel_tests::rest;
+use kubereel_tests::skipped::say_skipped;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+/// How long anything that is sure to come may take on a busy machine.
+const SURE: Duration = Duration::from_mins(2);
+
+/// How the answer of the reel is to be like that of kubectl.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Likeness {
+    /// The same text.
+    Same,
+    /// Every line of kubectl, in its order, and more; Events are in a form of their own.
+    More,
+    /// An answer in a form of its own, for this reason.
+    Own(&'static str),
+    /// No answer, but why, and what to do instead, with this exit code.
+    Unavailable(i32),
+}
+
+use Likeness::{More, Own, Same, Unavailable};
+
+const WITH_TIMES: Likeness =
+    Own("every occurrence is a line, also of Events that have expired, with its time");
+const OBSERVED: Likeness =
+    Own("a recording has no OpenAPI document: the fields that occur are listed");
+
+/// What is typed.
+const TYPED: [(&str, Likeness); 72] = [
+    ("get pods -n shop", Same),
+    ("get pods -A", Same),
+    ("get po -A -o wide", Same),
+    ("get pod running -n shop", Same),
+    ("get pod/running pod/image -n shop", Same),
+    ("get svc cluster-ip -n shop -o json", Same),
+    ("get pods -n shop -o name", Same),
+    ("get nodes", Same),
+    ("get no -o wide", Same),
+    ("get ns", Same),
+    ("get deploy -n shop", Same),
+    ("get deployments,rs -n shop", Same),
+    ("get all -n shop", Same),
+    ("get svc -A", Same),
+    ("get sts,ds -n shop", Same),
+    ("get jobs -n shop", Same),
+    ("get cronjobs -n shop", Same),
+    ("get cm -n shop", Same),
+    ("get pvc -n shop", Same),
+    ("get pv", Same),
+    ("get pods -n shop -l app=web", Same),
+    ("get pods -A --field-selector=status.phase=Running", Same),
+    ("get pods -A --sort-by=.metadata.name", Same),
+    ("get pods -n shop --show-labels", Same),
+    ("get pods -n shop -L app", Same),
+    ("get pods -n shop --no-headers", Same),
+    (
+        "get pods -n shop -o jsonpath={.items[*].metadata.name}",
+        Same,
+    ),
+    (
+        "get pods -A -o custom-columns=NAME:.metadata.name,NODE:.spec.nodeName",
+        Same,
+    ),
+    ("get pod absent -n shop --ignore-not-found", Same),
+    ("get gadgets -A", Same),
+    ("get events -n shop", Same),
+    ("describe pod whole -n shop", More),
+    ("describe pod/running -n shop", More),
+    ("describe node node-1", More),
+    ("describe deploy web -n shop", More),
+    ("describe rs -n shop", More),
+    ("describe sts db -n shop", More),
+    ("describe ds/agent -n shop", More),
+    ("describe rc old -n shop", More),
+    ("describe job complete -n shop", More),
+    ("describe cronjob nightly -n shop", More),
+    ("describe svc node-port -n shop", More),
+    ("describe pvc data-db-0 -n shop", More),
+    ("describe ns shop", More),
+    ("describe gadget full -n shop", More),
+    ("describe pods -n shop -l app=web", More),
+    ("events -n shop", WITH_TIMES),
+    ("events -A --types=Warning", WITH_TIMES),
+    ("events --for pod/running -n shop", WITH_TIMES),
+    ("explain pods.spec", OBSERVED),
+    (
+        "explain gadgets",
+        Own("the definition of a custom resource is recorded"),
+    ),
+    (
+        "api-resources",
+        Own("what cannot be listed and watched is not recorded"),
+    ),
+    ("api-resources --namespaced=false -o name", Own("likewise")),
+    ("api-versions", Own("likewise")),
+    ("rollout status deploy/web -n shop --watch=false", Same),
+    ("rollout status ds/agent -n shop --watch=false", Same),
+    (
+        "rollout history sts/db -n shop",
+        Own("each revision has its images, and when it was first seen"),
+    ),
+    (
+        "version --client",
+        Own("the version of kubereel, and of the format of reels"),
+    ),
+    (
+        "wait pod/running -n shop --for=condition=Ready --timeout=1s",
+        Own("from when to when the condition was met"),
+    ),
+    (
+        "get pods -n shop --watch",
+        Own("each change of the recording, with its time, until its end"),
+    ),
+    ("logs running -n shop", Unavailable(4)),
+    ("exec -it running -n shop -- sh", Unavailable(4)),
+    ("top nodes", Unavailable(4)),
+    ("port-forward svc/web 8080:80", Unavailable(4)),
+    ("cp shop/running:/tmp/a b", Unavailable(4)),
+    ("auth can-i get pods", Unavailable(4)),
+    ("apply -f deploy.yaml", Unavailable(1)),
+    ("delete pod running -n shop", Unavailable(1)),
+    ("edit deploy web -n shop", Unavailable(1)),
+    ("scale deploy/web --replicas=3", Unavailable(1)),
+    ("rollout restart deploy/web", Unavailable(1)),
+    ("config get-contexts", Unavailable(1)),
+];
+
+/// These go on until somebody ends them, or have no Pods that are ready: kubectl is not asked.
+const ONLY_HERE: [&str; 2] = [
+    "get pods -n shop --watch",
+    "wait pod/running -n shop --for=condition=Ready --timeout=1s",
+];
+
+/// Versions of kubectl differ in these lines.
+const OF_A_VERSION: [&str; 2] = ["Optional:", "ConfigMapOptional:"];
+
+/// What kubectl said, and between which times.
+struct Said {
+    text: String,
+    from: Timestamp,
+    to: Timestamp,
+}
+
+impl Said {
+    /// Gives a moment of each second in which it may have been said, the last first.
+    fn moments(&self) -> Vec<Timestamp> {
+        let seconds = self.from.as_second() + 1..=self.to.as_second();
+        let starts = seconds.filter_map(|second| Timestamp::from_second(second).ok());
+        let ends = [self.from].into_iter().chain(starts).chain([self.to]);
+        let mut moments: Vec<Timestamp> = ends.collect();
+        moments.reverse();
+        moments
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_users_of_kubectl_type_is_answered() -> Result<()> {
+    if control_plane::skipped() {
+        return Ok(());
+    }
+    let Some(kubectl) = Kubectl::on_path() else {
+        say_skipped("no kubectl on PATH");
+        return Ok(());
+    };
+    let control_plane = ControlPlane::builder().start().await?;
+    let kubeconfig = control_plane.kubeconfig(0);
+    let folder = tempfile::tempdir()?;
+    let reel = folder.path().join("run.reel");
+    let recording = Recording::start(&reel, kubeconfig, &[])?;
+    let stage = Stage::new(control_plane.client(0).await?, SURE);
+    stage.set().await?;
+    arrived(&recording, &stage.versions().await?, SURE).await?;
+    let mut all = Vec::new();
+    for (typed, likeness) in TYPED {
+        let is_asked = !matches!(likeness, Unavailable(_)) && !ONLY_HERE.contains(&typed);
+        let said = if is_asked {
+            Some(ask(&kubectl, kubeconfig, typed).await?)
+        } else {
+            None
+        };
+        all.push((typed, likeness, said));
+    }
+    let ended = recording.finish(SURE)?;
+    ensure!(ended.status.success(), "the recorder: {}", ended.log);
+    let program = program()?;
+    let mut wrong = Vec::new();
+    for (typed, likeness, said) in &all {
+        if let Some(difference) = differs(&program, &reel, typed, *likeness, said.as_ref())? {
+            wrong.push(format!("kubectl {typed}: {difference}"));
+        }
+    }
+    ensure!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+    Ok(())
+}
+
+async fn ask(kubectl: &Kubectl, kubeconfig: &Path, typed: &str) -> Result<Said> {
+    let words: Vec<&str> = typed.split(' ').collect();
+    let from = rest::now();
+    let text = kubectl.run(kubeconfig, &words).await?;
+    Ok(Said {
+        text,
+        from,
+        to: rest::now(),
+    })
+}
+
+/// Asks the reel what was typed.
+fn answer(
+    program: &Path,
+    reel: &Path,
+    typed: &str,
+    at: Option<Timestamp>,
+) -> Result<(i32, String, String)> {
+    let words: Vec<&str> = typed.split(' ').collect();
+    // The reel comes behind the command, and behind the action of a rollout.
+    let place = if words.first() == Some(&"rollout") {
+        2
+    } else {
+        1
+    };
+    let (command, rest) = words.split_at(place);
+    let mut asked = Command::new(program);
+    asked.args(command).arg(reel).args(rest);
+    if let Some(at) = at {
+        asked.args(["--at", &at.to_string()]);
+    }
+    let output = asked.output()?;
+    let code = output.status.code().context("it ended by itself")?;
+    Ok((
+        code,
+        String::from_utf8(output.stdout)?,
+        String::from_utf8(output.stderr)?,
+    ))
+}
+
+/// Says how an answer is not as it should be.
+fn differs(
+    program: &Path,
+    reel: &Path,
+    typed: &str,
+    likeness: Likeness,
+    said: Option<&Said>,
+) -> Result<Option<String>> {
+    if let (Same | More, Some(said)) = (likeness, said) {
+        let mut last = String::new();
+        for at in said.moments() {
+            let (code, out, err) = answer(program, reel, typed, Some(at))?;
+            ensure!(
+                code == 0 || typed.starts_with("rollout"),
+                "{typed}: {code} {err}"
+            );
+            let missing = match likeness {
+                Same => (out != said.text).then(|| first_difference(&said.text, &out)),
+                _ => missing_line(&said.text, &out),
+            };
+            match missing {
+                None => return Ok(None),
+                Some(missing) => last = missing,
+            }
+        }
+        return Ok(Some(last));
+    }
+    let words: Vec<&str> = typed.split(' ').collect();
+    let is_client = words.first() == Some(&"version");
+    let (code, out, err) = if is_client {
+        let output = Command::new(program).args(&words).output()?;
+        (
+            output.status.code().unwrap_or(-1),
+            String::from_utf8(output.stdout)?,
+            String::new(),
+        )
+    } else {
+        answer(program, reel, typed, None)?
+    };
+    let is_right = match likeness {
+        Unavailable(wanted) => {
+            code == wanted && err.contains("has no counterpart") && err.contains("hint: ")
+        }
+        _ => [0, 1].contains(&code) && !(out.is_empty() && err.is_empty()),
+    };
+    let beside = said.map_or("", |said| said.text.as_str());
+    Ok((!is_right).then(|| format!("exit code {code}\n{out}{err}\n-- kubectl --\n{beside}")))
+}
+
+fn first_difference(theirs: &str, ours: &str) -> String {
+    let mut pairs = theirs.lines().zip(ours.lines());
+    let pair = pairs.find(|(theirs, ours)| theirs != ours);
+    let (first, other) = pair.unwrap_or((theirs, ours));
+    format!("\nkubectl:  {first:?}\nkubereel: {other:?}\n{ours}")
+}
+
+/// Finds the first line of kubectl that is not in its place among ours; blanks between cells are one.
+fn missing_line(theirs: &str, ours: &str) -> Option<String> {
+    let plain = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut lines = ours.lines().map(plain);
+    let mut is_event = false;
+    for line in theirs.lines().map(plain) {
+        // The Events of one object end where the next object begins.
+        is_event = line.starts_with("Events:") || is_event && !line.starts_with("Name:");
+        let differs = OF_A_VERSION.iter().any(|begin| line.starts_with(begin));
+        if is_event || differs || line.is_empty() {
+            continue;
+        }
+        if !lines.any(|own| own == line) {
+            return Some(format!(
+                "no line {line:?} in its place in\n{ours}\n-- kubectl --\n{theirs}"
+            ));
+        }
+    }
+    None
+}
+
+/// The page that is made of the list.
+fn page() -> String {
+    let mut page = String::from(
+        "# For users of kubectl\n\n\
+         The reel comes behind the command, and everything else as for kubectl: `kubectl get pods -n shop` is \
+         `kubereel get run.reel pods -n shop`, at the end of the recording or at the moment of `--at`.\n\
+         A test types each line below with a real kubectl on a real control plane while it is recorded, and then \
+         with the reel; this page is made of its list (`UPDATE=1 cargo test --test it -- kubectl_words::page`).\n\n\
+         Commands that change a cluster, or whose answer is not among the objects of the API, say so, and what to \
+         do instead; their exit code is 1 and 4.\n\
+         Not applicable is also `kubectl diff`, which compares a manifest with a cluster: `kubereel diff` compares \
+         two moments. Go templates are refused with the hint to use `-o jsonpath` or `-o json`.\n\n\
+         | kubectl | answer of the reel |\n|---|---|\n",
+    );
+    for (typed, likeness) in TYPED {
+        let answer = match likeness {
+            Same => "the same text".to_owned(),
+            More => "the same lines, and version, owners, changes and Events of the recording"
+                .to_owned(),
+            Own(why) => format!("its own form: {why}"),
+            Unavailable(code) => format!("not applicable (exit code {code}), with a hint"),
+        };
+        let typed = typed.replace('|', "\\|");
+        page.extend(["| `", typed.as_str(), "` | ", answer.as_str(), " |\n"]);
+    }
+    page
+}
+
+#[test]
+fn page_of_commands_is_made_of_the_list() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/kubectl.md");
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(&path, page()).expect("written");
+    }
+    let kept = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        kept == page(),
+        "docs/kubectl.md differs: run this test with UPDATE=1"
+    );
+    assert!(TYPED.len() >= 60);
+}
