@@ -73,6 +73,7 @@ pub use object::{
 };
 pub use page::{ObjectPage, PageLine};
 pub use proof::{Integrity, OutageSum, Proof, ReelVerdict, ResourceCompleteness, ResourceProof};
+pub use quantity::Quantity;
 pub use related::{Child, OwnedObject, OwnedObjects, OwnerRef, Relatives};
 pub use rollout::{Revision, RolloutState};
 pub use samples::CounterMove;

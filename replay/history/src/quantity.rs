@@ -1,6 +1,7 @@
 //! Amounts as the API of Kubernetes writes them: `500m`, `2Gi`, `1e3`. They are added and written as the server and
 //! kubectl do it, so that a sum here is the sum there.
 
+use std::cmp::Ordering;
 use std::fmt;
 
 /// How many billionths one is.
@@ -14,14 +15,14 @@ const BINARY: [&str; 7] = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
 
 /// An amount, exact to the billionth.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Quantity {
+pub struct Quantity {
     nanos: i128,
     is_binary: bool,
 }
 
 impl Quantity {
     /// Reads an amount; `None` if it is not one.
-    pub(crate) fn parse(text: &str) -> Option<Self> {
+    pub fn parse(text: &str) -> Option<Self> {
         let ending = |suffixes: &'static [&'static str]| {
             let mut suffixes = suffixes.iter().enumerate();
             suffixes.find_map(|(place, suffix)| {
@@ -58,6 +59,16 @@ impl Quantity {
                 self.is_binary
             },
         }
+    }
+
+    /// Tells whether it is nothing.
+    pub const fn is_zero(self) -> bool {
+        self.nanos == 0
+    }
+
+    /// Compares by the amount, however it is written.
+    pub fn compare(self, other: Self) -> Ordering {
+        self.nanos.cmp(&other.nanos)
     }
 
     /// Gives the larger of two amounts.

@@ -5,6 +5,7 @@
 use super::part::NONE;
 use crate::jsonpath::JsonPath;
 use crate::object::{compact, number};
+use crate::quantity::Quantity;
 use kubereel_format::harmless;
 use serde_json::Value;
 use std::cmp::Ordering;
@@ -306,8 +307,8 @@ impl SortKey {
     pub fn compare(&self, other: &Self) -> Ordering {
         match (&self.0, &other.0) {
             (Some(Value::String(one)), Some(Value::String(other))) => {
-                match (quantity(one), quantity(other)) {
-                    (Some(one), Some(other)) => one.total_cmp(&other),
+                match (Quantity::parse(one), Quantity::parse(other)) {
+                    (Some(one), Some(other)) => one.compare(other),
                     _ => natural(one, other),
                 }
             }
@@ -319,32 +320,6 @@ impl SortKey {
             (one, other) => one.is_some().cmp(&other.is_some()),
         }
     }
-}
-
-/// Reads a quantity such as `500m` or `2Gi`.
-fn quantity(text: &str) -> Option<f64> {
-    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
-    let suffix = text.strip_prefix(digits)?;
-    let power = |base: f64, suffix: &str| {
-        let exponents = ["K", "M", "G", "T", "P", "E"];
-        let at = exponents.iter().position(|one| *one == suffix)?;
-        Some(base.powi(i32::try_from(at).ok()? + 1))
-    };
-    let factor = match suffix {
-        "" => 1.0,
-        "n" => 1e-9,
-        "u" => 1e-6,
-        "m" => 1e-3,
-        "k" => 1e3,
-        suffix => match suffix.strip_suffix('i') {
-            Some(binary) => power(1024.0, binary)?,
-            None => power(1000.0, suffix)?,
-        },
-    };
-    let is_number =
-        digits.starts_with(|first: char| first.is_ascii_digit() || "+-.".contains(first));
-    let amount: f64 = digits.parse().ok().filter(|_| is_number)?;
-    Some(amount * factor)
 }
 
 /// Compares texts in which numbers count by their amount: `web-2` before `web-10`.

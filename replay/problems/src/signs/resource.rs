@@ -6,8 +6,9 @@ use crate::sign::{Sign, SignKind};
 use kubereel_cluster::StatusCondition;
 use kubereel_format::RecordedAt;
 use kubereel_history::field::{at, text};
-use kubereel_history::timetext;
+use kubereel_history::{Quantity, timetext};
 use serde_json::Value;
+use std::cmp::Ordering;
 
 pub(super) const PATHS: &[&str] = &[
     "status.phase",
@@ -133,15 +134,15 @@ pub(super) fn quota(object: &Value) -> Reading {
         let (Some(hard), Some(used)) = (hard.as_str(), used.and_then(Value::as_str)) else {
             continue;
         };
-        let (Some(most), Some(now)) = (quantity(hard), quantity(used)) else {
+        let (Some(most), Some(now)) = (Quantity::parse(hard), Quantity::parse(used)) else {
             continue;
         };
         let words = format!("{name}: {used} of {hard} used");
-        // Quantities have at most nine digits behind the point.
-        if now > most + 1e-9 {
-            exceeded.push(words);
-        } else if most > 0.0 && (now - most).abs() <= 1e-9 {
-            full.push(words);
+        match now.compare(most) {
+            Ordering::Greater => exceeded.push(words),
+            // A quota of nothing forbids, and is used up from the beginning.
+            Ordering::Equal if !most.is_zero() => full.push(words),
+            _ => {}
         }
     }
     let sign = |reason, of: Vec<String>| Sign::new(SignKind::QuotaExceeded, reason, &of.join(", "));
@@ -155,32 +156,6 @@ pub(super) fn quota(object: &Value) -> Reading {
         reading.signs.push(sign("QuotaUsedUp", full).of_part(FULL));
     }
     reading
-}
-
-/// Reads a quantity as the API writes it: `1500m`, `2Gi`, `1e3`.
-fn quantity(text: &str) -> Option<f64> {
-    const SUFFIXES: [(&str, f64); 15] = [
-        ("Ki", 1024.0),
-        ("Mi", 1_048_576.0),
-        ("Gi", 1_073_741_824.0),
-        ("Ti", 1_099_511_627_776.0),
-        ("Pi", 1_125_899_906_842_624.0),
-        ("Ei", 1_152_921_504_606_846_976.0),
-        ("n", 1e-9),
-        ("u", 1e-6),
-        ("m", 1e-3),
-        ("k", 1e3),
-        ("M", 1e6),
-        ("G", 1e9),
-        ("T", 1e12),
-        ("P", 1e15),
-        ("E", 1e18),
-    ];
-    let mut suffixes = SUFFIXES.into_iter();
-    let found = suffixes.find_map(|(suffix, factor)| Some((text.strip_suffix(suffix)?, factor)));
-    let (number, factor) = found.unwrap_or((text, 1.0));
-    let number: f64 = number.parse().ok()?;
-    number.is_finite().then_some(number * factor)
 }
 
 /// Reads a request for a certificate: nobody decides about it, or its signer does not answer.
