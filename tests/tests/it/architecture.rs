@@ -104,6 +104,7 @@ fn the_rooms_know_each_other_as_planned() {
         ("kubereel-history", &["kubereel-format"]),
         ("kubereel-cluster", &["kubereel-format", "kubereel-history"]),
         ("kubereel-unpack", &["kubereel-format"]),
+        ("kubereel-fetch", &[]),
         (
             "kubereel-import",
             &["kubereel-format", "kubereel-redact", "kubereel-unpack"],
@@ -126,6 +127,7 @@ fn the_rooms_know_each_other_as_planned() {
             "kubereel",
             &[
                 "kubereel-cluster",
+                "kubereel-fetch",
                 "kubereel-format",
                 "kubereel-import",
                 "kubereel-monitortests",
@@ -200,6 +202,7 @@ fn each_library_has_its_room() {
         ("lzma-rust2", &["kubereel-unpack"]),
         ("tar", &["kubereel-unpack"]),
         ("zip", &["kubereel-unpack"]),
+        ("ureq", &["kubereel-fetch"]),
         ("rmp-serde", &["kubereel-import"]),
         ("gix-odb", &["kubereel-import"]),
     ];
