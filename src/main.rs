@@ -4,6 +4,7 @@ mod arguments;
 mod cli;
 mod command;
 mod command_error;
+mod default_reel;
 mod field_text;
 mod files;
 mod outputs;
@@ -18,13 +19,20 @@ mod words;
 use clap::{CommandFactory as _, Parser as _};
 use cli::{Cli, Subcommand};
 use command_error::{CommandError, Exit};
+use default_reel::Surroundings;
 use screen::Console;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     redaction::take_panics();
-    let cli = match Cli::try_parse_from(cli::words(std::env::args_os())) {
+    let mut screen = Console::open();
+    let words = cli::words(std::env::args_os());
+    let words = match Surroundings::of_process().name_reel(words, &Cli::command()) {
+        Ok(words) => words,
+        Err(error) => return say(&error, &screen),
+    };
+    let cli = match Cli::try_parse_from(words) {
         Ok(cli) => cli,
         Err(error) => {
             // A closed terminal leaves no place for an error.
@@ -37,25 +45,27 @@ fn main() -> ExitCode {
             return exit.into();
         }
     };
-    let mut screen = Console::open();
     let ended = run(&cli.command, &mut screen).and_then(|exit| screen.finish().map(|()| exit));
     match ended {
         Ok(exit) => exit.into(),
-        Err(error) => {
-            let paint = screen.err_paint();
-            let mut words = String::new();
-            for (word, line) in error.lines() {
-                let word = match word {
-                    "error" => paint.bad(word),
-                    _ => paint.strong(word),
-                };
-                words.extend([&word, ": ", line, "\n"]);
-            }
-            let words = redaction::public(&words);
-            drop(io::stderr().lock().write_all(words.as_bytes()));
-            error.exit().into()
-        }
+        Err(error) => say(&error, &screen),
     }
+}
+
+/// Prints an error, and gives its exit code.
+fn say(error: &CommandError, screen: &Console) -> ExitCode {
+    let paint = screen.err_paint();
+    let mut words = String::new();
+    for (word, line) in error.lines() {
+        let word = match word {
+            "error" => paint.bad(word),
+            _ => paint.strong(word),
+        };
+        words.extend([&word, ": ", line, "\n"]);
+    }
+    let words = redaction::public(&words);
+    drop(io::stderr().lock().write_all(words.as_bytes()));
+    error.exit().into()
 }
 
 fn run(command: &Subcommand, screen: &mut Console) -> Result<Exit, CommandError> {

@@ -13,6 +13,13 @@
 )]
 mod script;
 
+#[path = "../fetch/tests/it/object_store.rs"]
+#[expect(
+    dead_code,
+    reason = "shared with the tests of the library, which use all of it"
+)]
+mod object_store;
+
 mod cli {
     mod bad_input;
     mod blame;
@@ -27,6 +34,7 @@ mod cli {
     mod import;
     mod info;
     mod intervals;
+    mod opening;
     pub(crate) mod run;
     mod scan;
     mod test;
