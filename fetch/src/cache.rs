@@ -89,7 +89,7 @@ impl CachePlace {
     }
 
     /// Opens the incomplete file.
-    pub(crate) fn part(&self) -> Result<PartFile, FetchError> {
+    pub(crate) fn part(&self) -> Result<DownloadPart, FetchError> {
         let path = self.own("part");
         let opened = OpenOptions::new()
             .read(true)
@@ -99,7 +99,7 @@ impl CachePlace {
             .open(&path)
             .and_then(|file| Ok((file.metadata()?.len(), file)));
         match opened {
-            Ok((bytes, file)) => Ok(PartFile { path, file, bytes }),
+            Ok((bytes, file)) => Ok(DownloadPart { path, file, bytes }),
             Err(source) => Err(FetchError::Write { path, source }),
         }
     }
@@ -107,10 +107,10 @@ impl CachePlace {
     /// Gives a complete download its name, and notes it.
     pub(crate) fn finish(
         &self,
-        part: PartFile,
+        part: DownloadPart,
         mut entry: CacheEntry,
     ) -> Result<PathBuf, FetchError> {
-        let PartFile {
+        let DownloadPart {
             path,
             mut file,
             bytes,
@@ -141,19 +141,24 @@ impl CachePlace {
 
 fn hex(context: Context) -> String {
     let digest = context.finish();
-    let bytes = digest.as_ref().iter();
-    bytes.map(|byte| format!("{byte:02x}")).collect()
+    let digits = digest
+        .as_ref()
+        .iter()
+        .flat_map(|byte| [byte >> 4, byte & 15]);
+    digits
+        .filter_map(|digit| char::from_digit(u32::from(digit), 16))
+        .collect()
 }
 
 /// A download that is not complete.
 #[derive(Debug)]
-pub(crate) struct PartFile {
+pub(crate) struct DownloadPart {
     path: PathBuf,
     file: File,
     bytes: u64,
 }
 
-impl PartFile {
+impl DownloadPart {
     /// Returns how much there is.
     pub(crate) const fn bytes(&self) -> u64 {
         self.bytes

@@ -17,7 +17,7 @@ const STORE: &str = "https://storage.googleapis.com";
 const STORE_VARIABLE: &str = "STORAGE_EMULATOR_HOST";
 
 /// How long a connection may take to open, and how long a server may be silent.
-const SILENCE: Duration = Duration::from_secs(60);
+const SILENCE: Duration = Duration::from_mins(1);
 
 /// How many redirects are followed.
 const REDIRECTS: usize = 5;

@@ -1,7 +1,7 @@
 //! From an address to a file: finds the reel, downloads it, continues after a cut.
 
 use crate::address::{Place, ReelAddress, StoredObject, public_url};
-use crate::cache::{CacheEntry, CachePlace, PartFile};
+use crate::cache::{CacheEntry, CachePlace, DownloadPart};
 use crate::client::FetchClient;
 use crate::error::FetchError;
 use crate::listing::{is_reel_name, list_below};
@@ -84,7 +84,7 @@ pub fn fetch(
     let temporary = match &options.folder {
         Some(_) => None,
         None => Some(tempfile::tempdir().map_err(|source| FetchError::Write {
-            path: std::env::temp_dir(),
+            path: "a temporary folder".into(),
             source,
         })?),
     };
@@ -314,7 +314,7 @@ impl Download<'_> {
         }
     }
 
-    fn receive(&mut self, body: Body, part: &mut PartFile) -> Result<BodyEnd, FetchError> {
+    fn receive(&mut self, body: Body, part: &mut DownloadPart) -> Result<BodyEnd, FetchError> {
         let mut body = body.into_reader();
         let mut piece = vec![0; PIECE];
         loop {

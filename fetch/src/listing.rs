@@ -37,14 +37,14 @@ pub(crate) struct BucketListing {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct ListPage {
+struct ObjectPage {
     #[serde(default)]
-    items: Vec<ListItem>,
+    items: Vec<ListedName>,
     next_page_token: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct ListItem {
+struct ListedName {
     name: String,
 }
 
@@ -88,7 +88,7 @@ pub(crate) fn list_below(
         }
         let page = read_page(response.into_body()).map_err(failed)?;
         found.files += page.items.len();
-        for ListItem { name } in page.items {
+        for ListedName { name } in page.items {
             if is_reel_name(&name) && found.reels.len() < NAMED {
                 found.reels.push(StoredObject {
                     bucket: folder.bucket.clone(),
@@ -105,7 +105,7 @@ pub(crate) fn list_below(
     Err(failed(format!("more than {} objects", found.files)))
 }
 
-fn read_page(body: Body) -> Result<ListPage, String> {
+fn read_page(body: Body) -> Result<ObjectPage, String> {
     let mut text = Vec::new();
     let read = body
         .into_reader()

@@ -1,6 +1,6 @@
 //! What `record` and `observe` have in common: flags, the runtime, the log, and the status line.
 
-use super::live_line::{LiveLine, is_watched};
+use super::live_line::{self, LiveLine, is_watched};
 use crate::command_error::CommandError;
 use crate::{arguments, files, redaction};
 use kubereel_recorder::{
@@ -201,7 +201,7 @@ impl Drop for LogLine<'_> {
     fn drop(&mut self) {
         let text = self.redactor.text(&self.text);
         // A log that cannot be written leaves no place for an error.
-        let _written = io::stderr().lock().write_all(&text);
+        let _written = live_line::write_instead(&text);
     }
 }
 

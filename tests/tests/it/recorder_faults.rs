@@ -127,6 +127,17 @@ impl Scene {
             .unwrap_or_default()
     }
 
+    /// Waits until the recorder has said something.
+    pub(crate) fn await_word(&self, word: &str) -> Result<()> {
+        let deadline = Instant::now() + SURE;
+        while !self.log().contains(word) {
+            ensure!(Instant::now() < deadline, "no {word:?}:\n{}", self.log());
+            // A file cannot be awaited, and the cluster need not hear of it.
+            thread::sleep(Duration::from_millis(100));
+        }
+        Ok(())
+    }
+
     /// Writes one more version of the endpoints object.
     fn write(&mut self) -> Result<u128> {
         self.written += 1;
