@@ -15,6 +15,7 @@ mod kubectl_equality;
 mod kubectl_tables;
 mod monitored;
 mod observing;
+mod pictures;
 mod plane;
 mod process_faults;
 mod real_faults;
