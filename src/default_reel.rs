@@ -193,14 +193,12 @@ fn first_positional(command: &Command, words: &[OsString]) -> Option<usize> {
             None => match text.strip_prefix('-').map(str::chars) {
                 None => return Some(place),
                 // A lone dash is a word.
-                Some(mut letters) => match letters.clone().next() {
-                    None => return Some(place),
-                    // Of letters in one word, the value of one is what follows it.
-                    Some(_) => {
-                        let taking = letters.find(|letter| takes_value(None, Some(*letter)));
-                        taking.is_some() && letters.next().is_none()
-                    }
-                },
+                Some(letters) if letters.as_str().is_empty() => return Some(place),
+                // Of letters in one word, the value of one is what follows it.
+                Some(mut letters) => {
+                    let taking = letters.find(|letter| takes_value(None, Some(*letter)));
+                    taking.is_some() && letters.next().is_none()
+                }
             },
         };
         place += if is_taking { 2 } else { 1 };

@@ -19,6 +19,10 @@ fn noise(len: usize) -> Vec<u8> {
     bytes.take(len).collect()
 }
 
+fn bytes_of(file: &FetchedFile) -> Vec<u8> {
+    fs::read(file.path()).expect("it is there")
+}
+
 struct World {
     store: ObjectStore,
     folder: TempDir,
@@ -62,12 +66,11 @@ impl World {
     fn file(&self, path: &str) -> Result<Vec<u8>, String> {
         let word = format!("{}{path}", self.store.base);
         let fetched = self.ask(&word).map_err(|error| error.to_string())?;
-        Ok(fs::read(fetched.path()).expect("it is there"))
+        Ok(bytes_of(&fetched))
     }
 
     fn bucket(&self, word: &str) -> Result<Vec<u8>, FetchError> {
-        let fetched = self.ask(word)?;
-        Ok(fs::read(fetched.path()).expect("it is there"))
+        self.ask(word).map(|fetched| bytes_of(&fetched))
     }
 }
 

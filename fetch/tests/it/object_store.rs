@@ -62,6 +62,11 @@ pub(crate) struct ObjectStore {
     pub(crate) base: String,
 }
 
+fn spawn(work: impl FnOnce() + Send + 'static) {
+    let named = thread::Builder::new().name("store".to_owned());
+    named.spawn(work).expect("a thread");
+}
+
 fn lock(shelf: &Mutex<Shelf>) -> MutexGuard<'_, Shelf> {
     shelf.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -72,11 +77,11 @@ impl ObjectStore {
         let address = listener.local_addr().expect("an address");
         let shelf = Arc::new(Mutex::new(Shelf::default()));
         let served = Arc::clone(&shelf);
-        thread::spawn(move || {
+        spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
                 let shelf = Arc::clone(&served);
                 // A client that goes away is what some tests are about.
-                thread::spawn(move || drop(answer(&shelf, &stream)));
+                spawn(move || drop(answer(&shelf, &stream)));
             }
         });
         Self {
@@ -131,7 +136,6 @@ enum Cut {
 }
 
 fn respond(shelf: &mut Shelf, request: &StoreRequest) -> (String, Vec<u8>, Cut) {
-    let header = |name: &str| request.headers.get(name).map(String::as_str);
     let (path, query) = request
         .target
         .split_once('?')
@@ -161,6 +165,12 @@ fn respond(shelf: &mut Shelf, request: &StoreRequest) -> (String, Vec<u8>, Cut) 
     if file.is_page {
         return page("200 OK", "<!doctype html><title>a page");
     }
+    content(file, request)
+}
+
+/// Sends a file, whole or in part, or says that the client has it.
+fn content(file: &mut StoredFile, request: &StoreRequest) -> (String, Vec<u8>, Cut) {
+    let header = |name: &str| request.headers.get(name).map(String::as_str);
     let cut = match file.cuts.first() {
         _ if file.is_endless => Cut::Endless,
         Some(_) => Cut::After(file.cuts.remove(0)),

@@ -197,43 +197,38 @@ impl Interruption {
     fn line(&self, now: u64, name: impl Fn(ResourceId) -> String) -> InterruptionLine {
         let mut lossy = self.lossy.clone();
         lossy.extend(self.open.values());
-        let mut text = match (self.out_since, self.out.is_empty()) {
+        let outage = match (self.out_since, self.out.is_empty()) {
             (None, _) => String::new(),
             (Some(since), true) => {
-                format!(
-                    "API not reachable for {}: ",
-                    span(self.answered.saturating_sub(since))
-                )
+                let lasted = span(self.answered.saturating_sub(since));
+                format!("API not reachable for {lasted}: ")
             }
             (Some(since), false) => {
-                format!(
-                    "API not reachable since {}: ",
-                    span(now.saturating_sub(since))
-                )
+                let lasted = span(now.saturating_sub(since));
+                format!("API not reachable since {lasted}: ")
             }
         };
-        match self.interrupted.len() {
-            0 => text.push_str("no watch interrupted"),
-            1 => text.push_str("1 watch interrupted"),
-            count => text.push_str(&format!("{count} watches interrupted")),
-        }
+        let watches = match self.interrupted.len() {
+            0 => "no watch interrupted".to_owned(),
+            1 => "1 watch interrupted".to_owned(),
+            count => format!("{count} watches interrupted"),
+        };
+        let mut parts = vec![outage + &watches];
         if !lossy.is_empty() {
-            text.push_str(&format!(
-                ", changes may be missing of {}",
-                names(&lossy, &name)
-            ));
+            let named = names(&lossy, &name);
+            parts.push(format!("changes may be missing of {named}"));
         }
         if !self.away.is_empty() {
-            text.push_str(&format!(", not resumed yet: {}", names(&self.away, &name)));
+            let named = names(&self.away, &name);
+            parts.push(format!("not resumed yet: {named}"));
         }
         let is_whole = lossy.is_empty() && self.away.is_empty();
-        if is_whole && !self.interrupted.is_empty() {
-            text.push_str(if self.interrupted.len() == 1 {
-                ", read back"
-            } else {
-                ", all read back"
-            });
+        match self.interrupted.len() {
+            1 if is_whole => parts.push("read back".to_owned()),
+            2.. if is_whole => parts.push("all read back".to_owned()),
+            _ => {}
         }
+        let text = parts.join(", ");
         InterruptionLine {
             text,
             is_trouble: self.out_since.is_some() || !is_whole,

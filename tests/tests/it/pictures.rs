@@ -9,7 +9,7 @@ const LEAST: f64 = 4.5;
 
 /// Draws a picture as a page does that shows it, four times as large, and measures each text: the contrast of the
 /// commonest colour around it and of that of its pixels which differs most from it.
-const MEASURE: &str = r#"
+const MEASURE: &str = r"
 const picture = new DOMParser().parseFromString(svg, 'image/svg+xml');
 const root = picture.documentElement, scale = 4;
 const image = new Image();
@@ -44,7 +44,7 @@ image.onload = () => {
   document.body.textContent = `worst ${worst[0].toFixed(2)} of ${count}: ${worst[1]} end`;
 };
 image.src = 'data:image/svg+xml;charset=utf-8,' + encodeURIComponent(svg);
-"#;
+";
 
 fn pictures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/pictures")
