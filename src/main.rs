@@ -8,6 +8,7 @@ mod default_reel;
 mod field_text;
 mod files;
 mod outputs;
+mod plugin;
 mod progress;
 mod redaction;
 #[cfg(test)]
@@ -20,6 +21,7 @@ use clap::{CommandFactory as _, Parser as _};
 use cli::{Cli, Subcommand};
 use command_error::{CommandError, Exit};
 use default_reel::Surroundings;
+use plugin::CalledAs;
 use screen::Console;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
@@ -27,16 +29,23 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     redaction::take_panics();
     let mut screen = Console::open();
-    let words = cli::words(std::env::args_os());
+    let mut words: Vec<_> = std::env::args_os().collect();
+    let called = CalledAs::of(&mut words);
+    let words = cli::words(words.into_iter());
     let words = match Surroundings::of_process().name_reel(words, &Cli::command()) {
         Ok(words) => words,
-        Err(error) => return say(&error, &screen),
+        Err(error) => return say(&error, &screen, called),
     };
     let cli = match Cli::try_parse_from(words) {
         Ok(cli) => cli,
         Err(error) => {
             // A closed terminal leaves no place for an error.
-            drop(error.print());
+            drop(match called {
+                CalledAs::Program => error.print(),
+                CalledAs::Plugin => {
+                    print_plain(&error, &called.spoken(&error.render().to_string()))
+                }
+            });
             let exit = if error.use_stderr() {
                 Exit::Usage
             } else {
@@ -48,12 +57,20 @@ fn main() -> ExitCode {
     let ended = run(&cli.command, &mut screen).and_then(|exit| screen.finish().map(|()| exit));
     match ended {
         Ok(exit) => exit.into(),
-        Err(error) => say(&error, &screen),
+        Err(error) => say(&error, &screen, called),
+    }
+}
+
+fn print_plain(error: &clap::Error, text: &str) -> io::Result<()> {
+    if error.use_stderr() {
+        io::stderr().lock().write_all(text.as_bytes())
+    } else {
+        io::stdout().lock().write_all(text.as_bytes())
     }
 }
 
 /// Prints an error, and gives its exit code.
-fn say(error: &CommandError, screen: &Console) -> ExitCode {
+fn say(error: &CommandError, screen: &Console, called: CalledAs) -> ExitCode {
     let paint = screen.err_paint();
     let mut words = String::new();
     for (word, line) in error.lines() {
@@ -63,7 +80,7 @@ fn say(error: &CommandError, screen: &Console) -> ExitCode {
         };
         words.extend([&word, ": ", line, "\n"]);
     }
-    let words = redaction::public(&words);
+    let words = redaction::public(&called.spoken(&words));
     drop(io::stderr().lock().write_all(words.as_bytes()));
     error.exit().into()
 }

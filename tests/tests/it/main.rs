@@ -7,6 +7,7 @@ mod crash;
 mod credentials;
 mod deploy;
 mod diagnosis;
+mod dist;
 mod fault_matrix;
 mod golden_intervals;
 mod healthy_clusters;
