@@ -108,11 +108,11 @@ impl NoteTally {
         log(interruptions.take(*stamp, note, |resource| account.name(resource)));
     }
 
-    /// Time goes by: what is over may be said.
-    pub(crate) fn tick(&self, now: Elapsed) {
+    /// Time goes by, and these resources are behind: what is over may be said.
+    pub(crate) fn tick(&self, now: Elapsed, is_behind: impl Fn(ResourceId) -> bool) {
         let account = self.lock();
         let mut interruptions = self.interruptions();
-        log(interruptions.tick(now.micros, |resource| account.name(resource)));
+        log(interruptions.tick(now.micros, is_behind, |resource| account.name(resource)));
     }
 
     fn interruptions(&self) -> MutexGuard<'_, InterruptionReport> {

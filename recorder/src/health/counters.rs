@@ -234,7 +234,10 @@ impl Health {
     /// The API answered a probe then.
     pub(crate) fn probed(&self, at: Elapsed) {
         self.probed_at.store(at.micros, Ordering::Relaxed);
-        self.tally.tick(at);
+        let words = self.words();
+        self.tally.tick(at, |resource| {
+            words.resources.get(&resource.0) == Some(&ResourceCoverage::Behind)
+        });
     }
 
     /// The API is out, or not.

@@ -121,15 +121,28 @@ impl InterruptionReport {
         if matches!(note, Note::SessionEnded { .. }) {
             return self.current.take().map(|current| current.line(now, name));
         }
-        self.tick(now, name)
+        self.line(now, name)
     }
 
-    /// Gives the line that is complete because nothing more came.
+    /// Time goes by, and these resources are behind: gives the line that is complete with it. A watch that is resumed
+    /// has no note before something comes on it.
     pub(super) fn tick(
         &mut self,
         now: u64,
+        is_behind: impl Fn(ResourceId) -> bool,
         name: impl Fn(ResourceId) -> String,
     ) -> Option<InterruptionLine> {
+        if let Some(current) = self
+            .current
+            .as_mut()
+            .filter(|current| current.out.is_empty())
+        {
+            current.away.retain(|resource| is_behind(*resource));
+        }
+        self.line(now, name)
+    }
+
+    fn line(&mut self, now: u64, name: impl Fn(ResourceId) -> String) -> Option<InterruptionLine> {
         let over = self.current.take_if(|current| current.is_over(now))?;
         Some(over.line(now, name))
     }
@@ -266,6 +279,7 @@ mod tests {
     struct Run {
         report: InterruptionReport,
         lines: Vec<InterruptionLine>,
+        behind: BTreeSet<ResourceId>,
     }
 
     impl Run {
@@ -360,9 +374,10 @@ mod tests {
 
         /// Time goes by.
         fn tick(&mut self, secs: u64) {
-            let line = self
-                .report
-                .tick(secs * 1_000_000, |id| format!("things{}", id.0));
+            let behind = &self.behind;
+            let is_behind = |id| behind.contains(&id);
+            let name = |id: ResourceId| format!("things{}", id.0);
+            let line = self.report.tick(secs * 1_000_000, is_behind, name);
             self.lines.extend(line);
         }
 
@@ -419,6 +434,7 @@ mod tests {
         for id in 0..4 {
             run.gap(231, id, Some(GapVerdict::Partly));
         }
+        run.behind.insert(ResourceId(5));
         run.tick(290);
         assert_eq!(run.lines.len(), 0);
         run.tick(291);
@@ -427,6 +443,22 @@ mod tests {
             ["API not reachable for 2 min 10 s: 6 watches interrupted, \
               changes may be missing of things0, things1, things2, and 1 more, not resumed yet: things5"]
         );
+    }
+
+    #[test]
+    fn a_resumed_watch_on_which_nothing_comes_is_back() {
+        let mut run = Run::default();
+        run.connect(1, 1, 1);
+        run.out(100, 100);
+        run.cut(100, 1);
+        run.behind.insert(ResourceId(1));
+        run.answers(105);
+        run.tick(109);
+        assert_eq!(run.texts(), [""; 0]);
+        run.behind.clear();
+        run.tick(111);
+        let text = "API not reachable for 5 s: 1 watch interrupted, read back";
+        assert_eq!(run.texts(), [text]);
     }
 
     #[test]

@@ -40,6 +40,9 @@ mod streams;
 /// How long anything that is sure to come may take on a busy machine.
 pub(crate) const SURE: Duration = Duration::from_mins(1);
 
+/// An outage that probes meet, which come every two seconds.
+pub(crate) const OUTAGE: Duration = Duration::from_secs(5);
+
 pub(crate) const ENDPOINTS: &str = "/api/v1/endpoints";
 
 /// A scripted cluster, and a recorder that records it.

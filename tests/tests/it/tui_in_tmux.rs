@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::recorder_faults::{ENDPOINTS, Scene};
+use crate::recorder_faults::{ENDPOINTS, OUTAGE, Scene};
 use anyhow::{Context as _, Result, bail, ensure};
 use kubereel_tests::recording::program;
 use kubereel_tests::tmux::Terminal;
@@ -266,6 +266,8 @@ fn an_outage_is_a_line_above_the_status_line_and_the_end_names_the_next_command(
     scene.await_live(ENDPOINTS)?;
     scene.cluster.go_down()?;
     shell.terminal.until("(Connect)")?;
+    // Longer than from one probe to the next: what no probe met is no outage.
+    std::thread::sleep(OUTAGE);
     scene.cluster.accept()?;
     let screen = shell
         .terminal

@@ -5,7 +5,7 @@ use kubereel_format::{EventType, Evidence, Gap, GapVerdict, Note, Reel, Seq};
 use kubereel_tests::recording::Account;
 use kubereel_tests::scripted::{Canned, Fault, On};
 
-use crate::recorder_faults::{ENDPOINTS, SURE, Scene};
+use crate::recorder_faults::{ENDPOINTS, OUTAGE, SURE, Scene};
 
 /// What the reel says of a gap.
 #[derive(Debug)]
@@ -249,6 +249,7 @@ fn an_outage_is_one_line_of_the_log_and_the_end_says_how_to_open_the_reel() -> R
     let mut scene = before_the_gap()?;
     scene.cluster.go_down()?;
     scene.await_word("the cluster does not answer")?;
+    std::thread::sleep(OUTAGE);
     change_unseen(&mut scene)?;
     scene.cluster.forget_watch_caches();
     come_back(&mut scene)?;
