@@ -16,6 +16,7 @@ mod kubectl_equality;
 mod kubectl_tables;
 mod monitored;
 mod observing;
+mod opening;
 mod pictures;
 mod plane;
 mod process_faults;
