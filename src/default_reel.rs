@@ -43,13 +43,18 @@ impl Surroundings {
         words: Vec<OsString>,
         cli: &Command,
     ) -> Result<Vec<OsString>, CommandError> {
-        let Some(typed) = words.get(1) else {
+        if words.len() < 2 {
             return self.screen(words);
-        };
+        }
         let is_help = |word: &OsString| word == "--help" || word == "-h";
-        let Some(command) = cli.find_subcommand(typed) else {
-            return Ok(words);
-        };
+        // The words behind the subcommand, which may be one of another.
+        let (mut command, mut start) = (cli, 1);
+        while let Some(below) = words
+            .get(start)
+            .and_then(|word| command.find_subcommand(word))
+        {
+            (command, start) = (below, start + 1);
+        }
         let places: Vec<_> = command.get_positionals().collect();
         let reel = places.first().filter(|first| {
             let names = first.get_value_names().unwrap_or_default();
@@ -59,7 +64,7 @@ impl Surroundings {
         if reel.is_none() || words.iter().any(is_help) {
             return Ok(words);
         }
-        let first = first_positional(command, &words);
+        let first = first_positional(command, &words, start);
         let is_missing = || {
             let parsed = cli.clone().try_get_matches_from(&words);
             parsed.is_err_and(|error| error.kind() == ErrorKind::MissingRequiredArgument)
@@ -72,12 +77,12 @@ impl Surroundings {
         if !needs {
             return Ok(words);
         }
-        match self.find(&words)? {
-            Some(reel) => Ok(with_reel(&words, &reel)),
+        match self.find(&words, start)? {
+            Some(reel) => Ok(with_reel(&words, start, &reel)),
             // A second word says that the first was meant as a reel, and opening it says why it is none.
             None if first.is_some_and(|place| words.len() > place + 1) => Ok(words),
             None => {
-                let named = with_reel(&words, OsStr::new("REEL"));
+                let named = with_reel(&words, start, OsStr::new("REEL"));
                 Err(
                     CommandError::usage("no reel is named, and none is in this folder")
                         .hint(format!("name it: {}", shell_line(&named)))
@@ -92,14 +97,14 @@ impl Surroundings {
     /// The program alone opens the screen where there is a reel, and else prints its help.
     fn screen(&self, mut words: Vec<OsString>) -> Result<Vec<OsString>, CommandError> {
         if self.is_terminal
-            && let Some(reel) = self.find(&words)?
+            && let Some(reel) = self.find(&words, 1)?
         {
             words.extend(["tui".into(), reel]);
         }
         Ok(words)
     }
 
-    fn find(&self, words: &[OsString]) -> Result<Option<OsString>, CommandError> {
+    fn find(&self, words: &[OsString], start: usize) -> Result<Option<OsString>, CommandError> {
         if let Some(named) = &self.named {
             return Ok(Some(named.clone()));
         }
@@ -112,7 +117,7 @@ impl Surroundings {
         for reel in reels.iter().take(NAMED) {
             failed = failed.hint(format!(
                 "choose one: {}",
-                shell_line(&with_reel(words, reel))
+                shell_line(&with_reel(words, start, reel))
             ));
         }
         if reels.len() > NAMED {
@@ -123,9 +128,9 @@ impl Surroundings {
 }
 
 /// Puts the reel behind the subcommand.
-fn with_reel(words: &[OsString], reel: &OsStr) -> Vec<OsString> {
+fn with_reel(words: &[OsString], start: usize, reel: &OsStr) -> Vec<OsString> {
     let mut words = words.to_vec();
-    words.insert(words.len().min(2), reel.to_owned());
+    words.insert(words.len().min(start), reel.to_owned());
     words
 }
 
@@ -171,7 +176,7 @@ fn is_plain(word: &OsStr) -> bool {
 }
 
 /// Finds the first word of a subcommand that is neither a flag nor the value of one.
-fn first_positional(command: &Command, words: &[OsString]) -> Option<usize> {
+fn first_positional(command: &Command, words: &[OsString], start: usize) -> Option<usize> {
     let takes_value = |long: Option<&str>, short: Option<char>| {
         command.get_arguments().any(|flag| {
             let longs = || flag.get_long_and_visible_aliases().unwrap_or_default();
@@ -184,7 +189,7 @@ fn first_positional(command: &Command, words: &[OsString]) -> Option<usize> {
                     .is_none_or(|count| count.min_values() > 0)
         })
     };
-    let mut place = 2;
+    let mut place = start;
     while let Some(word) = words.get(place) {
         let text = word.to_string_lossy();
         let is_taking = match text.strip_prefix("--") {
@@ -281,6 +286,22 @@ mod tests {
             let expected = format!("kubereel {expected}");
             assert_eq!(named(&around, line), Ok(expected));
         }
+    }
+
+    #[test]
+    fn a_subcommand_of_a_subcommand_has_its_reel_behind_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let reel = clap::Arg::new("reel").value_name("REEL").required(true);
+        let object = clap::Arg::new("object").required(true);
+        let inner = Command::new("history").arg(reel).arg(object);
+        let cli = Command::new("kubereel").subcommand(Command::new("rollout").subcommand(inner));
+        let words = ["kubereel", "rollout", "history", "deploy/web"].map(OsString::from);
+        let named = around(Some("R"), folder.path()).name_reel(words.to_vec(), &cli);
+        let named = named.map(|words| shell_line(&words)).map_err(drop);
+        assert_eq!(
+            named,
+            Ok("kubereel rollout history R deploy/web".to_owned())
+        );
     }
 
     #[test]

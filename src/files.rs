@@ -127,6 +127,14 @@ pub(crate) fn shown(path: &Path) -> String {
     }
 }
 
+/// Gives a path, of an address only what may be shown.
+pub(crate) fn public_path(path: &Path) -> PathBuf {
+    match address_of(path) {
+        Some(_) => shown(path).into(),
+        None => path.to_owned(),
+    }
+}
+
 /// Downloads the reel at an address. Progress is only for a person.
 fn download(word: &str) -> Result<FetchedFile, CommandError> {
     let failed = |error: FetchError| explain_fetch(&error, word);

@@ -90,7 +90,7 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
         path: if is_own {
             file.clone()
         } else {
-            PathBuf::from(files::shown(&args.reel))
+            files::public_path(&args.reel)
         },
         file: Some(file),
         at: args.at,

@@ -140,7 +140,7 @@ fn work(shared: &TestWork<'_>) {
         };
         let report = one(shared, place, path);
         let ran = TestRun {
-            path: PathBuf::from(files::shown(path)),
+            path: files::public_path(path),
             report,
         };
         let mut done = shared.done.lock().unwrap_or_else(PoisonError::into_inner);
