@@ -69,3 +69,13 @@ pictures:
     mkdir -p docs/pictures
     cargo build --quiet -p kubereel
     cargo run --quiet -p kubereel-tui --example pictures -- docs/pictures "${CARGO_TARGET_DIR:-target}/debug/kubereel"
+
+# Draw the animated picture of the README anew from the real program.
+cast:
+    mkdir -p docs/pictures
+    cargo build --quiet -p kubereel
+    cargo run --quiet -p kubereel-tui --example cast -- docs/pictures/cast.svg "${CARGO_TARGET_DIR:-target}/debug/kubereel"
+
+# The files of a release: tarballs, checksums, and the manifests of krew and Homebrew if the url of the tarballs is given.
+dist url="" profile="release":
+    KUBEREEL_DIST_URL={{ url }} KUBEREEL_DIST_PROFILE={{ profile }} bash .ci/dist

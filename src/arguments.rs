@@ -226,3 +226,47 @@ pub(crate) fn read_time(text: &str) -> Result<RecordedAt, String> {
         .map(|at| RecordedAt::from_micros(at.as_microsecond()))
         .map_err(|_unread| "expected an RFC 3339 time such as 2026-11-21T14:02:31Z".to_owned())
 }
+
+/// The units, longest spelling first.
+const UNITS: [(&str, u64); 11] = [
+    ("kib", 1 << 10),
+    ("mib", 1 << 20),
+    ("gib", 1 << 30),
+    ("ki", 1 << 10),
+    ("mi", 1 << 20),
+    ("gi", 1 << 30),
+    ("kb", 1_000),
+    ("mb", 1_000_000),
+    ("gb", 1_000_000_000),
+    ("m", 1_000_000),
+    ("g", 1_000_000_000),
+];
+
+/// Reads a number of bytes such as `100MB`; `None` for `none`, which is no limit.
+pub(crate) fn read_bytes(text: &str) -> Result<Option<u64>, String> {
+    let spelt = text.trim().to_ascii_lowercase();
+    if spelt == "none" || spelt == "0" {
+        return Ok(None);
+    }
+    let (number, unit) = UNITS
+        .iter()
+        .find_map(|(name, unit)| spelt.strip_suffix(name).map(|number| (number, *unit)))
+        .unwrap_or((&spelt, 1));
+    let bytes = times(number.trim(), unit);
+    bytes
+        .map(Some)
+        .ok_or_else(|| "expected a size such as 100MB, 64MiB, 2GB or none".to_owned())
+}
+
+/// Multiplies a decimal number, with at most three digits behind its point.
+fn times(number: &str, unit: u64) -> Option<u64> {
+    let (whole, part) = number.split_once('.').unwrap_or((number, ""));
+    let is_number = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.is_empty() || part.len() > 3 || !is_number(whole) || !is_number(part) {
+        return None;
+    }
+    let thousandths: u64 = format!("{part:0<3}").parse().ok()?;
+    let whole: u64 = whole.parse().ok()?;
+    let part = unit.checked_mul(thousandths)? / 1_000;
+    whole.checked_mul(unit)?.checked_add(part)
+}

@@ -7,10 +7,10 @@ use crate::command::{
     schema, story, test, top_writers, topic, tui, upgrade, verify, version, wait,
 };
 use crate::command_error::Exit;
+use crate::default_reel;
 use clap::CommandFactory as _;
 use jiff::tz::TimeZone;
 use std::ffi::OsString;
-use std::path::Path;
 
 /// A flight recorder for Kubernetes and OpenShift clusters
 ///
@@ -77,6 +77,8 @@ Examples:
   kubereel record -o run.reel                      record the cluster of your kubeconfig
   kubereel observe                                 record as an observer of a CI job
   kubereel run.reel                                browse it in the terminal
+  kubereel story https://prow.ci.openshift.org/view/gs/BUCKET/logs/JOB/1
+                                                   the reel of a job, or any reel at a URL
   kubereel story run.reel                          tell what happened on one screen
   kubereel problems run.reel                       show what went wrong, and why
   kubereel info run.reel                           show its contents and integrity
@@ -112,21 +114,28 @@ pub(crate) fn words(given: impl Iterator<Item = OsString>) -> Vec<OsString> {
         *help = topic::COMMAND.into();
         return words;
     }
-    let is_reel = |word: &OsString| {
-        let path = Path::new(word);
-        path.extension().is_some_and(|ending| ending == "reel") || path.exists()
-    };
     let is_command = |word: &OsString| Cli::command().find_subcommand(word).is_some();
     if words
         .get(1)
-        .is_some_and(|first| is_reel(first) && !is_command(first))
+        .is_some_and(|first| default_reel::is_reel(first) && !is_command(first))
     {
         words.insert(1, "tui".into());
     }
     words
 }
 
+/// What the environment decides about opening reels.
+const ENVIRONMENT: &str = "\
+Environment:
+  KUBEREEL               the reel of a command that names none; else the only one in the folder
+  KUBEREEL_MAX_DOWNLOAD  size limit of a download, such as 16GB or none; default: 4GB
+  XDG_CACHE_HOME         where downloads and decompressed reels are kept; default: ~/.cache
+  HTTPS_PROXY, HTTP_PROXY, ALL_PROXY, NO_PROXY  how a cluster and a URL are reached";
+
 fn after_long_help() -> String {
     let codes = Exit::ALL.map(|exit| format!("  {:>3}  {}\n", exit.code(), exit.meaning()));
-    format!("{EXAMPLES}\n\nExit codes:\n{}", codes.concat())
+    format!(
+        "{EXAMPLES}\n\n{ENVIRONMENT}\n\nExit codes:\n{}",
+        codes.concat()
+    )
 }

@@ -3,13 +3,26 @@
 
 use crate::command_error::CommandError;
 use crate::progress::ProgressReporter;
-use crate::words;
-use kubereel_format::OpenError;
+use crate::{arguments, default_reel, words};
+use kubereel_fetch::{
+    FetchClient, FetchError, FetchOptions, FetchProgress, FetchedFile, ReelAddress,
+};
+use kubereel_format::{OpenError, copy_in_use, harmless, is_in_use};
 use kubereel_history::Timeline;
 use kubereel_unpack::{LocateError, LocatedReel, ReelCache};
+use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::{self, IsTerminal as _, Read as _};
+use std::io::{self, IsTerminal as _, Read as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tempfile::TempPath;
+
+/// The variable that limits the bytes of a download, and the limit without it.
+pub(crate) const DOWNLOAD_LIMIT: &str = "KUBEREEL_MAX_DOWNLOAD";
+const DOWNLOADED_BYTES: u64 = 4_000_000_000;
+
+/// How long a download waits after a try without progress.
+const RETRY_WAIT: Duration = Duration::from_secs(1);
 
 /// The most bytes of a reel that is decompressed.
 const DECOMPRESSED_BYTES: u64 = 16 << 30;
@@ -20,17 +33,54 @@ const CACHE_BYTES: u64 = 4 << 30;
 /// How many reels of a folder or an archive an error names.
 const NAMED: usize = 10;
 
-/// Opens a reel for questions: a file, or the one inside of a compressed file, an archive or a folder.
-pub(crate) fn open_reel(path: &Path) -> Result<Timeline, CommandError> {
-    let located = locate_reel(path)?;
-    // An open file stays readable where its temporary name is taken away.
-    Timeline::open(located.path()).map_err(|error| explain_open(&error))
+/// A reel that can be opened, and what has to stay meanwhile.
+pub(crate) struct LocalReel {
+    located: LocatedReel,
+    /// A file that is only there as long as this value.
+    _download: Option<FetchedFile>,
+    copy: Option<TempPath>,
 }
 
-/// Finds the reel that a path means; one that is compressed is decompressed.
-pub(crate) fn locate_reel(path: &Path) -> Result<LocatedReel, CommandError> {
+impl LocalReel {
+    /// Gives the file of the reel.
+    pub(crate) fn path(&self) -> &Path {
+        self.copy.as_deref().unwrap_or(self.located.path())
+    }
+}
+
+/// Opens a reel for questions: a file, the one inside of a compressed file, an archive or a folder, or the one at an
+/// address.
+pub(crate) fn open_reel(path: &Path) -> Result<Timeline, CommandError> {
+    let local = locate_reel(path)?;
+    // An open file stays readable where its temporary name is taken away.
+    Timeline::open(local.path()).map_err(|error| {
+        let failed = explain_open(&error);
+        match address_of(path) {
+            Some(_) => failed.hint(format!("it was downloaded from {}", shown(path))),
+            None => failed,
+        }
+    })
+}
+
+/// Finds the reel that a path means. One at an address is downloaded, one that is compressed is decompressed, one that
+/// is being recorded is copied.
+pub(crate) fn locate_reel(path: &Path) -> Result<LocalReel, CommandError> {
+    let download = address_of(path).map(download).transpose()?;
+    let path = download.as_ref().map_or(path, FetchedFile::path);
+    let located = unpack(path)?;
+    let copy = is_in_use(located.path())
+        .then(|| copy_of(located.path()))
+        .transpose()?;
+    Ok(LocalReel {
+        located,
+        _download: download,
+        copy,
+    })
+}
+
+fn unpack(path: &Path) -> Result<LocatedReel, CommandError> {
     let cache = ReelCache {
-        folder: cache_folder().map(|folder| folder.join("reels")),
+        folder: reel_folder(),
         reel_bytes: DECOMPRESSED_BYTES,
         all_bytes: CACHE_BYTES,
     };
@@ -39,6 +89,156 @@ pub(crate) fn locate_reel(path: &Path) -> Result<LocatedReel, CommandError> {
     let located = kubereel_unpack::locate(path, &cache, |done| progress.reached(done));
     drop(progress);
     located.map_err(|error| explain_locate(&error))
+}
+
+/// Copies a reel that is being recorded, and says so.
+fn copy_of(path: &Path) -> Result<TempPath, CommandError> {
+    let mut name = tempfile::Builder::new();
+    name.prefix("copy-").suffix(".reel");
+    let in_cache = reel_folder().and_then(|folder| {
+        fs::create_dir_all(&folder).ok()?;
+        name.tempfile_in(folder).ok()
+    });
+    let made = in_cache.map_or_else(|| name.tempfile(), Ok);
+    let copy = made
+        .map_err(|error| CommandError::io(format!("cannot make a temporary file: {error}")))?
+        .into_temp_path();
+    copy_in_use(path, &copy).map_err(|error| explain_open(&error))?;
+    let note = format!(
+        "note: {} is being recorded: this is a copy of it as it is now",
+        path.display()
+    );
+    // A closed stderr leaves no place for a note.
+    drop(writeln!(io::stderr().lock(), "{}", harmless(&note)));
+    Ok(copy)
+}
+
+/// Gives the word of a path that is an address.
+fn address_of(path: &Path) -> Option<&str> {
+    path.to_str().filter(|word| ReelAddress::is_address(word))
+}
+
+/// Writes how a path may be shown: an address has neither its credentials nor its query.
+pub(crate) fn shown(path: &Path) -> String {
+    match address_of(path).map(ReelAddress::parse) {
+        Some(Ok(address)) => address.to_string(),
+        Some(Err(error)) => error.to_string(),
+        None => path.display().to_string(),
+    }
+}
+
+/// Gives a path, of an address only what may be shown.
+pub(crate) fn public_path(path: &Path) -> PathBuf {
+    match address_of(path) {
+        Some(_) => shown(path).into(),
+        None => path.to_owned(),
+    }
+}
+
+/// Downloads the reel at an address. Progress is only for a person.
+fn download(word: &str) -> Result<FetchedFile, CommandError> {
+    let failed = |error: FetchError| explain_fetch(&error, word);
+    let address = ReelAddress::parse(word).map_err(failed)?;
+    let client = FetchClient::new(|name| std::env::var(name).ok()).map_err(failed)?;
+    let most_bytes = match std::env::var(DOWNLOAD_LIMIT) {
+        Ok(text) if !text.is_empty() => arguments::read_bytes(&text)
+            .map_err(|why| CommandError::usage(format!("${DOWNLOAD_LIMIT}: {why}")))?
+            .unwrap_or(u64::MAX),
+        _ => DOWNLOADED_BYTES,
+    };
+    let options = FetchOptions {
+        folder: cache_folder().map(|folder| folder.join("downloads")),
+        most_bytes,
+        retry_wait: RETRY_WAIT,
+    };
+    let is_terminal = io::stderr().is_terminal();
+    let mut listing = None;
+    let mut bytes = None;
+    let fetched = kubereel_fetch::fetch(&client, &address, &options, |progress| {
+        if !is_terminal {
+            return;
+        }
+        match progress {
+            FetchProgress::Downloaded { done, total } => {
+                listing = None;
+                let begin =
+                    || ProgressReporter::begin("downloading, bytes", total.unwrap_or(0), true);
+                bytes.get_or_insert_with(begin).reached(done);
+            }
+            FetchProgress::Listed(files) => {
+                let begin = || ProgressReporter::begin("listing, objects", 0_u64, true);
+                let listing: &mut ProgressReporter = listing.get_or_insert_with(begin);
+                listing.reached(u64::try_from(files).unwrap_or(u64::MAX));
+            }
+            _ => {}
+        }
+    });
+    drop((listing, bytes));
+    let fetched = fetched.map_err(failed)?;
+    kubereel_unpack::forget_oldest(fetched.path(), CACHE_BYTES);
+    Ok(fetched)
+}
+
+/// Makes the error of an address, with a hint.
+fn explain_fetch(error: &FetchError, word: &str) -> CommandError {
+    match error {
+        FetchError::Address { .. } => CommandError::usage(error)
+            .hint("expected https://HOST/PATH, gs://BUCKET/PATH or the address of a Prow job"),
+        FetchError::Proxy { .. } => CommandError::usage(error),
+        FetchError::Several { reels, .. } => one_of(CommandError::usage(error), reels, |reel| {
+            again_with(word, reel)
+        }),
+        FetchError::NoReel { .. } | FetchError::NotFound { .. } => CommandError::reel(error).hint(
+            "give the address of the file, or of a folder of gs:// that has one named *.reel",
+        ),
+        FetchError::WebPage { .. } => {
+            CommandError::reel(error).hint("give the address of the file itself")
+        }
+        FetchError::TooLarge { .. } => CommandError::io(error).hint(format!(
+            "to allow more: {DOWNLOAD_LIMIT}=16GB, or none for no limit"
+        )),
+        FetchError::Status {
+            status: 401 | 403, ..
+        } => CommandError::io(error).hint("download it with a login, and open the file"),
+        FetchError::OtherScheme { to, .. } => CommandError::io(error)
+            .hint(format!("if that is what you mean, give this address: {to}")),
+        FetchError::Cut { .. } => {
+            CommandError::io(error).hint("the same command continues the download")
+        }
+        _ => CommandError::io(error),
+    }
+}
+
+/// Adds what there is to choose from.
+fn one_of(
+    mut failed: CommandError,
+    reels: &[String],
+    choice: impl Fn(&str) -> String,
+) -> CommandError {
+    for reel in reels.iter().take(NAMED) {
+        failed = failed.hint(choice(reel));
+    }
+    if reels.len() > NAMED {
+        failed = failed.hint(format!("and {} more", reels.len() - NAMED));
+    }
+    failed
+}
+
+/// Writes this process's command line with another reel.
+fn again_with(given: &str, reel: &str) -> String {
+    let mut words: Vec<OsString> = std::env::args_os().collect();
+    match words.iter_mut().skip(1).find(|word| **word == given) {
+        Some(word) => {
+            *word = reel.into();
+            format!("choose one: {}", default_reel::shell_line(&words))
+        }
+        None => format!("choose one: {reel}"),
+    }
+}
+
+/// Finds the folder of reels that were decompressed or copied.
+fn reel_folder() -> Option<PathBuf> {
+    cache_folder().map(|folder| folder.join("reels"))
 }
 
 /// Finds the user's folder for what can be made again.
@@ -55,20 +255,17 @@ pub(crate) fn cache_folder() -> Option<PathBuf> {
 fn explain_locate(error: &LocateError) -> CommandError {
     match error {
         LocateError::Several {
-            reels, are_files, ..
+            path,
+            reels,
+            are_files,
         } => {
-            let mut failed = CommandError::usage(error);
-            for reel in reels.iter().take(NAMED) {
-                failed = failed.hint(if *are_files {
-                    format!("choose one: {reel}")
+            one_of(CommandError::usage(error), reels, |reel| {
+                if *are_files {
+                    again_with(&path.to_string_lossy(), reel)
                 } else {
                     format!("take one out of the archive: {reel}")
-                });
-            }
-            if reels.len() > NAMED {
-                failed = failed.hint(format!("and {} more", reels.len() - NAMED));
-            }
-            failed
+                }
+            })
         }
         LocateError::None { path, .. } => CommandError::reel(error).hint(format!(
             "to convert a must-gather, lists of objects or other recordings: kubereel import {} -o NEW.reel",
@@ -86,11 +283,8 @@ fn explain_locate(error: &LocateError) -> CommandError {
 pub(crate) fn explain_open(error: &OpenError) -> CommandError {
     let failed = CommandError::reel(error);
     match error {
-        OpenError::InUse { path } => {
-            let path = path.display();
-            failed
-                .hint("wait until its recorder has ended, or stop it with Ctrl-C (SIGINT)")
-                .hint(format!("or read a copy: cp {path} copy.reel; it opens like the reel of a killed recorder"))
+        OpenError::InUse { .. } => {
+            failed.hint("wait until its recorder has ended, or stop it with Ctrl-C (SIGINT)")
         }
         OpenError::NotAReel { path, found } if found.contains("JSON") => {
             let path = path.display();

@@ -4,9 +4,11 @@ mod arguments;
 mod cli;
 mod command;
 mod command_error;
+mod default_reel;
 mod field_text;
 mod files;
 mod outputs;
+mod plugin;
 mod progress;
 mod redaction;
 #[cfg(test)]
@@ -18,6 +20,8 @@ mod words;
 use clap::{CommandFactory as _, Parser as _};
 use cli::{Cli, Subcommand};
 use command_error::{CommandError, Exit};
+use default_reel::Surroundings;
+use plugin::CalledAs;
 use screen::Console;
 use std::ffi::OsString;
 use std::io::{self, Write as _};
@@ -30,7 +34,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     redaction::take_panics();
-    let given: Vec<OsString> = std::env::args_os().collect();
+    let mut given: Vec<OsString> = std::env::args_os().collect();
     match command::completion::answer(Cli::command, &given) {
         Ok(false) => {}
         Ok(true) => return Exit::Yes.into(),
@@ -39,17 +43,27 @@ fn main() -> ExitCode {
             return Exit::Usage.into();
         }
     }
+    let mut screen = Console::open();
+    let called = CalledAs::of(&mut given);
     let words = cli::words(given.into_iter());
     arguments::take_zone(&words);
-    let mut screen = Console::open();
     if let Some(error) = command::unavailable::answer(&words) {
-        return failed(&error, &screen);
+        return say(&error, &screen, called);
     }
+    let words = match Surroundings::of_process().name_reel(words, &Cli::command()) {
+        Ok(words) => words,
+        Err(error) => return say(&error, &screen, called),
+    };
     let cli = match Cli::try_parse_from(words) {
         Ok(cli) => cli,
         Err(error) => {
             // A closed terminal leaves no place for an error.
-            drop(error.print());
+            drop(match called {
+                CalledAs::Program => error.print(),
+                CalledAs::Plugin => {
+                    print_plain(&error, &called.spoken(&error.render().to_string()))
+                }
+            });
             let exit = if error.use_stderr() {
                 Exit::Usage
             } else {
@@ -61,11 +75,20 @@ fn main() -> ExitCode {
     let ended = run(&cli.command, &mut screen).and_then(|exit| screen.finish().map(|()| exit));
     match ended {
         Ok(exit) => exit.into(),
-        Err(error) => failed(&error, &screen),
+        Err(error) => say(&error, &screen, called),
     }
 }
 
-fn failed(error: &CommandError, screen: &Console) -> ExitCode {
+fn print_plain(error: &clap::Error, text: &str) -> io::Result<()> {
+    if error.use_stderr() {
+        io::stderr().lock().write_all(text.as_bytes())
+    } else {
+        io::stdout().lock().write_all(text.as_bytes())
+    }
+}
+
+/// Prints an error, and gives its exit code.
+fn say(error: &CommandError, screen: &Console, called: CalledAs) -> ExitCode {
     let paint = screen.err_paint();
     let mut words = String::new();
     for (word, line) in error.lines() {
@@ -75,7 +98,7 @@ fn failed(error: &CommandError, screen: &Console) -> ExitCode {
         };
         words.extend([&word, ": ", line, "\n"]);
     }
-    let words = redaction::public(&words);
+    let words = redaction::public(&called.spoken(&words));
     drop(io::stderr().lock().write_all(words.as_bytes()));
     error.exit().into()
 }

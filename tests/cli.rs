@@ -13,6 +13,13 @@
 )]
 mod script;
 
+#[path = "../fetch/tests/it/object_store.rs"]
+#[expect(
+    dead_code,
+    reason = "shared with the tests of the library, which use all of it"
+)]
+mod object_store;
+
 mod cli {
     mod bad_input;
     mod blame;
@@ -29,6 +36,7 @@ mod cli {
     mod info;
     mod intervals;
     mod kubectl_words;
+    mod opening;
     pub(crate) mod run;
     mod scan;
     mod test;

@@ -23,8 +23,8 @@ pub use error::{AppendError, Damage, FinishError, OpenError, ReadError};
 pub use event::{EventHead, EventType, Evidence, NewBody, NewEvent, ObjectKey};
 pub use file::{
     Appender, BlockInfo, Bounds, CommitStats, Event, FinishStats, ObjectMemory, PartSizes,
-    ReadAllowance, ReadCounts, Reel, ReelObject, Scan, Sealed, SizeBreakdown, Usage, file_digest,
-    panic_is_caught,
+    ReadAllowance, ReadCounts, Reel, ReelObject, Scan, Sealed, SizeBreakdown, Usage, copy_in_use,
+    file_digest, is_in_use, panic_is_caught,
 };
 pub use harmless::harmless;
 pub use id::{

@@ -99,14 +99,14 @@ impl Prober {
                 let note = self.telling.failed(class, &error, sent, stamp.elapsed);
                 if note.is_some() {
                     let endpoint = &server.endpoint;
-                    tracing::warn!(endpoint, class = class.as_str(), "the API is out");
+                    tracing::debug!(endpoint, class = class.as_str(), "the API is out");
                 }
                 self.outage(stamp, note);
             }
             ProbeResult::Answered(revision) => {
                 let note = self.telling.answered();
                 if note.is_some() {
-                    tracing::info!(endpoint = server.endpoint, "the API answers again");
+                    tracing::debug!(endpoint = server.endpoint, "the API answers again");
                 }
                 self.outage(stamp, note);
                 self.shared.health.probed(stamp.elapsed);

@@ -37,7 +37,7 @@ const DEMO_NAME: &str = "demo.reel";
 pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
     if let Some(path) = &args.reel {
         let timeline = files::open_reel(path)?;
-        return walk(&timeline, &path.display().to_string(), screen);
+        return walk(&timeline, &files::shown(path), screen);
     }
     if let Some(path) = &args.save {
         save(DEMO_REEL, path)?;

@@ -20,7 +20,7 @@ Examples:
   kubereel export run.reel -o jsonl events.jsonl
   kubereel export run.reel -o jsonl | jq -r 'select(.resource == \"pods\") | .type'")]
 pub(crate) struct Args {
-    /// The reel
+    /// The reel: a file, a folder, an archive or a URL; default: $KUBEREEL, or the only one here
     #[arg(value_name = "REEL")]
     reel: PathBuf,
     /// Output format; jsonl is one JSON object per line

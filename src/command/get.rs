@@ -29,7 +29,7 @@ mod watch;
 #[command(after_help = after_help())]
 #[expect(clippy::struct_excessive_bools, reason = "flags are booleans")]
 pub(crate) struct Args {
-    /// The reel
+    /// The reel: a file, a folder, an archive or a URL; default: $KUBEREEL, or the only one here
     #[arg(value_name = "REEL")]
     pub(crate) reel: PathBuf,
     /// The objects: RESOURCE[,RESOURCE…], RESOURCE NAME…, or RESOURCE/NAME…

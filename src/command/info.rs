@@ -22,7 +22,7 @@ Examples:
   kubereel info run.reel -o wide                  every resource in a row of its own
   kubereel info run.reel -o json | jq .events     for programs")]
 pub(crate) struct Args {
-    /// The reel
+    /// The reel: a file, a folder, an archive or a URL; default: $KUBEREEL, or the only one here
     #[arg(value_name = "REEL")]
     reel: PathBuf,
     /// Output format; wide adds a table of all resources
@@ -33,7 +33,8 @@ pub(crate) struct Args {
 /// Runs the command.
 pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
     let timeline = files::open_reel(&args.reel)?;
-    show(&timeline, &args.reel, args.output, screen)
+    let name = files::shown(&args.reel);
+    show(&timeline, Path::new(&name), args.output, screen)
 }
 
 /// Shows what is in an open reel.

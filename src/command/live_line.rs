@@ -1,10 +1,30 @@
 //! How a recording reports its progress: one line that changes on a terminal, a log line at an interval elsewhere.
 
+use crate::default_reel;
 use crate::redaction::public;
 use crate::words::{bytes, number};
+use kubereel_format::harmless;
 use kubereel_recorder::{RecorderStatus, RecordingSummary};
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use terminal_size::terminal_size_of;
+use unicode_width::UnicodeWidthChar as _;
+
+/// Whether the line stands on the terminal: what else is printed there takes its place, and it is drawn anew.
+static IS_DRAWN: AtomicBool = AtomicBool::new(false);
+
+/// What takes the line away.
+const CLEAR: &str = "\r\u{1b}[K";
+
+/// Writes something to stderr, over the line if it stands there.
+pub(super) fn write_instead(text: &[u8]) -> io::Result<()> {
+    let mut stderr = io::stderr().lock();
+    if IS_DRAWN.swap(false, Ordering::Relaxed) {
+        stderr.write_all(CLEAR.as_bytes())?;
+    }
+    stderr.write_all(text)
+}
 
 /// Over how long the rate of events is taken, in microseconds.
 const RATE_MICROS: u64 = 5_000_000;
@@ -12,7 +32,6 @@ const RATE_MICROS: u64 = 5_000_000;
 /// The line.
 pub(super) struct LiveLine {
     is_terminal: bool,
-    is_shown: bool,
     /// Times and numbers of events, oldest first.
     past: Vec<(u64, u64)>,
 }
@@ -22,7 +41,6 @@ impl LiveLine {
     pub(super) const fn begin(is_terminal: bool) -> Self {
         Self {
             is_terminal,
-            is_shown: false,
             past: Vec::new(),
         }
     }
@@ -33,9 +51,11 @@ impl LiveLine {
         if self.is_terminal {
             let mut stderr = io::stderr().lock();
             // Nothing is lost if the terminal is gone.
-            drop(write!(stderr, "\r\u{1b}[K{}", line(status, rate)));
+            let columns = terminal_size_of(io::stderr()).map(|(columns, _)| columns.0);
+            let text = cut(&line(status, rate), columns.map(usize::from));
+            drop(write!(stderr, "{CLEAR}{text}"));
             drop(stderr.flush());
-            self.is_shown = true;
+            IS_DRAWN.store(true, Ordering::Relaxed);
             return;
         }
         tracing::info!(
@@ -72,11 +92,8 @@ impl LiveLine {
 
 impl Drop for LiveLine {
     fn drop(&mut self) {
-        if self.is_shown {
-            let mut stderr = io::stderr().lock();
-            drop(write!(stderr, "\r\u{1b}[K"));
-            drop(stderr.flush());
-        }
+        // A terminal that is gone needs nothing.
+        drop(write_instead(b"").and_then(|()| io::stderr().flush()));
     }
 }
 
@@ -113,6 +130,18 @@ fn line(status: &RecorderStatus, rate: u64) -> String {
     parts.join(" · ")
 }
 
+/// Cuts the line so that it stays one: what wraps cannot be taken away again.
+fn cut(line: &str, columns: Option<usize>) -> String {
+    let most = columns.unwrap_or(80).saturating_sub(1);
+    let mut used = 0;
+    let fits = |letter: &char| {
+        used += letter.width().unwrap_or(0);
+        used <= most
+    };
+    // Words of servers may hold anything.
+    harmless(line).chars().take_while(fits).collect()
+}
+
 fn trouble(status: &RecorderStatus) -> &str {
     let troubles = [&status.write_trouble, &status.trouble, &status.budget];
     troubles
@@ -131,6 +160,7 @@ pub(super) fn last_word(path: &Path, summary: &RecordingSummary) {
             file_bytes = summary.file_bytes,
             left_out = summary.status.budget,
             unpacked = summary.unpacked.as_deref().unwrap_or_default(),
+            open = opener(path),
             "the reel is finished"
         );
         return;
@@ -151,8 +181,15 @@ pub(super) fn last_word(path: &Path, summary: &RecordingSummary) {
             line.push_str(word);
         }
     }
+    line.push_str("\nopen it: ");
+    line.push_str(&opener(path));
     line.push('\n');
     drop(io::stderr().lock().write_all(public(&line).as_bytes()));
+}
+
+/// Writes the command that opens a reel.
+fn opener(path: &Path) -> String {
+    default_reel::shell_line(&["kubereel".into(), path.into()])
 }
 
 fn tenths(tenths: u64) -> String {
@@ -188,6 +225,13 @@ mod tests {
         );
         status.write_trouble = "no space left".into();
         assert!(line(&status, 0).ends_with("no space left"));
+    }
+
+    #[test]
+    fn the_line_stays_one() {
+        assert_eq!(cut("12345", Some(4)), "123");
+        assert_eq!(cut("1\n2", Some(4)).lines().count(), 1);
+        assert_eq!(cut("宽宽", Some(4)), "宽");
     }
 
     #[test]

@@ -21,7 +21,7 @@ use std::path::PathBuf;
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
-    /// The reel
+    /// The reel: a file, a folder, an archive or a URL; default: $KUBEREEL, or the only one here
     #[arg(value_name = "REEL")]
     reel: PathBuf,
     /// Show the first N problems

@@ -1,8 +1,8 @@
 //! What `record` and `observe` have in common: flags, the runtime, the log, and the status line.
 
-use super::live_line::{LiveLine, is_watched};
+use super::live_line::{self, LiveLine, is_watched};
 use crate::command_error::CommandError;
-use crate::{files, redaction};
+use crate::{arguments, files, redaction};
 use kubereel_recorder::{
     LEAST_MAX_BYTES, LEAST_MAX_MEMORY, RecorderOptions, StatusAccess, StatusHandle, StatusToken,
     default_max_memory,
@@ -201,7 +201,7 @@ impl Drop for LogLine<'_> {
     fn drop(&mut self) {
         let text = self.redactor.text(&self.text);
         // A log that cannot be written leaves no place for an error.
-        let _written = io::stderr().lock().write_all(&text);
+        let _written = live_line::write_instead(&text);
     }
 }
 
@@ -227,21 +227,6 @@ fn begin_log(filter: Option<&str>, extra: Extra, is_terminal: bool) -> Result<()
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct MaxSize(Option<u64>);
 
-/// The units, longest spelling first.
-const UNITS: [(&str, u64); 11] = [
-    ("kib", 1 << 10),
-    ("mib", 1 << 20),
-    ("gib", 1 << 30),
-    ("ki", 1 << 10),
-    ("mi", 1 << 20),
-    ("gi", 1 << 30),
-    ("kb", 1_000),
-    ("mb", 1_000_000),
-    ("gb", 1_000_000_000),
-    ("m", 1_000_000),
-    ("g", 1_000_000_000),
-];
-
 /// Reads a limit of the reel's size.
 fn parse_size(text: &str) -> Result<MaxSize, String> {
     at_least(text, "a reel", LEAST_MAX_BYTES)
@@ -258,34 +243,14 @@ fn parse_memory_size(text: &str) -> Result<MaxSize, String> {
 }
 
 fn at_least(text: &str, what: &str, least: u64) -> Result<MaxSize, String> {
-    let spelt = text.trim().to_ascii_lowercase();
-    if spelt == "none" || spelt == "0" {
+    let Some(bytes) = arguments::read_bytes(text)? else {
         return Ok(MaxSize(None));
-    }
-    let unread = || "expected a size such as 100MB, 64MiB, 2GB or none".to_owned();
-    let (number, unit) = UNITS
-        .iter()
-        .find_map(|(name, unit)| spelt.strip_suffix(name).map(|number| (number, *unit)))
-        .unwrap_or((&spelt, 1));
-    let bytes = times(number.trim(), unit).ok_or_else(unread)?;
+    };
     if bytes < least {
         let least = least / 1_000_000;
         return Err(format!("the limit of {what} must be at least {least}MB"));
     }
     Ok(MaxSize(Some(bytes)))
-}
-
-/// Multiplies a decimal number, with at most three digits behind its point.
-fn times(number: &str, unit: u64) -> Option<u64> {
-    let (whole, part) = number.split_once('.').unwrap_or((number, ""));
-    let is_number = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit());
-    if whole.is_empty() || part.len() > 3 || !is_number(whole) || !is_number(part) {
-        return None;
-    }
-    let thousandths: u64 = format!("{part:0<3}").parse().ok()?;
-    let whole: u64 = whole.parse().ok()?;
-    let part = unit.checked_mul(thousandths)? / 1_000;
-    whole.checked_mul(unit)?.checked_add(part)
 }
 
 #[cfg(test)]

@@ -41,7 +41,7 @@ Your own rules, for --redact-extra of record, import and scan, have a name and e
 Exit codes: 0 no known form of a secret was found; 1 a secret was found (with --strict also: a
 high-entropy string); 4 none was found, but a part of the reel cannot be read.")]
 pub(crate) struct Args {
-    /// The reel
+    /// The reel: a file, a folder, an archive or a URL; default: $KUBEREEL, or the only one here
     #[arg(value_name = "REEL")]
     reel: PathBuf,
     /// A word that the reel must not contain; visible to other users of this machine, prefer --canaries

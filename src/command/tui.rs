@@ -17,7 +17,7 @@ use std::path::PathBuf;
 #[derive(Debug, clap::Args)]
 #[command(after_help = after_help())]
 pub(crate) struct Args {
-    /// The reel
+    /// The reel: a file, a folder, an archive or a URL; default: $KUBEREEL, or the only one here
     #[arg(value_name = "REEL")]
     reel: PathBuf,
     /// Start at this moment; default: the start of the recording
@@ -78,19 +78,19 @@ Keys:
 
 /// Runs the command.
 pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
-    // What is no reel is said here, in words and with hints, not on a screen that has to be left.
-    if !args.reel.exists() {
-        files::open_reel(&args.reel)?;
-    }
     let located = files::locate_reel(&args.reel)?;
     let file = located.path().to_owned();
+    // What is no reel is said here, in words and with hints, not on a screen that has to be left.
+    if !file.exists() {
+        files::open_reel(&file)?;
+    }
     // A reel in a folder is a file of its own, beside which bookmarks may lie.
     let is_own = file.starts_with(&args.reel);
     let request = TuiRequest {
         path: if is_own {
             file.clone()
         } else {
-            args.reel.clone()
+            files::public_path(&args.reel)
         },
         file: Some(file),
         at: args.at,

@@ -33,7 +33,7 @@ Examples:
 
 Exit codes: 0 whole and complete; 1 whole, but changes may be missing; 3 damaged or unreadable.")]
 pub(crate) struct Args {
-    /// The reel
+    /// The reel: a file, a folder, an archive or a URL; default: $KUBEREEL, or the only one here
     #[arg(value_name = "REEL")]
     reel: PathBuf,
     /// Show a row for every resource, also the complete ones; -o json always has everything

@@ -40,7 +40,7 @@ const WEEK_MICROS: i64 = 168 * 3600 * 1_000_000;
 #[derive(Debug, clap::Args)]
 #[command(after_help = after_help())]
 pub(crate) struct Args {
-    /// The reel
+    /// The reel: a file, a folder, an archive or a URL; default: $KUBEREEL, or the only one here
     #[arg(value_name = "REEL")]
     reel: PathBuf,
     #[command(flatten)]

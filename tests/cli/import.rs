@@ -594,7 +594,9 @@ fn a_reel_is_read_wherever_it_lies() {
     assert_eq!(code, Some(2), "{err}");
     assert!(
         err.starts_with("error: 2 reels in ")
-            && err.contains(&format!("hint: choose one: {artifacts}/job/run.reel")),
+            && err.contains(&format!(
+                "hint: choose one: kubereel info {artifacts}/job/run.reel"
+            )),
         "{err}"
     );
     std::fs::remove_dir_all(format!("{artifacts}/job")).expect("removed");

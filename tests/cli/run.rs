@@ -49,16 +49,22 @@ pub(crate) fn program() -> Command {
     let mut program = Command::new(env!("CARGO_BIN_EXE_kubereel"));
     program.env_remove("KUBECONFIG").env_remove("NO_COLOR");
     program.env_remove("JOB_NAME").env_remove("BUILD_ID");
+    program.env_remove("KUBEREEL");
     program
 }
 
 /// Runs the program.
 #[must_use]
 pub(crate) fn kubereel(args: &[&str]) -> Ran {
+    run(program().args(args))
+}
+
+/// Runs a program that is ready.
+#[must_use]
+pub(crate) fn run(program: &mut Command) -> Ran {
     let child = {
         let _alone = FORKING.write().unwrap_or_else(PoisonError::into_inner);
-        program()
-            .args(args)
+        program
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

@@ -20,6 +20,6 @@ mod walk;
 
 pub use compression::CompressionForm;
 pub use error::UnpackError;
-pub use locate::{LocateError, LocatedReel, ReelCache, locate};
+pub use locate::{LocateError, LocatedReel, ReelCache, forget_oldest, locate};
 pub use plain::{LOOKED_AT, PlainInput};
 pub use walk::{ArchiveFile, SkippedEntries, UnpackLimits, walk_folder, walk_tar, walk_zip};

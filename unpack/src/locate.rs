@@ -9,6 +9,7 @@ use crate::error::UnpackError;
 use crate::plain::PlainInput;
 use crate::walk::{UnpackLimits, list_folder, walk_tar, walk_zip};
 use kubereel_format::file_digest;
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Write as _};
 use std::path::{Path, PathBuf};
@@ -392,12 +393,17 @@ fn keep(
         path: kept.clone(),
         source: error.error,
     })?;
-    // What cannot be removed costs room, and nothing else.
-    drop(forget_oldest(&kept, cache.all_bytes));
+    forget_oldest(&kept, cache.all_bytes);
     Ok(as_it_is(&kept))
 }
 
-fn forget_oldest(newest: &Path, most: u64) -> io::Result<()> {
+/// Removes the oldest reels, and parts of reels, of a cache folder until it has at most `most` bytes. The newest one,
+/// which is named, stays in any case. What cannot be removed costs room, and nothing else.
+pub fn forget_oldest(newest: &Path, most: u64) {
+    drop(forget(newest, most));
+}
+
+fn forget(newest: &Path, most: u64) -> io::Result<()> {
     let Some(folder) = newest.parent() else {
         return Ok(());
     };
@@ -406,7 +412,8 @@ fn forget_oldest(newest: &Path, most: u64) -> io::Result<()> {
         let entry = entry?;
         let about = entry.metadata()?;
         let path = entry.path();
-        if about.is_file() && path.extension().is_some_and(|ending| ending == "reel") {
+        let is_kept = |ending: &OsStr| ending == "reel" || ending == "part";
+        if about.is_file() && path.extension().is_some_and(is_kept) {
             all.push((path != newest, about.modified()?, about.len(), path));
         }
     }

@@ -14,6 +14,7 @@ mod open;
 mod reel;
 mod scan;
 pub(crate) mod segment;
+mod snapshot;
 mod spill;
 pub(crate) mod tables;
 
@@ -25,3 +26,4 @@ pub use growth::Usage;
 pub use open::file_digest;
 pub use reel::{BlockInfo, PartSizes, ReadCounts, Reel, ReelObject, SizeBreakdown};
 pub use scan::{Event, Scan};
+pub use snapshot::{copy_in_use, is_in_use};

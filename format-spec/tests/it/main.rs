@@ -9,3 +9,4 @@
 mod damage;
 mod kept;
 mod life;
+mod snapshot;

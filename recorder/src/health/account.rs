@@ -1,9 +1,10 @@
 //! What a run remembers of its own notes, so that it can report at its end how it went: the way to the
 //! cluster, gaps, outages, resources that were not covered. Bounded: no more of anything than a page holds.
 
+use super::interruption::{InterruptionLine, InterruptionReport};
 use crate::queue::QueueEntry;
 use kubereel_format::{
-    Gap, GapId, GapVerdict, Lifecycle, NotCoveredReason, Note, REDACTION_SAYS, RecordedAt,
+    Elapsed, Gap, GapId, GapVerdict, Lifecycle, NotCoveredReason, Note, REDACTION_SAYS, RecordedAt,
     ResourceId, Stamp,
 };
 use std::collections::BTreeMap;
@@ -14,7 +15,10 @@ const TOLD: usize = 100;
 
 /// The notes of a run.
 #[derive(Debug, Default)]
-pub(crate) struct NoteTally(Mutex<RunAccount>);
+pub(crate) struct NoteTally {
+    account: Mutex<RunAccount>,
+    interruptions: Mutex<InterruptionReport>,
+}
 
 /// What is remembered.
 #[derive(Clone, Debug, Default)]
@@ -95,9 +99,25 @@ impl<T> CappedList<T> {
 impl NoteTally {
     /// Takes what was written.
     pub(crate) fn take(&self, entry: &QueueEntry) {
-        if let QueueEntry::Note { stamp, note } = entry {
-            self.lock().take(*stamp, note);
-        }
+        let QueueEntry::Note { stamp, note } = entry else {
+            return;
+        };
+        let mut account = self.lock();
+        account.take(*stamp, note);
+        let mut interruptions = self.interruptions();
+        log(interruptions.take(*stamp, note, |resource| account.name(resource)));
+    }
+
+    /// Time goes by, and these resources are behind: what is over may be said.
+    pub(crate) fn tick(&self, now: Elapsed, is_behind: impl Fn(ResourceId) -> bool) {
+        let account = self.lock();
+        let mut interruptions = self.interruptions();
+        log(interruptions.tick(now.micros, is_behind, |resource| account.name(resource)));
+    }
+
+    fn interruptions(&self) -> MutexGuard<'_, InterruptionReport> {
+        let lock = self.interruptions.lock();
+        lock.unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns what is remembered.
@@ -106,7 +126,15 @@ impl NoteTally {
     }
 
     fn lock(&self) -> MutexGuard<'_, RunAccount> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.account.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn log(line: Option<InterruptionLine>) {
+    match line {
+        Some(line) if line.is_trouble => tracing::warn!("{}", line.text),
+        Some(line) => tracing::info!("{}", line.text),
+        None => {}
     }
 }
 
@@ -201,13 +229,18 @@ impl RunAccount {
         self.way.push((at, words));
     }
 
+    fn name(&self, resource: ResourceId) -> String {
+        let name = self.names.get(&resource).cloned();
+        name.unwrap_or_else(|| format!("resource {}", resource.0))
+    }
+
     fn gap(&mut self, gap: &Gap) {
-        let name = self.names.get(&gap.resource).cloned();
+        let name = self.name(gap.resource);
         if self.gaps.told.len() < TOLD {
             self.judged.insert(gap.id, self.gaps.told.len());
         }
         self.gaps.push(AccountGap {
-            resource: name.unwrap_or_else(|| format!("resource {}", gap.resource.0)),
+            resource: name,
             gap: gap.clone(),
             verdict: None,
         });

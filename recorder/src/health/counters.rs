@@ -234,11 +234,20 @@ impl Health {
     /// The API answered a probe then.
     pub(crate) fn probed(&self, at: Elapsed) {
         self.probed_at.store(at.micros, Ordering::Relaxed);
+        let words = self.words();
+        self.tally.tick(at, |resource| {
+            words.resources.get(&resource.0) == Some(&ResourceCoverage::Behind)
+        });
     }
 
     /// The API is out, or not.
     pub(crate) fn set_out(&self, is_out: bool) {
         self.is_out.store(is_out, Ordering::Relaxed);
+    }
+
+    /// Returns whether the API is out: then what fails is a consequence.
+    pub(crate) fn is_out(&self) -> bool {
+        self.is_out.load(Ordering::Relaxed)
     }
 
     /// The cluster answers, or not: then with the reason.

@@ -3,6 +3,7 @@
 
 mod account;
 mod counters;
+mod interruption;
 mod reach;
 
 pub(crate) use account::{AccountGap, RunAccount};

@@ -212,6 +212,10 @@ impl Supervisor {
             return;
         }
         match &state {
+            // Later it is an outage, which is reported by itself.
+            Lifecycle::Unreachable { error } if self.cluster.is_some() => {
+                tracing::info!(error, "the cluster does not answer");
+            }
             Lifecycle::Unreachable { error } => {
                 tracing::warn!(error, "the cluster does not answer");
             }
@@ -300,7 +304,9 @@ impl Supervisor {
             }
         }
         for ((group, version), words) in undescribed {
-            tracing::warn!(group, version, error = words, "discovery of a group failed");
+            if !self.shared.health.is_out() {
+                tracing::warn!(group, version, error = words, "discovery of a group failed");
+            }
             let words = format!("its discovery failed: {words}");
             told.push((group, version, NotCoveredReason::Failing, words));
         }

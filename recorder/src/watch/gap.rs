@@ -159,7 +159,7 @@ pub(super) fn judgement(
     requests: u32,
 ) -> Note {
     let own = gap.missing_at_most;
-    tracing::info!(
+    tracing::debug!(
         to = gap.to_rv,
         reconstructed,
         requests,

@@ -14,6 +14,7 @@
 
 use crate::backfill::{BackfillEvent, BackfillResult, BackfillTask, BackfillVerdict, GapSuspect};
 use crate::discover::{api_service, definition};
+use crate::health::Health;
 use crate::known::KnownObject;
 use crate::number::len64;
 use crate::queue::{EventEntry, QueueEntry};
@@ -93,6 +94,8 @@ pub(crate) struct Intake {
     numbers: Arc<RecordNumbers>,
     /// Bounds what waits for a gap to be settled.
     room: Arc<Semaphore>,
+    /// Knows whether a failure is the consequence of an outage.
+    health: Arc<Health>,
     held: Option<HeldEvents>,
     open_gap: Option<OpenGap>,
     /// An object had a secret for a name.
@@ -122,6 +125,7 @@ impl Intake {
         redactor: Redactor,
         numbers: Arc<RecordNumbers>,
         room: Arc<Semaphore>,
+        health: Arc<Health>,
     ) -> Self {
         Self {
             target,
@@ -129,6 +133,7 @@ impl Intake {
             redactor,
             numbers,
             room,
+            health,
             held: None,
             open_gap: None,
             has_hidden_names: false,
@@ -382,17 +387,22 @@ impl Intake {
             } else {
                 detail
             };
-            self.list_failures.failed(&self.target, words, at);
+            self.list_failed(words, at);
         }
         self.stream.ended(cause, at.elapsed);
         self.disconnect(cause, detail, at);
+    }
+
+    fn list_failed(&mut self, words: &str, at: Stamp) {
+        let is_out = self.health.is_out();
+        self.list_failures.failed(&self.target, is_out, words, at);
     }
 
     /// The server refused, before or in the middle of a stream.
     pub(crate) fn refused(&mut self, refusal: ServerRefusal<'_>, id: ConnectionId, at: Stamp) {
         if self.stream.wants_list() {
             let words = format!("{} {}", refusal.code, refusal.message);
-            self.list_failures.failed(&self.target, words.trim(), at);
+            self.list_failed(words.trim(), at);
         }
         let cause = cause_of(refusal.code);
         let told = (cause, detail_of(refusal.code, refusal.message));
@@ -411,7 +421,7 @@ impl Intake {
     /// No connection came about.
     pub(crate) fn unreachable(&mut self, id: ConnectionId, words: &str, at: Stamp) {
         if self.stream.wants_list() {
-            self.list_failures.failed(&self.target, words, at);
+            self.list_failed(words, at);
         }
         let told = (EndCause::Unreachable, words.to_owned());
         // A resource that could never be requested does not count for completeness.
@@ -639,7 +649,8 @@ impl Intake {
                     missing_at_most,
                     differences,
                 };
-                tracing::warn!(
+                // The health joins gaps of many resources to one line.
+                tracing::debug!(
                     resource = self.target.info.qualified(),
                     from = gap.from_rv.as_deref().unwrap_or("the beginning"),
                     to = gap.to_rv,
@@ -1128,6 +1139,9 @@ impl Intake {
 /// The shortest time between two log lines about the same resource, in microseconds.
 const LOG_MICROS: u64 = 10_000_000;
 
+/// How long a list fails before the first log line, in microseconds.
+const FIRST_LOG_MICROS: u64 = 5_000_000;
+
 /// The lists of one resource that failed in a row.
 #[derive(Debug, Default)]
 struct ListFailures {
@@ -1139,14 +1153,17 @@ struct ListFailures {
 
 impl ListFailures {
     /// Counts a failure, and logs it if it is time.
-    fn failed(&mut self, target: &WatchTarget, error: &str, at: Stamp) {
+    fn failed(&mut self, target: &WatchTarget, is_out: bool, error: &str, at: Stamp) {
         let now = at.elapsed;
         if self.tries == 0 {
             self.since = now;
-            self.next_log = now;
+            // A failure that passes is no news, and many are consequences of an outage, which is reported by itself.
+            self.next_log = Elapsed {
+                micros: now.micros.saturating_add(FIRST_LOG_MICROS),
+            };
         }
         self.tries = self.tries.saturating_add(1);
-        if now < self.next_log {
+        if now < self.next_log || is_out {
             return;
         }
         let failing = now.micros.saturating_sub(self.since.micros);

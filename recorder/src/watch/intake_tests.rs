@@ -1,6 +1,7 @@
 //! Lines and items against the entries that they become.
 
 use super::*;
+use crate::clock::Clock;
 use crate::resource::plain_info;
 use crate::watch::gap::HELD_BYTES;
 use crate::watch::state::{ResumeState, ServerRefusal, ServerTraits, WatchOrigin};
@@ -15,7 +16,9 @@ fn intake(group: &str, plural: &str) -> Intake {
     let stream = WatchState::new(traits, ResumeState::default(), WatchOrigin::Fresh, 1);
     let numbers = Arc::new(RecordNumbers::new(0, 0));
     let room = Arc::new(Semaphore::new(HELD_BYTES));
-    Intake::new(target, stream, crate::queue::redactor(), numbers, room)
+    let redactor = crate::queue::redactor();
+    let health = Arc::new(Health::new(Clock::start(), redactor.clone()));
+    Intake::new(target, stream, redactor, numbers, room, health)
 }
 
 /// An intake whose watch is past its list, with nothing left to write.

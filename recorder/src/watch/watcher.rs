@@ -132,6 +132,7 @@ impl ResourceWatcher {
             shared.redactor.clone(),
             Arc::clone(&shared.numbers),
             Arc::clone(&shared.limits.held),
+            Arc::clone(&shared.health),
         );
         intake.leave_out(read_before);
         Self {

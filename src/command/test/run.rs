@@ -35,7 +35,7 @@ pub(super) struct TestRun {
 impl TestRun {
     /// Gives the recording as it was named.
     pub(super) fn name(&self) -> String {
-        self.path.display().to_string()
+        files::shown(&self.path)
     }
 
     /// Gives the name of its file, which is the same on every machine.
@@ -57,7 +57,9 @@ impl TestRun {
 }
 
 pub(super) fn file_name(path: &Path) -> String {
-    let name = path.file_name().unwrap_or(path.as_os_str());
+    let shown = files::shown(path);
+    let shown = Path::new(shown.trim_end_matches("?…"));
+    let name = shown.file_name().unwrap_or(shown.as_os_str());
     name.to_string_lossy().into_owned()
 }
 
@@ -138,7 +140,7 @@ fn work(shared: &TestWork<'_>) {
         };
         let report = one(shared, place, path);
         let ran = TestRun {
-            path: path.clone(),
+            path: files::public_path(path),
             report,
         };
         let mut done = shared.done.lock().unwrap_or_else(PoisonError::into_inner);
@@ -166,7 +168,7 @@ fn over_reel(shared: &TestWork<'_>, path: &Path) -> Result<RunReport, CommandErr
     shared
         .suite
         .check(&timeline)
-        .map_err(|errors| suite::misfit(&path.display().to_string(), &errors))?;
+        .map_err(|errors| suite::misfit(&files::shown(path), &errors))?;
     let records = timeline.reel().end().0;
     let progress = || {
         shared

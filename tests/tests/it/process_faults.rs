@@ -22,7 +22,7 @@ use kubereel_tests::scripted::{Churn, Churning, End, On, Resource, noise};
 use kubereel_tests::skipped::{say_skipped, skipped_as_slow};
 use rustix::process::{Pid, Resource as Limited, Rlimit, prlimit};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 // The longest come first in the order of names, side by side with all others.
 
@@ -50,17 +50,6 @@ impl Scene {
 
     fn recorder(&self) -> Result<&Recording> {
         self.recorder.as_ref().context("somebody records")
-    }
-
-    /// Waits until the recorder has said something.
-    fn await_word(&self, word: &str) -> Result<()> {
-        let deadline = Instant::now() + SURE;
-        while !self.log().contains(word) {
-            ensure!(Instant::now() < deadline, "no {word:?}:\n{}", self.log());
-            // A file cannot be awaited, and the cluster need not hear of it.
-            std::thread::sleep(Duration::from_millis(100));
-        }
-        Ok(())
     }
 
     /// Waits until so many more changes were made.

@@ -40,6 +40,9 @@ mod streams;
 /// How long anything that is sure to come may take on a busy machine.
 pub(crate) const SURE: Duration = Duration::from_mins(1);
 
+/// An outage that probes meet, which come every two seconds.
+pub(crate) const OUTAGE: Duration = Duration::from_secs(5);
+
 pub(crate) const ENDPOINTS: &str = "/api/v1/endpoints";
 
 /// A scripted cluster, and a recorder that records it.
@@ -125,6 +128,17 @@ impl Scene {
             .as_ref()
             .map(Recording::log)
             .unwrap_or_default()
+    }
+
+    /// Waits until the recorder has said something.
+    pub(crate) fn await_word(&self, word: &str) -> Result<()> {
+        let deadline = Instant::now() + SURE;
+        while !self.log().contains(word) {
+            ensure!(Instant::now() < deadline, "no {word:?}:\n{}", self.log());
+            // A file cannot be awaited, and the cluster need not hear of it.
+            thread::sleep(Duration::from_millis(100));
+        }
+        Ok(())
     }
 
     /// Writes one more version of the endpoints object.

@@ -1,4 +1,4 @@
-//! The recorder killed at random moments beside a real control plane: every file opens, nothing that
+//! The recorder copied from and killed at random moments beside a real control plane: every file opens, nothing that
 //! came to it more than half a second before is lost, and a new start goes on where the old one
 //! stopped.
 
@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
-use kubereel_format::{Note, Reel};
+use kubereel_format::{Note, Reel, copy_in_use};
 use kubereel_tests::control_plane::{ControlPlane, skipped};
 use kubereel_tests::oracle::{Account, Oracle};
 use kubereel_tests::recording::{Page, Recording, accounted};
@@ -126,16 +126,20 @@ async fn kills_cost_half_a_second_at_most_and_the_next_start_goes_on() -> Result
         random ^= random << 17;
         // The moment of a kill is meant to be any, so that there is nothing to wait for.
         tokio::time::sleep(Duration::from_millis(random % 3_000)).await;
+        // What came while it was not ready yet may still have been on its way.
+        let safe_at = |now: Instant| match now.checked_sub(LOSS + WAY) {
+            Some(moment) if moment > ready => held_at(&seen, moment),
+            _ => 0,
+        };
+        // Who reads meanwhile sees no less than after a kill.
+        let safe = safe_at(Instant::now());
+        let copy = reel.with_extension("copy");
+        copy_in_use(&reel, &copy)?;
+        holds(&copy, &oracle, safe).with_context(|| format!("copy {nth}, {safe} changes"))?;
         let killed = Instant::now();
         recording.kill()?;
         sure_runs += usize::from(killed.duration_since(started) > LOSS + WAY);
-        let moment = killed.checked_sub(LOSS + WAY).unwrap_or(killed);
-        // What came while it was not ready yet may still have been on its way.
-        let safe = if moment > ready {
-            held_at(&seen, moment)
-        } else {
-            0
-        };
+        let safe = safe_at(killed);
         holds(&reel, &oracle, safe).with_context(|| format!("kill {nth}, {safe} changes"))?;
     }
     writing.abort();

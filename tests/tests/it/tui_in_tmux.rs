@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::recorder_faults::{ENDPOINTS, OUTAGE, Scene};
 use anyhow::{Context as _, Result, bail, ensure};
 use kubereel_tests::recording::program;
 use kubereel_tests::tmux::Terminal;
@@ -247,6 +248,46 @@ fn somebody_finds_what_broke_in_the_demo() -> Result<()> {
     screen.press(&["q"])?;
     let text = shell.ended(0)?;
     assert!(text.contains("--at"), "leaving prints the address: {text}");
+    Ok(())
+}
+
+#[test]
+fn an_outage_is_a_line_above_the_status_line_and_the_end_names_the_next_command() -> Result<()> {
+    let Some(shell) = Shell::start((120, 20))? else {
+        return Ok(());
+    };
+    let mut scene = Scene::new()?;
+    let (program, reel, kubeconfig) = (program()?, scene.reel(), scene.kubeconfig());
+    let (program, reel) = (program.display(), reel.display());
+    let kubeconfig = kubeconfig.display();
+    shell.terminal.enter(&format!(
+        "clear; {program} record -o {reel} --kubeconfig {kubeconfig}; echo ended with $?"
+    ))?;
+    scene.await_live(ENDPOINTS)?;
+    scene.cluster.go_down()?;
+    shell.terminal.until("(Connect)")?;
+    // Longer than from one probe to the next: what no probe met is no outage.
+    std::thread::sleep(OUTAGE);
+    scene.cluster.accept()?;
+    let screen = shell
+        .terminal
+        .until_so("the outage above the status line", |screen| {
+            let mut lines = screen
+                .lines()
+                .skip_while(|line| !line.contains("API not reachable for "));
+            lines
+                .next()
+                .is_some_and(|line| line.contains("WARN API not"))
+                && lines.next().is_some_and(|line| line.contains(" events · "))
+        })?;
+    ensure!(screen.matches(" events · ").count() == 1, "{screen}");
+    ensure!(screen.matches("WARN").count() == 1, "{screen}");
+    shell.terminal.press(&["C-c"])?;
+    let screen = shell.ended(0)?;
+    ensure!(
+        screen.contains(&format!("open it: kubereel {reel}")),
+        "{screen}"
+    );
     Ok(())
 }
 

@@ -5,7 +5,7 @@ use kubereel_format::{EventType, Evidence, Gap, GapVerdict, Note, Reel, Seq};
 use kubereel_tests::recording::Account;
 use kubereel_tests::scripted::{Canned, Fault, On};
 
-use crate::recorder_faults::{ENDPOINTS, SURE, Scene};
+use crate::recorder_faults::{ENDPOINTS, OUTAGE, SURE, Scene};
 
 /// What the reel says of a gap.
 #[derive(Debug)]
@@ -241,5 +241,36 @@ fn events_are_not_read_back_and_the_reel_says_why() -> Result<()> {
     assert_eq!(judged.verdict, GapVerdict::Partly, "{judged:?}");
     assert_eq!((judged.reconstructed, judged.requests), (0, 0));
     assert!(judged.detail.contains("expire"), "{judged:?}");
+    Ok(())
+}
+
+#[test]
+fn an_outage_is_one_line_of_the_log_and_the_end_says_how_to_open_the_reel() -> Result<()> {
+    let mut scene = before_the_gap()?;
+    scene.cluster.go_down()?;
+    scene.await_word("the cluster does not answer")?;
+    std::thread::sleep(OUTAGE);
+    change_unseen(&mut scene)?;
+    scene.cluster.forget_watch_caches();
+    come_back(&mut scene)?;
+    scene.await_word("API not reachable for ")?;
+    let reel = scene.reel();
+    let ended = scene
+        .recorder
+        .take()
+        .context("somebody records")?
+        .finish(SURE)?;
+    let lines: Vec<&str> = ended
+        .log
+        .lines()
+        .filter(|line| line.contains(" WARN "))
+        .collect();
+    let [line] = lines.as_slice() else {
+        bail!("one line is due: {}", ended.log);
+    };
+    assert!(line.contains(" watches interrupted, "), "{line}");
+    assert!(!ended.log.contains(" INFO gap"), "{}", ended.log);
+    let open = format!("open=\"kubereel {}\"", reel.display());
+    assert!(ended.log.contains(&open), "{}", ended.log);
     Ok(())
 }

@@ -1,0 +1,362 @@
+//! From an address to a file: finds the reel, downloads it, continues after a cut.
+
+use crate::address::{Place, ReelAddress, StoredObject, public_url};
+use crate::cache::{CacheEntry, CachePlace, DownloadPart};
+use crate::client::FetchClient;
+use crate::error::FetchError;
+use crate::listing::{is_reel_name, list_below};
+use http::{HeaderMap, Response};
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+use tempfile::TempDir;
+use ureq::Body;
+use url::Url;
+
+/// How often a download is tried without any progress.
+const TRIES: u32 = 3;
+
+/// How much is read at once.
+const PIECE: usize = 64 * 1024;
+
+/// Where downloads are kept, and how large they may be.
+#[derive(Clone, Debug)]
+pub struct FetchOptions {
+    /// The folder; `None` for temporary files only.
+    pub folder: Option<PathBuf>,
+    /// The most bytes of one download.
+    pub most_bytes: u64,
+    /// How long to wait after a try without progress; twice as long after the next.
+    pub retry_wait: Duration,
+}
+
+/// How far a download is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FetchProgress {
+    /// The number of objects that were looked at.
+    Listed(usize),
+    /// The bytes that are here, and those that there are.
+    Downloaded {
+        /// The bytes that are here.
+        done: u64,
+        /// All bytes, if the server said it.
+        total: Option<u64>,
+    },
+}
+
+/// A downloaded file.
+#[derive(Debug)]
+pub struct FetchedFile {
+    path: PathBuf,
+    /// Removes the folder in which the file lies.
+    _temporary: Option<TempDir>,
+}
+
+impl FetchedFile {
+    /// Returns the file, which is there as long as this value.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+/// Downloads the reel that an address means, or finds it in the cache; the server is asked whether it changed.
+///
+/// # Errors
+/// When there is no reel or more than one, and when it cannot be downloaded.
+pub fn fetch(
+    client: &FetchClient,
+    address: &ReelAddress,
+    options: &FetchOptions,
+    mut progress: impl FnMut(FetchProgress),
+) -> Result<FetchedFile, FetchError> {
+    let url = match address.place() {
+        Place::File(url) => url.clone(),
+        Place::Object(object) => {
+            let found = choose(client, object, |files| {
+                progress(FetchProgress::Listed(files));
+            })?;
+            let path = std::iter::once(found.bucket.as_str()).chain(found.name.split('/'));
+            client.in_store(path)
+        }
+    };
+    let temporary = match &options.folder {
+        Some(_) => None,
+        None => Some(tempfile::tempdir().map_err(|source| FetchError::Write {
+            path: "a temporary folder".into(),
+            source,
+        })?),
+    };
+    let folder = temporary.as_ref().map(TempDir::path);
+    let folder = folder
+        .or(options.folder.as_deref())
+        .unwrap_or(Path::new(""));
+    let place = CachePlace::open(folder, url.as_str())?;
+    let path = Download {
+        client,
+        url: &url,
+        options,
+        entry: place.entry(),
+        place,
+        progress: &mut progress,
+    }
+    .run()?;
+    Ok(FetchedFile {
+        path,
+        _temporary: temporary,
+    })
+}
+
+/// Finds the one reel that a name in a bucket means.
+fn choose(
+    client: &FetchClient,
+    object: &StoredObject,
+    listed: impl FnMut(usize),
+) -> Result<StoredObject, FetchError> {
+    if is_reel_name(&object.name) {
+        return Ok(object.clone());
+    }
+    let mut below = list_below(client, object, listed)?;
+    let address = || object.words();
+    match (below.reels.len(), below.files) {
+        // A file may have any name; if it is not there either, its own answer says so.
+        (0, 0) if object.name.is_empty() => Err(FetchError::NotFound { address: address() }),
+        (0, 0) => Ok(object.clone()),
+        (0, files) => Err(FetchError::NoReel {
+            address: address(),
+            files,
+        }),
+        (1, _) => Ok(below.reels.swap_remove(0)),
+        _ => Err(FetchError::Several {
+            address: address(),
+            reels: below.reels.iter().map(StoredObject::words).collect(),
+        }),
+    }
+}
+
+/// What an answer means for the part that is here.
+enum Answer {
+    /// The complete file in the cache is still the same.
+    Unchanged,
+    /// The whole file comes.
+    Whole,
+    /// What follows on the part comes.
+    Rest,
+    /// The part belongs to another file.
+    OtherFile,
+    /// The server may answer later.
+    Later(u16),
+}
+
+/// How a body ended.
+enum BodyEnd {
+    Complete,
+    Cut(io::Error),
+}
+
+struct Download<'a> {
+    client: &'a FetchClient,
+    url: &'a Url,
+    options: &'a FetchOptions,
+    place: CachePlace,
+    entry: CacheEntry,
+    progress: &'a mut dyn FnMut(FetchProgress),
+}
+
+impl Download<'_> {
+    fn run(mut self) -> Result<PathBuf, FetchError> {
+        let complete = self.place.complete(&self.entry);
+        if complete.is_none() {
+            self.entry.complete = None;
+        }
+        let mut part = self.place.part()?;
+        if self.entry.validator().is_none() || part.bytes() > self.options.most_bytes {
+            part.clear()?;
+        }
+        let (mut idle, mut begun) = (0, 0);
+        loop {
+            let before = part.bytes();
+            let tried = self
+                .client
+                .get(self.url, &self.headers(complete.is_some(), before));
+            let ended = match tried {
+                Ok(response) => match self.answer(&response, before)? {
+                    Answer::Unchanged => match complete {
+                        Some(path) => return Ok(path),
+                        None => return Err(self.status(304)),
+                    },
+                    Answer::Later(status) if idle + 1 >= TRIES => return Err(self.status(status)),
+                    Answer::Later(status) => {
+                        BodyEnd::Cut(io::Error::other(format!("HTTP status {status}")))
+                    }
+                    Answer::OtherFile => {
+                        part.clear()?;
+                        begun += 1;
+                        if begun >= TRIES {
+                            return Err(FetchError::Changing {
+                                address: public_url(self.url),
+                            });
+                        }
+                        continue;
+                    }
+                    Answer::Whole => {
+                        part.clear()?;
+                        begun += 1;
+                        self.begin(response.headers())?;
+                        self.receive(response.into_body(), &mut part)?
+                    }
+                    Answer::Rest => self.receive(response.into_body(), &mut part)?,
+                },
+                // A server that never answered is not asked again and again.
+                Err(error) if before == 0 => return Err(error),
+                Err(FetchError::Connect { source, .. }) => BodyEnd::Cut(io::Error::other(source)),
+                Err(error) => return Err(error),
+            };
+            let BodyEnd::Cut(source) = ended else {
+                return self.place.finish(part, self.entry);
+            };
+            let is_further = part.bytes() > before && self.entry.validator().is_some();
+            idle = if is_further { 0 } else { idle + 1 };
+            if idle >= TRIES || begun > TRIES {
+                return Err(FetchError::Cut {
+                    address: public_url(self.url),
+                    done: part.bytes(),
+                    total: self.entry.total,
+                    source,
+                });
+            }
+            if idle > 0 {
+                thread::sleep(self.options.retry_wait * idle);
+            }
+        }
+    }
+
+    fn status(&self, status: u16) -> FetchError {
+        let address = public_url(self.url);
+        match status {
+            404 | 410 => FetchError::NotFound { address },
+            status => FetchError::Status { address, status },
+        }
+    }
+
+    fn headers(&self, is_complete: bool, bytes: u64) -> Vec<(&'static str, String)> {
+        // What the store keeps compressed comes as it is kept, with a length and in parts.
+        let mut headers = vec![("accept-encoding", "gzip".to_owned())];
+        if is_complete {
+            if let Some(etag) = &self.entry.etag {
+                headers.push(("if-none-match", etag.clone()));
+            } else if let Some(date) = &self.entry.last_modified {
+                headers.push(("if-modified-since", date.clone()));
+            }
+        } else if let Some(validator) = self.entry.validator().filter(|_| bytes > 0) {
+            headers.push(("range", format!("bytes={bytes}-")));
+            headers.push(("if-range", validator.clone()));
+        }
+        headers
+    }
+
+    fn answer(&self, response: &Response<Body>, bytes: u64) -> Result<Answer, FetchError> {
+        let headers = response.headers();
+        match response.status().as_u16() {
+            200 => {
+                let kind = text(headers, "content-type").unwrap_or_default();
+                if kind.starts_with("text/html") {
+                    return Err(FetchError::WebPage {
+                        address: public_url(self.url),
+                    });
+                }
+                Ok(Answer::Whole)
+            }
+            206 => {
+                let range = text(headers, "content-range").and_then(|range| content_range(&range));
+                let fits = range.is_some_and(|(from, total)| {
+                    from == bytes
+                        && (total.is_none()
+                            || self.entry.total.is_none()
+                            || total == self.entry.total)
+                });
+                Ok(if fits {
+                    Answer::Rest
+                } else {
+                    Answer::OtherFile
+                })
+            }
+            304 => Ok(Answer::Unchanged),
+            416 if bytes > 0 => Ok(Answer::OtherFile),
+            status @ (408 | 429 | 500..=599) => Ok(Answer::Later(status)),
+            status => Err(self.status(status)),
+        }
+    }
+
+    /// Notes what the server says of a file that it begins to send.
+    fn begin(&mut self, headers: &HeaderMap) -> Result<(), FetchError> {
+        self.entry = CacheEntry {
+            etag: text(headers, "etag"),
+            last_modified: text(headers, "last-modified"),
+            total: text(headers, "content-length").and_then(|length| length.parse().ok()),
+            complete: None,
+        };
+        if self
+            .entry
+            .total
+            .is_some_and(|total| total > self.options.most_bytes)
+        {
+            return Err(self.too_large());
+        }
+        self.place.note(&self.entry)
+    }
+
+    fn too_large(&self) -> FetchError {
+        FetchError::TooLarge {
+            address: public_url(self.url),
+            limit: self.options.most_bytes,
+        }
+    }
+
+    fn receive(&mut self, body: Body, part: &mut DownloadPart) -> Result<BodyEnd, FetchError> {
+        let mut body = body.into_reader();
+        let mut piece = vec![0; PIECE];
+        loop {
+            let read = match body.read(&mut piece) {
+                Ok(read) => read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Ok(BodyEnd::Cut(error)),
+            };
+            let Some(read) = piece.get(..read).filter(|read| !read.is_empty()) else {
+                break;
+            };
+            part.push(read)?;
+            if part.bytes() > self.options.most_bytes {
+                part.clear()?;
+                return Err(self.too_large());
+            }
+            (self.progress)(FetchProgress::Downloaded {
+                done: part.bytes(),
+                total: self.entry.total,
+            });
+        }
+        Ok(match self.entry.total {
+            Some(total) if total > part.bytes() => {
+                BodyEnd::Cut(io::ErrorKind::UnexpectedEof.into())
+            }
+            // More than the whole file: the parts are of different files.
+            Some(total) if total < part.bytes() => {
+                part.clear()?;
+                BodyEnd::Cut(io::ErrorKind::InvalidData.into())
+            }
+            _ => BodyEnd::Complete,
+        })
+    }
+}
+
+fn text(headers: &HeaderMap, name: &str) -> Option<String> {
+    Some(headers.get(name)?.to_str().ok()?.to_owned())
+}
+
+/// Reads `bytes FROM-TO/TOTAL`.
+fn content_range(text: &str) -> Option<(u64, Option<u64>)> {
+    let (range, total) = text.strip_prefix("bytes ")?.split_once('/')?;
+    let (from, _) = range.split_once('-')?;
+    Some((from.parse().ok()?, total.parse().ok()))
+}

@@ -1,0 +1,367 @@
+//! The reel that a command line means without naming it: `$KUBEREEL`, or the only one in this folder. The only place
+//! that decides it; what follows sees a command line that names its reel.
+
+use crate::command_error::CommandError;
+use clap::Command;
+use clap::error::ErrorKind;
+use kubereel_fetch::ReelAddress;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The variable that names the reel.
+const VARIABLE: &str = "KUBEREEL";
+
+/// How many reels of a folder an error names.
+const NAMED: usize = 10;
+
+/// Where a command line is typed.
+pub(crate) struct Surroundings {
+    /// What `$KUBEREEL` says.
+    pub(crate) named: Option<OsString>,
+    /// The current folder.
+    pub(crate) folder: PathBuf,
+    /// Whether a person sits at a terminal.
+    pub(crate) is_terminal: bool,
+}
+
+impl Surroundings {
+    /// Looks at the process.
+    pub(crate) fn of_process() -> Self {
+        use io::IsTerminal as _;
+        Self {
+            named: std::env::var_os(VARIABLE).filter(|value| !value.is_empty()),
+            folder: PathBuf::from("."),
+            is_terminal: io::stdin().is_terminal() && io::stdout().is_terminal(),
+        }
+    }
+
+    /// Names the reel into a command line that needs one and has none.
+    pub(crate) fn name_reel(
+        &self,
+        words: Vec<OsString>,
+        cli: &Command,
+    ) -> Result<Vec<OsString>, CommandError> {
+        if words.len() < 2 {
+            return self.screen(words);
+        }
+        let is_help = |word: &OsString| word == "--help" || word == "-h";
+        // The words behind the subcommand, which may be one of another.
+        let (mut command, mut start) = (cli, 1);
+        while let Some(below) = words
+            .get(start)
+            .and_then(|word| command.find_subcommand(word))
+        {
+            (command, start) = (below, start + 1);
+        }
+        let places: Vec<_> = command.get_positionals().collect();
+        let reel = places.first().filter(|first| {
+            let names = first.get_value_names().unwrap_or_default();
+            let is_reel = names.first().is_some_and(|name| name.starts_with("REEL"));
+            is_reel && (first.is_required_set() || command.get_name() == "test")
+        });
+        if reel.is_none() || words.iter().any(is_help) {
+            return Ok(words);
+        }
+        let first = first_positional(command, &words, start);
+        let is_missing = || {
+            let parsed = cli.clone().try_get_matches_from(&words);
+            parsed.is_err_and(|error| error.kind() == ErrorKind::MissingRequiredArgument)
+        };
+        let needs = match first.and_then(|place| words.get(place)) {
+            None => is_missing(),
+            Some(_) if places.len() == 1 => false,
+            Some(word) => !is_reel(word) || (is_plain(word) && is_missing()),
+        };
+        if !needs {
+            return Ok(words);
+        }
+        match self.find(&words, start)? {
+            Some(reel) => Ok(with_reel(&words, start, &reel)),
+            // A second word says that the first was meant as a reel, and opening it says why it is none.
+            None if first.is_some_and(|place| words.len() > place + 1) => Ok(words),
+            None => {
+                let named = with_reel(&words, start, OsStr::new("REEL"));
+                Err(
+                    CommandError::usage("no reel is named, and none is in this folder")
+                        .hint(format!("name it: {}", shell_line(&named)))
+                        .hint(format!(
+                            "or set ${VARIABLE} to a file, a folder, an archive or a URL"
+                        )),
+                )
+            }
+        }
+    }
+
+    /// The program alone opens the screen where there is a reel, and else prints its help.
+    fn screen(&self, mut words: Vec<OsString>) -> Result<Vec<OsString>, CommandError> {
+        if self.is_terminal
+            && let Some(reel) = self.find(&words, 1)?
+        {
+            words.extend(["tui".into(), reel]);
+        }
+        Ok(words)
+    }
+
+    fn find(&self, words: &[OsString], start: usize) -> Result<Option<OsString>, CommandError> {
+        if let Some(named) = &self.named {
+            return Ok(Some(named.clone()));
+        }
+        let mut reels = reels_in(&self.folder);
+        if reels.len() < 2 {
+            return Ok(reels.pop());
+        }
+        let message = format!("{} reels in this folder, and none is named", reels.len());
+        let mut failed = CommandError::usage(message);
+        for reel in reels.iter().take(NAMED) {
+            failed = failed.hint(format!(
+                "choose one: {}",
+                shell_line(&with_reel(words, start, reel))
+            ));
+        }
+        if reels.len() > NAMED {
+            failed = failed.hint(format!("and {} more", reels.len() - NAMED));
+        }
+        Err(failed)
+    }
+}
+
+/// Puts the reel behind the subcommand.
+fn with_reel(words: &[OsString], start: usize, reel: &OsStr) -> Vec<OsString> {
+    let mut words = words.to_vec();
+    words.insert(words.len().min(start), reel.to_owned());
+    words
+}
+
+/// Lists what in a folder is called a reel.
+fn reels_in(folder: &Path) -> Vec<OsString> {
+    let Ok(entries) = fs::read_dir(folder) else {
+        return Vec::new();
+    };
+    let files = entries
+        .filter_map(Result::ok)
+        .filter(|entry| entry.path().is_file());
+    let mut reels: Vec<OsString> = files
+        .map(|entry| entry.file_name())
+        .filter(|name| has_reel_name(name) && !name.as_encoded_bytes().starts_with(b"."))
+        .collect();
+    reels.sort_unstable();
+    reels
+}
+
+/// Tells whether a name is that of a reel, or of a compressed one.
+fn has_reel_name(word: &OsStr) -> bool {
+    let word = word.as_encoded_bytes();
+    [&b".reel"[..], b".reel.gz", b".reel.zst", b".reel.xz"]
+        .iter()
+        .any(|ending| word.ends_with(ending))
+}
+
+/// Tells whether a word is meant as a reel.
+pub(crate) fn is_reel(word: &OsStr) -> bool {
+    let text = word.to_string_lossy();
+    let is_path = ["/", "./", "../", "~"]
+        .iter()
+        .any(|start| text.starts_with(start));
+    is_path || has_reel_name(word) || ReelAddress::is_address(&text) || Path::new(word).exists()
+}
+
+/// Tells whether a word may as well be a resource: something in this folder may be called so by chance.
+fn is_plain(word: &OsStr) -> bool {
+    !word
+        .as_encoded_bytes()
+        .iter()
+        .any(|byte| matches!(byte, b'/' | b'.'))
+}
+
+/// Finds the first word of a subcommand that is neither a flag nor the value of one.
+fn first_positional(command: &Command, words: &[OsString], start: usize) -> Option<usize> {
+    let takes_value = |long: Option<&str>, short: Option<char>| {
+        command.get_arguments().any(|flag| {
+            let longs = || flag.get_long_and_visible_aliases().unwrap_or_default();
+            let is_it = long.is_some_and(|long| longs().contains(&long))
+                || (short.is_some() && flag.get_short() == short);
+            is_it
+                && flag.get_action().takes_values()
+                && flag
+                    .get_num_args()
+                    .is_none_or(|count| count.min_values() > 0)
+        })
+    };
+    let mut place = start;
+    while let Some(word) = words.get(place) {
+        let text = word.to_string_lossy();
+        let is_taking = match text.strip_prefix("--") {
+            Some("") => return words.get(place + 1).map(|_| place + 1),
+            Some(long) => !long.contains('=') && takes_value(Some(long), None),
+            None => match text.strip_prefix('-').map(str::chars) {
+                None => return Some(place),
+                // A lone dash is a word.
+                Some(letters) if letters.as_str().is_empty() => return Some(place),
+                // Of letters in one word, the value of one is what follows it.
+                Some(mut letters) => {
+                    let taking = letters.find(|letter| takes_value(None, Some(*letter)));
+                    taking.is_some() && letters.next().is_none()
+                }
+            },
+        };
+        place += if is_taking { 2 } else { 1 };
+    }
+    None
+}
+
+/// Writes a command line so that it can be pasted.
+pub(crate) fn shell_line(words: &[OsString]) -> String {
+    let words = words.iter().enumerate().map(|(place, word)| {
+        if place == 0 {
+            return "kubereel".to_owned();
+        }
+        let text = word.to_string_lossy();
+        let is_bare =
+            |letter: char| letter.is_ascii_alphanumeric() || "-_./:=,+@%".contains(letter);
+        if !text.is_empty() && text.chars().all(is_bare) {
+            return text.into_owned();
+        }
+        format!("'{}'", text.replace('\'', r"'\''"))
+    });
+    words.collect::<Vec<String>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::Cli;
+    use clap::CommandFactory as _;
+
+    fn named(around: &Surroundings, line: &str) -> Result<String, String> {
+        let words = std::iter::once("kubereel").chain(line.split_whitespace());
+        let words = words.map(OsString::from).collect();
+        let named = around.name_reel(words, &Cli::command());
+        named.map(|words| shell_line(&words)).map_err(|error| {
+            let lines = error.lines().into_iter().map(|(_, line)| line.to_owned());
+            lines.collect::<Vec<String>>().join("\n")
+        })
+    }
+
+    fn around(named: Option<&str>, folder: &Path) -> Surroundings {
+        Surroundings {
+            named: named.map(OsString::from),
+            folder: folder.to_owned(),
+            is_terminal: true,
+        }
+    }
+
+    #[test]
+    fn a_reel_is_named_where_the_command_line_has_none() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let around = around(Some("R"), folder.path());
+        for (line, expected) in [
+            ("", "tui R"),
+            ("info", "info R"),
+            ("info -o json", "info R -o json"),
+            ("get pods", "get R pods"),
+            ("get pods -n web", "get R pods -n web"),
+            ("get -n web pods web-0", "get R -n web pods web-0"),
+            ("get -nweb pods", "get R -nweb pods"),
+            ("get -A -oyaml pods", "get R -A -oyaml pods"),
+            ("get --namespace=web pods", "get R --namespace=web pods"),
+            ("get -o yaml -- pods", "get R -o yaml -- pods"),
+            (
+                "history co/etcd --field .status",
+                "history R co/etcd --field .status",
+            ),
+            ("diff --from start pods", "diff R --from start pods"),
+            ("events -A", "events R -A"),
+            (
+                "wait pod/web-0 --for=delete",
+                "wait R pod/web-0 --for=delete",
+            ),
+            ("test --class policy", "test R --class policy"),
+            ("intervals --lasting=30s", "intervals R --lasting=30s"),
+            ("grep 10.0.0.1", "grep R 10.0.0.1"),
+            ("story", "story R"),
+            ("tui --at +10s", "tui R --at +10s"),
+        ] {
+            let expected = format!("kubereel {expected}");
+            assert_eq!(named(&around, line), Ok(expected));
+        }
+    }
+
+    #[test]
+    fn a_subcommand_of_a_subcommand_has_its_reel_behind_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let reel = clap::Arg::new("reel").value_name("REEL").required(true);
+        let object = clap::Arg::new("object").required(true);
+        let inner = Command::new("history").arg(reel).arg(object);
+        let cli = Command::new("kubereel").subcommand(Command::new("rollout").subcommand(inner));
+        let words = ["kubereel", "rollout", "history", "deploy/web"].map(OsString::from);
+        let named = around(Some("R"), folder.path()).name_reel(words.to_vec(), &cli);
+        let named = named.map(|words| shell_line(&words)).map_err(drop);
+        assert_eq!(
+            named,
+            Ok("kubereel rollout history R deploy/web".to_owned())
+        );
+    }
+
+    #[test]
+    fn what_names_its_reel_or_needs_none_stays() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let around = around(Some("R"), folder.path());
+        for line in [
+            "info other.reel",
+            "info no-such-file",
+            "get other.reel pods",
+            "get other.reel.gz pods",
+            "get -n web ./other pods",
+            "get https://h/x pods",
+            "get gs://b/x pods",
+            "get --help",
+            "test --list",
+            "test a.reel b.reel",
+            "record -o x.reel",
+            "import x.json -o y.reel",
+            "demo",
+            "completion bash",
+            "man",
+            "no-such-command",
+            "--version",
+        ] {
+            assert_eq!(named(&around, line), Ok(format!("kubereel {line}")));
+        }
+    }
+
+    #[test]
+    fn the_only_reel_of_the_folder_is_meant_and_several_are_listed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let around = around(None, folder.path());
+        let said = named(&around, "get pods").expect_err("none");
+        assert!(said.contains("name it: kubereel get REEL pods"), "{said}");
+        assert_eq!(named(&around, ""), Ok("kubereel".to_owned()));
+        assert_eq!(
+            named(&around, "get nothing pods"),
+            Ok("kubereel get nothing pods".to_owned())
+        );
+        for (name, expected) in [
+            (".hidden.reel", None),
+            ("notes.txt", None),
+            ("it's a.reel", Some("kubereel get 'it'\\''s a.reel' pods")),
+        ] {
+            fs::write(folder.path().join(name), "x").expect("written");
+            assert_eq!(named(&around, "get pods").ok().as_deref(), expected);
+        }
+        fs::write(folder.path().join("b.reel.gz"), "x").expect("written");
+        let said = named(&around, "get pods -n web").expect_err("two");
+        let lines: Vec<&str> = said.lines().collect();
+        assert_eq!(
+            lines,
+            [
+                "2 reels in this folder, and none is named",
+                "choose one: kubereel get b.reel.gz pods -n web",
+                "choose one: kubereel get 'it'\\''s a.reel' pods -n web",
+            ]
+        );
+        let said = named(&around, "").expect_err("two");
+        assert!(said.contains("choose one: kubereel b.reel.gz"), "{said}");
+    }
+}
