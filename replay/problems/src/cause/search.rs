@@ -77,10 +77,32 @@ pub(crate) fn explain(reel: ExplainedReel<'_>, problems: &mut [Problem], most: u
         if problem.is_planned || problem.kind == SignKind::ApiOutage {
             continue;
         }
-        let causes = Search::new(reel, problem).run(&candidates);
+        let own = own_reactions(timeline, problem);
+        let all = candidates.iter().chain(&own);
+        let causes = Search::new(reel, problem).run(all.copied());
         problem.causes = causes;
     }
     inherit(problems);
+}
+
+/// Gives the object of a problem, if it is one that only shows what others did and is stuck in its deletion:
+/// who deleted it, and who put the finalizer there, wrote it there.
+fn own_reactions<'t>(
+    timeline: &'t Timeline,
+    problem: &Problem,
+) -> Vec<(&'t ResourceInfo, ObjectId)> {
+    let own = &problem.object;
+    let is_deletion = matches!(
+        problem.kind,
+        SignKind::DeletionStuck | SignKind::PodTerminating
+    );
+    let mut infos = timeline.resources().iter();
+    let info = infos.find(|info| own.resource == Some(info.id) && is_reaction(info));
+    let Some(info) = info.filter(|_| is_deletion) else {
+        return Vec::new();
+    };
+    let lives = timeline.lives(info.id, &own.namespace, &own.name);
+    lives.into_iter().map(|life| (info, life.object)).collect()
 }
 
 /// Gives a problem the causes of the problem that explains it, which comes before it.
@@ -153,9 +175,12 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn run(&self, candidates: &[(&ResourceInfo, ObjectId)]) -> Vec<Cause> {
+    fn run<'i>(
+        &self,
+        candidates: impl Iterator<Item = (&'i ResourceInfo, ObjectId)>,
+    ) -> Vec<Cause> {
         let mut causes = Vec::new();
-        for &(info, object) in candidates {
+        for (info, object) in candidates {
             let seqs = self.changed(object);
             let Some(&last) = seqs.last() else {
                 continue;
