@@ -31,6 +31,8 @@ pub(crate) struct Board {
     pub(crate) releases: Vec<String>,
     /// How many events could not be read.
     pub(crate) unread: usize,
+    /// The resources whose workloads have no lanes, because they changed too often.
+    pub(crate) left_out: Vec<&'static str>,
     /// What the cluster was, what was done to it and what was wrong.
     pub(crate) story: Option<Arc<ClusterStory>>,
 }
@@ -47,7 +49,8 @@ pub(crate) fn gather(
     timeline: &Timeline,
     mut go_on: impl FnMut(Seq) -> ControlFlow<()>,
 ) -> Option<Board> {
-    let mut watcher = StateWatcher::new(StateKind::ALL);
+    let (kinds, left_out) = kinds(timeline);
+    let mut watcher = StateWatcher::new(kinds);
     let mut facts = Gathering::only(timeline, Mode::Exact, |_| false);
     let mut watchers = facts.watchers();
     watchers.push(&mut watcher);
@@ -101,10 +104,30 @@ pub(crate) fn gather(
         anomalies: anomalies(timeline, &lanes, &all_dark(timeline)),
         releases: releases(&facts),
         unread: fed.unread.len(),
+        left_out,
         story: Some(Arc::new(story)),
         lanes,
         facts,
     })
+}
+
+/// Workloads of a kind that changed more often have no lanes: a screen may take only so much memory.
+const MOST_VERSIONS: usize = 20_000;
+
+/// Gives the kinds that have lanes, and the resources of those that have none.
+fn kinds(timeline: &Timeline) -> (Vec<StateKind>, Vec<&'static str>) {
+    let versions = |kind: StateKind| -> usize {
+        let own = timeline.resources().iter();
+        let own = own.filter(|info| kind.resource() == (&info.group, &info.plural));
+        let objects = own.flat_map(|info| timeline.objects_of(info.id));
+        objects.map(|id| timeline.reel().versions(*id).len()).sum()
+    };
+    let is_kept = |kind: &StateKind| {
+        group_of(*kind) != LaneGroup::Workloads || versions(*kind) <= MOST_VERSIONS
+    };
+    let (kept, left_out): (Vec<_>, Vec<_>) = StateKind::ALL.into_iter().partition(is_kept);
+    let left_out = left_out.into_iter().map(|kind| kind.resource().1);
+    (kept, left_out.collect())
 }
 
 const fn group_of(kind: StateKind) -> LaneGroup {

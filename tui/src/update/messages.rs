@@ -263,6 +263,13 @@ fn take_pass(model: &mut Model, msg: Msg) -> Vec<Effect> {
             Vec::new()
         }
         Msg::Gathered(board) => {
+            if let Some(names) = board.as_ref().map(|board| board.left_out.join(", "))
+                && !names.is_empty()
+            {
+                model.word = Some(format!(
+                    "no lanes of {names}, which changed too often: b lists them"
+                ));
+            }
             open.pass = board.map_or(LanePass::Stopped, LanePass::Done);
             filtered(open);
             if open.selected.is_none() {
