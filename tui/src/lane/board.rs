@@ -113,17 +113,22 @@ pub(crate) fn gather(
 
 /// Workloads of a kind that changed more often have no lanes: a screen may take only so much memory.
 const MOST_VERSIONS: usize = 20_000;
+/// The same for more objects: a Job has few changes, but there may be many Jobs.
+const MOST_WORKLOADS: usize = 2_000;
 
 /// Gives the kinds that have lanes, and the resources of those that have none.
 fn kinds(timeline: &Timeline) -> (Vec<StateKind>, Vec<&'static str>) {
-    let versions = |kind: StateKind| -> usize {
+    let is_kept = |kind: &StateKind| {
+        if group_of(*kind) != LaneGroup::Workloads {
+            return true;
+        }
         let own = timeline.resources().iter();
         let own = own.filter(|info| kind.resource() == (&info.group, &info.plural));
         let objects = own.flat_map(|info| timeline.objects_of(info.id));
-        objects.map(|id| timeline.reel().versions(*id).len()).sum()
-    };
-    let is_kept = |kind: &StateKind| {
-        group_of(*kind) != LaneGroup::Workloads || versions(*kind) <= MOST_VERSIONS
+        let (count, versions) = objects.fold((0_usize, 0_usize), |(count, versions), id| {
+            (count + 1, versions + timeline.reel().versions(*id).len())
+        });
+        count <= MOST_WORKLOADS && versions <= MOST_VERSIONS
     };
     let (kept, left_out): (Vec<_>, Vec<_>) = StateKind::ALL.into_iter().partition(is_kept);
     let left_out = left_out.into_iter().map(|kind| kind.resource().1);
