@@ -7,7 +7,7 @@ use crate::progress::ProgressReporter;
 use crate::screen::{Console, Style, StyledLine};
 use crate::words::{count, duration};
 use kubereel_history::{Timeline, harmless, timetext};
-use kubereel_problems::{Cause, CheckedReel, InstallationNoise, Problem, ProblemList, problems};
+use kubereel_problems::{Cause, InstallationNoise, Problem, ProblemList, problems};
 use serde::Serialize;
 use serde_json::Value;
 use std::path::PathBuf;
@@ -70,8 +70,8 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
         }
     }
     let checked = &list.checked;
-    screen.aside(summary(&list))?;
-    for line in limits(checked) {
+    screen.aside(list.summary())?;
+    for line in checked.limits() {
         screen.aside(line)?;
     }
     exit_of(&timeline, &list, screen)
@@ -102,64 +102,6 @@ pub(crate) fn find(timeline: &Timeline, screen: &Console) -> ProblemList {
     let end = timeline.reel().end().0;
     let mut progress = ProgressReporter::begin("reading", end, screen.is_err_terminal());
     problems(timeline, |seq| progress.reached(seq.0))
-}
-
-/// Says what was found, and what was looked at.
-pub(crate) fn summary(list: &ProblemList) -> String {
-    let checked = &list.checked;
-    let planned = list
-        .problems
-        .iter()
-        .filter(|problem| problem.is_planned)
-        .count();
-    let mut found = match list.problems.len() - planned {
-        0 => "no problem found".to_owned(),
-        problems => count(problems, "problem"),
-    };
-    if planned > 0 {
-        found = format!("{found}, {}", count(planned, "disruption planned"));
-    }
-    format!(
-        "{found} · checked {} of {}",
-        count(checked.events, "event"),
-        count(checked.resources, "resource")
-    )
-}
-
-/// Says what could not be looked at.
-pub(crate) fn limits(checked: &CheckedReel) -> Vec<String> {
-    let mut lines = Vec::new();
-    if !checked.absent.is_empty() {
-        lines.push(format!("not in the reel: {}", checked.absent.join(", ")));
-    }
-    if checked.unreadable > 0 {
-        lines.push(format!(
-            "{} cannot be read",
-            count(checked.unreadable, "event")
-        ));
-    }
-    if checked.dropped > 0 {
-        lines.push(format!(
-            "{} more were not kept",
-            count(checked.dropped, "sign")
-        ));
-    }
-    let unobserved = checked.unobserved.len();
-    if unobserved > 0 {
-        let some: Vec<&str> = checked
-            .unobserved
-            .iter()
-            .take(3)
-            .map(String::as_str)
-            .collect();
-        let more = if unobserved > some.len() { ", …" } else { "" };
-        lines.push(format!(
-            "changes of {} may be missing: {}{more}; to see when: kubereel info REEL",
-            count(unobserved, "resource"),
-            some.join(", ")
-        ));
-    }
-    lines
 }
 
 const HANG: usize = 4;

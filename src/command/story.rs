@@ -8,7 +8,7 @@ use crate::screen::Console;
 use crate::words::{count, duration};
 use kubereel_format::RecordedAt;
 use kubereel_history::{Timeline, harmless, timetext};
-use kubereel_problems::{ClusterPortrait, ClusterStory, Problem, StoryStep};
+use kubereel_problems::{ClusterStory, Problem, StoryStep};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -59,7 +59,7 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
 /// Writes the story as lines of text.
 pub(crate) fn text(timeline: &Timeline, story: &ClusterStory) -> Vec<String> {
     let mut lines = vec![
-        format!("Cluster:    {}", portrait(&story.cluster)),
+        format!("Cluster:    {}", story.cluster.sentence()),
         format!(
             "Recorded:   {} → {} ({})",
             timetext::rfc3339_secs(timeline.start()),
@@ -125,8 +125,8 @@ pub(crate) fn text(timeline: &Timeline, story: &ClusterStory) -> Vec<String> {
             count(planned, "disruption")
         ));
     }
-    lines.push(format!("Checked:    {}", problems::summary(&story.list)));
-    let limits = problems::limits(&story.list.checked).into_iter();
+    lines.push(format!("Checked:    {}", story.list.summary()));
+    let limits = story.list.checked.limits().into_iter();
     lines.extend(limits.map(|line| format!("            {line}")));
     lines
 }
@@ -161,37 +161,6 @@ fn with_consequences(timeline: &Timeline, story: &ClusterStory, problem: &Proble
         .filter(|other| rank.is_some() && other.consequence_of == rank);
     lines.extend(led_to.map(|other| format!("            led to: {}", other.sentence())));
     lines
-}
-
-fn portrait(cluster: &ClusterPortrait) -> String {
-    let mut parts = Vec::new();
-    match &cluster.openshift {
-        Some(version) if version.is_empty() => parts.push("OpenShift".to_owned()),
-        Some(version) => parts.push(format!("OpenShift {version}")),
-        None => {}
-    }
-    if !cluster.kubernetes.is_empty() {
-        parts.push(format!("Kubernetes {}", cluster.kubernetes.join(" → ")));
-    }
-    parts.extend(
-        cluster
-            .platform
-            .clone()
-            .filter(|platform| platform != "None"),
-    );
-    let roles: Vec<String> = cluster
-        .nodes
-        .iter()
-        // The older name of the same role.
-        .filter(|(role, _)| *role != "master" || !cluster.nodes.contains_key("control-plane"))
-        .map(|(role, count)| format!("{count} {role}"))
-        .collect();
-    let nodes = count(cluster.node_count, "Node");
-    parts.push(match roles.as_slice() {
-        [] => nodes,
-        roles => format!("{nodes} ({})", roles.join(", ")),
-    });
-    harmless(&parts.join(", ")).into_owned()
 }
 
 fn step_line(timeline: &Timeline, step: &StoryStep) -> String {

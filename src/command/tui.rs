@@ -12,7 +12,8 @@ use std::path::PathBuf;
 
 /// Browse a reel in the terminal: timeline, lanes, and the state at the cursor
 ///
-/// Plain `kubereel REEL` does the same. The title is an address, which is also printed on exit: --at
+/// Plain `kubereel REEL` does the same. It opens on the story of the recording and its problems; with --at,
+/// --select or --filter, and where you were before, on the lanes. The title is an address, which is also printed on exit: --at
 /// and --select lead back to the same place.
 #[derive(Debug, clap::Args)]
 #[command(after_help = after_help())]
@@ -20,7 +21,7 @@ pub(crate) struct Args {
     /// The reel: a file, a folder, an archive or a URL; default: $KUBEREEL, or the only one here
     #[arg(value_name = "REEL")]
     reel: PathBuf,
-    /// Start at this moment; default: the start of the recording
+    /// Start at this moment; default: the first problem, or the end of the recording
     #[arg(long, value_name = "TIME", value_parser = arguments::read_moment, allow_hyphen_values = true)]
     at: Option<Moment>,
     /// Select this resource or object

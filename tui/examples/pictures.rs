@@ -7,26 +7,17 @@ use kubereel_tui::{Depth, Executable, Palette, Theme, TuiRequest};
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
-/// A picture: its name, its columns and rows, the keys that lead there.
+/// A picture: its name, its columns and rows, the keys that lead there from the first screen.
 const PICTURES: [(&str, (u16, u16), &[&str]); 5] = [
-    (
-        "lanes-120x40",
-        (120, 40),
-        &[
-            "p", "<Down>", "<Down>", "<Down>", "<Down>", "<Down>", "<Down>", "<Down>", "<Enter>",
-        ],
-    ),
-    ("problems-80x24", (80, 24), &["p"]),
+    ("lanes-120x40", (120, 40), &["<Down>", "<Down>", "<Enter>"]),
+    ("problems-80x24", (80, 24), &[]),
     (
         "history-120x40",
         (120, 40),
-        &[
-            "p", "<Down>", "<Down>", "<Down>", "<Down>", "<Down>", "<Down>", "<Down>", "<Enter>",
-            "i", "H",
-        ],
+        &["<Down>", "<Down>", "<Enter>", "i", "H"],
     ),
-    ("first-80x24", (80, 24), &["n"]),
-    ("small-40x12", (40, 12), &["n"]),
+    ("first-80x24", (80, 24), &["<Enter>"]),
+    ("small-40x12", (40, 12), &["<Enter>"]),
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -31,8 +31,8 @@ pub(crate) enum Effect {
     StopSearch,
     /// Change the bookmarks beside the reel.
     Bookmark(BookmarkStore, BookmarkChange),
-    /// Save what a question shows to a file in the working folder.
-    Save(Arc<Timeline>, ScreenQuestion),
+    /// Save what a question shows to a file.
+    Save(Arc<Timeline>, ScreenQuestion, PathBuf),
     /// Make the document of what a question shows.
     Fetch(Arc<Timeline>, ScreenQuestion),
     /// Put a text on the clipboard.

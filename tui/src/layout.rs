@@ -1,6 +1,7 @@
 //! Where everything lies on the screen: view and mouse read the same.
 
-use crate::model::{ActiveScreen, Model, OpenReel, Pane, Panes};
+use crate::answer::Panel;
+use crate::model::{ActiveScreen, List, Model, OpenReel, Pane, Panes};
 use ratatui::layout::Rect;
 
 /// The fewest columns and rows on which anything can be understood.
@@ -11,12 +12,14 @@ const WIDE: u16 = 110;
 const HIGH: u16 = 32;
 /// Below this height, one pane shows at a time.
 const LOW: u16 = 20;
-/// How many rows the strip of changes takes.
-const STRIP: u16 = 6;
-/// The fewest rows of the list.
-const LEAST_ROWS: u16 = 4;
+/// From so many rows of the panel on, a part of it stands for what changed about the cursor.
+const SPLIT: u16 = 24;
 /// The fewest cells of the timeline.
 const LEAST_CELLS: u16 = 40;
+/// The columns of names, where they need no more: what stands beside the timeline fits.
+const GUTTER: u16 = 22;
+/// The same on a narrow screen.
+const NARROW_GUTTER: u16 = 14;
 
 /// Where everything lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,10 +30,10 @@ pub(crate) struct Layout {
     pub(crate) time: Rect,
     /// The list.
     pub(crate) list: Rect,
-    /// What changed about the cursor, below the list; of no height where it is not shown.
-    pub(crate) strip: Rect,
     /// The panel; of no height where there is no room.
     pub(crate) panel: Rect,
+    /// What changed about the cursor, below the panel; of no height where there is no room.
+    pub(crate) standing: Rect,
     /// Between list and panel, where they lie side by side: one column.
     pub(crate) border: Option<Rect>,
     /// All between the timeline and the keys, for what covers list and panel.
@@ -39,6 +42,8 @@ pub(crate) struct Layout {
     pub(crate) foot: Rect,
     /// How many columns lie before the first moment.
     pub(crate) gutter: u16,
+    /// Whether the last row of the timeline shows the whole reel, of which the window is a part.
+    pub(crate) has_minimap: bool,
 }
 
 impl Layout {
@@ -61,7 +66,6 @@ impl Layout {
 pub(crate) fn layout(model: &Model) -> Layout {
     let (width, height) = model.size;
     let is_low = height < LOW;
-    let gutter = if width < 70 { 14 } else { 22 };
     let title = Rect::new(0, 0, width, if is_low { 1 } else { 2 });
     let time_height = match height {
         ..LOW => 2,
@@ -70,6 +74,8 @@ pub(crate) fn layout(model: &Model) -> Layout {
     };
     let foot = Rect::new(0, height.saturating_sub(1), width, 1);
     let open = model.open();
+    let has_minimap = !is_low && open.is_some_and(|open| open.window != open.bounds());
+    let time_height = time_height + u16::from(has_minimap);
     let panes = open.map_or_else(Panes::default, |open| open.panes);
     // What covers list and panel takes all that the timeline leaves.
     let is_main = matches!(
@@ -78,6 +84,7 @@ pub(crate) fn layout(model: &Model) -> Layout {
             | ActiveScreen::GoTo(_)
             | ActiveScreen::Filter(_)
             | ActiveScreen::Note(_)
+            | ActiveScreen::SaveAs(_)
             | ActiveScreen::Seek {
                 is_large: false,
                 ..
@@ -90,21 +97,22 @@ pub(crate) fn layout(model: &Model) -> Layout {
     let below_title = title.height;
     let below_time = below_title + time_height;
     let rest = height.saturating_sub(below_time + 1);
-    let list_width = panes
-        .own(true, width)
-        .clamp(gutter + LEAST_CELLS, width.max(gutter + LEAST_CELLS));
     let is_beside = is_main && !is_low && width >= WIDE;
+    let least = GUTTER + LEAST_CELLS;
+    let list_width = panes.own(true, width).clamp(least, width.max(least));
     let time_width = if is_beside { list_width } else { width };
+    let gutter = gutter(open, time_width);
     let mut layout = Layout {
         title,
         time: Rect::new(0, below_title, time_width, time_height),
         list: Rect::new(0, below_time, width, 0),
-        strip: Rect::new(0, below_time, width, 0),
         panel: Rect::new(0, below_time, width, 0),
+        standing: Rect::new(0, below_time, width, 0),
         border: None,
         body: Rect::new(0, below_time, width, rest),
         foot,
         gutter,
+        has_minimap,
     };
     let is_panel_chosen = open.is_some_and(|open| open.pane == Pane::Panel);
     if is_beside {
@@ -116,7 +124,7 @@ pub(crate) fn layout(model: &Model) -> Layout {
             ..border
         };
         layout.list = Rect::new(0, below_time, list_width, rest);
-        divide(&mut layout, open);
+        split(&mut layout, open);
     } else if is_large || is_low {
         if is_panel_chosen {
             layout.panel.height = rest;
@@ -124,7 +132,9 @@ pub(crate) fn layout(model: &Model) -> Layout {
             layout.list.height = rest;
         }
     } else {
-        layout.list.height = panes.own(false, rest);
+        // What the list does not need is the panel's.
+        let needed = open.map_or(rest, rows_of);
+        layout.list.height = panes.own(false, rest).min(needed);
         let below_list = below_time + layout.list.height;
         layout.panel = Rect::new(
             0,
@@ -132,21 +142,48 @@ pub(crate) fn layout(model: &Model) -> Layout {
             width,
             rest.saturating_sub(layout.list.height),
         );
-        divide(&mut layout, open);
     }
     layout
 }
 
-/// Gives the strip of changes the last rows of the list, if it is shown and there is room.
-fn divide(layout: &mut Layout, open: Option<&OpenReel>) {
-    let list = &mut layout.list;
-    if open.is_none_or(|open| !open.has_changed_strip) || list.height < LEAST_ROWS + STRIP {
+/// Gives how many columns lie before the first moment: as many as the longest name takes, if the timeline
+/// can spare them.
+fn gutter(open: Option<&OpenReel>, time_width: u16) -> u16 {
+    let is_narrow = time_width < 60;
+    let least = if is_narrow { NARROW_GUTTER } else { GUTTER };
+    let names = open.filter(|open| open.list == List::Lanes);
+    let longest = names.map_or(0, |open| open.lanes.longest);
+    // Saturates: no screen is wider.
+    let wanted = u16::try_from(longest).unwrap_or(u16::MAX).saturating_add(2);
+    let most = time_width
+        .saturating_sub(LEAST_CELLS)
+        .min(time_width * 2 / 5);
+    wanted.min(most).max(least)
+}
+
+/// Gives how many rows the list can fill.
+fn rows_of(open: &OpenReel) -> u16 {
+    let count = open.row_count();
+    let heads = if open.list == List::Lanes { 0 } else { 3 };
+    // Before they are known, the list keeps its share.
+    match count {
+        0 => u16::MAX,
+        count => u16::try_from(count + heads).unwrap_or(u16::MAX),
+    }
+}
+
+/// Lets what changed about the cursor stand below the panel, where there is room.
+fn split(layout: &mut Layout, open: Option<&OpenReel>) {
+    let panel = &mut layout.panel;
+    let is_shown = open.is_some_and(|open| open.shown_panel() != Panel::Nearby);
+    if !is_shown || panel.height < SPLIT {
         return;
     }
-    list.height -= STRIP;
-    layout.strip = Rect {
-        y: list.y + list.height,
-        height: STRIP,
-        ..*list
+    let own = panel.height * 2 / 5;
+    panel.height -= own;
+    layout.standing = Rect {
+        y: panel.y + panel.height,
+        height: own,
+        ..*panel
     };
 }

@@ -82,6 +82,8 @@ pub(crate) enum KeyAction {
     Pin,
     /// Shows lanes of pods, or hides them.
     Pods,
+    /// Lists all transitions in order of time, or the lanes again.
+    Stream,
     /// Lists the resources.
     Kinds,
     /// Lists the namespaces.
@@ -96,6 +98,8 @@ pub(crate) enum KeyAction {
     Again,
     /// Goes to what went wrong first.
     First,
+    /// Tells of the problem of what is selected.
+    Explain,
     /// Shows the keys.
     Help,
     /// Asks for a time.

@@ -18,10 +18,22 @@ pub(crate) struct NamedObject {
 impl NamedObject {
     /// Writes it for people: `pod shop/web-0`, `clusteroperator etcd`.
     pub(crate) fn written(&self, timeline: &Timeline) -> String {
-        let gap = if self.namespace.is_empty() { "" } else { "/" };
-        let kind = self.kind(timeline);
-        let text = format!("{kind} {}{gap}{}", self.namespace, self.name);
+        let text = format!("{} {}", self.kind(timeline), self.label());
         harmless(&text).into_owned()
+    }
+
+    /// Writes it short, with its namespace: `po/shop/web-0`, `co/etcd`.
+    pub(crate) fn brief(&self, timeline: &Timeline) -> String {
+        let info = timeline.resources().get(self.resource);
+        let short = info.and_then(|info| info.short_names.first());
+        let kind = short.map_or_else(|| self.kind(timeline), String::as_str);
+        harmless(&format!("{kind}/{}", self.label())).into_owned()
+    }
+
+    /// Writes its namespace and name.
+    pub(crate) fn label(&self) -> String {
+        let gap = if self.namespace.is_empty() { "" } else { "/" };
+        format!("{}{gap}{}", self.namespace, self.name)
     }
 
     /// Writes it as flags, so that it can be pasted.

@@ -55,6 +55,11 @@ impl Theme {
         Self::new(palette, Depth::told(says))
     }
 
+    /// Gives the theme with other colours, as many as the terminal has.
+    pub(crate) const fn with(self, palette: Palette) -> Self {
+        Self::new(palette, self.depth)
+    }
+
     fn is_mono(self) -> bool {
         self.palette == Palette::Mono
     }
@@ -110,10 +115,11 @@ impl Theme {
     pub(crate) fn ink(self, ink: Ink) -> Style {
         match ink {
             Ink::Plain => self.role(StyleRole::Plain),
-            Ink::Faint => self.role(StyleRole::Faint),
+            Ink::Faint | Ink::Gone => self.role(StyleRole::Faint),
             Ink::Strong => self.role(StyleRole::Strong),
-            Ink::Changed => self.state(LaneState::Good).add_modifier(Modifier::BOLD),
-            Ink::Gone => self.state(LaneState::Bad),
+            Ink::Changed => self.role(StyleRole::Density).add_modifier(Modifier::BOLD),
+            Ink::Good => self.state(LaneState::Good),
+            Ink::Bad => self.state(LaneState::Bad).add_modifier(Modifier::BOLD),
             Ink::Wary => self.state(LaneState::Unknown),
             Ink::Found => self.role(StyleRole::Cursor),
         }
@@ -134,29 +140,39 @@ pub enum Palette {
     Mono,
 }
 
+impl Palette {
+    /// Every one, with its name.
+    pub(crate) const ALL: [(Self, &'static str); 4] = [
+        (Self::Dark, "dark"),
+        (Self::Light, "light"),
+        (Self::ColorBlind, "color-blind"),
+        (Self::Mono, "mono"),
+    ];
+}
+
 /// A color, and the one of 16 that stands for it.
 type Shade = (Rgb, Color);
 
 impl Palette {
     /// Gives the color of a state.
     ///
-    /// Those of operators are the ones of openshift-tests' timeline, made readable: unavailable is red,
-    /// degraded orange, progressing yellow. Of 16 colours those are taken that every terminal tells apart.
+    /// Green is well and red is bad, of lanes and of values alike; what does not work at all is magenta, what
+    /// changes yellow. Of 16 colours those are taken that every terminal tells apart.
     const fn state(self, state: LaneState) -> Shade {
         use LaneState::{Absent, Bad, Changing, Down, Good, Unknown};
         match (self, state) {
             (Self::Dark | Self::Mono, Good) => ((86, 176, 110), Color::Green),
             (Self::Dark | Self::Mono, Changing) => ((250, 218, 94), Color::Blue),
-            (Self::Dark | Self::Mono, Bad) => ((255, 165, 0), Color::Red),
-            (Self::Dark | Self::Mono, Down) => ((255, 95, 95), Color::Magenta),
+            (Self::Dark | Self::Mono, Bad) => ((255, 110, 90), Color::Red),
+            (Self::Dark | Self::Mono, Down) => ((255, 95, 175), Color::Magenta),
             (Self::Dark | Self::Mono, Unknown) => ((175, 160, 225), Color::Yellow),
             (Self::Dark | Self::ColorBlind | Self::Mono, Absent) => {
                 ((138, 138, 138), Color::DarkGray)
             }
             (Self::Light, Good) => ((0, 110, 40), Color::Green),
             (Self::Light, Changing) => ((110, 88, 0), Color::Blue),
-            (Self::Light, Bad) => ((170, 78, 0), Color::Red),
-            (Self::Light, Down) => ((175, 0, 0), Color::Magenta),
+            (Self::Light, Bad) => ((175, 0, 0), Color::Red),
+            (Self::Light, Down) => ((140, 0, 120), Color::Magenta),
             (Self::Light, Unknown) => ((95, 60, 175), Color::Yellow),
             (Self::Light, Absent) => ((108, 108, 108), Color::DarkGray),
             (Self::ColorBlind, Good) => ((86, 160, 233), Color::LightBlue),

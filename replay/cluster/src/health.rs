@@ -3,6 +3,7 @@
 
 use crate::condition::StatusCondition;
 use crate::pod::PodStage;
+use crate::workload::{self, WorkloadStage};
 use serde_json::Value;
 
 /// How well something was; a later one wins over those before where several share one place.
@@ -37,7 +38,8 @@ impl StateHealth {
     pub const fn glyph(self) -> &'static str {
         match self {
             Self::Absent => "·",
-            Self::Good => "█",
+            // Quiet, so that the others speak.
+            Self::Good => "━",
             Self::Changing => "▒",
             Self::Unknown => "░",
             Self::Bad => "▓",
@@ -69,6 +71,14 @@ pub enum StateKind {
     Pool,
     /// `Node`.
     Node,
+    /// `Deployment`: only its state as a whole is derived, as of the other workloads.
+    Deployment,
+    /// `StatefulSet`.
+    StatefulSet,
+    /// `DaemonSet`.
+    DaemonSet,
+    /// `Job`.
+    Job,
     /// `Pod`: only its state as a whole is derived, since Pods are many.
     Pod,
 }
@@ -112,11 +122,15 @@ const UPGRADEABLE: &str = "Upgradeable";
 
 impl StateKind {
     /// Every kind.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 9] = [
         Self::Version,
         Self::Operator,
         Self::Pool,
         Self::Node,
+        Self::Deployment,
+        Self::StatefulSet,
+        Self::DaemonSet,
+        Self::Job,
         Self::Pod,
     ];
 
@@ -133,8 +147,20 @@ impl StateKind {
             Self::Operator => ("config.openshift.io", "clusteroperators"),
             Self::Pool => ("machineconfiguration.openshift.io", "machineconfigpools"),
             Self::Node => ("", "nodes"),
+            Self::Deployment => ("apps", "deployments"),
+            Self::StatefulSet => ("apps", "statefulsets"),
+            Self::DaemonSet => ("apps", "daemonsets"),
+            Self::Job => ("batch", "jobs"),
             Self::Pod => ("", "pods"),
         }
+    }
+
+    /// Tells whether its conditions have states of their own.
+    pub const fn has_conditions(self) -> bool {
+        matches!(
+            self,
+            Self::Version | Self::Operator | Self::Pool | Self::Node
+        )
     }
 
     /// Gives the fields that its states are derived from, as paths with dots; of lists, every item's.
@@ -156,6 +182,24 @@ impl StateKind {
                 "status.conditions.lastTransitionTime",
                 "spec.unschedulable",
             ],
+            Self::Deployment | Self::StatefulSet | Self::DaemonSet => &[
+                "spec.replicas",
+                "status.availableReplicas",
+                "status.readyReplicas",
+                "status.updatedReplicas",
+                "status.desiredNumberScheduled",
+                "status.numberAvailable",
+                "status.updatedNumberScheduled",
+                "status.conditions.type",
+                "status.conditions.status",
+                "status.conditions.reason",
+            ],
+            Self::Job => &[
+                "status.failed",
+                "status.conditions.type",
+                "status.conditions.status",
+                "status.conditions.reason",
+            ],
             Self::Pod => &[
                 "status.conditions.type",
                 "status.conditions.status",
@@ -176,7 +220,7 @@ impl StateKind {
             Self::Operator => OPERATOR,
             Self::Pool => POOL,
             Self::Node => NODE,
-            Self::Pod => &[],
+            Self::Deployment | Self::StatefulSet | Self::DaemonSet | Self::Job | Self::Pod => &[],
         }
     }
 
@@ -200,9 +244,16 @@ impl StateKind {
 
     /// Gives the state of an object as a whole, and why in a few words: the worst of its conditions.
     pub fn whole(self, object: &Value) -> (StateHealth, String) {
-        if self == Self::Pod {
-            let (health, word) = pod(object);
-            return (health, word.to_owned());
+        match self {
+            Self::Pod => {
+                let (health, word) = pod(object);
+                return (health, word.to_owned());
+            }
+            Self::Deployment => return of_stage(workload::deployment(object)),
+            Self::StatefulSet => return of_stage(workload::stateful_set(object)),
+            Self::DaemonSet => return of_stage(workload::daemon_set(object)),
+            Self::Job => return of_stage(workload::job(object)),
+            Self::Version | Self::Operator | Self::Pool | Self::Node => {}
         }
         let counted = self.conditions().filter(|kind| *kind != UPGRADEABLE);
         let found = counted.filter_map(|kind| {
@@ -217,6 +268,16 @@ impl StateKind {
             Some((StateHealth::Good, _)) => (StateHealth::Good, String::new()),
             Some((health, one)) => (health, condition_word(one.kind, one.status, one.reason)),
         }
+    }
+}
+
+fn of_stage(stage: WorkloadStage) -> (StateHealth, String) {
+    match stage {
+        WorkloadStage::AsWanted => (StateHealth::Good, String::new()),
+        WorkloadStage::Complete => (StateHealth::Good, "Complete".to_owned()),
+        WorkloadStage::Partial(words) => (StateHealth::Changing, words),
+        WorkloadStage::Stuck(words) => (StateHealth::Bad, words),
+        WorkloadStage::Nothing(words) => (StateHealth::Down, words),
     }
 }
 

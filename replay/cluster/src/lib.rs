@@ -12,6 +12,7 @@ mod pod;
 mod state;
 mod status;
 mod story;
+mod workload;
 
 pub use condition::StatusCondition;
 pub use health::{StateHealth, StateKind, is_cordoned};

@@ -286,7 +286,7 @@ impl StateTracker {
                 track.change(version, Some(shared_state(state)));
             }
         }
-        if version.kind != StateKind::Pod {
+        if version.kind.has_conditions() {
             tracked.take_conditions(version, conditions, text, shared_state);
         }
     }

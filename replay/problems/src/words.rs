@@ -1,6 +1,7 @@
 //! Problems and causes in words, the same on every screen and in every file.
 
-use crate::problem::{Cause, Problem};
+use crate::problem::{Cause, CheckedReel, Problem, ProblemList};
+use crate::story::ClusterPortrait;
 use kubereel_history::{ChangeKind, harmless};
 use serde_json::Value;
 
@@ -27,6 +28,124 @@ pub fn value_text(value: &Value) -> String {
         other => other.to_string(),
     };
     shortened(&text, MOST_LETTERS)
+}
+
+/// Writes how many there are of something, with commas between thousands.
+fn count(value: u64, one: &str) -> String {
+    if value == 1 {
+        return format!("1 {one}");
+    }
+    let digits = value.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    let (noun, rest) = one.split_once(' ').unwrap_or((one, ""));
+    format!("{text} {noun}s {rest}").trim_end().to_owned()
+}
+
+/// Writes how many things a list has.
+fn count_of<T>(all: &[T], one: &str) -> String {
+    // Saturates: no list is longer.
+    count(u64::try_from(all.len()).unwrap_or(u64::MAX), one)
+}
+
+impl ProblemList {
+    /// Gives what was found and what was looked at, in one line.
+    pub fn summary(&self) -> String {
+        let is_planned = |problem: &&Problem| problem.is_planned;
+        let planned: Vec<&Problem> = self.problems.iter().filter(is_planned).collect();
+        let others: Vec<&Problem> = self
+            .problems
+            .iter()
+            .filter(|one| !is_planned(one))
+            .collect();
+        let mut found = if others.is_empty() {
+            "no problem found".to_owned()
+        } else {
+            count_of(&others, "problem")
+        };
+        if !planned.is_empty() {
+            found = format!("{found}, {}", count_of(&planned, "disruption planned"));
+        }
+        let checked = &self.checked;
+        // Saturates: no reel has more resources.
+        let resources = u64::try_from(checked.resources).unwrap_or(u64::MAX);
+        format!(
+            "{found} · checked {} of {}",
+            count(checked.events, "event"),
+            count(resources, "resource")
+        )
+    }
+}
+
+impl CheckedReel {
+    /// Gives what could not be looked at, a line each.
+    pub fn limits(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        if !self.absent.is_empty() {
+            lines.push(format!("not in the reel: {}", self.absent.join(", ")));
+        }
+        if self.unreadable > 0 {
+            lines.push(format!(
+                "{} cannot be read",
+                count(self.unreadable, "event")
+            ));
+        }
+        if self.dropped > 0 {
+            lines.push(format!(
+                "{} more were not kept",
+                count(self.dropped, "sign")
+            ));
+        }
+        if !self.unobserved.is_empty() {
+            let some: Vec<&str> = self.unobserved.iter().take(3).map(String::as_str).collect();
+            let more = if self.unobserved.len() > some.len() {
+                ", …"
+            } else {
+                ""
+            };
+            lines.push(format!(
+                "changes of {} may be missing: {}{more}; to see when: kubereel info REEL",
+                count_of(&self.unobserved, "resource"),
+                some.join(", ")
+            ));
+        }
+        lines
+    }
+}
+
+impl ClusterPortrait {
+    /// Gives what the cluster was, in one line.
+    pub fn sentence(&self) -> String {
+        let mut parts = Vec::new();
+        match &self.openshift {
+            Some(version) if version.is_empty() => parts.push("OpenShift".to_owned()),
+            Some(version) => parts.push(format!("OpenShift {version}")),
+            None => {}
+        }
+        if !self.kubernetes.is_empty() {
+            parts.push(format!("Kubernetes {}", self.kubernetes.join(" → ")));
+        }
+        let platform = self.platform.as_ref();
+        parts.extend(platform.filter(|name| *name != "None").cloned());
+        // The older name of the same role is left out.
+        let is_shown = |role: &str| role != "master" || !self.nodes.contains_key("control-plane");
+        let roles = self.nodes.iter().filter(|(role, _)| is_shown(role));
+        let roles: Vec<String> = roles
+            .map(|(role, count)| format!("{count} {role}"))
+            .collect();
+        // Saturates: no cluster has more Nodes.
+        let nodes = count(u64::try_from(self.node_count).unwrap_or(u64::MAX), "Node");
+        parts.push(match roles.as_slice() {
+            [] => nodes,
+            roles => format!("{nodes} ({})", roles.join(", ")),
+        });
+        harmless(&parts.join(", ")).into_owned()
+    }
 }
 
 impl Problem {

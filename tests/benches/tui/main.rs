@@ -250,6 +250,8 @@ pub(crate) fn show_process(reel: &Path) -> Result<()> {
     };
     terminal.until("shows ")?;
     let first = started.elapsed();
+    terminal.until("STORY")?;
+    terminal.press(&["Escape"])?;
     terminal.until("CLUSTERVERSION")?;
     let process = terminal.process()?.to_string();
     for key in ["n", "Right", "c", "t", "n", "+", "+", "-", "H", "E", "y"] {

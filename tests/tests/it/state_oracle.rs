@@ -75,7 +75,7 @@ fn naive(timeline: &Timeline) -> BTreeMap<Place, Vec<NaiveState>> {
             .iter()
             .find(|info| info.id == key.resource)
             .unwrap();
-        if StateKind::of(&info.group, &info.plural).is_none_or(|kind| kind == StateKind::Pod) {
+        if StateKind::of(&info.group, &info.plural).is_none_or(|kind| !kind.has_conditions()) {
             continue;
         }
         let thing = (info.plural.clone(), key.namespace.clone(), key.name.clone());

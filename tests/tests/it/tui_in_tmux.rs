@@ -108,7 +108,7 @@ fn a_signal_gives_the_terminal_back() -> Result<()> {
             return Ok(());
         };
         shell.open(demo())?;
-        shell.terminal.until("CLUSTERVERSION")?;
+        shell.terminal.until("STORY")?;
         kill(shell.child()?, signal)?;
         shell.ended(143)?;
     }
@@ -141,7 +141,7 @@ fn a_storm_of_sizes_ends_in_the_last_one() -> Result<()> {
     shell.terminal.resize(30, 5)?;
     shell.terminal.until("terminal is 30x5")?;
     shell.terminal.resize(100, 30)?;
-    shell.terminal.until("CLUSTERVERSION")?;
+    shell.terminal.until("STORY")?;
     shell.terminal.resize(80, 24)?;
     shell
         .terminal
@@ -157,7 +157,7 @@ fn a_terminal_that_goes_away_takes_the_program_with_it() -> Result<()> {
         return Ok(());
     };
     shell.open(demo())?;
-    shell.terminal.until("CLUSTERVERSION")?;
+    shell.terminal.until("STORY")?;
     let process = shell.child()?;
     drop(shell);
     let path = format!("/proc/{process}/stat");
@@ -201,16 +201,16 @@ fn somebody_finds_what_broke_in_the_demo() -> Result<()> {
     };
     shell.open(demo())?;
     let screen = &shell.terminal;
-    screen.until("CLUSTERVERSION")?;
     screen.until_so("the title", |text| text.starts_with("demo.reel  "))?;
 
-    // What looks wrong, and in it the operator that went Degraded.
-    screen.press(&["p"])?;
+    // The story and what looks wrong, and in it the operator that went Degraded.
     screen.until_so("problems", |text| {
         text.contains("PROBLEMS") && text.contains("ImageRegistryController")
     })?;
     choose(screen, "ImageRegistryController")?;
     screen.press(&["Enter"])?;
+    screen.until("clusteroperator image-registry · problem ")?;
+    screen.press(&["y"])?;
     let degraded = screen.until_so("the operator when it went Degraded", |text| {
         text.contains("clusteroperator image-registry · yaml")
             && text.contains("▓ bad")
@@ -236,6 +236,7 @@ fn somebody_finds_what_broke_in_the_demo() -> Result<()> {
     choose(screen, "attempt 1 of 2")?;
     screen.press(&["Enter"])?;
     screen.until("pod openshift-cluster-version/version-4.21.9-")?;
+    screen.press(&["y"])?;
     // The attempt began with the Pod; its first transition to a bad state is the failure.
     screen.until("changing Pending")?;
     screen.press(&["t"])?;
@@ -317,4 +318,190 @@ fn chosen(screen: &str) -> Option<&str> {
 fn moment(screen: &str) -> &str {
     let mut words = screen.split_whitespace();
     words.nth(1).unwrap_or_default()
+}
+
+/// So many keys lead from the start to a diagnosis.
+const MOST_KEYS: usize = 30;
+/// The screens on which a diagnosis is made.
+const SIZES: [(u16, u16); 2] = [(120, 40), (80, 24)];
+
+/// Keys that are pressed to find out what went wrong, counted.
+struct Diagnosis {
+    shell: Shell,
+    pressed: usize,
+}
+
+impl Diagnosis {
+    /// Opens a reel; `None`, said aloud, without tmux.
+    fn begin(reel: &str, size: (u16, u16)) -> Result<Option<Self>> {
+        let Some(shell) = Shell::start(size)? else {
+            return Ok(None);
+        };
+        shell.open(reel)?;
+        Ok(Some(Self { shell, pressed: 0 }))
+    }
+
+    fn press(&mut self, keys: &[&str]) -> Result<()> {
+        self.pressed += keys.len();
+        ensure!(
+            self.pressed <= MOST_KEYS,
+            "{} keys:\n{}",
+            self.pressed,
+            self.shell.terminal.screen()?
+        );
+        self.shell.terminal.press(keys)
+    }
+
+    /// Goes down to the row with a text.
+    fn choose(&mut self, words: &str) -> Result<()> {
+        loop {
+            let shown = self.shell.terminal.screen()?;
+            if chosen(&shown).is_some_and(|line| line.contains(words)) {
+                return Ok(());
+            }
+            let before = chosen(&shown).map(str::to_owned);
+            self.press(&["Down"])?;
+            self.sees("the next row", |text| {
+                chosen(text).map(str::to_owned) != before
+            })?;
+        }
+    }
+
+    fn sees(&self, what: &str, is_so: impl Fn(&str) -> bool) -> Result<()> {
+        self.shell.terminal.until_so(what, is_so).map(drop)
+    }
+
+    fn sees_all(&self, words: &[&str]) -> Result<()> {
+        self.sees(&words.join(" and "), |text| {
+            words.iter().all(|word| text.contains(word))
+        })
+    }
+
+    fn end(mut self) -> Result<()> {
+        self.press(&["q"])?;
+        self.shell.ended(0)?;
+        Ok(())
+    }
+}
+
+/// Imports a shared recording; `None`, said aloud, where it is not there.
+fn imported(folder: &Path, file: &str) -> Result<Option<String>> {
+    let Some(path) = kubereel_tests::shared_data::shared_data(file) else {
+        return Ok(None);
+    };
+    let reel = folder.join("shared.reel");
+    let output = Command::new(program()?)
+        .arg("import")
+        .arg(path)
+        .arg("-o")
+        .arg(&reel)
+        .output()?;
+    ensure!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    Ok(Some(reel.display().to_string()))
+}
+
+#[test]
+fn the_demo_is_diagnosed_within_thirty_keys() -> Result<()> {
+    for size in SIZES {
+        let Some(mut user) = Diagnosis::begin(demo(), size)? else {
+            return Ok(());
+        };
+        // Before any key: what was done, and what went wrong.
+        user.sees_all(&[
+            "upgrade from 4.21.7 to 4.21.9: completed",
+            "RetrievePayload",
+            "CrashLoopBackOff",
+        ])?;
+        user.choose("RetrievePayload")?;
+        user.press(&["Enter"])?;
+        user.sees_all(&[
+            "clusterversion version · problem 2",
+            "possible cause:",
+            "desiredUpdate",
+            "by oc",
+        ])?;
+        // The change that may have caused it.
+        user.press(&["Tab", "Down", "Down", "Enter"])?;
+        user.sees_all(&["clusterversion version · diff", "spec.desiredUpdate"])?;
+        // What crashes: the row, the sentence, the Events.
+        user.shell.terminal.press(&["p"])?;
+        user.pressed += 1;
+        user.sees_all(&["PROBLEMS"])?;
+        user.choose("CrashLoopBackOff")?;
+        user.press(&["Enter"])?;
+        user.sees_all(&["deployment shop/payments", "container payments"])?;
+        user.end()?;
+    }
+    Ok(())
+}
+
+#[test]
+fn an_operator_upgrade_is_diagnosed_within_thirty_keys() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let Some(reel) = imported(folder.path(), "cvo-upgrade/events.jsonl.zst")? else {
+        return Ok(());
+    };
+    for size in SIZES {
+        let Some(mut user) = Diagnosis::begin(&reel, size)? else {
+            return Ok(());
+        };
+        user.sees_all(&[
+            "upgrade from 4.22.0-a to 4.22.0-b: completed",
+            "OpenshiftApiserver_NoReadyEn",
+        ])?;
+        // Why nothing happened for minutes: eleven attempts to retrieve the release, asked for by oc.
+        user.choose("RetrievePayload")?;
+        user.press(&["Enter"])?;
+        user.sees_all(&["11 times", "possible cause:", "by oc"])?;
+        // Two operators, one by its own error, and the drain that a budget held.
+        user.press(&["n"])?;
+        user.sees("a later problem", |text| !text.contains("11 times"))?;
+        user.press(&["p"])?;
+        user.sees_all(&["PROBLEMS"])?;
+        user.choose("ImageRegistryController")?;
+        user.press(&["Enter"])?;
+        user.sees_all(&["ImageRegistryController_SyncError"])?;
+        user.press(&["p"])?;
+        user.sees_all(&["PROBLEMS"])?;
+        user.choose("DisruptionBudgetHoldsDrain")?;
+        user.press(&["Enter"])?;
+        user.sees_all(&["poddisruptionbudget shop/", "DisruptionBudgetHoldsDrain"])?;
+        user.end()?;
+    }
+    Ok(())
+}
+
+#[test]
+fn an_installation_without_faults_is_told_within_thirty_keys() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let Some(reel) = imported(folder.path(), "okd412-sno-install-run1/events.jsonl.zst")? else {
+        return Ok(());
+    };
+    for size in SIZES {
+        let Some(mut user) = Diagnosis::begin(&reel, size)? else {
+            return Ok(());
+        };
+        // What was done, how long it took, and that nothing went wrong in what was looked at.
+        user.sees_all(&[
+            "installation of 4.13.0-ec.4: completed (27m",
+            "no problem found · checked 7,584 events of 26 resources",
+        ])?;
+        // What was normal meanwhile, and how an operator came up.
+        user.press(&["Enter"])?;
+        user.sees_all(&["OPERATORS", "244 signs"])?;
+        user.press(&[":", "c", "o", "/", "e", "t", "c", "d"])?;
+        user.sees_all(&["clusteroperator etcd"])?;
+        user.press(&["Enter"])?;
+        user.sees("the operator", |text| {
+            chosen(text).is_some_and(|line| line.contains("etcd"))
+        })?;
+        user.press(&["G", "K"])?;
+        user.sees_all(&["· conditions", "Degraded  False"])?;
+        user.end()?;
+    }
+    Ok(())
 }

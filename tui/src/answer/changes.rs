@@ -212,8 +212,12 @@ pub(super) fn read_events(
     lines
 }
 
-/// How many events are listed.
+/// How many changes are listed.
 const MOST_NEARBY: usize = 100;
+/// How many events are looked at: each is a body to read.
+pub(crate) const MOST_READ: usize = 400;
+/// The same for the pane that stands: it must not keep the panel waiting.
+pub(crate) const MOST_READ_STANDING: usize = 100;
 /// The shortest time that is looked back, in microseconds: 1 s.
 pub(crate) const LEAST_MICROS: i64 = 1_000_000;
 
@@ -226,9 +230,26 @@ pub(crate) struct NearbyQuery {
     pub(crate) filter: String,
     /// The only namespace, if one is chosen.
     pub(crate) namespace: Option<String>,
+    /// How many events are looked at.
+    pub(crate) most: usize,
 }
 
-/// Reads the lines.
+/// What changed in a time, as far as it was looked at.
+#[derive(Default)]
+struct NearbyChanges {
+    /// The lines, with how little each tells.
+    told: Vec<(u8, PanelLine)>,
+    /// How many events may be read.
+    most: usize,
+    /// How many events were read.
+    read: usize,
+    /// Leases, heartbeats, and updates that changed nothing but times.
+    quiet: usize,
+    /// How many events were not looked at.
+    rest: usize,
+}
+
+/// Reads the lines: what means most comes first, and of that what came last.
 pub(super) fn read_nearby(
     timeline: &Timeline,
     asked: &NearbyQuery,
@@ -241,8 +262,10 @@ pub(super) fn read_nearby(
         .reel()
         .seq_after(RecordedAt::from_micros(from.micros.saturating_sub(1)));
     let mut cursor = timeline.cursor(Track::Everything, place.cut());
-    let mut lines = Vec::new();
-    let (mut count, mut told) = (0_usize, 0_usize);
+    let mut found = NearbyChanges {
+        most: asked.most,
+        ..NearbyChanges::default()
+    };
     while let Some(step) = cursor.back().filter(|step| step.seq >= first) {
         let Some((info, subject)) = subject_of(timeline, &step) else {
             continue;
@@ -257,15 +280,11 @@ pub(super) fn read_nearby(
             .namespace
             .as_ref()
             .is_none_or(|only| subject.namespace.is_empty() || *only == subject.namespace);
-        if !is_chosen || !query.admits(&seen, |_| false) {
-            continue;
-        }
-        count += 1;
-        if told < MOST_NEARBY {
-            told += 1;
-            lines.push(event_line(timeline, &step, info, subject.clone(), place));
+        if is_chosen && query.admits(&seen, |_| false) {
+            found.add(timeline, &step, info, subject.clone(), place);
         }
     }
+    found.told.sort_by_key(|(rank, _)| *rank);
     let long = span_text(asked.micros);
     let of = if asked.filter.is_empty() && asked.namespace.is_none() {
         ""
@@ -273,14 +292,50 @@ pub(super) fn read_nearby(
         " matching the filter"
     };
     let until = timeline.written(place.at);
-    let events = if count == 1 { "event" } else { "events" };
-    let head = format!("{count} {events}{of} in the {long} until {until}");
-    lines.insert(0, PanelLine::of(Ink::Faint, head));
-    if count > told {
-        let rest = format!("and {} earlier events: zoom in to see them", count - told);
+    let changes = if found.told.len() == 1 {
+        "change"
+    } else {
+        "changes"
+    };
+    let quiet = match found.quiet {
+        0 => String::new(),
+        quiet => format!("; {quiet} Leases and heartbeats left out"),
+    };
+    let count = found.told.len();
+    let head = format!("{count} {changes}{of} in the {long} until {until}{quiet}");
+    let more = count.saturating_sub(MOST_NEARBY) + found.rest;
+    let mut lines = vec![PanelLine::prose(Ink::Faint, head)];
+    let told = found.told.into_iter().take(MOST_NEARBY);
+    lines.extend(told.map(|(_, line)| line));
+    if more > 0 {
+        let rest = format!("and {more} more events: zoom in to see them");
         lines.push(PanelLine::of(Ink::Wary, rest));
     }
     lines
+}
+
+impl NearbyChanges {
+    /// Adds an event, unless it tells nothing.
+    fn add(
+        &mut self,
+        timeline: &Timeline,
+        step: &CursorStep,
+        info: &ResourceInfo,
+        subject: NamedObject,
+        place: CursorPlace,
+    ) {
+        if info.kind == "Lease" {
+            self.quiet += 1;
+        } else if self.read >= self.most {
+            self.rest += 1;
+        } else {
+            self.read += 1;
+            match event_line(timeline, step, info, subject, place) {
+                (rank, _) if rank >= QUIET => self.quiet += 1,
+                told => self.told.push(told),
+            }
+        }
+    }
 }
 
 fn subject_of<'a>(
@@ -297,82 +352,138 @@ fn subject_of<'a>(
     Some((info, subject))
 }
 
+/// Gives the line of an event, and how little it tells.
 fn event_line(
     timeline: &Timeline,
     step: &CursorStep,
     info: &ResourceInfo,
     subject: NamedObject,
     place: CursorPlace,
-) -> PanelLine {
+) -> (u8, PanelLine) {
     let before = span_text(place.at.micros_since(step.at));
-    let head = PanelLine::of(Ink::Faint, format!("-{before:<7} "))
-        .and(Ink::Strong, format!("{}  ", subject.written(timeline)));
-    let mut line = match SteppedOver::of(timeline, step, info) {
+    let head = PanelLine::of(Ink::Faint, format!("-{before:<7} "));
+    let (rank, mut line) = match SteppedOver::of(timeline, step, info) {
         Ok(over) => {
+            let name = match regarded(info, &over.now) {
+                Some(name) => name,
+                None => subject.written(timeline),
+            };
+            let head = head.and(Ink::Strong, format!("{name}  "));
             let writers = over.authors.writers();
             let who: Vec<&str> = writers.iter().map(|one| one.manager.as_str()).collect();
-            let told = event_summary(head, step.kind, info, &over);
-            if who.is_empty() {
+            let (rank, told) = event_summary(head, step.kind, info, &over);
+            let line = if who.is_empty() {
                 told
             } else {
                 told.and(Ink::Faint, harmless(&format!("  ◂ {}", who.join(","))))
-            }
+            };
+            (rank, line)
         }
-        Err(error) => head.and(Ink::Wary, harmless(&format!("cannot be read: {error}"))),
+        Err(error) => {
+            let head = head.and(Ink::Strong, format!("{}  ", subject.written(timeline)));
+            let words = format!("cannot be read: {error}");
+            (0, head.and(Ink::Wary, harmless(&words)))
+        }
     };
     line.target = Some(LineTarget::Moment(step.seq, subject));
-    line
+    (rank, line)
 }
 
-/// Says in short what an event changed: what tells most comes first.
+/// Gives what an Event is about, in words.
+fn regarded(info: &ResourceInfo, event: &serde_json::Value) -> Option<String> {
+    if info.kind != "Event" {
+        return None;
+    }
+    let about = event
+        .get("involvedObject")
+        .or_else(|| event.get("regarding"))?;
+    let text = |name: &str| about.get(name).and_then(serde_json::Value::as_str);
+    let kind = text("kind")?.to_lowercase();
+    let gap = if text("namespace").is_some() { "/" } else { "" };
+    let namespace = text("namespace").unwrap_or_default();
+    let name = text("name").unwrap_or_default();
+    Some(harmless(&format!("{kind} {namespace}{gap}{name}")).into_owned())
+}
+
+/// Says in short what an event changed: what tells most comes first; and how little that is.
 fn event_summary(
     head: PanelLine,
     kind: EventType,
     info: &ResourceInfo,
     over: &SteppedOver,
-) -> PanelLine {
-    if info.kind == "Event" && kind != EventType::Deleted {
+) -> (u8, PanelLine) {
+    if info.kind == "Event" && kind == EventType::Deleted {
+        return (QUIET, head);
+    }
+    if info.kind == "Event" {
         let text = |name: &str| {
             let text = over.now.get(name).and_then(serde_json::Value::as_str);
             harmless(text.unwrap_or_default()).into_owned()
         };
-        return head
-            .and(Ink::Changed, text("reason"))
+        let (rank, ink) = match text("type").as_str() {
+            "Warning" => (2, Ink::Wary),
+            _ => (7, Ink::Changed),
+        };
+        let line = head
+            .and(ink, text("reason"))
             .and(Ink::Plain, format!(" {}{}", text("message"), text("note")));
+        return (rank, line);
     }
     match (kind, &over.changes) {
-        (EventType::Deleted, _) => head.and(Ink::Gone, "deleted"),
-        (EventType::Added, None) => head.and(Ink::Changed, "created"),
-        (_, None) => head.and(Ink::Wary, "previous version unknown"),
+        (EventType::Deleted, _) => (3, head.and(Ink::Changed, "deleted")),
+        (EventType::Added, None) => (4, head.and(Ink::Changed, "created")),
+        (_, None) => (4, head.and(Ink::Wary, "previous version unknown")),
         (_, Some(changes)) => {
-            let Some(first) = changes.iter().min_by_key(|change| rank(change)) else {
-                return head.and(Ink::Faint, "updated without changes");
+            let ranked = changes.iter().map(|change| (rank(change), change));
+            let Some((rank, first)) = ranked.min_by_key(|(rank, _)| *rank) else {
+                return (QUIET, head.and(Ink::Faint, "updated without changes"));
             };
             let line = nearby_change(head, first);
             let rest = changes.len().saturating_sub(1);
-            if rest > 0 {
+            let line = if rest > 0 {
                 line.and(Ink::Faint, format!(" and {rest} more"))
             } else {
                 line
-            }
+            };
+            (rank, line)
         }
     }
 }
 
-/// Gives how little a change tells.
+/// What tells so little is left out: heartbeats, times and versions.
+const QUIET: u8 = 9;
+
+/// Gives how little a change tells: conditions come first, then phases, images, what is wanted, what is
+/// reported, and at last what machines write for themselves.
 pub(super) fn rank(change: &Change) -> u8 {
     let path = change.path.to_string();
     let is_of_condition = path.starts_with("status.conditions[");
-    if is_of_condition && path.ends_with("].status") {
+    let is_status = path.starts_with("status.");
+    let is_image = matches!(
+        change.path.steps().last(),
+        Some(FieldStep::Member(name)) if name == "image"
+    );
+    if path.ends_with("Time")
+        || path.ends_with("resourceVersion")
+        || path.ends_with("eneration")
+        || path.contains("/leader")
+        || path.starts_with("metadata.managedFields")
+    {
+        QUIET
+    } else if is_of_condition && path.ends_with("].status") {
         0
-    } else if path == "status.phase" || path.starts_with("spec.") {
+    } else if path == "status.phase" || path.ends_with("waiting.reason") {
         1
-    } else if path.ends_with("Time") || path.ends_with("resourceVersion") {
-        9
-    } else if is_of_condition {
-        4
-    } else {
+    } else if is_image && !is_status {
+        2
+    } else if path.starts_with("metadata.") {
+        8
+    } else if !is_status {
         3
+    } else if is_of_condition {
+        5
+    } else {
+        6
     }
 }
 

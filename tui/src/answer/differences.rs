@@ -150,28 +150,38 @@ fn field_lines(change: &Change) -> Vec<PanelLine> {
     ];
     if let (Some(Value::String(old)), Some(Value::String(new))) = (&change.old, &change.new) {
         let segments = words(old, new);
+        let value = Value::String(new.clone());
+        let added = Ink::of_value(&change.path, &value);
         for (sign, own, ink) in [
             ("- ", SegmentKind::Removed, Ink::Gone),
-            ("+ ", SegmentKind::Added, Ink::Changed),
+            ("+ ", SegmentKind::Added, added),
         ] {
             let parts = segments
                 .iter()
                 .filter(|one| one.kind == own || one.kind == SegmentKind::Kept)
                 .map(|one| (if one.kind == own { ink } else { Ink::Plain }, one.text));
             lines.extend(value_lines(sign, ink, parts));
+            sign_last(&mut lines, ink);
         }
         return lines;
     }
-    for (sign, value, ink) in [
-        ("- ", &change.old, Ink::Gone),
-        ("+ ", &change.new, Ink::Changed),
-    ] {
+    let new_ink = |value: &Value| Ink::of_value(&change.path, value);
+    let new = change.new.as_ref().map_or(Ink::Changed, new_ink);
+    for (sign, value, ink) in [("- ", &change.old, Ink::Gone), ("+ ", &change.new, new)] {
         if let Some(value) = value {
             let text = value_text(value);
             lines.extend(value_lines(sign, ink, [(ink, text.as_str())].into_iter()));
+            sign_last(&mut lines, ink);
         }
     }
     lines
+}
+
+/// Puts the sign of an ink behind a value.
+fn sign_last(lines: &mut [PanelLine], ink: Ink) {
+    if let Some(last) = lines.last_mut().filter(|_| !ink.sign().is_empty()) {
+        last.parts.push((ink, ink.sign().to_owned()));
+    }
 }
 
 /// Writes a value as YAML, a plain one as it is.

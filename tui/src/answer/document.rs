@@ -21,24 +21,21 @@ pub(crate) struct ScreenDocument {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// Makes the document of what a question shows; else says why there is none.
-pub(crate) fn document(
-    timeline: &Timeline,
-    question: ScreenQuestion,
-) -> Result<ScreenDocument, String> {
-    let (place, stem, form) = match &question {
-        ScreenQuestion::Yaml(subject, place) => {
-            return yaml(timeline, subject, *place).map(|bytes| ScreenDocument {
-                name: file_name(timeline, &stem(timeline, subject, ""), *place, "yaml"),
-                bytes,
-            });
+/// Gives the name that a file of what a question shows has unless the user wants another one.
+pub(crate) fn suggested_name(timeline: &Timeline, question: &ScreenQuestion) -> String {
+    let (place, stem, form) = match question {
+        ScreenQuestion::Yaml(subject, place) => (*place, stem(timeline, subject, ""), "yaml"),
+        ScreenQuestion::Raw(subject, place) => (*place, stem(timeline, subject, ""), "json"),
+        ScreenQuestion::Problem(_, place) => (*place, "problem".to_owned(), "txt"),
+        ScreenQuestion::Ready(_, place) => (*place, "bookmarks".to_owned(), "md"),
+        ScreenQuestion::Nearby(_, place) | ScreenQuestion::Standing(_, place) => {
+            (*place, "changes".to_owned(), "txt")
         }
-        ScreenQuestion::Raw(subject, place) => {
-            return raw(timeline, subject, *place).map(|bytes| ScreenDocument {
-                name: file_name(timeline, &stem(timeline, subject, ""), *place, "json"),
-                bytes,
-            });
+        ScreenQuestion::Between(subject, _, place) => {
+            (*place, stem(timeline, subject, "-between"), "txt")
         }
+        ScreenQuestion::Kinds(_, place) => (*place, "resources".to_owned(), "txt"),
+        ScreenQuestion::Namespaces(_, place) => (*place, "namespaces".to_owned(), "txt"),
         ScreenQuestion::Table(listing, place) => {
             let info = timeline.resources().get(listing.resource);
             let plural = info.map_or("objects", |info| info.plural.as_str());
@@ -60,9 +57,29 @@ pub(crate) fn document(
         ScreenQuestion::Conditions(subject, place) => {
             (*place, stem(timeline, subject, "-conditions"), "txt")
         }
-        _ => return Err("nothing to save here".to_owned()),
     };
-    let name = file_name(timeline, &stem, place, form);
+    file_name(timeline, &stem, place, form)
+}
+
+/// Makes the document of what a question shows; else says why there is none.
+pub(crate) fn document(
+    timeline: &Timeline,
+    question: ScreenQuestion,
+) -> Result<ScreenDocument, String> {
+    let name = suggested_name(timeline, &question);
+    match &question {
+        ScreenQuestion::Yaml(subject, place) => {
+            return yaml(timeline, subject, *place).map(|bytes| ScreenDocument { name, bytes });
+        }
+        ScreenQuestion::Raw(subject, place) => {
+            return raw(timeline, subject, *place).map(|bytes| ScreenDocument { name, bytes });
+        }
+        ScreenQuestion::Ready(text, _) => {
+            let bytes = text.as_bytes().to_vec();
+            return Ok(ScreenDocument { name, bytes });
+        }
+        _ => {}
+    }
     let text = match answer(timeline, question) {
         ScreenAnswer::Table(_, table) => columns(&table),
         ScreenAnswer::Lines(_, lines, _) => {

@@ -1,9 +1,11 @@
 //! A line of a panel: styled parts, a text at the right end, a field, a target. Columns belong to the view.
 
+use crate::lane::LaneState;
 use crate::subject::NamedObject;
+use kubereel_cluster::{StateKind, StatusCondition};
 use kubereel_format::Seq;
-use kubereel_history::{Change, FieldPath, harmless};
-use serde_json::Value;
+use kubereel_history::{Change, FieldPath, FieldStep, harmless};
+use serde_json::{Value, json};
 
 /// How a part of a line is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,10 +20,78 @@ pub(crate) enum Ink {
     Changed,
     /// As what is gone.
     Gone,
+    /// As what is well.
+    Good,
+    /// As what is wrong.
+    Bad,
     /// As what needs care.
     Wary,
     /// As what was searched for.
     Found,
+}
+
+impl Ink {
+    /// Gives how a new value is drawn: what is well or wrong so, where the field tells; all else as changed.
+    pub(crate) fn of_value(path: &FieldPath, value: &Value) -> Self {
+        Self::of_health(field_health(path, value))
+    }
+
+    /// Gives how a state is drawn within a text.
+    pub(crate) const fn of_health(health: Option<LaneState>) -> Self {
+        match health {
+            Some(LaneState::Good) => Self::Good,
+            Some(LaneState::Bad | LaneState::Down) => Self::Bad,
+            _ => Self::Changed,
+        }
+    }
+
+    /// Gives what stands behind a value, so that it is not told by colour alone.
+    pub(crate) const fn sign(self) -> &'static str {
+        match self {
+            Self::Bad => " ▓",
+            _ => "",
+        }
+    }
+}
+
+/// Gives what a value of a field means, as the derivation of states reads it; `None` where it does not.
+fn field_health(path: &FieldPath, value: &Value) -> Option<LaneState> {
+    let steps = path.steps();
+    if let [
+        ..,
+        FieldStep::Member(list),
+        FieldStep::Item(parts),
+        FieldStep::Member(member),
+    ] = steps
+        && (list.as_str(), member.as_str()) == ("conditions", "status")
+    {
+        let kind = parts.iter().find(|part| part.name == "type")?;
+        let item = json!({"type": kind.value, "status": value});
+        let own = |health: StateKind| health.health_of(&kind.value, value.as_str()?);
+        let usual = StatusCondition::of(&item).usual_health();
+        return usual.or_else(|| StateKind::ALL.into_iter().find_map(own));
+    }
+    let names = steps.iter().filter_map(|step| match step {
+        FieldStep::Member(name) => Some(name.as_str()),
+        _ => None,
+    });
+    let names: Vec<&str> = names.collect();
+    let object = match names.as_slice() {
+        ["status", "phase"] => json!({"status": {"phase": value}}),
+        [
+            "status",
+            "containerStatuses" | "initContainerStatuses",
+            "state",
+            "waiting",
+            "reason",
+        ] => {
+            json!({"status": {"phase": "Running", "containerStatuses": [
+                {"ready": false, "state": {"waiting": {"reason": value}}}
+            ]}})
+        }
+        _ => return None,
+    };
+    Some(StateKind::Pod.whole(&object).0)
 }
 
 /// Where a line leads.
@@ -80,7 +150,11 @@ impl PanelLine {
             None => self,
         };
         match &change.new {
-            Some(new) => line.and(Ink::Faint, " → ").and(Ink::Changed, short(new)),
+            Some(new) => {
+                let ink = Ink::of_value(&change.path, new);
+                let line = line.and(Ink::Faint, " → ").and(ink, short(new));
+                line.and(ink, ink.sign())
+            }
             None => line.and(Ink::Faint, " gone"),
         }
     }
@@ -108,4 +182,28 @@ pub(super) fn short(value: &Value) -> String {
         return text.into_owned();
     }
     text.chars().take(MOST).chain(['…']).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_that_turned_bad_is_red_and_says_so() {
+        let ink = |path: &str, value: &str| {
+            let old = json!({"status": {"phase": "", "conditions": [{"type": "Degraded", "status": ""}, {"type": "Ready", "status": ""}]}, "spec": {"x": ""}});
+            let mut new = old.clone();
+            *new.pointer_mut(path).expect("a field") = json!(value);
+            let scope = kubereel_history::ComparisonScope::default();
+            let change = scope.changes(&old, &new).pop().expect("a change");
+            Ink::of_value(&change.path, change.new.as_ref().expect("a value"))
+        };
+        assert_eq!(ink("/status/conditions/0/status", "True"), Ink::Bad);
+        assert_eq!(ink("/status/conditions/0/status", "False"), Ink::Good);
+        assert_eq!(ink("/status/conditions/1/status", "False"), Ink::Bad);
+        assert_eq!(ink("/status/phase", "Failed"), Ink::Bad);
+        assert_eq!(ink("/status/phase", "Running"), Ink::Good);
+        assert_eq!(ink("/spec/x", "True"), Ink::Changed);
+        assert_eq!(Ink::Bad.sign(), " ▓");
+    }
 }

@@ -8,14 +8,16 @@ mod fields;
 mod line;
 mod object;
 mod object_at;
+mod problem;
 mod question;
 mod table;
 
-pub(crate) use changes::{LEAST_MICROS, NearbyQuery};
+pub(crate) use changes::{LEAST_MICROS, MOST_READ, MOST_READ_STANDING, NearbyQuery};
 pub(crate) use choices::{NEARBY_SECS, NamespaceChoices, ResourceChoice, ResourceChoices};
 pub(crate) use differences::Difference;
-pub(crate) use document::{ScreenDocument, document};
+pub(crate) use document::{ScreenDocument, document, suggested_name};
 pub(crate) use line::{Ink, LineTarget, PanelLine};
+pub(crate) use problem::problem_lines;
 pub(crate) use question::{
     FieldSearch, Panel, SLOTS, ScreenAnswer, ScreenQuestion, ScreenSearch, SearchResult, answer,
     is_same_thing, not_answered,

@@ -5,12 +5,13 @@ use super::line::{Ink, LineTarget, PanelLine};
 use super::object_at::{VersionAt, here, unread};
 use crate::subject::NamedObject;
 use crate::time::{CursorPlace, span_text};
+use kubereel_cluster::StatusCondition;
 use kubereel_format::{RecordedAt, ResourceId, ResourceInfo, Seq};
 use kubereel_history::{
     ColumnRoom, ObjectFilter, ObjectForm, OwnedObject, OwnedObjects, OwnerRef, Relatives,
     ResourceColumns, Timeline, harmless, timetext,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How many versions are looked through for transitions.
@@ -128,8 +129,14 @@ fn condition_lines(
         let span = span_text(place.at.micros_since(at));
         format!("  for {span}, since {}", timeline.written(at))
     });
+    let of = |status: &str| {
+        let item = json!({"type": text(condition, "type"), "status": status});
+        Ink::of_health(StatusCondition::of(&item).usual_health())
+    };
+    let health = of(text(condition, "status"));
     let head = PanelLine::of(Ink::Strong, format!("{}  ", shown("type")))
-        .and(Ink::Changed, shown("status"))
+        .and(health, shown("status"))
+        .and(health, health.sign())
         .and(Ink::Faint, since.unwrap_or_default());
     let mut lines = vec![head];
     if !text(condition, "reason").is_empty() {
@@ -149,7 +156,8 @@ fn condition_lines(
         let line = PanelLine::of(Ink::Faint, format!("    {at}  "))
             .and(Ink::Gone, harmless(from))
             .and(Ink::Faint, " → ")
-            .and(Ink::Changed, harmless(&turn.to))
+            .and(of(&turn.to), harmless(&turn.to))
+            .and(of(&turn.to), of(&turn.to).sign())
             .to(LineTarget::Version(turn.seq));
         lines.push(line);
     }
@@ -271,7 +279,7 @@ impl<'a> OwnerTree<'a> {
                 let state = self.state(info, seq);
                 line.and(Ink::Faint, state).to(LineTarget::Object(subject))
             }
-            (Some(false), _) => line.and(Ink::Gone, "  not found"),
+            (Some(false), _) => line.and(Ink::Bad, "  not found"),
             _ => line.and(Ink::Wary, "  ░ not recorded"),
         };
         self.lines.push(line.and(Ink::Faint, controls));

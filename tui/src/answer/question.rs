@@ -6,7 +6,8 @@ use super::choices::{NamespaceChoices, ResourceChoices};
 use super::differences::Difference;
 use super::line::{Ink, PanelLine};
 use super::table::{ObjectTable, SortOrder, TableQuery};
-use super::{changes, choices, differences, fields, object, table};
+use super::{changes, choices, differences, fields, object, problem, table};
+use crate::problem::ProblemEntry;
 use crate::subject::NamedObject;
 use crate::time::{CursorPlace, TimeDirection};
 use kubereel_format::{ResourceId, Seq};
@@ -18,6 +19,8 @@ use std::sync::Arc;
 pub(crate) enum ScreenQuestion {
     /// The objects of a resource.
     Table(TableQuery, CursorPlace),
+    /// A problem.
+    Problem(Arc<ProblemEntry>, CursorPlace),
     /// An object as YAML, with who set its fields.
     Yaml(NamedObject, CursorPlace),
     /// An object's versions around a moment.
@@ -26,6 +29,8 @@ pub(crate) enum ScreenQuestion {
     Events(NamedObject, CursorPlace),
     /// What changed in the last seconds before a moment.
     Nearby(NearbyQuery, CursorPlace),
+    /// The same, in the pane that stands below the panel.
+    Standing(NearbyQuery, CursorPlace),
     /// What differs of an object between two moments; of one, if the first is not set.
     Between(NamedObject, Option<CursorPlace>, CursorPlace),
     /// The difference of an object's version to another, or to the one before.
@@ -38,6 +43,8 @@ pub(crate) enum ScreenQuestion {
     Conditions(NamedObject, CursorPlace),
     /// An object's bytes.
     Raw(NamedObject, CursorPlace),
+    /// A text that is made already.
+    Ready(Arc<str>, CursorPlace),
     /// The resources to choose from.
     Kinds(SortOrder, CursorPlace),
     /// The namespaces to choose from, with their objects of a resource.
@@ -45,7 +52,7 @@ pub(crate) enum ScreenQuestion {
 }
 
 /// How many slots there are.
-pub(crate) const SLOTS: usize = 3;
+pub(crate) const SLOTS: usize = 4;
 
 impl ScreenQuestion {
     /// Gives the object that a panel is about.
@@ -60,16 +67,23 @@ impl ScreenQuestion {
             | Self::Conditions(subject, _)
             | Self::Raw(subject, _)
             | Self::Between(subject, ..) => Some(subject),
-            Self::Nearby(..) | Self::Table(..) | Self::Kinds(..) | Self::Namespaces(..) => None,
+            Self::Nearby(..)
+            | Self::Standing(..)
+            | Self::Problem(..)
+            | Self::Ready(..)
+            | Self::Table(..)
+            | Self::Kinds(..)
+            | Self::Namespaces(..) => None,
         }
     }
 
-    /// Gives the slot of a question: list, panel, or a list to choose from. A later question of a slot
+    /// Gives the slot of a question: list, panel, a list to choose from, or the standing pane. A later question of a slot
     /// makes an earlier one void.
     pub(crate) const fn slot(&self) -> usize {
         match self {
             Self::Table(..) => 0,
             Self::Kinds(..) | Self::Namespaces(..) => 2,
+            Self::Standing(..) => 3,
             _ => 1,
         }
     }
@@ -130,7 +144,13 @@ pub(crate) fn answer(timeline: &Timeline, question: ScreenQuestion) -> ScreenAns
         ScreenQuestion::Events(object, place) => {
             Ok(from_top(changes::read_events(timeline, object, *place)))
         }
-        ScreenQuestion::Nearby(asked, place) => {
+        ScreenQuestion::Ready(text, _) => {
+            let lines = text.lines();
+            let lines = lines.map(|line| PanelLine::prose(Ink::Plain, harmless(line)));
+            Ok(from_top(lines.collect()))
+        }
+        ScreenQuestion::Problem(entry, _) => Ok(from_top(problem::problem_lines(timeline, entry))),
+        ScreenQuestion::Nearby(asked, place) | ScreenQuestion::Standing(asked, place) => {
             Ok(from_top(changes::read_nearby(timeline, asked, *place)))
         }
         ScreenQuestion::Between(object, Some(a), b) => Ok(from_top(differences::read_between(
@@ -174,7 +194,16 @@ pub(crate) fn is_same_thing(one: &ScreenQuestion, other: &ScreenQuestion) -> boo
     if let (ScreenQuestion::Table(one, _), ScreenQuestion::Table(other, _)) = (one, other) {
         return one.resource == other.resource;
     }
-    if let (ScreenQuestion::Nearby(..), ScreenQuestion::Nearby(..)) = (one, other) {
+    if let (ScreenQuestion::Problem(one, _), ScreenQuestion::Problem(other, _)) = (one, other) {
+        return one == other;
+    }
+    let is_nearby = |question: &ScreenQuestion| {
+        matches!(
+            question,
+            ScreenQuestion::Nearby(..) | ScreenQuestion::Standing(..)
+        )
+    };
+    if is_nearby(one) && is_nearby(other) {
         return true;
     }
     std::mem::discriminant(one) == std::mem::discriminant(other)
@@ -189,6 +218,8 @@ pub(crate) enum Panel {
     /// Its YAML.
     #[default]
     Yaml,
+    /// The problem that led here.
+    Problem,
     /// Its versions.
     History,
     /// The Events about it.
@@ -214,6 +245,7 @@ impl Panel {
     pub(crate) const fn word(self) -> &'static str {
         match self {
             Self::Yaml => "yaml",
+            Self::Problem => "problem",
             Self::History => "history",
             Self::Events => "events",
             Self::Diff => "diff",

@@ -84,7 +84,10 @@ pub(crate) const fn has_meaning(place: KeyContext, screen: &ActiveScreen) -> boo
             matches!(place, KeyContext::Bookmarks | KeyContext::Everywhere)
         }
         ActiveScreen::GoTo(_) => matches!(place, KeyContext::Text | KeyContext::Palette),
-        ActiveScreen::Filter(_) | ActiveScreen::Note(_) | ActiveScreen::Seek { .. } => {
+        ActiveScreen::Filter(_)
+        | ActiveScreen::Note(_)
+        | ActiveScreen::SaveAs(_)
+        | ActiveScreen::Seek { .. } => {
             matches!(place, KeyContext::Text)
         }
     }
@@ -142,6 +145,30 @@ mod tests {
                 other => panic!("what does a terminal send for {other}?"),
             },
         }
+    }
+
+    #[test]
+    fn a_key_that_means_something_else_elsewhere_is_in_the_footer_there() {
+        let meaning = |row: &KeyBinding, key: KeyPress| {
+            let at = row.keys.iter().position(|own| *own == key)?;
+            row.acts.get(at % row.acts.len()).copied()
+        };
+        let mut compared = 0;
+        for row in bindings().filter(|row| row.place != KeyContext::Timeline) {
+            for key in row.keys {
+                let here = meaning(row, *key);
+                let others = bindings().filter(|one| one.place == KeyContext::Timeline);
+                for other in others.filter_map(|one| meaning(one, *key)) {
+                    compared += 1;
+                    assert!(
+                        Some(other) == here || !row.brief.is_empty(),
+                        "{} means {other:?} elsewhere, and the footer does not say so",
+                        row.shown
+                    );
+                }
+            }
+        }
+        assert!(compared > 3, "{compared}");
     }
 
     #[test]

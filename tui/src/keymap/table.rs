@@ -43,7 +43,7 @@ pub(super) const KEYS: &[KeyBinding] = table! {
     Timeline [Char('g'), Char('G')] => [Start, End],
         "g G" "go to the start, the end" "";
     Timeline [Char(':')] => [AskTime],
-        ":" "go to a TIME, or run a command" "go to";
+        ":" "go to a TIME, kind (:pods), object (:co/etcd, :deploy web), problem, or run a command (:theme light)" "go to";
     Timeline [Char('-'), Char('+'), Char('s'), Char('w'), Char('_'), Char('=')] => [ZoomOut, ZoomIn],
         "- + s w" "zoom out, in at the cursor (mouse wheel: at the pointer)" "zoom";
     Timeline [Char('a'), Char('d')] => [Pan(-2), Pan(2)],
@@ -76,10 +76,14 @@ pub(super) const KEYS: &[KeyBinding] = table! {
         "x" "pin or unpin the selected object as a lane" "";
     Timeline [Char('P')] => [Pods],
         "P" "show or hide the pod lanes of the selected namespace" "";
+    Timeline [Char('A')] => [Stream],
+        "A" "all transitions of all lanes as a log in order of time; rows move the cursor" "";
     Timeline [Char('p')] => [Problems],
-        "p" "list problems" "problems";
+        "p" "the story, and the list of problems" "problems";
     Timeline [Char('!')] => [First],
         "!" "go to the first problem (after the installation, if recorded)" "first";
+    Timeline [Char('e')] => [Explain],
+        "e" "explain: the problem of the selected object near the cursor, and its possible causes" "";
     Timeline [Char('y')] => [Panel(Panel::Yaml)],
         "y" "YAML of the object, with its last changes and their managers" "";
     Timeline [Char('H')] => [Panel(Panel::History)],
@@ -99,7 +103,7 @@ pub(super) const KEYS: &[KeyBinding] = table! {
     Timeline [Char('R')] => [Panel(Panel::Raw)],
         "R" "raw JSON from the API server" "";
     Timeline [Char('S')] => [Save],
-        "S" "save the panel or table to a file in the working directory" "";
+        "S" "save the panel or table to a file; asks for its name" "";
     Timeline [Char('L')] => [Wrap],
         "L" "wrap or truncate long lines of the panel" "";
     Timeline [Ctrl('y')] => [CopyText],
@@ -111,11 +115,13 @@ pub(super) const KEYS: &[KeyBinding] = table! {
     Timeline [Char('\'')] => [Bookmarks],
         "'" "list bookmarks" "";
     Timeline [Char('{'), Char('}')] => [Mark(TimeDirection::Previous), Mark(TimeDirection::Next)],
-        "{ }" "previous, next bookmark or stage" "";
+        "{ }" "previous, next bookmark, mark of the recording or stage" "";
     Timeline [Char('v')] => [Compare],
         "v" "set moment A; again: compare A with the cursor" "";
     Bookmarks [Char('d'), Named("Delete")] => [Remove],
         "d" "delete the bookmark" "delete";
+    Bookmarks [Char('S')] => [Save],
+        "S" "in the list of bookmarks: export them as Markdown, with the commands that lead back" "export";
     Bookmarks [Char('m')] => [Bookmark],
         "m" "edit the note" "note";
     Everywhere [Named("Up"), Named("Down"), Char('k'), Char('j')] => [Rows(-1), Rows(1)],

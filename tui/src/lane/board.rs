@@ -8,10 +8,10 @@ use super::line::{Lane, LaneGroup, LaneReading, LaneSpell};
 use super::stages::{ClusterStage, stages};
 use crate::subject::NamedObject;
 use kubereel_cluster::{RecordMark, StateKind, StateTrack};
-use kubereel_format::{EventType, ResourceId, Seq};
+use kubereel_format::{EventType, RecordedAt, ResourceId, Seq};
 use kubereel_history::{Timeline, harmless};
 use kubereel_monitortests::{FactsOverTime, Gathering, Mode, StateWatcher, feed_while};
-use kubereel_problems::{ProblemList, ProblemWatcher};
+use kubereel_problems::{ClusterStory, Problem, ProblemList, ProblemWatcher, SignKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -31,8 +31,17 @@ pub(crate) struct Board {
     pub(crate) releases: Vec<String>,
     /// How many events could not be read.
     pub(crate) unread: usize,
-    /// What was wrong, what matters most first.
-    pub(crate) list: Option<Arc<ProblemList>>,
+    /// The resources whose workloads have no lanes, because they changed too often.
+    pub(crate) left_out: Vec<&'static str>,
+    /// What the cluster was, what was done to it and what was wrong.
+    pub(crate) story: Option<Arc<ClusterStory>>,
+}
+
+impl Board {
+    /// Gives what was wrong, what matters most first.
+    pub(crate) fn list(&self) -> Option<&ProblemList> {
+        self.story.as_ref().map(|story| &story.list)
+    }
 }
 
 /// Reads a reel once; `go_on` ends it early, and then there is nothing.
@@ -40,7 +49,8 @@ pub(crate) fn gather(
     timeline: &Timeline,
     mut go_on: impl FnMut(Seq) -> ControlFlow<()>,
 ) -> Option<Board> {
-    let mut watcher = StateWatcher::new(StateKind::ALL);
+    let (kinds, left_out) = kinds(timeline);
+    let mut watcher = StateWatcher::new(kinds);
     let mut facts = Gathering::only(timeline, Mode::Exact, |_| false);
     let mut watchers = facts.watchers();
     watchers.push(&mut watcher);
@@ -57,15 +67,20 @@ pub(crate) fn gather(
         return None;
     }
     let facts = facts.finish(timeline).facts;
-    let list = Arc::new(troubles.finish(timeline, &fed));
+    let story = ClusterStory::of(timeline, troubles.finish(timeline, &fed));
     let mut darks: BTreeMap<ResourceId, Arc<[_]>> = BTreeMap::new();
     let mut words = LaneWords::default();
     let lanes = watcher.into_tracks().filter_map(|track| {
-        let spells = spells(timeline, &track, &mut words);
+        let mut spells = spells(timeline, &track, &mut words);
         if spells.is_empty() {
             return None;
         }
         let object = track.object();
+        if object.kind == StateKind::Version && track.aspect().condition().is_none() {
+            for problem in not_retrieved(&story.list) {
+                spells = worsened(timeline, &spells, problem, &mut words);
+            }
+        }
         let resource = object.resource;
         let dark = darks
             .entry(resource)
@@ -89,10 +104,35 @@ pub(crate) fn gather(
         anomalies: anomalies(timeline, &lanes, &all_dark(timeline)),
         releases: releases(&facts),
         unread: fed.unread.len(),
-        list: Some(list),
+        left_out,
+        story: Some(Arc::new(story)),
         lanes,
         facts,
     })
+}
+
+/// Workloads of a kind that changed more often have no lanes: a screen may take only so much memory.
+const MOST_VERSIONS: usize = 20_000;
+/// The same for more objects: a Job has few changes, but there may be many Jobs.
+const MOST_WORKLOADS: usize = 2_000;
+
+/// Gives the kinds that have lanes, and the resources of those that have none.
+fn kinds(timeline: &Timeline) -> (Vec<StateKind>, Vec<&'static str>) {
+    let is_kept = |kind: &StateKind| {
+        if group_of(*kind) != LaneGroup::Workloads {
+            return true;
+        }
+        let own = timeline.resources().iter();
+        let own = own.filter(|info| kind.resource() == (&info.group, &info.plural));
+        let objects = own.flat_map(|info| timeline.objects_of(info.id));
+        let (count, versions) = objects.fold((0_usize, 0_usize), |(count, versions), id| {
+            (count + 1, versions + timeline.reel().versions(*id).len())
+        });
+        count <= MOST_WORKLOADS && versions <= MOST_VERSIONS
+    };
+    let (kept, left_out): (Vec<_>, Vec<_>) = StateKind::ALL.into_iter().partition(is_kept);
+    let left_out = left_out.into_iter().map(|kind| kind.resource().1);
+    (kept, left_out.collect())
 }
 
 const fn group_of(kind: StateKind) -> LaneGroup {
@@ -101,8 +141,72 @@ const fn group_of(kind: StateKind) -> LaneGroup {
         StateKind::Operator => LaneGroup::Operators,
         StateKind::Pool => LaneGroup::Pools,
         StateKind::Node => LaneGroup::Nodes,
+        StateKind::Deployment | StateKind::StatefulSet | StateKind::DaemonSet | StateKind::Job => {
+            LaneGroup::Workloads
+        }
         StateKind::Pod => LaneGroup::Pods,
     }
+}
+
+/// Gives the problems that say that a release cannot be retrieved. Its conditions do not say so all the time
+/// that it is tried again.
+fn not_retrieved(list: &ProblemList) -> impl Iterator<Item = &Problem> {
+    let all = list.problems.iter();
+    all.filter(|problem| problem.kind == SignKind::ReleaseNotAccepted)
+}
+
+/// Lets a lane be bad as long as a problem lasted, where it says something better.
+fn worsened(
+    timeline: &Timeline,
+    spells: &[LaneSpell],
+    problem: &Problem,
+    words: &mut LaneWords,
+) -> Vec<LaneSpell> {
+    let word = words.shared(&problem.reason);
+    let (from, to) = (problem.from.at, problem.to);
+    let is_within = |at: RecordedAt| from <= at && to.is_none_or(|to| at < to);
+    let is_better = |spell: &LaneSpell| {
+        matches!(
+            spell.state,
+            LaneState::Good | LaneState::Changing | LaneState::Unknown
+        )
+    };
+    let bad = |from, seq| LaneSpell {
+        from,
+        seq,
+        state: LaneState::Bad,
+        word: Arc::clone(&word),
+    };
+    let mut all = Vec::new();
+    let mut ends = spells
+        .iter()
+        .skip(1)
+        .map(|next| Some(next.from))
+        .chain([None]);
+    for spell in spells {
+        let end = ends.next().flatten();
+        let overlaps = to.is_none_or(|to| spell.from < to) && end.is_none_or(|end| from < end);
+        if !is_better(spell) || !overlaps {
+            all.push(spell.clone());
+            continue;
+        }
+        if is_within(spell.from) {
+            all.push(bad(spell.from, spell.seq));
+        } else {
+            all.push(spell.clone());
+            all.push(bad(from, problem.from.seq));
+        }
+        if let Some(to) = to.filter(|to| end.is_none_or(|end| *to < end)) {
+            let below = timeline.reel().seq_after(to);
+            all.push(LaneSpell {
+                from: to,
+                seq: Seq(below.0.saturating_sub(1)),
+                ..spell.clone()
+            });
+        }
+    }
+    all.dedup_by(|next, last| next.state == last.state && next.word == last.word);
+    all
 }
 
 /// The words of lanes, each stored once.
@@ -191,7 +295,8 @@ mod tests {
                 let object = track.object();
                 let lane = board.lanes.iter().find(|lane| {
                     let subject = (&lane.subject.namespace, &lane.subject.name);
-                    lane.group == group_of(kind)
+                    let info = timeline.resources().get(lane.subject.resource);
+                    info.is_some_and(|info| kind.resource() == (&info.group, &info.plural))
                         && subject == (&object.namespace, &object.name)
                         && lane.condition.as_deref() == track.aspect().condition()
                 });
@@ -202,7 +307,13 @@ mod tests {
                     let spells = &lane.expect("a lane").spells;
                     let at = |seq: Seq| spells.iter().rfind(|spell| spell.seq <= seq);
                     let shown = at(interval.from.seq).map(|spell| spell.state);
-                    assert_eq!(shown, Some(health), "{object:?} {:?}", track.aspect());
+                    // While its release cannot be retrieved, a version is bad, whatever it says.
+                    let is_worse = kind == StateKind::Version && shown == Some(LaneState::Bad);
+                    assert!(
+                        is_worse || shown == Some(health),
+                        "{object:?} {:?}",
+                        track.aspect()
+                    );
                     if interval.to.is_none() {
                         let last = spells.last().map(|spell| spell.state);
                         assert_eq!(last, Some(health), "{object:?} {:?}", track.aspect());

@@ -19,6 +19,8 @@ pub(crate) enum LaneGroup {
     Pools,
     /// Nodes.
     Nodes,
+    /// Workloads: Deployments, `StatefulSets`, `DaemonSets` and Jobs.
+    Workloads,
     /// Pods.
     Pods,
     /// Objects of any other resource: they have a lane only where somebody pinned them.
@@ -33,6 +35,7 @@ impl LaneGroup {
             Self::Operators => "OPERATORS",
             Self::Pools => "POOLS",
             Self::Nodes => "NODES",
+            Self::Workloads => "WORKLOADS",
             Self::Pods => "PODS",
             Self::Others => "OTHERS",
         }

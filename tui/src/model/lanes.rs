@@ -60,6 +60,10 @@ pub(crate) struct LaneList {
     pub(crate) rows: Vec<LaneRow>,
     /// The first row that shows.
     pub(crate) first: usize,
+    /// How many columns the longest name takes.
+    pub(crate) longest: usize,
+    /// Whether the cluster has operators that tell how it is.
+    pub(crate) has_operators: bool,
     /// The head that is chosen, and over which selected object it was.
     pub(crate) head: Option<(Section, Option<NamedObject>)>,
     /// The selected object for which the rows were found: its section is not folded.
@@ -77,7 +81,7 @@ pub(crate) struct LaneList {
 impl LaneList {
     /// Tells whether a section is folded; what a filter finds is hidden only by the user.
     pub(crate) fn is_folded(&self, section: &Section, is_filtered: bool) -> bool {
-        let first = section.is_folded_first() && !is_filtered;
+        let first = section.is_folded_first(self.has_operators) && !is_filtered;
         self.folds.get(section).copied().unwrap_or(first)
     }
 
@@ -199,6 +203,7 @@ impl Grouping {
             LaneGroup::Operators => Some(Section::Operators),
             LaneGroup::Pools => Some(Section::Pools),
             LaneGroup::Nodes => Some(Section::Nodes),
+            LaneGroup::Workloads => Some(Section::Workloads),
             LaneGroup::Pods => Some(Section::Pods(lane.subject.namespace.clone())),
             LaneGroup::Others => None,
         }
@@ -224,6 +229,8 @@ pub(crate) enum Section {
     Pools,
     /// Nodes.
     Nodes,
+    /// Workloads.
+    Workloads,
     /// Pods of a namespace.
     Pods(String),
 }
@@ -240,13 +247,19 @@ impl Section {
             Self::Operators => LaneGroup::Operators.title().to_owned(),
             Self::Pools => LaneGroup::Pools.title().to_owned(),
             Self::Nodes => LaneGroup::Nodes.title().to_owned(),
+            Self::Workloads => LaneGroup::Workloads.title().to_owned(),
             Self::Pods(namespace) => format!("{} {}", LaneGroup::Pods.title(), harmless(namespace)),
         }
     }
 
-    /// Tells whether it is folded at first: there are many pods.
-    const fn is_folded_first(&self) -> bool {
-        matches!(self, Self::Pods(_))
+    /// Tells whether it is folded at first: there are many pods, and where there are operators, these tell
+    /// how the workloads of the platform are.
+    const fn is_folded_first(&self, has_operators: bool) -> bool {
+        match self {
+            Self::Pods(_) => true,
+            Self::Workloads => has_operators,
+            _ => false,
+        }
     }
 }
 

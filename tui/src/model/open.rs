@@ -2,6 +2,7 @@
 
 use super::lanes::{LaneAt, LaneList, LaneRow, Pins, Section};
 use super::state::{Pane, Panes};
+use super::stream::TransitionLog;
 use crate::answer::{
     Difference, MOST_ROWS, NamespaceChoices, ObjectTable, Panel, ResourceChoices, SLOTS,
     ScreenAnswer, ScreenQuestion, SortOrder,
@@ -13,7 +14,7 @@ use crate::lane::{Anomaly, Board, DarkSpan, Lane};
 use crate::problem::{ProblemEntry, Problems};
 use crate::subject::NamedObject;
 use crate::time::{CursorPlace, JumpHistory, SelectionCounts, TimeSelection, ViewWindow};
-use kubereel_format::{ResourceId, Seq};
+use kubereel_format::{RecordedAt, ResourceId, Seq};
 use kubereel_history::{Density, FieldPath, ResourceTable, Timeline, harmless};
 use std::sync::Arc;
 use unicode_width::UnicodeWidthStr as _;
@@ -23,8 +24,19 @@ use unicode_width::UnicodeWidthStr as _;
 pub(crate) enum List {
     /// The lanes.
     Lanes,
+    /// All transitions of lanes, in order of time.
+    Stream,
     /// The objects of a resource.
     Objects(ResourceId),
+}
+
+/// A word of somebody outside of the recorder: "tests started".
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TimelineMark {
+    /// When it was said.
+    pub(crate) at: RecordedAt,
+    /// The word.
+    pub(crate) text: String,
 }
 
 /// How far the pass over the reel is.
@@ -161,11 +173,46 @@ pub(crate) struct OpenReel {
     pub(crate) picked_content: Option<SelectionCounts>,
     /// How list and panel share the screen.
     pub(crate) panes: Panes,
-    /// Whether what changed about the cursor has a strip below the list.
-    pub(crate) has_changed_strip: bool,
+    /// The transitions, once they are listed.
+    pub(crate) stream: TransitionLog,
+    /// The marks of the recording, in order.
+    pub(crate) marks: Vec<TimelineMark>,
+    /// The problem that led to what is selected.
+    pub(crate) told: Option<ToldProblem>,
+    /// Whether the cursor is to go to the first problem once it is known: nobody moved it.
+    pub(crate) is_awaiting: bool,
+    /// What was selected before a filter hid it.
+    pub(crate) hidden: Option<NamedObject>,
+    /// What changed about the cursor, for the pane that stands below the panel.
+    pub(crate) standing: Option<ScreenAnswer>,
+}
+
+/// The problem that the panel tells of, until something else is selected.
+#[derive(Clone, Debug)]
+pub(crate) struct ToldProblem {
+    /// The problem.
+    pub(crate) entry: Arc<ProblemEntry>,
+    /// What was selected when it was told.
+    pub(crate) over: Option<NamedObject>,
 }
 
 impl OpenReel {
+    /// Gives the problem that the panel tells of.
+    pub(crate) fn told(&self) -> Option<&Arc<ProblemEntry>> {
+        let told = self.told.as_ref()?;
+        (told.over == self.selected).then_some(&told.entry)
+    }
+
+    /// Gives what the panel shows.
+    pub(crate) fn shown_panel(&self) -> Panel {
+        match (self.told(), self.panel) {
+            (Some(_), _) => Panel::Problem,
+            // What it told of is no longer selected.
+            (None, Panel::Problem) => Panel::Yaml,
+            (None, panel) => panel,
+        }
+    }
+
     /// Gives the span of the whole reel.
     pub(crate) fn bounds(&self) -> ViewWindow {
         ViewWindow::whole(self.timeline.start(), self.timeline.end())
@@ -204,6 +251,7 @@ impl OpenReel {
     pub(crate) fn row(&self) -> Option<usize> {
         match self.list {
             List::Lanes => self.lane_row(),
+            List::Stream => self.stream.at(self.place),
             List::Objects(_) => {
                 let selected = self.selected.as_ref()?;
                 let view = self.table.as_ref()?;
@@ -268,6 +316,10 @@ impl OpenReel {
 
     /// Gives the lane that is selected; `None` where the list has none, or a head is chosen.
     pub(crate) fn chosen_lane(&self) -> Option<&Lane> {
+        if self.list == List::Stream {
+            let row = *self.stream.rows.get(self.row()?)?;
+            return self.transition(row).map(|(lane, ..)| lane);
+        }
         if self.list != List::Lanes {
             return None;
         }
@@ -281,6 +333,7 @@ impl OpenReel {
     pub(crate) fn row_count(&self) -> usize {
         match self.list {
             List::Lanes => self.lanes.rows.len(),
+            List::Stream => self.stream.rows.len(),
             List::Objects(_) => self.table.as_ref().map_or(0, |view| view.rows.len()),
         }
     }
@@ -305,7 +358,7 @@ impl OpenReel {
         match (&self.selected, self.list) {
             (Some(selected), _) => self.select_of(selected),
             (None, List::Objects(resource)) => (self.resource_name(resource), String::new()),
-            (None, List::Lanes) => (String::new(), String::new()),
+            (None, List::Lanes | List::Stream) => (String::new(), String::new()),
         }
     }
 
@@ -415,8 +468,8 @@ impl FilterState {
 /// How the panel is read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PanelReading {
-    /// Whether long lines are broken rather than cut.
-    pub(crate) is_wrapped: bool,
+    /// Whether long lines are cut rather than broken.
+    pub(crate) is_cut: bool,
     /// The version that was marked as the other end of a diff, and whose it is.
     pub(crate) other: Option<(NamedObject, Seq)>,
     /// What is looked for, in lower case; empty for nothing.
@@ -448,11 +501,11 @@ impl PanelReading {
 
     /// Breaks long lines, or cuts them; says which.
     pub(crate) fn wrap(&mut self) -> String {
-        self.is_wrapped = !self.is_wrapped;
-        let words = if self.is_wrapped {
-            "long lines wrapped"
-        } else {
+        self.is_cut = !self.is_cut;
+        let words = if self.is_cut {
             "long lines truncated"
+        } else {
+            "long lines wrapped"
         };
         words.to_owned()
     }

@@ -1,6 +1,7 @@
 //! The whole state of the program, and which screen is open: exactly one is. `update` alone changes it.
 
 use super::open::OpenReel;
+use crate::answer::ScreenQuestion;
 use crate::keep::{Bookmark, SavedState};
 use crate::theme::Theme;
 use kubereel_history::Moment;
@@ -72,7 +73,7 @@ pub struct TuiRequest {
     pub path: PathBuf,
     /// The file to read, if it is another one: the reel inside of what the user names.
     pub file: Option<PathBuf>,
-    /// The moment; the start of the reel unless given.
+    /// The moment; unless given, that of the first problem, else the end of the reel.
     pub at: Option<Moment>,
     /// A resource, or an object as `RESOURCE/NAME`.
     pub select: Option<String>,
@@ -112,6 +113,8 @@ pub(crate) enum ActiveScreen {
     Bookmarks(usize),
     /// The note of a bookmark is being written.
     Note(NoteInput),
+    /// The path of a file is being written.
+    SaveAs(Box<SaveInput>),
     /// What is looked for in the panel is being written; whether the panel is large.
     Seek {
         /// What was written.
@@ -128,6 +131,17 @@ pub(crate) struct NoteInput {
     pub(crate) text: String,
     /// The bookmark whose note it is; `None` for one that is to be set.
     pub(crate) of: Option<Bookmark>,
+}
+
+/// The path of a file that is being written, and what goes there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SaveInput {
+    /// What is written.
+    pub(crate) text: String,
+    /// What goes there.
+    pub(crate) question: ScreenQuestion,
+    /// The screen that one goes back to.
+    pub(crate) of: ActiveScreen,
 }
 
 /// Which part of the main screen the keys move in.
@@ -176,7 +190,7 @@ impl Default for Panes {
     fn default() -> Self {
         Self {
             below: 45,
-            beside: 65,
+            beside: 60,
             is_held: false,
         }
     }

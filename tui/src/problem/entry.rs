@@ -83,6 +83,15 @@ pub(crate) struct RuleReport {
     pub(crate) lines: Vec<String>,
 }
 
+/// A word about where a problem comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ProblemOrigin {
+    /// What, in words.
+    pub(crate) words: String,
+    /// The change that may have caused it: its record, and the object that changed.
+    pub(crate) change: Option<(Seq, NamedObject)>,
+}
+
 /// Something that looks wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ProblemEntry {
@@ -97,7 +106,9 @@ pub(crate) struct ProblemEntry {
     /// Whether it was while the cluster was being installed.
     pub(crate) is_young: bool,
     /// What may have caused it, in words, the likeliest first.
-    pub(crate) causes: Vec<String>,
+    pub(crate) causes: Vec<ProblemOrigin>,
+    /// What it led to, in words.
+    pub(crate) led_to: Vec<String>,
     /// The object, where it is about one that the reel knows.
     pub(crate) subject: Option<NamedObject>,
     /// What it is about, in words.
@@ -155,12 +166,15 @@ impl ProblemEntry {
         self.spots.first()
     }
 
+    /// Gives how often it was so.
+    pub(crate) fn count(&self) -> u64 {
+        let spots = self.spots.iter();
+        spots.fold(self.more_spots, |count, _| count.saturating_add(1))
+    }
+
     /// Says how long it was, or how often.
     pub(crate) fn long(&self) -> String {
-        let count = self
-            .spots
-            .iter()
-            .fold(self.more_spots, |count, _| count + 1);
+        let count = self.count();
         match self.spots.first() {
             Some(spot) if count == 1 => match spot.to {
                 None => "to the end".to_owned(),

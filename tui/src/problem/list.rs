@@ -1,6 +1,8 @@
 //! The list of problems on the screen: those of the reel, gaps and findings, each thing once, within bounds.
 
-use super::entry::{PAYLOAD, ProblemEntry, ProblemKind, ProblemOccurrence, RuleReport};
+use super::entry::{
+    PAYLOAD, ProblemEntry, ProblemKind, ProblemOccurrence, ProblemOrigin, RuleReport,
+};
 use crate::findings::{FindingVerdict, Findings, ReportedFinding};
 use crate::lane::{Board, LaneState};
 use crate::subject::NamedObject;
@@ -64,7 +66,7 @@ pub(crate) fn problems(
 ) -> Problems {
     let mut making = ProblemCollector::begin(timeline, board);
     add_recording(&mut making);
-    if let Some(list) = board.and_then(|board| board.list.as_deref()) {
+    if let Some(list) = board.and_then(Board::list) {
         add_listed(&mut making, list);
     }
     if let Some(findings) = findings {
@@ -472,6 +474,7 @@ fn add_listed(making: &mut ProblemCollector<'_>, list: &ProblemList) {
         making.all.push(ProblemEntry {
             is_planned: true,
             is_young: true,
+            state: LaneState::Changing,
             ..unlisted(
                 ProblemKind::Version,
                 "the installation".to_owned(),
@@ -511,20 +514,32 @@ fn listed_entry(
     );
     let by = problem.consequence_of.and_then(|by| list.problems.get(by));
     let by = by.map(|by| format!("a consequence of: {}", by.sentence()));
-    let causes = problem
-        .causes
-        .iter()
-        .map(|cause| cause_words(timeline, cause));
+    let causes = problem.causes.iter().map(|cause| ProblemOrigin {
+        words: cause_words(timeline, cause),
+        change: named(&cause.object).map(|object| (cause.at.seq, object)),
+    });
     let unknown = problem.unknown_since.map(|since| {
         let since = timeline.written(since);
         format!("its end may have been missed: changes were not observed from {since}")
     });
-    let causes = unknown.into_iter().chain(by).chain(causes).collect();
+    let older = "it was so already when the recording began".to_owned();
+    let older = problem.is_older.then_some(older);
+    let said = older
+        .into_iter()
+        .chain(unknown)
+        .chain(by)
+        .map(|words| ProblemOrigin {
+            words,
+            change: None,
+        });
+    let led_to = list.problems.iter();
+    let led_to = led_to.filter(|other| other.consequence_of == Some(place));
     let words = format!("{} {}", harmless(&problem.reason), problem.message_line());
     ProblemEntry {
         listed: Some(place),
         is_planned: problem.is_planned,
-        causes,
+        causes: said.chain(causes).collect(),
+        led_to: led_to.take(MOST_OTHERS).map(Problem::sentence).collect(),
         state: match problem.class {
             ProblemClass::Disruption => LaneState::Down,
             ProblemClass::Fault | ProblemClass::Upgrade => LaneState::Bad,
@@ -569,6 +584,7 @@ fn unlisted(
         is_planned: false,
         is_young: false,
         causes: Vec::new(),
+        led_to: Vec::new(),
         subject,
         about,
         words,

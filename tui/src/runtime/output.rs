@@ -8,8 +8,19 @@ use std::path::Path;
 /// How many files of one name are kept apart by a number.
 const MOST_NAMESAKES: u32 = 1_000;
 
-/// Saves a document in a folder; gives the path, or why it is not saved.
-pub(crate) fn save(folder: &Path, document: &ScreenDocument) -> Result<String, String> {
+/// Saves a document at a path within a folder, or in the folder that the path names; gives the path of the
+/// file, or why it is not saved.
+pub(crate) fn save(
+    folder: &Path,
+    wanted: &Path,
+    document: &ScreenDocument,
+) -> Result<String, String> {
+    let wanted = folder.join(wanted);
+    let name = wanted.file_name().filter(|_| !wanted.is_dir());
+    let (folder, name) = match (wanted.parent(), name) {
+        (Some(folder), Some(name)) => (folder, name.to_string_lossy().into_owned()),
+        _ => (wanted.as_path(), document.name.clone()),
+    };
     let mut file = tempfile::Builder::new()
         .prefix(".kubereel-")
         .tempfile_in(folder)
@@ -19,7 +30,7 @@ pub(crate) fn save(folder: &Path, document: &ScreenDocument) -> Result<String, S
         .and_then(|()| file.as_file().sync_all())
         .map_err(|error| error.to_string())?;
     for number in 1..=MOST_NAMESAKES {
-        let path = folder.join(numbered(&document.name, number));
+        let path = folder.join(numbered(&name, number));
         match file.persist_noclobber(&path) {
             Ok(_) => return Ok(shown(&path)),
             Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
@@ -28,7 +39,7 @@ pub(crate) fn save(folder: &Path, document: &ScreenDocument) -> Result<String, S
             Err(error) => return Err(format!("{}: {}", error.error, shown(&path))),
         }
     }
-    Err(format!("too many files named {}", document.name))
+    Err(format!("too many files named {name}"))
 }
 
 /// Writes a path without the dot that stands for the folder one is in.
@@ -104,7 +115,7 @@ mod tests {
             (b"two", "etcd-2026-2.yaml"),
             (b"\xff\0", "etcd-2026-3.yaml"),
         ] {
-            let path = save(folder.path(), &document(bytes)).expect("room");
+            let path = save(folder.path(), "".as_ref(), &document(bytes)).expect("room");
             assert!(path.ends_with(name), "{path}");
         }
         let read = |name: &str| std::fs::read(folder.path().join(name)).expect("saved");
@@ -121,7 +132,22 @@ mod tests {
     fn a_folder_that_is_not_there_is_said() {
         let folder = tempfile::tempdir().expect("a folder");
         let gone = folder.path().join("gone");
-        assert!(save(&gone, &document(b"x")).is_err());
+        assert!(save(&gone, "x".as_ref(), &document(b"x")).is_err());
+    }
+
+    #[test]
+    fn a_file_is_saved_where_the_user_says() {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::create_dir(folder.path().join("notes")).expect("room");
+        for (wanted, name) in [
+            ("why.txt", "why.txt"),
+            ("notes", "notes/etcd-2026.yaml"),
+            ("notes/own.md", "notes/own.md"),
+        ] {
+            let path = save(folder.path(), wanted.as_ref(), &document(b"x")).expect("room");
+            assert_eq!(path, folder.path().join(name).display().to_string());
+        }
+        assert!(save(folder.path(), "no/such/x".as_ref(), &document(b"x")).is_err());
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::problem::problems;
 use kubereel_history::Timeline;
 use std::cell::Cell;
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -92,8 +92,8 @@ impl ReaderThreads {
             Effect::Ask(timeline, question) => {
                 return self.ask(timeline, question, Purpose::Show);
             }
-            Effect::Save(timeline, question) => {
-                return self.ask(timeline, question, Purpose::Save);
+            Effect::Save(timeline, question, path) => {
+                return self.ask(timeline, question, Purpose::Save(path));
             }
             Effect::Fetch(timeline, question) => {
                 return self.ask(timeline, question, Purpose::Copy);
@@ -166,9 +166,9 @@ fn answered(timeline: &Timeline, question: ScreenQuestion, purpose: Purpose) -> 
                 words.map_or(Msg::NotAnswered(why), Msg::Answered)
             }
         },
-        Purpose::Save => {
+        Purpose::Save(path) => {
             let document = caught(|| document(timeline, question)).and_then(|document| document);
-            Msg::Saved(document.and_then(|document| save(Path::new("."), &document)))
+            Msg::Saved(document.and_then(|document| save(Path::new("."), &path, &document)))
         }
         Purpose::Copy => {
             Msg::Fetched(caught(|| document(timeline, question)).and_then(|document| document))
@@ -240,12 +240,12 @@ fn pass(
 }
 
 /// What is to be done with an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Purpose {
     /// It is shown.
     Show,
-    /// It is saved.
-    Save,
+    /// It is saved at a path.
+    Save(PathBuf),
     /// It is copied.
     Copy,
 }

@@ -15,5 +15,6 @@ mod screens;
 )]
 mod script;
 pub(crate) mod stage;
+mod story;
 mod terminal;
 mod time;

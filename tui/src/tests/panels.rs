@@ -3,6 +3,7 @@
 use super::stage::{Stage, demo, gapped, request};
 use crate::answer::Panel;
 use crate::keymap::KeyPress;
+use crate::model::{ActiveScreen, SaveInput};
 use insta::assert_snapshot;
 
 const WIDE: (u16, u16) = (120, 40);
@@ -158,6 +159,12 @@ fn form(name: &str) -> &str {
 
 fn saved(stage: &mut Stage, keys: &str) -> (String, Vec<u8>) {
     stage.keys(keys);
+    let SaveInput { text, .. } = match &stage.model.screen {
+        ActiveScreen::SaveAs(saving) => saving.as_ref().clone(),
+        other => panic!("{other:?} does not ask where"),
+    };
+    assert!(!text.is_empty(), "a name is suggested");
+    stage.keys("<Enter>");
     let word = stage.model.word.clone().expect("a word");
     let path = word.strip_prefix("saved ").expect(&word).to_owned();
     let bytes = std::fs::read(&path).expect("the file");

@@ -3,6 +3,7 @@
 use super::stage::{Stage, demo, gapped, request};
 use crate::effect::Effect;
 use crate::findings::{FindingVerdict, Findings, JudgingState, ReportedFinding};
+use crate::lane::Board;
 use crate::model::{LanePass, List};
 use crate::msg::{KeyAction, Msg};
 use crate::problem::{ProblemKind, problems};
@@ -84,6 +85,14 @@ fn nothing_is_called_right_before_all_was_looked_at() {
         };
         open.trouble.judging = judging;
         open.trouble.problems = Some(Arc::default());
+        if let LanePass::Done(board) = &open.pass {
+            // Nothing was found in what was read.
+            let mut board = Board::clone(board);
+            if let Some(story) = &mut board.story {
+                Arc::make_mut(story).list.problems.clear();
+            }
+            open.pass = LanePass::Done(Arc::new(board));
+        }
         if let Some(pass) = pass {
             open.pass = pass;
         }
@@ -92,17 +101,18 @@ fn nothing_is_called_right_before_all_was_looked_at() {
     let judged = JudgingState::Done(Arc::new(Findings::default()));
     stage.keys("p");
     let sound = nothing(judged.clone(), None, &mut stage);
-    assert!(sound.contains("no problems: "), "{sound}");
+    assert!(sound.contains("no problem found · checked "), "{sound}");
+    assert!(sound.contains("no rule failed"), "{sound}");
     assert!(!sound.contains("incomplete"), "{sound}");
     assert_snapshot!("nothing_narrow", sound);
     for judging in [JudgingState::Under(7), JudgingState::Stopped] {
         let screen = nothing(judging, None, &mut stage);
-        assert!(!screen.contains("no problems: "), "{screen}");
+        assert!(!screen.contains("no rule failed"), "{screen}");
         assert!(screen.contains("incomplete"), "{screen}");
     }
     for pass in [LanePass::Stopped, LanePass::Failed("odd".to_owned())] {
         let screen = nothing(judged.clone(), Some(pass), &mut stage);
-        assert!(!screen.contains("no problems: "), "{screen}");
+        assert!(!screen.contains("no problem found"), "{screen}");
         assert!(screen.contains("incomplete"), "{screen}");
     }
 }
@@ -264,7 +274,7 @@ fn an_object_without_a_lane_is_shown_in_its_table() {
     let mut stage = Stage::open(request(&demo()), NARROW);
     let open = stage.model.open().expect("open");
     let resources = open.timeline.resources();
-    let info = resources.find("deployments").expect("the demo has some");
+    let info = resources.find("leases").expect("the demo has some");
     let (id, name) = (info.id, info.qualified());
     let object = *open.timeline.objects_of(id).first().expect("one");
     let key = open.timeline.key_of(object).expect("known").clone();

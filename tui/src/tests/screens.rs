@@ -2,7 +2,7 @@
 
 use super::stage::{Stage, damaged, demo, gapped, panels, request, screens};
 use crate::answer::Panel;
-use crate::model::ActiveScreen;
+use crate::model::{ActiveScreen, OpenReel};
 use insta::assert_snapshot;
 use std::mem::discriminant;
 use std::path::{Path, PathBuf};
@@ -150,8 +150,8 @@ const SIZES: [(&str, (u16, u16)); 3] = [
 /// The keys that lead to a screen.
 const fn keys_to(screen: &ActiveScreen) -> &'static str {
     match screen {
-        ActiveScreen::Main => "nn",
-        ActiveScreen::Large => "nn<Enter>",
+        ActiveScreen::Main => "nny",
+        ActiveScreen::Large => "nny<Enter>",
         ActiveScreen::Kinds(_) => "Gb",
         ActiveScreen::Namespaces(_) => "Gu",
         ActiveScreen::Problems(_) => "p<Down>",
@@ -160,6 +160,7 @@ const fn keys_to(screen: &ActiveScreen) -> &'static str {
         ActiveScreen::Filter(_) => "/registry",
         ActiveScreen::Bookmarks(_) => "nmfirst<Enter>nm<Enter>'",
         ActiveScreen::Note(_) => "nmwhy",
+        ActiveScreen::SaveAs(_) => "nnyS",
         ActiveScreen::Compare(_) => "nvGv",
         ActiveScreen::Seek { .. } => "nny<Tab>/status",
     }
@@ -169,6 +170,7 @@ const fn keys_to(screen: &ActiveScreen) -> &'static str {
 const fn keys_of(panel: Panel) -> &'static str {
     match panel {
         Panel::Yaml => "nny",
+        Panel::Problem => "nn",
         Panel::History => "nnH",
         Panel::Events => "nnE",
         Panel::Nearby => "nnW",
@@ -225,7 +227,7 @@ fn every_panel_at_every_size() {
         for (size_name, size) in SIZES {
             let folder = tempfile::tempdir().expect("a folder");
             let mut stage = after_keys(&copied(folder.path()), keys_of(panel), size);
-            let shown = stage.model.open().map(|open| open.panel);
+            let shown = stage.model.open().map(OpenReel::shown_panel);
             assert_eq!(shown, Some(panel));
             if size.1 < 20 {
                 // There is room for one pane only.

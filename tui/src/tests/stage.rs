@@ -2,19 +2,21 @@
 
 use super::problems::judged;
 use super::script::{Script, thing};
-use crate::answer::{Panel, answer, document};
+use crate::answer::{Panel, ScreenQuestion, answer, document};
 use crate::effect::Effect;
 use crate::keep::SavedState;
 use crate::keymap::{KeyPress, act};
 use crate::lane::gather;
-use crate::model::{ActiveScreen, Model, NoteInput, PickerState, TuiRequest};
+use crate::model::{ActiveScreen, Model, NoteInput, PickerState, SaveInput, TuiRequest};
 use crate::msg::Msg;
 use crate::problem::problems;
 use crate::runtime::save;
 use crate::theme::{Depth, Palette, Theme};
+use crate::time::CursorPlace;
 use crate::update::{begin, update};
 use crate::view::view;
-use kubereel_history::Timeline;
+use kubereel_format::{RecordedAt, Seq};
+use kubereel_history::{Moment, Timeline};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::style::Style;
@@ -51,7 +53,8 @@ pub(super) fn request(path: &Path) -> TuiRequest {
     TuiRequest {
         path: path.to_owned(),
         file: None,
-        at: None,
+        // Lanes at the start; the story is tested where it shows.
+        at: Some(Moment::AfterStart { micros: 0 }),
         select: None,
         namespace: "default".to_owned(),
         filter: String::new(),
@@ -89,7 +92,7 @@ pub(super) fn done(effect: Effect) -> Option<Msg> {
             let now = place.change(&change);
             Msg::Bookmarks(now.map_err(|error| error.to_string()))
         }
-        Effect::Save(timeline, question) => {
+        Effect::Save(timeline, question, _) => {
             Msg::Saved(document(&timeline, question).map(|document| document.name))
         }
         Effect::Fetch(timeline, question) => Msg::Fetched(document(&timeline, question)),
@@ -131,9 +134,10 @@ impl Stage {
                 ))));
             }
             let msg = match effect {
-                Effect::Save(timeline, question) => {
+                Effect::Save(timeline, question, path) => {
                     let document = document(&timeline, question);
-                    let saved = document.and_then(|document| save(self.folder.path(), &document));
+                    let saved =
+                        document.and_then(|document| save(self.folder.path(), &path, &document));
                     Some(Msg::Saved(saved))
                 }
                 Effect::Copy(text) => {
@@ -297,14 +301,26 @@ fn after_screen(screen: &ActiveScreen) -> Option<ActiveScreen> {
             text: String::new(),
             is_large: false,
         },
-        ActiveScreen::Seek { .. } => return None,
+        ActiveScreen::Seek { .. } => ActiveScreen::SaveAs(Box::new(SaveInput {
+            text: String::new(),
+            question: ScreenQuestion::Ready(
+                "".into(),
+                CursorPlace {
+                    below: Seq(0),
+                    at: RecordedAt::from_micros(0),
+                },
+            ),
+            of: ActiveScreen::Main,
+        })),
+        ActiveScreen::SaveAs(_) => return None,
     })
 }
 
 /// Gives the next panel.
 const fn after_panel(panel: Panel) -> Option<Panel> {
     Some(match panel {
-        Panel::Yaml => Panel::History,
+        Panel::Yaml => Panel::Problem,
+        Panel::Problem => Panel::History,
         Panel::History => Panel::Events,
         Panel::Events => Panel::Nearby,
         Panel::Nearby => Panel::Between,

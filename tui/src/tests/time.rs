@@ -57,12 +57,12 @@ fn a_selected_span_is_dropped() {
 fn the_mouse_selects_a_span() {
     let mut stage = stage((80, 24));
     let before = open(&stage).place;
-    stage.say(Msg::Pulled(30, 3, true));
-    stage.say(Msg::Pulled(50, 3, false));
+    stage.say(Msg::Pulled(40, 3, true));
+    stage.say(Msg::Pulled(60, 3, false));
     stage.say(Msg::Released);
     let picked = open(&stage).picked.expect("a span");
     assert!(picked.is_fixed());
-    let cells = picked.span(before.at).micros / open(&stage).window.cell_micros(58);
+    let cells = picked.span(before.at).micros / open(&stage).window.cell_micros(49);
     assert_eq!(cells, 20);
     assert_eq!(open(&stage).place, before, "selecting never moves time");
 }

@@ -11,6 +11,7 @@ use crate::model::{
     PickerState, ReelState,
 };
 use crate::msg::KeyAction;
+use crate::time::CursorPlace;
 use kubereel_format::ResourceId;
 
 /// Gives a row moved by rows, within a count.
@@ -60,6 +61,7 @@ pub(super) fn rows(model: &mut Model, by: i64) {
         }
         _ => match open.row() {
             Some(from) => {
+                open.hidden = None;
                 let to = stepped(from, by, open.row_count());
                 row(open, to);
             }
@@ -85,6 +87,20 @@ pub(super) fn row(open: &mut OpenReel, row: usize) {
             }
             None => None,
         },
+        List::Stream => {
+            let found = open.stream.choose(row);
+            let found = found.and_then(|row| {
+                let (lane, ..) = open.transition(row)?;
+                let place = CursorPlace::behind(&open.timeline, row.seq);
+                Some((lane.subject.clone(), lane.condition.clone(), place))
+            });
+            let Some((subject, condition, place)) = found else {
+                return;
+            };
+            // Rows of the log are moments: going down goes on in time.
+            moving::stand(open, place);
+            Some((subject, condition))
+        }
         List::Objects(_) => open.table.as_ref().and_then(|view| {
             let row = view.table.rows.get(*view.rows.get(row)?)?;
             Some((row.subject.clone(), None))
@@ -101,6 +117,8 @@ pub(super) fn row(open: &mut OpenReel, row: usize) {
 pub(super) fn first_row(open: &mut OpenReel) {
     let first = match open.list {
         List::Lanes => open.lanes.first_lane(),
+        // Its rows are moments, and time moves only where one wants.
+        List::Stream => None,
         List::Objects(_) => Some(0),
     };
     if let Some(first) = first {
@@ -162,10 +180,15 @@ pub(super) fn open(model: &mut Model) -> Vec<Effect> {
             panel::next_match(open, height);
             model.screen = screen;
         }
+        ActiveScreen::SaveAs(saving) => {
+            model.screen = saving.of.clone();
+            model.word = Some("saving …".to_owned());
+            return vec![marking::save(open, *saving)];
+        }
         ActiveScreen::Filter(text) => match open.filter.error() {
             // What is wrong stays in sight until it is mended or left.
             Some(_) => model.screen = ActiveScreen::Filter(text),
-            None if open.filter.query().is_deep() && open.list == List::Lanes => {
+            None if open.filter.query().is_deep() && !matches!(open.list, List::Objects(_)) => {
                 let words =
                     "label and field filters apply to tables (b lists resources), not to lanes";
                 model.word = Some(words.to_owned());
@@ -195,6 +218,15 @@ fn run(model: &mut Model, choice: &PickerState) -> Vec<Effect> {
             open.namespace = Some(name);
             messages::filtered(open);
         }
+        Some(PaletteCommand::Object(subject)) => {
+            problems::show(open, subject);
+            open.pane = Pane::List;
+            messages::filtered(open);
+        }
+        Some(PaletteCommand::Problem(at)) => model.word = problems::to(open, at, 0),
+        Some(PaletteCommand::Moment(text)) => model.word = moving::go_to(open, text),
+        Some(PaletteCommand::Stage(at)) => moving::jump_to(open, at),
+        Some(PaletteCommand::Theme(palette)) => model.theme = model.theme.with(palette),
         Some(PaletteCommand::Time) | None => model.word = moving::go_to(open, &text),
     }
     Vec::new()
@@ -219,6 +251,7 @@ pub(super) fn close(model: &mut Model) -> Vec<Effect> {
                 model.screen = ActiveScreen::Bookmarks(at.unwrap_or(0));
             }
         }
+        ActiveScreen::SaveAs(saving) => model.screen = saving.of,
         ActiveScreen::Seek { is_large, .. } => {
             open.reading.wanted.clear();
             open.reading.matches.clear();
@@ -239,7 +272,7 @@ pub(super) fn close(model: &mut Model) -> Vec<Effect> {
             } else if !open.filter.is_empty() {
                 open.filter.clear();
                 messages::filtered(open);
-            } else if matches!(open.list, List::Objects(_)) {
+            } else if open.list != List::Lanes {
                 open.list = List::Lanes;
                 open.table = None;
             } else if matches!(open.pass, LanePass::Under { .. }) {
@@ -310,7 +343,7 @@ pub(super) fn question(open: &OpenReel, screen: &ActiveScreen) -> Option<ScreenQ
 fn counted(open: &OpenReel) -> Option<ResourceId> {
     match open.list {
         List::Objects(resource) => Some(resource),
-        List::Lanes => open
+        List::Lanes | List::Stream => open
             .timeline
             .resources()
             .find("pods")
@@ -352,7 +385,9 @@ pub(super) fn settle(model: &mut Model) {
         ActiveScreen::Kinds(choice) => {
             let listed = match open.list {
                 List::Objects(resource) => Some(resource),
-                List::Lanes => open.selected.as_ref().map(|subject| subject.resource),
+                List::Lanes | List::Stream => {
+                    open.selected.as_ref().map(|subject| subject.resource)
+                }
             };
             let all = kinds(open, choice);
             let at = all.iter().position(|kind| Some(kind.resource) == listed);
@@ -403,7 +438,7 @@ pub(super) fn order(open: &mut OpenReel, screen: &ActiveScreen) -> Option<String
         (ActiveScreen::Kinds(_), _) => open.browse.kinds_order = open.browse.kinds_order.other(),
         (ActiveScreen::Namespaces(_), _) => {}
         (_, List::Objects(_)) => open.browse.order = open.browse.order.other(),
-        (_, List::Lanes) => {
+        (_, List::Lanes | List::Stream) => {
             return Some("lanes cannot be sorted: b lists resources".to_owned());
         }
     }

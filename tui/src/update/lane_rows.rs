@@ -4,15 +4,22 @@
 use crate::filter::{FilterCandidate, FilterQuery};
 use crate::lane::{Lane, LaneGroup, LaneState};
 use crate::layout::Layout;
-use crate::model::{LaneAt, LaneRow, List, OpenReel, RowCells, Section, SectionHead};
+use crate::model::{
+    LaneAt, LaneRow, List, OpenReel, RowCells, Section, SectionHead, StreamRow, TransitionLog,
+};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use unicode_width::UnicodeWidthStr as _;
 
 /// Cells of more rows than this are not kept.
 const MOST_KEPT: usize = 2_000;
 
 /// Finds the rows that filter, namespace and folds leave.
 pub(super) fn arrange(open: &mut OpenReel) {
+    open.lanes.has_operators = open.board().is_some_and(|board| {
+        let mut lanes = board.lanes.iter();
+        lanes.any(|lane| lane.group == LaneGroup::Operators)
+    });
     let query = Arc::clone(open.filter.query());
     let is_filtered = !query.is_empty();
     let mut sections: BTreeMap<Section, Vec<LaneAt>> = BTreeMap::new();
@@ -44,9 +51,78 @@ pub(super) fn arrange(open: &mut OpenReel) {
         }));
         rows.extend(shown.into_iter().map(LaneRow::Lane));
     }
+    open.lanes.longest = longest(open);
     open.lanes.rows = rows;
     open.lanes.sought = open.selected.clone();
     open.lanes.forget();
+    if open.list == List::Stream {
+        list_transitions(open);
+    }
+}
+
+/// Measures the longest name of a lane.
+fn longest(open: &OpenReel) -> usize {
+    let board = open.board().map_or(&[][..], |board| &board.lanes);
+    let is_first = |lane: &&Lane| match lane.group {
+        LaneGroup::Pods => false,
+        LaneGroup::Workloads => !open.lanes.has_operators,
+        _ => true,
+    };
+    let lanes = board.iter().filter(is_first);
+    lanes
+        .map(|lane| lane.subject.label().width())
+        .max()
+        .unwrap_or(0)
+}
+
+/// Lists the transitions that filter and namespace leave; of an object that has conditions, those of its
+/// conditions.
+pub(super) fn list_transitions(open: &mut OpenReel) {
+    let query = Arc::clone(open.filter.query());
+    let board = open.board().map_or(&[][..], |board| &board.lanes);
+    let is_whole_only = |lane: &Lane| matches!(lane.group, LaneGroup::Workloads | LaneGroup::Pods);
+    let is_near =
+        |own: &str| own.is_empty() || open.namespace.as_ref().is_none_or(|only| only == own);
+    let lanes = board.iter().enumerate().filter(|(_, lane)| {
+        (lane.condition.is_some() || is_whole_only(lane))
+            && is_near(&lane.subject.namespace)
+            && has(&query, lane)
+    });
+    let rows = lanes.flat_map(|(at, lane)| {
+        let spells = lane.spells.iter().enumerate();
+        spells.map(move |(spell, own)| StreamRow {
+            from: own.from,
+            seq: own.seq,
+            lane: at,
+            spell,
+        })
+    });
+    open.stream = TransitionLog::of(rows.collect());
+}
+
+/// Shows the log of transitions, or the lanes again.
+pub(super) fn stream(open: &mut OpenReel) -> Option<String> {
+    if open.board().is_none() {
+        return Some("still loading: transitions are not known yet".to_owned());
+    }
+    open.table = None;
+    if open.list == List::Stream {
+        open.list = List::Lanes;
+        return None;
+    }
+    open.list = List::Stream;
+    list_transitions(open);
+    let row = open
+        .row()
+        .and_then(|row| open.stream.rows.get(row))
+        .copied();
+    let shown = row.and_then(|row| open.transition(row));
+    let shown = shown.map(|(lane, ..)| (lane.subject.clone(), lane.condition.clone()));
+    if let Some((subject, condition)) = shown.filter(|_| open.selected.is_none()) {
+        open.selected = Some(subject);
+        open.condition = condition;
+    }
+    None
 }
 
 fn has(query: &FilterQuery, lane: &Lane) -> bool {

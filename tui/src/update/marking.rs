@@ -1,14 +1,15 @@
 //! Bookmarks, and what is saved and copied. `runtime` writes it.
 
 use super::{messages, moving, opening};
-use crate::answer::{ScreenDocument, ScreenQuestion};
+use crate::answer::{ScreenDocument, ScreenQuestion, suggested_name};
 use crate::effect::Effect;
 use crate::keep::{Bookmark, BookmarkChange, Bookmarks};
-use crate::model::{ActiveScreen, List, Model, NoteInput, OpenReel, Pane, ReelState};
+use crate::model::{ActiveScreen, List, Model, NoteInput, OpenReel, Pane, ReelState, SaveInput};
 use crate::msg::KeyAction;
 use crate::time::{CursorPlace, TimeDirection};
 use kubereel_format::Seq;
 use kubereel_history::harmless;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Asks for the note of a bookmark that is to be set here, or of the one that is chosen.
@@ -122,6 +123,10 @@ pub(super) fn step_mark(open: &mut OpenReel, way: TimeDirection) -> String {
         let place = CursorPlace::at(&open.timeline, stage.span.start);
         (place, Err(format!("{} begins", stage.name)))
     }));
+    marks.extend(open.marks.iter().map(|mark| {
+        let place = CursorPlace::at(&open.timeline, opening::within(&open.timeline, mark.at));
+        (place, Err(format!("◇ mark: {}", mark.text)))
+    }));
     marks.sort_by_key(|(place, _)| key(*place));
     let found = match way {
         TimeDirection::Next => marks.into_iter().find(|(place, _)| key(*place) > here),
@@ -135,7 +140,7 @@ pub(super) fn step_mark(open: &mut OpenReel, way: TimeDirection) -> String {
         }
         None => {
             let word = way.word();
-            format!("no {word} bookmark or stage: m sets a bookmark")
+            format!("no {word} bookmark, mark or stage: m sets a bookmark")
         }
     }
 }
@@ -151,30 +156,99 @@ fn mark_words(open: &OpenReel, at: usize, one: &Bookmark) -> String {
 /// stop listening.
 const MOST_COPIED_BYTES: usize = 74_000;
 
-/// Asks for the document; says what is done.
-pub(super) fn ask_document(open: &OpenReel, act: KeyAction) -> (String, Option<Effect>) {
+/// Gives what is saved or copied of the main screen: the table, or the panel.
+fn shown(open: &OpenReel) -> Option<ScreenQuestion> {
     let is_table = open.pane == Pane::List && matches!(open.list, List::Objects(_));
-    let question = if is_table {
-        whole_table(open)
+    if is_table {
+        return whole_table(open);
+    }
+    let cells = open.density.as_ref().map_or(1, |(_, cells, _)| *cells);
+    messages::panel(open, cells)
+}
+
+/// Copies the address, or asks for the document to copy; says what is done.
+pub(super) fn copy(open: &OpenReel, act: KeyAction, path: &Path) -> (String, Option<Effect>) {
+    if act == KeyAction::CopyAddress {
+        let address = open.address(path);
+        return (format!("copied: {address}"), Some(Effect::Copy(address)));
+    }
+    let Some(question) = shown(open) else {
+        return ("nothing selected: nothing to copy".to_owned(), None);
+    };
+    let effect = Effect::Fetch(Arc::clone(&open.timeline), question);
+    ("copying …".to_owned(), Some(effect))
+}
+
+/// Asks where to save what shows: bookmarks where they are listed.
+pub(super) fn ask_save(model: &mut Model) {
+    let ReelState::Open(open) = &model.reel else {
+        return;
+    };
+    let question = if let ActiveScreen::Bookmarks(_) = model.screen {
+        let text = exported(open, &model.request.path);
+        Some(ScreenQuestion::Ready(text.into(), open.place))
     } else {
-        let cells = open.density.as_ref().map_or(1, |(_, cells, _)| *cells);
-        messages::panel(open, cells)
+        shown(open)
     };
     let Some(question) = question else {
-        return ("nothing selected: nothing to save".to_owned(), None);
+        model.word = Some("nothing selected: nothing to save".to_owned());
+        return;
     };
-    let timeline = Arc::clone(&open.timeline);
-    if act == KeyAction::Save {
-        (
-            "saving …".to_owned(),
-            Some(Effect::Save(timeline, question)),
-        )
-    } else {
-        (
-            "copying …".to_owned(),
-            Some(Effect::Fetch(timeline, question)),
-        )
+    let text = suggested_name(&open.timeline, &question);
+    let of = std::mem::take(&mut model.screen);
+    model.screen = ActiveScreen::SaveAs(Box::new(SaveInput { text, question, of }));
+}
+
+/// Saves what was asked for at the path that was written.
+pub(super) fn save(open: &OpenReel, saving: SaveInput) -> Effect {
+    let path = PathBuf::from(saving.text.trim());
+    Effect::Save(Arc::clone(&open.timeline), saving.question, path)
+}
+
+/// Writes the bookmarks as Markdown: time, note, object, and the command that leads there.
+fn exported(open: &OpenReel, path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let mut text = format!("# Bookmarks of {}\n", harmless(&name));
+    let reel = crate::subject::quoted(&path.display().to_string());
+    for one in &open.bookmarks.all {
+        let at = place_of(open, one).written(&open.timeline);
+        let note = match one.note.as_str() {
+            "" => "(no note)",
+            note => note,
+        };
+        let mut command = format!("kubereel {reel} --at {at}");
+        if !one.select.is_empty() {
+            command.extend([" --select ", &crate::subject::quoted(&one.select)]);
+        }
+        if !one.namespace.is_empty() {
+            command.extend([" -n ", &crate::subject::quoted(&one.namespace)]);
+        }
+        let object = match one.select.as_str() {
+            "" => String::new(),
+            select => format!(" · `{}`", harmless(select)),
+        };
+        text.extend([
+            "
+## ",
+            &harmless(note),
+            "
+
+",
+            &at,
+            &object,
+        ]);
+        text.extend([
+            "
+
+```console
+$ ",
+            &command,
+            "
+```
+",
+        ]);
     }
+    text
 }
 
 /// Asks for the table with all of the filter.

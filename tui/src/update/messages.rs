@@ -1,7 +1,10 @@
 //! `update`: which part of the model each message is for, and what is asked of the world after it.
 
 use super::{choosing, lane_rows, marking, moving, opening, panel, problems};
-use crate::answer::{LEAST_MICROS, NearbyQuery, Panel, ScreenAnswer, ScreenQuestion, TableQuery};
+use crate::answer::{
+    LEAST_MICROS, MOST_READ, MOST_READ_STANDING, NearbyQuery, Panel, ScreenAnswer, ScreenQuestion,
+    TableQuery,
+};
 use crate::effect::Effect;
 use crate::filter::FilterCandidate;
 use crate::layout::layout;
@@ -32,6 +35,7 @@ pub(crate) fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
         }
         Msg::Act(act) => {
             model.word = None;
+            problems::stop_awaiting(model, act);
             effects.extend(panel::stop_search(model));
             effects.extend(take(model, act));
         }
@@ -105,6 +109,7 @@ fn answered(open: &mut OpenReel, answer: ScreenAnswer) -> bool {
                 choosing::first_row(open);
             }
         }
+        ScreenAnswer::Lines(ScreenQuestion::Standing(..), ..) => open.standing = Some(answer),
         ScreenAnswer::Lines(_, _, first) => {
             let is_same = open
                 .answer
@@ -143,6 +148,7 @@ fn written(screen: &mut ActiveScreen) -> Option<&mut String> {
     match screen {
         ActiveScreen::Filter(text) | ActiveScreen::Seek { text, .. } => Some(text),
         ActiveScreen::Note(noting) => Some(&mut noting.text),
+        ActiveScreen::SaveAs(saving) => Some(&mut saving.text),
         ActiveScreen::Kinds(choice)
         | ActiveScreen::Namespaces(choice)
         | ActiveScreen::GoTo(choice) => {
@@ -166,6 +172,7 @@ fn follow_filter(model: &mut Model) {
 pub(super) fn take(model: &mut Model, act: KeyAction) -> Vec<Effect> {
     match act {
         KeyAction::Bookmark => marking::ask(model),
+        KeyAction::Save => marking::ask_save(model),
         KeyAction::Compare => return panel::step_compare(model),
         KeyAction::Erase => {
             if let Some(text) = written(&mut model.screen) {
@@ -183,7 +190,11 @@ pub(super) fn take(model: &mut Model, act: KeyAction) -> Vec<Effect> {
         KeyAction::Open => return choosing::open(model),
         KeyAction::Close => return choosing::close(model),
         KeyAction::Rows(by) => choosing::rows(model, by),
-        KeyAction::Problems | KeyAction::ProblemOrder | KeyAction::Again | KeyAction::First => {
+        KeyAction::Problems
+        | KeyAction::ProblemOrder
+        | KeyAction::Again
+        | KeyAction::First
+        | KeyAction::Explain => {
             return problems::act(model, act);
         }
         KeyAction::Kinds | KeyAction::Namespaces => choosing::browse(model, act),
@@ -209,21 +220,17 @@ pub(super) fn take(model: &mut Model, act: KeyAction) -> Vec<Effect> {
                 }
                 KeyAction::Pick => moving::pick(open),
                 KeyAction::Pin => model.word = Some(lane_rows::pin(open)),
+                KeyAction::Stream => model.word = lane_rows::stream(open),
                 KeyAction::Pods => model.word = lane_rows::pods(open),
                 KeyAction::Border(is_larger) => {
                     open.panes = open.panes.moved(layout.border.is_some(), is_larger);
                 }
-                KeyAction::Save | KeyAction::CopyText => {
-                    let (word, effect) = marking::ask_document(open, act);
+                KeyAction::CopyText | KeyAction::CopyAddress => {
+                    let (word, effect) = marking::copy(open, act, &model.request.path);
                     model.word = Some(word);
                     return effect.into_iter().collect();
                 }
                 KeyAction::Wrap => model.word = Some(open.reading.wrap()),
-                KeyAction::CopyAddress => {
-                    let address = open.address(&model.request.path);
-                    model.word = Some(format!("copied: {address}"));
-                    return vec![Effect::Copy(address)];
-                }
                 KeyAction::FieldChange(way) => match panel::search_field(open, way) {
                     Ok(effect) => return vec![effect],
                     Err(word) => model.word = Some(word),
@@ -256,6 +263,13 @@ fn take_pass(model: &mut Model, msg: Msg) -> Vec<Effect> {
             Vec::new()
         }
         Msg::Gathered(board) => {
+            if let Some(names) = board.as_ref().map(|board| board.left_out.join(", "))
+                && !names.is_empty()
+            {
+                model.word = Some(format!(
+                    "no lanes of {names}, which changed too often: b lists them"
+                ));
+            }
             open.pass = board.map_or(LanePass::Stopped, LanePass::Done);
             filtered(open);
             if open.selected.is_none() {
@@ -275,6 +289,7 @@ fn take_pass(model: &mut Model, msg: Msg) -> Vec<Effect> {
 pub(super) fn refresh(model: &mut Model) -> Vec<Effect> {
     let layout = layout(model);
     let (cells, has_panel) = (layout.cells(), layout.panel.height > 0);
+    let has_standing = layout.standing.height > 0;
     let ReelState::Open(open) = &mut model.reel else {
         return Vec::new();
     };
@@ -293,6 +308,8 @@ pub(super) fn refresh(model: &mut Model) -> Vec<Effect> {
         table(open),
         panel(open, cells).filter(|_| has_panel),
         choosing::question(open, &model.screen),
+        has_standing
+            .then(|| ScreenQuestion::Standing(nearby(open, cells, MOST_READ_STANDING), open.place)),
     ];
     let mut effects = Vec::new();
     for (asked, wanted) in open.asked.iter_mut().zip(wanted) {
@@ -308,7 +325,7 @@ pub(super) fn refresh(model: &mut Model) -> Vec<Effect> {
 
 pub(super) fn table(open: &OpenReel) -> Option<ScreenQuestion> {
     match open.list {
-        List::Lanes => None,
+        List::Lanes | List::Stream => None,
         List::Objects(resource) => {
             let listing = TableQuery {
                 resource,
@@ -321,19 +338,30 @@ pub(super) fn table(open: &OpenReel) -> Option<ScreenQuestion> {
     }
 }
 
+/// Asks which seconds before the cursor, and which objects, the recent changes are of.
+fn nearby(open: &OpenReel, cells: u16, most: usize) -> NearbyQuery {
+    NearbyQuery {
+        micros: open.window.cell_micros(cells).max(LEAST_MICROS),
+        filter: open.filter.text().to_owned(),
+        namespace: open.namespace.clone(),
+        most,
+    }
+}
+
 pub(super) fn panel(open: &OpenReel, cells: u16) -> Option<ScreenQuestion> {
+    if let Some(entry) = open.told() {
+        return Some(ScreenQuestion::Problem(Arc::clone(entry), open.place));
+    }
     if open.panel == Panel::Nearby {
-        let asked = NearbyQuery {
-            micros: open.window.cell_micros(cells).max(LEAST_MICROS),
-            filter: open.filter.text().to_owned(),
-            namespace: open.namespace.clone(),
-        };
-        return Some(ScreenQuestion::Nearby(asked, open.place));
+        return Some(ScreenQuestion::Nearby(
+            nearby(open, cells, MOST_READ),
+            open.place,
+        ));
     }
     let subject = open.selected.clone()?;
-    Some(match open.panel {
+    Some(match open.shown_panel() {
         Panel::Between => ScreenQuestion::Between(subject, open.compared.a, open.place),
-        Panel::Yaml | Panel::Nearby => ScreenQuestion::Yaml(subject, open.place),
+        Panel::Yaml | Panel::Nearby | Panel::Problem => ScreenQuestion::Yaml(subject, open.place),
         Panel::History => ScreenQuestion::History(subject, open.place),
         Panel::Events => ScreenQuestion::Events(subject, open.place),
         Panel::Diff => {
@@ -364,6 +392,46 @@ pub(super) fn filtered(open: &mut OpenReel) {
         });
         view.rows = rows.map(|(at, _)| at).collect();
         view.measure();
+    }
+    keep_in_sight(open);
+}
+
+/// Selects something else while a filter hides what is selected, and that again once it shows.
+fn keep_in_sight(open: &mut OpenReel) {
+    if let Some(hidden) = open.hidden.take() {
+        let now = open.selected.replace(hidden);
+        if open.row().is_some() {
+            open.condition = None;
+            return;
+        }
+        open.hidden = std::mem::replace(&mut open.selected, now);
+    }
+    if open.row().is_some() || !is_hidden(open) {
+        return;
+    }
+    let selected = open.selected.take();
+    open.hidden = open.hidden.take().or(selected);
+    open.condition = None;
+    choosing::first_row(open);
+}
+
+/// Tells whether the list has what is selected, and only the filter keeps it from showing.
+fn is_hidden(open: &OpenReel) -> bool {
+    let Some(selected) = &open.selected else {
+        return open.hidden.is_some();
+    };
+    match (open.list, &open.table) {
+        (List::Lanes, _) => {
+            let board = open.board().map_or(&[][..], |board| &board.lanes);
+            let pins = open.pins.lanes().iter();
+            let mut lanes = board.iter().chain(pins);
+            lanes.any(|lane| lane.subject == *selected)
+        }
+        (List::Objects(_), Some(view)) => {
+            let mut rows = view.table.rows.iter();
+            rows.any(|row| row.subject == *selected)
+        }
+        (List::Stream | List::Objects(_), _) => false,
     }
 }
 

@@ -131,7 +131,7 @@ pub(super) fn go_to(open: &mut OpenReel, text: &str) -> Option<String> {
             ));
         }
     };
-    let listed = open.board().and_then(|board| board.list.as_ref());
+    let listed = open.board().and_then(|board| board.list());
     let listed = listed.map(|list| &list.problems);
     let moment = match (moment, listed) {
         (Moment::Problem(rank), Some(listed)) => match listed.get(rank.get() - 1) {
@@ -151,7 +151,7 @@ pub(super) fn go_to(open: &mut OpenReel, text: &str) -> Option<String> {
 }
 
 /// Puts the cursor at a time, as a jump.
-fn jump_to(open: &mut OpenReel, at: RecordedAt) {
+pub(super) fn jump_to(open: &mut OpenReel, at: RecordedAt) {
     let place = CursorPlace::at(&open.timeline, within(&open.timeline, at));
     jump(open, place);
 }
@@ -163,12 +163,13 @@ fn by_micros(open: &mut OpenReel, by: i64) {
 }
 
 pub(super) fn jump(open: &mut OpenReel, place: CursorPlace) {
+    open.is_awaiting = false;
     open.jumps.leave(open.place);
     stand(open, place);
 }
 
 /// Puts the cursor somewhere, and the window where it can be seen.
-fn stand(open: &mut OpenReel, place: CursorPlace) {
+pub(super) fn stand(open: &mut OpenReel, place: CursorPlace) {
     open.place = place;
     open.window = open.window.showing(place.at, open.bounds());
 }
@@ -176,7 +177,7 @@ fn stand(open: &mut OpenReel, place: CursorPlace) {
 fn event(open: &mut OpenReel, way: TimeDirection) -> Option<String> {
     let timeline = std::sync::Arc::clone(&open.timeline);
     let passed = match open.list {
-        List::Lanes => {
+        List::Lanes | List::Stream => {
             let mut cursor = timeline.cursor(Track::Everything, open.place.cut());
             let step = match way {
                 TimeDirection::Next => cursor.forward(),

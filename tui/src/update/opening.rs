@@ -2,15 +2,16 @@
 
 use crate::answer::{Panel, SortOrder};
 use crate::effect::Effect;
-use crate::keep::{BookmarkStore, Bookmarks, SavedSession};
+use crate::keep::{BookmarkStore, Bookmarks, SavedSession, SavedState};
 use crate::lane::{all_dark, anomalies};
 use crate::model::{
-    BrowseState, CompareState, FilterState, Grouping, LaneList, LanePass, List, Model, OpenReel,
-    Pane, PanelReading, Panes, Pins, Playing, ProblemsState, ReelState, Searches, TuiRequest,
+    ActiveScreen, BrowseState, CompareState, FilterState, Grouping, LaneList, LanePass, List,
+    Model, OpenReel, Pane, PanelReading, Panes, Pins, Playing, ProblemsState, ReelState, Searches,
+    TimelineMark, TransitionLog, TuiRequest,
 };
 use crate::subject::NamedObject;
 use crate::time::{CursorPlace, JumpHistory, ViewWindow};
-use kubereel_format::RecordedAt;
+use kubereel_format::{Note, RecordedAt};
 use kubereel_history::{Cut, Moment, Timeline, harmless};
 use std::sync::Arc;
 
@@ -26,9 +27,47 @@ pub(super) fn opened(model: &mut Model, opened: Result<Arc<Timeline>, String>) -
     let (place, word) = place(&timeline, &model.request);
     model.word = word;
     let kept = model.kept.take();
+    let mut open = fresh(&timeline, place, kept.as_deref(), &model.request);
+    open.filter
+        .write(&model.request.filter, timeline.resources());
+    if let Some(error) = open.filter.error() {
+        model.word = Some(format!("--filter: {error}"));
+        open.filter.forgive();
+    }
+    open.take_namespace();
+    if let Some(words) = &open.bookmarks.words {
+        model.word = Some(words.clone());
+    }
+    let session = kept.and_then(|kept| kept.session);
+    if open.is_awaiting && session.is_none() && is_plain(&model.request) {
+        model.screen = ActiveScreen::Problems(0);
+    }
+    if let Some(session) = session {
+        open.is_awaiting = false;
+        restore(&mut open, &session, &model.request);
+        if model.request.at.is_none() && model.word.is_none() {
+            model.word = Some("last session restored: g goes to the start, Z shows all".to_owned());
+        }
+    }
+    if let Some(select) = &model.request.select
+        && let Err(error) = choose(&mut open, select, &model.request.namespace)
+    {
+        model.word = Some(error);
+    }
+    model.reel = ReelState::Open(Box::new(open));
+    begun(timeline, &model.request)
+}
+
+/// Gives a reel of which nothing is chosen.
+fn fresh(
+    timeline: &Arc<Timeline>,
+    place: CursorPlace,
+    kept: Option<&SavedState>,
+    request: &TuiRequest,
+) -> OpenReel {
     let bounds = ViewWindow::whole(timeline.start(), timeline.end());
-    let dark = all_dark(&timeline);
-    let mut open = OpenReel {
+    let dark = all_dark(timeline);
+    OpenReel {
         place,
         window: bounds,
         jumps: JumpHistory::default(),
@@ -54,48 +93,44 @@ pub(super) fn opened(model: &mut Model, opened: Result<Arc<Timeline>, String>) -
         asked: std::array::from_fn(|_| None),
         density: None,
         compared: CompareState::default(),
-        id: kept
-            .as_ref()
-            .map_or_else(String::new, |kept| kept.id.clone()),
-        shelf: kept.as_ref().map_or_else(
-            || BookmarkStore::of(&model.request.path, "", None),
+        id: kept.map_or_else(String::new, |kept| kept.id.clone()),
+        shelf: kept.map_or_else(
+            || BookmarkStore::of(&request.path, "", None),
             |kept| kept.shelf.clone(),
         ),
-        bookmarks: kept
-            .as_ref()
-            .map_or_else(Bookmarks::default, |kept| kept.bookmarks.clone()),
-        odd: anomalies(&timeline, &[], &dark),
+        bookmarks: kept.map_or_else(Bookmarks::default, |kept| kept.bookmarks.clone()),
+        odd: anomalies(timeline, &[], &dark),
         dark,
         playing: Playing::default(),
         picked: None,
         picked_content: None,
         panes: Panes::default(),
-        has_changed_strip: false,
-        timeline: Arc::clone(&timeline),
-    };
-    open.filter
-        .write(&model.request.filter, timeline.resources());
-    if let Some(error) = open.filter.error() {
-        model.word = Some(format!("--filter: {error}"));
-        open.filter.forgive();
+        stream: TransitionLog::default(),
+        marks: marks(timeline),
+        told: None,
+        is_awaiting: request.at.is_none(),
+        hidden: None,
+        standing: None,
+        timeline: Arc::clone(timeline),
     }
-    open.take_namespace();
-    if let Some(words) = &open.bookmarks.words {
-        model.word = Some(words.clone());
-    }
-    if let Some(session) = kept.and_then(|kept| kept.session) {
-        restore(&mut open, &session, &model.request);
-        if model.request.at.is_none() && model.word.is_none() {
-            model.word = Some("last session restored: g goes to the start, Z shows all".to_owned());
-        }
-    }
-    if let Some(select) = &model.request.select
-        && let Err(error) = choose(&mut open, select, &model.request.namespace)
-    {
-        model.word = Some(error);
-    }
-    model.reel = ReelState::Open(Box::new(open));
-    begun(timeline, &model.request)
+}
+
+/// Gives the marks of a recording, in order.
+fn marks(timeline: &Timeline) -> Vec<TimelineMark> {
+    let notes = timeline.reel().notes().iter();
+    let marks = notes.filter_map(|entry| match &entry.note {
+        Note::Mark { text } => Some(TimelineMark {
+            at: entry.stamp.wall,
+            text: harmless(text).into_owned(),
+        }),
+        _ => None,
+    });
+    marks.collect()
+}
+
+/// Tells whether nothing says what to show first: then that is the story.
+const fn is_plain(request: &TuiRequest) -> bool {
+    request.select.is_none() && request.filter.is_empty()
 }
 
 /// Gives what is to be done with a reel that is open: the pass, and the monitortests.
@@ -109,7 +144,12 @@ fn begun(timeline: Arc<Timeline>, request: &TuiRequest) -> Vec<Effect> {
 fn place(timeline: &Timeline, request: &TuiRequest) -> (CursorPlace, Option<String>) {
     let start = CursorPlace::at(timeline, timeline.start());
     let Some(moment) = request.at else {
-        return (start, None);
+        // At the end all is known; the first problem is gone to once there is a list.
+        let end = CursorPlace {
+            below: timeline.reel().end(),
+            at: timeline.end(),
+        };
+        return (end, None);
     };
     match timeline.resolve(moment) {
         Ok(cut) => (at_cut(timeline, cut), None),
@@ -176,7 +216,15 @@ pub(super) fn selected(
     });
     let has_lane = matches!(
         info.plural.as_str(),
-        "clusterversions" | "clusteroperators" | "machineconfigpools" | "nodes" | "pods"
+        "clusterversions"
+            | "clusteroperators"
+            | "machineconfigpools"
+            | "nodes"
+            | "deployments"
+            | "statefulsets"
+            | "daemonsets"
+            | "jobs"
+            | "pods"
     );
     let list = if subject.is_some() && has_lane {
         List::Lanes
@@ -199,11 +247,14 @@ const PANELS: [Panel; 9] = [
     Panel::Raw,
 ];
 
+/// What a session names the log of transitions; no resource is called so.
+const STREAM: &str = ":transitions";
+
 /// Gives what is left behind.
 pub(crate) fn left(open: &OpenReel) -> SavedSession {
     let (select, namespace) = open.chosen();
     let list = match open.list {
-        List::Lanes => None,
+        List::Lanes | List::Stream => None,
         List::Objects(resource) => open.timeline.resources().get(resource),
     };
     SavedSession {
@@ -214,7 +265,10 @@ pub(crate) fn left(open: &OpenReel) -> SavedSession {
         namespace,
         condition: open.condition.as_deref().map(str::to_owned),
         filter: open.filter.text().to_owned(),
-        list: list.map_or_else(String::new, kubereel_format::ResourceInfo::qualified),
+        list: match open.list {
+            List::Stream => STREAM.to_owned(),
+            _ => list.map_or_else(String::new, kubereel_format::ResourceInfo::qualified),
+        },
         only_namespace: open.namespace.clone(),
         is_changed_first: open.browse.order == SortOrder::Changed,
         shares: Some(open.panes.shares()),
@@ -278,7 +332,11 @@ fn restore(open: &mut OpenReel, session: &SavedSession, request: &TuiRequest) {
         if chosen.is_ok() {
             open.condition = session.condition.as_deref().map(Into::into);
         }
-        open.list = List::Lanes;
+        open.list = if session.list == STREAM {
+            List::Stream
+        } else {
+            List::Lanes
+        };
         if let Ok(info) = open.timeline.resources().find(&session.list)
             && !session.list.is_empty()
         {

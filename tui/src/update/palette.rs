@@ -1,15 +1,22 @@
-//! What `:` can run: a time, the action of every key, resources and namespaces, the best match first. A
-//! text that is a TIME is always taken as one.
+//! What `:` can run: a time, the action of every key, resources, objects, namespaces, problems, stages and
+//! themes, the best match first. A text that is a TIME is always taken as one.
 
 use crate::keymap::{KeyContext, bindings};
 use crate::model::OpenReel;
 use crate::msg::KeyAction;
+use crate::subject::NamedObject;
+use crate::theme::Palette;
 use crate::time::TimeDirection::{Next, Previous};
-use kubereel_format::ResourceId;
+use kubereel_format::{RecordedAt, ResourceId};
 use kubereel_history::{Moment, harmless};
+use std::collections::BTreeSet;
 
 /// The most entries that are listed.
 const MOST: usize = 200;
+/// So many objects are looked through at a letter; a resource before the name narrows them.
+const MOST_OBJECTS: usize = 20_000;
+/// What is called by its resource stands before all that is only alike.
+const EXACT: usize = 1_000;
 
 /// What an entry does.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +29,16 @@ pub(crate) enum PaletteCommand {
     List(ResourceId),
     /// Shows one namespace only.
     Namespace(String),
+    /// Selects an object.
+    Object(NamedObject),
+    /// Goes to a problem, by its place in the list.
+    Problem(usize),
+    /// Goes to a moment with a name.
+    Moment(&'static str),
+    /// Goes to where a stage of the cluster's life begins.
+    Stage(RecordedAt),
+    /// Takes other colours.
+    Theme(Palette),
 }
 
 /// Something that can be run.
@@ -73,8 +90,12 @@ const HALVES: [(KeyAction, &str, &str); 26] = [
         "previous gap, outage or flap",
     ),
     (KeyAction::Anomaly(Next), ")", "next gap, outage or flap"),
-    (KeyAction::Mark(Previous), "{", "previous bookmark or stage"),
-    (KeyAction::Mark(Next), "}", "next bookmark or stage"),
+    (
+        KeyAction::Mark(Previous),
+        "{",
+        "previous bookmark, mark or stage",
+    ),
+    (KeyAction::Mark(Next), "}", "next bookmark, mark or stage"),
     (KeyAction::Start, "g", "go to the start"),
     (KeyAction::End, "G", "go to the end"),
     (KeyAction::ZoomOut, "-", "zoom out"),
@@ -117,8 +138,15 @@ pub(crate) fn entries(open: &OpenReel, text: &str) -> Vec<PaletteEntry> {
         add(words.to_owned(), key, PaletteCommand::Act(act));
     }
     if !text.is_empty() {
+        let exact = open
+            .timeline
+            .resources()
+            .find(text)
+            .ok()
+            .map(|info| info.id);
         for info in open.timeline.resources().iter() {
-            if !open.timeline.objects_of(info.id).is_empty() {
+            let is_listed = Some(info.id) == exact;
+            if !is_listed && !open.timeline.objects_of(info.id).is_empty() {
                 let name = harmless(&info.qualified()).into_owned();
                 add(name, "b", PaletteCommand::List(info.id));
             }
@@ -128,9 +156,119 @@ pub(crate) fn entries(open: &OpenReel, text: &str) -> Vec<PaletteEntry> {
             add(words, "u", PaletteCommand::Namespace(name));
         }
     }
+    all.extend(named(open, text));
+    if !text.is_empty() {
+        all.extend(objects(open, text));
+    }
     // Of equals, the order of the table stays.
     all.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
     all.into_iter().take(MOST).map(|(_, entry)| entry).collect()
+}
+
+/// Gives what has a name of its own: themes, the upgrade, stages, problems.
+fn named(open: &OpenReel, text: &str) -> Vec<(usize, PaletteEntry)> {
+    let mut all = Vec::new();
+    let named = format!("{}:", text.to_lowercase());
+    let mut add = |words: String, key, command| {
+        if let Some(score) = score(text, &words) {
+            // `problem 2` is the second one, not one that has a 2 in its words.
+            let first = if words.starts_with(&named) { EXACT } else { 0 };
+            let score = score.saturating_add(first);
+            let entry = PaletteEntry {
+                words,
+                key,
+                command,
+            };
+            all.push((score, entry));
+        }
+    };
+    for (palette, name) in Palette::ALL {
+        add(format!("theme {name}"), "", PaletteCommand::Theme(palette));
+    }
+    if text.is_empty() {
+        return all;
+    }
+    let board = open.board();
+    if board.is_some_and(|board| !board.releases.is_empty()) {
+        for (words, moment) in [("upgrade", "upgrade:start"), ("upgrade end", "upgrade:end")] {
+            add(words.to_owned(), "", PaletteCommand::Moment(moment));
+        }
+    }
+    for stage in board.map_or(&[][..], |board| &board.stages) {
+        let words = format!("stage {}", harmless(&stage.name));
+        add(words, "}", PaletteCommand::Stage(stage.span.start));
+    }
+    let problems = open.trouble.problems.as_ref();
+    let entries = problems.map_or(&[][..], |all| &all.entries);
+    for (at, entry) in entries.iter().enumerate().take(MOST) {
+        let words = format!("problem {}: {}: {}", at + 1, entry.about, entry.words);
+        add(words, "n", PaletteCommand::Problem(at));
+    }
+    all
+}
+
+/// Gives the objects that a text names: `co/etcd`, `deploy web`, or a part of a name alone.
+fn objects(open: &OpenReel, text: &str) -> Vec<(usize, PaletteEntry)> {
+    let resources = open.timeline.resources();
+    let parted = text.split_once(['/', ' ']);
+    let by_kind = parted.and_then(|(kind, rest)| Some((resources.find(kind).ok()?, rest.trim())));
+    let (infos, wanted): (Vec<_>, &str) = match by_kind {
+        // `ns x` chooses the namespace.
+        Some((info, _)) if info.kind == "Namespace" && text.contains(' ') => return Vec::new(),
+        Some((info, rest)) => (vec![info], rest),
+        None if text.len() < 2 || parted.is_some() => return Vec::new(),
+        None => {
+            let is_said = |kind: &str| !matches!(kind, "Event" | "Lease" | "Namespace");
+            let all = resources.iter().filter(|info| is_said(&info.kind));
+            (all.collect(), text)
+        }
+    };
+    let mut seen = BTreeSet::new();
+    let mut found = Vec::new();
+    let ids = infos
+        .iter()
+        .flat_map(|info| open.timeline.objects_of(info.id));
+    for key in ids
+        .take(MOST_OBJECTS)
+        .filter_map(|id| open.timeline.key_of(*id))
+    {
+        let Some(score) = score(wanted, &key.name) else {
+            continue;
+        };
+        let subject = NamedObject {
+            resource: key.resource,
+            namespace: key.namespace.clone(),
+            name: key.name.clone(),
+        };
+        if seen.insert(subject.clone()) {
+            let first = if by_kind.is_some() { EXACT } else { 0 };
+            found.push((score.saturating_add(first), subject));
+        }
+    }
+    found.sort_by_key(|(score, subject)| (std::cmp::Reverse(*score), subject.clone()));
+    found.truncate(MOST);
+    let entry = |(score, subject): (usize, NamedObject)| {
+        let words = subject.written(&open.timeline);
+        let entry = PaletteEntry {
+            words,
+            key: "",
+            command: PaletteCommand::Object(subject),
+        };
+        (score, entry)
+    };
+    let mut all: Vec<(usize, PaletteEntry)> = found.into_iter().map(entry).collect();
+    // The resource itself, where that is all that is written.
+    if let Ok(info) = resources.find(text)
+        && !open.timeline.objects_of(info.id).is_empty()
+    {
+        let entry = PaletteEntry {
+            words: harmless(&info.qualified()).into_owned(),
+            key: "b",
+            command: PaletteCommand::List(info.id),
+        };
+        all.push((EXACT * 2, entry));
+    }
+    all
 }
 
 /// Gives the acts that keys have on the main screen, with their words.

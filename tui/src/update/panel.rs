@@ -10,7 +10,7 @@ use crate::layout::layout;
 use crate::model::{ActiveScreen, List, Model, OpenReel, Pane, ReelState};
 use crate::subject::NamedObject;
 use crate::time::{CursorPlace, TimeDirection};
-use kubereel_format::Seq;
+use kubereel_format::{EventType, Seq};
 use kubereel_history::{FieldPath, harmless};
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ pub(super) fn stand(open: &mut OpenReel, line: usize, height: u16) {
     open.line = line;
     let rows = usize::from(height.saturating_sub(1)).max(1);
     open.scroll = open.scroll.clamp((line + 1).saturating_sub(rows), line);
-    if open.panel == Panel::Yaml
+    if open.shown_panel() == Panel::Yaml
         && let Some(field) = field_at(open, line)
     {
         open.field = Some(field);
@@ -31,7 +31,10 @@ pub(super) fn answered(open: &mut OpenReel, is_same: bool) {
     let Some(ScreenAnswer::Lines(_, lines, first)) = &open.answer else {
         return;
     };
-    let own = open.field.as_ref().filter(|_| open.panel == Panel::Yaml);
+    let own = open
+        .field
+        .as_ref()
+        .filter(|_| open.shown_panel() == Panel::Yaml);
     let found = own.and_then(|own| {
         lines
             .iter()
@@ -90,17 +93,18 @@ pub(crate) fn followed(open: &OpenReel) -> Option<FieldPath> {
             .collect(),
         )
     };
-    let at_line = || (open.panel == Panel::Yaml).then(|| field_at(open, open.line))?;
+    let at_line = || (open.shown_panel() == Panel::Yaml).then(|| field_at(open, open.line))?;
     open.field.clone().or_else(of_lane).or_else(at_line)
 }
 
 /// Shows something of the object.
 pub(super) fn show_panel(open: &mut OpenReel, panel: Panel) {
-    if open.panel == panel && panel == Panel::Diff {
+    let is_told = open.told.take().is_some();
+    if open.panel == panel && panel == Panel::Diff && !is_told {
         // Once more: back to the version before.
         open.reading.other = None;
     }
-    if open.panel != panel {
+    if open.panel != panel || is_told {
         open.panel = panel;
         open.scroll = 0;
         open.line = 0;
@@ -169,7 +173,10 @@ fn go_back_to(open: &mut OpenReel, seq: Seq, subject: NamedObject) {
     let (select, namespace) = open.chosen();
     // What was recorded can be named.
     drop(opening::choose(open, &select, &namespace));
-    show_panel(open, Panel::Yaml);
+    let is_new = open.timeline.reel().kind_of(seq) == Some(EventType::Added);
+    let panel = if is_new { Panel::Yaml } else { Panel::Diff };
+    show_panel(open, panel);
+    open.reading.other = None;
     open.pane = Pane::List;
     open.field = None;
     moving::jump(open, place);
@@ -322,6 +329,7 @@ pub(super) fn show_difference(open: &mut OpenReel, at: usize) -> ActiveScreen {
     };
     open.selected = Some(subject);
     open.condition = None;
+    open.told = None;
     open.panel = Panel::Between;
     open.pane = Pane::Panel;
     open.scroll = 0;

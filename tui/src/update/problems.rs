@@ -4,13 +4,16 @@ use super::moving;
 use crate::effect::Effect;
 use crate::findings::JudgingState;
 use crate::lane::LaneGroup;
-use crate::model::{ActiveScreen, LanePass, List, Model, OpenReel, ReelState};
+use crate::model::{ActiveScreen, LanePass, List, Model, OpenReel, ReelState, ToldProblem};
 use crate::msg::{KeyAction, Msg};
-use crate::problem::{ProblemKind, ProblemStep};
+use crate::problem::{ProblemEntry, ProblemKind, ProblemStep, Problems};
 use crate::subject::NamedObject;
 use crate::time::TimeDirection;
 use kubereel_format::ResourceId;
 use std::sync::Arc;
+
+/// From this rank on, nothing is told to have gone wrong: the recording misses something, or it was normal.
+const MISSING_RANK: u8 = 4;
 
 /// Takes in what the world says of problems.
 pub(super) fn heard(model: &mut Model, msg: Msg) -> Vec<Effect> {
@@ -21,7 +24,13 @@ pub(super) fn heard(model: &mut Model, msg: Msg) -> Vec<Effect> {
         Msg::Judging(judging) => return judged(open, judging),
         Msg::Listed(problems) => {
             open.trouble.making = open.trouble.making.saturating_sub(1);
+            if let ActiveScreen::Problems(row) = &mut model.screen {
+                *row = same_row(open, *row, &problems);
+            }
             open.trouble.problems = Some(problems);
+            if std::mem::take(&mut open.is_awaiting) {
+                to_first(open, matches!(model.screen, ActiveScreen::Problems(_)));
+            }
         }
         Msg::NotListed(why) => {
             open.trouble.making = open.trouble.making.saturating_sub(1);
@@ -30,6 +39,106 @@ pub(super) fn heard(model: &mut Model, msg: Msg) -> Vec<Effect> {
         _ => {}
     }
     Vec::new()
+}
+
+/// Gives the row of the list in which the chosen thing stands from now on.
+fn same_row(open: &OpenReel, row: usize, new: &Problems) -> usize {
+    let Some(chosen) = open.trouble.row(row) else {
+        return row;
+    };
+    let is_it = |at: &usize| {
+        new.entries.get(*at).is_some_and(|entry| {
+            (&entry.about, &entry.words) == (&chosen.about, &chosen.words)
+                && entry.first().map(|spot| spot.from) == chosen.first().map(|spot| spot.from)
+        })
+    };
+    let found = if open.trouble.is_by_time {
+        new.by_time.iter().position(is_it)
+    } else {
+        (0..new.entries.len()).find(|at| is_it(at))
+    };
+    found.unwrap_or(row)
+}
+
+/// Puts the cursor at the first problem of the list, if there is one that matters; nobody has moved it
+/// yet, so this is no jump. On the first screen it is selected, too.
+fn to_first(open: &mut OpenReel, is_selected: bool) {
+    let Some(problems) = open.trouble.problems.clone() else {
+        return;
+    };
+    let first = problems.entries.first();
+    let Some(entry) = first.filter(|entry| entry.rank() < MISSING_RANK) else {
+        return;
+    };
+    if let Some(spot) = entry.first() {
+        moving::stand(open, spot.place);
+    }
+    if is_selected {
+        if let Some(subject) = entry.subject.clone() {
+            show(open, subject);
+        }
+        tell(open, entry);
+    }
+}
+
+/// Lets the panel tell of a problem until something else is selected.
+fn tell(open: &mut OpenReel, entry: &ProblemEntry) {
+    open.told = Some(ToldProblem {
+        entry: Arc::new(entry.clone()),
+        over: open.selected.clone(),
+    });
+    open.scroll = 0;
+    open.line = 0;
+}
+
+/// Takes note that the user did something: who moved stays where they are.
+pub(super) fn stop_awaiting(model: &mut Model, act: KeyAction) {
+    let is_looking = matches!(
+        model.screen,
+        ActiveScreen::Problems(_) | ActiveScreen::Help(..)
+    ) && matches!(
+        act,
+        KeyAction::Rows(_) | KeyAction::ProblemOrder | KeyAction::Help | KeyAction::Again
+    );
+    if let ReelState::Open(open) = &mut model.reel
+        && !is_looking
+    {
+        open.is_awaiting = false;
+    }
+}
+
+/// Tells why the selected object is as it is: of its problems, that which is nearest to the cursor.
+fn explain(open: &mut OpenReel) -> Option<String> {
+    if open.told().is_some() {
+        open.told = None;
+        return None;
+    }
+    let Some(selected) = open.selected.clone() else {
+        return Some("nothing selected".to_owned());
+    };
+    let Some(problems) = open.trouble.problems.clone() else {
+        return Some(format!("problems are not known yet{}", doubt(open)));
+    };
+    let here = open.place.at;
+    let own = problems.entries.iter();
+    let own = own.filter(|entry| entry.subject.as_ref() == Some(&selected));
+    let apart = |entry: &&ProblemEntry| {
+        let spots = entry.spots.iter().map(|spot| {
+            let is_within = spot.from <= here && spot.to.is_none_or(|to| here <= to);
+            if is_within {
+                0
+            } else {
+                here.micros_since(spot.from).saturating_abs()
+            }
+        });
+        spots.min()
+    };
+    let Some(entry) = own.min_by_key(apart) else {
+        let name = selected.written(&open.timeline);
+        return Some(format!("no problem of {name}{}", doubt(open)));
+    };
+    tell(open, entry);
+    None
 }
 
 /// Takes in how far the monitortests are; lists anew when they end.
@@ -71,6 +180,7 @@ pub(super) fn act(model: &mut Model, act: KeyAction) -> Vec<Effect> {
         }
         KeyAction::Again => return again(model),
         KeyAction::First => model.word = Some(first(open)),
+        KeyAction::Explain => model.word = explain(open),
         _ => {}
     }
     Vec::new()
@@ -113,7 +223,7 @@ pub(super) fn to_row(open: &mut OpenReel, row: usize) {
 }
 
 /// Goes to one time of a thing, and to what it is about.
-fn to(open: &mut OpenReel, at: usize, spot: usize) -> Option<String> {
+pub(super) fn to(open: &mut OpenReel, at: usize, spot: usize) -> Option<String> {
     let problems = Arc::clone(open.trouble.problems.as_ref()?);
     let entry = problems.entries.get(at)?;
     let place = entry.spots.get(spot)?.place;
@@ -121,11 +231,12 @@ fn to(open: &mut OpenReel, at: usize, spot: usize) -> Option<String> {
         show(open, subject);
     }
     moving::jump(open, place);
+    tell(open, entry);
     Some(format!("{}: {}", entry.about, entry.words))
 }
 
 /// Selects an object: its lane, or its row in the table of its resource.
-fn show(open: &mut OpenReel, subject: NamedObject) {
+pub(super) fn show(open: &mut OpenReel, subject: NamedObject) {
     if has_lane(open, &subject) {
         open.list = List::Lanes;
     } else if open.list != List::Objects(subject.resource) {

@@ -76,6 +76,7 @@ fn whole(model: &Model, open: &OpenReel, layout: &Layout, pen: &mut ScreenPen<'_
         _ => {
             match open.list {
                 List::Lanes => lanes::draw(open, layout, &mut pen.on(layout.list)),
+                List::Stream => lists::draw_transitions(open, &mut pen.on(layout.list)),
                 List::Objects(_) => lists::draw_objects(open, &mut pen.on(layout.list)),
             }
             if let Some(border) = layout.border {
@@ -86,6 +87,7 @@ fn whole(model: &Model, open: &OpenReel, layout: &Layout, pen: &mut ScreenPen<'_
                 }
             }
             panel::draw(open, &mut pen.on(layout.panel));
+            panel::draw_standing(open, &mut pen.on(layout.standing));
             if let ActiveScreen::GoTo(choice) = &model.screen {
                 lists::draw_palette(open, choice, &mut pen.on(both));
             }
@@ -187,7 +189,7 @@ fn progress_words(open: &OpenReel) -> String {
         }
         (LanePass::Under { done }, _) => {
             let all = open.timeline.reel().end().0.max(1);
-            format!("loading {}%, esc stops", done.saturating_mul(100) / all)
+            format!("loading {}%", done.saturating_mul(100) / all)
         }
         (LanePass::Failed(_), _) => "loading failed: no lanes".to_owned(),
         _ => "loading stopped: no lanes".to_owned(),
@@ -269,7 +271,7 @@ fn trust_at_cursor(open: &OpenReel) -> (String, LaneState) {
 /// Says how a filter is written.
 fn filter_hint(open: &OpenReel) -> &'static str {
     match open.list {
-        List::Lanes => "words /regex/ ns:x kind:pod bad down !not",
+        List::Lanes | List::Stream => "words /regex/ ns:x kind:pod bad down !not",
         List::Objects(_) => "words /regex/ ns:x label:app=web status.phase!=Running !not",
     }
 }
@@ -293,9 +295,14 @@ fn draw_foot(model: &Model, open: &OpenReel, pen: &mut ScreenPen<'_>) {
         ActiveScreen::GoTo(choice) => Some((
             ":",
             &choice.text,
-            "14:02  +5m  -30s  rv:1200  start  end  or a command",
+            "14:02  +5m  end  pods  co/etcd  deploy web  upgrade  theme light",
         )),
         ActiveScreen::Note(noting) => Some(("◆", &noting.text, "note (optional) · enter saves")),
+        ActiveScreen::SaveAs(saving) => Some((
+            "save to ",
+            &saving.text,
+            "a file or folder · enter saves, esc cancels",
+        )),
         ActiveScreen::Filter(text) => Some(("/", text, filter_hint(open))),
         ActiveScreen::Seek { text, .. } => Some(("/", text, open.reading.hint.as_str())),
         ActiveScreen::Kinds(choice) => Some((
@@ -397,7 +404,7 @@ fn draw_help(first: usize, of: &ActiveScreen, pen: &mut ScreenPen<'_>) {
         x = pen.text(x, 1, state.word(), plain) + 2;
     }
     let style = pen.role(StyleRole::Density);
-    for (sign, word) in [("━", "exists"), ("┿", "changed")] {
+    for (sign, word) in [("╌", "exists"), ("┼", "changed")] {
         x = pen.text(x, 1, sign, style) + 1;
         let plain = pen.role(StyleRole::Plain);
         x = pen.text(x, 1, word, plain) + 2;

@@ -1,13 +1,14 @@
 //! The lanes: a row each, cells under the moments of the timeline. Each state has a sign of its own;
 //! `update` prepared the states.
 
-use super::pen::ScreenPen;
+use super::pen::{ScreenPen, distinct};
 use crate::lane::{Lane, LaneCell, LaneGroup, LaneReading, LaneState};
 use crate::layout::Layout;
 use crate::model::{LaneAt, LanePass, LaneRow, OpenReel, Pane, RowCells, SectionHead};
 use crate::theme::StyleRole;
 use kubereel_history::harmless;
 use ratatui::style::{Modifier, Style};
+use std::collections::BTreeMap;
 
 /// Draws them.
 pub(super) fn draw(open: &OpenReel, layout: &Layout, pen: &mut ScreenPen<'_>) {
@@ -20,6 +21,7 @@ pub(super) fn draw(open: &OpenReel, layout: &Layout, pen: &mut ScreenPen<'_>) {
         return;
     }
     let chosen = open.row();
+    let names = names(open, layout, pen.area.height);
     let rows = open.lanes.shown(usize::from(pen.area.height));
     let mut end = 0;
     for (y, place) in (0..pen.area.height).zip(rows) {
@@ -36,7 +38,8 @@ pub(super) fn draw(open: &OpenReel, layout: &Layout, pen: &mut ScreenPen<'_>) {
             }
             (LaneRow::Lane(at), Some(RowCells::Lane(cells))) => {
                 if let Some(lane) = open.lane_at(*at) {
-                    lane_row(open, layout, (*at, lane, cells), (y, is_chosen), pen);
+                    let name = names.get(&place).map_or("", String::as_str);
+                    lane_row(open, layout, (name, lane, cells), (y, is_chosen), pen);
                 }
             }
             _ => {}
@@ -51,14 +54,17 @@ pub(super) fn draw(open: &OpenReel, layout: &Layout, pen: &mut ScreenPen<'_>) {
 fn without_rows(open: &OpenReel) -> String {
     match (&open.pass, open.board()) {
         (_, Some(board)) if board.lanes.is_empty() => {
-            "no operators, nodes or pods recorded: b lists the recorded resources".to_owned()
+            "no operators, nodes, workloads or pods recorded: b lists the recorded resources"
+                .to_owned()
         }
         (_, Some(_)) => no_lane(open),
         (LanePass::Stopped, _) => "loading stopped: enter retries, b lists resources".to_owned(),
         (LanePass::Failed(why), _) => {
             format!("loading failed, enter retries: {}", harmless(why))
         }
-        _ => "loading operators, nodes and pods … esc stops, b lists resources".to_owned(),
+        _ => {
+            "loading operators, nodes, workloads and pods … esc stops, b lists resources".to_owned()
+        }
     }
 }
 
@@ -133,7 +139,7 @@ fn no_lane(open: &OpenReel) -> String {
 fn lane_row(
     open: &OpenReel,
     layout: &Layout,
-    (at, lane, cells): (LaneAt, &Lane, &[LaneCell]),
+    (name, lane, cells): (&str, &Lane, &[LaneCell]),
     (y, is_chosen): (u16, bool),
     pen: &mut ScreenPen<'_>,
 ) {
@@ -146,8 +152,7 @@ fn lane_row(
         let sign = if open.pane == Pane::List { ">" } else { "·" };
         pen.text(0, y, sign, style);
     }
-    let room = layout.gutter.saturating_sub(2);
-    pen.within(1, y, &name(open, at, lane), room, style);
+    pen.within(1, y, name, name_room(layout), style);
     let cursor = open.window.cell_of(open.place.at, layout.cells());
     for (cell, shown) in (0..).zip(cells) {
         let (sign, mut style) = drawn(lane, *shown, pen);
@@ -159,13 +164,30 @@ fn lane_row(
     }
 }
 
+/// Gives how many columns a name may take: one stays free before the first moment.
+const fn name_room(layout: &Layout) -> u16 {
+    layout.gutter.saturating_sub(2)
+}
+
+/// Gives the names of the lanes that show, by row, no two of different objects alike.
+fn names(open: &OpenReel, layout: &Layout, height: u16) -> BTreeMap<usize, String> {
+    let rows = open.lanes.shown(usize::from(height));
+    let full = rows.filter_map(|place| match open.lanes.rows.get(place)? {
+        LaneRow::Lane(at) => Some((place, name(open, *at, open.lane_at(*at)?))),
+        LaneRow::Head(_) => None,
+    });
+    let (places, full): (Vec<usize>, Vec<String>) = full.unzip();
+    let short = distinct(&full, usize::from(name_room(layout)));
+    places.into_iter().zip(short).collect()
+}
+
 /// Gives the sign and the style of a cell.
 fn drawn(lane: &Lane, cell: LaneCell, pen: &ScreenPen<'_>) -> (&'static str, Style) {
     let is_machine = matches!(lane.group, LaneGroup::Nodes | LaneGroup::Pools);
     match (lane.reading, cell.state) {
         // That something exists says nothing of how it is.
         (LaneReading::Presence, LaneState::Good) => {
-            let sign = if cell.changes > 0 { "┿" } else { "━" };
+            let sign = if cell.changes > 0 { "┼" } else { "╌" };
             (sign, pen.role(StyleRole::Density))
         }
         (_, LaneState::Changing) if is_machine => {
@@ -196,6 +218,7 @@ fn name(open: &OpenReel, at: LaneAt, lane: &Lane) -> String {
     let name = match &lane.condition {
         Some(condition) if !is_by_trouble => format!("└ {condition}"),
         _ if !matches!(at, LaneAt::Board(_)) => lane.subject.short(&open.timeline),
+        _ if lane.group == LaneGroup::Workloads => lane.subject.label(),
         _ => lane.subject.name.clone(),
     };
     harmless(&name).into_owned()

@@ -1,6 +1,6 @@
 //! The lists: objects, resources, namespaces, bookmarks, differences and commands. An empty list says why.
 
-use super::pen::{ScreenPen, columns, first_row};
+use super::pen::{ScreenPen, columns, distinct, first_row};
 use crate::answer::{NEARBY_SECS, ObjectRow, ScreenQuestion, SortOrder};
 use crate::lane::LaneState;
 use crate::model::{OpenReel, PickerState, TableView};
@@ -8,7 +8,7 @@ use crate::theme::StyleRole;
 use crate::time::span_text;
 use crate::update;
 use crate::update::{palette, place_of};
-use kubereel_history::harmless;
+use kubereel_history::{harmless, timetext};
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use unicode_width::UnicodeWidthStr as _;
@@ -95,6 +95,63 @@ pub(super) fn draw_objects(open: &OpenReel, pen: &mut ScreenPen<'_>) {
         for y in top..pen.area.height {
             pen.paint(0, y, pen.area.width, faint);
         }
+    }
+}
+
+/// Draws the log of transitions: when, what, from which state to which.
+pub(super) fn draw_transitions(open: &OpenReel, pen: &mut ScreenPen<'_>) {
+    if pen.area.height == 0 {
+        return;
+    }
+    let count = open.stream.rows.len();
+    let matching = if open.filter.is_empty() {
+        String::new()
+    } else {
+        format!(" matching {}", harmless(open.filter.text()))
+    };
+    let head = format!("TRANSITIONS {count}{matching} · A or esc shows the lanes");
+    pen.head(0, &head);
+    let faint = pen.role(StyleRole::Faint);
+    if count == 0 {
+        let words = if open.board().is_none() {
+            "loading …"
+        } else {
+            "no transition matches: esc clears the filter"
+        };
+        pen.text(1, 1, words, faint);
+        return;
+    }
+    let chosen = open.row().unwrap_or(0);
+    let first = first_row(chosen, count, pen.area.height.saturating_sub(1));
+    let rows = open.stream.rows.iter().enumerate().skip(first);
+    for (y, (at, row)) in (1..pen.area.height).zip(rows) {
+        let Some((lane, before, now)) = open.transition(*row) else {
+            continue;
+        };
+        let is_chosen = at == chosen;
+        let style = pen.role(if is_chosen {
+            StyleRole::Chosen
+        } else {
+            StyleRole::Plain
+        });
+        pen.text(0, y, if is_chosen { ">" } else { " " }, style);
+        let end = pen.text(1, y, &timetext::time_of_day(row.from), faint);
+        let room = pen.area.width.saturating_sub(end) * 2 / 5;
+        let name = distinct(&[lane.subject.brief(&open.timeline)], usize::from(room));
+        let name = name.first().map_or("", String::as_str);
+        let end = pen
+            .within(end + 1, y, name, room, style)
+            .max(end + 1 + room);
+        let old = before.map_or(LaneState::Absent, |before| before.state);
+        let mut x = pen.text(end + 1, y, old.glyph(), pen.theme.state(old));
+        x = pen.text(x, y, "→", faint);
+        x = pen.text(x, y, now.state.glyph(), pen.theme.state(now.state));
+        let words = match (now.word.as_ref(), &lane.condition) {
+            ("", Some(condition)) => condition.to_string(),
+            ("", None) => now.state.word().to_owned(),
+            (word, _) => word.to_owned(),
+        };
+        pen.text(x + 1, y, &words, style);
     }
 }
 
@@ -398,7 +455,10 @@ pub(super) fn draw_palette(open: &OpenReel, choice: &PickerState, pen: &mut Scre
         pen.paint(0, y, area.width, Style::reset());
         pen.text(0, y, &blank, plain);
     }
-    pen.head(0, "GO TO A TIME OR RUN A COMMAND · ↑ ↓ select, enter runs");
+    pen.head(
+        0,
+        "GO TO A TIME, KIND OR OBJECT, OR RUN A COMMAND · ↑ ↓ select, enter runs",
+    );
     let faint = pen.role(StyleRole::Faint);
     if all.is_empty() {
         let words = "no such command; TIME: 14:02, +5m, -30s, rv:1200, start or end";

@@ -14,12 +14,12 @@ pub(super) fn draw(open: &OpenReel, pen: &mut ScreenPen<'_>) {
         return;
     }
     let faint = pen.role(StyleRole::Faint);
-    let is_nearby = open.panel == Panel::Nearby;
+    let is_nearby = open.shown_panel() == Panel::Nearby;
     let Some(selected) = open
         .selected
         .as_ref()
         .map(|selected| selected.written(&open.timeline))
-        .or_else(|| is_nearby.then(String::new))
+        .or_else(|| (is_nearby || open.told().is_some()).then(String::new))
     else {
         pen.head(0, "nothing selected");
         pen.text(1, 1, "↑ ↓ selects a row, b lists resources", faint);
@@ -72,10 +72,40 @@ pub(super) fn draw(open: &OpenReel, pen: &mut ScreenPen<'_>) {
     }
 }
 
+/// Draws what changed about the cursor, in the pane that stands below the panel.
+pub(super) fn draw_standing(open: &OpenReel, pen: &mut ScreenPen<'_>) {
+    if pen.area.height == 0 {
+        return;
+    }
+    pen.head(0, "RECENT CHANGES · W goes there");
+    let Some(ScreenAnswer::Lines(_, lines, _)) = &open.standing else {
+        let faint = pen.role(StyleRole::Faint);
+        pen.text(1, 1, "loading …", faint);
+        return;
+    };
+    let mut y = 1;
+    for line in lines.iter() {
+        if y >= pen.area.height {
+            return;
+        }
+        let shown = ShownLine {
+            line,
+            is_broken: !open.reading.is_cut,
+            wanted: "",
+            is_marked: false,
+        };
+        y = draw_line(&shown, y, pen);
+    }
+}
+
 /// Draws what the panel is about, and what the lane says of it at the cursor.
 fn head(open: &OpenReel, selected: &str, pen: &mut ScreenPen<'_>) {
-    let tab = format!(" · {}", open.panel.word());
-    let field = match (open.panel, crate::update::followed(open)) {
+    let panel = open.shown_panel();
+    let tab = match open.told().and_then(|told| told.listed) {
+        Some(place) => format!(" · problem {}", place + 1),
+        None => format!(" · {}", panel.word()),
+    };
+    let field = match (panel, crate::update::followed(open)) {
         (Panel::Yaml, Some(field)) => {
             format!(
                 "{tab} · .{}",
@@ -166,7 +196,7 @@ fn drawn<'a>(open: &'a OpenReel, line: &'a PanelLine) -> ShownLine<'a> {
     let has_found = !open.reading.matches.is_empty();
     ShownLine {
         line,
-        is_broken: line.is_prose || open.reading.is_wrapped,
+        is_broken: line.is_prose || !open.reading.is_cut,
         wanted: if has_found { &open.reading.wanted } else { "" },
         is_marked: is_marked(open, line),
     }
@@ -265,7 +295,11 @@ fn draw_parts(parts: &[(Ink, &str)], y: u16, room: usize, pen: &mut ScreenPen<'_
 fn wrapped_rows<'a>(parts: &[(Ink, &'a str)], room: usize) -> Vec<Vec<(Ink, &'a str)>> {
     const BLANKS: &str = "                ";
     let text: String = parts.iter().map(|(_, text)| *text).collect();
-    let indent = text.len() - text.trim_start_matches(' ').len();
+    // A line that changed last begins with a mark.
+    let blanks = text
+        .chars()
+        .take_while(|letter| matches!(letter, ' ' | '▌'));
+    let indent = blanks.count();
     let indent = (indent + 2).min(BLANKS.len()).min(room / 3);
     let first = broken_at(&text, room).into_iter().next().unwrap_or(0..0);
     let mut places = vec![first.clone()];

@@ -5,6 +5,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr as _};
 
@@ -80,6 +81,16 @@ impl ScreenPen<'_> {
     /// Gives the style of a part of the screen.
     pub(super) fn role(&self, role: StyleRole) -> Style {
         self.theme.role(role)
+    }
+
+    /// Tells whether nothing is written at a place.
+    pub(super) fn is_blank(&self, column: u16, row: u16) -> bool {
+        let place = (
+            self.area.x.saturating_add(column),
+            self.area.y.saturating_add(row),
+        );
+        let cell = self.buffer.cell(place);
+        cell.is_some_and(|cell| cell.symbol() == " ")
     }
 
     /// Changes the style of part of a row, and leaves its letters.
@@ -165,6 +176,79 @@ fn apart(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().filter_map(alone).collect())
 }
 
+/// Cuts a text in its middle, so that `room` columns hold it: names differ at their beginning or their end.
+/// `head` of them are those of its beginning.
+fn cut_at(text: &str, room: usize, head: usize) -> String {
+    let letters: Vec<char> = text.chars().collect();
+    let tail = room.saturating_sub(head + 1);
+    let fill = |letters: &mut dyn Iterator<Item = char>, room: usize| {
+        let mut columns = 0;
+        let fitting = letters.take_while(|letter| {
+            columns += UnicodeWidthChar::width(*letter).unwrap_or(0);
+            columns <= room
+        });
+        fitting.collect::<Vec<char>>()
+    };
+    let begin = fill(&mut letters.iter().copied(), head);
+    let end = fill(&mut letters.iter().rev().copied(), tail);
+    begin
+        .into_iter()
+        .chain(['…'])
+        .chain(end.into_iter().rev())
+        .collect()
+}
+
+/// Shortens names to `room` columns, and no two different ones to the same text: where their middles are
+/// all that differs, they are cut elsewhere, and numbered where that does not help.
+pub(super) fn distinct(names: &[String], room: usize) -> Vec<String> {
+    let room = room.max(3);
+    let cut = |name: &String, head: usize| {
+        if name.width() <= room {
+            name.clone()
+        } else {
+            cut_at(name, room, head)
+        }
+    };
+    let mut alike: BTreeMap<String, BTreeSet<&String>> = BTreeMap::new();
+    for name in names {
+        alike.entry(cut(name, room / 2)).or_default().insert(name);
+    }
+    let (alone, alike): (Vec<_>, Vec<_>) = alike.into_iter().partition(|(_, own)| own.len() == 1);
+    let mut taken: BTreeSet<String> = BTreeSet::new();
+    let mut short: BTreeMap<&String, String> = BTreeMap::new();
+    for (text, own) in alone {
+        taken.insert(text.clone());
+        short.extend(own.into_iter().map(|name| (name, text.clone())));
+    }
+    for own in alike.into_iter().map(|(_, own)| own) {
+        let apart = (0..room).find(|head| {
+            let texts: BTreeSet<String> = own.iter().map(|name| cut(name, *head)).collect();
+            texts.len() == own.len() && texts.is_disjoint(&taken)
+        });
+        let mut number = 0_usize;
+        for name in own {
+            let text = apart.map_or_else(
+                || {
+                    loop {
+                        number += 1;
+                        let number = format!("~{number}");
+                        let room = room.saturating_sub(number.len()).max(1);
+                        let text = cut_at(name, room, room / 2) + &number;
+                        if !taken.contains(&text) {
+                            return text;
+                        }
+                    }
+                },
+                |head| cut(name, head),
+            );
+            taken.insert(text.clone());
+            short.insert(name, text);
+        }
+    }
+    let text = |name| short.get(name).cloned().unwrap_or_default();
+    names.iter().map(text).collect()
+}
+
 /// Gives the first row that shows, so that a chosen one does, in the middle where it can.
 pub(super) fn first_row(chosen: usize, count: usize, height: u16) -> usize {
     let height = usize::from(height);
@@ -185,7 +269,34 @@ mod tests {
         assert_eq!(broken("", 4), [""]);
     }
 
+    #[test]
+    fn names_are_cut_where_they_do_not_differ() {
+        let names = |names: &[&str], room| {
+            let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+            distinct(&names, room)
+        };
+        assert_eq!(
+            names(&["cluster-autoscaler", "dns"], 11),
+            ["clust…caler", "dns"]
+        );
+        let pods = ["web-7d4b9c5f6-abcde-0", "web-7d4b9c5f6-xbcde-0"];
+        let short = names(&pods, 12);
+        assert_ne!(short[0], short[1], "{short:?}");
+        let odd = ["aaaaaaaa-1-bbbbbbbb-1-cccc", "aaaaaaaa-2-bbbbbbbb-1-cccc"];
+        let short = names(&odd, 8);
+        assert_ne!(short[0], short[1], "{short:?}");
+    }
+
     proptest! {
+        #[test]
+        fn no_two_names_look_alike(all in prop::collection::btree_set("[ab日-]{1,14}", 1..9), room in 8_usize..16) {
+            let names: Vec<String> = all.into_iter().collect();
+            let short = distinct(&names, room);
+            let unlike: BTreeSet<&String> = short.iter().collect();
+            prop_assert_eq!(unlike.len(), names.len(), "{:?}", short);
+            prop_assert!(short.iter().all(|name| name.width() <= room), "{:?}", short);
+        }
+
         #[test]
         fn no_row_is_too_wide_and_no_letter_is_lost(text in "[a-c 日é]{0,60}", room in 0_usize..12) {
             let rows = broken(&text, room);

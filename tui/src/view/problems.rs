@@ -2,13 +2,14 @@
 //! reel that was not examined is never called healthy.
 
 use super::pen::{ScreenPen, broken, first_row};
-use crate::answer::Ink;
-use crate::findings::{FindingVerdict, Findings, JudgingState};
+use crate::answer::{Ink, problem_lines};
+use crate::findings::{Findings, JudgingState};
 use crate::lane::LaneState;
 use crate::model::{LanePass, OpenReel};
 use crate::problem::ProblemEntry;
 use crate::theme::StyleRole;
-use kubereel_history::timetext;
+use crate::time::span_text;
+use kubereel_history::{harmless, timetext};
 
 /// With fewer columns, time and kind show below the list only.
 const NARROWEST_ROW: u16 = 60;
@@ -32,9 +33,15 @@ pub(super) fn draw(open: &OpenReel, chosen: usize, pen: &mut ScreenPen<'_>) {
     } else {
         "by severity"
     };
-    pen.head(0, &format!("PROBLEMS {count}{more} · {order} · o sorts"));
     let width = usize::from(pen.area.width.saturating_sub(2));
-    let mut top = 1;
+    let mut top = draw_story(open, count == 0, pen);
+    let does = if count == 0 {
+        ""
+    } else {
+        " · enter goes there"
+    };
+    pen.head(top, &format!("PROBLEMS {count}{more} · {order}{does}"));
+    top += 1;
     let missing = missing(open);
     let unknown = pen.theme.state(LaneState::Unknown);
     if !missing.is_empty() {
@@ -50,11 +57,15 @@ pub(super) fn draw(open: &OpenReel, chosen: usize, pen: &mut ScreenPen<'_>) {
             pen.right(top - 1, "…", unknown);
         }
     }
+    if let Some(words) = summary(open).filter(|_| count > 0) {
+        let strong = pen.role(StyleRole::Strong);
+        pen.text(1, top, &words, strong);
+        top += 1;
+    }
     if count == 0 {
-        let faint = pen.role(StyleRole::Faint);
-        for row in broken(nothing(open), width) {
-            pen.text(1, top, row, faint);
-            top += 1;
+        for (ink, words) in nothing(open) {
+            let style = pen.theme.ink(ink);
+            top = pen.wrapped(1, top, &words, style);
         }
         return;
     }
@@ -122,16 +133,139 @@ fn unjudged(found: &Findings) -> String {
     }
 }
 
-/// Says why the list is empty.
-fn nothing(open: &OpenReel) -> &'static str {
+/// Says what was looked at, where nothing that went wrong stands at the top of the list.
+fn summary(open: &OpenReel) -> Option<String> {
+    let list = open.board().and_then(|board| board.list())?;
+    let is_found = list.problems.iter().any(|problem| !problem.is_planned);
+    (!is_found).then(|| list.summary())
+}
+
+/// Says why the list is empty, and what was looked at.
+fn nothing(open: &OpenReel) -> Vec<(Ink, String)> {
     let is_judged = matches!(open.trouble.judging, JudgingState::Done(_));
-    match (&open.trouble.problems, open.board(), is_judged) {
-        (Some(_), Some(_), true) => {
-            "no problems: no recorded object shows a sign of one, no rule failed, no gap hides anything"
+    let list = open.board().and_then(|board| board.list());
+    let (Some(_), Some(list)) = (&open.trouble.problems, list) else {
+        return vec![(Ink::Faint, "no problems found so far".to_owned())];
+    };
+    let mut all = vec![(Ink::Strong, list.summary())];
+    if is_judged {
+        all.push((
+            Ink::Plain,
+            "no rule failed, and no gap hides anything".to_owned(),
+        ));
+    }
+    let limits = list.checked.limits().into_iter();
+    all.extend(limits.map(|words| (Ink::Wary, words)));
+    all.push((Ink::Faint, "enter shows the lanes".to_owned()));
+    all
+}
+
+/// The story takes at most this part of the rows, unless there is nothing else to show.
+const STORY_PART: u16 = 4;
+/// So many rows it may take in any case.
+const LEAST_STORY: u16 = 5;
+
+/// Draws what the cluster was and what was done to it, as far as it is known; gives the row after it.
+fn draw_story(open: &OpenReel, is_alone: bool, pen: &mut ScreenPen<'_>) -> u16 {
+    let height = pen.area.height;
+    let most = if is_alone {
+        height / 2
+    } else {
+        (height / STORY_PART).max(LEAST_STORY)
+    };
+    if height < LOW {
+        return 0;
+    }
+    let (start, end) = (open.timeline.start(), open.timeline.end());
+    let head = format!(
+        "STORY · {} → {} · {}",
+        timetext::rfc3339_secs(start),
+        timetext::rfc3339_secs(end),
+        span_text(end.micros_since(start))
+    );
+    pen.head(0, &head);
+    let rows = usize::from(most - 1);
+    let mut lines = story_lines(open);
+    let hidden = lines.len().saturating_sub(rows);
+    // One row says what the others leave out: rollouts first.
+    while hidden > 0 && lines.len() >= rows.max(2) {
+        let last = lines.iter().rposition(|line| line.is_minor);
+        lines.remove(last.unwrap_or(lines.len() - 1));
+    }
+    let mut y = 1;
+    for StoryLine { ink, words, .. } in &lines {
+        let style = pen.theme.ink(*ink);
+        pen.text(1, y, words, style);
+        y += 1;
+    }
+    if hidden > 0 {
+        let faint = pen.role(StyleRole::Faint);
+        let words = format!("… and {} more: kubereel story REEL", hidden + 1);
+        pen.text(1, y, &words, faint);
+        y += 1;
+    }
+    y
+}
+
+/// A line of the story.
+struct StoryLine {
+    ink: Ink,
+    words: String,
+    /// Whether it is the first to be left out.
+    is_minor: bool,
+}
+
+impl StoryLine {
+    const fn of(ink: Ink, words: String) -> Self {
+        Self {
+            ink,
+            words,
+            is_minor: false,
         }
-        _ => "no problems found so far",
     }
 }
+
+fn story_lines(open: &OpenReel) -> Vec<StoryLine> {
+    let Some(story) = open.board().and_then(|board| board.story.as_deref()) else {
+        let words = match &open.pass {
+            LanePass::Under { done } => {
+                let all = open.timeline.reel().end().0.max(1);
+                let percent = done.saturating_mul(100) / all;
+                format!("reading the recording, {percent}%: enter shows what is known")
+            }
+            _ => "the recording was not read".to_owned(),
+        };
+        return vec![StoryLine::of(Ink::Faint, words)];
+    };
+    let mut lines = vec![StoryLine::of(Ink::Strong, story.cluster.sentence())];
+    for step in &story.steps {
+        let took = step.to.map_or_else(String::new, |to| {
+            format!(" ({})", span_text(to.micros_since(step.from)))
+        });
+        let at = timetext::time_of_day(step.from);
+        let at: String = at.chars().take(CLOCK_LETTERS).collect();
+        let words = format!("{at}  {}{took}", harmless(&step.words));
+        let mut rollouts = story.list.rollouts.iter();
+        lines.push(StoryLine {
+            is_minor: rollouts.any(|rollouts| rollouts.from == step.from),
+            ..StoryLine::of(Ink::Plain, words)
+        });
+    }
+    if let Some(why) = &story.unread {
+        let words = format!(
+            "installations and upgrades cannot be read: {}",
+            harmless(why)
+        );
+        lines.push(StoryLine::of(Ink::Wary, words));
+    } else if story.steps.is_empty() {
+        let words = "no installation, upgrade or rollout was recorded";
+        lines.push(StoryLine::of(Ink::Faint, words.to_owned()));
+    }
+    lines
+}
+
+/// A time of day to the second.
+const CLOCK_LETTERS: usize = 8;
 
 fn draw_row(
     open: &OpenReel,
@@ -207,10 +341,12 @@ fn details(open: &OpenReel, entry: &ProblemEntry, top: u16, pen: &mut ScreenPen<
     );
     pen.head(top, &head);
     let width = usize::from(pen.area.width.saturating_sub(2));
-    let lines = lines(entry);
-    let rows = lines
-        .iter()
-        .flat_map(|(ink, line)| broken(line, width).into_iter().map(|row| (*ink, row)));
+    let lines = problem_lines(&open.timeline, entry);
+    let rows = lines.iter().flat_map(|line| {
+        let rows = broken(line.parts.first().map_or("", |(_, text)| text), width);
+        let ink = line.parts.first().map_or(Ink::Plain, |(ink, _)| *ink);
+        rows.into_iter().map(move |row| (ink, row))
+    });
     let rows: Vec<(Ink, &str)> = rows.collect();
     let height = pen.area.height.saturating_sub(top + 1);
     let is_cut = rows.len() > usize::from(height);
@@ -221,34 +357,4 @@ fn details(open: &OpenReel, entry: &ProblemEntry, top: u16, pen: &mut ScreenPen<
             pen.right(y, " …", style);
         }
     }
-}
-
-fn lines(entry: &ProblemEntry) -> Vec<(Ink, String)> {
-    let mut all = vec![
-        (Ink::Strong, entry.about.clone()),
-        (Ink::Plain, entry.words.clone()),
-    ];
-    if entry.is_young {
-        all.push((Ink::Faint, "during installation".to_owned()));
-    } else if entry.is_planned {
-        all.push((Ink::Faint, "planned: a Node was drained".to_owned()));
-    }
-    all.extend(entry.causes.iter().map(|cause| (Ink::Wary, cause.clone())));
-    for said in &entry.said {
-        let does = match said.verdict {
-            FindingVerdict::Fail => "fails",
-            FindingVerdict::Flake => "flakes",
-        };
-        let words = format!("rule {} {does}: {}", said.rule, said.test);
-        all.push((Ink::Wary, words));
-        for line in said.lines.iter().filter(|line| **line != entry.words) {
-            all.push((Ink::Plain, line.clone()));
-        }
-    }
-    let count = entry.others.len() + entry.more_others;
-    if count > 0 {
-        all.push((Ink::Strong, format!("and {count} more:")));
-        all.extend(entry.others.iter().map(|other| (Ink::Plain, other.clone())));
-    }
-    all
 }

@@ -18,6 +18,20 @@ const BARS: [&str; 8] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
 pub(super) fn draw(open: &OpenReel, layout: &Layout, pen: &mut ScreenPen<'_>) {
     let cells = layout.cells();
     let left = layout.gutter;
+    let mut own = pen.area;
+    if layout.has_minimap {
+        own.height = own.height.saturating_sub(1);
+        minimap(
+            open,
+            layout,
+            &mut pen.on(ratatui::layout::Rect {
+                y: own.y + own.height,
+                height: 1,
+                ..own
+            }),
+        );
+    }
+    let pen = &mut pen.on(own);
     let is_low = pen.area.height < 4;
     let has_both = pen.area.height > 4;
     let ruler_row = u16::from(!is_low);
@@ -40,14 +54,46 @@ pub(super) fn draw(open: &OpenReel, layout: &Layout, pen: &mut ScreenPen<'_>) {
         pen.text(left + cell, ruler_row, "A", style);
     }
     if let Some(cell) = open.window.cell_of(open.place.at, cells) {
-        pen.text(left + cell, ruler_row, "▼", style);
-        for row in ruler_row + 1..=marks_row {
+        // What stands there stays readable: only a blank gets the sign.
+        if pen.is_blank(left + cell, ruler_row) {
+            pen.text(left + cell, ruler_row, "▼", style);
+        }
+        for row in ruler_row..=marks_row {
             pen.paint(left + cell, row, 1, style);
         }
     } else if open.place.at < open.window.from {
         pen.text(left, ruler_row, "◀", style);
     } else {
         pen.text((left + cells).saturating_sub(1), ruler_row, "▶", style);
+    }
+}
+
+/// Draws the whole reel in one row: where the window lies in it, and where something was wrong.
+fn minimap(open: &OpenReel, layout: &Layout, pen: &mut ScreenPen<'_>) {
+    let (cells, left, whole) = (layout.cells(), layout.gutter, open.bounds());
+    let faint = pen.role(StyleRole::Faint);
+    let words = format!("whole reel {}", span_text(whole.micros));
+    pen.within(0, 0, &words, left.saturating_sub(1), faint);
+    let (first, width) = whole.cells_of(&(open.window.from..open.window.end()), cells);
+    let strong = pen.role(StyleRole::Strong);
+    for cell in 0..cells {
+        let is_within = (first..first.saturating_add(width)).contains(&cell);
+        let (sign, style) = if is_within {
+            ("━", strong)
+        } else {
+            ("─", faint)
+        };
+        pen.text(left + cell, 0, sign, style);
+    }
+    for (at, entry) in ticks(open, whole).filter(|(_, entry)| !entry.is_minor()) {
+        if let Some(cell) = whole.cell_of(at, cells) {
+            let style = pen.theme.state(entry.state);
+            pen.text(left + cell, 0, "▲", style);
+        }
+    }
+    if let Some(cell) = whole.cell_of(open.place.at, cells) {
+        let style = pen.role(StyleRole::Cursor);
+        pen.paint(left + cell, 0, 1, style);
     }
 }
 
@@ -154,7 +200,9 @@ fn marks(open: &OpenReel, left: u16, cells: u16, row: u16, is_low: bool, pen: &m
         }
     };
     for is_minor in [true, false] {
-        for (at, entry) in ticks(open).filter(|(_, entry)| entry.is_minor() == is_minor) {
+        for (at, entry) in
+            ticks(open, open.window).filter(|(_, entry)| entry.is_minor() == is_minor)
+        {
             let next = RecordedAt::from_micros(at.micros.saturating_add(1));
             if is_minor {
                 mark(at, next, LaneState::Absent, "▵");
@@ -175,6 +223,11 @@ fn marks(open: &OpenReel, left: u16, cells: u16, row: u16, is_low: bool, pen: &m
         mark(dark.span.start, dark.span.end, LaneState::Unknown, "░");
     }
     let strong = pen.role(StyleRole::Strong);
+    for mark in &open.marks {
+        if let Some(cell) = open.window.cell_of(mark.at, cells) {
+            pen.text(left + cell, row, "◇", strong);
+        }
+    }
     for bookmark in &open.bookmarks.all {
         if let Some(cell) = open.window.cell_of(place_of(open, bookmark).at, cells) {
             pen.text(left + cell, row, "◆", strong);
@@ -183,12 +236,12 @@ fn marks(open: &OpenReel, left: u16, cells: u16, row: u16, is_low: bool, pen: &m
 }
 
 /// Gives the times in sight at which something was wrong; what is missing is drawn as a span.
-fn ticks(open: &OpenReel) -> impl Iterator<Item = (RecordedAt, &ProblemEntry)> {
+fn ticks(open: &OpenReel, within: ViewWindow) -> impl Iterator<Item = (RecordedAt, &ProblemEntry)> {
     let problems = open.trouble.problems.as_ref();
     let steps = problems.map_or(&[][..], |all| &all.steps);
-    let first = steps.partition_point(|step| step.key.0 < open.window.from);
+    let first = steps.partition_point(|step| step.key.0 < within.from);
     let steps = steps.get(first..).unwrap_or_default().iter();
-    let end = open.window.end();
+    let end = within.end();
     let steps = steps.take_while(move |step| step.key.0 < end);
     let found = steps.filter_map(move |step| {
         let entry = problems?.entries.get(step.entry)?;

@@ -1,0 +1,80 @@
+//! A problem as text to read: the sentence, its times, where it may come from, what it led to, and the rules
+//! that found it. A change that may have caused it leads to its record.
+
+use super::line::{Ink, LineTarget, PanelLine};
+use crate::findings::FindingVerdict;
+use crate::problem::{ProblemEntry, ProblemOccurrence};
+use crate::time::span_text;
+use kubereel_history::Timeline;
+use kubereel_problems::shortened;
+
+/// The most letters of the sentence; the whole message follows what it may come from.
+const MOST_SENTENCE: usize = 200;
+
+/// Gives the lines.
+pub(crate) fn problem_lines(timeline: &Timeline, entry: &ProblemEntry) -> Vec<PanelLine> {
+    let sentence = format!("{}: {}", entry.about, entry.words);
+    // Where it comes from matters more than the end of a long message.
+    let short = shortened(&sentence, MOST_SENTENCE);
+    let is_cut = short != sentence;
+    let mut all = vec![
+        PanelLine::prose(Ink::Strong, short),
+        PanelLine::prose(Ink::Faint, times(timeline, entry)),
+    ];
+    if entry.is_young {
+        all.push(PanelLine::prose(Ink::Faint, "during installation"));
+    } else if entry.is_planned {
+        all.push(PanelLine::prose(Ink::Faint, "planned: a Node was drained"));
+    }
+    for origin in &entry.causes {
+        let line = PanelLine::prose(Ink::Wary, origin.words.clone());
+        all.push(match &origin.change {
+            Some((seq, object)) => line.to(LineTarget::Moment(*seq, object.clone())),
+            None => line,
+        });
+    }
+    if is_cut {
+        all.push(PanelLine::prose(Ink::Plain, entry.words.clone()));
+    }
+    let led_to = entry.led_to.iter();
+    all.extend(led_to.map(|other| PanelLine::prose(Ink::Plain, format!("led to: {other}"))));
+    for said in &entry.said {
+        let does = match said.verdict {
+            FindingVerdict::Fail => "fails",
+            FindingVerdict::Flake => "flakes",
+        };
+        let words = format!("rule {} {does}: {}", said.rule, said.test);
+        all.push(PanelLine::prose(Ink::Faint, words));
+        let lines = said.lines.iter().filter(|line| **line != entry.words);
+        all.extend(lines.map(|line| PanelLine::prose(Ink::Plain, format!("  {line}"))));
+    }
+    let count = entry.others.len() + entry.more_others;
+    if count > 0 {
+        all.push(PanelLine::prose(Ink::Strong, format!("and {count} more:")));
+        let others = entry.others.iter();
+        all.extend(others.map(|other| PanelLine::prose(Ink::Plain, other.clone())));
+    }
+    all
+}
+
+/// Says from when to when it was so.
+fn times(timeline: &Timeline, entry: &ProblemEntry) -> String {
+    let (Some(first), Some(last)) = (entry.spots.first(), entry.spots.last()) else {
+        return String::new();
+    };
+    let from = timeline.written(first.from);
+    let end = |spot: &ProblemOccurrence| match spot.to {
+        None => "the end".to_owned(),
+        Some(to) => timeline.written(to),
+    };
+    let to = end(last);
+    let long = match (entry.spots.len(), last.to) {
+        (1, Some(to)) => format!(" ({})", span_text(to.micros_since(first.from))),
+        _ => String::new(),
+    };
+    let often = match entry.count() {
+        1 => String::new(),
+        count => format!(", {count} times"),
+    };
+    format!("{from} → {to}{long}{often}")
+}
