@@ -16,8 +16,8 @@ const VARIABLE: &str = "KUBEREEL";
 /// How many reels of a folder an error names.
 const NAMED: usize = 10;
 
-/// Where a command line is typed.
-pub(crate) struct Surroundings {
+/// Where a reel is looked for that a command line does not name.
+pub(crate) struct ReelLookup {
     /// What `$KUBEREEL` says.
     pub(crate) named: Option<OsString>,
     /// The current folder.
@@ -26,7 +26,7 @@ pub(crate) struct Surroundings {
     pub(crate) is_terminal: bool,
 }
 
-impl Surroundings {
+impl ReelLookup {
     /// Looks at the process.
     pub(crate) fn of_process() -> Self {
         use io::IsTerminal as _;
@@ -234,7 +234,7 @@ mod tests {
     use crate::cli::Cli;
     use clap::CommandFactory as _;
 
-    fn named(around: &Surroundings, line: &str) -> Result<String, String> {
+    fn named(around: &ReelLookup, line: &str) -> Result<String, String> {
         let words = std::iter::once("kubereel").chain(line.split_whitespace());
         let words = words.map(OsString::from).collect();
         let named = around.name_reel(words, &Cli::command());
@@ -244,8 +244,8 @@ mod tests {
         })
     }
 
-    fn around(named: Option<&str>, folder: &Path) -> Surroundings {
-        Surroundings {
+    fn around(named: Option<&str>, folder: &Path) -> ReelLookup {
+        ReelLookup {
             named: named.map(OsString::from),
             folder: folder.to_owned(),
             is_terminal: true,

@@ -20,7 +20,7 @@ mod words;
 use clap::{CommandFactory as _, Parser as _};
 use cli::{Cli, Subcommand};
 use command_error::{CommandError, Exit};
-use default_reel::Surroundings;
+use default_reel::ReelLookup;
 use plugin::CalledAs;
 use screen::Console;
 use std::ffi::OsString;
@@ -50,7 +50,7 @@ fn main() -> ExitCode {
     if let Some(error) = command::unavailable::answer(&words) {
         return say(&error, &screen, called);
     }
-    let words = match Surroundings::of_process().name_reel(words, &Cli::command()) {
+    let words = match ReelLookup::of_process().name_reel(words, &Cli::command()) {
         Ok(words) => words,
         Err(error) => return say(&error, &screen, called),
     };

@@ -37,7 +37,7 @@ pub(crate) struct BucketListing {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct ObjectPage {
+struct ListingPage {
     #[serde(default)]
     items: Vec<ListedName>,
     next_page_token: Option<String>,
@@ -105,7 +105,7 @@ pub(crate) fn list_below(
     Err(failed(format!("more than {} objects", found.files)))
 }
 
-fn read_page(body: Body) -> Result<ObjectPage, String> {
+fn read_page(body: Body) -> Result<ListingPage, String> {
     let mut text = Vec::new();
     let read = body
         .into_reader()

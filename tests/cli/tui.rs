@@ -26,7 +26,7 @@ fn help_names_every_key() {
     for words in [
         "ctrl-o alt-o",
         "previous, next event",
-        "list problems",
+        "the story, and the list of problems",
         "--select",
     ] {
         assert!(out.contains(words), "{words:?} not in {out}");
