@@ -13,6 +13,10 @@ use unicode_width::UnicodeWidthStr as _;
 /// Its new version comes last, with the nodes that it updates: they have a stage of their own.
 const OPERATOR_OF_NODES: &str = "machine-config";
 
+/// The parts of so many upgrades are found, the last ones: each is told by reading the whole reel. The others
+/// are one stage each.
+const MOST_DIVIDED: usize = 4;
+
 /// A part of the cluster's life.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ClusterStage {
@@ -138,11 +142,9 @@ fn of_upgrades(timeline: &Timeline) -> Vec<ClusterStage> {
         return Vec::new();
     };
     let mut all = Vec::new();
-    for update in updates
-        .all
-        .iter()
-        .filter(|one| one.kind == UpdateKind::Upgrade)
-    {
+    let upgrades = updates.all.iter().rev();
+    let upgrades = upgrades.filter(|one| one.kind == UpdateKind::Upgrade);
+    for update in upgrades.take(MOST_DIVIDED) {
         if let Ok(story) = ClusterHistory::of(timeline).upgrade_story(&updates, update, end) {
             all.extend(of_story(&story, beyond(timeline)));
         }
