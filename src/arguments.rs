@@ -242,7 +242,7 @@ const UNITS: [(&str, u64); 11] = [
     ("g", 1_000_000_000),
 ];
 
-/// Reads a number of bytes such as `100MB`; `None` for `none`, which is no limit.
+/// Reads a number of bytes such as `100MB`; `None` for `none`: unlimited.
 pub(crate) fn read_bytes(text: &str) -> Result<Option<u64>, String> {
     let spelt = text.trim().to_ascii_lowercase();
     if spelt == "none" || spelt == "0" {

@@ -160,7 +160,7 @@ fn candidates(
     texts: impl IntoIterator<Item = (String, Option<String>)>,
 ) -> Vec<CompletionCandidate> {
     let current = current.to_string_lossy();
-    // What a terminal would obey is no word that one types.
+    // A word with control characters is not offered.
     let fitting = texts
         .into_iter()
         .filter(|(text, _)| text.starts_with(&*current) && harmless(text) == *text);

@@ -305,7 +305,7 @@ fn print_page(
     subject: &DescribedObject<'_>,
     screen: &mut Console,
 ) -> Result<(), CommandError> {
-    let told = subject.description;
+    let described = subject.description;
     let mut table = TextTable::page();
     for line in &subject.page.lines {
         table.push(line.indented());
@@ -317,7 +317,7 @@ fn print_page(
     let shown: &[Scalar] = if subject.page.has_all_fields {
         &[]
     } else {
-        &told.scalars
+        &described.scalars
     };
     let widest = shown.iter().map(|scalar| scalar.path.chars().count());
     let mut page = DescribePage {
@@ -325,9 +325,9 @@ fn print_page(
         label: widest.max().unwrap_or(0).max(LABEL),
     };
     page.title("Recorded")?;
-    page.value("uid", &told.uid)?;
-    page.value("created", &told.created)?;
-    page.value("deleting", &told.deletion_asked)?;
+    page.value("uid", &described.uid)?;
+    page.value("created", &described.created)?;
+    page.value("deleting", &described.deletion_asked)?;
     page.value("version", &version(subject))?;
     print_relatives(subject, &mut page)?;
     for scalar in shown {
@@ -378,15 +378,15 @@ impl DescribePage<'_> {
 }
 
 fn version(subject: &DescribedObject<'_>) -> String {
-    let told = subject.description;
+    let described = subject.description;
     let versions = subject.timeline.reel().versions(subject.held.object);
-    let place = versions.partition_point(|seq| *seq <= told.seq);
+    let place = versions.partition_point(|seq| *seq <= described.seq);
     let mut parts = vec![
         format!("{} of {}", number(place), number(versions.len())),
-        format!("rv {}", told.rv),
-        format!("received {}", subject.timeline.written(told.received)),
+        format!("rv {}", described.rv),
+        format!("received {}", subject.timeline.written(described.received)),
     ];
-    match &told.authors {
+    match &described.authors {
         Authors::Named(writers) => {
             parts.push(format!("written by {}", field_text::managers(writers)));
         }
@@ -469,22 +469,22 @@ fn print_around(
     subject: &DescribedObject<'_>,
     page: &mut DescribePage<'_>,
 ) -> Result<(), CommandError> {
-    let told = subject.description;
+    let described = subject.description;
     let minutes = count(u64::from(subject.around_minutes), "minute");
     page.title(&format!(
         "Changes within {minutes} of {}",
         subject.timeline.written(subject.state.at)
     ))?;
-    if told.around.is_empty() {
+    if described.around.is_empty() {
         return page.line(Style::Faint, "  none");
     }
-    for item in &told.around {
+    for item in &described.around {
         for line in item_lines(subject.timeline, item) {
             page.screen.show(&line, HANG)?;
         }
     }
-    if told.left_out > 0 {
-        let more = count(told.left_out, "version");
+    if described.left_out > 0 {
+        let more = count(described.left_out, "version");
         page.line(
             Style::Faint,
             &format!("  {more} further away: kubereel history shows all"),

@@ -81,7 +81,7 @@ Keys:
 pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
     let located = files::locate_reel(&args.reel)?;
     let file = located.path().to_owned();
-    // What is no reel is said here, in words and with hints, not on a screen that has to be left.
+    // A file that is not a reel is an error with hints here, before the screen opens.
     if !file.exists() {
         files::open_reel(&file)?;
     }

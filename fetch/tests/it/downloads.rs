@@ -396,7 +396,7 @@ fn a_proxy_of_the_environment_is_used_and_its_exceptions_are_not() {
         let address = ReelAddress::parse(&format!("{}/a.reel", target.base)).expect("an address");
         fetch(&client, &address, &options, |_| {}).map(|file| fs::read(file.path()).expect("there"))
     };
-    // The server is no proxy, and says so: it was asked.
+    // The server is not a proxy and refuses: the request reached it.
     let error = fetched("").expect_err("no proxy").to_string();
     assert!(error.starts_with("cannot download: "), "{error}");
     assert!(

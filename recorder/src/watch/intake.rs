@@ -1157,7 +1157,7 @@ impl ListFailures {
         let now = at.elapsed;
         if self.tries == 0 {
             self.since = now;
-            // A failure that passes is no news, and many are consequences of an outage, which is reported by itself.
+            // A temporary failure is not logged: many follow from an outage, which has a line of its own.
             self.next_log = Elapsed {
                 micros: now.micros.saturating_add(FIRST_LOG_MICROS),
             };

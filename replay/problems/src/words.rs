@@ -4,6 +4,7 @@ use crate::problem::{Cause, CheckedReel, Problem, ProblemList};
 use crate::story::ClusterPortrait;
 use kubereel_history::{ChangeKind, harmless};
 use serde_json::Value;
+use std::fmt::Display;
 
 /// The most letters of one value.
 const MOST_LETTERS: usize = 120;
@@ -31,11 +32,11 @@ pub fn value_text(value: &Value) -> String {
 }
 
 /// Writes how many there are of something, with commas between thousands.
-fn count(value: u64, one: &str) -> String {
-    if value == 1 {
+fn count(value: impl Display + Copy, one: &str) -> String {
+    let digits = value.to_string();
+    if digits == "1" {
         return format!("1 {one}");
     }
-    let digits = value.to_string();
     let mut text = String::new();
     for (at, digit) in digits.chars().enumerate() {
         if at > 0 && (digits.len() - at).is_multiple_of(3) {
@@ -49,8 +50,7 @@ fn count(value: u64, one: &str) -> String {
 
 /// Writes how many things a list has.
 fn count_of<T>(all: &[T], one: &str) -> String {
-    // Saturates: no list is longer.
-    count(u64::try_from(all.len()).unwrap_or(u64::MAX), one)
+    count(all.len(), one)
 }
 
 impl ProblemList {
@@ -72,12 +72,10 @@ impl ProblemList {
             found = format!("{found}, {}", count_of(&planned, "disruption planned"));
         }
         let checked = &self.checked;
-        // Saturates: no reel has more resources.
-        let resources = u64::try_from(checked.resources).unwrap_or(u64::MAX);
         format!(
             "{found} · checked {} of {}",
             count(checked.events, "event"),
-            count(resources, "resource")
+            count(checked.resources, "resource")
         )
     }
 }
@@ -138,8 +136,7 @@ impl ClusterPortrait {
         let roles: Vec<String> = roles
             .map(|(role, count)| format!("{count} {role}"))
             .collect();
-        // Saturates: no cluster has more Nodes.
-        let nodes = count(u64::try_from(self.node_count).unwrap_or(u64::MAX), "Node");
+        let nodes = count(self.node_count, "Node");
         parts.push(match roles.as_slice() {
             [] => nodes,
             roles => format!("{nodes} ({})", roles.join(", ")),
