@@ -465,6 +465,10 @@ impl InfoPage<'_> {
     /// Tells how many of the storage's revisions are explained by events.
     fn revisions(&mut self) {
         for account in self.summary.accounts.iter().take(self.most) {
+            if account.revisions == 0 {
+                self.push("revisions", &["none to explain".to_owned()]);
+                continue;
+            }
             let share = account.explained_share;
             let parts = [
                 share.map_or_else(

@@ -379,6 +379,13 @@ fn print_account(
     account: &AccountSummary,
     screen: &mut Console,
 ) -> Result<(), CommandError> {
+    if account.revisions == 0 {
+        let text = format!(
+            "none to explain: none came between {}, when the recorded resources had been listed, and the last probe",
+            account.from_rv
+        );
+        return labelled(screen, "revisions", &screen.paint().faint(&text));
+    }
     let paint = screen.paint();
     let parts = [
         match account.explained_share {

@@ -136,7 +136,8 @@ impl RevisionSequence {
     ) -> Option<RevisionAccount> {
         let (from_rv, from) = self.first_lists(coverage)?;
         let last = self.last_delivered(tables)?;
-        if last.revision < from_rv {
+        // A probe before the lists says nothing of what came after them.
+        if last.revision < from_rv || (last.revision == from_rv && last.answered.1 < from) {
             return None;
         }
         let to_rv = last.revision;
