@@ -205,6 +205,13 @@ pub(crate) const ASKS: &[&[&str]] = &[
     &["crds"],
     &["validatingwebhookconfigurations"],
     &["apiservices"],
+    &["ingressclasses"],
+    &["ing", "-A"],
+    &["ing", "-A", "-o", "wide"],
+    &["hpa", "-A"],
+    &["quota", "-A"],
+    &["pc"],
+    &["controllerrevisions", "-n", "shop"],
     &["pods,nodes", "-n", "shop"],
     &["all", "-n", "shop"],
     &["all", "-A", "-o", "wide"],
@@ -311,7 +318,7 @@ const MANIFESTS: [&str; 7] = [
 ];
 
 /// What is asked for of these is waited for.
-const LISTS: [(&str, &str); 23] = [
+const LISTS: [(&str, &str); 29] = [
     ("pods", "/api/v1/pods"),
     ("nodes", "/api/v1/nodes"),
     ("services", "/api/v1/services"),
@@ -337,6 +344,27 @@ const LISTS: [(&str, &str); 23] = [
     ("persistentvolumes", "/api/v1/persistentvolumes"),
     ("persistentvolumeclaims", "/api/v1/persistentvolumeclaims"),
     ("jobs.batch", "/apis/batch/v1/jobs"),
+    (
+        "ingressclasses.networking.k8s.io",
+        "/apis/networking.k8s.io/v1/ingressclasses",
+    ),
+    (
+        "ingresses.networking.k8s.io",
+        "/apis/networking.k8s.io/v1/ingresses",
+    ),
+    (
+        "horizontalpodautoscalers.autoscaling",
+        "/apis/autoscaling/v2/horizontalpodautoscalers",
+    ),
+    ("resourcequotas", "/api/v1/resourcequotas"),
+    (
+        "priorityclasses.scheduling.k8s.io",
+        "/apis/scheduling.k8s.io/v1/priorityclasses",
+    ),
+    (
+        "controllerrevisions.apps",
+        "/apis/apps/v1/controllerrevisions",
+    ),
     (
         "leases.coordination.k8s.io",
         "/apis/coordination.k8s.io/v1/leases",
@@ -412,7 +440,12 @@ impl Stage {
     async fn make(&self, object: Value) -> Result<()> {
         let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str);
         let version = text("/apiVersion").context("no apiVersion")?;
-        let plural = text("/kind").context("no kind")?.to_lowercase() + "s";
+        let kind = text("/kind").context("no kind")?.to_lowercase();
+        let plural = if kind.ends_with('s') {
+            kind + "es"
+        } else {
+            kind + "s"
+        };
         let name = text("/metadata/name").context("no name")?;
         let root = if version == "v1" { "api" } else { "apis" };
         let within = text("/metadata/namespace")

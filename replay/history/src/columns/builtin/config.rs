@@ -1,6 +1,8 @@
-//! The columns of what configures: `ConfigMap`s, Secrets, disruption budgets, roles and their bindings.
+//! The columns of what configures: `ConfigMap`s, Secrets, budgets and quotas, roles and their bindings, requests for
+//! certificates.
 
-use super::super::part::ObjectPart;
+use super::super::part::{NONE, ObjectPart};
+use crate::timetext;
 use kubereel_format::RecordedAt;
 
 pub(super) fn config_map_row(map: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
@@ -86,4 +88,105 @@ pub(super) fn binding_row(binding: ObjectPart<'_>, at: RecordedAt) -> Vec<String
         subjects("Group"),
         subjects("ServiceAccount"),
     ]
+}
+
+pub(super) fn quota_row(quota: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
+    let status = quota.at("status");
+    let used = status.at("used").texts();
+    let [mut requests, mut limits] = [Vec::new(), Vec::new()];
+    for (resource, hard) in status.at("hard").texts() {
+        let used = used.get(resource).copied().unwrap_or("0");
+        let is_limit = resource.starts_with("limits.");
+        let column = if is_limit { &mut limits } else { &mut requests };
+        column.push(format!("{resource}: {used}/{hard}"));
+    }
+    vec![
+        quota.name(),
+        requests.join(", "),
+        limits.join(", "),
+        quota.age(at),
+    ]
+}
+
+pub(super) fn priority_class_row(class: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
+    vec![
+        class.name(),
+        class.at("value").whole().to_string(),
+        class.at("globalDefault").holds().to_string(),
+        class.age(at),
+        class.at("preemptionPolicy").text().to_owned(),
+    ]
+}
+
+pub(super) fn runtime_class_row(class: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
+    vec![
+        class.name(),
+        class.at("handler").text().to_owned(),
+        class.age(at),
+    ]
+}
+
+pub(super) fn signing_request_row(request: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
+    let spec = request.at("spec");
+    let wished = spec.at("expirationSeconds");
+    let duration = if wished.is_there() {
+        timetext::age(wished.whole())
+    } else {
+        NONE.to_owned()
+    };
+    vec![
+        request.name(),
+        request.age(at),
+        spec.at("signerName").text_or(NONE).to_owned(),
+        spec.at("username").text().to_owned(),
+        duration,
+        signing_state(request.at("status")),
+    ]
+}
+
+/// Says what became of a request for a certificate.
+fn signing_state(status: ObjectPart<'_>) -> String {
+    let is = |kind: &str| {
+        let mut conditions = status.at("conditions").items();
+        conditions.any(|one| one.at("type").text() == kind)
+    };
+    let decided = if is("Denied") {
+        "Denied"
+    } else if is("Approved") {
+        "Approved"
+    } else {
+        "Pending"
+    };
+    let failed = if is("Failed") { ",Failed" } else { "" };
+    let is_issued = !status.at("certificate").text().is_empty();
+    let issued = if is_issued { ",Issued" } else { "" };
+    format!("{decided}{failed}{issued}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_signing_request_says_what_became_of_it() {
+        for (status, expected) in [
+            (json!({}), "Pending"),
+            (json!({"conditions": [{"type": "Approved"}]}), "Approved"),
+            (
+                json!({"conditions": [{"type": "Approved"}], "certificate": "LS0t"}),
+                "Approved,Issued",
+            ),
+            (
+                json!({"conditions": [{"type": "Approved"}, {"type": "Failed"}]}),
+                "Approved,Failed",
+            ),
+            (
+                json!({"conditions": [{"type": "Approved"}, {"type": "Denied"}]}),
+                "Denied",
+            ),
+        ] {
+            assert_eq!(signing_state(ObjectPart::of(&status)), expected, "{status}");
+        }
+    }
 }

@@ -15,7 +15,7 @@ pub(in crate::columns) struct BuiltinKind {
     row: fn(ObjectPart<'_>, RecordedAt) -> Vec<String>,
 }
 
-static ALL: [BuiltinKind; 32] = [
+static ALL: [BuiltinKind; 43] = [
     kind(
         "",
         "pods",
@@ -187,6 +187,72 @@ static ALL: [BuiltinKind; 32] = [
         "networkpolicies",
         "NAME, POD-SELECTOR, AGE",
         service::network_policy_row,
+    ),
+    kind(
+        "networking.k8s.io",
+        "ingresses",
+        "NAME, CLASS, HOSTS, ADDRESS, PORTS, AGE",
+        service::ingress_row,
+    ),
+    kind(
+        "networking.k8s.io",
+        "ingressclasses",
+        "NAME, CONTROLLER, PARAMETERS, AGE",
+        service::ingress_class_row,
+    ),
+    kind(
+        "autoscaling",
+        "horizontalpodautoscalers",
+        "NAME, REFERENCE, TARGETS, MINPODS, MAXPODS, REPLICAS, AGE",
+        workload::autoscaler_row,
+    ),
+    kind(
+        "apps",
+        "controllerrevisions",
+        "NAME, CONTROLLER, REVISION, AGE",
+        workload::controller_revision_row,
+    ),
+    kind(
+        "",
+        "resourcequotas",
+        "NAME, REQUEST, LIMIT, AGE",
+        config::quota_row,
+    ),
+    kind(
+        "scheduling.k8s.io",
+        "priorityclasses",
+        "NAME, VALUE, GLOBAL-DEFAULT, AGE, PREEMPTIONPOLICY",
+        config::priority_class_row,
+    ),
+    kind(
+        "node.k8s.io",
+        "runtimeclasses",
+        "NAME, HANDLER, AGE",
+        config::runtime_class_row,
+    ),
+    kind(
+        "certificates.k8s.io",
+        "certificatesigningrequests",
+        "NAME, AGE, SIGNERNAME, REQUESTOR, REQUESTEDDURATION, CONDITION",
+        config::signing_request_row,
+    ),
+    kind(
+        "storage.k8s.io",
+        "volumeattachments",
+        "NAME, ATTACHER, PV, NODE, ATTACHED, AGE",
+        storage::attachment_row,
+    ),
+    kind(
+        "storage.k8s.io",
+        "csinodes",
+        "NAME, DRIVERS, AGE",
+        storage::csi_node_row,
+    ),
+    kind(
+        "storage.k8s.io",
+        "csidrivers",
+        "NAME, ATTACHREQUIRED, PODINFOONMOUNT, STORAGECAPACITY, TOKENREQUESTS, REQUIRESREPUBLISH, MODES, AGE",
+        storage::csi_driver_row,
     ),
 ];
 

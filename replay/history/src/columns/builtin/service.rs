@@ -1,4 +1,4 @@
-//! The columns of services.
+//! The columns of services and of the ways to them.
 
 use super::super::part::{NONE, ObjectPart};
 use super::super::table::labels_text;
@@ -147,6 +147,54 @@ pub(super) fn network_policy_row(policy: ObjectPart<'_>, at: RecordedAt) -> Vec<
         policy.name(),
         selector_cell(policy.at("spec.podSelector")),
         policy.age(at),
+    ]
+}
+
+pub(super) fn ingress_row(ingress: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
+    let spec = ingress.at("spec");
+    let rules = spec.at("rules").items();
+    let more = rules.len().saturating_sub(LISTED);
+    let hosts = rules.map(|rule| rule.at("host").text());
+    let hosts: Vec<&str> = hosts.filter(|host| !host.is_empty()).collect();
+    let hosts = match hosts.split_at_checked(LISTED) {
+        _ if hosts.is_empty() => "*".to_owned(),
+        Some((first, [_, ..])) => format!("{} + {more} more...", first.join(",")),
+        _ => hosts.join(","),
+    };
+    let balancers: Vec<&str> = balancers(ingress).into_iter().collect();
+    let is_secure = spec.at("tls").items().len() > 0;
+    vec![
+        ingress.name(),
+        spec.at("ingressClassName").text_or(NONE).to_owned(),
+        hosts,
+        balancers.join(","),
+        if is_secure { "80, 443" } else { "80" }.to_owned(),
+        ingress.age(at),
+    ]
+}
+
+pub(super) fn ingress_class_row(class: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
+    let annotations = class.at("metadata.annotations").texts();
+    let is_default = annotations.get("ingressclass.kubernetes.io/is-default-class");
+    let mark = if is_default == Some(&"true") {
+        " (default)"
+    } else {
+        ""
+    };
+    let parameters = class.at("spec.parameters");
+    let cell = if parameters.is_there() {
+        let group = parameters.at("apiGroup").text();
+        let dot = if group.is_empty() { "" } else { "." };
+        let kind = parameters.at("kind").text();
+        format!("{kind}{dot}{group}/{}", parameters.at("name").text())
+    } else {
+        NONE.to_owned()
+    };
+    vec![
+        class.name() + mark,
+        class.at("spec.controller").text().to_owned(),
+        cell,
+        class.age(at),
     ]
 }
 

@@ -1,6 +1,6 @@
-//! The columns of storage: claims, volumes and classes.
+//! The columns of storage: claims, volumes, classes, attachments and drivers.
 
-use super::super::part::ObjectPart;
+use super::super::part::{NONE, ObjectPart};
 use kubereel_format::RecordedAt;
 
 /// What the server prints for a value that nobody set.
@@ -105,5 +105,53 @@ pub(super) fn class_row(class: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
             .to_owned(),
         class.at("allowVolumeExpansion").holds().to_string(),
         class.age(at),
+    ]
+}
+
+pub(super) fn attachment_row(attachment: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
+    let spec = attachment.at("spec");
+    vec![
+        attachment.name(),
+        spec.at("attacher").text().to_owned(),
+        spec.at("source.persistentVolumeName").text().to_owned(),
+        spec.at("nodeName").text().to_owned(),
+        attachment.at("status.attached").holds().to_string(),
+        attachment.age(at),
+    ]
+}
+
+pub(super) fn csi_node_row(node: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
+    let drivers = node.at("spec.drivers").items().len();
+    vec![node.name(), drivers.to_string(), node.age(at)]
+}
+
+pub(super) fn csi_driver_row(driver: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
+    let spec = driver.at("spec");
+    let is_set = |member: &str| spec.at(member).holds().to_string();
+    let requests = spec.at("tokenRequests");
+    let audiences = requests.items().map(|one| one.at("audience").text());
+    let audiences: Vec<&str> = audiences.collect();
+    let modes = spec
+        .at("volumeLifecycleModes")
+        .items()
+        .map(ObjectPart::text);
+    let modes: Vec<&str> = modes.collect();
+    vec![
+        driver.name(),
+        spec.at("attachRequired").plain_or("true"),
+        is_set("podInfoOnMount"),
+        is_set("storageCapacity"),
+        if requests.is_there() {
+            audiences.join(",")
+        } else {
+            "<unset>".to_owned()
+        },
+        is_set("requiresRepublish"),
+        if modes.is_empty() {
+            NONE.to_owned()
+        } else {
+            modes.join(",")
+        },
+        driver.age(at),
     ]
 }

@@ -1,6 +1,6 @@
-//! The columns of deployments, replica sets and jobs.
+//! The columns of workloads, of their revisions and of what scales them.
 
-use super::super::part::{NONE, ObjectPart, time_between, time_since};
+use super::super::part::{NONE, ObjectPart, UNKNOWN, time_between, time_since};
 use super::super::table::labels_text;
 use super::kind::{names_and_images, selector_cell, selector_text};
 use kubereel_format::RecordedAt;
@@ -171,6 +171,94 @@ fn duration(job: ObjectPart<'_>, at: RecordedAt) -> String {
         (Some(start), None) => time_since(start, at),
         (Some(start), Some(end)) => time_between(start, end),
     }
+}
+
+/// More metrics of an autoscaler are counted, and not listed.
+const METRICS: usize = 2;
+
+pub(super) fn autoscaler_row(scaler: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
+    let spec = scaler.at("spec");
+    let target = spec.at("scaleTargetRef");
+    let mut current = scaler.at("status.currentMetrics").items();
+    let metrics = spec.at("metrics").items().map(|metric| {
+        let now = current.next().unwrap_or(ObjectPart::none());
+        metric_text(metric, now)
+    });
+    let mut metrics: Vec<String> = metrics.collect();
+    let more = metrics.len().saturating_sub(METRICS);
+    metrics.truncate(METRICS);
+    let targets = match metrics.join(", ") {
+        none if none.is_empty() => NONE.to_owned(),
+        first if more > 0 => format!("{first} + {more} more..."),
+        all => all,
+    };
+    vec![
+        scaler.name(),
+        format!("{}/{}", target.at("kind").text(), target.at("name").text()),
+        targets,
+        spec.at("minReplicas").plain_or("<unset>"),
+        spec.at("maxReplicas").whole().to_string(),
+        scaler.at("status.currentReplicas").whole().to_string(),
+        scaler.age(at),
+    ]
+}
+
+/// Writes a metric of an autoscaler: what it is, and what it should be.
+fn metric_text(metric: ObjectPart<'_>, now: ObjectPart<'_>) -> String {
+    let kind = metric.at("type").text();
+    let member = match kind {
+        "External" => "external",
+        "Pods" => "pods",
+        "Object" => "object",
+        "Resource" => "resource",
+        "ContainerResource" => "containerResource",
+        _ => return "<unknown type>".to_owned(),
+    };
+    let (wanted, current) = (metric.at(member), now.at(member).at("current"));
+    let target = wanted.at("target");
+    let percent = |part: ObjectPart<'_>, otherwise: &str| match part.plain() {
+        none if none.is_empty() => otherwise.to_owned(),
+        number => format!("{number}%"),
+    };
+    let average = target.at("averageValue").plain();
+    let resource = match member {
+        "resource" | "containerResource" => format!("{}: ", wanted.at("name").text()),
+        _ => String::new(),
+    };
+    if !average.is_empty() {
+        let mark = match member {
+            "external" | "object" => " (avg)",
+            _ => "",
+        };
+        let now = current.at("averageValue").plain_or(UNKNOWN);
+        return format!("{resource}{now}/{average}{mark}");
+    }
+    if resource.is_empty() {
+        let now = current.at("value").plain_or(UNKNOWN);
+        return format!("{now}/{}", target.at("value").plain());
+    }
+    let now = percent(current.at("averageUtilization"), UNKNOWN);
+    format!(
+        "{resource}{now}/{}",
+        percent(target.at("averageUtilization"), "<auto>")
+    )
+}
+
+pub(super) fn controller_revision_row(revision: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
+    let mut owners = revision.at("metadata.ownerReferences").items();
+    let controller = owners.find(|owner| owner.at("controller").holds());
+    let controller = controller.map(|owner| {
+        let kind = owner.at("kind").text().to_lowercase();
+        let group = owner.at("apiVersion").text().split_once('/');
+        let group = group.map_or(String::new(), |(group, _)| format!(".{group}"));
+        format!("{kind}{group}/{}", owner.at("name").text())
+    });
+    vec![
+        revision.name(),
+        controller.unwrap_or_else(|| NONE.to_owned()),
+        revision.at("revision").whole().to_string(),
+        revision.age(at),
+    ]
 }
 
 #[cfg(test)]
