@@ -5,7 +5,7 @@ use crate::command_error::CommandError;
 use crate::progress::ProgressReporter;
 use crate::{arguments, default_reel, words};
 use kubereel_fetch::{
-    FetchClient, FetchError, FetchOptions, FetchProgress, FetchedFile, ReelAddress,
+    FetchClient, FetchError, FetchOptions, FetchProgress, FetchedFile, ReelAddress, WantedFile,
 };
 use kubereel_format::{OpenError, copy_in_use, harmless, is_in_use};
 use kubereel_history::Timeline;
@@ -65,7 +65,9 @@ pub(crate) fn open_reel(path: &Path) -> Result<Timeline, CommandError> {
 /// Finds the reel that a path means. One at an address is downloaded, one that is compressed is decompressed, one that
 /// is being recorded is copied.
 pub(crate) fn locate_reel(path: &Path) -> Result<LocalReel, CommandError> {
-    let download = address_of(path).map(download).transpose()?;
+    let download = address_of(path)
+        .map(|word| download(word, WantedFile::Reel))
+        .transpose()?;
     let path = download.as_ref().map_or(path, FetchedFile::path);
     let located = unpack(path)?;
     let copy = is_in_use(located.path())
@@ -135,9 +137,25 @@ pub(crate) fn public_path(path: &Path) -> PathBuf {
     }
 }
 
-/// Downloads the reel at an address. Progress is only for a person.
-fn download(word: &str) -> Result<FetchedFile, CommandError> {
-    let failed = |error: FetchError| explain_fetch(&error, word);
+/// Downloads and opens the file at an address; `None` if the word is a path.
+pub(crate) fn open_download(path: &Path) -> Option<Result<File, CommandError>> {
+    let word = address_of(path)?;
+    let opened = download(word, WantedFile::Any).and_then(|fetched| {
+        // An open file stays readable where its temporary name is taken away.
+        File::open(fetched.path()).map_err(|error| cannot_read(&error, fetched.path()))
+    });
+    Some(opened)
+}
+
+/// Downloads what an address means. Progress is only for a person.
+fn download(word: &str, wanted: WantedFile) -> Result<FetchedFile, CommandError> {
+    let failed = |error: FetchError| match (&error, wanted) {
+        // What a folder has to hold is said where a reel is looked for.
+        (FetchError::NotFound { .. }, WantedFile::Any) => {
+            CommandError::io(error).hint("give the address of the file itself")
+        }
+        _ => explain_fetch(&error, word),
+    };
     let address = ReelAddress::parse(word).map_err(failed)?;
     let client = FetchClient::new(|name| std::env::var(name).ok()).map_err(failed)?;
     let most_bytes = match std::env::var(DOWNLOAD_LIMIT) {
@@ -150,6 +168,7 @@ fn download(word: &str) -> Result<FetchedFile, CommandError> {
         folder: cache_folder().map(|folder| folder.join("downloads")),
         most_bytes,
         retry_wait: RETRY_WAIT,
+        wanted,
     };
     let is_terminal = io::stderr().is_terminal();
     let mut listing = None;

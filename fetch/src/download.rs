@@ -29,6 +29,18 @@ pub struct FetchOptions {
     pub most_bytes: u64,
     /// How long to wait after a try without progress; twice as long after the next.
     pub retry_wait: Duration,
+    /// What an address of a bucket means.
+    pub wanted: WantedFile,
+}
+
+/// Which file an address of a bucket means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WantedFile {
+    /// The reel of that name, or the one reel below it.
+    Reel,
+    /// The file of exactly that name.
+    Any,
 }
 
 /// How far a download is.
@@ -61,10 +73,10 @@ impl FetchedFile {
     }
 }
 
-/// Downloads the reel that an address means, or finds it in the cache; the server is asked whether it changed.
+/// Downloads the file that an address means, or finds it in the cache; the server is asked whether it changed.
 ///
 /// # Errors
-/// When there is no reel or more than one, and when it cannot be downloaded.
+/// When there is no reel or more than one where a reel is wanted, and when the file cannot be downloaded.
 pub fn fetch(
     client: &FetchClient,
     address: &ReelAddress,
@@ -74,9 +86,12 @@ pub fn fetch(
     let url = match address.place() {
         Place::File(url) => url.clone(),
         Place::Object(object) => {
-            let found = choose(client, object, |files| {
-                progress(FetchProgress::Listed(files));
-            })?;
+            let found = match options.wanted {
+                WantedFile::Any => object.clone(),
+                WantedFile::Reel => choose(client, object, |files| {
+                    progress(FetchProgress::Listed(files));
+                })?,
+            };
             let path = std::iter::once(found.bucket.as_str()).chain(found.name.split('/'));
             client.in_store(path)
         }

@@ -22,5 +22,5 @@ mod listing;
 
 pub use address::ReelAddress;
 pub use client::FetchClient;
-pub use download::{FetchOptions, FetchProgress, FetchedFile, fetch};
+pub use download::{FetchOptions, FetchProgress, FetchedFile, WantedFile, fetch};
 pub use error::FetchError;

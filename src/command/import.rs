@@ -39,6 +39,7 @@ Examples:
   kubereel import events.jsonl -o run.reel
   kubereel import events.jsonl.zst -o run.reel --redact    without secrets
   kubereel import must-gather.tar.gz -o gathered.reel
+  kubereel import gs://BUCKET/LOGS/must-gather.tar -o gathered.reel
   kubereel import before.json after.json -o change.reel    two moments
   kubereel import audit.log -o run.reel --append           add to a reel
   kubectl get pods,nodes -A -o json | kubereel import - -o now.reel --at $(date -u +%FT%TZ)
@@ -46,7 +47,7 @@ Examples:
 Exit codes: 0 everything was imported; 1 broken parts were omitted, the rest was imported;
 2 nothing can be imported, no reel was written.")]
 pub(crate) struct Args {
-    /// The recordings, files or folders; - reads stdin
+    /// The recordings: files, folders or addresses (https://, gs://); - reads stdin
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     /// Output reel
@@ -110,11 +111,7 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
             {
                 print_broken(broken, screen)?;
             }
-            let files: Vec<String> = args
-                .files
-                .iter()
-                .map(|one| one.display().to_string())
-                .collect();
+            let files: Vec<String> = args.files.iter().map(|one| files::shown(one)).collect();
             Err(explain(&error, &files.join(", "), &args.output))
         }
     }
@@ -130,6 +127,18 @@ fn open(path: &Path) -> Result<(ImportInput<'static>, u64), CommandError> {
             changed_at: None,
         };
         return Ok((stdin, 0));
+    }
+    if let Some(opened) = files::open_download(path) {
+        let file = opened?;
+        let about = file.metadata();
+        let input = ImportInput {
+            name: files::shown(path),
+            content: ImportContent::File(file),
+            at: None,
+            // The file here is as old as its download.
+            changed_at: None,
+        };
+        return Ok((input, about.map_or(0, |about| about.len())));
     }
     let failed = |error: io::Error| files::cannot_read(&error, path);
     let file = File::open(path).map_err(failed)?;

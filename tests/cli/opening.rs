@@ -87,6 +87,39 @@ fn a_reel_at_an_address_answers_as_the_file_does() {
 }
 
 #[test]
+fn recordings_of_other_tools_are_imported_from_addresses() {
+    let world = World::new();
+    let pods = r#"{"apiVersion":"v1","kind":"PodList","metadata":{"resourceVersion":"9"},"items":[
+        {"apiVersion":"v1","kind":"Pod","metadata":{"name":"web-1","namespace":"shop","uid":"u1","resourceVersion":"7"}}]}"#;
+    world
+        .store
+        .put("/results/job/pods.json", StoredFile::of(pods));
+    let at = ["--at", "2026-11-21T14:02:31Z"];
+    let url = format!(
+        "{}/results/job/pods.json?signature=s3cret",
+        world.store.base
+    );
+    for (number, address) in ["gs://results/job/pods.json", &url].into_iter().enumerate() {
+        let reel = format!("{number}.reel");
+        let ran = world.run(&["import", address, "-o", &reel, at[0], at[1]]);
+        assert!(!ran.err.contains("s3cret"), "{ran:#?}");
+        ran.ok();
+        let names = world.run(&["get", &reel, "pods", "-A", "-o", "name"]).ok();
+        assert_eq!(names, "pod/web-1\n");
+        let about = world.run(&["info", &reel]).ok();
+        assert!(!about.contains("s3cret"), "{about}");
+    }
+    let ran = world.run(&["import", "gs://results/job/none.json", "-o", "n.reel"]);
+    assert_eq!(ran.code, Some(5), "{ran:#?}");
+    assert!(
+        ran.err
+            .contains("hint: give the address of the file itself"),
+        "{ran:#?}"
+    );
+    assert!(!world.path().join("n.reel").exists());
+}
+
+#[test]
 fn an_address_without_one_reel_says_what_to_do() {
     let world = World::new();
     for name in ["a.reel", "b c.reel"] {

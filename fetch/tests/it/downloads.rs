@@ -2,7 +2,8 @@
 
 use super::object_store::{ObjectStore, StoredFile};
 use kubereel_fetch::{
-    FetchClient, FetchError, FetchOptions, FetchProgress, FetchedFile, ReelAddress, fetch,
+    FetchClient, FetchError, FetchOptions, FetchProgress, FetchedFile, ReelAddress, WantedFile,
+    fetch,
 };
 use std::fs;
 use std::path::Path;
@@ -41,6 +42,7 @@ impl World {
             folder: Some(self.folder.path().join("cache")),
             most_bytes: 1_000_000,
             retry_wait: Duration::ZERO,
+            wanted: WantedFile::Reel,
         }
     }
 
@@ -392,6 +394,7 @@ fn a_proxy_of_the_environment_is_used_and_its_exceptions_are_not() {
             folder: None,
             most_bytes: 100,
             retry_wait: Duration::ZERO,
+            wanted: WantedFile::Reel,
         };
         let address = ReelAddress::parse(&format!("{}/a.reel", target.base)).expect("an address");
         fetch(&client, &address, &options, |_| {}).map(|file| fs::read(file.path()).expect("there"))
