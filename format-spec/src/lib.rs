@@ -6,6 +6,7 @@
 //! It knows no cluster, no socket, no screen and no clock: times come from its callers.
 
 mod codec;
+mod digest;
 mod error;
 mod event;
 mod file;
@@ -19,6 +20,7 @@ mod note;
 mod spec_text;
 
 pub use codec::frame::zstd_reader;
+pub use digest::{DigestBuilder, RecordingDigest};
 pub use error::{AppendError, Damage, FinishError, OpenError, ReadError};
 pub use event::{EventHead, EventType, Evidence, NewBody, NewEvent, ObjectKey};
 pub use file::{

@@ -8,7 +8,7 @@ use crate::words::duration;
 use clap::Parser as _;
 use kubereel_cluster::{ClusterHistory, DegradedSpell};
 use kubereel_format::RecordedAt;
-use kubereel_history::Timeline;
+use kubereel_history::{ReelSummary, Timeline};
 use std::path::{Path, PathBuf};
 
 /// Run example queries on an included recording
@@ -66,7 +66,13 @@ fn walk(timeline: &Timeline, name: &str, screen: &mut Console) -> Result<Exit, C
     screen.line("A reel contains every watch event of a cluster. The contents of this one:")?;
     screen.line("")?;
     screen.line(shout(&format!("info {name}")))?;
-    let whole = info::show(timeline, Path::new(name), None, screen)?;
+    let whole = info::show(
+        timeline,
+        &ReelSummary::of(timeline),
+        Path::new(name),
+        None,
+        screen,
+    )?;
     screen.line("")?;
     let spells = ClusterHistory::of(timeline)
         .degraded_spells()

@@ -3,6 +3,7 @@
 use crate::arguments::WideFormat;
 use crate::command_error::{CommandError, Exit};
 use crate::files;
+use crate::progress::ProgressReporter;
 use crate::screen::{Console, Paint};
 use crate::table::TextTable;
 use crate::words::{bytes, count, duration, number};
@@ -20,6 +21,7 @@ use unicode_width::UnicodeWidthStr;
 Examples:
   kubereel info run.reel
   kubereel info run.reel -o wide                  every resource in a row of its own
+  kubereel info run.reel --digest                 do two people have the same recording?
   kubereel info run.reel -o json | jq .events     for programs")]
 pub(crate) struct Args {
     /// The reel: a file, a folder, an archive or a URL; default: $KUBEREEL, or the only one here
@@ -28,30 +30,45 @@ pub(crate) struct Args {
     /// Output format; wide adds a table of all resources
     #[arg(short, long, value_name = "FORM")]
     output: Option<WideFormat>,
+    /// Read all records and print their digest, which is the same for two reels exactly if they hold the same recording
+    #[arg(long)]
+    digest: bool,
 }
 
 /// Runs the command.
 pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
     let timeline = files::open_reel(&args.reel)?;
     let name = files::shown(&args.reel);
-    show(&timeline, Path::new(&name), args.output, screen)
+    let mut summary = ReelSummary::of(&timeline);
+    if args.digest {
+        let total = timeline.reel().end().0;
+        let mut progress = ProgressReporter::begin("reading", total, screen.is_err_terminal());
+        let digest = timeline.reel().digest(|done| progress.reached(done));
+        drop(progress);
+        let digest = digest.map_err(|error| {
+            CommandError::reel(format!("the recording has no digest: {error}"))
+                .hint("to see what can be read: kubereel verify REEL")
+        })?;
+        summary.digest = Some(digest.to_string());
+    }
+    show(&timeline, &summary, Path::new(&name), args.output, screen)
 }
 
 /// Shows what is in an open reel.
 pub(crate) fn show(
     timeline: &Timeline,
+    summary: &ReelSummary,
     path: &Path,
     form: Option<WideFormat>,
     screen: &mut Console,
 ) -> Result<Exit, CommandError> {
-    let summary = ReelSummary::of(timeline);
     if form == Some(WideFormat::Json) {
-        screen.json(&summary)?;
+        screen.json(summary)?;
     } else {
         let name = path.file_name().unwrap_or(path.as_os_str());
         let page = page_lines(
             (timeline, &name.to_string_lossy()),
-            &summary,
+            summary,
             form == Some(WideFormat::Wide),
             screen,
         );
@@ -164,6 +181,9 @@ impl InfoPage<'_> {
                 format!("database {}", bytes(parts.other)),
             ],
         );
+        if let Some(digest) = &summary.digest {
+            self.push("digest", std::slice::from_ref(digest));
+        }
         for damage in &summary.damage {
             let text = format!("{}: {}", damage.place, damage.cause);
             let text = self.paint.bad(&text);

@@ -114,6 +114,8 @@ fn print_integrity(proof: &Proof, screen: &mut Console) -> Result<(), CommandErr
         format!("{} decompressed", bytes(read.decompressed_bytes)),
     ];
     labelled(screen, "integrity", &parts.join(" · "))?;
+    let digest = read.digest.as_deref();
+    labelled(screen, "digest", digest.unwrap_or("none: the reel is damaged"))?;
     for damage in read.damage.iter().take(LISTED) {
         let text = format!("{}: {}", damage.place, damage.cause);
         labelled(screen, "  damaged", &paint.bad(&text))?;

@@ -7,6 +7,7 @@
 )]
 
 mod damage;
+mod digest;
 mod kept;
 mod life;
 mod snapshot;

@@ -13,7 +13,7 @@ use crate::summary::{
 use crate::tables::count_of;
 use crate::timeline::Timeline;
 use crate::timetext::OptionalRfc3339;
-use kubereel_format::{BlobId, Note, RecordedAt, Reel, ResourceInfo, Seq};
+use kubereel_format::{BlobId, DigestBuilder, Note, RecordedAt, Reel, ResourceInfo, Seq};
 use serde::Serialize;
 
 /// The verdict on a reel.
@@ -283,6 +283,8 @@ pub struct Integrity {
     pub damaged_places: u64,
     /// The first of them, at most 100.
     pub damage: Vec<DamageSummary>,
+    /// The digest of the recording, the same however it is packed; none of a damaged reel.
+    pub digest: Option<String>,
 }
 
 impl Integrity {
@@ -310,9 +312,11 @@ impl Integrity {
         for damage in reel.damage() {
             found.hurt(damage.place.clone(), damage.cause.clone());
         }
+        let mut digest = DigestBuilder::new(reel);
         for event in reel.scan(Seq(0)) {
             match event {
                 Ok(event) => {
+                    digest.take(&event);
                     found.events = found.events.saturating_add(1);
                     found.took(event.body.len());
                     progress(event.head.seq.0);
@@ -322,6 +326,7 @@ impl Integrity {
         }
         texts(reel, &mut found);
         found.whole = found.damaged_places == 0;
+        found.digest = digest.finish().ok().map(|digest| digest.to_string());
         found
     }
 }

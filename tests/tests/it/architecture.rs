@@ -182,6 +182,7 @@ fn the_rooms_know_each_other_as_planned() {
 fn each_library_has_its_room() {
     let rooms: &[(&str, &[&str])] = &[
         ("redb", &["kubereel-format"]),
+        ("sha2", &["kubereel-format"]),
         ("bincode", &["kubereel-format"]),
         ("zstd", &["kubereel-format"]),
         ("imara-diff", &["kubereel-format", "kubereel-history"]),

@@ -23,6 +23,8 @@ pub struct ReelSummary {
     pub format: String,
     /// Whether the recorder finished it.
     pub finished: bool,
+    /// The digest of the recording, if it was asked for.
+    pub digest: Option<String>,
     /// The first record's time.
     #[serde(with = "Rfc3339")]
     pub start: RecordedAt,
@@ -245,6 +247,7 @@ impl ReelSummary {
             parts: parts(timeline),
             format: reel.format().to_string(),
             finished: reel.is_finished(),
+            digest: None,
             start: timeline.start(),
             end: timeline.end(),
             span_secs: secs_between(timeline.start(), timeline.end()),
