@@ -5,6 +5,7 @@ use crate::cli::Cli;
 use crate::command::schema::SCHEMAS;
 use crate::command::test::{json, suite};
 use crate::command::upgrade::json::{StoryOutput, UpdateListOutput};
+use crate::command::recover;
 use crate::command::{
     api_resources, blame, describe, diff, events, explain, grep, history, intervals, problems,
     rollout, scan, story, top_writers, version, wait,
@@ -129,6 +130,7 @@ fn the_schemas_are_those_of_the_outputs() {
         ("intervals", object::<intervals::IntervalOutput<'_>>()),
         ("install", object::<StoryOutput>()),
         ("problems", object::<problems::ProblemOutput>()),
+        ("recover", object::<recover::RecoverOutput<'_>>()),
         ("rollout", object::<rollout::RevisionOutput<'_>>()),
         ("scan", object::<scan::ScanOutput<'_>>()),
         ("story", object::<story::ClusterStoryOutput>()),

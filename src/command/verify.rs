@@ -115,8 +115,7 @@ fn print_integrity(proof: &Proof, screen: &mut Console) -> Result<(), CommandErr
     ];
     labelled(screen, "integrity", &parts.join(" · "))?;
     for damage in read.damage.iter().take(LISTED) {
-        let text = format!("{}: {}", damage.place, damage.cause);
-        labelled(screen, "  damaged", &paint.bad(&text))?;
+        labelled(screen, "  damaged", &paint.bad(&damage.lost))?;
     }
     print_rest(screen, read.damaged_places, "damaged places")
 }

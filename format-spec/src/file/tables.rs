@@ -25,6 +25,10 @@ pub(crate) const CHECKPOINTS: TableDefinition<'_, u32, &[u8]> = TableDefinition:
 pub(crate) const FORMAT_KEY: &str = "format";
 /// The key of the file's state in [`META`].
 pub(crate) const STATE_KEY: &str = "state";
+/// The key of the row that names who writes the file: a header of kind [`RowKind::Owner`], and nothing behind it.
+///
+/// [`RowKind::Owner`]: crate::file::row::RowKind::Owner
+pub(crate) const OWNER_KEY: &str = "owner";
 /// What the value of [`FORMAT_KEY`] begins with.
 pub(crate) const FORMAT_WORD: &[u8; 8] = b"kubereel";
 

@@ -53,7 +53,7 @@ pub use columns::{
     TemplateError,
 };
 pub use coverage::{
-    Certainty, Coverage, CoveredFrom, GapJudgement, GapOutcome, ImportedFrom, LostChange,
+    Certainty, Coverage, CoveredFrom, DamagedSpan, GapJudgement, GapOutcome, ImportedFrom, LostChange,
     RecordedGap, UnobservedEffect, UnobservedReason, UnobservedSpan,
 };
 pub use cursor::{Cursor, CursorStep, StepBodies, Track};

@@ -287,9 +287,13 @@ pub struct Integrity {
 
 impl Integrity {
     fn hurt(&mut self, place: String, cause: String) {
+        self.take_damage(DamageSummary::of_place(place, cause));
+    }
+
+    fn take_damage(&mut self, damage: DamageSummary) {
         self.damaged_places = self.damaged_places.saturating_add(1);
         if self.damage.len() < MOST_PLACES {
-            self.damage.push(DamageSummary { place, cause });
+            self.damage.push(damage);
         }
     }
 
@@ -307,8 +311,11 @@ impl Integrity {
             records: reel.end().0,
             ..Self::default()
         };
-        for damage in reel.damage() {
-            found.hurt(damage.place.clone(), damage.cause.clone());
+        for damage in DamageSummary::all(timeline) {
+            // What an earlier file lost is not damage of this one.
+            if !damage.recovered {
+                found.take_damage(damage);
+            }
         }
         for event in reel.scan(Seq(0)) {
             match event {

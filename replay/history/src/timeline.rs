@@ -2,7 +2,7 @@
 //! question about histories, differences or waits needs is in the modules of those names.
 
 use crate::account::{AccountError, CommitBounds, RevisionAccount, RevisionSequence};
-use crate::coverage::{self, Certainty, Coverage, RecordedGap, UnobservedReason, UnobservedSpan};
+use crate::coverage::{self, Certainty, Coverage, DamagedSpan, RecordedGap, UnobservedReason, UnobservedSpan};
 use crate::moment::{Cut, Moment, ResolveError};
 use crate::object::{ObjectForm, ObjectMeta};
 use crate::select::{LabelSelector, ObjectFilter, ResourceTable, nearest};
@@ -35,6 +35,7 @@ pub struct Timeline {
     clusters: Vec<Cluster>,
     outages: Vec<Outage>,
     coverage: BTreeMap<ResourceId, Coverage>,
+    damaged: Vec<DamagedSpan>,
     /// Few questions need the revisions.
     sequences: OnceLock<Vec<RevisionSequence>>,
 }
@@ -62,11 +63,13 @@ impl Timeline {
             let mut sequences = all().iter();
             sequences.find_map(|sequence| sequence.not_committed_at(tables.reel(), resource, seq))
         };
-        let coverage = Coverage::of_all(&tables, unexplained, not_before);
+        let damaged = DamagedSpan::all(&tables);
+        let coverage = Coverage::of_all(&tables, &damaged, unexplained, not_before);
         Self {
             clusters: session::clusters(notes),
             outages: session::outages(notes, tables.sessions()),
             coverage,
+            damaged,
             sequences,
             tables,
         }
@@ -177,6 +180,16 @@ impl Timeline {
         coverage::first_complete(&self.coverage)
     }
 
+    /// Gives what damage took, of this file or of the one that it was recovered from.
+    pub fn damaged(&self) -> &[DamagedSpan] {
+        &self.damaged
+    }
+
+    /// Says what a damaged place took, for people.
+    pub fn damage_words(&self, span: &DamagedSpan) -> String {
+        span.words(&self.tables)
+    }
+
     /// Gives all times in which a resource was not observed, by their begin: also those whose changes came
     /// later, and those without a state. They may overlap.
     pub fn unobserved_spans(&self, resource: ResourceId) -> &[UnobservedSpan] {
@@ -220,7 +233,8 @@ impl Timeline {
         cut: Cut,
         filter: &ObjectFilter<'_>,
     ) -> Certainty {
-        Certainty::judge(&self.tables, self.coverage(resource), cut, filter)
+        let coverage = (resource, self.coverage(resource));
+        Certainty::judge(&self.tables, &self.damaged, coverage, cut, filter)
     }
 
     /// Gives the sequences of revisions of which probes tell.
