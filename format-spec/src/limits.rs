@@ -50,6 +50,12 @@ pub(crate) const COMMIT_RECORDS: u64 = 16_384;
 /// 64 %.
 pub(crate) const EXTENT: usize = 32_700;
 
+/// How many extents of the bodies share a parity row in a finished file: it costs a sixteenth of them.
+pub(crate) const PARITY_GROUP: u64 = 16;
+
+/// A file with fewer extents than this has no parity: it would cost too large a part of it.
+pub(crate) const PARITY_LEAST: u64 = 4;
+
 /// An object that is touched in this many blocks since its last whole version is written whole.
 pub(crate) const KEYFRAME_BLOCKS: u8 = 8;
 

@@ -117,8 +117,8 @@ fn print(
         screen.line(format!("  {}", harmless(loss)))?;
     }
     if losses.len() > LISTED {
-        let rest = count(losses.len().saturating_sub(LISTED), "more loss");
-        screen.line(paint.faint(&format!("  {rest}: kubereel info {name} -o json")))?;
+        let rest = losses.len().saturating_sub(LISTED);
+        screen.line(paint.faint(&format!("  {rest} more: kubereel info {name} -o json")))?;
     }
     Ok(())
 }

@@ -105,7 +105,7 @@ fn print_integrity(proof: &Proof, screen: &mut Console) -> Result<(), CommandErr
     let verdict = if read.whole {
         paint.good("every checksum fits")
     } else {
-        paint.bad(&count(read.damaged_places, "damaged place"))
+        paint.bad(&count(read.damaged_places, "place damaged"))
     };
     let parts = [
         verdict,

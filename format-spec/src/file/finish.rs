@@ -4,6 +4,7 @@ use super::append::{Appender, open_database};
 use super::backend::Exclusive;
 use crate::error::{AppendError, FinishError};
 use crate::file::backend::{PanicFence, fenced};
+use crate::file::parity;
 use crate::file::row::content_of;
 use crate::file::segment::BlockPlace;
 use crate::file::tables;
@@ -175,6 +176,7 @@ fn pack(from: &Database, copy: &Path) -> Result<u64, String> {
                 table.insert(key.value(), value.value())?;
             }
             write.open_table(tables::TAIL)?;
+            parity::write(&read, &write)?;
         }
         write.commit()?;
         // The database grows its file in steps; this gives back what it does not use.

@@ -11,6 +11,7 @@ mod finish;
 mod growth;
 mod load;
 mod open;
+mod parity;
 mod recover;
 mod reel;
 mod row;

@@ -1,19 +1,20 @@
 //! Writes what can be read of a damaged reel as a new whole one.
 //!
 //! Invariants:
-//! * Everything keeps its order, its time and its evidence. A run of records that cannot be read becomes one note
-//!   [`Note::Unreadable`] in its place, so that the new reel claims nothing about them.
+//! * Everything keeps its order, its time and its evidence. In front of records that cannot be read stands a note
+//!   [`Note::Unreadable`], so that the new reel claims nothing about them. Losses that lie close together share one
+//!   ([`NEAR`]).
 //! * The new file has its name only when it is complete and durable; a file of that name is never replaced.
 //! * A reel that was not finished does not become one that was.
 
-use crate::error::{Loss, RecoverError};
+use crate::error::{Loss, ReadError, RecoverError};
 use crate::event::{NewBody, NewEvent};
 use crate::file::append::Appender;
 use crate::file::body::key_of;
-use crate::file::load::{LOST_RESOURCE, Slot};
+use crate::file::load::Slot;
 use crate::file::reel::Reel;
 use crate::file::scan::Event;
-use crate::id::{BlobId, ResourceId, Seq, Stamp};
+use crate::id::{ObjectId, ResourceId, Seq, Stamp};
 use crate::limits::COMMIT_RECORDS;
 use crate::note::{BlobNote, Note, NoteEntry};
 use std::collections::BTreeSet;
@@ -94,32 +95,56 @@ fn write(
     part: &Path,
     mut progress: impl FnMut(u64),
 ) -> Result<RecoverStats, RecoverError> {
+    let losses = Losses::find(reel);
     let mut copy = RecoveredCopy {
         reel,
         appender: Appender::create(part)?,
-        announced: BTreeSet::new(),
-        lost: None,
-        last: Stamp::default(),
         pending: 0,
-        stats: RecoverStats::default(),
+        stats: RecoverStats {
+            lost_events: losses.events,
+            lost_records: losses.records,
+            ..RecoverStats::default()
+        },
     };
     let mut events = reel.scan(Seq(0)).filter_map(Result::ok).peekable();
-    let mut notes = reel.notes().iter().peekable();
+    let mut notes = reel.notes().iter();
+    let mut runs = losses.runs.into_iter().peekable();
     for seq in (0..reel.end().0).map(Seq) {
+        if let Some(run) = runs.next_if(|run| run.first == seq) {
+            copy.lost(run.stamp(reel), run.note(reel))?;
+        }
+        let event = events.next_if(|event| event.head.seq == seq);
         match reel.loaded.heads.slot(seq) {
-            Some(Slot::Event(_)) => copy.event(seq, events.next_if(|event| event.head.seq == seq))?,
-            Some(Slot::Note) => copy.note(seq, notes.next_if(|note| note.seq == seq))?,
-            Some(Slot::Lost) | None => copy.lose(seq, None),
+            Some(Slot::Event(object)) => copy.event(object, event, &losses.announced)?,
+            Some(Slot::Note) => {
+                if let Some(note) = notes.next() {
+                    copy.note(note)?;
+                }
+            }
+            Some(Slot::Lost) | None => {}
         }
         progress(seq.0);
     }
     copy.end()
 }
 
-/// Records in a row that cannot be read.
+/// How many readable records may lie between two losses that share a note.
+const NEAR: u64 = 1024;
+
+/// Records that cannot be read.
+#[derive(Default)]
+struct Losses {
+    runs: Vec<LostRun>,
+    /// The resources of which the reel says what they are.
+    announced: BTreeSet<ResourceId>,
+    events: u64,
+    records: u64,
+}
+
+/// Records close together that cannot be read.
 struct LostRun {
-    before: Stamp,
-    last: Option<Stamp>,
+    first: Seq,
+    last: Seq,
     records: u64,
     resources: BTreeSet<ResourceId>,
     /// Whether anything may be among them.
@@ -127,33 +152,123 @@ struct LostRun {
     cause: String,
 }
 
+impl Losses {
+    /// Finds all that cannot be read: every body is put together for that.
+    fn find(reel: &Reel) -> Self {
+        let announced = reel.notes().iter().filter_map(|entry| match &entry.note {
+            Note::Resource(info) => Some(info.id),
+            _ => None,
+        });
+        let mut losses = Self {
+            announced: announced.collect(),
+            ..Self::default()
+        };
+        let mut events = reel.scan(Seq(0)).filter_map(Result::ok).peekable();
+        let mut notes = reel.notes().iter().peekable();
+        for seq in (0..reel.end().0).map(Seq) {
+            let event = events.next_if(|event| event.head.seq == seq);
+            match reel.loaded.heads.slot(seq) {
+                Some(Slot::Event(object)) => {
+                    let resource = key_of(reel, object).map(|key| key.resource);
+                    let resource = resource.filter(|known| losses.announced.contains(known));
+                    if event.is_none() || resource.is_none() {
+                        losses.events = losses.events.saturating_add(1);
+                        losses.lose(reel, seq, resource);
+                    }
+                }
+                Some(Slot::Note)
+                    if notes
+                        .next_if(|note| note.seq == seq)
+                        .is_some_and(|note| text_of(reel, &note.note).is_ok()) => {}
+                _ => {
+                    losses.records = losses.records.saturating_add(1);
+                    losses.lose(reel, seq, None);
+                }
+            }
+        }
+        losses
+    }
+
+    /// Takes note that a record cannot be read; `resource` is that of its event, if it is known.
+    fn lose(&mut self, reel: &Reel, seq: Seq, resource: Option<ResourceId>) {
+        let near = |run: &&mut LostRun| seq.0.saturating_sub(run.last.0) <= NEAR;
+        let run = match self.runs.last_mut().filter(near) {
+            Some(run) => run,
+            None => self.runs.push_mut(LostRun {
+                first: seq,
+                last: seq,
+                records: 0,
+                resources: BTreeSet::new(),
+                is_unknown: false,
+                cause: cause_of(reel, seq),
+            }),
+        };
+        run.last = seq;
+        run.records = run.records.saturating_add(1);
+        run.is_unknown |= resource.is_none();
+        run.resources.extend(resource);
+    }
+}
+
+impl LostRun {
+    /// Returns when the note about it is written: with the record before it.
+    fn stamp(&self, reel: &Reel) -> Stamp {
+        let before = self.first.0.checked_sub(1).map(Seq);
+        let before = before.and_then(|seq| reel.stamp(seq));
+        before.or_else(|| reel.stamp(self.first)).unwrap_or_default()
+    }
+
+    fn note(self, reel: &Reel) -> Note {
+        let from = self.stamp(reel).wall;
+        let after = (self.first.0..=self.last.0.saturating_add(1)).map(Seq);
+        let stamps = after.filter_map(|seq| reel.stamp(seq));
+        let to = stamps.map(|stamp| stamp.wall).max();
+        Note::Unreadable {
+            from,
+            to: to.map_or(from, |to| to.max(from)),
+            records: Some(self.records),
+            resources: if self.is_unknown {
+                Vec::new()
+            } else {
+                self.resources.into_iter().collect()
+            },
+            cause: self.cause,
+        }
+    }
+}
+
+/// Returns the bytes that belong to a note.
+fn text_of(reel: &Reel, note: &Note) -> Result<Vec<u8>, ReadError> {
+    let blobs = match note {
+        Note::OddLine { blobs, .. } | Note::Document { blobs, .. } => blobs.as_slice(),
+        _ => &[],
+    };
+    let mut bytes = Vec::new();
+    for blob in blobs {
+        bytes.extend_from_slice(&reel.blob(*blob)?);
+    }
+    Ok(bytes)
+}
+
 struct RecoveredCopy<'a> {
     reel: &'a Reel,
     appender: Appender,
-    announced: BTreeSet<ResourceId>,
-    lost: Option<LostRun>,
-    /// When the last record was received.
-    last: Stamp,
     /// How many records are not committed.
     pending: u64,
     stats: RecoverStats,
 }
 
 impl RecoveredCopy<'_> {
-    fn event(&mut self, seq: Seq, event: Option<Event>) -> Result<(), RecoverError> {
-        let object = self.reel.object_of(seq);
-        let key = object.and_then(|object| key_of(self.reel, object));
+    fn event(
+        &mut self,
+        object: ObjectId,
+        event: Option<Event>,
+        announced: &BTreeSet<ResourceId>,
+    ) -> Result<(), RecoverError> {
+        let key = key_of(self.reel, object).filter(|key| announced.contains(&key.resource));
         let (Some(event), Some(key)) = (event, key) else {
-            let resource = key.map(|key| key.resource);
-            self.lose(seq, resource.filter(|resource| *resource != LOST_RESOURCE));
             return Ok(());
         };
-        if !self.announced.contains(&key.resource) {
-            // The note that says what it is was lost.
-            self.lose(seq, None);
-            return Ok(());
-        }
-        self.settle(event.head.stamp)?;
         self.appender.append_event(&NewEvent {
             stamp: event.head.stamp,
             connection: event.head.connection,
@@ -167,12 +282,11 @@ impl RecoveredCopy<'_> {
             body: NewBody::Bytes(&event.body),
         })?;
         self.stats.events = self.stats.events.saturating_add(1);
-        self.took(event.head.stamp)
+        self.took()
     }
 
-    fn note(&mut self, seq: Seq, entry: Option<&NoteEntry>) -> Result<(), RecoverError> {
-        let Some(entry) = entry else {
-            self.lose(seq, None);
+    fn note(&mut self, entry: &NoteEntry) -> Result<(), RecoverError> {
+        let Ok(text) = text_of(self.reel, &entry.note) else {
             return Ok(());
         };
         let stamp = entry.stamp;
@@ -181,63 +295,29 @@ impl RecoveredCopy<'_> {
                 connection,
                 problem,
                 len,
-                blobs,
+                ..
             } => {
                 let note = BlobNote::OddLine {
                     connection: *connection,
                     problem: *problem,
                     len: *len,
                 };
-                self.text(seq, stamp, note, blobs)
+                self.appender.append_blob_note(stamp, note, &text)?;
             }
-            Note::Document { kind, path, blobs } => {
+            Note::Document { kind, path, .. } => {
                 let note = BlobNote::Document {
                     kind: *kind,
                     path: path.clone(),
                 };
-                self.text(seq, stamp, note, blobs)
+                self.appender.append_blob_note(stamp, note, &text)?;
             }
-            note => {
-                if let Note::Resource(info) = note {
-                    self.announced.insert(info.id);
-                }
-                self.settle(stamp)?;
-                self.appender.append_note(stamp, note.clone())?;
-                self.wrote_note(stamp)
-            }
+            note => drop(self.appender.append_note(stamp, note.clone())?),
         }
-    }
-
-    /// Writes a note with bytes.
-    fn text(
-        &mut self,
-        seq: Seq,
-        stamp: Stamp,
-        note: BlobNote,
-        blobs: &[BlobId],
-    ) -> Result<(), RecoverError> {
-        let mut bytes = Vec::new();
-        for blob in blobs {
-            match self.reel.blob(*blob) {
-                Ok(text) => bytes.extend_from_slice(&text),
-                Err(_) => {
-                    self.lose(seq, None);
-                    return Ok(());
-                }
-            }
-        }
-        self.settle(stamp)?;
-        self.appender.append_blob_note(stamp, note, &bytes)?;
-        self.wrote_note(stamp)
-    }
-
-    fn wrote_note(&mut self, stamp: Stamp) -> Result<(), RecoverError> {
         self.stats.notes = self.stats.notes.saturating_add(1);
-        self.took(stamp)
+        self.took()
     }
 
-    fn took(&mut self, stamp: Stamp) -> Result<(), RecoverError> {
-        self.last = stamp;
+    fn took(&mut self) -> Result<(), RecoverError> {
         self.pending = self.pending.saturating_add(1);
         if self.pending >= COMMIT_RECORDS {
             self.appender.commit()?;
@@ -246,58 +326,14 @@ impl RecoveredCopy<'_> {
         Ok(())
     }
 
-    /// Takes note that a record cannot be read; `resource` is that of its event, if it is known.
-    fn lose(&mut self, seq: Seq, resource: Option<ResourceId>) {
-        let is_event = self.reel.object_of(seq).is_some();
-        let last = self.reel.stamp(seq).filter(|_| is_event);
-        if is_event {
-            self.stats.lost_events = self.stats.lost_events.saturating_add(1);
-        } else {
-            self.stats.lost_records = self.stats.lost_records.saturating_add(1);
-        }
-        let before = self.last;
-        let cause = || cause_of(self.reel, seq);
-        let run = self.lost.get_or_insert_with(|| LostRun {
-            before,
-            last: None,
-            records: 0,
-            resources: BTreeSet::new(),
-            is_unknown: false,
-            cause: cause(),
-        });
-        run.records = run.records.saturating_add(1);
-        run.is_unknown |= resource.is_none();
-        run.resources.extend(resource);
-        run.last = last.or(run.last);
-    }
-
-    /// Notes the losses before a record.
-    fn settle(&mut self, next: Stamp) -> Result<(), RecoverError> {
-        let Some(run) = self.lost.take() else {
-            return Ok(());
-        };
-        let note = Note::Unreadable {
-            from: run.before.wall,
-            to: next.wall,
-            records: Some(run.records),
-            resources: match run.is_unknown {
-                true => Vec::new(),
-                false => run.resources.into_iter().collect(),
-            },
-            cause: run.cause,
-        };
-        self.lost_here(run.last.unwrap_or(run.before), note)
-    }
-
-    fn lost_here(&mut self, stamp: Stamp, note: Note) -> Result<(), RecoverError> {
+    /// Notes a loss.
+    fn lost(&mut self, stamp: Stamp, note: Note) -> Result<(), RecoverError> {
         self.appender.append_note(stamp, note)?;
         self.stats.losses = self.stats.losses.saturating_add(1);
         Ok(())
     }
 
     fn end(mut self) -> Result<RecoverStats, RecoverError> {
-        let last = self.last;
-        self.settle(last)?;
         let open_end = self.reel.damage().iter().find(|damage| match damage.loss {
             Loss::Unknown => true,
             Loss::Records { last, .. } => last.is_none(),
@@ -305,6 +341,8 @@ impl RecoveredCopy<'_> {
         });
         if let Some(damage) = open_end {
             self.stats.is_end_lost = true;
+            let last = self.reel.end().0.checked_sub(1).map(Seq);
+            let last = last.and_then(|seq| self.reel.stamp(seq)).unwrap_or_default();
             let note = Note::Unreadable {
                 from: last.wall,
                 to: last.wall,
@@ -312,7 +350,7 @@ impl RecoveredCopy<'_> {
                 resources: Vec::new(),
                 cause: format!("{}: {}", damage.place, damage.cause),
             };
-            self.lost_here(last, note)?;
+            self.lost(last, note)?;
         }
         let finished = self.appender.end_as(self.reel.is_finished())?.pack()?;
         self.stats.file_bytes = finished.file_bytes;

@@ -30,11 +30,15 @@ pub(crate) enum RowKind {
     Tail,
     /// The state of the file.
     State,
+    /// The exclusive or of a group of extents.
+    Parity,
+    /// The members of such a group.
+    Members,
 }
 
 impl RowKind {
     /// The kinds and their numbers in the file.
-    pub(crate) const ALL: [(Self, u8); 7] = [
+    pub(crate) const ALL: [(Self, u8); 9] = [
         (Self::Owner, 1),
         (Self::Bodies, 2),
         (Self::Index, 3),
@@ -42,6 +46,8 @@ impl RowKind {
         (Self::Checkpoint, 5),
         (Self::Tail, 6),
         (Self::State, 7),
+        (Self::Parity, 8),
+        (Self::Members, 9),
     ];
 
     fn number(self) -> u8 {

@@ -7,9 +7,12 @@
 //! * The database copies rows before it changes them, so that old ones lie about. Of several rows of one number the
 //!   last writer's longest whole one comes first. What a writer wrote that the next one did not find, because it was
 //!   never committed, is not given: a later writer's numbers begin where it resumed.
+//! * Damaged extents are put together from parity, if only one of a group is damaged; what comes out is compared with
+//!   its checksum.
 //! * A row is not believed: its content is a frame, or holds frames, and these have their own checksums.
 
 use crate::file::backend::Overlay;
+use crate::file::parity::{self, ParityMember};
 use crate::file::row::{ROW_HEADER, ROW_MAGIC, RowHeader, RowKind};
 use crate::limits::{EXTENT, FormatVersion, MAX_BLOCK_RAW, MAX_RECORD, len64, place32};
 use memchr::memmem;
@@ -40,6 +43,8 @@ pub(crate) struct FoundRow {
     pub(crate) writer: u32,
     /// Whether its content is what was written.
     pub(crate) is_whole: bool,
+    /// Whether it was put together from parity: then `at` is its place among those.
+    is_healed: bool,
 }
 
 impl FoundRow {
@@ -61,6 +66,8 @@ pub(crate) struct Salvage {
     /// How many writers' rows there are.
     writers: usize,
     last_writer: u32,
+    /// Extents that were put together from parity.
+    healed: Vec<Vec<u8>>,
 }
 
 impl Salvage {
@@ -76,7 +83,9 @@ impl Salvage {
         while at < len {
             at = search.piece(&overlay, at)?;
         }
-        Ok(search.end(overlay, file))
+        let mut found = search.end(overlay, file);
+        found.heal();
+        Ok(found)
     }
 
     /// Returns whether no row was found.
@@ -111,10 +120,68 @@ impl Salvage {
     /// Reads a part of a row's content: as much as lies in the file.
     pub(crate) fn read(&self, row: FoundRow, from: usize, to: usize) -> Result<Vec<u8>, String> {
         let to = to.min(place32(row.len));
+        if row.is_healed {
+            let place = usize::try_from(row.at).ok();
+            let content = place.and_then(|place| self.healed.get(place));
+            let part = content.and_then(|content| content.get(from..to));
+            return Ok(part.unwrap_or_default().to_vec());
+        }
         let at = row.at.saturating_add(len64(from));
         self.file
             .bytes(at, len64(to.saturating_sub(from)))
             .map_err(|error| error.to_string())
+    }
+}
+
+impl Salvage {
+    /// Puts damaged extents together from parity, as far as only one of a group is damaged.
+    fn heal(&mut self) {
+        // Each extent is read once if every group has a damaged one; a forged file must not take more.
+        let mut budget = self.file.file_len().saturating_mul(2).saturating_add(1 << 24);
+        let groups: Vec<u64> = self.numbers(RowKind::Members).collect();
+        for group in groups {
+            let Some((member, content)) = self.missing_of(group, &mut budget) else {
+                continue;
+            };
+            let rows = self.rows.entry((member.kind, member.number)).or_default();
+            rows.push(FoundRow {
+                at: len64(self.healed.len()),
+                len: member.len,
+                writer: member.writer,
+                is_whole: true,
+                is_healed: true,
+            });
+            rows.sort_by_key(|row| std::cmp::Reverse(row.rank()));
+            self.healed.push(content);
+        }
+    }
+
+    /// Returns the one member of a group that is damaged.
+    fn missing_of(&self, group: u64, budget: &mut u64) -> Option<(ParityMember, Vec<u8>)> {
+        let first = |kind, number| self.rows(kind, number).first().copied();
+        let members = self.read(first(RowKind::Members, group)?, 0, usize::MAX).ok()?;
+        let members = parity::decode(&members).ok()?;
+        let is_there = |member: &&ParityMember| {
+            let mut rows = self.rows(member.kind, member.number).iter();
+            rows.any(|row| row.is_whole && row.len == member.len && row.writer == member.writer)
+        };
+        let mut missing = members.iter().filter(|member| !is_there(member));
+        let (wanted, None) = (missing.next()?, missing.next()) else {
+            return None;
+        };
+        let mut content = self.read(first(RowKind::Parity, group)?, 0, usize::MAX).ok()?;
+        for member in members.iter().filter(|member| *member != wanted) {
+            *budget = budget.checked_sub(u64::from(member.len))?;
+            let mut rows = self.rows(member.kind, member.number).iter();
+            let other = rows.find_map(|row| {
+                let is_like = row.is_whole && row.len == member.len;
+                let content = is_like.then(|| self.read(*row, 0, usize::MAX))?.ok()?;
+                member.fits(&content).then_some(content)
+            });
+            parity::add(&mut content, &other?);
+        }
+        content.truncate(place32(wanted.len));
+        wanted.fits(&content).then_some((*wanted, content))
     }
 }
 
@@ -203,6 +270,7 @@ impl Search {
             len: header.len,
             writer: header.owner.writer,
             is_whole,
+            is_healed: false,
         });
         copies.sort_by_key(|row| std::cmp::Reverse(row.rank()));
         copies.truncate(COPIES);
@@ -237,6 +305,7 @@ impl Search {
             foreign_bytes,
             writers: writers.len(),
             last_writer: writers.last().map_or(0, |(writer, _)| *writer),
+            healed: Vec::new(),
         }
     }
 }
@@ -244,7 +313,7 @@ impl Search {
 /// Returns whether a header may be believed as far as its length goes.
 fn is_sane(header: &RowHeader) -> bool {
     let most = match header.kind {
-        RowKind::Bodies | RowKind::Index => EXTENT,
+        RowKind::Bodies | RowKind::Index | RowKind::Parity => EXTENT,
         RowKind::Tail => MAX_BLOCK_RAW.saturating_add(MAX_RECORD),
         _ => MAX_RECORD,
     };

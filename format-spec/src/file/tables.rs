@@ -20,6 +20,9 @@ pub(crate) const DIRECTORY: TableDefinition<'_, u32, &[u8]> = TableDefinition::n
 /// Checkpoints, by checkpoint number, from 1.
 pub(crate) const CHECKPOINTS: TableDefinition<'_, u32, &[u8]> = TableDefinition::new("cp");
 
+/// Parity of the extents and copies of the directory's rows, in a finished file. Nothing but a salvage reads it.
+pub(crate) const PARITY: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("par");
+
 /// The key of the format's version in [`META`]. Its value never changes its form: the word
 /// `kubereel`, then major and minor as two bytes each.
 pub(crate) const FORMAT_KEY: &str = "format";

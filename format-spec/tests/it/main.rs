@@ -7,6 +7,7 @@
 )]
 
 mod damage;
+mod golden;
 mod kept;
 mod life;
 mod snapshot;

@@ -15,6 +15,7 @@ use crate::timeline::Timeline;
 use crate::timetext::OptionalRfc3339;
 use kubereel_format::{BlobId, Note, RecordedAt, Reel, ResourceInfo, Seq};
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// The verdict on a reel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -279,6 +280,8 @@ pub struct Integrity {
     pub texts: u64,
     /// How many bytes objects and texts have, decompressed.
     pub decompressed_bytes: u64,
+    /// How many times an object, or a span of them, could not be read.
+    pub unreadable: u64,
     /// How many places are damaged.
     pub damaged_places: u64,
     /// The first of them, at most 100.
@@ -317,6 +320,7 @@ impl Integrity {
                 found.take_damage(damage);
             }
         }
+        let mut named = BTreeSet::new();
         for event in reel.scan(Seq(0)) {
             match event {
                 Ok(event) => {
@@ -324,7 +328,14 @@ impl Integrity {
                     found.took(event.body.len());
                     progress(event.head.seq.0);
                 }
-                Err(error) => found.hurt("an object".to_owned(), error.to_string()),
+                Err(error) => {
+                    found.unreadable = found.unreadable.saturating_add(1);
+                    let cause = error.to_string();
+                    // One damaged block is one place, however many objects need it.
+                    if named.len() < MOST_PLACES && named.insert(cause.clone()) {
+                        found.hurt("an object".to_owned(), cause);
+                    }
+                }
             }
         }
         texts(reel, &mut found);

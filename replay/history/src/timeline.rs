@@ -11,8 +11,8 @@ use crate::session::{self, Cluster, Outage, RecordingSession};
 use crate::tables::ReelTables;
 use crate::timetext;
 use kubereel_format::{
-    EventType, Evidence, ObjectId, ObjectKey, OpenError, ReadError, RecordedAt, Reel, ResourceId,
-    ResourceInfo, Seq,
+    Damage, EventType, Evidence, Loss, ObjectId, ObjectKey, OpenError, ReadError, RecordedAt, Reel,
+    ResourceId, ResourceInfo, Seq,
 };
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -331,6 +331,7 @@ impl Timeline {
         } else {
             Vec::new()
         };
+        let (objects, certainty) = self.without_unreadable(objects, cut, filter, certainty);
         ResourceSnapshot {
             resource,
             at,
@@ -438,6 +439,49 @@ impl Timeline {
         let keys = keys.filter_map(|&object| self.key_of(object));
         let in_namespace = keys.filter(|key| key.namespace == namespace);
         nearest(name, in_namespace.map(|key| key.name.as_str()))
+    }
+
+    /// Leaves objects out of a list that damage makes unreadable, and says so: the others are still an answer. One
+    /// that was asked for by its name stays, and reading it fails.
+    fn without_unreadable(
+        &self,
+        objects: Vec<ObjectVersion>,
+        cut: Cut,
+        filter: &ObjectFilter<'_>,
+        certainty: Certainty,
+    ) -> (Vec<ObjectVersion>, Certainty) {
+        if !filter.names.is_empty() || !self.reel().has_losses() {
+            return (objects, certainty);
+        }
+        let mut first = None;
+        let count = objects.len();
+        let readable: Vec<ObjectVersion> = objects
+            .into_iter()
+            .filter(|held| match self.body_held(held.seq, cut) {
+                Ok(_) => true,
+                Err(error) => {
+                    first.get_or_insert((held.seq, error.to_string()));
+                    false
+                }
+            })
+            .collect();
+        let certainty = match first {
+            Some((seq, cause)) if !matches!(certainty, Certainty::Damaged { .. }) => {
+                let left_out = count.saturating_sub(readable.len());
+                Certainty::Damaged {
+                    damage: Damage {
+                        place: format!("{left_out} of {count} objects, which are left out"),
+                        cause,
+                        loss: Loss::Bodies {
+                            first: seq,
+                            last: seq,
+                        },
+                    },
+                }
+            }
+            _ => certainty,
+        };
+        (readable, certainty)
     }
 }
 

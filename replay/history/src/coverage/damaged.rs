@@ -130,37 +130,48 @@ impl DamagedSpan {
         let Some(last) = last else {
             return true;
         };
-        let is_between = |seq: Seq| last < seq && seq < cut;
+        // The note of a recovery stands before all that is lost: only what was received later shows it again.
+        let is_later = |seq| !self.is_recovered || tables.wall_of(seq) > self.to;
+        let is_between = |seq: Seq| last < seq && seq < cut && is_later(seq);
         !listed.any(is_between) && !is_seen_again(tables, resource, filter, is_between)
     }
 
     /// Says what is lost, for people: when, which records, and of what.
     pub(crate) fn words(&self, tables: &ReelTables) -> String {
         let at = |at| timetext::within(tables.start(), tables.end(), at);
-        let (from, to) = (at(self.from), at(self.to));
+        let span = if self.to > self.from {
+            format!("{}–{}", at(self.from), at(self.to))
+        } else {
+            format!("after {}", at(self.from))
+        };
         let Damage { place, cause, loss } = &self.damage;
         let why = format!("{place}: {cause}");
-        let count = self.records.map_or("an unknown number of".to_owned(), grouped);
+        let count = match self.records {
+            Some(1) => "1 event or note is".to_owned(),
+            Some(count) => format!("{} events or notes are", grouped(count)),
+            None => "any number of events may be".to_owned(),
+        };
         match loss {
             Loss::Nothing => format!("{why}; nothing is lost by this"),
             Loss::Unknown => format!("{why}; events may be missing anywhere"),
             Loss::Records { .. } if self.is_recovered => {
-                format!("{from}–{to}, {count} events or notes are lost ({why})")
+                format!("{span}, {count} lost ({why})")
             }
             Loss::Records {
                 first,
                 last: Some(last),
             } => format!(
-                "{from}–{to}, records {}–{} of any resource are unreadable ({why})",
+                "{span}, records {}–{} of any resource are unreadable ({why})",
                 grouped(first.0),
                 grouped(last.0)
             ),
             Loss::Records { first, last: None } => format!(
-                "after {from}, records from {} on are missing, if there were any ({why})",
+                "after {}, records from {} on are missing, if there were any ({why})",
+                at(self.from),
                 grouped(first.0)
             ),
             Loss::Bodies { first, last } => format!(
-                "{from}–{to}, the objects of events {}–{} are unreadable ({why})",
+                "{span}, the objects of events {}–{} are unreadable ({why})",
                 grouped(first.0),
                 grouped(last.0)
             ),

@@ -676,11 +676,15 @@ impl DerivedSpans<'_> {
             let reason = UnobservedReason::Damaged {
                 place: format!("{}: {}", span.damage.place, span.damage.cause),
             };
-            self.add(
-                begin.map_or(SpanBegin::Start, SpanBegin::Record),
-                end.map_or(SpanEnd::Open, SpanEnd::Record),
-                reason,
-            );
+            let begin = begin.map_or(SpanBegin::Start, SpanBegin::Record);
+            let end = match end {
+                // Between what is lost there may be records that are not: the note says until when.
+                _ if span.is_recovered && span.records.is_none() => SpanEnd::Open,
+                Some(_) if span.is_recovered && span.to > span.from => SpanEnd::At(span.to),
+                Some(end) => SpanEnd::Record(end),
+                None => SpanEnd::Open,
+            };
+            self.add(begin, end, reason);
         }
     }
 }
