@@ -3,8 +3,8 @@
 use crate::arguments;
 use crate::command::{
     api_resources, blame, completion, demo, describe, diff, events, explain, export, get, grep,
-    history, import, info, install, intervals, man, mark, observe, problems, record, recover, rollout,
-    scan, schema, story, test, top_writers, topic, tui, upgrade, verify, version, wait,
+    history, import, info, install, intervals, man, mark, observe, problems, record, recover,
+    rollout, scan, schema, story, test, top_writers, topic, tui, upgrade, verify, version, wait,
 };
 use crate::command_error::Exit;
 use crate::default_reel;

@@ -2,10 +2,10 @@
 //! JSON schema of each command's output. Also the test of the language of help, pages and errors.
 
 use crate::cli::Cli;
+use crate::command::recover;
 use crate::command::schema::SCHEMAS;
 use crate::command::test::{json, suite};
 use crate::command::upgrade::json::{StoryOutput, UpdateListOutput};
-use crate::command::recover;
 use crate::command::{
     api_resources, blame, describe, diff, events, explain, grep, history, intervals, problems,
     rollout, scan, story, top_writers, version, wait,

@@ -50,12 +50,19 @@ fn a_reel_whose_container_alone_is_damaged_answers_everything() {
     for (name, bytes) in [
         ("head.reel", zeroed),
         ("page.reel", page),
-        ("prefix.reel", [b"HTTP/1.1 200 OK\n", &copies.bytes[..]].concat()),
+        (
+            "prefix.reel",
+            [b"HTTP/1.1 200 OK\n", &copies.bytes[..]].concat(),
+        ),
         ("longer.reel", [&copies.bytes[..], b"<!-- end -->"].concat()),
     ] {
         let path = copies.write(name, &bytes);
         let ran = kubereel(&["get", &path, "clusteroperators"]);
-        assert_eq!((ran.code, &ran.out), (whole.code, &whole.out), "{name}: {ran:#?}");
+        assert_eq!(
+            (ran.code, &ran.out),
+            (whole.code, &whole.out),
+            "{name}: {ran:#?}"
+        );
         let info = kubereel(&["info", &path]).code(3).out;
         assert!(info.contains("nothing is lost by this"), "{name}: {info}");
     }
@@ -71,7 +78,10 @@ fn a_cut_reel_names_times_and_records_and_answers_the_rest() {
     let out = kubereel(&["info", &path, "-o", "json"]).code(3).out;
     let info: Value = serde_json::from_str(&out).expect("JSON");
     let damage = info["damage"].as_array().expect("a list");
-    let lost = damage.iter().find(|one| one["last"].is_u64()).expect("lost records");
+    let lost = damage
+        .iter()
+        .find(|one| one["last"].is_u64())
+        .expect("lost records");
     assert!(lost["first"].as_u64() < lost["last"].as_u64() && lost["from"].is_string());
     let early = kubereel(&["get", &path, "nodes", "--at", "+10s"]).ok();
     assert!(early.contains("Ready"), "{early}");
@@ -91,13 +101,25 @@ fn recover_writes_a_whole_reel_that_says_what_is_lost() {
     assert_eq!(stats["losses"].as_array().map(Vec::is_empty), Some(false));
     let verdict = kubereel(&["verify", &to]).code(1).out;
     assert!(verdict.contains("every checksum fits"), "{verdict}");
-    assert!(verdict.contains("the file that this one was recovered from"), "{verdict}");
+    assert!(
+        verdict.contains("the file that this one was recovered from"),
+        "{verdict}"
+    );
     let info = kubereel(&["info", &to]).ok();
-    assert!(info.contains("are lost (the file that this one was recovered from"), "{info}");
-    let _refused = kubereel(&["recover", &path, &to]).code(2).says("file exists");
+    assert!(
+        info.contains("are lost (the file that this one was recovered from"),
+        "{info}"
+    );
+    let _refused = kubereel(&["recover", &path, &to])
+        .code(2)
+        .says("file exists");
     let none = copies.write("none.reel", b"nothing of a reel");
-    let _refused = kubereel(&["recover", &none, &copies.path("x.reel").display().to_string()])
-        .code(3)
-        .says("not a reel");
+    let _refused = kubereel(&[
+        "recover",
+        &none,
+        &copies.path("x.reel").display().to_string(),
+    ])
+    .code(3)
+    .says("not a reel");
     assert!(!copies.path("x.reel").exists());
 }

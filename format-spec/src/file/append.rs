@@ -30,7 +30,8 @@ use crate::file::tables::FileState;
 use crate::file::{checkpoint, tables};
 use crate::id::{ObjectId, ResourceId, Seq, Stamp};
 use crate::limits::{
-    BLOCK_GROUP, CHECKPOINT_RECORDS, EXTENT, MAX_BODY, MAX_ITEMS, MAX_NAME, MAX_PREFIX, len64, place32,
+    BLOCK_GROUP, CHECKPOINT_RECORDS, EXTENT, MAX_BODY, MAX_ITEMS, MAX_NAME, MAX_PREFIX, len64,
+    place32,
 };
 use crate::note::{BlobNote, Note};
 use redb::{Database, ReadableDatabase as _, ReadableTable as _, TableDefinition};
@@ -64,7 +65,7 @@ pub struct Appender {
     group: BlockGroup,
     bodies: FrameStream,
     indexes: FrameStream,
-    sealed: Vec<(u32, Vec<u8>)>,
+    sealed: Vec<SealedBlock>,
     checkpoints: Checkpoints,
     next_commit: u64,
     growth: FileGrowth,
@@ -97,6 +98,16 @@ pub struct ObjectMemory {
 /// The memory that an object takes for as long as its resource is recorded: its fingerprint, in a table
 /// that is between half and almost full, and its resource.
 const SEEN_BYTES: u64 = 48;
+
+/// A block that is not durable yet.
+#[derive(Debug)]
+struct SealedBlock {
+    number: u32,
+    /// The directory's row.
+    row: Vec<u8>,
+    /// The same and the index, for a salvage; empty where a file of bounded length has not much room left.
+    copy: Vec<u8>,
+}
 
 /// The blocks that share a prefix.
 #[derive(Debug, Default)]
@@ -466,7 +477,16 @@ impl Appender {
             self.group.prefix = raw;
             self.group.prefix.truncate(MAX_PREFIX);
         }
-        self.sealed.push((self.block, row));
+        let copy = if self.growth.is_roomy() {
+            frame::join_columns([&row, &index])
+        } else {
+            Vec::new()
+        };
+        self.sealed.push(SealedBlock {
+            number: self.block,
+            row,
+            copy,
+        });
         self.growth.sealed(self.open_bytes());
         self.block = self
             .block
@@ -553,10 +573,12 @@ impl Appender {
             let streams = [&self.bodies, &self.indexes];
             let extents = streams.iter().flat_map(|stream| stream.rows());
             let rows = extents.map(|(_, row)| row.len());
-            let rows = rows.chain(self.sealed.iter().map(|(_, row)| row.len()));
+            let rows = rows.chain(self.sealed.iter().map(|block| block.row.len()));
+            let rows = rows.chain(self.sealed.iter().map(|block| block.copy.len()));
             let rows = rows.chain(self.checkpoints.pending.iter().map(|(_, row)| row.len()));
             let rows = rows.chain(tail.map(<[u8]>::len));
-            self.growth.writes(rows.map(|len| len.saturating_add(ROW_HEADER)));
+            self.growth
+                .writes(rows.map(|len| len.saturating_add(ROW_HEADER)));
         }
         let owner = self.owner;
         fenced(|| -> Result<(), redb::Error> {
@@ -575,9 +597,15 @@ impl Appender {
                         }
                     }
                     let mut directory = transaction.open_table(tables::DIRECTORY)?;
-                    for (block, row) in &self.sealed {
-                        let row = owner.row(RowKind::Directory, u64::from(*block), row);
-                        directory.insert(*block, row.as_slice())?;
+                    let mut copies = transaction.open_table(tables::BLOCKS)?;
+                    for block in &self.sealed {
+                        let number = u64::from(block.number);
+                        let row = owner.row(RowKind::Directory, number, &block.row);
+                        directory.insert(block.number, row.as_slice())?;
+                        if !block.copy.is_empty() {
+                            let row = owner.row(RowKind::Block, number, &block.copy);
+                            copies.insert(block.number, row.as_slice())?;
+                        }
                     }
                 }
                 let mut checkpoints = transaction.open_table(tables::CHECKPOINTS)?;

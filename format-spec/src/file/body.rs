@@ -14,12 +14,12 @@ use crate::codec::{CodecError, frame, splice};
 use crate::error::{Damage, Loss, ReadError};
 use crate::event::ObjectKey;
 use crate::file::cache::Cache;
+use crate::file::checkpoint;
 use crate::file::checkpoint::{Checkpoint, CheckpointFrame};
 use crate::file::load::{Block, BlockSource, Slot};
 use crate::file::reel::{ReadCounts, Reel};
 use crate::file::rows::RowSource;
 use crate::file::segment::FrameSpan;
-use crate::file::checkpoint;
 use crate::id::{BlobId, BlockId, ObjectId, Seq};
 use crate::limits::{
     MAX_BLOCK_RAW, MAX_BODY, MAX_CHAIN, MAX_CHAIN_RAW, MAX_PREFIX, READ_CACHE, len64, place32,
@@ -698,8 +698,8 @@ mod tests {
     use crate::file::append::Appender;
     use crate::file::checkpoint::CheckpointPart;
     use crate::file::row::content_of;
-    use crate::file::tables;
     use crate::file::segment::{BlockPlace, rows_of};
+    use crate::file::tables;
     use crate::id::{ConnectionId, Elapsed, RecordedAt, ResourceId, Stamp};
     use crate::limits::EXTENT;
     use crate::note::{Note, ResourceInfo};

@@ -161,10 +161,8 @@ impl Loaded {
             let taken = BlockPlace::decode(&row.content)
                 .map_err(|error| error.to_string())
                 .and_then(|at| {
-                    let packed = rows.index_frame(at.index, row.writer, || self.rows += 1)?;
-                    self.index_bytes = self.index_bytes.saturating_add(len64(packed.len()));
-                    let index = frame::unpack(&packed, &[], MAX_BLOCK_RAW + MAX_RECORD)
-                        .map_err(|error| error.to_string())?;
+                    self.index_bytes = self.index_bytes.saturating_add(u64::from(at.index.len));
+                    let index = self.index_of(rows, (number, row.writer), at)?;
                     let source = BlockSource::Sealed(at);
                     self.take((number, row.writer), at.start, at.blobs, &index, source)
                 });
@@ -172,6 +170,27 @@ impl Loaded {
                 self.hurt(place(), cause);
             }
         }
+    }
+
+    /// Reads a block's index; of a damaged file its copy, if there is one that was written with the same row.
+    fn index_of(
+        &mut self,
+        rows: &RowSource,
+        (number, writer): (u32, u32),
+        at: BlockPlace,
+    ) -> Result<Vec<u8>, String> {
+        let unpack = |packed: &[u8]| {
+            frame::unpack(packed, &[], MAX_BLOCK_RAW + MAX_RECORD)
+                .map_err(|error| error.to_string())
+        };
+        let packed = rows.index_frame(at.index, writer, || self.rows += 1);
+        let index = packed.and_then(|packed| unpack(&packed));
+        let copy = || {
+            let (row, packed) = rows.block_copy(number)?;
+            let is_same = row.writer == writer && BlockPlace::decode(&row.content) == Ok(at);
+            is_same.then(|| unpack(&packed).ok())?
+        };
+        index.or_else(|cause| copy().ok_or(cause))
     }
 
     /// Reads the checkpoints. Damage there loses nothing: all that they hold stands elsewhere too.
@@ -235,8 +254,8 @@ impl Loaded {
             // An old copy: its records are sealed.
             return Ok(());
         }
-        let bodies = Bodies::decode(row.bodies, BodyCounts::UNKNOWN)
-            .map_err(|error| error.to_string())?;
+        let bodies =
+            Bodies::decode(row.bodies, BodyCounts::UNKNOWN).map_err(|error| error.to_string())?;
         let blobs =
             u32::try_from(bodies.blob_count()).map_err(|_too_many| "too many texts".to_owned())?;
         let source = BlockSource::Tail(Arc::new(bodies));

@@ -248,7 +248,11 @@ fn read_state(rows: &RowSource, loaded: &mut Loaded) -> bool {
     match state {
         Ok(Some(state)) if state.finished && state.records > there => {
             let lost = state.records;
-            loaded.lose_end(lost, "the last blocks", format!("{there} of {lost} records are there"));
+            loaded.lose_end(
+                lost,
+                "the last blocks",
+                format!("{there} of {lost} records are there"),
+            );
             true
         }
         Ok(Some(state)) if state.finished && state.records < there => {

@@ -43,7 +43,11 @@ fn encode(members: &[ParityMember]) -> Vec<u8> {
     let mut out = Vec::new();
     for member in members {
         out.push(u8::from(member.kind == RowKind::Index));
-        for number in [member.number, u64::from(member.len), u64::from(member.writer)] {
+        for number in [
+            member.number,
+            u64::from(member.len),
+            u64::from(member.writer),
+        ] {
             varint::put(&mut out, u128::from(number));
         }
         out.extend_from_slice(&member.sum.to_le_bytes());
@@ -105,7 +109,9 @@ pub(crate) fn write(read: &ReadTransaction, to: &WriteTransaction) -> Result<(),
     ];
     let mut counts = [0; 2];
     for (count, (_, table)) in counts.iter_mut().zip(&streams) {
-        *count = table.last()?.map_or(0, |(key, _)| key.value().saturating_add(1));
+        *count = table
+            .last()?
+            .map_or(0, |(key, _)| key.value().saturating_add(1));
     }
     let [bodies, indexes] = counts;
     let mut table = to.open_table(tables::PARITY)?;
@@ -129,7 +135,12 @@ pub(crate) fn write(read: &ReadTransaction, to: &WriteTransaction) -> Result<(),
             }
             parity.truncate(EXTENT);
             put(&mut table, owner, (RowKind::Parity, group), &parity)?;
-            put(&mut table, owner, (RowKind::Members, group), &encode(&members))?;
+            put(
+                &mut table,
+                owner,
+                (RowKind::Members, group),
+                &encode(&members),
+            )?;
         }
     }
     copy_rows(read, &mut table)

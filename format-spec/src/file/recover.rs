@@ -215,7 +215,9 @@ impl LostRun {
     fn stamp(&self, reel: &Reel) -> Stamp {
         let before = self.first.0.checked_sub(1).map(Seq);
         let before = before.and_then(|seq| reel.stamp(seq));
-        before.or_else(|| reel.stamp(self.first)).unwrap_or_default()
+        before
+            .or_else(|| reel.stamp(self.first))
+            .unwrap_or_default()
     }
 
     fn note(self, reel: &Reel) -> Note {
@@ -342,7 +344,9 @@ impl RecoveredCopy<'_> {
         if let Some(damage) = open_end {
             self.stats.is_end_lost = true;
             let last = self.reel.end().0.checked_sub(1).map(Seq);
-            let last = last.and_then(|seq| self.reel.stamp(seq)).unwrap_or_default();
+            let last = last
+                .and_then(|seq| self.reel.stamp(seq))
+                .unwrap_or_default();
             let note = Note::Unreadable {
                 from: last.wall,
                 to: last.wall,

@@ -34,11 +34,13 @@ pub(crate) enum RowKind {
     Parity,
     /// The members of such a group.
     Members,
+    /// A directory row's content and the frame of the block's index.
+    Block,
 }
 
 impl RowKind {
     /// The kinds and their numbers in the file.
-    pub(crate) const ALL: [(Self, u8); 9] = [
+    pub(crate) const ALL: [(Self, u8); 10] = [
         (Self::Owner, 1),
         (Self::Bodies, 2),
         (Self::Index, 3),
@@ -48,6 +50,7 @@ impl RowKind {
         (Self::State, 7),
         (Self::Parity, 8),
         (Self::Members, 9),
+        (Self::Block, 10),
     ];
 
     fn number(self) -> u8 {
@@ -179,7 +182,9 @@ fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
 /// Returns a row's content: what lies behind its header, or all of it if it has none.
 pub(crate) fn content_of(row: &[u8]) -> &[u8] {
     match RowHeader::read(row) {
-        Some(header) if u64::from(header.len) == len64(row.len()).saturating_sub(len64(ROW_HEADER)) => {
+        Some(header)
+            if u64::from(header.len) == len64(row.len()).saturating_sub(len64(ROW_HEADER)) =>
+        {
             row.get(ROW_HEADER..).unwrap_or_default()
         }
         _ => row,
@@ -213,6 +218,9 @@ mod tests {
                 row[at] ^= 1;
             }
         }
-        assert_eq!(content_of(b"a row of an older file"), b"a row of an older file");
+        assert_eq!(
+            content_of(b"a row of an older file"),
+            b"a row of an older file"
+        );
     }
 }

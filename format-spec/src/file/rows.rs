@@ -5,6 +5,7 @@
 //!   with one it is found in the raw bytes too, and there its checksum is compared.
 //! * Numbers that are not there bound no loop: see [`RowSource::end`].
 
+use crate::codec::frame;
 use crate::file::backend::{PanicFence, fenced};
 use crate::file::row::{RowHeader, RowKind, RowOwner, content_of};
 use crate::file::salvage::{FoundRow, Salvage};
@@ -14,6 +15,8 @@ use crate::limits::place32;
 use redb::{
     Database, ReadOnlyTable, ReadTransaction, ReadableTable as _, ReadableTableMetadata as _,
 };
+
+use std::collections::BTreeSet;
 
 type Rows<K> = Result<ReadOnlyTable<K, &'static [u8]>, String>;
 
@@ -88,9 +91,7 @@ impl RowSource {
             return Ok(None);
         };
         let table = tables.meta.as_ref().map_err(Clone::clone)?;
-        fenced(|| {
-            Ok::<_, redb::Error>(table.get(key)?.map(|row| row.value().to_vec()))
-        })
+        fenced(|| Ok::<_, redb::Error>(table.get(key)?.map(|row| row.value().to_vec())))
     }
 
     /// Returns the row of the file's state.
@@ -129,7 +130,11 @@ impl RowSource {
         };
         let mut end = of_database.and_then(Result::ok).unwrap_or(0);
         let mut count = 0u32;
-        for number in salvage.numbers(RowKind::Directory) {
+        let numbers: BTreeSet<u64> = salvage
+            .numbers(RowKind::Directory)
+            .chain(salvage.numbers(RowKind::Block))
+            .collect();
+        for number in numbers {
             count = count.saturating_add(1);
             // Rows are lost in places, not by the million.
             let most = count.saturating_mul(2).saturating_add(1 << 16);
@@ -162,7 +167,26 @@ impl RowSource {
 
     /// Returns a row of the directory.
     pub(crate) fn directory(&self, number: u32) -> Result<Option<Row>, String> {
-        self.row(RowKind::Directory, number, |tables| &tables.directory)
+        let row = self.row(RowKind::Directory, number, |tables| &tables.directory);
+        match row {
+            Ok(None) | Err(_) if self.is_salvaged() => {
+                Ok(self.block_copy(number).map(|(row, _)| row))
+            }
+            row => row,
+        }
+    }
+
+    /// Returns the copy of a block's directory row, and the frame of its index, of a damaged file.
+    pub(crate) fn block_copy(&self, number: u32) -> Option<(Row, Vec<u8>)> {
+        let salvage = self.salvage.as_ref()?;
+        let found = salvage.rows(RowKind::Block, u64::from(number)).first()?;
+        let content = salvage.read(*found, 0, usize::MAX).ok()?;
+        let [directory, index] = frame::split_columns(&content, "a block's copy").ok()?;
+        let row = Row {
+            content: directory.to_vec(),
+            writer: found.writer,
+        };
+        Some((row, index.to_vec()))
     }
 
     /// Returns a checkpoint's row. Those of a damaged file that was resumed may tell of records that it does not
@@ -258,7 +282,12 @@ impl RowSource {
         writer: u32,
         count_row: impl FnMut(),
     ) -> Result<Vec<u8>, String> {
-        self.frame((RowKind::Bodies, |tables| &tables.bodies), span, writer, count_row)
+        self.frame(
+            (RowKind::Bodies, |tables| &tables.bodies),
+            span,
+            writer,
+            count_row,
+        )
     }
 
     /// Returns a frame of the indexes.
@@ -268,7 +297,12 @@ impl RowSource {
         writer: u32,
         count_row: impl FnMut(),
     ) -> Result<Vec<u8>, String> {
-        self.frame((RowKind::Index, |tables| &tables.indexes), span, writer, count_row)
+        self.frame(
+            (RowKind::Index, |tables| &tables.indexes),
+            span,
+            writer,
+            count_row,
+        )
     }
 
     /// Returns a frame of a stream: its place was written by `writer`, so that an extent of an earlier one does not
@@ -309,9 +343,7 @@ impl RowSource {
         };
         rows_of(span).all(|(row, _, to)| {
             let mut rows = salvage.rows(RowKind::Bodies, row).iter();
-            rows.any(|found| {
-                found.is_whole && found.writer >= writer && place32(found.len) >= to
-            })
+            rows.any(|found| found.is_whole && found.writer >= writer && place32(found.len) >= to)
         })
     }
 

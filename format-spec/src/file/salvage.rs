@@ -105,9 +105,7 @@ impl Salvage {
 
     /// Returns the rows of a kind and a number, the best one first.
     pub(crate) fn rows(&self, kind: RowKind, number: u64) -> &[FoundRow] {
-        self.rows
-            .get(&(kind, number))
-            .map_or(&[], Vec::as_slice)
+        self.rows.get(&(kind, number)).map_or(&[], Vec::as_slice)
     }
 
     /// Returns the numbers of a kind's whole rows, in order.
@@ -137,7 +135,11 @@ impl Salvage {
     /// Puts damaged extents together from parity, as far as only one of a group is damaged.
     fn heal(&mut self) {
         // Each extent is read once if every group has a damaged one; a forged file must not take more.
-        let mut budget = self.file.file_len().saturating_mul(2).saturating_add(1 << 24);
+        let mut budget = self
+            .file
+            .file_len()
+            .saturating_mul(2)
+            .saturating_add(1 << 24);
         let groups: Vec<u64> = self.numbers(RowKind::Members).collect();
         for group in groups {
             let Some((member, content)) = self.missing_of(group, &mut budget) else {
@@ -159,7 +161,9 @@ impl Salvage {
     /// Returns the one member of a group that is damaged.
     fn missing_of(&self, group: u64, budget: &mut u64) -> Option<(ParityMember, Vec<u8>)> {
         let first = |kind, number| self.rows(kind, number).first().copied();
-        let members = self.read(first(RowKind::Members, group)?, 0, usize::MAX).ok()?;
+        let members = self
+            .read(first(RowKind::Members, group)?, 0, usize::MAX)
+            .ok()?;
         let members = parity::decode(&members).ok()?;
         let is_there = |member: &&ParityMember| {
             let mut rows = self.rows(member.kind, member.number).iter();
@@ -169,7 +173,9 @@ impl Salvage {
         let (wanted, None) = (missing.next()?, missing.next()) else {
             return None;
         };
-        let mut content = self.read(first(RowKind::Parity, group)?, 0, usize::MAX).ok()?;
+        let mut content = self
+            .read(first(RowKind::Parity, group)?, 0, usize::MAX)
+            .ok()?;
         for member in members.iter().filter(|member| *member != wanted) {
             *budget = budget.checked_sub(u64::from(member.len))?;
             let mut rows = self.rows(member.kind, member.number).iter();
@@ -236,7 +242,11 @@ impl Search {
             }
         }
         // A header may begin in the last bytes.
-        let kept = if bytes.len() == PIECE { ROW_MAGIC.len() - 1 } else { 0 };
+        let kept = if bytes.len() == PIECE {
+            ROW_MAGIC.len() - 1
+        } else {
+            0
+        };
         Ok(start.saturating_add(len64(bytes.len().max(kept.saturating_add(1)) - kept)))
     }
 
@@ -321,10 +331,7 @@ fn is_sane(header: &RowHeader) -> bool {
 }
 
 /// Drops rows that a later writer did not find.
-fn drop_uncommitted(
-    rows: &mut BTreeMap<(RowKind, u64), Vec<FoundRow>>,
-    writers: &[(u32, u32)],
-) {
+fn drop_uncommitted(rows: &mut BTreeMap<(RowKind, u64), Vec<FoundRow>>, writers: &[(u32, u32)]) {
     let mut first_tails: BTreeMap<u32, u64> = BTreeMap::new();
     let mut last_sealer = 0;
     for ((kind, number), copies) in rows.iter() {
@@ -334,14 +341,16 @@ fn drop_uncommitted(
                     let first = first_tails.entry(copy.writer).or_insert(*number);
                     *first = (*number).min(*first);
                 }
-                RowKind::Directory => last_sealer = copy.writer.max(last_sealer),
+                RowKind::Directory | RowKind::Block => {
+                    last_sealer = copy.writer.max(last_sealer);
+                }
                 _ => {}
             }
         }
     }
     for ((kind, number), copies) in rows.iter_mut() {
         copies.retain(|copy| match kind {
-            RowKind::Directory => !writers
+            RowKind::Directory | RowKind::Block => !writers
                 .iter()
                 .any(|(writer, first)| *writer > copy.writer && u64::from(*first) <= *number),
             RowKind::Tail => {

@@ -20,6 +20,10 @@ pub(crate) const DIRECTORY: TableDefinition<'_, u32, &[u8]> = TableDefinition::n
 /// Checkpoints, by checkpoint number, from 1.
 pub(crate) const CHECKPOINTS: TableDefinition<'_, u32, &[u8]> = TableDefinition::new("cp");
 
+/// What describes a sealed block once more, in one row each, by block number, while a reel is recorded: rows that are
+/// never rewritten stay where they are. Nothing but a salvage reads it.
+pub(crate) const BLOCKS: TableDefinition<'_, u32, &[u8]> = TableDefinition::new("blk");
+
 /// Parity of the extents and copies of the directory's rows, in a finished file. Nothing but a salvage reads it.
 pub(crate) const PARITY: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("par");
 

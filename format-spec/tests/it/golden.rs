@@ -6,7 +6,13 @@ use xxhash_rust::xxh3::Xxh3Default;
 
 /// A reel in `testdata/formats`: its version, how many events and notes it has, and the digest of all of them.
 const GOLDEN: [(&str, u16, u64, usize, &str); 3] = [
-    ("0.1.reel", 1, 7_730, 677, "69309012ceeec8e19f10a927b55c333d"),
+    (
+        "0.1.reel",
+        1,
+        7_730,
+        677,
+        "69309012ceeec8e19f10a927b55c333d",
+    ),
     ("0.3.reel", 3, 600, 62, "df2c8cbdee468f32e9a2f7c482919172"),
     ("0.4.reel", 4, 600, 62, "df2c8cbdee468f32e9a2f7c482919172"),
 ];
@@ -56,5 +62,9 @@ fn the_reels_of_every_version_are_read_to_the_last_byte() {
         assert_eq!((counts, &*digest), (expected_counts, expected), "{name}");
     }
     let files = std::fs::read_dir(&folder).unwrap().count();
-    assert_eq!(files, GOLDEN.len() + 1, "a reel that no row names, besides README.md");
+    assert_eq!(
+        files,
+        GOLDEN.len() + 1,
+        "a reel that no row names, besides README.md"
+    );
 }

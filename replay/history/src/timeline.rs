@@ -2,7 +2,9 @@
 //! question about histories, differences or waits needs is in the modules of those names.
 
 use crate::account::{AccountError, CommitBounds, RevisionAccount, RevisionSequence};
-use crate::coverage::{self, Certainty, Coverage, DamagedSpan, RecordedGap, UnobservedReason, UnobservedSpan};
+use crate::coverage::{
+    self, Certainty, Coverage, DamagedSpan, RecordedGap, UnobservedReason, UnobservedSpan,
+};
 use crate::moment::{Cut, Moment, ResolveError};
 use crate::object::{ObjectForm, ObjectMeta};
 use crate::select::{LabelSelector, ObjectFilter, ResourceTable, nearest};

@@ -2,8 +2,8 @@
 //! lies in, or that there is none. The state itself is read by `as_of`.
 
 use super::chain::{Coverage, CoveredFrom};
-use super::unobserved::{UnobservedReason, UnobservedSpan};
 use super::damaged::DamagedSpan;
+use super::unobserved::{UnobservedReason, UnobservedSpan};
 use crate::moment::Cut;
 use crate::select::ObjectFilter;
 use crate::tables::ReelTables;
@@ -114,8 +114,7 @@ impl Certainty {
             let covered = coverage.map_or(&[][..], Coverage::spans).iter();
             covered.map(|span| span.begun_by)
         };
-        let hides =
-            |span: &&DamagedSpan| span.hides(tables, resource, (below, filter), listed());
+        let hides = |span: &&DamagedSpan| span.hides(tables, resource, (below, filter), listed());
         if let Some(span) = damaged.iter().find(hides) {
             return Self::Damaged {
                 damage: span.damage.clone(),

@@ -82,9 +82,10 @@ impl DamagedSpan {
         let records = match damage.loss {
             Loss::Nothing => Some(0),
             Loss::Unknown => None,
-            loss => loss.first().zip(loss.last()).map(|(first, last)| {
-                last.0.saturating_sub(first.0).saturating_add(1)
-            }),
+            loss => loss
+                .first()
+                .zip(loss.last())
+                .map(|(first, last)| last.0.saturating_sub(first.0).saturating_add(1)),
         };
         Self {
             damage: damage.clone(),

@@ -2,8 +2,8 @@
 
 use super::account::AccountSummary;
 use super::resource::{FirstDiscovery, ResourceSummary, secs_between};
-use crate::samples::CounterMove;
 use crate::coverage::DamagedSpan;
+use crate::samples::CounterMove;
 use crate::timeline::Timeline;
 use crate::timetext::{OptionalRfc3339, Rfc3339};
 use kubereel_format::{
@@ -224,7 +224,9 @@ impl DamageSummary {
         let is_known = span.is_recovered || loss.first().is_some();
         let number = |seq: Option<Seq>| seq.map(|seq| seq.0).filter(|_| !span.is_recovered);
         let resources = timeline.resources();
-        let infos = resources.iter().filter(|info| span.resources.contains(&info.id));
+        let infos = resources
+            .iter()
+            .filter(|info| span.resources.contains(&info.id));
         Self {
             place: span.damage.place.clone(),
             cause: span.damage.cause.clone(),
