@@ -34,7 +34,8 @@ impl Copies {
     }
 
     fn cut(&self) -> String {
-        self.write("cut.reel", &self.bytes[..self.bytes.len() * 6 / 10])
+        let (begin, _) = self.bytes.split_at(self.bytes.len() * 6 / 10);
+        self.write("cut.reel", begin)
     }
 }
 

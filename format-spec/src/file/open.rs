@@ -58,7 +58,7 @@ pub(crate) fn open(path: &Path) -> Result<OpenedReel, OpenError> {
         }
         let most = if is_known { FOREIGN_SEARCH } else { u64::MAX };
         let what = format!("the file does not begin as a reel: {found}");
-        return salvage(path, most, None, what).and_then(|opened| opened.map_err(|_| refusal));
+        return salvage(path, most, None, what).and_then(|opened| opened.map_err(|_none| refusal));
     }
     let file_bytes = overlay.file_len();
     let cause = match checked(overlay) {

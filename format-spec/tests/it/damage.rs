@@ -102,15 +102,14 @@ impl Whole {
         let mut appender = begin(&path);
         let mut state = 1_u64;
         for (at, mut event) in (0i64..).zip(life(24_000, 400)) {
-            let noise: String = (0..50)
-                .map(|_| {
-                    state = state
-                        .wrapping_mul(6_364_136_223_846_793_005)
-                        .wrapping_add(1);
-                    format!("{state:016x}")
-                })
-                .collect();
-            event.body.extend_from_slice(noise.as_bytes());
+            for _ in 0..50 {
+                state = state
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1);
+                event
+                    .body
+                    .extend_from_slice(format!("{state:016x}").as_bytes());
+            }
             append(&mut appender, &event, at);
             if at % 3_001 == 0 {
                 appender.commit().unwrap();
@@ -148,7 +147,7 @@ impl Whole {
             .map(|(seq, event)| (*seq, event))
             .collect();
         for event in reel.scan(Seq(0)).filter_map(Result::ok) {
-            let (head, body) = lost.remove(&event.head.seq).expect("it was there, once");
+            let (head, body) = lost.remove(&event.head.seq).unwrap();
             assert_eq!(*body, *event.body, "wrong bytes");
             let is_head = (head.stamp, head.kind, head.evidence, &head.resource_version)
                 == (
@@ -184,6 +183,7 @@ impl Whole {
     }
 
     /// Changes the bytes at many places, prints the mean share that can be read, and returns it.
+    #[expect(clippy::print_stdout, reason = "the table of SPEC.md is made of it")]
     fn mean(
         &self,
         class: &str,
@@ -347,7 +347,7 @@ fn a_foreign_reel_in_the_same_file_is_not_mixed_in() {
     let (demo, killed) = (Whole::demo(), Whole::killed());
     let spliced = [&demo.bytes[..], &killed.bytes[..]].concat();
     let rest = demo.read(&spliced);
-    let other = killed.read(&[&vec![1; 77], &killed.bytes[..], &demo.bytes[..20_000]].concat());
+    let other = killed.read(&[&[1; 77], &killed.bytes[..], &demo.bytes[..20_000]].concat());
     println!(
         "spliced: {} {:?} and {} {:?}",
         rest.share, rest.error, other.share, other.error
@@ -368,7 +368,7 @@ fn a_recovered_reel_is_whole_and_says_what_is_lost() {
         std::fs::write(&hurt, &bytes).unwrap();
         let damaged = Reel::open(&hurt).unwrap();
         let stats = recover(&damaged, &to, |_| {}).unwrap();
-        let readable = damaged.scan(Seq(0)).filter(Result::is_ok).count();
+        let readable = damaged.scan(Seq(0)).flatten().count();
         let new = Reel::open(&to).unwrap();
         assert_eq!(new.damage(), []);
         assert_eq!(new.is_finished(), damaged.is_finished());
