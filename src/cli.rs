@@ -3,8 +3,8 @@
 use crate::arguments;
 use crate::command::{
     api_resources, blame, completion, demo, describe, diff, events, explain, export, get, grep,
-    history, import, info, install, intervals, man, mark, observe, problems, record, rollout, scan,
-    schema, story, test, top_writers, topic, tui, upgrade, verify, version, wait,
+    history, import, info, install, intervals, man, mark, observe, problems, record, recover,
+    rollout, scan, schema, story, test, top_writers, topic, tui, upgrade, verify, version, wait,
 };
 use crate::command_error::Exit;
 use crate::default_reel;
@@ -60,6 +60,7 @@ pub(crate) enum Subcommand {
     Install(install::Args),
     Test(test::Args),
     Verify(verify::Args),
+    Recover(recover::Args),
     Scan(scan::Args),
     Export(export::Args),
     Import(import::Args),
@@ -93,6 +94,7 @@ Examples:
   kubereel upgrade run.reel                        show the course of an OpenShift upgrade
   kubereel test run.reel --junit artifacts         run rules over time, write JUnit
   kubereel verify run.reel                         check integrity and completeness
+  kubereel recover broken.reel whole.reel          write what can be read of a damaged reel
   kubereel scan run.reel                           search it for secrets
   kubereel export run.reel -o jsonl events.jsonl   write every event, byte for byte
   kubereel import events.jsonl -o run.reel         convert another tool's recording

@@ -134,6 +134,7 @@ fn run(command: &Subcommand, screen: &mut Console) -> Result<Exit, CommandError>
         Subcommand::Test(args) => command::test::run(args, screen),
         Subcommand::Man(args) => command::man::run(args, Cli::command(), screen),
         Subcommand::Verify(args) => command::verify::run(args, screen),
+        Subcommand::Recover(args) => command::recover::run(args, screen),
         Subcommand::Scan(args) => command::scan::run(args, screen),
         Subcommand::Export(args) => command::export::run(args, screen),
         Subcommand::Import(args) => command::import::run(args, screen),

@@ -2,6 +2,7 @@
 //! JSON schema of each command's output. Also the test of the language of help, pages and errors.
 
 use crate::cli::Cli;
+use crate::command::recover;
 use crate::command::schema::SCHEMAS;
 use crate::command::test::{json, suite};
 use crate::command::upgrade::json::{StoryOutput, UpdateListOutput};
@@ -129,6 +130,7 @@ fn the_schemas_are_those_of_the_outputs() {
         ("intervals", object::<intervals::IntervalOutput<'_>>()),
         ("install", object::<StoryOutput>()),
         ("problems", object::<problems::ProblemOutput>()),
+        ("recover", object::<recover::RecoverOutput<'_>>()),
         ("rollout", object::<rollout::RevisionOutput<'_>>()),
         ("scan", object::<scan::ScanOutput<'_>>()),
         ("story", object::<story::ClusterStoryOutput>()),

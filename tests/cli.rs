@@ -37,6 +37,7 @@ mod cli {
     mod intervals;
     mod kubectl_words;
     mod opening;
+    mod recover;
     pub(crate) mod run;
     mod scan;
     mod test;

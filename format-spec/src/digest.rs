@@ -1,11 +1,11 @@
 //! The digest of a recording: the same for two reels exactly if they hold the same records, however those are packed.
 //!
 //! Records are hashed in groups, the groups as leaves of a tree (RFC 6962), so that later a part can be proved
-//! without the rest. The bytes that are hashed are those of section 10 of SPEC.md, and not those of the file: packing
+//! without the rest. The bytes that are hashed are those of section 11 of SPEC.md, and not those of the file: packing
 //! a reel anew does not change them.
 
 use crate::codec::{record, varint};
-use crate::error::ReadError;
+use crate::error::{Loss, ReadError};
 use crate::event::{EventType, Evidence};
 use crate::file::{Event, Reel};
 use crate::id::{Seq, Stamp};
@@ -77,9 +77,11 @@ impl<'a> DigestBuilder<'a> {
         let end = self.reel.end();
         self.take_notes(end);
         // Damage can have taken the last records, of which nothing else tells.
-        if let Some(damage) = self.reel.damage().first() {
+        let mut damage = self.reel.damage().iter();
+        let lossy = damage.find(|one| matches!(one.loss, Loss::Records { .. } | Loss::Unknown));
+        if let Some(damage) = lossy {
             let cause = format!("{}: {}", damage.place, damage.cause);
-            self.fail(damage.first.unwrap_or(end), &cause);
+            self.fail(Seq(self.next), &cause);
         } else if self.next != end.0 {
             self.fail(Seq(self.next), "it is missing");
         }

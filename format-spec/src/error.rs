@@ -147,6 +147,35 @@ pub enum FinishError {
     },
 }
 
+/// What can be read of a reel could not be written as a new one.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum RecoverError {
+    /// There is a file of that name.
+    #[error("the file exists: {path}", path = path.display())]
+    Exists {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The new file could not be made.
+    #[error(transparent)]
+    Create(#[from] OpenError),
+    /// Something could not be appended to it.
+    #[error(transparent)]
+    Append(#[from] AppendError),
+    /// It could not be completed.
+    #[error(transparent)]
+    Finish(#[from] FinishError),
+    /// It could not be given its name.
+    #[error("cannot name the new file: {source}: {path}", path = path.display())]
+    Name {
+        /// Its name.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+}
+
 /// Something of a reel could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
@@ -202,10 +231,50 @@ pub struct Damage {
     pub place: String,
     /// What is wrong.
     pub cause: String,
-    /// The first event or note that cannot be read, if the place says so.
-    pub first: Option<Seq>,
-    /// The last one, if the place says so.
-    pub last: Option<Seq>,
+    /// What is lost.
+    pub loss: Loss,
+}
+
+/// What is lost of a reel where it is damaged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loss {
+    /// Nothing: all that the place held stands elsewhere, too.
+    Nothing,
+    /// Anything may be: the place does not say.
+    Unknown,
+    /// Events and notes, so that neither their number nor their objects are known.
+    Records {
+        /// The first one.
+        first: Seq,
+        /// The last one; `None` if it is not known how many followed.
+        last: Option<Seq>,
+    },
+    /// Objects' bodies: the events are known, and what can be read of their bodies is read.
+    Bodies {
+        /// The first event or note of the block.
+        first: Seq,
+        /// The last one.
+        last: Seq,
+    },
+}
+
+impl Loss {
+    /// Returns the first record that cannot be read, if the place says so.
+    pub const fn first(self) -> Option<Seq> {
+        match self {
+            Self::Nothing | Self::Unknown => None,
+            Self::Records { first, .. } | Self::Bodies { first, .. } => Some(first),
+        }
+    }
+
+    /// Returns the last one, if the place says so.
+    pub const fn last(self) -> Option<Seq> {
+        match self {
+            Self::Nothing | Self::Unknown => None,
+            Self::Records { last, .. } => last,
+            Self::Bodies { last, .. } => Some(last),
+        }
+    }
 }
 
 /// Bytes do not follow the format.

@@ -4,6 +4,8 @@ use crate::codec::bodies::{Bodies, BodyCounts};
 use crate::codec::splice::Blobs;
 use crate::codec::{CodecError, frame, index, record, splice};
 use crate::file::checkpoint;
+use crate::file::parity;
+use crate::file::row::{RowKind, RowOwner};
 use crate::file::segment::{self, BlockPlace};
 use crate::file::tables::FileState;
 use crate::id::{BlobId, ResourceId};
@@ -57,11 +59,26 @@ pub fn splice(bytes: &[u8]) {
     assert!(any.is_err() || any.is_ok_and(|out| out.len() <= 1 << 16));
 }
 
+/// Makes a row whose header fits: its kind, number, writer and first block, as small numbers.
+pub fn forged_row([kind, number, writer, first_block]: [u8; 4], content: &[u8]) -> Vec<u8> {
+    let place = usize::from(kind) % RowKind::ALL.len();
+    let kind = RowKind::ALL
+        .get(place)
+        .map_or(RowKind::Tail, |(kind, _)| *kind);
+    let owner = RowOwner {
+        file: 1,
+        writer: u32::from(writer),
+        first_block: u32::from(first_block),
+    };
+    owner.row(kind, u64::from(number), content)
+}
+
 /// Reads a row as each kind of row.
 pub(crate) fn decode_rows(row: &[u8]) {
     let _place = black_box(BlockPlace::decode(row));
     let _tail = black_box(segment::TailRow::decode(row).map(|row| row.index.len()));
     let _checkpoint = black_box(checkpoint::Checkpoint::decode(row));
     let _stored = black_box(checkpoint::CheckpointFrame::decode(row));
+    let _members = black_box(parity::decode(row));
     let _state = black_box(FileState::decode(row));
 }

@@ -21,12 +21,12 @@ mod spec_text;
 
 pub use codec::frame::zstd_reader;
 pub use digest::{DigestBuilder, RecordingDigest};
-pub use error::{AppendError, Damage, FinishError, OpenError, ReadError};
+pub use error::{AppendError, Damage, FinishError, Loss, OpenError, ReadError, RecoverError};
 pub use event::{EventHead, EventType, Evidence, NewBody, NewEvent, ObjectKey};
 pub use file::{
     Appender, BlockInfo, Bounds, CommitStats, Event, FinishStats, ObjectMemory, PartSizes,
-    ReadAllowance, ReadCounts, Reel, ReelObject, Scan, Sealed, SizeBreakdown, Usage, copy_in_use,
-    file_digest, is_in_use, panic_is_caught,
+    ReadAllowance, ReadCounts, RecoverStats, Reel, ReelObject, Scan, Sealed, SizeBreakdown, Usage,
+    copy_in_use, file_digest, is_in_use, panic_is_caught, recover,
 };
 pub use harmless::harmless;
 pub use id::{

@@ -41,11 +41,20 @@ pub(crate) const MAX_PREFIX: usize = 1024 * 1024;
 /// The live objects are written once more after this many records.
 pub(crate) const CHECKPOINT_RECORDS: u64 = 65_536;
 
+/// How many records are written before a commit when a reel is written at once.
+pub(crate) const COMMIT_RECORDS: u64 = 16_384;
+
 /// The bytes of one row of the extent table, and so the unit in which sealed frames are stored.
 ///
 /// The database rounds values up to powers of two of its page: 32,700 bytes waste 1 %, 40,000 waste
 /// 64 %.
 pub(crate) const EXTENT: usize = 32_700;
+
+/// How many extents of the bodies share a parity row in a finished file: it costs a sixteenth of them.
+pub(crate) const PARITY_GROUP: u64 = 16;
+
+/// A file with fewer extents than this has no parity: it would cost too large a part of it.
+pub(crate) const PARITY_LEAST: u64 = 4;
 
 /// An object that is touched in this many blocks since its last whole version is written whole.
 pub(crate) const KEYFRAME_BLOCKS: u8 = 8;
@@ -121,8 +130,9 @@ pub struct FormatVersion {
 
 /// The version that this program writes. 0.3 adds the reason
 /// [`NotCoveredReason::MemoryBudget`](crate::NotCoveredReason::MemoryBudget), which an older reader cannot
-/// decode.
-pub const FORMAT: FormatVersion = FormatVersion { major: 0, minor: 3 };
+/// decode. 0.4 adds the headers of rows, which an older reader would take for content, and the note
+/// [`Note::Unreadable`](crate::Note::Unreadable).
+pub const FORMAT: FormatVersion = FormatVersion { major: 0, minor: 4 };
 
 /// The redaction policy that keeps everything.
 pub const REDACTION_NONE: u32 = 0;

@@ -217,6 +217,19 @@ pub enum Note {
         /// The value as the server spelt it.
         value: String,
     },
+    /// Records that stood here could not be read when the reel was written anew. Since format 0.4.
+    Unreadable {
+        /// When the last record before them was received; when the first of them was, if that is known.
+        from: RecordedAt,
+        /// When the first record after them was received; when the last of them was, if that is known.
+        to: RecordedAt,
+        /// How many there were; `None` if that is not known.
+        records: Option<u64>,
+        /// The resources of the events among them; none if they are not known, and any may be among them.
+        resources: Vec<ResourceId>,
+        /// Where and why, in words.
+        cause: String,
+    },
 }
 
 /// What became of a gap.

@@ -41,6 +41,8 @@ fn every_bound_has_the_value_that_is_written() {
         ("REFERENCE_DEPTH", u64::from(limits::REFERENCE_DEPTH)),
         ("CHECKPOINT_RECORDS", limits::CHECKPOINT_RECORDS),
         ("BLOB_MIN", len(limits::BLOB_MIN)),
+        ("PARITY_GROUP", limits::PARITY_GROUP),
+        ("PARITY_LEAST", limits::PARITY_LEAST),
     ];
     let written: Vec<(String, u64)> = rows()
         .into_iter()
@@ -64,6 +66,8 @@ fn every_table_and_key_is_the_one_that_is_written() {
         tables::DIRECTORY.name(),
         tables::CHECKPOINTS.name(),
         tables::TAIL.name(),
+        tables::BLOCKS.name(),
+        tables::PARITY.name(),
         tables::FORMAT_KEY,
         tables::STATE_KEY,
     ] {

@@ -194,7 +194,7 @@ fn one_resource<'a>(
 fn nowhere(timeline: &Timeline, args: &Args, pair: &StatePair<'_>, name: &str) -> CommandError {
     let resource = pair.after.resource;
     let is_known = pair.states.0.certainty.is_known() && pair.states.1.certainty.is_known();
-    let exit = if !timeline.reel().damage().is_empty() {
+    let exit = if timeline.reel().has_losses() {
         Exit::Reel
     } else if is_known {
         Exit::No
@@ -379,7 +379,7 @@ fn all_resources<'a>(
 }
 
 fn nothing_known(timeline: &Timeline) -> CommandError {
-    if !timeline.reel().damage().is_empty() {
+    if timeline.reel().has_losses() {
         return CommandError::reel(
             "no resource is known at both moments in the readable part of the reel",
         )

@@ -99,7 +99,7 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
     let timeline = files::open_reel(&args.reel)?;
     let timeline = &timeline;
     let resources = timeline.event_resources();
-    if resources.is_empty() && !timeline.reel().damage().is_empty() {
+    if resources.is_empty() && timeline.reel().has_losses() {
         return Err(damaged("no Events in the readable part of the reel"));
     }
     if resources.is_empty() {
@@ -238,7 +238,7 @@ enum EventTrust {
 }
 
 fn trust(timeline: &Timeline, resources: &[ResourceId]) -> EventTrust {
-    if !timeline.reel().damage().is_empty() {
+    if timeline.reel().has_losses() {
         return EventTrust::Damaged;
     }
     let each = resources.iter().map(|&resource| {

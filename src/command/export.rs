@@ -5,7 +5,7 @@ use crate::files;
 use crate::progress::ProgressReporter;
 use crate::screen::Console;
 use crate::words::count;
-use kubereel_format::Seq;
+use kubereel_format::{Loss, Seq};
 use kubereel_history::{ExportError, Exported, ReelSummary, ResourceSummary, Timeline, harmless};
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
@@ -110,6 +110,7 @@ fn say_what_is_missing(
     }
     let unread = exported.unread.iter().map(ToString::to_string);
     let damage = timeline.reel().damage().iter();
+    let damage = damage.filter(|one| one.loss != Loss::Nothing);
     let damage = damage.map(|one| format!("{}: {}", one.place, one.cause));
     let missing: Vec<String> = unread.chain(damage).collect();
     let Some(first) = missing.first() else {

@@ -113,7 +113,7 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
     for line in &found.unreadable {
         screen.aside(format!("cannot read {}", harmless(line)))?;
     }
-    if !found.unreadable.is_empty() || !timeline.reel().damage().is_empty() {
+    if !found.unreadable.is_empty() || timeline.reel().has_losses() {
         screen.finish()?;
         return Err(CommandError::damaged("parts may be missing"));
     }

@@ -222,7 +222,7 @@ fn say_the_rest(
     } else if tally.shown == 0 && tally.unreadable == 0 {
         screen.aside("no version in this time span")?;
     }
-    if tally.unreadable > 0 || !timeline.reel().damage().is_empty() {
+    if tally.unreadable > 0 || timeline.reel().has_losses() {
         screen.finish()?;
         return Err(CommandError::damaged("versions are missing"));
     }

@@ -76,7 +76,7 @@ pub(crate) fn show(
             writeln!(screen.out(), "{line}").map_err(|error| CommandError::output(&error))?;
         }
     }
-    if summary.damage.is_empty() {
+    if summary.damage.iter().all(|damage| damage.recovered) {
         Ok(Exit::Yes)
     } else {
         Ok(Exit::Reel)
@@ -185,8 +185,7 @@ impl InfoPage<'_> {
             self.push("digest", std::slice::from_ref(digest));
         }
         for damage in &summary.damage {
-            let text = format!("{}: {}", damage.place, damage.cause);
-            let text = self.paint.bad(&text);
+            let text = self.paint.bad(&damage.lost);
             self.push("damaged", &[text]);
         }
     }

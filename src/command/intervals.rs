@@ -8,7 +8,7 @@ use crate::progress::ProgressReporter;
 use crate::screen::{Console, Style, StyledLine};
 use crate::words::{count, duration};
 use crate::{arguments, files};
-use kubereel_format::{RecordedAt, Seq};
+use kubereel_format::{Loss, RecordedAt, Seq};
 use kubereel_history::{Cut, Moment, ResolveError, Timeline, timetext};
 use kubereel_monitortests::{
     Display, Gathering, Interest, Interval, IntervalFileError, IntervalFilter, IntervalMessage,
@@ -281,6 +281,7 @@ fn gathered(
     drop(progress);
     let intervals = gathering.finish(timeline).intervals;
     let damage = timeline.reel().damage().iter();
+    let damage = damage.filter(|one| one.loss != Loss::Nothing);
     let damage = damage.map(|one| format!("{}: {}", one.place, one.cause));
     let mut unread = fed.unread.iter().map(ToString::to_string).chain(damage);
     let trust = unread

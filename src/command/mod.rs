@@ -25,6 +25,7 @@ pub(crate) mod observe;
 pub(crate) mod problems;
 pub(crate) mod record;
 mod recording;
+pub(crate) mod recover;
 pub(crate) mod rollout;
 pub(crate) mod scan;
 pub(crate) mod schema;

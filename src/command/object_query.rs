@@ -199,7 +199,7 @@ impl TargetObject<'_> {
         let is_listed = timeline
             .coverage(self.resource.id)
             .is_some_and(|coverage| !coverage.spans().is_empty());
-        let exit = if !timeline.reel().damage().is_empty() {
+        let exit = if timeline.reel().has_losses() {
             Exit::Reel
         } else if is_listed && timeline.is_fully_observed(self.resource.id) {
             Exit::No
@@ -358,7 +358,7 @@ pub(crate) fn trust(timeline: &Timeline, certainty: &Certainty) -> String {
 /// Says why a name names no recorded resource.
 fn unknown_resource(error: &SelectError, timeline: &Timeline) -> CommandError {
     match error {
-        SelectError::UnknownResource { .. } if !timeline.reel().damage().is_empty() => {
+        SelectError::UnknownResource { .. } if timeline.reel().has_losses() => {
             CommandError::reel(format!("{error}, as far as it can be read"))
                 .hint("to see where it is damaged: kubereel info REEL")
         }

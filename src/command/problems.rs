@@ -84,7 +84,7 @@ pub(crate) fn exit_of(
     screen: &mut Console,
 ) -> Result<Exit, CommandError> {
     let checked = &list.checked;
-    if checked.unreadable > 0 || !timeline.reel().damage().is_empty() {
+    if checked.unreadable > 0 || timeline.reel().has_losses() {
         screen.finish()?;
         return Err(CommandError::damaged("parts may be missing"));
     }

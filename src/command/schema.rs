@@ -31,7 +31,7 @@ macro_rules! schemas {
 }
 
 /// All of them; a test compares the names with the folder.
-pub(crate) const SCHEMAS: [(&str, &str); 23] = schemas![
+pub(crate) const SCHEMAS: [(&str, &str); 24] = schemas![
     "api-resources",
     "blame",
     "describe",
@@ -44,6 +44,7 @@ pub(crate) const SCHEMAS: [(&str, &str); 23] = schemas![
     "install",
     "intervals",
     "problems",
+    "recover",
     "rollout",
     "scan",
     "story",

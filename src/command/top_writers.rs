@@ -110,7 +110,7 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
     } else {
         print(&counted, screen)?;
     }
-    if activity.unreadable > 0 || !timeline.reel().damage().is_empty() {
+    if activity.unreadable > 0 || timeline.reel().has_losses() {
         screen.finish()?;
         return Err(CommandError::damaged("changes are missing"));
     }

@@ -130,7 +130,7 @@ pub(super) fn answer(
             page::print(timeline, &story, &context, screen)?;
         }
     }
-    if !timeline.reel().damage().is_empty() {
+    if timeline.reel().has_losses() {
         screen.finish()?;
         return Err(CommandError::damaged("parts may be missing"));
     }
@@ -174,7 +174,7 @@ fn header(
 }
 
 fn not_seen(timeline: &Timeline, certainty: &Certainty) -> CommandError {
-    if !timeline.reel().damage().is_empty() {
+    if timeline.reel().has_losses() {
         return CommandError::reel("no ClusterVersion in the readable part of the reel")
             .hint("to see where it is damaged: kubereel info REEL");
     }
@@ -248,7 +248,7 @@ fn none(
         .resources()
         .find("clusterversions.config.openshift.io");
     let has_gaps = resource.is_ok_and(|info| !timeline.is_fully_observed(info.id));
-    let exit = if !timeline.reel().damage().is_empty() {
+    let exit = if timeline.reel().has_losses() {
         Exit::Reel
     } else if has_gaps || !certainty.is_known() {
         Exit::Unknown

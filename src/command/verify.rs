@@ -105,7 +105,7 @@ fn print_integrity(proof: &Proof, screen: &mut Console) -> Result<(), CommandErr
     let verdict = if read.whole {
         paint.good("every checksum fits")
     } else {
-        paint.bad(&count(read.damaged_places, "damaged place"))
+        paint.bad(&count(read.damaged_places, "place damaged"))
     };
     let parts = [
         verdict,
@@ -115,10 +115,13 @@ fn print_integrity(proof: &Proof, screen: &mut Console) -> Result<(), CommandErr
     ];
     labelled(screen, "integrity", &parts.join(" · "))?;
     let digest = read.digest.as_deref();
-    labelled(screen, "digest", digest.unwrap_or("none: the reel is damaged"))?;
+    labelled(
+        screen,
+        "digest",
+        digest.unwrap_or("none: records are lost or unreadable"),
+    )?;
     for damage in read.damage.iter().take(LISTED) {
-        let text = format!("{}: {}", damage.place, damage.cause);
-        labelled(screen, "  damaged", &paint.bad(&text))?;
+        labelled(screen, "  damaged", &paint.bad(&damage.lost))?;
     }
     print_rest(screen, read.damaged_places, "damaged places")
 }

@@ -213,7 +213,7 @@ pub(crate) fn answer(
         print_text(timeline, args, &answers, screen)?;
     }
     let is_damaged = answers.iter().any(|(_, waited)| waited.has_unreadable);
-    if is_damaged || !timeline.reel().damage().is_empty() {
+    if is_damaged || timeline.reel().has_losses() {
         screen.finish()?;
         return Err(CommandError::damaged("versions are missing"));
     }

@@ -2,7 +2,7 @@
 #![no_main]
 
 use kubereel_format::{
-    Appender, NewBody, ConnectionId, EventType, Evidence, NewEvent, Note, ReadAllowance, Reel,
+    Appender, ConnectionId, EventType, Evidence, NewBody, NewEvent, Note, ReadAllowance, Reel,
     ResourceId, ResourceInfo, Seq, Stamp,
 };
 use std::path::PathBuf;
@@ -40,7 +40,9 @@ static GOOD: LazyLock<Good> = LazyLock::new(|| {
         verbs: vec![],
         storage_hash: None,
     };
-    appender.append_note(Stamp::default(), Note::Resource(info)).expect("a note");
+    appender
+        .append_note(Stamp::default(), Note::Resource(info))
+        .expect("a note");
     for at in 0..EVENTS {
         let event = NewEvent {
             stamp: Stamp::default(),
@@ -72,10 +74,23 @@ libfuzzer_sys::fuzz_target!(|edits: Vec<(u32, u8)>| {
     let mut bytes = good.bytes.clone();
     for (at, value) in edits {
         let at = usize::try_from(at).unwrap_or(0) % bytes.len();
-        if value == 0 {
-            bytes.truncate(at.max(64));
-        } else {
-            bytes[at] ^= value;
+        match value {
+            0 => bytes.truncate(at.max(64)),
+            1 => bytes.splice(..0, vec![b'X'; at % 5_000]).for_each(drop),
+            2 => bytes
+                .iter_mut()
+                .skip(at)
+                .take(4096)
+                .for_each(|byte| *byte = 0),
+            3 => bytes
+                .iter_mut()
+                .skip(at)
+                .take(40)
+                .for_each(|byte| *byte = b'X'),
+            value => bytes[at] ^= value,
+        }
+        if bytes.is_empty() {
+            return;
         }
     }
     std::fs::write(&good.path, &bytes).expect("the hurt reel");
@@ -88,10 +103,16 @@ libfuzzer_sys::fuzz_target!(|edits: Vec<(u32, u8)>| {
     }
     for at in (0..EVENTS).rev().step_by(11) {
         let seq = Seq(at as u64 + 1);
-        let mut little = ReadAllowance { frames: 1, body_bytes: 300 };
+        let mut little = ReadAllowance {
+            frames: 1,
+            body_bytes: 300,
+        };
         let ahead = reel.read_ahead(seq, Seq(seq.0 + 1), &mut little);
         let asked = reel.body_at(seq, Seq(seq.0 + 1));
-        assert!(ahead.is_ok() || asked.is_err(), "damage seen ahead and not when asked");
+        assert!(
+            ahead.is_ok() || asked.is_err(),
+            "damage seen ahead and not when asked"
+        );
         for read in [asked, reel.body(seq)].into_iter().flatten() {
             assert_eq!(&read[..], &body(at)[..], "other bytes by asking");
         }

@@ -1,4 +1,4 @@
-//! Frames: bytes with a checksum, compressed where that helps. The only module that uses zstd and XXH3.
+//! Frames: bytes with a checksum, compressed where that helps. The only module that uses zstd.
 //!
 //! A frame is one byte form (0 plain, 1 zstd), the length of the raw bytes (u32), the XXH3-128 of the raw
 //! bytes (16 bytes), then the payload up to the frame's end.

@@ -24,12 +24,14 @@ use crate::file::encoder::{Encoder, Fingerprints};
 use crate::file::growth::{FileGrowth, Usage};
 use crate::file::load::BlockSource;
 use crate::file::reel::Reel;
+use crate::file::row::{ROW_HEADER, RowHeader, RowKind, RowOwner, content_of};
 use crate::file::segment::{BlockPlace, FrameStream, Segment, SegmentStart};
 use crate::file::tables::FileState;
 use crate::file::{checkpoint, tables};
 use crate::id::{ObjectId, ResourceId, Seq, Stamp};
 use crate::limits::{
-    BLOCK_GROUP, CHECKPOINT_RECORDS, MAX_BODY, MAX_ITEMS, MAX_NAME, MAX_PREFIX, len64, place32,
+    BLOCK_GROUP, CHECKPOINT_RECORDS, EXTENT, MAX_BODY, MAX_ITEMS, MAX_NAME, MAX_PREFIX, len64,
+    place32,
 };
 use crate::note::{BlobNote, Note};
 use redb::{Database, ReadableDatabase as _, ReadableTable as _, TableDefinition};
@@ -44,6 +46,8 @@ const WRITE_CACHE: usize = 8 * 1024 * 1024;
 /// The writing end of a reel.
 pub struct Appender {
     path: PathBuf,
+    /// Stands in the header of each row.
+    owner: RowOwner,
     backend: Exclusive,
     /// Absent after a failure, until it is opened anew.
     database: Option<PanicFence<Database>>,
@@ -61,7 +65,7 @@ pub struct Appender {
     group: BlockGroup,
     bodies: FrameStream,
     indexes: FrameStream,
-    sealed: Vec<(u32, Vec<u8>)>,
+    sealed: Vec<SealedBlock>,
     checkpoints: Checkpoints,
     next_commit: u64,
     growth: FileGrowth,
@@ -94,6 +98,16 @@ pub struct ObjectMemory {
 /// The memory that an object takes for as long as its resource is recorded: its fingerprint, in a table
 /// that is between half and almost full, and its resource.
 const SEEN_BYTES: u64 = 48;
+
+/// A block that is not durable yet.
+#[derive(Debug)]
+struct SealedBlock {
+    number: u32,
+    /// The directory's row.
+    row: Vec<u8>,
+    /// The same and the index, for a salvage; empty where a file of bounded length has not much room left.
+    copy: Vec<u8>,
+}
 
 /// The blocks that share a prefix.
 #[derive(Debug, Default)]
@@ -136,10 +150,12 @@ impl Appender {
         path: &Path,
         backend: Exclusive,
         database: PanicFence<Database>,
+        owner: RowOwner,
         bounds: Bounds,
     ) -> Self {
         Self {
             path: path.to_owned(),
+            owner,
             backend,
             database: Some(database),
             segment: Segment::default(),
@@ -461,7 +477,16 @@ impl Appender {
             self.group.prefix = raw;
             self.group.prefix.truncate(MAX_PREFIX);
         }
-        self.sealed.push((self.block, row));
+        let copy = if self.growth.is_roomy() {
+            frame::join_columns([&row, &index])
+        } else {
+            Vec::new()
+        };
+        self.sealed.push(SealedBlock {
+            number: self.block,
+            row,
+            copy,
+        });
         self.growth.sealed(self.open_bytes());
         self.block = self
             .block
@@ -548,40 +573,56 @@ impl Appender {
             let streams = [&self.bodies, &self.indexes];
             let extents = streams.iter().flat_map(|stream| stream.rows());
             let rows = extents.map(|(_, row)| row.len());
-            let rows = rows.chain(self.sealed.iter().map(|(_, row)| row.len()));
+            let rows = rows.chain(self.sealed.iter().map(|block| block.row.len()));
+            let rows = rows.chain(self.sealed.iter().map(|block| block.copy.len()));
             let rows = rows.chain(self.checkpoints.pending.iter().map(|(_, row)| row.len()));
-            self.growth.writes(rows.chain(tail.map(<[u8]>::len)));
+            let rows = rows.chain(tail.map(<[u8]>::len));
+            self.growth
+                .writes(rows.map(|len| len.saturating_add(ROW_HEADER)));
         }
+        let owner = self.owner;
         fenced(|| -> Result<(), redb::Error> {
             let transaction = database.begin_write()?;
             {
                 let mut tails = transaction.open_table(tables::TAIL)?;
                 if !self.sealed.is_empty() {
                     tails.retain(|_, _| false)?;
-                    for (table, stream) in [
-                        (tables::EXTENTS, &self.bodies),
-                        (tables::INDEXES, &self.indexes),
+                    for (table, kind, stream) in [
+                        (tables::EXTENTS, RowKind::Bodies, &self.bodies),
+                        (tables::INDEXES, RowKind::Index, &self.indexes),
                     ] {
                         let mut extents = transaction.open_table(table)?;
                         for (number, row) in stream.rows() {
-                            extents.insert(number, row.as_slice())?;
+                            extents.insert(number, owner.row(kind, number, &row).as_slice())?;
                         }
                     }
                     let mut directory = transaction.open_table(tables::DIRECTORY)?;
-                    for (block, row) in &self.sealed {
-                        directory.insert(*block, row.as_slice())?;
+                    let mut copies = transaction.open_table(tables::BLOCKS)?;
+                    for block in &self.sealed {
+                        let number = u64::from(block.number);
+                        let row = owner.row(RowKind::Directory, number, &block.row);
+                        directory.insert(block.number, row.as_slice())?;
+                        if !block.copy.is_empty() {
+                            let row = owner.row(RowKind::Block, number, &block.copy);
+                            copies.insert(block.number, row.as_slice())?;
+                        }
                     }
                 }
                 let mut checkpoints = transaction.open_table(tables::CHECKPOINTS)?;
                 for (number, row) in &self.checkpoints.pending {
+                    let row = owner.row(RowKind::Checkpoint, u64::from(*number), row);
                     checkpoints.insert(*number, row.as_slice())?;
                 }
                 if let Some(row) = tail {
-                    tails.insert(self.next_commit, row)?;
+                    let row = owner.row(RowKind::Tail, self.next_commit, row);
+                    tails.insert(self.next_commit, row.as_slice())?;
                 }
                 let mut meta = transaction.open_table(tables::META)?;
                 match state {
-                    Some(row) => drop(meta.insert(tables::STATE_KEY, row)?),
+                    Some(row) => {
+                        let row = owner.row(RowKind::State, 0, row);
+                        meta.insert(tables::STATE_KEY, row.as_slice())?;
+                    }
                     None if meta.get(tables::STATE_KEY)?.is_some() => {
                         drop(meta.remove(tables::STATE_KEY)?);
                     }
@@ -596,13 +637,13 @@ impl Appender {
         Ok(())
     }
 
-    /// Seals what is open and writes it with the mark that the recording ended in order.
-    pub(crate) fn write_finished(&mut self) -> Result<(), AppendError> {
+    /// Seals what is open and writes it with the mark whether the recording ended in order.
+    pub(crate) fn write_state(&mut self, finished: bool) -> Result<(), AppendError> {
         if !self.segment.records.is_empty() {
             self.seal()?;
         }
         let finished = FileState {
-            finished: true,
+            finished,
             records: self.segment.end(),
         };
         let row = finished
@@ -660,11 +701,14 @@ impl Appender {
             cause,
         };
         let database = open_database(backend.clone()).map_err(damaged)?;
+        let owner = RowOwner::draw();
         fenced(|| -> Result<(), redb::Error> {
             let transaction = database.begin_write()?;
             {
                 let mut meta = transaction.open_table(tables::META)?;
                 meta.insert(tables::FORMAT_KEY, tables::format_row().as_slice())?;
+                let row = owner.row(RowKind::Owner, 0, &[]);
+                meta.insert(tables::OWNER_KEY, row.as_slice())?;
                 transaction.open_table(tables::TAIL)?;
                 transaction.open_table(tables::EXTENTS)?;
                 transaction.open_table(tables::INDEXES)?;
@@ -675,7 +719,7 @@ impl Appender {
             Ok(())
         })
         .map_err(damaged)?;
-        Ok(Self::over(path, backend, database, bounds))
+        Ok(Self::over(path, backend, database, owner, bounds))
     }
 
     /// Resumes a reel, whether its recorder ended in order or was killed.
@@ -711,8 +755,9 @@ impl Appender {
         let backend = Exclusive::open(path)?.bounded(bounds.file_bytes);
         let database =
             open_database(backend.clone()).map_err(|cause| damaged("the database", cause))?;
-        fenced(|| stamp_format(&database)).map_err(|cause| damaged("the format", cause))?;
-        let mut appender = Self::over(path, backend, database, bounds);
+        let owner = fenced(|| stamp_format(&database, carried.blocks))
+            .map_err(|cause| damaged("the format", cause))?;
+        let mut appender = Self::over(path, backend, database, owner, bounds);
         appender
             .take_over(&mut carried)
             .map_err(|cause| damaged("the last blocks", cause))?;
@@ -744,14 +789,22 @@ impl Appender {
     }
 }
 
-/// Notes that the file uses what this version of the format allows.
-fn stamp_format(database: &Database) -> Result<(), redb::Error> {
+/// Notes that the file uses what this version of the format allows, and that another writer begins with the given
+/// block.
+fn stamp_format(database: &Database, first_block: u32) -> Result<RowOwner, redb::Error> {
     let transaction = database.begin_write()?;
-    transaction
-        .open_table(tables::META)?
-        .insert(tables::FORMAT_KEY, tables::format_row().as_slice())?;
+    let owner;
+    {
+        let mut meta = transaction.open_table(tables::META)?;
+        meta.insert(tables::FORMAT_KEY, tables::format_row().as_slice())?;
+        let before = meta.get(tables::OWNER_KEY)?;
+        let before = before.and_then(|row| RowHeader::read(row.value()));
+        owner = RowOwner::resume(before.map(|before| before.owner), first_block);
+        let row = owner.row(RowKind::Owner, 0, &[]);
+        meta.insert(tables::OWNER_KEY, row.as_slice())?;
+    }
     transaction.commit()?;
-    Ok(())
+    Ok(owner)
 }
 
 /// Returns the writing end of a stream behind what the file holds of it.
@@ -763,13 +816,14 @@ fn resume_stream(
     let Some((number, row)) = extents.last()? else {
         return Ok(FrameStream::default());
     };
-    if row.value().len() >= crate::limits::EXTENT {
+    let content = content_of(row.value());
+    if content.len() >= EXTENT {
         return Ok(FrameStream::resume(
             number.value().saturating_add(1),
             Vec::new(),
         ));
     }
-    Ok(FrameStream::resume(number.value(), row.value().to_vec()))
+    Ok(FrameStream::resume(number.value(), content.to_vec()))
 }
 
 /// What an appender takes over from an earlier session.

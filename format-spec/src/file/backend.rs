@@ -213,10 +213,10 @@ impl Overlay {
         })
     }
 
-    /// Returns the first bytes of the file, at most `most`.
-    pub(crate) fn start(&self, most: u64) -> io::Result<Vec<u8>> {
+    /// Returns bytes of the file as it is, at most `most`: fewer at its end.
+    pub(crate) fn bytes(&self, offset: u64, most: u64) -> io::Result<Vec<u8>> {
         let mut file = held(&self.file);
-        file.seek(SeekFrom::Start(0))?;
+        file.seek(SeekFrom::Start(offset))?;
         let mut bytes = Vec::new();
         (&mut *file).take(most).read_to_end(&mut bytes)?;
         Ok(bytes)

@@ -11,37 +11,34 @@
 
 use crate::codec::bodies::{Base, Bodies, BodyCounts};
 use crate::codec::{CodecError, frame, splice};
-use crate::error::ReadError;
+use crate::error::{Damage, Loss, ReadError};
 use crate::event::ObjectKey;
-use crate::file::backend::{PanicFence, fenced};
 use crate::file::cache::Cache;
+use crate::file::checkpoint;
 use crate::file::checkpoint::{Checkpoint, CheckpointFrame};
 use crate::file::load::{Block, BlockSource, Slot};
 use crate::file::reel::{ReadCounts, Reel};
+use crate::file::rows::RowSource;
 use crate::file::segment::FrameSpan;
-use crate::file::{checkpoint, segment, tables};
 use crate::id::{BlobId, BlockId, ObjectId, Seq};
 use crate::limits::{
     MAX_BLOCK_RAW, MAX_BODY, MAX_CHAIN, MAX_CHAIN_RAW, MAX_PREFIX, READ_CACHE, len64, place32,
 };
-use redb::{Database, ReadOnlyTable, ReadTransaction};
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Reads bodies and blobs.
 pub(crate) struct BodyReader {
-    extents: Result<ReadOnlyTable<u64, &'static [u8]>, String>,
+    rows: RowSource,
     blocks: Mutex<Cache<u64, Bodies>>,
     stored: Mutex<Cache<u64, CheckpointFrame>>,
     known: Mutex<Cache<Seq, Arc<[u8]>>>,
     damage: Mutex<FrameDamage>,
-    rows: AtomicU64,
+    rows_read: AtomicU64,
     frames: AtomicU64,
     built: AtomicU64,
-    /// Outlives the table.
-    _database: PanicFence<Database>,
 }
 
 fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -87,17 +84,16 @@ impl From<CodecError> for BodyFault {
 }
 
 impl BodyReader {
-    pub(crate) fn new(database: PanicFence<Database>, transaction: &ReadTransaction) -> Self {
+    pub(crate) fn new(rows: RowSource) -> Self {
         Self {
-            extents: fenced(|| transaction.open_table(tables::EXTENTS)),
+            rows,
             blocks: Mutex::new(Cache::new(READ_CACHE / 2)),
             stored: Mutex::new(Cache::new(READ_CACHE / 4)),
             known: Mutex::new(Cache::new(READ_CACHE / 4)),
             damage: Mutex::default(),
-            rows: AtomicU64::new(0),
+            rows_read: AtomicU64::new(0),
             frames: AtomicU64::new(0),
             built: AtomicU64::new(0),
-            _database: database,
         }
     }
 
@@ -110,7 +106,7 @@ impl BodyReader {
 
     pub(crate) fn counts(&self) -> ReadCounts {
         ReadCounts {
-            rows: self.rows.load(Ordering::Relaxed),
+            rows: self.rows_read.load(Ordering::Relaxed),
             frames: self.frames.load(Ordering::Relaxed),
             bodies: self.built.load(Ordering::Relaxed),
         }
@@ -178,7 +174,9 @@ impl BodyReader {
         }
         let prefix = prefix.as_deref().map_or(&[][..], Bodies::raw);
         let prefix = prefix.get(..MAX_PREFIX).unwrap_or(prefix);
-        let packed = self.extent_bytes(place.bodies).map_err(damaged)?;
+        let packed = self
+            .bodies_frame(place.bodies, block.writer)
+            .map_err(damaged)?;
         self.frames.fetch_add(1, Ordering::Relaxed);
         let most = BodyCounts {
             entries: Self::place_in(reel, block, Seq(block.end())),
@@ -199,11 +197,44 @@ impl BodyReader {
         Ok(Some(bodies))
     }
 
-    fn extent_bytes(&self, span: FrameSpan) -> Result<Vec<u8>, String> {
-        let table = self.extents.as_ref().map_err(Clone::clone)?;
-        segment::read_frame(table, span, || {
-            self.rows.fetch_add(1, Ordering::Relaxed);
+    fn bodies_frame(&self, span: FrameSpan, writer: u32) -> Result<Vec<u8>, String> {
+        self.rows.bodies_frame(span, writer, || {
+            self.rows_read.fetch_add(1, Ordering::Relaxed);
         })
+    }
+
+    /// Finds the blocks of a damaged file whose bodies cannot be read. Only frames in rows that are not whole, and
+    /// those that have one of these as their prefix, are decompressed for that.
+    pub(crate) fn unreadable_blocks(&self, reel: &Reel) -> Vec<Damage> {
+        let mut unreadable = BTreeMap::new();
+        if !self.rows.is_salvaged() {
+            return Vec::new();
+        }
+        for block in &reel.loaded.blocks {
+            let BlockSource::Sealed(place) = &block.source else {
+                continue;
+            };
+            let is_whole = self.rows.is_whole(place.bodies, block.writer)
+                && !unreadable.contains_key(&place.prefix);
+            if is_whole {
+                continue;
+            }
+            if let Err(error) = self.bodies(reel, block) {
+                unreadable.insert(block.number, (block, error));
+            }
+        }
+        let named = unreadable.into_values().map(|(block, error)| Damage {
+            place: format!("block {}", block.number),
+            cause: match error {
+                ReadError::Block { cause, .. } => cause,
+                other => other.to_string(),
+            },
+            loss: Loss::Bodies {
+                first: Seq(block.start.record),
+                last: Seq(block.end().saturating_sub(1)),
+            },
+        });
+        named.collect()
     }
 
     /// Returns the place of an event among the events of its block.
@@ -230,7 +261,7 @@ impl BodyReader {
         if !allowance.take_frame() {
             return Ok(None);
         }
-        let packed = self.extent_bytes(span)?;
+        let packed = self.bodies_frame(span, 0)?;
         self.frames.fetch_add(1, Ordering::Relaxed);
         let stored = match CheckpointFrame::decode(&packed) {
             Ok(stored) => Arc::new(stored),
@@ -666,12 +697,13 @@ mod tests {
     use crate::event::{EventType, Evidence, NewBody, NewEvent};
     use crate::file::append::Appender;
     use crate::file::checkpoint::CheckpointPart;
-    use crate::file::segment;
-    use crate::file::segment::BlockPlace;
+    use crate::file::row::content_of;
+    use crate::file::segment::{BlockPlace, rows_of};
+    use crate::file::tables;
     use crate::id::{ConnectionId, Elapsed, RecordedAt, ResourceId, Stamp};
     use crate::limits::EXTENT;
     use crate::note::{Note, ResourceInfo};
-    use redb::{ReadableDatabase as _, ReadableTable as _};
+    use redb::{Database, ReadOnlyTable, ReadableDatabase as _, ReadableTable as _};
     use std::path::{Path, PathBuf};
 
     const OBJECTS: u64 = 300;
@@ -754,22 +786,36 @@ mod tests {
         }
     }
 
+    fn read_frame(extents: &ReadOnlyTable<u64, &'static [u8]>, span: FrameSpan) -> Vec<u8> {
+        rows_of(span)
+            .flat_map(|(row, from, to)| {
+                let row = extents.get(row).unwrap().unwrap();
+                content_of(row.value())[from..to].to_vec()
+            })
+            .collect()
+    }
+
+    fn place_of(directory: &ReadOnlyTable<u32, &'static [u8]>, block: u32) -> BlockPlace {
+        let row = directory.get(block).unwrap().unwrap();
+        BlockPlace::decode(content_of(row.value())).unwrap()
+    }
+
     /// Replaces a block's columns by others with the right checksum.
     fn forge_block(path: &Path, number: u32, change: impl Fn([Vec<u8>; 4]) -> [Vec<u8>; 4]) {
         let database = Database::open(path).unwrap();
         let read = database.begin_read().unwrap();
         let row = read.open_table(tables::DIRECTORY).unwrap();
-        let mut place = BlockPlace::decode(row.get(number).unwrap().unwrap().value()).unwrap();
+        let mut place = place_of(&row, number);
         assert_eq!(place.prefix, 0, "the group's first block is its prefix");
         let extents = read.open_table(tables::EXTENTS).unwrap();
         let prefix = if number == 0 {
             Vec::new()
         } else {
-            let first = BlockPlace::decode(row.get(0).unwrap().unwrap().value()).unwrap();
-            let packed = segment::read_frame(&extents, first.bodies, || {}).unwrap();
+            let first = place_of(&row, 0);
+            let packed = read_frame(&extents, first.bodies);
             frame::unpack(&packed, &[], MAX_BLOCK_RAW).unwrap()
         };
-        let packed = segment::read_frame(&extents, place.bodies, || {}).unwrap();
+        let packed = read_frame(&extents, place.bodies);
         let raw = frame::unpack(&packed, &prefix, MAX_BLOCK_RAW).unwrap();
         let columns = frame::split_columns::<4>(&raw, "a segment's bodies").unwrap();
         let columns = change(columns.map(<[u8]>::to_vec));

@@ -4,8 +4,14 @@ use super::append::{Appender, open_database};
 use super::backend::Exclusive;
 use crate::error::{AppendError, FinishError};
 use crate::file::backend::{PanicFence, fenced};
+use crate::file::parity;
+use crate::file::row::content_of;
+use crate::file::segment::BlockPlace;
 use crate::file::tables;
-use redb::{Database, ReadableDatabase as _, ReadableTable as _};
+use crate::limits::{EXTENT, len64};
+use redb::{
+    Database, ReadTransaction, ReadableDatabase as _, ReadableTable as _, WriteTransaction,
+};
 use std::path::{Path, PathBuf};
 
 /// What a finished reel is.
@@ -53,8 +59,13 @@ impl Appender {
     /// # Errors
     ///
     /// If the last records cannot be written.
-    pub fn end(mut self) -> Result<Sealed, AppendError> {
-        self.write_finished()?;
+    pub fn end(self) -> Result<Sealed, AppendError> {
+        self.end_as(true)
+    }
+
+    /// Seals what is open. The file is marked as one of a recording that ended in order only if it did.
+    pub(crate) fn end_as(mut self, finished: bool) -> Result<Sealed, AppendError> {
+        self.write_state(finished)?;
         let records = self.next_seq().0;
         let (path, database, lock) = self.into_parts();
         Ok(Sealed {
@@ -145,7 +156,7 @@ fn sync_folder(path: &Path) {
     }
 }
 
-/// Copies every row into a new file, in the order of the keys.
+/// Copies every row into a new file.
 fn pack(from: &Database, copy: &Path) -> Result<u64, String> {
     let backend = Exclusive::create(copy).map_err(|error| error.to_string())?;
     let mut to = open_database(backend.clone())?;
@@ -158,21 +169,14 @@ fn pack(from: &Database, copy: &Path) -> Result<u64, String> {
                 let (key, value) = row?;
                 table.insert(key.value(), value.value())?;
             }
-            for stream in [tables::EXTENTS, tables::INDEXES] {
-                let mut table = write.open_table(stream)?;
-                for row in read.open_table(stream)?.iter()? {
-                    let (key, value) = row?;
-                    table.insert(key.value(), value.value())?;
-                }
-            }
-            for rows in [tables::DIRECTORY, tables::CHECKPOINTS] {
-                let mut table = write.open_table(rows)?;
-                for row in read.open_table(rows)?.iter()? {
-                    let (key, value) = row?;
-                    table.insert(key.value(), value.value())?;
-                }
+            copy_blocks(&read, &write)?;
+            let mut table = write.open_table(tables::CHECKPOINTS)?;
+            for row in read.open_table(tables::CHECKPOINTS)?.iter()? {
+                let (key, value) = row?;
+                table.insert(key.value(), value.value())?;
             }
             write.open_table(tables::TAIL)?;
+            parity::write(&read, &write)?;
         }
         write.commit()?;
         // The database grows its file in steps; this gives back what it does not use.
@@ -181,4 +185,43 @@ fn pack(from: &Database, copy: &Path) -> Result<u64, String> {
     })?;
     drop(to);
     Ok(backend.file_bytes())
+}
+
+/// Copies the blocks: the directory's row of each behind the extents that hold it, so that what lies before a place
+/// of the file can be read without what lies behind it.
+fn copy_blocks(read: &ReadTransaction, write: &WriteTransaction) -> Result<(), redb::Error> {
+    let mut to_directory = write.open_table(tables::DIRECTORY)?;
+    let mut streams = Vec::new();
+    for stream in [tables::EXTENTS, tables::INDEXES] {
+        let rows = read.open_table(stream)?.range(0..)?;
+        streams.push((rows, write.open_table(stream)?));
+    }
+    let mut copied = [0, 0];
+    for row in read.open_table(tables::DIRECTORY)?.iter()? {
+        let (key, value) = row?;
+        let place = BlockPlace::decode(content_of(value.value()));
+        let spans = place.map(|place| [place.bodies, place.index]);
+        for (((rows, to), done), span) in streams
+            .iter_mut()
+            .zip(&mut copied)
+            .zip(spans.unwrap_or_default())
+        {
+            let end = span.offset.saturating_add(u64::from(span.len));
+            while *done < end.div_ceil(len64(EXTENT))
+                && let Some(row) = rows.next()
+            {
+                let (key, value) = row?;
+                to.insert(key.value(), value.value())?;
+                *done = key.value().saturating_add(1);
+            }
+        }
+        to_directory.insert(key.value(), value.value())?;
+    }
+    for (rows, to) in &mut streams {
+        for row in rows {
+            let (key, value) = row?;
+            to.insert(key.value(), value.value())?;
+        }
+    }
+    Ok(())
 }

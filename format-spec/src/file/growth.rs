@@ -97,6 +97,11 @@ impl FileGrowth {
         self.max.is_none() || bytes <= self.reach.saturating_sub(self.used()) / 8
     }
 
+    /// Returns whether at most a quarter of the room is used, so that copies may be written.
+    pub(crate) fn is_roomy(&self) -> bool {
+        self.max.is_none() || self.used() <= self.reach / 4
+    }
+
     pub(crate) fn usage(&self, file_bytes: u64) -> Usage {
         Usage {
             file_bytes,

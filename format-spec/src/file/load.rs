@@ -7,21 +7,21 @@
 //! * A block begins where the one before it ends, unless damage lies between them; the hole it may leave is
 //!   bounded by the number of damaged places.
 //! * Keys and counts of the database bound no loop and no allocation by themselves.
-//! * Behind a damaged tail row nothing is read: later rows are encoded against it.
+//! * Behind a damaged tail row nothing is read, unless rows come from the raw bytes: later rows are encoded against
+//!   it, and each body that leads through the hole is refused.
+//! * A tail row whose records are sealed already is an old copy, and left out.
 
 use crate::codec::bodies::{Bodies, BodyCounts};
 use crate::codec::index::{Record, RecordContent, Rv};
 use crate::codec::{frame, index, record};
-use crate::error::Damage;
+use crate::error::{Damage, Loss};
 use crate::event::{EventHead, EventType, Evidence, ObjectKey};
-use crate::file::backend::fenced;
 use crate::file::checkpoint::Checkpoint;
+use crate::file::rows::RowSource;
 use crate::file::segment::{BlockPlace, SegmentStart, TailRow};
-use crate::file::{segment, tables};
 use crate::id::{ConnectionId, Elapsed, ObjectId, RecordedAt, ResourceId, Seq, Stamp};
 use crate::limits::{MAX_BLOCK_RAW, MAX_ITEMS, MAX_RECORD, len64, place32};
 use crate::note::{Note, NoteEntry};
-use redb::{ReadTransaction, ReadableTable as _, ReadableTableMetadata as _};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -46,6 +46,8 @@ pub(crate) struct Block {
     pub(crate) records: u32,
     pub(crate) blobs: u32,
     pub(crate) source: BlockSource,
+    /// Who wrote its row, of a damaged file.
+    pub(crate) writer: u32,
 }
 
 impl Block {
@@ -69,68 +71,100 @@ pub(crate) struct Loaded {
     pub(crate) rows: u64,
     pub(crate) index_bytes: u64,
     pub(crate) tail_bytes: u64,
+    /// The damaged places of which the next readable block shows what they took.
+    open_damage: Vec<(String, String)>,
+    /// How long a hole may be that no damaged place explains.
+    hole: u64,
 }
+
+/// How many records a hole in a salvaged file may have without a damaged place that explains it: lost rows at the end
+/// of the directory leave no trace.
+const SALVAGED_HOLE: u64 = 1 << 20;
 
 impl Loaded {
     /// Reads the directory and the tail.
-    pub(crate) fn read(transaction: &ReadTransaction) -> Self {
+    pub(crate) fn read(rows: &RowSource) -> Self {
         let mut loaded = Self::default();
-        loaded.read_directory(transaction);
-        loaded.read_checkpoints(transaction);
-        loaded.read_tail(transaction);
+        if rows.is_salvaged() {
+            loaded.hole = SALVAGED_HOLE;
+        }
+        loaded.read_directory(rows);
+        loaded.read_checkpoints(rows);
+        loaded.read_tail(rows);
+        let first = Seq(loaded.heads.len());
+        loaded.settle(Loss::Records { first, last: None });
         loaded
     }
 
-    fn hurt(&mut self, place: String, cause: String) {
+    /// Says what is lost at the damaged places that were met since the last readable block.
+    fn settle(&mut self, loss: Loss) {
+        let places = std::mem::take(&mut self.open_damage);
+        let count = places.len();
+        let mut places = places.into_iter();
+        let Some((first, cause)) = places.next() else {
+            return;
+        };
+        let place = match places.next_back() {
+            None => first,
+            Some((last, _)) => format!("{first} to {last} ({count} places)"),
+        };
+        self.damage.push(Damage { place, cause, loss });
+    }
+
+    /// Takes note that records follow of which nothing can be read.
+    pub(crate) fn lose_end(&mut self, end: u64, place: &str, cause: String) {
+        let first = Seq(self.heads.len());
+        let last = (end > first.0).then(|| Seq(end.saturating_sub(1)));
+        if end.saturating_sub(first.0) <= SALVAGED_HOLE {
+            self.heads.lose_until(end);
+        }
+        // What was lost behind the last block is lost here.
+        let open_end = Loss::Records { first, last: None };
+        self.damage.retain(|damage| damage.loss != open_end);
         self.damage.push(Damage {
-            place,
+            place: place.to_owned(),
             cause,
-            first: None,
-            last: None,
+            loss: Loss::Records { first, last },
         });
     }
 
-    fn read_directory(&mut self, transaction: &ReadTransaction) {
-        let opened = fenced(|| {
-            let table = transaction.open_table(tables::DIRECTORY)?;
-            let count = table.len()?;
-            let last = table.last()?.map(|(key, _)| key.value());
-            let indexes = transaction.open_table(tables::INDEXES)?;
-            Ok::<_, redb::Error>((table, count, last, indexes))
-        });
-        let (table, count, last, indexes) = match opened {
-            Ok(opened) => opened,
+    fn hurt(&mut self, place: String, cause: String) {
+        self.open_damage.push((place, cause));
+    }
+
+    /// Takes note of damage that takes nothing: all that the place holds stands elsewhere too.
+    fn hurt_copy(&mut self, place: String, cause: String) {
+        let loss = Loss::Nothing;
+        self.damage.push(Damage { place, cause, loss });
+    }
+
+    fn read_directory(&mut self, rows: &RowSource) {
+        let end = match rows.directory_end() {
+            Ok(end) => end,
             Err(cause) => return self.hurt("the directory".to_owned(), cause),
         };
-        // A hostile key must not make this loop long.
-        let most = count.saturating_mul(2).saturating_add(1024);
-        let end = last.map_or(0, |last| last.saturating_add(1));
-        let end = u32::try_from(most).map_or(end, |most| end.min(most));
         self.next_block = end;
         for number in 0..end {
             self.rows = self.rows.saturating_add(1);
             let place = || format!("directory row {number}");
-            let row = fenced(|| table.get(number));
-            let row = match &row {
-                Ok(Some(row)) => row.value(),
+            let row = match rows.directory(number) {
+                Ok(Some(row)) => row,
                 Ok(None) => {
                     self.hurt(place(), "the row is missing".to_owned());
                     continue;
                 }
                 Err(cause) => {
-                    self.hurt(place(), cause.clone());
+                    self.hurt(place(), cause);
                     continue;
                 }
             };
-            let taken = BlockPlace::decode(row)
+            let taken = BlockPlace::decode(&row.content)
                 .map_err(|error| error.to_string())
                 .and_then(|at| {
-                    let packed = segment::read_frame(&indexes, at.index, || self.rows += 1)?;
-                    self.index_bytes = self.index_bytes.saturating_add(len64(packed.len()));
-                    let index = frame::unpack(&packed, &[], MAX_BLOCK_RAW + MAX_RECORD)
-                        .map_err(|error| error.to_string())?;
+                    self.index_bytes = self.index_bytes.saturating_add(u64::from(at.index.len));
+                    let index = self.index_of(rows, (number, row.writer), at)?;
                     let source = BlockSource::Sealed(at);
-                    self.take(number, at.start, at.blobs, &index, source)
+                    self.take((number, row.writer), at.start, at.blobs, &index, source)
                 });
             if let Err(cause) = taken {
                 self.hurt(place(), cause);
@@ -138,76 +172,101 @@ impl Loaded {
         }
     }
 
-    /// Reads the checkpoints. Damage there loses nothing: all that they hold stands elsewhere too.
-    fn read_checkpoints(&mut self, transaction: &ReadTransaction) {
-        let table = match fenced(|| transaction.open_table(tables::CHECKPOINTS)) {
-            Ok(table) => table,
-            Err(cause) => return self.hurt("the checkpoints".to_owned(), cause),
+    /// Reads a block's index; of a damaged file its copy, if there is one that was written with the same row.
+    fn index_of(
+        &mut self,
+        rows: &RowSource,
+        (number, writer): (u32, u32),
+        at: BlockPlace,
+    ) -> Result<Vec<u8>, String> {
+        let unpack = |packed: &[u8]| {
+            frame::unpack(packed, &[], MAX_BLOCK_RAW + MAX_RECORD)
+                .map_err(|error| error.to_string())
         };
+        let packed = rows.index_frame(at.index, writer, || self.rows += 1);
+        let index = packed.and_then(|packed| unpack(&packed));
+        let copy = || {
+            let (row, packed) = rows.block_copy(number)?;
+            let is_same = row.writer == writer && BlockPlace::decode(&row.content) == Ok(at);
+            is_same.then(|| unpack(&packed).ok())?
+        };
+        index.or_else(|cause| copy().ok_or(cause))
+    }
+
+    /// Reads the checkpoints. Damage there loses nothing: all that they hold stands elsewhere too.
+    fn read_checkpoints(&mut self, rows: &RowSource) {
         for number in 1..u32::MAX {
-            let row = fenced(|| table.get(number));
-            let read = match &row {
+            let row = rows.checkpoint(number);
+            let read = match row {
                 Ok(None) => return,
-                Ok(Some(row)) => Checkpoint::decode(row.value()).map_err(|error| error.to_string()),
-                Err(cause) => Err(cause.clone()),
+                Ok(Some(row)) => {
+                    Checkpoint::decode(&row.content).map_err(|error| error.to_string())
+                }
+                Err(cause) => Err(cause),
             };
             self.rows = self.rows.saturating_add(1);
             let last = self.checkpoints.last().map_or(0, |last| last.seq);
+            let end = self.heads.len();
             match read {
-                Ok(at) if at.seq > last && at.parent_seq <= last => self.checkpoints.push(at),
-                Ok(_) => {
-                    return self.hurt(format!("checkpoint {number}"), "out of order".to_owned());
+                Ok(at) if at.seq > last && at.parent_seq <= last && at.seq <= end => {
+                    self.checkpoints.push(at);
                 }
-                Err(cause) => return self.hurt(format!("checkpoint {number}"), cause),
+                Ok(_) => {
+                    let cause = "out of order".to_owned();
+                    return self.hurt_copy(format!("checkpoint {number}"), cause);
+                }
+                Err(cause) => return self.hurt_copy(format!("checkpoint {number}"), cause),
             }
         }
     }
 
-    fn read_tail(&mut self, transaction: &ReadTransaction) {
-        let rows = fenced(|| {
-            let table = transaction.open_table(tables::TAIL)?;
-            let rows: Result<Vec<_>, redb::StorageError> = table
-                .iter()?
-                .map(|row| row.map(|(key, value)| (key.value(), value.value().to_vec())))
-                .collect();
-            Ok::<_, redb::Error>(rows?)
-        });
-        let rows = match rows {
+    fn read_tail(&mut self, source: &RowSource) {
+        let rows = match source.tail() {
             Ok(rows) => rows,
             Err(cause) => return self.hurt("the tail".to_owned(), cause),
         };
         let mut expected = rows.first().map_or(0, |(key, _)| *key);
         for (key, row) in rows {
             self.rows = self.rows.saturating_add(1);
-            self.tail_bytes = self.tail_bytes.saturating_add(len64(row.len()));
+            self.tail_bytes = self.tail_bytes.saturating_add(len64(row.content.len()));
             let place = format!("tail row {key}");
-            if key != expected {
+            if key != expected && !source.is_salvaged() {
                 self.hurt(place, format!("tail row {expected} is missing"));
                 return;
             }
-            expected = expected.saturating_add(1);
+            expected = key.saturating_add(1);
             self.next_commit = expected;
-            let taken = TailRow::decode(&row)
+            let taken = TailRow::decode(&row.content)
                 .map_err(|error| error.to_string())
-                .and_then(|row| {
-                    let bodies = Bodies::decode(row.bodies, BodyCounts::UNKNOWN)
-                        .map_err(|error| error.to_string())?;
-                    let blobs = u32::try_from(bodies.blob_count())
-                        .map_err(|_too_many| "too many texts".to_owned())?;
-                    let source = BlockSource::Tail(Arc::new(bodies));
-                    self.take(self.next_block, row.start, blobs, &row.index, source)
-                });
+                .and_then(|tail| self.take_tail(tail, row.writer, source.is_salvaged()));
             if let Err(cause) = taken {
-                // What follows is encoded against it.
-                return self.hurt(place, cause);
+                self.hurt(place, cause);
+                if !source.is_salvaged() {
+                    // What follows is encoded against it.
+                    return;
+                }
             }
         }
+    }
+
+    fn take_tail(&mut self, row: TailRow, writer: u32, is_salvaged: bool) -> Result<(), String> {
+        if is_salvaged && row.start.record < self.heads.len() {
+            // An old copy: its records are sealed.
+            return Ok(());
+        }
+        let bodies =
+            Bodies::decode(row.bodies, BodyCounts::UNKNOWN).map_err(|error| error.to_string())?;
+        let blobs =
+            u32::try_from(bodies.blob_count()).map_err(|_too_many| "too many texts".to_owned())?;
+        let source = BlockSource::Tail(Arc::new(bodies));
+        let block = (self.next_block, writer);
+        self.take(block, row.start, blobs, &row.index, source)
     }
 
     /// Takes one block's index in.
     fn take(
         &mut self,
-        number: u32,
+        (number, writer): (u32, u32),
         start: SegmentStart,
         blobs: u32,
         index: &[u8],
@@ -219,7 +278,8 @@ impl Loaded {
         }
         // Damage in front leaves a hole; a hostile row must not make it large.
         let hole = start.record - self.heads.len();
-        let most = 64 * 1024 * len64(self.damage.len());
+        let places = len64(self.damage.len()).saturating_add(len64(self.open_damage.len()));
+        let most = places.saturating_mul(64 * 1024).saturating_add(self.hole);
         if hole > most || u64::from(start.object) - known > most || start.record > MAX_ITEMS {
             return Err(format!("it begins at record {}", start.record));
         }
@@ -242,18 +302,18 @@ impl Loaded {
         {
             return Err(format!("{} bodies for {events} events", bodies.len()));
         }
-        if hole > 0 {
-            let end = start.record;
-            if let Some(damage) = self
-                .damage
-                .last_mut()
-                .filter(|damage| damage.first.is_none())
-            {
-                damage.first = Some(Seq(self.heads.len()));
-                damage.last = Some(Seq(end.saturating_sub(1)));
-            }
-            self.heads.lose_until(end);
+        let loss = match hole {
+            0 => Loss::Nothing,
+            _ => Loss::Records {
+                first: Seq(self.heads.len()),
+                last: Some(Seq(start.record.saturating_sub(1))),
+            },
+        };
+        if hole > 0 && self.open_damage.is_empty() {
+            self.hurt("the directory".to_owned(), "rows are missing".to_owned());
         }
+        self.settle(loss);
+        self.heads.lose_until(start.record);
         self.objects
             .resize_with(place32(start.object), || ObjectKey {
                 resource: LOST_RESOURCE,
@@ -268,6 +328,7 @@ impl Loaded {
             records: count,
             blobs,
             source,
+            writer,
         });
         for record in records {
             self.take_record(record);
@@ -285,8 +346,10 @@ impl Loaded {
             Err(error) => self.damage.push(Damage {
                 place: format!("note {seq}"),
                 cause: error.to_string(),
-                first: Some(seq),
-                last: Some(seq),
+                loss: Loss::Records {
+                    first: seq,
+                    last: Some(seq),
+                },
             }),
         }
     }

@@ -4,16 +4,21 @@
 //! Invariants:
 //! * The file is not changed, and a damaged file is never reported as whole.
 //! * The format's version is checked before anything that it could have changed.
-//! * If the database's own check fails, the rows behind good pages are read all the same.
+//! * If the database's own check fails, or the file is no database any more, rows are searched for in the raw bytes,
+//!   and those without a header are read behind good pages. A whole file is not searched.
+//! * The end of a damaged recording is known only if its state, or the database, says so.
 
 use crate::codec::frame::Digest;
-use crate::error::{Damage, OpenError};
+use crate::error::{Damage, Loss, OpenError};
 use crate::file::backend::{Overlay, PanicFence, fenced};
 use crate::file::load::Loaded;
+use crate::file::rows::RowSource;
+use crate::file::salvage::Salvage;
 use crate::file::tables;
 use crate::file::tables::FileState;
+use crate::id::Seq;
 use crate::limits::{FORMAT, FormatVersion};
-use redb::{Database, ReadTransaction, ReadableDatabase as _};
+use redb::{Database, ReadableDatabase as _};
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
@@ -23,10 +28,12 @@ const READ_PAGES: usize = 8 * 1024 * 1024;
 /// What a database file begins with.
 const MAGIC: &[u8] = b"redb\x1a\x0a\xa9\x0d\x0a";
 
+/// How far a file is searched for rows that begins as something else does.
+const FOREIGN_SEARCH: u64 = 8 * 1024 * 1024;
+
 /// A reel's parts, opened.
 pub(crate) struct OpenedReel {
-    pub(crate) database: PanicFence<Database>,
-    pub(crate) transaction: ReadTransaction,
+    pub(crate) rows: RowSource,
     pub(crate) format: FormatVersion,
     pub(crate) finished: bool,
     pub(crate) file_bytes: u64,
@@ -36,67 +43,162 @@ pub(crate) struct OpenedReel {
 /// Opens a file.
 pub(crate) fn open(path: &Path) -> Result<OpenedReel, OpenError> {
     let overlay = Overlay::open(path)?;
-    let file_bytes = overlay.file_len();
-    let start = overlay.start(64).map_err(|source| OpenError::Io {
+    let start = overlay.bytes(0, 64).map_err(|source| OpenError::Io {
         path: path.to_owned(),
         source,
     })?;
     if !start.starts_with(MAGIC) {
-        return Err(OpenError::NotAReel {
+        let (found, is_known) = what_it_is(&start);
+        let refusal = OpenError::NotAReel {
             path: path.to_owned(),
-            found: what_it_is(&start),
-        });
+            found: found.clone(),
+        };
+        if start.is_empty() {
+            return Err(refusal);
+        }
+        let most = if is_known { FOREIGN_SEARCH } else { u64::MAX };
+        let what = format!("the file does not begin as a reel: {found}");
+        return salvage(path, most, None, what).and_then(|opened| opened.map_err(|_none| refusal));
     }
-    let damaged = |place: &str, cause: String| OpenError::Damaged {
+    let file_bytes = overlay.file_len();
+    let cause = match checked(overlay) {
+        Ok((database, true)) => {
+            let (rows, format) = read_database(database, path)?;
+            return Ok(load(rows, format, file_bytes, None));
+        }
+        Ok((database, false)) => {
+            drop(database);
+            "a page's checksum does not match".to_owned()
+        }
+        // The check stops at the first bad page; the rows behind good ones can still be read.
+        Err(cause) => cause,
+    };
+    open_damaged(path, file_bytes, cause)
+}
+
+/// Opens a file whose database is damaged: by its rows' headers, and with what the database still gives.
+fn open_damaged(path: &Path, file_bytes: u64, cause: String) -> Result<OpenedReel, OpenError> {
+    let overlay = Overlay::open(path)?;
+    let database = fenced(|| builder().create_with_backend(overlay)).map(PanicFence::new);
+    let (database, cause) = match database {
+        Ok(database) => (read_database(database, path), cause),
+        Err(cause) => {
+            let refusal = match whole_bytes(&cause) {
+                Some(whole_bytes) if file_bytes < whole_bytes => OpenError::CutOff {
+                    path: path.to_owned(),
+                    found_bytes: file_bytes,
+                    whole_bytes,
+                },
+                _ => damaged(path, "the file's header", cause.clone()),
+            };
+            let words = match &refusal {
+                OpenError::CutOff { whole_bytes, .. } => {
+                    format!("cut off: {file_bytes} of {whole_bytes} bytes are there")
+                }
+                _ => cause,
+            };
+            (Err(refusal), words)
+        }
+    };
+    let (database, refusal) = match database {
+        Ok(database) => (Some(database), None),
+        Err(refusal @ OpenError::UnknownFormat { .. }) => return Err(refusal),
+        Err(refusal) => (None, Some(refusal)),
+    };
+    match salvage(path, u64::MAX, database, cause.clone())? {
+        Ok(opened) => Ok(opened),
+        Err(Some((rows, format))) => {
+            // A file of an older format: nothing tells what a page held.
+            let damage = Damage {
+                place: "the database's pages".to_owned(),
+                cause,
+                loss: Loss::Unknown,
+            };
+            Ok(load(rows, format, file_bytes, Some(damage)))
+        }
+        Err(None) => Err(refusal.unwrap_or_else(|| damaged(path, "the file's root", cause))),
+    }
+}
+
+fn damaged(path: &Path, place: &str, cause: String) -> OpenError {
+    OpenError::Damaged {
         path: path.to_owned(),
         place: place.to_owned(),
         cause,
-    };
-    let mut damage = Vec::new();
-    let database = match checked(overlay) {
-        Ok((database, true)) => database,
-        Ok((database, false)) => {
-            damage.push(broken("a page's checksum does not fit".to_owned()));
-            database
-        }
-        Err(cause) => {
-            // The check stops at the first bad page; the rows behind good ones can still be read.
-            damage.push(broken(cause));
-            let overlay = Overlay::open(path)?;
-            fenced(|| builder().create_with_backend(overlay))
-                .map(PanicFence::new)
-                .map_err(|cause| match whole_bytes(&cause) {
-                    Some(whole_bytes) if file_bytes < whole_bytes => OpenError::CutOff {
-                        path: path.to_owned(),
-                        found_bytes: file_bytes,
-                        whole_bytes,
-                    },
-                    _ => damaged("the file's header", cause),
-                })?
-        }
-    };
-    let transaction =
-        fenced(|| database.begin_read()).map_err(|cause| damaged("the file's root", cause))?;
-    let format = read_format(&transaction, path)?;
-    if !format.is_readable() {
-        return Err(OpenError::UnknownFormat {
-            path: path.to_owned(),
-            found: format,
-            known: FORMAT,
-        });
     }
-    let mut loaded = Loaded::read(&transaction);
-    let finished = read_state(&transaction, &mut loaded, &mut damage);
-    damage.append(&mut loaded.damage);
-    loaded.damage = damage;
-    Ok(OpenedReel {
-        database,
-        transaction,
+}
+
+/// The rows of a database, and the format that it names.
+type NamedRows = (RowSource, FormatVersion);
+
+/// Reads which format a database names.
+fn read_database(database: PanicFence<Database>, path: &Path) -> Result<NamedRows, OpenError> {
+    let transaction = fenced(|| database.begin_read())
+        .map_err(|cause| damaged(path, "the file's root", cause))?;
+    let rows = RowSource::of_database(database, &transaction);
+    let format = read_format(&rows, path)?;
+    check_format(format, path)?;
+    Ok((rows, format))
+}
+
+fn check_format(found: FormatVersion, path: &Path) -> Result<(), OpenError> {
+    if found.is_readable() {
+        return Ok(());
+    }
+    Err(OpenError::UnknownFormat {
+        path: path.to_owned(),
+        found,
+        known: FORMAT,
+    })
+}
+
+/// Reads the rows that a search of the raw bytes finds; gives the database's own back if there are none.
+fn salvage(
+    path: &Path,
+    most: u64,
+    database: Option<NamedRows>,
+    cause: String,
+) -> Result<Result<OpenedReel, Option<NamedRows>>, OpenError> {
+    let overlay = Overlay::open(path)?;
+    let file_bytes = overlay.file_len();
+    let owner = database.as_ref().and_then(|(rows, _)| rows.owner());
+    let found = Salvage::search(overlay, most, owner.map(|owner| owner.file));
+    let found = found.map_err(|source| OpenError::Io {
+        path: path.to_owned(),
+        source,
+    })?;
+    let Some(format) = found.format.filter(|_| !found.is_empty()) else {
+        return Ok(Err(database));
+    };
+    check_format(format, path)?;
+    let cause = match found.foreign_bytes {
+        0 => cause,
+        bytes => format!("{cause}; {bytes} bytes of another reel's rows in it were left out"),
+    };
+    let place = "the file".to_owned();
+    let loss = Loss::Nothing;
+    let damage = Damage { place, cause, loss };
+    let rows = RowSource::of_damaged(database.map(|(rows, _)| rows), found);
+    Ok(Ok(load(rows, format, file_bytes, Some(damage))))
+}
+
+/// Reads everything but the bodies.
+fn load(
+    rows: RowSource,
+    format: FormatVersion,
+    file_bytes: u64,
+    damage: Option<Damage>,
+) -> OpenedReel {
+    let mut loaded = Loaded::read(&rows);
+    let finished = read_state(&rows, &mut loaded);
+    loaded.damage.splice(0..0, damage);
+    OpenedReel {
+        rows,
         format,
         finished,
         file_bytes,
         loaded,
-    })
+    }
 }
 
 /// Reads from the database's words how long the file should be, if it says that it is not.
@@ -119,82 +221,72 @@ fn checked(overlay: Overlay) -> Result<(PanicFence<Database>, bool), String> {
     Ok((database, whole))
 }
 
-fn broken(cause: String) -> Damage {
-    Damage {
-        place: "the database's pages".to_owned(),
-        cause,
-        first: None,
-        last: None,
-    }
-}
-
-fn read_format(transaction: &ReadTransaction, path: &Path) -> Result<FormatVersion, OpenError> {
-    let row = fenced(|| {
-        let meta = transaction.open_table(tables::META)?;
-        let row = meta.get(tables::FORMAT_KEY)?;
-        Ok::<_, redb::Error>(row.map(|row| row.value().to_vec()))
-    });
-    let foreign = |found: &str| OpenError::NotAReel {
+fn read_format(rows: &RowSource, path: &Path) -> Result<FormatVersion, OpenError> {
+    let foreign = || OpenError::NotAReel {
         path: path.to_owned(),
-        found: found.to_owned(),
+        found: "a redb database of something else".to_owned(),
     };
-    match row {
-        Ok(Some(row)) => {
-            tables::format_of_row(&row).ok_or_else(|| foreign("a redb database of something else"))
-        }
-        Ok(None) => Err(foreign("a redb database of something else")),
-        Err(cause) if cause.contains("does not exist") => {
-            Err(foreign("a redb database of something else"))
-        }
-        Err(cause) => Err(OpenError::Damaged {
-            path: path.to_owned(),
-            place: "the row that names the format".to_owned(),
-            cause,
-        }),
+    match rows.meta(tables::FORMAT_KEY) {
+        Ok(Some(row)) => tables::format_of_row(&row).ok_or_else(foreign),
+        Ok(None) => Err(foreign()),
+        Err(cause) if cause.contains("does not exist") => Err(foreign()),
+        Err(cause) => Err(damaged(path, "the row that names the format", cause)),
     }
 }
 
-/// Returns whether the recording was finished, and whether all of it is there then.
-fn read_state(
-    transaction: &ReadTransaction,
-    loaded: &mut Loaded,
-    damage: &mut Vec<Damage>,
-) -> bool {
-    let mut hurt = |cause: String| {
-        damage.push(Damage {
-            place: "the row of the file's state".to_owned(),
-            cause,
-            first: None,
-            last: None,
-        });
-        false
-    };
-    let row = fenced(|| {
-        let meta = transaction.open_table(tables::META)?;
-        let row = meta.get(tables::STATE_KEY)?;
-        Ok::<_, redb::Error>(row.map(|row| row.value().to_vec()))
-    });
-    let state = match row {
-        Ok(None) => return false,
-        Ok(Some(row)) => FileState::decode(&row).map_err(|error| error.to_string()),
+/// Returns whether the recording was finished, and notes what is missing of it then.
+fn read_state(rows: &RowSource, loaded: &mut Loaded) -> bool {
+    let state = match rows.state() {
+        Ok(None) => Ok(None),
+        Ok(Some(row)) => FileState::decode(&row)
+            .map(Some)
+            .map_err(|error| error.to_string()),
         Err(cause) => Err(cause),
     };
+    let there = loaded.heads.len();
+    let place = "the row of the file's state";
     match state {
-        Err(cause) => hurt(cause),
-        Ok(state) if state.finished && state.records != loaded.heads.len() => {
-            let there = loaded.heads.len();
-            hurt(format!(
-                "{} records were finished, {there} are there",
-                state.records
-            ));
+        Ok(Some(state)) if state.finished && state.records > there => {
+            let lost = state.records;
+            loaded.lose_end(
+                lost,
+                "the last blocks",
+                format!("{there} of {lost} records are there"),
+            );
             true
         }
-        Ok(state) => state.finished,
+        Ok(Some(state)) if state.finished && state.records < there => {
+            loaded.damage.push(Damage {
+                place: place.to_owned(),
+                cause: format!("{} records were finished, {there} are there", state.records),
+                loss: Loss::Unknown,
+            });
+            true
+        }
+        Ok(Some(state)) if state.finished => true,
+        Ok(_) => {
+            if rows.is_salvaged() && !rows.names_end(loaded.next_block, loaded.next_commit) {
+                let cause = "the end of the recording is not there or not marked";
+                loaded.lose_end(there, "the end of the file", cause.to_owned());
+            }
+            false
+        }
+        Err(cause) => {
+            loaded.damage.push(Damage {
+                place: place.to_owned(),
+                cause,
+                loss: Loss::Records {
+                    first: Seq(there),
+                    last: None,
+                },
+            });
+            false
+        }
     }
 }
 
-/// Describes the beginning of a file.
-fn what_it_is(start: &[u8]) -> String {
+/// Describes the beginning of a file, and tells whether it is that of a known form.
+fn what_it_is(start: &[u8]) -> (String, bool) {
     let known: [(&[u8], &str); 10] = [
         (b"PK", "starts with \"PK\": a zip archive"),
         (b"\x1f\x8b", "a gzip file"),
@@ -208,18 +300,16 @@ fn what_it_is(start: &[u8]) -> String {
         (b"<", "starts with \"<\": HTML or XML"),
     ];
     if start.is_empty() {
-        return "the file is empty".to_owned();
+        return ("the file is empty".to_owned(), true);
     }
     if MAGIC.starts_with(start) {
-        return format!("cut off after {} bytes", start.len());
+        return (format!("cut off after {} bytes", start.len()), true);
     }
-    known
-        .iter()
-        .find(|(magic, _)| start.starts_with(magic))
-        .map_or_else(
-            || "its first bytes are unknown".to_owned(),
-            |(_, words)| (*words).to_owned(),
-        )
+    let mut known = known.iter();
+    match known.find(|(magic, _)| start.starts_with(magic)) {
+        Some((_, words)) => ((*words).to_owned(), true),
+        None => ("its first bytes are unknown".to_owned(), false),
+    }
 }
 
 /// How many bytes are read at once.

@@ -5,7 +5,7 @@ use super::body::BodyReader;
 use super::load::{BlockSource, Loaded};
 use super::scan::Scan;
 use super::{checkpoint, open};
-use crate::error::{Damage, OpenError, ReadError};
+use crate::error::{Damage, Loss, OpenError, ReadError};
 use crate::event::{EventHead, EventType, Evidence, ObjectKey};
 use crate::file::body;
 use crate::file::body::ReadAllowance;
@@ -167,7 +167,8 @@ impl Reel {
     /// # Errors
     ///
     /// If the file cannot be read, is not a reel, is being recorded, or is of an unknown format. Damage
-    /// is not an error as long as anything can be read: see [`Self::damage`].
+    /// is not an error as long as anything can be read: see [`Self::damage`]. A file whose database is
+    /// damaged is searched for its rows, which takes a pass over all of it.
     pub fn open(path: &Path) -> Result<Self, OpenError> {
         let opened = open::open(path)?;
         let mut loaded = opened.loaded;
@@ -194,13 +195,13 @@ impl Reel {
                 }
             })
             .collect();
-        Ok(Self {
+        let mut reel = Self {
             path: path.to_owned(),
             format: opened.format,
             finished: opened.finished,
             file_bytes: opened.file_bytes,
             versions,
-            reader: BodyReader::new(opened.database, &opened.transaction),
+            reader: BodyReader::new(opened.rows),
             objects,
             left_out: loaded
                 .notes
@@ -209,7 +210,10 @@ impl Reel {
                 .collect(),
             loaded,
             blocks,
-        })
+        };
+        let unreadable = reel.reader.unreadable_blocks(&reel);
+        reel.loaded.damage.extend(unreadable);
+        Ok(reel)
     }
 
     /// Returns the file's path.
@@ -242,9 +246,15 @@ impl Reel {
         &self.loaded.notes
     }
 
-    /// Returns what was found unreadable at opening; empty for a whole file.
+    /// Returns what was found damaged at opening; empty for a whole file.
     pub fn damage(&self) -> &[Damage] {
         &self.loaded.damage
+    }
+
+    /// Returns whether damage took something: that of a file whose content all stands elsewhere did not.
+    pub fn has_losses(&self) -> bool {
+        let mut damage = self.loaded.damage.iter();
+        damage.any(|damage| damage.loss != Loss::Nothing)
     }
 
     /// Returns the objects by their numbers.

@@ -8,11 +8,9 @@ use crate::codec::bodies::{BodyMark, BodyWriter};
 use crate::codec::index::Record;
 use crate::codec::{CodecError, frame, index, record};
 use crate::event::ObjectKey;
-use crate::file::backend::fenced;
 use crate::id::{ObjectId, ResourceId};
 use crate::limits::{BLOCK_RAW, BLOCK_RECORDS, EXTENT, MAX_BLOCK_RAW, MAX_RECORD, len64};
 use bincode::{Decode, Encode};
-use redb::ReadOnlyTable;
 
 /// The numbers with which a segment begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
@@ -208,7 +206,7 @@ impl FrameStream {
 }
 
 /// Returns the rows that a span of the stream touches: row number, and the bytes of it.
-fn rows_of(span: FrameSpan) -> impl Iterator<Item = (u64, usize, usize)> {
+pub(crate) fn rows_of(span: FrameSpan) -> impl Iterator<Item = (u64, usize, usize)> {
     let size = len64(EXTENT);
     let FrameSpan { offset, len } = span;
     let end = offset.saturating_add(u64::from(len));
@@ -218,25 +216,6 @@ fn rows_of(span: FrameSpan) -> impl Iterator<Item = (u64, usize, usize)> {
             |at: u64| usize::try_from(at.saturating_sub(start)).map_or(EXTENT, |at| at.min(EXTENT));
         (row, within(offset), within(end))
     })
-}
-
-pub(crate) fn read_frame(
-    table: &ReadOnlyTable<u64, &'static [u8]>,
-    span: FrameSpan,
-    mut count_row: impl FnMut(),
-) -> Result<Vec<u8>, String> {
-    let mut bytes = Vec::new();
-    for (row, from, to) in rows_of(span) {
-        count_row();
-        let taken = fenced(|| {
-            Ok::<_, redb::Error>(match table.get(row)? {
-                Some(value) => value.value().get(from..to).map(<[u8]>::to_vec),
-                None => None,
-            })
-        })?;
-        bytes.append(&mut taken.ok_or_else(|| format!("extent {row} is missing or short"))?);
-    }
-    Ok(bytes)
 }
 
 /// A frame's place in its stream, in bytes.

@@ -20,11 +20,22 @@ pub(crate) const DIRECTORY: TableDefinition<'_, u32, &[u8]> = TableDefinition::n
 /// Checkpoints, by checkpoint number, from 1.
 pub(crate) const CHECKPOINTS: TableDefinition<'_, u32, &[u8]> = TableDefinition::new("cp");
 
+/// What describes a sealed block once more, in one row each, by block number, while a reel is recorded: rows that are
+/// never rewritten stay where they are. Nothing but a salvage reads it.
+pub(crate) const BLOCKS: TableDefinition<'_, u32, &[u8]> = TableDefinition::new("blk");
+
+/// Parity of the extents and copies of the directory's rows, in a finished file. Nothing but a salvage reads it.
+pub(crate) const PARITY: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("par");
+
 /// The key of the format's version in [`META`]. Its value never changes its form: the word
 /// `kubereel`, then major and minor as two bytes each.
 pub(crate) const FORMAT_KEY: &str = "format";
 /// The key of the file's state in [`META`].
 pub(crate) const STATE_KEY: &str = "state";
+/// The key of the row that names who writes the file: a header of kind [`RowKind::Owner`], and nothing behind it.
+///
+/// [`RowKind::Owner`]: crate::file::row::RowKind::Owner
+pub(crate) const OWNER_KEY: &str = "owner";
 /// What the value of [`FORMAT_KEY`] begins with.
 pub(crate) const FORMAT_WORD: &[u8; 8] = b"kubereel";
 

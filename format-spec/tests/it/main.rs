@@ -8,6 +8,7 @@
 
 mod damage;
 mod digest;
+mod golden;
 mod kept;
 mod life;
 mod snapshot;

@@ -483,6 +483,7 @@ fn about_note(note: &Note) -> EntryTopic<'_> {
         | Note::OutageBegan { .. }
         | Note::OutageEnded { .. }
         | Note::GapJudged { .. }
+        | Note::Unreadable { .. }
         | Note::Label { .. } => EntryTopic::Recording(NoteWeight::Said),
         Note::Document { .. } | Note::Probed { .. } | Note::Sampled { .. } => {
             EntryTopic::Recording(NoteWeight::Detail)

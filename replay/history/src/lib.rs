@@ -53,8 +53,8 @@ pub use columns::{
     TemplateError,
 };
 pub use coverage::{
-    Certainty, Coverage, CoveredFrom, GapJudgement, GapOutcome, ImportedFrom, LostChange,
-    RecordedGap, UnobservedEffect, UnobservedReason, UnobservedSpan,
+    Certainty, Coverage, CoveredFrom, DamagedSpan, GapJudgement, GapOutcome, ImportedFrom,
+    LostChange, RecordedGap, UnobservedEffect, UnobservedReason, UnobservedSpan,
 };
 pub use cursor::{Cursor, CursorStep, StepBodies, Track};
 pub use density::{Density, MAX_SLICES};

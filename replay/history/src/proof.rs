@@ -15,6 +15,7 @@ use crate::timeline::Timeline;
 use crate::timetext::OptionalRfc3339;
 use kubereel_format::{BlobId, DigestBuilder, Note, RecordedAt, Reel, ResourceInfo, Seq};
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// The verdict on a reel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -279,19 +280,25 @@ pub struct Integrity {
     pub texts: u64,
     /// How many bytes objects and texts have, decompressed.
     pub decompressed_bytes: u64,
+    /// How many times an object, or a span of them, could not be read.
+    pub unreadable: u64,
     /// How many places are damaged.
     pub damaged_places: u64,
     /// The first of them, at most 100.
     pub damage: Vec<DamageSummary>,
-    /// The digest of the recording, the same however it is packed; none of a damaged reel.
+    /// The digest of the recording, the same however it is packed; none where records are lost or unreadable.
     pub digest: Option<String>,
 }
 
 impl Integrity {
     fn hurt(&mut self, place: String, cause: String) {
+        self.take_damage(DamageSummary::of_place(place, cause));
+    }
+
+    fn take_damage(&mut self, damage: DamageSummary) {
         self.damaged_places = self.damaged_places.saturating_add(1);
         if self.damage.len() < MOST_PLACES {
-            self.damage.push(DamageSummary { place, cause });
+            self.damage.push(damage);
         }
     }
 
@@ -309,10 +316,14 @@ impl Integrity {
             records: reel.end().0,
             ..Self::default()
         };
-        for damage in reel.damage() {
-            found.hurt(damage.place.clone(), damage.cause.clone());
+        for damage in DamageSummary::all(timeline) {
+            // What an earlier file lost is not damage of this one.
+            if !damage.recovered {
+                found.take_damage(damage);
+            }
         }
         let mut digest = DigestBuilder::new(reel);
+        let mut named = BTreeSet::new();
         for event in reel.scan(Seq(0)) {
             match event {
                 Ok(event) => {
@@ -321,7 +332,14 @@ impl Integrity {
                     found.took(event.body.len());
                     progress(event.head.seq.0);
                 }
-                Err(error) => found.hurt("an object".to_owned(), error.to_string()),
+                Err(error) => {
+                    found.unreadable = found.unreadable.saturating_add(1);
+                    let cause = error.to_string();
+                    // One damaged block is one place, however many objects need it.
+                    if named.len() < MOST_PLACES && named.insert(cause.clone()) {
+                        found.hurt("an object".to_owned(), cause);
+                    }
+                }
             }
         }
         texts(reel, &mut found);

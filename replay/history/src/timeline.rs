@@ -2,7 +2,9 @@
 //! question about histories, differences or waits needs is in the modules of those names.
 
 use crate::account::{AccountError, CommitBounds, RevisionAccount, RevisionSequence};
-use crate::coverage::{self, Certainty, Coverage, RecordedGap, UnobservedReason, UnobservedSpan};
+use crate::coverage::{
+    self, Certainty, Coverage, DamagedSpan, RecordedGap, UnobservedReason, UnobservedSpan,
+};
 use crate::moment::{Cut, Moment, ResolveError};
 use crate::object::{ObjectForm, ObjectMeta};
 use crate::select::{LabelSelector, ObjectFilter, ResourceTable, nearest};
@@ -11,8 +13,8 @@ use crate::session::{self, Cluster, Outage, RecordingSession};
 use crate::tables::ReelTables;
 use crate::timetext;
 use kubereel_format::{
-    EventType, Evidence, ObjectId, ObjectKey, OpenError, ReadError, RecordedAt, Reel, ResourceId,
-    ResourceInfo, Seq,
+    Damage, EventType, Evidence, Loss, ObjectId, ObjectKey, OpenError, ReadError, RecordedAt, Reel,
+    ResourceId, ResourceInfo, Seq,
 };
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,6 +37,7 @@ pub struct Timeline {
     clusters: Vec<Cluster>,
     outages: Vec<Outage>,
     coverage: BTreeMap<ResourceId, Coverage>,
+    damaged: Vec<DamagedSpan>,
     /// Few questions need the revisions.
     sequences: OnceLock<Vec<RevisionSequence>>,
 }
@@ -62,11 +65,13 @@ impl Timeline {
             let mut sequences = all().iter();
             sequences.find_map(|sequence| sequence.not_committed_at(tables.reel(), resource, seq))
         };
-        let coverage = Coverage::of_all(&tables, unexplained, not_before);
+        let damaged = DamagedSpan::all(&tables);
+        let coverage = Coverage::of_all(&tables, &damaged, unexplained, not_before);
         Self {
             clusters: session::clusters(notes),
             outages: session::outages(notes, tables.sessions()),
             coverage,
+            damaged,
             sequences,
             tables,
         }
@@ -177,6 +182,16 @@ impl Timeline {
         coverage::first_complete(&self.coverage)
     }
 
+    /// Gives what damage took, of this file or of the one that it was recovered from.
+    pub fn damaged(&self) -> &[DamagedSpan] {
+        &self.damaged
+    }
+
+    /// Says what a damaged place took, for people.
+    pub fn damage_words(&self, span: &DamagedSpan) -> String {
+        span.words(&self.tables)
+    }
+
     /// Gives all times in which a resource was not observed, by their begin: also those whose changes came
     /// later, and those without a state. They may overlap.
     pub fn unobserved_spans(&self, resource: ResourceId) -> &[UnobservedSpan] {
@@ -220,7 +235,8 @@ impl Timeline {
         cut: Cut,
         filter: &ObjectFilter<'_>,
     ) -> Certainty {
-        Certainty::judge(&self.tables, self.coverage(resource), cut, filter)
+        let coverage = (resource, self.coverage(resource));
+        Certainty::judge(&self.tables, &self.damaged, coverage, cut, filter)
     }
 
     /// Gives the sequences of revisions of which probes tell.
@@ -317,6 +333,7 @@ impl Timeline {
         } else {
             Vec::new()
         };
+        let (objects, certainty) = self.without_unreadable(objects, cut, filter, certainty);
         ResourceSnapshot {
             resource,
             at,
@@ -424,6 +441,49 @@ impl Timeline {
         let keys = keys.filter_map(|&object| self.key_of(object));
         let in_namespace = keys.filter(|key| key.namespace == namespace);
         nearest(name, in_namespace.map(|key| key.name.as_str()))
+    }
+
+    /// Leaves objects out of a list that damage makes unreadable, and says so: the others are still an answer. One
+    /// that was asked for by its name stays, and reading it fails.
+    fn without_unreadable(
+        &self,
+        objects: Vec<ObjectVersion>,
+        cut: Cut,
+        filter: &ObjectFilter<'_>,
+        certainty: Certainty,
+    ) -> (Vec<ObjectVersion>, Certainty) {
+        if !filter.names.is_empty() || !self.reel().has_losses() {
+            return (objects, certainty);
+        }
+        let mut first = None;
+        let count = objects.len();
+        let readable: Vec<ObjectVersion> = objects
+            .into_iter()
+            .filter(|held| match self.body_held(held.seq, cut) {
+                Ok(_) => true,
+                Err(error) => {
+                    first.get_or_insert((held.seq, error.to_string()));
+                    false
+                }
+            })
+            .collect();
+        let certainty = match first {
+            Some((seq, cause)) if !matches!(certainty, Certainty::Damaged { .. }) => {
+                let left_out = count.saturating_sub(readable.len());
+                Certainty::Damaged {
+                    damage: Damage {
+                        place: format!("{left_out} of {count} objects, which are left out"),
+                        cause,
+                        loss: Loss::Bodies {
+                            first: seq,
+                            last: seq,
+                        },
+                    },
+                }
+            }
+            _ => certainty,
+        };
+        (readable, certainty)
     }
 }
 

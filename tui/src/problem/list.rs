@@ -379,13 +379,10 @@ fn add_recording(making: &mut ProblemCollector<'_>) {
         gap.others = others;
         making.add(gap);
     }
-    for damage in timeline.reel().damage() {
-        let first = damage.first.unwrap_or(Seq(0));
-        let stamp = timeline.reel().stamp(first);
-        let at = stamp.map_or(timeline.start(), |stamp| stamp.wall);
-        let about = harmless(&damage.place).into_owned();
-        let spot = ProblemOccurrence::of(timeline, None, at, Some(at));
-        let words = "part of the reel is unreadable".to_owned();
+    for damaged in timeline.damaged() {
+        let about = harmless(&damaged.damage.place).into_owned();
+        let spot = ProblemOccurrence::of(timeline, None, damaged.from, Some(damaged.to));
+        let words = harmless(&timeline.damage_words(damaged)).into_owned();
         making.add(recording_entry(ProblemKind::Damage, about, words, spot));
     }
 }

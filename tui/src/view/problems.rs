@@ -103,7 +103,7 @@ fn missing(open: &OpenReel) -> String {
     };
     let unread = open.board().map_or(0, |board| board.unread);
     let damaged = match unread {
-        0 if open.timeline.reel().damage().is_empty() => String::new(),
+        0 if !open.timeline.reel().has_losses() => String::new(),
         0 => "the reel is damaged".to_owned(),
         count => format!("{count} unreadable events"),
     };

@@ -2,11 +2,12 @@
 //! lies in, or that there is none. The state itself is read by `as_of`.
 
 use super::chain::{Coverage, CoveredFrom};
+use super::damaged::DamagedSpan;
 use super::unobserved::{UnobservedReason, UnobservedSpan};
 use crate::moment::Cut;
 use crate::select::ObjectFilter;
 use crate::tables::ReelTables;
-use kubereel_format::{Damage, Gap, NotCoveredReason, RecordedAt, Seq};
+use kubereel_format::{Damage, Gap, NotCoveredReason, RecordedAt, ResourceId, Seq};
 
 /// How far an answer about a moment can be trusted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,21 +97,27 @@ impl Certainty {
 }
 
 impl Certainty {
-    /// Judges a state of objects of a resource; `coverage` is what is known of the resource.
+    /// Judges a state of objects of a resource; `coverage` is what is known of the resource, `damaged` what damage
+    /// took of the reel.
     pub(crate) fn judge(
         tables: &ReelTables,
-        coverage: Option<&Coverage>,
+        damaged: &[DamagedSpan],
+        (resource, coverage): (ResourceId, Option<&Coverage>),
         cut: Cut,
         filter: &ObjectFilter<'_>,
     ) -> Self {
-        // Damage before the moment may have taken versions; damage at no place in particular, any.
-        let is_touched = |damage: &&Damage| match cut {
-            Cut::Arrival { below, .. } => damage.first.is_none_or(|first| first < below),
-            Cut::Revision(_) => true,
+        let below = match cut {
+            Cut::Arrival { below, .. } => Some(below),
+            Cut::Revision(_) => None,
         };
-        if let Some(damage) = tables.reel().damage().iter().find(is_touched) {
+        let listed = || {
+            let covered = coverage.map_or(&[][..], Coverage::spans).iter();
+            covered.map(|span| span.begun_by)
+        };
+        let hides = |span: &&DamagedSpan| span.hides(tables, resource, (below, filter), listed());
+        if let Some(span) = damaged.iter().find(hides) {
             return Self::Damaged {
-                damage: damage.clone(),
+                damage: span.damage.clone(),
             };
         }
         let Some(coverage) = coverage else {

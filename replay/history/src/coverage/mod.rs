@@ -2,6 +2,7 @@
 
 mod certainty;
 mod chain;
+mod damaged;
 mod gap;
 mod lost;
 mod unobserved;
@@ -9,6 +10,7 @@ mod unparsed;
 
 pub use certainty::Certainty;
 pub use chain::{Coverage, CoveredFrom, ImportedFrom};
+pub use damaged::DamagedSpan;
 pub use gap::{GapJudgement, GapOutcome, RecordedGap};
 pub use lost::LostChange;
 pub use unobserved::{UnobservedEffect, UnobservedReason, UnobservedSpan};

@@ -18,12 +18,13 @@
 //!   question by revision is answered by the same spans as one by time.
 
 use super::chain::Coverage;
+use super::damaged::DamagedSpan;
 use super::gap::{GapOutcome, RecordedGap};
 use super::lost::LostChange;
 use crate::select::ObjectFilter;
 use crate::tables::{ReelTables, before};
 use kubereel_format::{
-    Damage, NotCoveredReason, ObjectId, OddLineProblem, RecordedAt, Reel, ResourceId, Seq,
+    Loss, NotCoveredReason, ObjectId, OddLineProblem, RecordedAt, Reel, ResourceId, Seq,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -304,6 +305,7 @@ impl Coverage {
     /// yet, if that is known; it is asked only of events after a span in which nothing is missing.
     pub(crate) fn of_all(
         tables: &ReelTables,
+        damaged: &[DamagedSpan],
         unexplained: impl Fn(&RecordedGap) -> Option<u64>,
         not_before: impl Fn(ResourceId, Seq) -> Option<RecordedAt>,
     ) -> BTreeMap<ResourceId, Self> {
@@ -319,7 +321,7 @@ impl Coverage {
                 first_complete,
                 all: Vec::new(),
             };
-            derived.add_damage();
+            derived.add_damage(damaged);
             derived.add_coverage(coverage);
             derived.date_late(coverage, &not_before);
             derived.all.sort_by_key(|span| (span.from, span.to));
@@ -657,27 +659,32 @@ impl DerivedSpans<'_> {
     }
 
     /// Adds the times of which the reel cannot be read.
-    fn add_damage(&mut self) {
+    fn add_damage(&mut self, damaged: &[DamagedSpan]) {
         let reel = self.tables.reel();
-        for Damage {
-            place,
-            cause,
-            first,
-            last,
-        } in reel.damage()
-        {
+        let resource = self.resource;
+        for span in damaged.iter().filter(|span| span.concerns(resource)) {
             let is_there = |seq: &Seq| reel.stamp(*seq).is_some();
-            let begin = first.and_then(before).filter(is_there);
-            let end = last.map(|last| Seq(last.0.saturating_add(1)));
+            let first = match span.damage.loss {
+                // Between the neighbours of what is lost anything may have happened.
+                Loss::Records { first, .. } => before(first),
+                loss => loss.first(),
+            };
+            let begin = first.filter(is_there);
+            let end = span.damage.loss.last();
+            let end = end.map(|last| Seq(last.0.saturating_add(1)));
             let end = end.filter(is_there);
             let reason = UnobservedReason::Damaged {
-                place: format!("{place}: {cause}"),
+                place: format!("{}: {}", span.damage.place, span.damage.cause),
             };
-            self.add(
-                begin.map_or(SpanBegin::Start, SpanBegin::Record),
-                end.map_or(SpanEnd::Open, SpanEnd::Record),
-                reason,
-            );
+            let begin = begin.map_or(SpanBegin::Start, SpanBegin::Record);
+            let end = match end {
+                // Between what is lost there may be records that are not: the note says until when.
+                _ if span.is_recovered && span.records.is_none() => SpanEnd::Open,
+                Some(_) if span.is_recovered && span.to > span.from => SpanEnd::At(span.to),
+                Some(end) => SpanEnd::Record(end),
+                None => SpanEnd::Open,
+            };
+            self.add(begin, end, reason);
         }
     }
 }

@@ -2,10 +2,13 @@
 
 use super::account::AccountSummary;
 use super::resource::{FirstDiscovery, ResourceSummary, secs_between};
+use crate::coverage::DamagedSpan;
 use crate::samples::CounterMove;
 use crate::timeline::Timeline;
-use crate::timetext::Rfc3339;
-use kubereel_format::{Lifecycle, Note, REDACTION_SAYS, RecordedAt, ResourceId, SessionEnd};
+use crate::timetext::{OptionalRfc3339, Rfc3339};
+use kubereel_format::{
+    Lifecycle, Note, REDACTION_SAYS, RecordedAt, ResourceId, ResourceInfo, Seq, SessionEnd,
+};
 use serde::{Deserialize, Serialize};
 
 /// What is in a reel.
@@ -183,6 +186,67 @@ pub struct DamageSummary {
     pub place: String,
     /// What is wrong.
     pub cause: String,
+    /// What is lost, in words.
+    pub lost: String,
+    /// When the first lost record was received, or the last one before it; `None` if nothing is lost, or nothing
+    /// tells when.
+    #[serde(with = "OptionalRfc3339")]
+    pub from: Option<RecordedAt>,
+    /// When the last lost record was received, or the first one after it; `None` as for `from`.
+    #[serde(with = "OptionalRfc3339")]
+    pub to: Option<RecordedAt>,
+    /// The first record that cannot be read; `None` if the place does not say so.
+    pub first: Option<u64>,
+    /// The last one; `None` if that is not known.
+    pub last: Option<u64>,
+    /// The resources of the lost records, as `plural.group`; empty if any may be among them.
+    pub resources: Vec<String>,
+    /// Whether an earlier file lost it, from which this one was recovered.
+    pub recovered: bool,
+}
+
+impl DamageSummary {
+    /// Describes a place that cannot be read and of which nothing else is known.
+    pub(crate) fn of_place(place: String, cause: String) -> Self {
+        Self {
+            lost: format!("{place}: {cause}"),
+            place,
+            cause,
+            from: None,
+            to: None,
+            first: None,
+            last: None,
+            resources: Vec::new(),
+            recovered: false,
+        }
+    }
+
+    fn of(timeline: &Timeline, span: &DamagedSpan) -> Self {
+        let loss = span.damage.loss;
+        let is_known = span.is_recovered || loss.first().is_some();
+        let number = |seq: Option<Seq>| seq.map(|seq| seq.0).filter(|_| !span.is_recovered);
+        let resources = timeline.resources();
+        let infos = resources
+            .iter()
+            .filter(|info| span.resources.contains(&info.id));
+        Self {
+            place: span.damage.place.clone(),
+            cause: span.damage.cause.clone(),
+            lost: timeline.damage_words(span),
+            from: is_known.then_some(span.from),
+            to: is_known.then_some(span.to),
+            first: number(loss.first()),
+            last: number(loss.last()),
+            resources: infos.map(ResourceInfo::qualified).collect(),
+            recovered: span.is_recovered,
+        }
+    }
+
+    /// Describes all damage, of this file or of the one that it was recovered from.
+    pub(crate) fn all(timeline: &Timeline) -> Vec<Self> {
+        let damaged = timeline.damaged().iter();
+        damaged.map(|span| Self::of(timeline, span)).collect()
+    }
 }
 
 /// A cluster that was met.
@@ -276,7 +340,7 @@ impl ReelSummary {
             odd_lines,
             anomalies,
             clock_steps,
-            damage: damage_summaries(timeline),
+            damage: DamageSummary::all(timeline),
             resources,
         }
     }
@@ -458,18 +522,6 @@ pub(crate) fn outage_summaries(timeline: &Timeline) -> Vec<OutageSummary> {
                 .as_ref()
                 .map(|probed| probed.class.as_str().to_owned()),
             failed_probes: outage.probed.as_ref().and_then(|probed| probed.failed),
-        })
-        .collect()
-}
-
-fn damage_summaries(timeline: &Timeline) -> Vec<DamageSummary> {
-    timeline
-        .reel()
-        .damage()
-        .iter()
-        .map(|damage| DamageSummary {
-            place: damage.place.clone(),
-            cause: damage.cause.clone(),
         })
         .collect()
 }

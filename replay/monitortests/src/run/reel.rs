@@ -138,7 +138,7 @@ impl InProgress {
     fn end(mut self, timeline: &Timeline, fed: &Fed, asked: &RunOptions<'_>) -> RunReport {
         let unread = fed.unread.iter().take(UNREAD_NAMED);
         let Gathered { intervals, facts } = self.gathering.finish(timeline);
-        let is_damaged = !fed.unread.is_empty() || !timeline.reel().damage().is_empty();
+        let is_damaged = !fed.unread.is_empty() || timeline.reel().has_losses();
         let trust = if is_damaged {
             RunTrust::Damaged
         } else if self.unseen.is_imported() {

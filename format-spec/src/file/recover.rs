@@ -1,0 +1,378 @@
+//! Writes what can be read of a damaged reel as a new whole one.
+//!
+//! Invariants:
+//! * Everything keeps its order, its time and its evidence. In front of records that cannot be read stands a note
+//!   [`Note::Unreadable`], so that the new reel claims nothing about them. Losses that lie close together share one
+//!   ([`NEAR`]).
+//! * The new file has its name only when it is complete and durable; a file of that name is never replaced.
+//! * A reel that was not finished does not become one that was.
+
+use crate::error::{Loss, ReadError, RecoverError};
+use crate::event::{NewBody, NewEvent};
+use crate::file::append::Appender;
+use crate::file::body::key_of;
+use crate::file::load::Slot;
+use crate::file::reel::Reel;
+use crate::file::scan::Event;
+use crate::id::{ObjectId, ResourceId, Seq, Stamp};
+use crate::limits::COMMIT_RECORDS;
+use crate::note::{BlobNote, Note, NoteEntry};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// What was written, and what could not be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RecoverStats {
+    /// Events written.
+    pub events: u64,
+    /// Notes written, without those about losses.
+    pub notes: u64,
+    /// Events whose objects could not be read.
+    pub lost_events: u64,
+    /// Events or notes of which nothing could be read, as far as their number is known.
+    pub lost_records: u64,
+    /// The notes about losses.
+    pub losses: u64,
+    /// Whether more may have followed at the end, of which nothing is known.
+    pub is_end_lost: bool,
+    /// The new file's length, in bytes.
+    pub file_bytes: u64,
+}
+
+/// Writes what can be read of a reel as a new one; `progress` receives the number of records that are done.
+///
+/// # Errors
+///
+/// If there is a file of that name, or it cannot be written. Nothing is left behind then.
+pub fn recover(
+    reel: &Reel,
+    to: &Path,
+    progress: impl FnMut(u64),
+) -> Result<RecoverStats, RecoverError> {
+    if to.symlink_metadata().is_ok() {
+        return Err(RecoverError::Exists {
+            path: to.to_owned(),
+        });
+    }
+    let part = part_path(to);
+    let outcome = write(reel, &part, progress).and_then(|stats| {
+        publish(&part, to)?;
+        Ok(stats)
+    });
+    // Gone already if all went well.
+    drop(std::fs::remove_file(&part));
+    outcome
+}
+
+fn part_path(to: &Path) -> PathBuf {
+    let mut name = to.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.part", std::process::id()));
+    to.with_file_name(name)
+}
+
+/// Gives the complete file its name, unless somebody else took it meanwhile.
+fn publish(part: &Path, to: &Path) -> Result<(), RecoverError> {
+    let failed = |source: std::io::Error| match source.kind() {
+        std::io::ErrorKind::AlreadyExists => RecoverError::Exists {
+            path: to.to_owned(),
+        },
+        _ => RecoverError::Name {
+            path: to.to_owned(),
+            source,
+        },
+    };
+    match std::fs::hard_link(part, to) {
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
+            // Not every file system has links.
+            std::fs::rename(part, to).map_err(failed)
+        }
+        linked => linked.map_err(failed),
+    }
+}
+
+fn write(
+    reel: &Reel,
+    part: &Path,
+    mut progress: impl FnMut(u64),
+) -> Result<RecoverStats, RecoverError> {
+    let losses = Losses::find(reel);
+    let mut copy = RecoveredCopy {
+        reel,
+        appender: Appender::create(part)?,
+        pending: 0,
+        stats: RecoverStats {
+            lost_events: losses.events,
+            lost_records: losses.records,
+            ..RecoverStats::default()
+        },
+    };
+    let mut events = reel.scan(Seq(0)).filter_map(Result::ok).peekable();
+    let mut notes = reel.notes().iter();
+    let mut runs = losses.runs.into_iter().peekable();
+    for seq in (0..reel.end().0).map(Seq) {
+        if let Some(run) = runs.next_if(|run| run.first == seq) {
+            copy.lost(run.stamp(reel), run.note(reel))?;
+        }
+        let event = events.next_if(|event| event.head.seq == seq);
+        match reel.loaded.heads.slot(seq) {
+            Some(Slot::Event(object)) => copy.event(object, event, &losses.announced)?,
+            Some(Slot::Note) => {
+                if let Some(note) = notes.next() {
+                    copy.note(note)?;
+                }
+            }
+            Some(Slot::Lost) | None => {}
+        }
+        progress(seq.0);
+    }
+    copy.end()
+}
+
+/// How many readable records may lie between two losses that share a note.
+const NEAR: u64 = 1024;
+
+/// Records that cannot be read.
+#[derive(Default)]
+struct Losses {
+    runs: Vec<LostRun>,
+    /// The resources of which the reel says what they are.
+    announced: BTreeSet<ResourceId>,
+    events: u64,
+    records: u64,
+}
+
+/// Records close together that cannot be read.
+struct LostRun {
+    first: Seq,
+    last: Seq,
+    records: u64,
+    resources: BTreeSet<ResourceId>,
+    /// Whether anything may be among them.
+    is_unknown: bool,
+    cause: String,
+}
+
+impl Losses {
+    /// Finds all that cannot be read: every body is put together for that.
+    fn find(reel: &Reel) -> Self {
+        let announced = reel.notes().iter().filter_map(|entry| match &entry.note {
+            Note::Resource(info) => Some(info.id),
+            _ => None,
+        });
+        let mut losses = Self {
+            announced: announced.collect(),
+            ..Self::default()
+        };
+        let mut events = reel.scan(Seq(0)).filter_map(Result::ok).peekable();
+        let mut notes = reel.notes().iter().peekable();
+        for seq in (0..reel.end().0).map(Seq) {
+            let event = events.next_if(|event| event.head.seq == seq);
+            match reel.loaded.heads.slot(seq) {
+                Some(Slot::Event(object)) => {
+                    let resource = key_of(reel, object).map(|key| key.resource);
+                    let resource = resource.filter(|known| losses.announced.contains(known));
+                    if event.is_none() || resource.is_none() {
+                        losses.events = losses.events.saturating_add(1);
+                        losses.lose(reel, seq, resource);
+                    }
+                }
+                Some(Slot::Note)
+                    if notes
+                        .next_if(|note| note.seq == seq)
+                        .is_some_and(|note| text_of(reel, &note.note).is_ok()) => {}
+                _ => {
+                    losses.records = losses.records.saturating_add(1);
+                    losses.lose(reel, seq, None);
+                }
+            }
+        }
+        losses
+    }
+
+    /// Takes note that a record cannot be read; `resource` is that of its event, if it is known.
+    fn lose(&mut self, reel: &Reel, seq: Seq, resource: Option<ResourceId>) {
+        let near = |run: &&mut LostRun| seq.0.saturating_sub(run.last.0) <= NEAR;
+        let run = match self.runs.last_mut().filter(near) {
+            Some(run) => run,
+            None => self.runs.push_mut(LostRun {
+                first: seq,
+                last: seq,
+                records: 0,
+                resources: BTreeSet::new(),
+                is_unknown: false,
+                cause: cause_of(reel, seq),
+            }),
+        };
+        run.last = seq;
+        run.records = run.records.saturating_add(1);
+        run.is_unknown |= resource.is_none();
+        run.resources.extend(resource);
+    }
+}
+
+impl LostRun {
+    /// Returns when the note about it is written: with the record before it.
+    fn stamp(&self, reel: &Reel) -> Stamp {
+        let before = self.first.0.checked_sub(1).map(Seq);
+        let before = before.and_then(|seq| reel.stamp(seq));
+        before
+            .or_else(|| reel.stamp(self.first))
+            .unwrap_or_default()
+    }
+
+    fn note(self, reel: &Reel) -> Note {
+        let from = self.stamp(reel).wall;
+        let after = (self.first.0..=self.last.0.saturating_add(1)).map(Seq);
+        let stamps = after.filter_map(|seq| reel.stamp(seq));
+        let to = stamps.map(|stamp| stamp.wall).max();
+        Note::Unreadable {
+            from,
+            to: to.map_or(from, |to| to.max(from)),
+            records: Some(self.records),
+            resources: if self.is_unknown {
+                Vec::new()
+            } else {
+                self.resources.into_iter().collect()
+            },
+            cause: self.cause,
+        }
+    }
+}
+
+/// Returns the bytes that belong to a note.
+fn text_of(reel: &Reel, note: &Note) -> Result<Vec<u8>, ReadError> {
+    let blobs = match note {
+        Note::OddLine { blobs, .. } | Note::Document { blobs, .. } => blobs.as_slice(),
+        _ => &[],
+    };
+    let mut bytes = Vec::new();
+    for blob in blobs {
+        bytes.extend_from_slice(&reel.blob(*blob)?);
+    }
+    Ok(bytes)
+}
+
+struct RecoveredCopy<'a> {
+    reel: &'a Reel,
+    appender: Appender,
+    /// How many records are not committed.
+    pending: u64,
+    stats: RecoverStats,
+}
+
+impl RecoveredCopy<'_> {
+    fn event(
+        &mut self,
+        object: ObjectId,
+        event: Option<Event>,
+        announced: &BTreeSet<ResourceId>,
+    ) -> Result<(), RecoverError> {
+        let key = key_of(self.reel, object).filter(|key| announced.contains(&key.resource));
+        let (Some(event), Some(key)) = (event, key) else {
+            return Ok(());
+        };
+        self.appender.append_event(&NewEvent {
+            stamp: event.head.stamp,
+            connection: event.head.connection,
+            kind: event.head.kind,
+            evidence: event.head.evidence,
+            resource: key.resource,
+            namespace: &key.namespace,
+            name: &key.name,
+            uid: &key.uid,
+            resource_version: &event.head.resource_version,
+            body: NewBody::Bytes(&event.body),
+        })?;
+        self.stats.events = self.stats.events.saturating_add(1);
+        self.took()
+    }
+
+    fn note(&mut self, entry: &NoteEntry) -> Result<(), RecoverError> {
+        let Ok(text) = text_of(self.reel, &entry.note) else {
+            return Ok(());
+        };
+        let stamp = entry.stamp;
+        match &entry.note {
+            Note::OddLine {
+                connection,
+                problem,
+                len,
+                ..
+            } => {
+                let note = BlobNote::OddLine {
+                    connection: *connection,
+                    problem: *problem,
+                    len: *len,
+                };
+                self.appender.append_blob_note(stamp, note, &text)?;
+            }
+            Note::Document { kind, path, .. } => {
+                let note = BlobNote::Document {
+                    kind: *kind,
+                    path: path.clone(),
+                };
+                self.appender.append_blob_note(stamp, note, &text)?;
+            }
+            note => drop(self.appender.append_note(stamp, note.clone())?),
+        }
+        self.stats.notes = self.stats.notes.saturating_add(1);
+        self.took()
+    }
+
+    fn took(&mut self) -> Result<(), RecoverError> {
+        self.pending = self.pending.saturating_add(1);
+        if self.pending >= COMMIT_RECORDS {
+            self.appender.commit()?;
+            self.pending = 0;
+        }
+        Ok(())
+    }
+
+    /// Notes a loss.
+    fn lost(&mut self, stamp: Stamp, note: Note) -> Result<(), RecoverError> {
+        self.appender.append_note(stamp, note)?;
+        self.stats.losses = self.stats.losses.saturating_add(1);
+        Ok(())
+    }
+
+    fn end(mut self) -> Result<RecoverStats, RecoverError> {
+        let open_end = self.reel.damage().iter().find(|damage| match damage.loss {
+            Loss::Unknown => true,
+            Loss::Records { last, .. } => last.is_none(),
+            Loss::Nothing | Loss::Bodies { .. } => false,
+        });
+        if let Some(damage) = open_end {
+            self.stats.is_end_lost = true;
+            let last = self.reel.end().0.checked_sub(1).map(Seq);
+            let last = last
+                .and_then(|seq| self.reel.stamp(seq))
+                .unwrap_or_default();
+            let note = Note::Unreadable {
+                from: last.wall,
+                to: last.wall,
+                records: None,
+                resources: Vec::new(),
+                cause: format!("{}: {}", damage.place, damage.cause),
+            };
+            self.lost(last, note)?;
+        }
+        let finished = self.appender.end_as(self.reel.is_finished())?.pack()?;
+        self.stats.file_bytes = finished.file_bytes;
+        Ok(self.stats)
+    }
+}
+
+/// Says why a record cannot be read.
+fn cause_of(reel: &Reel, seq: Seq) -> String {
+    let place = reel.damage().iter().find(|damage| {
+        let (first, last) = (damage.loss.first(), damage.loss.last());
+        first.is_some_and(|first| first <= seq) && last.is_none_or(|last| seq <= last)
+    });
+    match place {
+        Some(damage) => format!("{}: {}", damage.place, damage.cause),
+        None => match reel.body(seq) {
+            Err(error) => error.to_string(),
+            Ok(_) => "what describes it cannot be read".to_owned(),
+        },
+    }
+}

@@ -1,0 +1,367 @@
+//! Finds rows in the raw bytes of a file, without its database: by their headers.
+//!
+//! Invariants, because the file is damaged and may be forged:
+//! * One pass over the file; memory is bounded by the file's length ([`most_rows`]), and what is hashed in vain by
+//!   [`VAIN_READS`] times that length.
+//! * Rows of one recording only are given: of that which the database names, else of that which has most bytes.
+//! * The database copies rows before it changes them, so that old ones lie about. Of several rows of one number the
+//!   last writer's longest whole one comes first. What a writer wrote that the next one did not find, because it was
+//!   never committed, is not given: a later writer's numbers begin where it resumed.
+//! * Damaged extents are put together from parity, if only one of a group is damaged; what comes out is compared with
+//!   its checksum.
+//! * A row is not believed: its content is a frame, or holds frames, and these have their own checksums.
+
+use crate::file::backend::Overlay;
+use crate::file::parity::{self, ParityMember};
+use crate::file::row::{ROW_HEADER, ROW_MAGIC, RowHeader, RowKind};
+use crate::limits::{EXTENT, FormatVersion, MAX_BLOCK_RAW, MAX_RECORD, len64, place32};
+use memchr::memmem;
+use std::collections::{BTreeMap, HashMap};
+use std::io;
+
+/// How many bytes are searched at once.
+const PIECE: usize = 1 << 20;
+/// How many rows of one number are kept.
+const COPIES: usize = 4;
+/// How many times the file's length is hashed for rows that turn out to be changed.
+const VAIN_READS: u64 = 4;
+/// How many recordings' rows are counted.
+const RECORDINGS: usize = 64;
+
+/// Returns how many rows are kept of a file of a length: more than one that was not forged has.
+fn most_rows(file_len: u64) -> usize {
+    usize::try_from(file_len / 1024).map_or(usize::MAX, |rows| rows.saturating_add(1 << 16))
+}
+
+/// A row in the raw bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FoundRow {
+    /// Where its content begins.
+    at: u64,
+    /// How many bytes of its content there should be.
+    pub(crate) len: u32,
+    pub(crate) writer: u32,
+    /// Whether its content is what was written.
+    pub(crate) is_whole: bool,
+    /// Whether it was put together from parity: then `at` is its place among those.
+    is_healed: bool,
+}
+
+impl FoundRow {
+    /// What makes a row the better one of two of the same number.
+    fn rank(&self) -> (bool, u32, u32) {
+        (self.is_whole, self.writer, self.len)
+    }
+}
+
+/// The rows of one recording in the raw bytes of a file.
+#[derive(Debug)]
+pub(crate) struct Salvage {
+    file: Overlay,
+    rows: BTreeMap<(RowKind, u64), Vec<FoundRow>>,
+    /// The newest version of the format that a row was written in.
+    pub(crate) format: Option<FormatVersion>,
+    /// How many bytes rows of other recordings have.
+    pub(crate) foreign_bytes: u64,
+    /// How many writers' rows there are.
+    writers: usize,
+    last_writer: u32,
+    /// Extents that were put together from parity.
+    healed: Vec<Vec<u8>>,
+}
+
+impl Salvage {
+    /// Searches a file for rows, as far as `most` bytes; `file` is the recording that the database names.
+    pub(crate) fn search(overlay: Overlay, most: u64, file: Option<u64>) -> io::Result<Self> {
+        let len = overlay.file_len().min(most);
+        let mut search = Search {
+            budget: len.saturating_mul(VAIN_READS).saturating_add(1 << 24),
+            most_rows: most_rows(len),
+            ..Search::default()
+        };
+        let mut at = 0;
+        while at < len {
+            at = search.piece(&overlay, at)?;
+        }
+        let mut found = search.end(overlay, file);
+        found.heal();
+        Ok(found)
+    }
+
+    /// Returns whether no row was found.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Returns whether all rows were written without a resumption between them.
+    pub(crate) fn has_one_writer(&self) -> bool {
+        self.writers == 1
+    }
+
+    /// Returns the last one who resumed the file.
+    pub(crate) fn last_writer(&self) -> u32 {
+        self.last_writer
+    }
+
+    /// Returns the rows of a kind and a number, the best one first.
+    pub(crate) fn rows(&self, kind: RowKind, number: u64) -> &[FoundRow] {
+        self.rows.get(&(kind, number)).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns the numbers of a kind's whole rows, in order.
+    pub(crate) fn numbers(&self, kind: RowKind) -> impl DoubleEndedIterator<Item = u64> {
+        let all = self.rows.range((kind, 0)..=(kind, u64::MAX));
+        all.filter(|(_, rows)| rows.iter().any(|row| row.is_whole))
+            .map(|((_, number), _)| *number)
+    }
+
+    /// Reads a part of a row's content: as much as lies in the file.
+    pub(crate) fn read(&self, row: FoundRow, from: usize, to: usize) -> Result<Vec<u8>, String> {
+        let to = to.min(place32(row.len));
+        if row.is_healed {
+            let place = usize::try_from(row.at).ok();
+            let content = place.and_then(|place| self.healed.get(place));
+            let part = content.and_then(|content| content.get(from..to));
+            return Ok(part.unwrap_or_default().to_vec());
+        }
+        let at = row.at.saturating_add(len64(from));
+        self.file
+            .bytes(at, len64(to.saturating_sub(from)))
+            .map_err(|error| error.to_string())
+    }
+}
+
+impl Salvage {
+    /// Puts damaged extents together from parity, as far as only one of a group is damaged.
+    fn heal(&mut self) {
+        // Each extent is read once if every group has a damaged one; a forged file must not take more.
+        let mut budget = self
+            .file
+            .file_len()
+            .saturating_mul(2)
+            .saturating_add(1 << 24);
+        let groups: Vec<u64> = self.numbers(RowKind::Members).collect();
+        for group in groups {
+            let Some((member, content)) = self.missing_of(group, &mut budget) else {
+                continue;
+            };
+            let rows = self.rows.entry((member.kind, member.number)).or_default();
+            rows.push(FoundRow {
+                at: len64(self.healed.len()),
+                len: member.len,
+                writer: member.writer,
+                is_whole: true,
+                is_healed: true,
+            });
+            rows.sort_by_key(|row| std::cmp::Reverse(row.rank()));
+            self.healed.push(content);
+        }
+    }
+
+    /// Returns the one member of a group that is damaged.
+    fn missing_of(&self, group: u64, budget: &mut u64) -> Option<(ParityMember, Vec<u8>)> {
+        let first = |kind, number| self.rows(kind, number).first().copied();
+        let members = self
+            .read(first(RowKind::Members, group)?, 0, usize::MAX)
+            .ok()?;
+        let members = parity::decode(&members).ok()?;
+        let is_there = |member: &&ParityMember| {
+            let mut rows = self.rows(member.kind, member.number).iter();
+            rows.any(|row| row.is_whole && row.len == member.len && row.writer == member.writer)
+        };
+        let mut missing = members.iter().filter(|member| !is_there(member));
+        let (wanted, None) = (missing.next()?, missing.next()) else {
+            return None;
+        };
+        let mut content = self
+            .read(first(RowKind::Parity, group)?, 0, usize::MAX)
+            .ok()?;
+        for member in members.iter().filter(|member| *member != wanted) {
+            *budget = budget.checked_sub(u64::from(member.len))?;
+            let mut rows = self.rows(member.kind, member.number).iter();
+            let other = rows.find_map(|row| {
+                let is_like = row.is_whole && row.len == member.len;
+                let content = is_like.then(|| self.read(*row, 0, usize::MAX))?.ok()?;
+                member.fits(&content).then_some(content)
+            });
+            parity::add(&mut content, &other?);
+        }
+        content.truncate(place32(wanted.len));
+        wanted.fits(&content).then_some((*wanted, content))
+    }
+}
+
+/// A pass over the file.
+#[derive(Debug, Default)]
+struct Search {
+    rows: BTreeMap<(u64, RowKind, u64), Vec<FoundRow>>,
+    /// For each recording how many bytes its whole rows have.
+    recordings: HashMap<u64, u64>,
+    /// For each recording's writer its first block.
+    writers: BTreeMap<(u64, u32), u32>,
+    formats: HashMap<u64, FormatVersion>,
+    budget: u64,
+    most_rows: usize,
+}
+
+impl Search {
+    /// Searches one piece of the file, and gives where the next one begins.
+    fn piece(&mut self, file: &Overlay, start: u64) -> io::Result<u64> {
+        let bytes = file.bytes(start, len64(PIECE))?;
+        let finder = memmem::Finder::new(&ROW_MAGIC);
+        let mut place = 0;
+        while let Some(found) = bytes.get(place..).and_then(|rest| finder.find(rest)) {
+            let here = place.saturating_add(found);
+            let rest = bytes.get(here..).unwrap_or_default();
+            if rest.len() < ROW_HEADER && here > 0 && bytes.len() == PIECE {
+                // It goes on in the next piece.
+                return Ok(start.saturating_add(len64(here)));
+            }
+            place = here.saturating_add(ROW_MAGIC.len());
+            let Some(header) = RowHeader::read(rest).filter(is_sane) else {
+                continue;
+            };
+            let at = start.saturating_add(len64(here.saturating_add(ROW_HEADER)));
+            let behind = here.saturating_add(ROW_HEADER);
+            let end = behind.saturating_add(place32(header.len));
+            let is_there = at.saturating_add(u64::from(header.len)) <= file.file_len();
+            let is_whole = match bytes.get(behind..end) {
+                _ if self.budget == 0 || !is_there => false,
+                Some(content) => header.fits(content),
+                None => header.fits(&file.bytes(at, u64::from(header.len))?),
+            };
+            self.take(header, at, is_whole);
+            if is_whole {
+                // No row lies in another one.
+                if end >= bytes.len() {
+                    return Ok(at.saturating_add(u64::from(header.len)));
+                }
+                place = end;
+            } else {
+                self.budget = self.budget.saturating_sub(u64::from(header.len));
+            }
+        }
+        // A header may begin in the last bytes.
+        let kept = if bytes.len() == PIECE {
+            ROW_MAGIC.len() - 1
+        } else {
+            0
+        };
+        Ok(start.saturating_add(len64(bytes.len().max(kept.saturating_add(1)) - kept)))
+    }
+
+    fn take(&mut self, header: RowHeader, at: u64, is_whole: bool) {
+        let file = header.owner.file;
+        // Frames in a changed extent may still be whole; a changed row of another kind is of no use.
+        if !is_whole && !matches!(header.kind, RowKind::Bodies | RowKind::Index) {
+            return;
+        }
+        if is_whole {
+            let room = self.recordings.len() < RECORDINGS || self.recordings.contains_key(&file);
+            if !room {
+                return;
+            }
+            let bytes = self.recordings.entry(file).or_default();
+            *bytes = bytes.saturating_add(u64::from(header.len));
+            let format = self.formats.entry(file).or_insert(header.format);
+            *format = header.format.max(*format);
+            if self.writers.len() < self.most_rows {
+                let writer = (file, header.owner.writer);
+                self.writers.insert(writer, header.owner.first_block);
+            }
+        }
+        let key = (file, header.kind, header.number);
+        if self.rows.len() >= self.most_rows && !self.rows.contains_key(&key) {
+            return;
+        }
+        let copies = self.rows.entry(key).or_default();
+        copies.push(FoundRow {
+            at,
+            len: header.len,
+            writer: header.owner.writer,
+            is_whole,
+            is_healed: false,
+        });
+        copies.sort_by_key(|row| std::cmp::Reverse(row.rank()));
+        copies.truncate(COPIES);
+    }
+
+    fn end(mut self, overlay: Overlay, named: Option<u64>) -> Salvage {
+        let named = named.filter(|file| self.recordings.contains_key(file));
+        let most = self.recordings.iter().max_by_key(|(_, bytes)| **bytes);
+        let file = named.or(most.map(|(file, _)| *file));
+        let foreign = self.recordings.iter();
+        let foreign_bytes = foreign
+            .filter(|(other, _)| Some(**other) != file)
+            .fold(0u64, |sum, (_, bytes)| sum.saturating_add(*bytes));
+        let format = file.and_then(|file| self.formats.remove(&file));
+        let writers: Vec<(u32, u32)> = self
+            .writers
+            .iter()
+            .filter(|((other, _), _)| Some(*other) == file)
+            .map(|((_, writer), first)| (*writer, *first))
+            .collect();
+        let mut rows: BTreeMap<(RowKind, u64), Vec<FoundRow>> = self
+            .rows
+            .into_iter()
+            .filter(|((other, ..), _)| Some(*other) == file)
+            .map(|((_, kind, number), rows)| ((kind, number), rows))
+            .collect();
+        drop_uncommitted(&mut rows, &writers);
+        Salvage {
+            file: overlay,
+            rows,
+            format,
+            foreign_bytes,
+            writers: writers.len(),
+            last_writer: writers.last().map_or(0, |(writer, _)| *writer),
+            healed: Vec::new(),
+        }
+    }
+}
+
+/// Returns whether a header may be believed as far as its length goes.
+fn is_sane(header: &RowHeader) -> bool {
+    let most = match header.kind {
+        RowKind::Bodies | RowKind::Index | RowKind::Parity => EXTENT,
+        RowKind::Tail => MAX_BLOCK_RAW.saturating_add(MAX_RECORD),
+        _ => MAX_RECORD,
+    };
+    place32(header.len) <= most
+}
+
+/// Drops rows that a later writer did not find.
+fn drop_uncommitted(rows: &mut BTreeMap<(RowKind, u64), Vec<FoundRow>>, writers: &[(u32, u32)]) {
+    let mut first_tails: BTreeMap<u32, u64> = BTreeMap::new();
+    let mut last_sealer = 0;
+    for ((kind, number), copies) in rows.iter() {
+        for copy in copies {
+            match kind {
+                RowKind::Tail => {
+                    let first = first_tails.entry(copy.writer).or_insert(*number);
+                    *first = (*number).min(*first);
+                }
+                RowKind::Directory | RowKind::Block => {
+                    last_sealer = copy.writer.max(last_sealer);
+                }
+                _ => {}
+            }
+        }
+    }
+    for ((kind, number), copies) in rows.iter_mut() {
+        copies.retain(|copy| match kind {
+            RowKind::Directory | RowKind::Block => !writers
+                .iter()
+                .any(|(writer, first)| *writer > copy.writer && u64::from(*first) <= *number),
+            RowKind::Tail => {
+                // Who resumes seals the tail that there is.
+                copy.writer >= last_sealer
+                    && !first_tails
+                        .range(copy.writer.saturating_add(1)..)
+                        .any(|(_, first)| first <= number)
+            }
+            _ => true,
+        });
+    }
+    rows.retain(|_, copies| !copies.is_empty());
+}

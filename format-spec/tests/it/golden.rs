@@ -1,0 +1,70 @@
+//! Reels of every version of the format that is kept: they are never rewritten, and always read to the last byte.
+
+use kubereel_format::{FormatVersion, Reel, Seq};
+use std::path::Path;
+use xxhash_rust::xxh3::Xxh3Default;
+
+/// A reel in `testdata/formats`: its version, how many events and notes it has, and the digest of all of them.
+const GOLDEN: [(&str, u16, u64, usize, &str); 3] = [
+    (
+        "0.1.reel",
+        1,
+        7_730,
+        677,
+        "69309012ceeec8e19f10a927b55c333d",
+    ),
+    ("0.3.reel", 3, 600, 62, "df2c8cbdee468f32e9a2f7c482919172"),
+    ("0.4.reel", 4, 600, 62, "df2c8cbdee468f32e9a2f7c482919172"),
+];
+
+fn digest(reel: &Reel) -> String {
+    let mut digest = Xxh3Default::new();
+    for event in reel.scan(Seq(0)) {
+        let event = event.unwrap();
+        let key = &reel.objects()[usize::try_from(event.head.object.0).unwrap()].key;
+        let facts = format!(
+            "{} {} {} {:?} {:?} {} {} {} {} {} {}\n",
+            event.head.seq,
+            event.head.stamp.wall.micros,
+            event.head.stamp.elapsed.micros,
+            event.head.kind,
+            event.head.evidence,
+            event.head.connection.0,
+            event.head.resource_version,
+            key.resource.0,
+            key.namespace,
+            key.name,
+            key.uid,
+        );
+        digest.update(facts.as_bytes());
+        digest.update(&event.body);
+    }
+    for note in reel.notes() {
+        digest.update(format!("{} {}\n", note.seq, note.stamp.wall.micros).as_bytes());
+    }
+    format!("{:032x}", digest.digest128())
+}
+
+#[test]
+fn the_reels_of_every_version_are_read_to_the_last_byte() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/formats");
+    let found = GOLDEN.map(|(name, minor, events, notes, expected)| {
+        let reel = Reel::open(&folder.join(name)).unwrap();
+        assert_eq!(reel.damage(), [], "{name}");
+        assert_eq!(reel.format(), FormatVersion { major: 0, minor }, "{name}");
+        let counts = (reel.event_count(), reel.notes().len());
+        (name, counts, digest(&reel), (events, notes), expected)
+    });
+    for (name, counts, digest, ..) in &found {
+        println!("{name}: {counts:?} {digest}");
+    }
+    for (name, counts, digest, expected_counts, expected) in found {
+        assert_eq!((counts, &*digest), (expected_counts, expected), "{name}");
+    }
+    let files = std::fs::read_dir(&folder).unwrap().count();
+    assert_eq!(
+        files,
+        GOLDEN.len() + 1,
+        "a reel that no row names, besides README.md"
+    );
+}

@@ -1,0 +1,214 @@
+//! What damage took, in terms of time and resources: from the reel itself, and from what a recovery of a damaged one
+//! noted.
+
+use crate::select::ObjectFilter;
+use crate::tables::{ReelTables, before};
+use crate::timetext;
+use kubereel_format::{Damage, Loss, Note, RecordedAt, ResourceId, Seq};
+use std::collections::BTreeSet;
+
+/// A damaged place of a reel, or one of the reel that it was recovered from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DamagedSpan {
+    /// Where, why, and which records.
+    pub damage: Damage,
+    /// When the first lost record was received, or the last one before it.
+    pub from: RecordedAt,
+    /// When the last lost record was received, or the first one after it.
+    pub to: RecordedAt,
+    /// The resources of the lost records, if they are known; none if any may be among them.
+    pub resources: BTreeSet<ResourceId>,
+    /// How many records are lost, if that is known.
+    pub records: Option<u64>,
+    /// Whether an earlier file lost it: this one is whole there.
+    pub is_recovered: bool,
+}
+
+impl DamagedSpan {
+    /// Finds all of a reel.
+    pub(crate) fn all(tables: &ReelTables) -> Vec<Self> {
+        let damage = tables.reel().damage().iter();
+        let mut all: Vec<Self> = damage.map(|damage| Self::of(tables, damage)).collect();
+        for entry in tables.reel().notes() {
+            if let Note::Unreadable {
+                from,
+                to,
+                records,
+                resources,
+                cause,
+            } = &entry.note
+            {
+                let damage = Damage {
+                    place: "the file that this one was recovered from".to_owned(),
+                    cause: cause.clone(),
+                    loss: Loss::Records {
+                        first: entry.seq,
+                        last: Some(entry.seq),
+                    },
+                };
+                all.push(Self {
+                    damage,
+                    from: *from,
+                    to: *to,
+                    resources: resources.iter().copied().collect(),
+                    records: *records,
+                    is_recovered: true,
+                });
+            }
+        }
+        all
+    }
+
+    fn of(tables: &ReelTables, damage: &Damage) -> Self {
+        let reel = tables.reel();
+        let (from, to) = match damage.loss {
+            Loss::Nothing | Loss::Unknown => (tables.start(), tables.end()),
+            Loss::Records { first, last } => {
+                let to = last.map(|last| Seq(last.0.saturating_add(1)));
+                (
+                    before(first).map_or(tables.start(), |seq| tables.wall_of(seq)),
+                    to.map_or(tables.end(), |seq| tables.wall_of(seq)),
+                )
+            }
+            Loss::Bodies { first, last } => (tables.wall_of(first), tables.wall_of(last)),
+        };
+        let resources = match damage.loss {
+            Loss::Bodies { first, last } => (first.0..=last.0)
+                .filter_map(|seq| tables.key_of(reel.object_of(Seq(seq))?))
+                .map(|key| key.resource)
+                .collect(),
+            _ => BTreeSet::new(),
+        };
+        let records = match damage.loss {
+            Loss::Nothing => Some(0),
+            Loss::Unknown => None,
+            loss => loss
+                .first()
+                .zip(loss.last())
+                .map(|(first, last)| last.0.saturating_sub(first.0).saturating_add(1)),
+        };
+        Self {
+            damage: damage.clone(),
+            from,
+            to: to.max(from),
+            resources,
+            records,
+            is_recovered: false,
+        }
+    }
+
+    /// Tells whether it took something of a resource.
+    pub(super) fn concerns(&self, resource: ResourceId) -> bool {
+        self.damage.loss != Loss::Nothing
+            && (self.resources.is_empty() || self.resources.contains(&resource))
+    }
+
+    /// Tells whether a state of a resource after all records below `cut` may lack what it took: until a list shows
+    /// the state again, `listed` being the records that completed one; for the only object that a question is
+    /// about, until its next version.
+    pub(super) fn hides(
+        &self,
+        tables: &ReelTables,
+        resource: ResourceId,
+        (cut, filter): (Option<Seq>, &ObjectFilter<'_>),
+        mut listed: impl Iterator<Item = Seq>,
+    ) -> bool {
+        let (first, last) = match self.damage.loss {
+            // Of lost bodies the events are known: what cannot be read fails by itself.
+            Loss::Nothing | Loss::Bodies { .. } => return false,
+            Loss::Unknown => return true,
+            Loss::Records { first, last } => (first, last),
+        };
+        if !self.concerns(resource) {
+            return false;
+        }
+        let Some(cut) = cut else {
+            return true;
+        };
+        if first >= cut {
+            return false;
+        }
+        let Some(last) = last else {
+            return true;
+        };
+        // The note of a recovery stands before all that is lost: only what was received later shows it again.
+        let is_later = |seq| !self.is_recovered || tables.wall_of(seq) > self.to;
+        let is_between = |seq: Seq| last < seq && seq < cut && is_later(seq);
+        !listed.any(is_between) && !is_seen_again(tables, resource, filter, is_between)
+    }
+
+    /// Says what is lost, for people: when, which records, and of what.
+    pub(crate) fn words(&self, tables: &ReelTables) -> String {
+        let at = |at| timetext::within(tables.start(), tables.end(), at);
+        let span = if self.to > self.from {
+            format!("{}–{}", at(self.from), at(self.to))
+        } else {
+            format!("after {}", at(self.from))
+        };
+        let Damage { place, cause, loss } = &self.damage;
+        let why = format!("{place}: {cause}");
+        let count = match self.records {
+            Some(1) => "1 event or note is".to_owned(),
+            Some(count) => format!("{} events or notes are", grouped(count)),
+            None => "any number of events may be".to_owned(),
+        };
+        match loss {
+            Loss::Nothing => format!("{why}; nothing is lost by this"),
+            Loss::Unknown => format!("{why}; events may be missing anywhere"),
+            Loss::Records { .. } if self.is_recovered => {
+                format!("{span}, {count} lost ({why})")
+            }
+            Loss::Records {
+                first,
+                last: Some(last),
+            } => format!(
+                "{span}, records {}–{} of any resource are unreadable ({why})",
+                grouped(first.0),
+                grouped(last.0)
+            ),
+            Loss::Records { first, last: None } => format!(
+                "after {}, records from {} on are missing, if there were any ({why})",
+                at(self.from),
+                grouped(first.0)
+            ),
+            Loss::Bodies { first, last } => format!(
+                "{span}, the objects of events {}–{} are unreadable ({why})",
+                grouped(first.0),
+                grouped(last.0)
+            ),
+        }
+    }
+}
+
+/// Tells whether the one object that a filter names has a version among some records.
+fn is_seen_again(
+    tables: &ReelTables,
+    resource: ResourceId,
+    filter: &ObjectFilter<'_>,
+    is_between: impl Fn(Seq) -> bool,
+) -> bool {
+    let [name] = filter.names else {
+        return false;
+    };
+    let mut objects = tables.objects_of(resource).iter();
+    objects.any(|&object| {
+        let is_meant = tables.key_of(object).is_some_and(|key| {
+            key.name == *name && filter.namespace.unwrap_or_default() == key.namespace
+        });
+        let mut versions = tables.reel().versions(object).iter();
+        is_meant && versions.any(|&seq| is_between(seq))
+    })
+}
+
+/// Writes a number in groups of three digits.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}

@@ -1,0 +1,126 @@
+//! Damaged reels on the command line: every command opens one by itself, says what is lost, and answers the rest;
+//! `kubereel recover` writes the rest as a new reel.
+
+use super::run::{DEMO, kubereel};
+use serde_json::Value;
+use std::fs;
+use std::path::PathBuf;
+use tempfile::TempDir;
+
+/// The demo as this version of the format writes it, and damaged copies of it.
+struct Copies {
+    folder: TempDir,
+    bytes: Vec<u8>,
+}
+
+impl Copies {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let whole = folder.path().join("whole.reel");
+        let page = kubereel(&["recover", DEMO, whole.to_str().expect("text")]).ok();
+        assert!(page.contains("nothing is lost"), "{page}");
+        let bytes = fs::read(&whole).expect("the copy");
+        Self { folder, bytes }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) -> String {
+        let path = self.path(name);
+        fs::write(&path, bytes).expect("a damaged copy");
+        path.to_str().expect("text").to_owned()
+    }
+
+    fn cut(&self) -> String {
+        let (begin, _) = self.bytes.split_at(self.bytes.len() * 6 / 10);
+        self.write("cut.reel", begin)
+    }
+}
+
+#[test]
+fn a_reel_whose_container_alone_is_damaged_answers_everything() {
+    let copies = Copies::new();
+    let whole = kubereel(&["get", DEMO, "clusteroperators"]);
+    let mut zeroed = copies.bytes.clone();
+    zeroed[..512].fill(0);
+    let mut page = copies.bytes.clone();
+    let middle = page.len() / 2 / 4096 * 4096;
+    page[middle..middle + 4096].fill(0);
+    for (name, bytes) in [
+        ("head.reel", zeroed),
+        ("page.reel", page),
+        (
+            "prefix.reel",
+            [b"HTTP/1.1 200 OK\n", &copies.bytes[..]].concat(),
+        ),
+        ("longer.reel", [&copies.bytes[..], b"<!-- end -->"].concat()),
+    ] {
+        let path = copies.write(name, &bytes);
+        let ran = kubereel(&["get", &path, "clusteroperators"]);
+        assert_eq!(
+            (ran.code, &ran.out),
+            (whole.code, &whole.out),
+            "{name}: {ran:#?}"
+        );
+        let info = kubereel(&["info", &path]).code(3).out;
+        assert!(info.contains("nothing is lost by this"), "{name}: {info}");
+    }
+}
+
+#[test]
+fn a_cut_reel_names_times_and_records_and_answers_the_rest() {
+    let copies = Copies::new();
+    let path = copies.cut();
+    let info = kubereel(&["info", &path]).code(3).out;
+    assert!(info.contains("cut off: "), "{info}");
+    assert!(info.contains("of any resource are unreadable"), "{info}");
+    let out = kubereel(&["info", &path, "-o", "json"]).code(3).out;
+    let info: Value = serde_json::from_str(&out).expect("JSON");
+    let damage = info["damage"].as_array().expect("a list");
+    let lost = damage
+        .iter()
+        .find(|one| one["last"].is_u64())
+        .expect("lost records");
+    assert!(lost["first"].as_u64() < lost["last"].as_u64() && lost["from"].is_string());
+    let early = kubereel(&["get", &path, "nodes", "--at", "+10s"]).ok();
+    assert!(early.contains("Ready"), "{early}");
+    let verdict = kubereel(&["verify", &path]).code(3).out;
+    assert!(verdict.contains("damaged"), "{verdict}");
+}
+
+#[test]
+fn recover_writes_a_whole_reel_that_says_what_is_lost() {
+    let copies = Copies::new();
+    let path = copies.cut();
+    let to = copies.path("new.reel").to_str().expect("text").to_owned();
+    let out = kubereel(&["recover", &path, &to, "-o", "json"]).code(1).out;
+    let stats: Value = serde_json::from_str(&out).expect("JSON");
+    assert!(stats["events"].as_u64() > Some(2_000), "{stats}");
+    assert!(stats["lost_records"].as_u64() > Some(1_000), "{stats}");
+    assert_eq!(stats["losses"].as_array().map(Vec::is_empty), Some(false));
+    let verdict = kubereel(&["verify", &to]).code(1).out;
+    assert!(verdict.contains("every checksum fits"), "{verdict}");
+    assert!(
+        verdict.contains("the file that this one was recovered from"),
+        "{verdict}"
+    );
+    let info = kubereel(&["info", &to]).ok();
+    assert!(
+        info.contains("are lost (the file that this one was recovered from"),
+        "{info}"
+    );
+    let _refused = kubereel(&["recover", &path, &to])
+        .code(2)
+        .says("file exists");
+    let none = copies.write("none.reel", b"nothing of a reel");
+    let _refused = kubereel(&[
+        "recover",
+        &none,
+        &copies.path("x.reel").display().to_string(),
+    ])
+    .code(3)
+    .says("not a reel");
+    assert!(!copies.path("x.reel").exists());
+}
