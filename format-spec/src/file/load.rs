@@ -17,10 +17,11 @@ use crate::event::{EventHead, EventType, Evidence, ObjectKey};
 use crate::file::backend::fenced;
 use crate::file::checkpoint::Checkpoint;
 use crate::file::column::{GROUP, PackedColumn};
+use crate::file::reel::ReelObject;
 use crate::file::segment::{BlockPlace, SegmentStart, TailRow};
 use crate::file::{segment, tables};
 use crate::id::{ConnectionId, Elapsed, ObjectId, RecordedAt, ResourceId, Seq, Stamp};
-use crate::limits::{MAX_BLOCK_RAW, MAX_ITEMS, MAX_RECORD, len64, place32};
+use crate::limits::{MAX_BLOCK_RAW, MAX_ITEMS, MAX_RECORD, len64};
 use crate::note::{Note, NoteEntry};
 use redb::{ReadTransaction, ReadableTable as _, ReadableTableMetadata as _};
 use std::collections::BTreeMap;
@@ -59,7 +60,7 @@ impl Block {
 #[derive(Debug, Default)]
 pub(crate) struct Loaded {
     pub(crate) heads: Heads,
-    pub(crate) objects: Vec<ObjectKey>,
+    pub(crate) objects: Vec<ReelObject>,
     pub(crate) notes: Vec<NoteEntry>,
     pub(crate) blocks: Vec<Block>,
     pub(crate) damage: Vec<Damage>,
@@ -227,7 +228,7 @@ impl Loaded {
         let resource_of = |object: ObjectId| {
             let place = usize::try_from(object.0).ok()?;
             match self.objects.get(place) {
-                Some(key) => Some(key.resource),
+                Some(object) => Some(object.key.resource),
                 None => (object.0 < start.object).then_some(LOST_RESOURCE),
             }
         };
@@ -255,14 +256,19 @@ impl Loaded {
             }
             self.heads.lose_until(end);
         }
-        self.objects
-            .resize_with(place32(start.object), || ObjectKey {
+        let lost = (0..start.object).skip(self.objects.len());
+        self.objects.extend(lost.map(|number| ReelObject {
+            id: ObjectId(number),
+            key: ObjectKey {
                 resource: LOST_RESOURCE,
                 namespace: String::new(),
                 name: String::new(),
                 uid: String::new(),
-            });
-        self.objects.extend(objects);
+            },
+        }));
+        let new = (start.object..).map(ObjectId).zip(objects);
+        self.objects
+            .extend(new.map(|(id, key)| ReelObject { id, key }));
         self.blocks.push(Block {
             number,
             start,
