@@ -107,7 +107,7 @@ pub fn feed_while(
             continue;
         };
         if read.is_without_ends && event.head.kind == EventType::Deleted {
-            held.take(object);
+            held.forget(object);
             continue;
         }
         fed.read += 1;
