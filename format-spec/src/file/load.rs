@@ -328,18 +328,23 @@ pub(crate) struct Heads {
     events: u64,
     /// The earliest wall time among the events of each group of records.
     lows: Vec<i64>,
-    last: RecordNumbers,
+    /// The same of each [`RUN`] of records.
+    run_lows: Vec<i64>,
+    last: HeadNumbers,
 }
 
 /// The numbers of a record. One that has no such number takes it over from the record before it, so that it
 /// does not widen its neighbours.
 #[derive(Clone, Copy, Debug, Default)]
-struct RecordNumbers {
+struct HeadNumbers {
     stamp: Stamp,
     connection: u32,
     version: u64,
     kind: u8,
 }
+
+/// How many records share one of the closer lows; a group has whole ones.
+const RUN: usize = 64;
 
 /// What stands in the place of an object's number for a note.
 const NOTE: u64 = 0;
@@ -382,14 +387,20 @@ impl Heads {
         }
     }
 
-    fn put(&mut self, object: u64, numbers: RecordNumbers) {
+    fn put(&mut self, object: u64, numbers: HeadNumbers) {
         let stamp = numbers.stamp;
         let wall = stamp.wall.micros;
         if self.objects.len().is_multiple_of(GROUP) {
             self.lows.push(i64::MAX);
         }
-        if let Some(low) = self.lows.last_mut().filter(|_| object >= FIRST_OBJECT) {
-            *low = wall.min(*low);
+        if self.objects.len().is_multiple_of(RUN) {
+            self.run_lows.push(i64::MAX);
+        }
+        if object >= FIRST_OBJECT {
+            let lows = [self.lows.last_mut(), self.run_lows.last_mut()];
+            for low in lows.into_iter().flatten() {
+                *low = wall.min(*low);
+            }
         }
         let skew = stamp.elapsed.micros.wrapping_sub(wall.cast_unsigned());
         self.walls.push(ordered(wall));
@@ -408,7 +419,7 @@ impl Heads {
             RecordContent::Note(bytes) => {
                 self.notes.push(self.len());
                 let last = self.last;
-                self.put(NOTE, RecordNumbers { stamp, ..last });
+                self.put(NOTE, HeadNumbers { stamp, ..last });
                 Some(bytes)
             }
             RecordContent::Event {
@@ -426,7 +437,7 @@ impl Heads {
                     }
                 };
                 self.events = self.events.saturating_add(1);
-                let numbers = RecordNumbers {
+                let numbers = HeadNumbers {
                     stamp,
                     connection: connection.0,
                     version,
@@ -539,12 +550,16 @@ impl Heads {
     pub(crate) fn seq_after(&self, at: RecordedAt) -> Seq {
         let is_by_then = |place: usize| self.wall_at(place).is_some_and(|wall| wall <= at.micros);
         let is_event = |place: usize| matches!(self.slot_at(place), Some(Slot::Event(_)));
+        let reaches = |low: Option<&i64>| low.is_some_and(|low| *low <= at.micros);
         // Arrival times can step back, so that the search runs from the end, a group at a time.
-        let groups = self.lows.iter().enumerate().rev();
-        let last = groups
-            .filter(|(_, low)| **low <= at.micros)
-            .find_map(|(group, _)| {
-                let places = group * GROUP..self.objects.len().min((group + 1) * GROUP);
+        let groups = (0..self.lows.len()).rev();
+        let runs = groups
+            .filter(|group| reaches(self.lows.get(*group)))
+            .flat_map(|group| (group * GROUP / RUN..(group + 1) * GROUP / RUN).rev());
+        let last = runs
+            .filter(|run| reaches(self.run_lows.get(*run)))
+            .find_map(|run| {
+                let places = run * RUN..self.objects.len().min((run + 1) * RUN);
                 places
                     .rev()
                     .find(|place| is_by_then(*place) && is_event(*place))
