@@ -54,7 +54,8 @@ const NOTE: u8 = 0;
 const NEW_CONNECTION: u8 = 1 << 5;
 const TEXT_VERSION: u8 = 1 << 6;
 
-fn kind_byte(kind: EventType, evidence: Evidence) -> u8 {
+/// Spells an event's type and how it is known.
+pub(crate) fn kind_byte(kind: EventType, evidence: Evidence) -> u8 {
     let kind = match kind {
         EventType::Added => 1,
         EventType::Modified => 2,
@@ -72,7 +73,8 @@ fn kind_byte(kind: EventType, evidence: Evidence) -> u8 {
     kind | evidence << 2
 }
 
-fn kind_of(byte: u8) -> Result<(EventType, Evidence), CodecError> {
+/// Reads what [`kind_byte`] spelt.
+pub(crate) fn kind_of(byte: u8) -> Result<(EventType, Evidence), CodecError> {
     let meaningless = || CodecError::Meaningless {
         what: "a record's kind",
         found: u64::from(byte),

@@ -1,5 +1,5 @@
-//! Reads the directory and the tail into memory: every record's head (33 bytes, by column), the objects'
-//! names, and the notes. Bodies stay in the file.
+//! Reads the directory and the tail into memory: every record's head, packed by column, the objects' names, and
+//! the notes. Bodies stay in the file.
 //!
 //! Invariants, because the file may be damaged or forged:
 //! * Damage does not end the reading: what is lost is named, with the records that it took, and the rest is
@@ -17,10 +17,12 @@ use crate::codec::{frame, index, record};
 use crate::error::{Damage, Loss};
 use crate::event::{EventHead, EventType, Evidence, ObjectKey};
 use crate::file::checkpoint::Checkpoint;
+use crate::file::column::{GROUP, PackedColumn};
+use crate::file::reel::ReelObject;
 use crate::file::rows::RowSource;
 use crate::file::segment::{BlockPlace, SegmentStart, TailRow};
 use crate::id::{ConnectionId, Elapsed, ObjectId, RecordedAt, ResourceId, Seq, Stamp};
-use crate::limits::{MAX_BLOCK_RAW, MAX_ITEMS, MAX_RECORD, len64, place32};
+use crate::limits::{MAX_BLOCK_RAW, MAX_ITEMS, MAX_RECORD, len64};
 use crate::note::{Note, NoteEntry};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -60,7 +62,7 @@ impl Block {
 #[derive(Debug, Default)]
 pub(crate) struct Loaded {
     pub(crate) heads: Heads,
-    pub(crate) objects: Vec<ObjectKey>,
+    pub(crate) objects: Vec<ReelObject>,
     pub(crate) notes: Vec<NoteEntry>,
     pub(crate) blocks: Vec<Block>,
     pub(crate) damage: Vec<Damage>,
@@ -286,7 +288,7 @@ impl Loaded {
         let resource_of = |object: ObjectId| {
             let place = usize::try_from(object.0).ok()?;
             match self.objects.get(place) {
-                Some(key) => Some(key.resource),
+                Some(object) => Some(object.key.resource),
                 None => (object.0 < start.object).then_some(LOST_RESOURCE),
             }
         };
@@ -314,14 +316,19 @@ impl Loaded {
         }
         self.settle(loss);
         self.heads.lose_until(start.record);
-        self.objects
-            .resize_with(place32(start.object), || ObjectKey {
+        let unnamed = (0..start.object).skip(self.objects.len());
+        self.objects.extend(unnamed.map(|number| ReelObject {
+            id: ObjectId(number),
+            key: ObjectKey {
                 resource: LOST_RESOURCE,
                 namespace: String::new(),
                 name: String::new(),
                 uid: String::new(),
-            });
-        self.objects.extend(objects);
+            },
+        }));
+        let new = (start.object..).map(ObjectId).zip(objects);
+        self.objects
+            .extend(new.map(|(id, key)| ReelObject { id, key }));
         self.blocks.push(Block {
             number,
             start,
@@ -355,11 +362,6 @@ impl Loaded {
     }
 }
 
-/// What stands in the place of an object's number for a note.
-const NOTE: u32 = u32::MAX;
-/// What stands in the place of an object's number for a record that damage took.
-const LOST: u32 = u32::MAX - 1;
-
 /// What a record is, as far as the heads know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Slot {
@@ -368,15 +370,19 @@ pub(crate) enum Slot {
     Event(ObjectId),
 }
 
-/// Every record's head.
+/// Every record's head, by column: a record takes about a quarter of what its numbers would take.
 #[derive(Debug, Default)]
 pub(crate) struct Heads {
-    walls: Vec<i64>,
-    elapsed: Vec<u64>,
-    objects: Vec<u32>,
-    connections: Vec<u32>,
-    versions: Vec<u64>,
-    kinds: Vec<(EventType, Evidence)>,
+    /// Wall times, in the order of their signs: see [`ordered`].
+    walls: PackedColumn,
+    /// How far the steady clock is ahead of the wall clock, wrapping around: that rarely changes.
+    skews: PackedColumn,
+    /// [`NOTE`], [`LOST`], or [`FIRST_OBJECT`] and an object's number.
+    objects: PackedColumn,
+    connections: PackedColumn,
+    versions: PackedColumn,
+    /// The type of an event and how it is known, as an index spells them.
+    kinds: PackedColumn,
     odd_versions: BTreeMap<u64, String>,
     /// The records that are notes.
     notes: Vec<u64>,
@@ -385,14 +391,42 @@ pub(crate) struct Heads {
     events: u64,
     /// The earliest wall time among the events of each group of records.
     lows: Vec<i64>,
+    /// The same of each [`RUN`] of records.
+    run_lows: Vec<i64>,
+    last: HeadNumbers,
 }
 
-/// How many records share one entry of the lows.
-const GROUP: usize = 1024;
+/// The numbers of a record. One that has no such number takes it over from the record before it, so that it
+/// does not widen its neighbours.
+#[derive(Clone, Copy, Debug, Default)]
+struct HeadNumbers {
+    stamp: Stamp,
+    connection: u32,
+    version: u64,
+    kind: u8,
+}
 
-/// Reads the number of an object from its place.
-const fn is_event(object: u32) -> bool {
-    object != NOTE && object != LOST
+/// How many records share one of the closer lows; a group has whole ones.
+const RUN: usize = 64;
+
+/// What stands in the place of an object's number for a note.
+const NOTE: u64 = 0;
+/// What stands in the place of an object's number for a record that damage took.
+const LOST: u64 = 1;
+/// What stands in the place of the first object's number.
+const FIRST_OBJECT: u64 = 2;
+
+/// The sign of a time.
+const SIGN: u64 = 1 << 63;
+
+/// Maps a time to a number, the earlier to the smaller.
+const fn ordered(micros: i64) -> u64 {
+    micros.cast_unsigned() ^ SIGN
+}
+
+/// Maps a number back to the time that [`ordered`] made it of.
+const fn time_of(number: u64) -> i64 {
+    (number ^ SIGN).cast_signed()
 }
 
 impl Heads {
@@ -411,57 +445,44 @@ impl Heads {
             return;
         }
         self.lost.push((start, end));
-        let wall = self.walls.last().copied().unwrap_or_default();
-        let elapsed = self.elapsed.last().copied().unwrap_or_default();
         for _ in start..end {
-            self.put(
-                wall,
-                elapsed,
-                LOST,
-                0,
-                0,
-                (EventType::Added, Evidence::Live),
-            );
+            self.put(LOST, self.last);
         }
     }
 
-    fn put(
-        &mut self,
-        wall: i64,
-        elapsed: u64,
-        object: u32,
-        connection: u32,
-        version: u64,
-        kind: (EventType, Evidence),
-    ) {
-        if self.walls.len().is_multiple_of(GROUP) {
+    fn put(&mut self, object: u64, numbers: HeadNumbers) {
+        let stamp = numbers.stamp;
+        let wall = stamp.wall.micros;
+        if self.objects.len().is_multiple_of(GROUP) {
             self.lows.push(i64::MAX);
         }
-        if let Some(low) = self.lows.last_mut().filter(|_| is_event(object)) {
-            *low = wall.min(*low);
+        if self.objects.len().is_multiple_of(RUN) {
+            self.run_lows.push(i64::MAX);
         }
-        self.walls.push(wall);
-        self.elapsed.push(elapsed);
+        if object >= FIRST_OBJECT {
+            let lows = [self.lows.last_mut(), self.run_lows.last_mut()];
+            for low in lows.into_iter().flatten() {
+                *low = wall.min(*low);
+            }
+        }
+        let skew = stamp.elapsed.micros.wrapping_sub(wall.cast_unsigned());
+        self.walls.push(ordered(wall));
+        self.skews.push(skew);
         self.objects.push(object);
-        self.connections.push(connection);
-        self.versions.push(version);
-        self.kinds.push(kind);
+        self.connections.push(u64::from(numbers.connection));
+        self.versions.push(numbers.version);
+        self.kinds.push(u64::from(numbers.kind));
+        self.last = numbers;
     }
 
     /// Appends a record, and gives the note's bytes if it is one.
     pub(crate) fn push(&mut self, record: Record) -> Option<Vec<u8>> {
-        let (wall, elapsed) = (record.stamp.wall.micros, record.stamp.elapsed.micros);
+        let stamp = record.stamp;
         match record.content {
             RecordContent::Note(bytes) => {
                 self.notes.push(self.len());
-                self.put(
-                    wall,
-                    elapsed,
-                    NOTE,
-                    0,
-                    0,
-                    (EventType::Added, Evidence::Live),
-                );
+                let last = self.last;
+                self.put(NOTE, HeadNumbers { stamp, ..last });
                 Some(bytes)
             }
             RecordContent::Event {
@@ -471,22 +492,21 @@ impl Heads {
                 connection,
                 version,
             } => {
-                let number = match version {
+                let version = match version {
                     Rv::Number(number) => number,
                     Rv::Text(text) => {
                         self.odd_versions.insert(self.len(), text);
-                        0
+                        self.last.version
                     }
                 };
                 self.events = self.events.saturating_add(1);
-                self.put(
-                    wall,
-                    elapsed,
-                    object.0,
-                    connection.0,
-                    number,
-                    (kind, evidence),
-                );
+                let numbers = HeadNumbers {
+                    stamp,
+                    connection: connection.0,
+                    version,
+                    kind: index::kind_byte(kind, evidence),
+                };
+                self.put(u64::from(object.0) + FIRST_OBJECT, numbers);
                 None
             }
         }
@@ -503,14 +523,20 @@ impl Heads {
         usize::try_from(seq.0).unwrap_or(usize::MAX)
     }
 
+    fn slot_at(&self, place: usize) -> Option<Slot> {
+        Some(match self.objects.get(place)? {
+            NOTE => Slot::Note,
+            LOST => Slot::Lost,
+            object => Slot::Event(ObjectId(u32::try_from(object - FIRST_OBJECT).ok()?)),
+        })
+    }
+
+    fn wall_at(&self, place: usize) -> Option<i64> {
+        self.walls.get(place).map(time_of)
+    }
+
     pub(crate) fn slot(&self, seq: Seq) -> Option<Slot> {
-        self.objects
-            .get(Self::place(seq))
-            .map(|object| match *object {
-                NOTE => Slot::Note,
-                LOST => Slot::Lost,
-                object => Slot::Event(ObjectId(object)),
-            })
+        self.slot_at(Self::place(seq))
     }
 
     pub(crate) fn object(&self, seq: Seq) -> Option<ObjectId> {
@@ -522,41 +548,48 @@ impl Heads {
 
     pub(crate) fn stamp(&self, seq: Seq) -> Option<Stamp> {
         let place = Self::place(seq);
+        let wall = self.wall_at(place)?;
+        let skew = self.skews.get(place)?;
         Some(Stamp {
-            wall: RecordedAt::from_micros(*self.walls.get(place)?),
+            wall: RecordedAt::from_micros(wall),
             elapsed: Elapsed {
-                micros: *self.elapsed.get(place)?,
+                micros: wall.cast_unsigned().wrapping_add(skew),
             },
         })
     }
 
     pub(crate) fn kind(&self, seq: Seq) -> Option<(EventType, Evidence)> {
         self.object(seq)?;
-        self.kinds.get(Self::place(seq)).copied()
+        self.kind_at(Self::place(seq))
+    }
+
+    fn kind_at(&self, place: usize) -> Option<(EventType, Evidence)> {
+        let byte = u8::try_from(self.kinds.get(place)?).ok()?;
+        index::kind_of(byte).ok()
     }
 
     pub(crate) fn connection(&self, seq: Seq) -> Option<ConnectionId> {
         self.object(seq)?;
-        self.connections
-            .get(Self::place(seq))
-            .map(|number| ConnectionId(*number))
+        self.connection_at(Self::place(seq))
+    }
+
+    fn connection_at(&self, place: usize) -> Option<ConnectionId> {
+        let number = self.connections.get(place)?;
+        u32::try_from(number).ok().map(ConnectionId)
     }
 
     pub(crate) fn version(&self, seq: Seq) -> Option<u128> {
         self.object(seq)?;
         match self.odd_versions.get(&seq.0) {
             Some(text) => text.parse().ok(),
-            None => self
-                .versions
-                .get(Self::place(seq))
-                .map(|number| u128::from(*number)),
+            None => self.versions.get(Self::place(seq)).map(u128::from),
         }
     }
 
     pub(crate) fn head(&self, seq: Seq) -> Option<EventHead> {
         let object = self.object(seq)?;
         let place = Self::place(seq);
-        let (kind, evidence) = *self.kinds.get(place)?;
+        let (kind, evidence) = self.kind_at(place)?;
         let resource_version = match self.odd_versions.get(&seq.0) {
             Some(text) => text.clone(),
             None => self.versions.get(place)?.to_string(),
@@ -564,7 +597,7 @@ impl Heads {
         Some(EventHead {
             seq,
             stamp: self.stamp(seq)?,
-            connection: ConnectionId(*self.connections.get(place)?),
+            connection: self.connection_at(place)?,
             kind,
             evidence,
             object,
@@ -578,37 +611,31 @@ impl Heads {
     /// A note may be written long after the time it tells of; events behind that time are not drawn
     /// before it by such a note.
     pub(crate) fn seq_after(&self, at: RecordedAt) -> Seq {
+        let is_by_then = |place: usize| self.wall_at(place).is_some_and(|wall| wall <= at.micros);
+        let is_event = |place: usize| matches!(self.slot_at(place), Some(Slot::Event(_)));
+        let reaches = |low: Option<&i64>| low.is_some_and(|low| *low <= at.micros);
         // Arrival times can step back, so that the search runs from the end, a group at a time.
-        let groups = self.walls.chunks(GROUP).zip(self.objects.chunks(GROUP));
-        let last = groups
-            .enumerate()
-            .zip(&self.lows)
-            .rev()
-            .filter(|(_, low)| **low <= at.micros)
-            .find_map(|((number, (walls, objects)), _)| {
-                let place = walls
-                    .iter()
-                    .zip(objects)
-                    .rposition(|(wall, object)| *wall <= at.micros && is_event(*object))?;
-                Some(number * GROUP + place)
+        let groups = (0..self.lows.len()).rev();
+        let runs = groups
+            .filter(|group| reaches(self.lows.get(*group)))
+            .flat_map(|group| (group * GROUP / RUN..(group + 1) * GROUP / RUN).rev());
+        let last = runs
+            .filter(|run| reaches(self.run_lows.get(*run)))
+            .find_map(|run| {
+                let places = run * RUN..self.objects.len().min((run + 1) * RUN);
+                places
+                    .rev()
+                    .find(|place| is_by_then(*place) && is_event(*place))
             });
         let events = last.map_or(0, |last| last + 1);
-        let notes = self
-            .walls
-            .iter()
-            .zip(&self.objects)
-            .skip(events)
-            .take_while(|(wall, object)| **wall <= at.micros && **object == NOTE)
+        let notes = (events..self.objects.len())
+            .take_while(|place| is_by_then(*place) && self.slot_at(*place) == Some(Slot::Note))
             .count();
         Seq(len64(events + notes))
     }
 
     /// Returns the objects' numbers, for indexing.
     pub(crate) fn objects(&self) -> impl Iterator<Item = Slot> {
-        self.objects.iter().map(|object| match *object {
-            NOTE => Slot::Note,
-            LOST => Slot::Lost,
-            object => Slot::Event(ObjectId(object)),
-        })
+        (0..self.objects.len()).map_while(|place| self.slot_at(place))
     }
 }

@@ -6,6 +6,7 @@ mod backend;
 mod body;
 mod cache;
 pub(crate) mod checkpoint;
+mod column;
 mod encoder;
 mod finish;
 mod growth;

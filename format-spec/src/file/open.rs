@@ -23,8 +23,9 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 
-/// How many bytes of pages the database keeps while reading.
-const READ_PAGES: usize = 8 * 1024 * 1024;
+/// How many bytes of pages the database keeps while reading. What is decoded of them is kept elsewhere, and the
+/// system keeps the file's own bytes: the same page is rarely asked for again.
+const READ_PAGES: usize = 2 * 1024 * 1024;
 /// What a database file begins with.
 const MAGIC: &[u8] = b"redb\x1a\x0a\xa9\x0d\x0a";
 

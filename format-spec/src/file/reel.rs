@@ -173,11 +173,8 @@ impl Reel {
         let opened = open::open(path)?;
         let mut loaded = opened.loaded;
         let versions = Versions::new(&loaded);
-        let objects: Vec<ReelObject> = (0u32..)
-            .map(ObjectId)
-            .zip(std::mem::take(&mut loaded.objects))
-            .map(|(id, key)| ReelObject { id, key })
-            .collect();
+        let mut objects = std::mem::take(&mut loaded.objects);
+        objects.shrink_to_fit();
         let blocks = loaded
             .blocks
             .iter()

@@ -5,12 +5,13 @@ use crate::compute::{self, SpanScope};
 use crate::facts::{FactsOverTime, FactsWatcher};
 use crate::feed::{StateWatcher, Watcher};
 use crate::gather::{
-    Events, Generations, Kept, Leases, Machines, Mode, Nodes, Operators, PodsWatcher, Pools,
-    VersionWatcher, conditions, recording,
+    Events, Generations, Kept, Leases, Machines, Mode, Nodes, Operators, PodName, PodsWatcher,
+    Pools, VersionWatcher, conditions, recording,
 };
-use crate::interval::{Interval, Intervals, source};
+use crate::interval::{Interval, Intervals, SharedTexts, source};
 use kubereel_cluster::{StateKind, StateTrack};
 use kubereel_history::Timeline;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The watchers that make intervals and find facts.
@@ -113,7 +114,7 @@ impl Gathering {
     pub(crate) fn keep(&mut self, kept: &Kept) {
         self.kept = kept.clone();
         if let Some(events) = &mut self.events {
-            events.keep(kept.clone(), compute::is_computed_from_event);
+            events.keep(kept.clone(), compute::is_computed_from);
         }
     }
 
@@ -162,14 +163,11 @@ impl Gathering {
         few.extend(self.leases.into_iter().flat_map(Leases::into_intervals));
         few.extend(conditions::instants(&tracks));
         few.extend(facts.spans(start));
-        // For those that are many, room is made once.
         let (pods, last_pods) = self.pods.map(PodsWatcher::into_parts).unwrap_or_default();
-        let (events, mut nodes) = self.events.map(Events::into_parts).unwrap_or_default();
-        let mut raw = Vec::with_capacity(pods.len() + events.len() + few.len());
-        raw.extend(pods.into_intervals());
+        let (events, nodes) = self.events.map(Events::into_parts).unwrap_or_default();
+        let mut raw = few;
+        raw.reserve_exact(events.len());
         raw.extend(events.into_intervals());
-        raw.extend(few);
-        raw.sort_unstable_by(Interval::state_order);
         let run = SpanScope {
             mode: self.mode,
             start,
@@ -178,22 +176,58 @@ impl Gathering {
             tracks: &tracks,
             kept: &self.kept,
         };
-        let computed = compute::computed(&raw, &run);
+        let mut sieve = Sieve {
+            kept: &self.kept,
+            nodes,
+        };
+        // One Pod at a time: the instants of all of them would be most of what a run holds.
+        let mut of_pods = Vec::new();
+        let mut words = SharedTexts::default();
+        for mut pod in pods.into_groups(PodName::of) {
+            pod.sort_unstable_by(Interval::state_order);
+            of_pods.extend(compute::of_pods(&pod, &run, &mut words));
+            raw.extend(
+                pod.into_iter()
+                    .filter(|one| compute::is_computed_from(one) || sieve.keeps(one)),
+            );
+        }
+        drop(words);
+        raw.sort_unstable_by(Interval::state_order);
+        let of_others = compute::of_others(&raw, &run);
         raw.retain(|interval| {
-            let is_kept = self.kept.has(interval);
-            if !is_kept
-                && let Some(node) = interval.locator.keys.get("node")
-                && !nodes.contains(node)
-            {
-                nodes.insert(Arc::clone(node));
-            }
-            is_kept
+            // Of Events and Pods no others are left than those that are kept or were computed from.
+            let is_sifted = [source::KUBE_EVENT, source::POD_MONITOR]
+                .contains(&interval.source.as_str())
+                && !compute::is_computed_from(interval);
+            is_sifted || sieve.keeps(interval)
         });
-        raw.extend(computed.into_iter().filter(|one| self.kept.has(one)));
+        raw.extend(of_pods);
+        raw.extend(of_others.into_iter().filter(|one| self.kept.has(one)));
         Gathered {
-            intervals: Intervals::new(raw, start, end).with_nodes(nodes),
+            intervals: Intervals::new(raw, start, end).with_nodes(sieve.nodes),
             facts,
         }
+    }
+}
+
+/// Lets go of intervals at which nobody looks.
+struct Sieve<'a> {
+    kept: &'a Kept,
+    /// The nodes that those told of which it let go.
+    nodes: BTreeSet<Arc<str>>,
+}
+
+impl Sieve<'_> {
+    /// Tells whether an interval is held.
+    fn keeps(&mut self, interval: &Interval) -> bool {
+        let is_kept = self.kept.has(interval);
+        if !is_kept
+            && let Some(node) = interval.locator.keys.get("node")
+            && !self.nodes.contains(node)
+        {
+            self.nodes.insert(Arc::clone(node));
+        }
+        is_kept
     }
 }
 

@@ -199,17 +199,20 @@ impl<'a> ListBuilder<'a> {
         let mut groups: BTreeMap<ProblemGroup, Vec<GroupedSpan>> = BTreeMap::new();
         let terminating = self.terminating_namespaces();
         let mut all: Vec<(ProblemObject, SignSpan)> = Vec::new();
-        for span in &self.found.spans {
+        // Most spans are too short to be a problem: those are not copied.
+        let lasted = self.found.spans.iter();
+        for span in lasted.filter(|span| self.is_confirmed(span)) {
             all.extend(
                 self.object_of(span.object)
                     .map(|object| (object, span.clone())),
             );
         }
-        for (regarded, span) in &self.found.event_spans {
+        let told = self.found.event_spans.iter();
+        for (regarded, span) in told.filter(|(_, span)| self.is_confirmed(span)) {
             all.push((self.regarded(regarded), span.clone()));
         }
-        all.extend(self.held_drains());
-        all.retain(|(_, span)| self.is_confirmed(span));
+        let drains = self.held_drains().into_iter();
+        all.extend(drains.filter(|(_, span)| self.is_confirmed(span)));
         let refusals = Refusals::of(self.found, &all, self.timeline.end());
         let webhooks = refusals.webhook_spans(self.timeline).into_iter();
         for span in webhooks.filter(|span| self.is_confirmed(span)) {

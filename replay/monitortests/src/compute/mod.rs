@@ -13,5 +13,4 @@ mod static_pods;
 mod version_state;
 
 pub use run::computed_from;
-pub(crate) use run::is_computed_from_event;
-pub(crate) use run::{SpanScope, computed};
+pub(crate) use run::{SpanScope, is_computed_from, of_others, of_pods};

@@ -6,7 +6,7 @@ use super::{
     static_pods, version_state,
 };
 use crate::gather::{Kept, LastPod, Mode, PodName};
-use crate::interval::{Interval, Intervals};
+use crate::interval::{Interval, Intervals, SharedTexts};
 use crate::reading;
 use kubereel_cluster::StateTrack;
 use kubereel_format::RecordedAt;
@@ -65,13 +65,33 @@ pub fn computed_from(raw: &Intervals, mode: Mode, last_pods: &[Value]) -> Vec<In
     computed(&raw, &run)
 }
 
-/// Tells whether others may be computed from the interval of an Event.
-pub(crate) fn is_computed_from_event(event: &Interval) -> bool {
-    node_state::reads(event) || shutdown::reads(event)
+/// Tells whether [`of_others`] may be computed from the interval of an Event or of a Pod.
+pub(crate) fn is_computed_from(interval: &Interval) -> bool {
+    node_state::reads(interval) || shutdown::reads(interval) || static_pods::reads(interval)
 }
 
 /// Computes all that is computed from raw intervals, which are sorted.
-pub(crate) fn computed(raw: &[Interval], run: &SpanScope<'_>) -> Vec<Interval> {
+fn computed(raw: &[Interval], run: &SpanScope<'_>) -> Vec<Interval> {
+    let mut made = of_others(raw, run);
+    made.extend(of_pods(raw, run, &mut SharedTexts::default()));
+    made
+}
+
+/// Computes the states of Pods from all raw intervals of these Pods, which are sorted: those that are held.
+pub(crate) fn of_pods(
+    raw: &[Interval],
+    run: &SpanScope<'_>,
+    words: &mut SharedTexts,
+) -> Vec<Interval> {
+    let mut made = pods::pending(raw, run);
+    made.retain(|span| run.kept.has(span));
+    made.extend(pods::states(raw, run, words));
+    made
+}
+
+/// Computes the states of all that is not a Pod from raw intervals, which are sorted: of those of Events and
+/// Pods it reads no others than [`is_computed_from`] tells.
+pub(crate) fn of_others(raw: &[Interval], run: &SpanScope<'_>) -> Vec<Interval> {
     let mut made = operator_state::spans(raw, run);
     made.extend(version_state::spans(raw, run));
     made.extend(node_state::spans(raw, run));
@@ -80,7 +100,5 @@ pub(crate) fn computed(raw: &[Interval], run: &SpanScope<'_>) -> Vec<Interval> {
     made.extend(lease_state::spans(raw, run));
     made.extend(static_pods::spans(raw));
     made.extend(shutdown::spans(raw, run));
-    made.extend(pods::pending(raw, run));
-    made.extend(pods::states(raw, run));
     made
 }

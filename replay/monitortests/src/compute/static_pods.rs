@@ -24,21 +24,30 @@ struct Busy<'a> {
     window: Option<InstallWindow<'a>>,
 }
 
+/// Tells whether an instant may turn the state of a container or end its Pod.
+pub(super) fn reads(now: &Interval) -> bool {
+    let is_of_pod = now.locator.get("container").unwrap_or_default().is_empty();
+    now.source.as_str() == source::POD_MONITOR
+        && if is_of_pod {
+            &*now.message.reason == "Deleted"
+        } else {
+            begins(now).is_some()
+        }
+}
+
 /// Computes the spans.
 pub(super) fn spans(raw: &[Interval]) -> Vec<Interval> {
     let mut pods: BTreeMap<&str, Busy<'_>> = BTreeMap::new();
     let mut windows = Vec::new();
     for now in raw {
-        if now.source.as_str() != source::POD_MONITOR {
+        if !reads(now) {
             continue;
         }
         let key = |key| now.locator.get(key).unwrap_or_default();
         let (uid, container) = (key("uid"), key("container"));
         if container.is_empty() {
             // What is gone is not unready.
-            if &*now.message.reason == "Deleted"
-                && let Some(busy) = pods.remove(uid)
-            {
+            if let Some(busy) = pods.remove(uid) {
                 windows.extend(busy.window.map(|window| window.ended(now.from)));
             }
             continue;

@@ -33,6 +33,13 @@ impl LiveObjects {
         serde_json::from_slice(&text).ok()
     }
 
+    /// Lets go of an object, without reading what is held of it.
+    pub(super) fn forget(&mut self, object: ObjectId) {
+        if self.awake.remove(&object).is_none() && self.drowsy.remove(&object).is_none() {
+            self.asleep.remove(&object);
+        }
+    }
+
     /// Holds an object.
     pub(super) fn put(&mut self, object: ObjectId, value: Value) {
         if self.awake.len() >= AWAKE_OBJECTS {
@@ -69,7 +76,11 @@ mod tests {
         }
         assert!(!held.asleep.is_empty());
         assert!(held.awake.len() + held.drowsy.len() <= 2 * AWAKE_OBJECTS);
-        for number in 0..count {
+        for number in (0..count).step_by(7) {
+            held.forget(ObjectId(number));
+            assert_eq!(held.take(ObjectId(number)), None);
+        }
+        for number in (0..count).filter(|number| number % 7 != 0) {
             assert_eq!(held.take(ObjectId(number)), Some(value(number)));
             assert_eq!(held.take(ObjectId(number)), None);
         }

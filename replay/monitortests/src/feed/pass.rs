@@ -57,10 +57,13 @@ struct ReadResource<'a> {
     is_without_ends: bool,
 }
 
+/// How many bytes of what it decoded a reel keeps from a pass on, at most: a pass comes to each block once.
+const CACHE_BYTES: usize = 16 * 1024 * 1024;
+
 /// Tells watchers what happened in a reel, in the order of arrival, with one pass over it.
 ///
 /// Each object's fields are held from one event to the next: the memory that it takes grows with
-/// the objects that live at once, not with the reel.
+/// the objects that live at once, not with the reel. Of what it decodes, the reel keeps less from then on.
 /// `progress` is told of each record that is done.
 pub fn feed(
     timeline: &Timeline,
@@ -82,6 +85,7 @@ pub fn feed_while(
     watchers: &mut [&mut dyn Watcher],
     mut go_on: impl FnMut(Seq) -> ControlFlow<()>,
 ) -> Fed {
+    timeline.reel().bound_cache(CACHE_BYTES);
     let reads = reads(timeline, watchers);
     let mut told = ReaderSet::default();
     let mut held = LiveObjects::default();
@@ -107,7 +111,7 @@ pub fn feed_while(
             continue;
         };
         if read.is_without_ends && event.head.kind == EventType::Deleted {
-            held.take(object);
+            held.forget(object);
             continue;
         }
         fed.read += 1;

@@ -3,7 +3,7 @@
 use crate::interval::{Display, Interval, IntervalMessage, Level, Locator, SharedTexts, Source};
 use kubereel_format::{RecordedAt, Seq};
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 use std::sync::Arc;
 
@@ -141,7 +141,7 @@ struct LedgerText {
 }
 
 /// Things, each with a number.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Numbered<T> {
     all: Vec<T>,
     numbers: HashMap<T, u32>,
@@ -182,13 +182,29 @@ struct LedgerLine {
     seq: Seq,
 }
 
+impl LedgerLine {
+    fn interval(&self, about: &[Locator], said: &[LedgerText]) -> Option<Interval> {
+        let said = said.get(usize::try_from(self.said).ok()?)?;
+        Some(Interval {
+            level: said.level,
+            source: said.source.clone(),
+            display: said.display,
+            locator: about.get(usize::try_from(self.about).ok()?)?.clone(),
+            message: said.message.clone(),
+            from: self.from,
+            to: (self.to != OPEN).then_some(self.to),
+            seq: (self.seq != UNSHOWN).then_some(self.seq),
+        })
+    }
+}
+
 /// Later than any end.
 const OPEN: RecordedAt = RecordedAt { micros: i64::MAX };
 /// Later than any record.
 const UNSHOWN: Seq = Seq(u64::MAX);
 
 /// The intervals made so far: what they are about and what they say is held once.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Ledger {
     words: SharedTexts,
     about: Numbered<Locator>,
@@ -228,19 +244,36 @@ impl Ledger {
 
     /// Gives the intervals, in the order in which they were made.
     pub(crate) fn into_intervals(self) -> impl Iterator<Item = Interval> {
-        let (about, said) = (self.about.all, self.said.all);
-        self.lines.into_iter().filter_map(move |line| {
-            let said = said.get(usize::try_from(line.said).ok()?)?;
-            Some(Interval {
-                level: said.level,
-                source: said.source.clone(),
-                display: said.display,
-                locator: about.get(usize::try_from(line.about).ok()?)?.clone(),
-                message: said.message.clone(),
-                from: line.from,
-                to: (line.to != OPEN).then_some(line.to),
-                seq: (line.seq != UNSHOWN).then_some(line.seq),
-            })
+        let lines = self.lines.into_iter();
+        lines.filter_map(move |line| line.interval(&self.about.all, &self.said.all))
+    }
+
+    /// Gives the intervals in groups: those whose locators have the same key, in the order in which they were
+    /// made. A group is made when it is asked for, so that not all of them take memory at once.
+    pub(crate) fn into_groups<K: Ord>(
+        self,
+        key: impl Fn(&Locator) -> K,
+    ) -> impl Iterator<Item = Vec<Interval>> {
+        let mut known: BTreeMap<K, usize> = BTreeMap::new();
+        let about = self.about.all.iter();
+        let group_of = about.map(|about| {
+            let next = known.len();
+            *known.entry(key(about)).or_insert(next)
+        });
+        let group_of: Vec<usize> = group_of.collect();
+        let mut groups: Vec<Vec<usize>> = vec![Vec::new(); known.len()];
+        for (place, line) in self.lines.iter().enumerate() {
+            let group = usize::try_from(line.about).ok();
+            let group = group.and_then(|about| group_of.get(about));
+            if let Some(group) = group.and_then(|group| groups.get_mut(*group)) {
+                group.push(place);
+            }
+        }
+        groups.into_iter().map(move |places| {
+            let lines = places.into_iter().filter_map(|place| self.lines.get(place));
+            lines
+                .filter_map(|line| line.interval(&self.about.all, &self.said.all))
+                .collect()
         })
     }
 
@@ -273,6 +306,16 @@ mod tests {
         }
         assert_eq!((ledger.about.all.len(), ledger.said.all.len()), (2, 3));
         assert_eq!(ledger.len(), 6);
+        let (odd, even): (Vec<_>, Vec<_>) = made.iter().cloned().partition(|interval| {
+            interval
+                .locator
+                .get("pod")
+                .is_some_and(|pod| pod == "web-1")
+        });
+        let grouped = ledger
+            .clone()
+            .into_groups(|about| about.get("pod").map(str::to_owned));
+        assert_eq!(grouped.collect::<Vec<_>>(), [even, odd]);
         assert_eq!(ledger.into_intervals().collect::<Vec<_>>(), made);
     }
 }

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Texts and lists, each kept once.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct SharedTexts {
     texts: HashSet<Arc<str>>,
     pairs: HashSet<Arc<[Pair]>>,

@@ -14,12 +14,7 @@ pub(super) fn pod_of(interval: &Interval) -> Option<PodName> {
     if interval.source.as_str() == source::KUBE_EVENT {
         return None;
     }
-    let key = |key: &str| interval.locator.keys.get(key).cloned().unwrap_or_default();
-    interval.locator.keys.contains_key("pod").then(|| PodName {
-        namespace: key("namespace"),
-        name: key("pod"),
-        uid: key("uid"),
-    })
+    PodName::of(&interval.locator)
 }
 
 /// Gives a pod's locator without its node: it had none at first.

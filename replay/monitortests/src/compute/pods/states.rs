@@ -32,7 +32,11 @@ struct Container<'a> {
 }
 
 /// Computes the spans.
-pub(crate) fn states(raw: &[Interval], run: &SpanScope<'_>) -> Vec<Interval> {
+pub(crate) fn states(
+    raw: &[Interval],
+    run: &SpanScope<'_>,
+    words: &mut SharedTexts,
+) -> Vec<Interval> {
     let mut pods: BTreeMap<PodName, Vec<&Interval>> = BTreeMap::new();
     for now in raw {
         if let Some(pod) = pod_of(now) {
@@ -40,7 +44,6 @@ pub(crate) fn states(raw: &[Interval], run: &SpanScope<'_>) -> Vec<Interval> {
         }
     }
     let mut made = Vec::new();
-    let words = &mut SharedTexts::default();
     for (pod, mut instants) in pods {
         let first_of_pod = made.len();
         instants.sort_by(|one, other| order(one, other));

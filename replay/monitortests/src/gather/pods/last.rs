@@ -1,6 +1,7 @@
 //! Owns what a pod said of its own begin and end when it was last seen: spans are bounded by it.
 //! Refuses the rest of the pod.
 
+use crate::interval::Locator;
 use crate::reading;
 use kubereel_format::RecordedAt;
 use serde_json::Value;
@@ -15,6 +16,18 @@ pub(crate) struct PodName {
     pub(crate) name: Arc<str>,
     /// Its uid; may be empty in files of intervals.
     pub(crate) uid: Arc<str>,
+}
+
+impl PodName {
+    /// Gives the pod that a locator names.
+    pub(crate) fn of(locator: &Locator) -> Option<Self> {
+        let key = |key: &str| locator.keys.get(key).cloned().unwrap_or_default();
+        locator.keys.contains_key("pod").then(|| Self {
+            namespace: key("namespace"),
+            name: key("pod"),
+            uid: key("uid"),
+        })
+    }
 }
 
 /// A pod's own times, as it was last seen.

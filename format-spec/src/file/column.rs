@@ -1,0 +1,148 @@
+//! A column of numbers in memory, each in as many bits as its neighbours need. Any place is read at once,
+//! without decoding what lies around it.
+//!
+//! Invariants:
+//! * A full group never changes.
+//! * What is read at a place is what was pushed there, whatever the numbers are: they only take more room.
+
+/// How many numbers share a base and a width.
+pub(crate) const GROUP: usize = 1024;
+
+/// Numbers by their places.
+#[derive(Debug, Default)]
+pub(crate) struct PackedColumn {
+    full: Vec<PackedGroup>,
+    /// The numbers behind the last full group.
+    open: Vec<u64>,
+}
+
+/// [`GROUP`] numbers, each as its distance to the least of them.
+#[derive(Debug)]
+struct PackedGroup {
+    least: u64,
+    /// The bits of a distance, at most 64.
+    width: u32,
+    words: Box<[u64]>,
+}
+
+impl PackedColumn {
+    pub(crate) fn push(&mut self, number: u64) {
+        self.open.push(number);
+        if self.open.len() == GROUP {
+            self.full.push(PackedGroup::of(&self.open));
+            self.open.clear();
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        // A vector has never more elements than a usize counts, and neither have as many numbers in memory.
+        self.full
+            .len()
+            .saturating_mul(GROUP)
+            .saturating_add(self.open.len())
+    }
+
+    pub(crate) fn get(&self, place: usize) -> Option<u64> {
+        let (group, within) = (place / GROUP, place % GROUP);
+        match self.full.get(group) {
+            Some(group) => group.get(within),
+            None if group == self.full.len() => self.open.get(within).copied(),
+            None => None,
+        }
+    }
+}
+
+const WORD: usize = 64;
+
+/// Splits the place of a number into its word and the bit in it.
+fn bit_place(place: usize, width: u32) -> Option<(usize, u32)> {
+    let bit = place.checked_mul(usize::try_from(width).ok()?)?;
+    Some((bit / WORD, u32::try_from(bit % WORD).ok()?))
+}
+
+impl PackedGroup {
+    fn of(numbers: &[u64]) -> Self {
+        let least = numbers.iter().copied().min().unwrap_or_default();
+        let most = numbers.iter().copied().max().unwrap_or_default();
+        let width = u64::BITS - (most - least).leading_zeros();
+        let mut words =
+            Vec::with_capacity(usize::try_from(width).map_or(0, |bits| bits * GROUP / WORD));
+        let (mut word, mut used) = (0_u64, 0_u32);
+        for number in numbers {
+            let distance = number - least;
+            word |= distance << used;
+            used += width;
+            if used >= u64::BITS {
+                words.push(word);
+                used -= u64::BITS;
+                // What of the distance did not fit; nothing if it ended with the word.
+                word = distance.checked_shr(width - used).unwrap_or_default();
+            }
+        }
+        if used > 0 {
+            words.push(word);
+        }
+        Self {
+            least,
+            width,
+            words: words.into_boxed_slice(),
+        }
+    }
+
+    fn get(&self, place: usize) -> Option<u64> {
+        if self.width == 0 {
+            return Some(self.least);
+        }
+        let (word, bit) = bit_place(place, self.width)?;
+        let low = self.words.get(word)? >> bit;
+        let high = if bit + self.width > u64::BITS {
+            self.words.get(word + 1)? << (u64::BITS - bit)
+        } else {
+            0
+        };
+        let kept = u64::MAX >> (u64::BITS - self.width);
+        Some(self.least + ((low | high) & kept))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn every_number_comes_back(
+            base in any::<u64>(),
+            width in 0_u32..=64,
+            seeds in prop::collection::vec(any::<u64>(), 0..2_500),
+        ) {
+            let mask = u64::MAX.checked_shr(u64::BITS - width).unwrap_or_default();
+            let numbers: Vec<u64> = seeds
+                .iter()
+                .map(|seed| base.saturating_add(seed & mask))
+                .collect();
+            let mut column = PackedColumn::default();
+            for (place, number) in numbers.iter().enumerate() {
+                prop_assert_eq!(column.len(), place);
+                column.push(*number);
+            }
+            for (place, number) in numbers.iter().enumerate() {
+                prop_assert_eq!(column.get(place), Some(*number), "place {}", place);
+            }
+            prop_assert_eq!(column.get(numbers.len()), None);
+            prop_assert_eq!(column.get(usize::MAX), None);
+        }
+    }
+
+    #[test]
+    fn numbers_that_lie_close_together_take_few_bits() {
+        let mut column = PackedColumn::default();
+        for number in 0..u64::try_from(GROUP).unwrap() {
+            column.push(1_700_000_000_000_000 + number % 8);
+        }
+        let words: usize = column.full.iter().map(|group| group.words.len()).sum();
+        assert_eq!(words, 3 * GROUP / WORD);
+        assert!(column.open.is_empty());
+    }
+}
