@@ -543,7 +543,8 @@ mod tests {
         let whole = gzip(&[REEL, &noise].concat());
         fs::write(&path, &whole[..whole.len() / 2]).expect("written");
         let begin = located(&path, folder.path()).expect("its begin");
-        assert!(begin.len() > 10_000 && [REEL, &noise].concat().starts_with(&begin));
+        assert!([REEL, &noise].concat().starts_with(&begin));
+        assert!(begin.len() > 1_000, "{} bytes", begin.len());
         fs::remove_dir_all(folder.path().join("cache")).expect("removed");
         let tar = tar_of(&[("a.reel", reel(1, 20)), ("b.reel", reel(2, 20))]);
         for (bytes, words) in [

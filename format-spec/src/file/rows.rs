@@ -40,7 +40,7 @@ struct OpenTables {
 
 /// A row without its header.
 #[derive(Clone, Debug)]
-pub(crate) struct Row {
+pub(crate) struct RowContent {
     pub(crate) content: Vec<u8>,
     /// Who wrote it, of a damaged file.
     pub(crate) writer: u32,
@@ -166,7 +166,7 @@ impl RowSource {
     }
 
     /// Returns a row of the directory.
-    pub(crate) fn directory(&self, number: u32) -> Result<Option<Row>, String> {
+    pub(crate) fn directory(&self, number: u32) -> Result<Option<RowContent>, String> {
         let row = self.row(RowKind::Directory, number, |tables| &tables.directory);
         match row {
             Ok(None) | Err(_) if self.is_salvaged() => {
@@ -177,12 +177,12 @@ impl RowSource {
     }
 
     /// Returns the copy of a block's directory row, and the frame of its index, of a damaged file.
-    pub(crate) fn block_copy(&self, number: u32) -> Option<(Row, Vec<u8>)> {
+    pub(crate) fn block_copy(&self, number: u32) -> Option<(RowContent, Vec<u8>)> {
         let salvage = self.salvage.as_ref()?;
         let found = salvage.rows(RowKind::Block, u64::from(number)).first()?;
         let content = salvage.read(*found, 0, usize::MAX).ok()?;
         let [directory, index] = frame::split_columns(&content, "a block's copy").ok()?;
-        let row = Row {
+        let row = RowContent {
             content: directory.to_vec(),
             writer: found.writer,
         };
@@ -191,7 +191,7 @@ impl RowSource {
 
     /// Returns a checkpoint's row. Those of a damaged file that was resumed may tell of records that it does not
     /// hold, and are left out.
-    pub(crate) fn checkpoint(&self, number: u32) -> Result<Option<Row>, String> {
+    pub(crate) fn checkpoint(&self, number: u32) -> Result<Option<RowContent>, String> {
         match &self.salvage {
             Some(salvage) if !salvage.has_one_writer() => Ok(None),
             _ => self.row(RowKind::Checkpoint, number, |tables| &tables.checkpoints),
@@ -203,11 +203,11 @@ impl RowSource {
         kind: RowKind,
         number: u32,
         table: impl Fn(&OpenTables) -> &Rows<u32>,
-    ) -> Result<Option<Row>, String> {
+    ) -> Result<Option<RowContent>, String> {
         if let Some(salvage) = &self.salvage
             && let Some(found) = salvage.rows(kind, u64::from(number)).first()
         {
-            return Ok(Some(Row {
+            return Ok(Some(RowContent {
                 content: salvage.read(*found, 0, usize::MAX)?,
                 writer: found.writer,
             }));
@@ -223,18 +223,18 @@ impl RowSource {
     }
 
     /// Returns what the database gave, unless it must come from the raw bytes.
-    fn of_value(&self, row: &[u8]) -> Option<Row> {
+    fn of_value(&self, row: &[u8]) -> Option<RowContent> {
         if self.is_salvaged() && RowHeader::read(row).is_some() {
             return None;
         }
-        Some(Row {
+        Some(RowContent {
             content: content_of(row).to_vec(),
             writer: 0,
         })
     }
 
     /// Returns the tail rows by their numbers.
-    pub(crate) fn tail(&self) -> Result<Vec<(u64, Row)>, String> {
+    pub(crate) fn tail(&self) -> Result<Vec<(u64, RowContent)>, String> {
         let mut rows = Vec::new();
         if let Some(tables) = &self.database {
             let read = fenced(|| {
@@ -264,7 +264,7 @@ impl RowSource {
                 let Some(found) = salvage.rows(RowKind::Tail, number).first() else {
                     continue;
                 };
-                let row = Row {
+                let row = RowContent {
                     content: salvage.read(*found, 0, usize::MAX)?,
                     writer: found.writer,
                 };

@@ -74,10 +74,10 @@ impl Salvage {
     /// Searches a file for rows, as far as `most` bytes; `file` is the recording that the database names.
     pub(crate) fn search(overlay: Overlay, most: u64, file: Option<u64>) -> io::Result<Self> {
         let len = overlay.file_len().min(most);
-        let mut search = Search {
+        let mut search = RowSearch {
             budget: len.saturating_mul(VAIN_READS).saturating_add(1 << 24),
             most_rows: most_rows(len),
-            ..Search::default()
+            ..RowSearch::default()
         };
         let mut at = 0;
         while at < len {
@@ -193,7 +193,7 @@ impl Salvage {
 
 /// A pass over the file.
 #[derive(Debug, Default)]
-struct Search {
+struct RowSearch {
     rows: BTreeMap<(u64, RowKind, u64), Vec<FoundRow>>,
     /// For each recording how many bytes its whole rows have.
     recordings: HashMap<u64, u64>,
@@ -204,7 +204,7 @@ struct Search {
     most_rows: usize,
 }
 
-impl Search {
+impl RowSearch {
     /// Searches one piece of the file, and gives where the next one begins.
     fn piece(&mut self, file: &Overlay, start: u64) -> io::Result<u64> {
         let bytes = file.bytes(start, len64(PIECE))?;

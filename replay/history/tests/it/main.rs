@@ -8,6 +8,7 @@
 mod accounting;
 mod as_of;
 mod costs;
+mod damaged;
 mod script;
 mod summary;
 mod unobserved;

@@ -1,0 +1,99 @@
+//! What damage hides: a state until it is shown again, and nothing of other resources.
+
+use crate::script::{Script, Thing, pod};
+use kubereel_format::{Note, RecordedAt};
+use kubereel_history::{Certainty, Cut, ObjectFilter, Timeline};
+
+const A: Thing<'static> = Thing {
+    namespace: "default",
+    name: "a",
+    uid: "u",
+};
+
+const B: Thing<'static> = Thing {
+    namespace: "default",
+    name: "b",
+    uid: "v",
+};
+
+/// Pods and nodes; ten seconds in, changes of pods are lost for five; B changes later, then all is listed again.
+fn recovered() -> (Timeline, Vec<RecordedAt>) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("test.reel");
+    let mut script = Script::begin(&path);
+    let mut moments = Vec::new();
+    let (pods, nodes) = (
+        script.resource("pods", "Pod", &[]),
+        script.resource("nodes", "Node", &[]),
+    );
+    let stream = script.connect(pods, None);
+    let others = script.connect(nodes, None);
+    for (stream, thing) in [(stream, A), (stream, B), (others, A)] {
+        script.initial(stream, thing, 5, &pod(thing, 5, "x"));
+    }
+    script.synced(stream, 10);
+    script.synced(others, 10);
+    script.wait(10_000);
+    moments.push(script.now());
+    script.wait(1_000);
+    let from = script.now();
+    script.note(Note::Unreadable {
+        from,
+        to: RecordedAt::from_micros(from.micros + 5_000_000),
+        records: Some(3),
+        resources: vec![pods],
+        cause: "block 7: the checksum does not fit".to_owned(),
+    });
+    script.wait(10_000);
+    moments.push(script.now());
+    script.wait(1_000);
+    script.modified(stream, B, 20, &pod(B, 20, "y"));
+    script.wait(1_000);
+    moments.push(script.now());
+    script.finish();
+    (Timeline::open(&path).expect("a reel"), moments)
+}
+
+#[test]
+fn a_loss_hides_the_state_of_its_resource_until_it_is_shown_again() {
+    let (timeline, moments) = recovered();
+    let id = |name: &str| timeline.resources().find(name).expect("a resource").id;
+    let judged = |resource: &str, names: &[String], moment: usize| {
+        let filter = ObjectFilter {
+            namespace: Some("default"),
+            names,
+        };
+        let wall = moments[moment];
+        let below = timeline.reel().seq_after(wall);
+        let cut = Cut::Arrival { below, wall };
+        let certainty = timeline.certainty_of(id(resource), cut, &filter);
+        matches!(certainty, Certainty::Damaged { .. })
+    };
+    let (a, b) = (vec!["a".to_owned()], vec!["b".to_owned()]);
+    assert!(!judged("pods", &[], 0), "before the loss");
+    assert!(judged("pods", &[], 1) && judged("pods", &b, 1), "after it");
+    assert!(!judged("pods", &b, 2), "its next version shows it again");
+    assert!(judged("pods", &a, 2) && judged("pods", &[], 2));
+    assert!(!judged("nodes", &[], 2), "of nodes nothing was lost");
+}
+
+#[test]
+fn a_loss_is_named_by_its_time_and_resources_and_is_not_observed() {
+    let (timeline, moments) = recovered();
+    let [span] = timeline.damaged() else {
+        panic!("{:?}", timeline.damaged());
+    };
+    let words = timeline.damage_words(span);
+    assert!(words.contains("3 events or notes are lost") && words.contains("block 7"));
+    assert_eq!(span.to.micros_since(span.from), 5_000_000);
+    let pods = timeline.resources().find("pods").expect("pods").id;
+    let nodes = timeline.resources().find("nodes").expect("nodes").id;
+    let unseen: Vec<_> = timeline.unobserved(pods).collect();
+    assert!(
+        unseen
+            .iter()
+            .any(|one| one.from <= moments[0] && one.to == span.to),
+        "{unseen:?}"
+    );
+    assert!(timeline.is_fully_observed(nodes));
+}
