@@ -82,6 +82,8 @@ pub(crate) enum KeyAction {
     Pin,
     /// Shows lanes of pods, or hides them.
     Pods,
+    /// Unfolds what is selected, or folds it: conditions, containers, Pods.
+    Unfold,
     /// Lists all transitions in order of time, or the lanes again.
     Stream,
     /// Lists the resources.

@@ -14,7 +14,7 @@ mod status;
 mod story;
 mod workload;
 
-pub use condition::StatusCondition;
+pub use condition::{ControllerReport, StatusCondition};
 pub use health::{StateHealth, StateKind, is_cordoned};
 pub use history::{ClusterHistory, DegradedSpell};
 pub use mark::{MarkSpan, MarkedCondition, MarkedMessage, RecordMark};

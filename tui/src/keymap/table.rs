@@ -76,6 +76,8 @@ pub(super) const KEYS: &[KeyBinding] = table! {
         "x" "pin or unpin the selected object as a lane" "";
     Timeline [Char('P')] => [Pods],
         "P" "show or hide the pod lanes of the selected namespace" "";
+    Timeline [Char('X')] => [Unfold],
+        "X" "unfold or fold the selected object: its conditions, its containers, the Pods of a workload" "unfold";
     Timeline [Char('A')] => [Stream],
         "A" "all transitions of all lanes as a log in order of time; rows move the cursor" "";
     Timeline [Char('p')] => [Problems],

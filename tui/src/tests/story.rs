@@ -159,7 +159,7 @@ fn transitions_are_a_log_whose_rows_are_moments() {
     let own = open(&stage);
     let all = own.stream.rows.iter();
     let mut lanes = all.filter_map(|row| own.transition(*row));
-    assert!(lanes.all(|(lane, ..)| lane.subject.name.contains("image-registry")));
+    assert!(lanes.all(|(lane, ..)| lane.subject.name().contains("image-registry")));
     stage.keys("<Esc><Esc>");
     assert_eq!(open(&stage).list, List::Lanes);
 }
@@ -208,7 +208,7 @@ fn while_a_release_cannot_be_retrieved_the_version_is_not_well() {
         .find(|one| one.reason == "RetrievePayload");
     let problem = problem.expect("the demo has one");
     let mut lanes = board.lanes.iter();
-    let lane = lanes.find(|lane| lane.subject.name == "version" && lane.condition.is_none());
+    let lane = lanes.find(|lane| lane.subject.name() == "version" && lane.condition.is_none());
     let lane = lane.expect("a lane");
     assert!(lane.at(problem.from.at).0 >= LaneState::Bad);
     let after = lane.at(problem.to.expect("it ended"));

@@ -278,7 +278,7 @@ pub(crate) fn left(open: &OpenReel) -> SavedSession {
             .pins
             .lanes()
             .iter()
-            .map(|lane| open.select_of(&lane.subject))
+            .filter_map(|lane| Some(open.select_of(lane.subject.object()?)))
             .collect(),
         speed: open.playing.speed,
         is_reverse: open.playing.is_reverse,

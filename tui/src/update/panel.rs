@@ -6,6 +6,7 @@ use crate::answer::{
     FieldSearch, Ink, LineTarget, Panel, PanelLine, ScreenAnswer, ScreenSearch, SearchResult,
 };
 use crate::effect::Effect;
+use crate::lane::CONTAINER_PART;
 use crate::layout::layout;
 use crate::model::{ActiveScreen, List, Model, OpenReel, Pane, ReelState};
 use crate::subject::NamedObject;
@@ -75,7 +76,8 @@ fn field_at(open: &OpenReel, line: usize) -> Option<FieldPath> {
 /// the one at the panel's line.
 pub(crate) fn followed(open: &OpenReel) -> Option<FieldPath> {
     let of_lane = || {
-        let condition = open.condition.as_deref()?;
+        let condition = open.condition.as_deref();
+        let condition = condition.filter(|part| !part.starts_with(CONTAINER_PART))?;
         let key = kubereel_history::KeyPart {
             name: "type".to_owned(),
             value: condition.to_owned(),
