@@ -4,6 +4,7 @@
 //! Ordered by record, never by timestamp. Whether a state can be known at a moment, `history` answers.
 
 mod condition;
+mod container;
 mod health;
 mod history;
 mod mark;

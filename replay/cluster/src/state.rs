@@ -10,9 +10,9 @@
 //!   in it that were not.
 
 use crate::condition::StatusCondition;
+use crate::container::ContainerHealth;
 use crate::health::{StateHealth, StateKind, condition_word};
 use crate::mark::RecordMark;
-use crate::pod::ContainerState;
 use kubereel_format::{Evidence, ObjectId, RecordedAt, ResourceId};
 use serde_json::Value;
 use std::borrow::Borrow;
@@ -230,7 +230,7 @@ struct ShownState<'a> {
     /// Its state as a whole, if it is read and known.
     whole: Option<(StateHealth, String)>,
     conditions: &'a [Value],
-    containers: Vec<ContainerState<'a>>,
+    containers: Vec<ContainerHealth<'a>>,
 }
 
 /// A kind, the resource where a kind has several, a namespace and a name.
@@ -268,7 +268,7 @@ impl StateTracker {
     /// Takes a version of an object.
     pub fn take(&mut self, version: &StateVersion<'_>, body: &Value) {
         let containers = if self.has_parts && version.kind == StateKind::Pod {
-            ContainerState::all(body)
+            ContainerHealth::all(body)
         } else {
             Vec::new()
         };
@@ -443,7 +443,7 @@ impl TrackedObject {
     }
 
     /// Ends the containers that a version no longer has.
-    fn end_containers(&mut self, version: &StateVersion<'_>, shown: &[ContainerState<'_>]) {
+    fn end_containers(&mut self, version: &StateVersion<'_>, shown: &[ContainerHealth<'_>]) {
         for track in &mut self.tracks {
             if let Aspect::Container(name) = &track.aspect
                 && !shown.iter().any(|one| *one.name == **name)

@@ -133,7 +133,7 @@ fn naive(timeline: &Timeline) -> BTreeMap<Place, Vec<NaiveState>> {
 fn place_of(track: &StateTrack) -> Option<Place> {
     let object = track.object();
     Some((
-        object.kind.resource().unwrap().1.to_owned(),
+        object.kind.resource()?.1.to_owned(),
         object.namespace.clone(),
         object.name.clone(),
         track.aspect().condition()?.to_owned(),
