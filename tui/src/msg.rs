@@ -106,6 +106,8 @@ pub(crate) enum KeyAction {
     Help,
     /// Asks for a time.
     AskTime,
+    /// Asks for what to look for in the panel or the log; elsewhere for a filter.
+    Search,
     /// Asks for a filter.
     AskFilter,
     /// Copies the address.

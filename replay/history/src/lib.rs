@@ -66,7 +66,7 @@ pub use history::{
     VersionPlace,
 };
 pub use kubereel_format::harmless;
-pub use moment::{Cut, MOMENT_FORMS, MarkText, Moment, MomentError, ResolveError};
+pub use moment::{Cut, MOMENT_FORMS, MarkText, Moment, MomentError, ResolveError, named};
 pub use object::{
     ListForm, ListWriter, ObjectForm, ObjectMeta, YamlLine, name_of, write_json, write_yaml,
     yaml_lines,

@@ -14,6 +14,7 @@ use crate::lane::{Anomaly, Board, DarkSpan, Lane};
 use crate::problem::{ProblemEntry, Problems};
 use crate::subject::NamedObject;
 use crate::time::{CursorPlace, JumpHistory, SelectionCounts, TimeSelection, ViewWindow};
+use jiff::tz::TimeZone;
 use kubereel_format::{RecordedAt, ResourceId, Seq};
 use kubereel_history::{Density, FieldPath, ResourceTable, Timeline, harmless};
 use std::sync::Arc;
@@ -157,6 +158,8 @@ pub(crate) struct OpenReel {
     pub(crate) dark: Vec<DarkSpan>,
     /// The comparison of two moments.
     pub(crate) compared: CompareState,
+    /// The zone in which times without an offset are read; UTC if none.
+    pub(crate) zone: Option<&'static TimeZone>,
     /// The identity of the reel; empty if unknown.
     pub(crate) id: String,
     /// Where its bookmarks lie.

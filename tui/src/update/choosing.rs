@@ -202,6 +202,8 @@ pub(super) fn open(model: &mut Model) -> Vec<Effect> {
             open.pane = Pane::Panel;
             model.screen = ActiveScreen::Large;
         }
+        // The log is searched on with the keys for that.
+        ActiveScreen::Seek { .. } if panel::is_of_log(open) => {}
         ActiveScreen::Seek { .. } => {
             panel::next_match(open, height);
             model.screen = screen;
@@ -281,6 +283,7 @@ pub(super) fn close(model: &mut Model) -> Vec<Effect> {
         ActiveScreen::Seek { is_large, .. } => {
             open.reading.wanted.clear();
             open.reading.matches.clear();
+            open.stream.wanted.clear();
             if is_large {
                 model.screen = ActiveScreen::Large;
             }
@@ -292,6 +295,8 @@ pub(super) fn close(model: &mut Model) -> Vec<Effect> {
                 return Vec::new();
             } else if open.pane == Pane::Panel {
                 open.pane = Pane::List;
+            } else if !open.stream.wanted.is_empty() {
+                open.stream.wanted.clear();
             } else if open.compared.a.take().is_some() {
                 open.compared = CompareState::default();
                 model.word = Some("A cleared".to_owned());

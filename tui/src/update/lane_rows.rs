@@ -1,6 +1,7 @@
 //! The rows of lanes and their cells, computed when something changed, so that drawing only draws. Only
 //! visible rows have cells.
 
+use super::choosing;
 use crate::answer::ScreenQuestion;
 use crate::filter::{FilterCandidate, FilterQuery};
 use crate::lane::{Lane, LaneGroup, LaneState, LaneSubject, ObjectParts};
@@ -9,7 +10,7 @@ use crate::model::{
     ChosenRow, LaneAt, LaneRow, List, MOST_UNFOLDED, OpenReel, RowCells, Section, SectionHead,
     StreamRow, TransitionLog, UnfoldedObject,
 };
-use crate::time::span_text;
+use crate::time::{TimeDirection, span_text};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use unicode_width::UnicodeWidthStr as _;
@@ -262,7 +263,10 @@ pub(super) fn list_transitions(open: &mut OpenReel) {
             spell,
         })
     });
-    open.stream = TransitionLog::of(rows.collect());
+    let rows = rows.collect();
+    let wanted = std::mem::take(&mut open.stream.wanted);
+    open.stream = TransitionLog::of(rows);
+    open.stream.wanted = wanted;
 }
 
 /// Shows the log of transitions, or the lanes again.
@@ -271,6 +275,7 @@ pub(super) fn stream(open: &mut OpenReel) -> Option<String> {
         return Some("still loading: transitions are not known yet".to_owned());
     }
     open.table = None;
+    open.stream.wanted.clear();
     if open.list == List::Stream {
         open.list = List::Lanes;
         return None;
@@ -291,6 +296,44 @@ pub(super) fn stream(open: &mut OpenReel) -> Option<String> {
         open.condition = condition;
     }
     None
+}
+
+/// Goes to the next or the previous row of the log that holds what is looked for, around its ends; gives the words.
+pub(super) fn next_in_log(open: &mut OpenReel, way: TimeDirection) -> Option<String> {
+    let count = open.stream.rows.len();
+    let here = open.row().unwrap_or(0);
+    let found = (1..=count).find_map(|step| {
+        let at = match way {
+            TimeDirection::Next => (here + step) % count,
+            TimeDirection::Previous => (here + count - step) % count,
+        };
+        is_wanted(open, at).then_some(at)
+    });
+    let Some(at) = found else {
+        return Some(format!("{:?} is nowhere in the log", open.stream.wanted));
+    };
+    choosing::row(open, at);
+    None
+}
+
+/// Shows the first row from the chosen one on that holds what is looked for.
+pub(super) fn seek_in_log(open: &mut OpenReel, wanted: String) -> bool {
+    open.stream.wanted = wanted;
+    let is_here = open.row().is_some_and(|row| is_wanted(open, row));
+    open.stream.wanted.is_empty() || is_here || next_in_log(open, TimeDirection::Next).is_none()
+}
+
+/// Tells whether a row of the log holds what is looked for: in its object, its condition or its state.
+fn is_wanted(open: &OpenReel, row: usize) -> bool {
+    let row = open.stream.rows.get(row).copied();
+    let Some((lane, _, spell)) = row.and_then(|row| open.transition(row)) else {
+        return false;
+    };
+    let has = |text: &str| text.to_lowercase().contains(&open.stream.wanted);
+    has(&spell.word)
+        || has(spell.state.word())
+        || has(&lane.subject.brief(&open.timeline))
+        || lane.condition.as_deref().is_some_and(has)
 }
 
 fn has(query: &FilterQuery, lane: &Lane) -> bool {

@@ -218,10 +218,10 @@ fn take_on_timeline(model: &mut Model, act: KeyAction) -> Vec<Effect> {
     };
     match act {
         KeyAction::AskTime => model.screen = ActiveScreen::GoTo(PickerState::default()),
-        KeyAction::AskFilter if open.pane == Pane::Panel => {
+        KeyAction::Search if open.pane == Pane::Panel || open.list == List::Stream => {
             model.screen = panel::begin_seek(open, model.screen == ActiveScreen::Large);
         }
-        KeyAction::AskFilter => {
+        KeyAction::Search | KeyAction::AskFilter => {
             model.screen = ActiveScreen::Filter(open.filter.text().to_owned());
         }
         KeyAction::Order => model.word = choosing::order(open, &model.screen),

@@ -1,7 +1,7 @@
 //! What the panel shows and where its keys are: its lines, their targets, its search, the field that is
 //! followed, and the comparison of two moments.
 
-use super::{messages, moving, opening};
+use super::{lane_rows, messages, moving, opening};
 use crate::answer::{
     FieldSearch, Ink, LineTarget, Panel, PanelLine, ScreenAnswer, ScreenSearch, SearchResult,
 };
@@ -186,12 +186,22 @@ fn go_back_to(open: &mut OpenReel, seq: Seq, subject: NamedObject) {
 
 /// Begins a search.
 pub(super) fn begin_seek(open: &mut OpenReel, is_large: bool) -> ActiveScreen {
-    open.reading.wanted.clear();
-    find_matches(open);
+    if is_of_log(open) {
+        open.stream.wanted.clear();
+        "search the log".clone_into(&mut open.reading.hint);
+    } else {
+        open.reading.wanted.clear();
+        find_matches(open);
+    }
     ActiveScreen::Seek {
         text: String::new(),
         is_large,
     }
+}
+
+/// Tells whether a search is one in the log of transitions.
+pub(super) fn is_of_log(open: &OpenReel) -> bool {
+    open.list == List::Stream && open.pane == Pane::List
 }
 
 /// Looks for what is being written.
@@ -201,6 +211,16 @@ pub(super) fn follow_seek(model: &mut Model) {
         (&model.screen, &mut model.reel)
     {
         let wanted = text.to_lowercase();
+        if is_of_log(open) {
+            let is_found = lane_rows::seek_in_log(open, wanted);
+            let hint = match (text.is_empty(), is_found) {
+                (true, _) => "search the log",
+                (_, true) => "enter, then n N go to the next, the previous",
+                (_, false) => "nowhere",
+            };
+            hint.clone_into(&mut open.reading.hint);
+            return;
+        }
         if open.reading.wanted != wanted {
             open.reading.wanted = wanted;
             open.reading.at = 0;
