@@ -8,11 +8,15 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use kubereel_cluster::{ClusterHistory, UpdateKind};
 use kubereel_format::RecordedAt;
-use kubereel_history::{Cut, MOMENT_FORMS, Moment, ResolveError, Timeline, timetext};
+use kubereel_history::{
+    Cut, MOMENT_FORMS, Moment, ResolveError, Timeline, named, nearest, timetext,
+};
 use kubereel_problems::problems;
+use kubereel_tui::{NamedBookmark, named_bookmarks};
 use std::ffi::OsString;
 use std::io::IsTerminal as _;
 use std::num::NonZero;
+use std::path::PathBuf;
 use std::sync::OnceLock;
 
 /// The zone of times without an offset, as `--tz` names it; UTC without it.
@@ -38,6 +42,37 @@ pub(crate) fn take_zone(words: &[OsString]) {
     if let Some(zone) = zone.and_then(|name| read_zone(&name).ok()) {
         ZONE.get_or_init(|| zone);
     }
+}
+
+/// Gives that zone; `None` is UTC.
+pub(crate) fn zone() -> Option<&'static TimeZone> {
+    ZONE.get()
+}
+
+/// The reel that was opened first, as bookmarks know it.
+static REEL: OnceLock<PathBuf> = OnceLock::new();
+
+/// Says which reel was opened, so that its bookmarks can be named.
+pub(crate) fn name_reel(path: PathBuf) {
+    REEL.get_or_init(|| path);
+}
+
+/// Gives the user's folder for what outlasts a run, as the desktop's rules say.
+pub(crate) fn state_folder() -> Option<PathBuf> {
+    let says = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    let own = says("XDG_STATE_HOME").map(PathBuf::from);
+    let own = own.filter(|folder| folder.is_absolute());
+    let home = || Some(PathBuf::from(says("HOME")?).join(".local/state"));
+    own.or_else(home).map(|folder| folder.join("kubereel"))
+}
+
+/// Gives the bookmarks of the reel that have names.
+pub(crate) fn bookmarks(timeline: &Timeline) -> Vec<NamedBookmark> {
+    let folder = state_folder();
+    let path = REEL.get().map(PathBuf::as_path);
+    path.map_or_else(Vec::new, |path| {
+        named_bookmarks(timeline, path, folder.as_deref())
+    })
 }
 
 /// Reads the name of a time zone.
@@ -89,6 +124,7 @@ pub(crate) fn resolve_at(timeline: &Timeline, moment: Moment) -> Result<Cut, Com
 pub(crate) fn resolve(timeline: &Timeline, moment: Moment) -> Result<Cut, CommandError> {
     let moment = match moment {
         Moment::Problem(rank) => problem(timeline, rank)?,
+        Moment::Bookmark(name) => bookmark(timeline, name.as_str())?,
         Moment::UpgradeStart | Moment::UpgradeEnd => upgrade(timeline, moment)?,
         moment => moment,
     };
@@ -131,6 +167,31 @@ fn problem(timeline: &Timeline, rank: NonZero<usize>) -> Result<Moment, CommandE
             CommandError::usage(format!("no problem {rank}: the reel has {problems}"))
                 .hint("to list them: kubereel problems REEL")
         })
+}
+
+/// Finds the bookmark of a name.
+fn bookmark(timeline: &Timeline, name: &str) -> Result<Moment, CommandError> {
+    let all = bookmarks(timeline);
+    let places = named(name, all.iter().map(|one| one.name.as_str()));
+    let found: Vec<&NamedBookmark> = places.iter().filter_map(|at| all.get(*at)).collect();
+    match found.as_slice() {
+        [one] => Ok(one.moment),
+        [] => {
+            let failed = CommandError::usage(format!("--at: no bookmark {name:?} of this reel"));
+            let near = nearest(name, all.iter().map(|one| one.name.as_str()));
+            Err(match near.first() {
+                Some(near) => failed.hint(format!("did you mean bookmark:{near}?")),
+                None => failed.hint("to set one: key m on the screen, kubereel REEL"),
+            })
+        }
+        several => {
+            let dates = several.iter().map(|one| timetext::rfc3339(one.at));
+            let dates: Vec<String> = dates.collect();
+            let message = format!("--at: {} bookmarks have {name:?}", several.len());
+            let hint = format!("give one of their times: --at {}", dates.join(" or --at "));
+            Err(CommandError::usage(message).hint(hint))
+        }
+    }
 }
 
 /// Finds the record with which the first upgrade begins or ends.

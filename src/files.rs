@@ -52,6 +52,7 @@ impl LocalReel {
 /// address.
 pub(crate) fn open_reel(path: &Path) -> Result<Timeline, CommandError> {
     let local = locate_reel(path)?;
+    arguments::name_reel(named_path(path, local.path()));
     // An open file stays readable where its temporary name is taken away.
     Timeline::open(local.path()).map_err(|error| {
         let failed = explain_open(&error);
@@ -60,6 +61,16 @@ pub(crate) fn open_reel(path: &Path) -> Result<Timeline, CommandError> {
             None => failed,
         }
     })
+}
+
+/// Gives the path beside which the bookmarks of a reel lie: a reel in a folder is a file of its own, any other is what
+/// the user names.
+pub(crate) fn named_path(named: &Path, file: &Path) -> PathBuf {
+    if file.starts_with(named) {
+        file.to_owned()
+    } else {
+        public_path(named)
+    }
 }
 
 /// Finds the reel that a path means. One at an address is downloaded, one that is compressed is decompressed, one that

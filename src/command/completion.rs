@@ -2,8 +2,8 @@
 //! namespaces, fields and moments come from the reel on the command line.
 
 use crate::command_error::{CommandError, Exit};
-use crate::files;
 use crate::screen::Console;
+use crate::{arguments, files};
 use clap::builder::StyledStr;
 use clap::{Arg, Command};
 use clap_complete::Shell;
@@ -304,6 +304,12 @@ fn moments(current: &OsStr) -> Vec<CompletionCandidate> {
                     Some(timeline.written(entry.stamp.wall)),
                 ));
             }
+        }
+        for one in arguments::bookmarks(timeline) {
+            all.push((
+                format!("bookmark:{}", one.name),
+                Some(timeline.written(one.at)),
+            ));
         }
         if timeline.reel().end().0 <= MOST_RECORDS {
             let list = problems(timeline, |_| {});

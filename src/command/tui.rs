@@ -85,20 +85,15 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
     if !file.exists() {
         files::open_reel(&file)?;
     }
-    // A reel in a folder is a file of its own, beside which bookmarks may lie.
-    let is_own = file.starts_with(&args.reel);
     let request = TuiRequest {
-        path: if is_own {
-            file.clone()
-        } else {
-            files::public_path(&args.reel)
-        },
+        path: files::named_path(&args.reel, &file),
         file: Some(file),
         at: args.at,
         select: args.select.clone(),
         namespace: args.namespace.clone(),
         filter: args.filter.clone(),
-        state_folder: state_folder(),
+        state_folder: arguments::state_folder(),
+        zone: arguments::zone(),
         is_fresh: args.fresh,
     };
     let left = kubereel_tui::run(request, theme(args.theme), executable()).map_err(|error| {
@@ -118,15 +113,6 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
         screen.aside(address)?;
     }
     Ok(Exit::Yes)
-}
-
-/// Gives the user's folder for what outlasts a run, as the desktop's rules say.
-fn state_folder() -> Option<PathBuf> {
-    let says = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    let own = says("XDG_STATE_HOME").map(PathBuf::from);
-    let own = own.filter(|folder| folder.is_absolute());
-    let home = || Some(PathBuf::from(says("HOME")?).join(".local/state"));
-    own.or_else(home).map(|folder| folder.join("kubereel"))
 }
 
 /// Finds this program, which judges reels in a process of its own, and the user's cache folder.

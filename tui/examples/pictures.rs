@@ -35,6 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             namespace: "default".to_owned(),
             filter: String::new(),
             state_folder: None,
+            zone: None,
             is_fresh: true,
         };
         let executable = Executable {

@@ -50,8 +50,8 @@ enum DeepTerm {
 
 /// What is seen of an object without its body.
 pub(crate) struct FilterCandidate<'a, T> {
-    /// Its resource.
-    pub(crate) resource: ResourceId,
+    /// Its resource; `None` for what is no object.
+    pub(crate) resource: Option<ResourceId>,
     /// Its namespace.
     pub(crate) namespace: &'a str,
     /// The texts that show.
@@ -130,7 +130,9 @@ impl FilterQuery {
                     (seen.texts.clone().any(|own| pattern.is_match(own)), None)
                 }
                 ShallowTerm::Namespace(namespace) => (seen.namespace == namespace, Some(0)),
-                ShallowTerm::Kind(ids) => (ids.contains(&seen.resource), Some(1)),
+                ShallowTerm::Kind(ids) => {
+                    (seen.resource.is_some_and(|own| ids.contains(&own)), Some(1))
+                }
                 ShallowTerm::State(state) => (had(*state), Some(2)),
             };
             match group.and_then(|group: usize| groups.get_mut(group)) {

@@ -35,6 +35,7 @@ mod update;
 mod view;
 
 pub use filter::{ScreenFilterError, check_filter};
+pub use keep::{NamedBookmark, named_bookmarks};
 pub use keymap::keys_help;
 pub use model::TuiRequest;
 pub use runtime::{Executable, TuiError, headless, run};

@@ -82,6 +82,8 @@ pub(crate) enum KeyAction {
     Pin,
     /// Shows lanes of pods, or hides them.
     Pods,
+    /// Unfolds what is selected, or folds it: conditions, containers, Pods.
+    Unfold,
     /// Lists all transitions in order of time, or the lanes again.
     Stream,
     /// Lists the resources.
@@ -104,6 +106,8 @@ pub(crate) enum KeyAction {
     Help,
     /// Asks for a time.
     AskTime,
+    /// Asks for what to look for in the panel or the log; elsewhere for a filter.
+    Search,
     /// Asks for a filter.
     AskFilter,
     /// Copies the address.

@@ -2,6 +2,7 @@
 //! object that lacks a field says nothing about it.
 
 use kubereel_format::RecordedAt;
+use kubereel_history::field::{is_true, items, number};
 use kubereel_history::timetext;
 use serde_json::Value;
 
@@ -57,5 +58,74 @@ impl<'a> StatusCondition<'a> {
     /// Gives when its status changed last, on its writer's clock.
     pub fn since(&self) -> Option<RecordedAt> {
         timetext::parsed(self.last_transition)
+    }
+}
+
+/// What the controller of an object says of its present.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ControllerReport<'a> {
+    /// Somebody suspended or paused the object: its conditions are of the past.
+    Suspended,
+    /// The controller has not seen this generation of the object yet.
+    Outdated,
+    /// The conditions, without those of an older generation.
+    Conditions(Vec<StatusCondition<'a>>),
+}
+
+impl<'a> ControllerReport<'a> {
+    /// The fields that it is read from, as paths with dots.
+    pub const PATHS: &'static [&'static str] = &[
+        "metadata.generation",
+        "spec.suspend",
+        "spec.paused",
+        "status.observedGeneration",
+        "status.conditions.type",
+        "status.conditions.status",
+        "status.conditions.reason",
+        "status.conditions.message",
+        "status.conditions.lastTransitionTime",
+        "status.conditions.observedGeneration",
+    ];
+
+    /// Reads an object.
+    pub fn of(object: &'a Value) -> Self {
+        if is_true(object, "/spec/suspend") || is_true(object, "/spec/paused") {
+            return Self::Suspended;
+        }
+        let generation = number(object, "/metadata/generation");
+        let is_old = |observed: Option<i64>| {
+            observed
+                .zip(generation)
+                .is_some_and(|(observed, now)| observed != 0 && observed < now)
+        };
+        if is_old(number(object, "/status/observedGeneration")) {
+            return Self::Outdated;
+        }
+        let raw = items(object, "/status/conditions").iter();
+        let present = raw.filter(|item| !is_old(number(item, "/observedGeneration")));
+        Self::Conditions(present.map(StatusCondition::of).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_is_of_an_older_generation_says_nothing_of_the_present() {
+        let ready = json!({"type": "Ready", "status": "False"});
+        let older = json!({"type": "Synced", "status": "True", "observedGeneration": 1});
+        let mut object = json!({"metadata": {"generation": 2},
+            "status": {"conditions": [ready, older]}});
+        let ControllerReport::Conditions(all) = ControllerReport::of(&object) else {
+            panic!("conditions");
+        };
+        let kinds: Vec<&str> = all.iter().map(|one| one.kind).collect();
+        assert_eq!(kinds, ["Ready"]);
+        object["status"]["observedGeneration"] = json!(1);
+        assert_eq!(ControllerReport::of(&object), ControllerReport::Outdated);
+        object["spec"] = json!({"suspend": true});
+        assert_eq!(ControllerReport::of(&object), ControllerReport::Suspended);
     }
 }

@@ -1,7 +1,7 @@
 //! What a state means: the one interpretation of conditions and Pod phases. A condition whose good status
 //! is not known has no health: a guess would be shown as a fact.
 
-use crate::condition::StatusCondition;
+use crate::condition::{ControllerReport, StatusCondition};
 use crate::pod::PodStage;
 use crate::workload::{self, WorkloadStage};
 use serde_json::Value;
@@ -81,6 +81,9 @@ pub enum StateKind {
     Job,
     /// `Pod`: only its state as a whole is derived, since Pods are many.
     Pod,
+    /// An object of any other resource: its conditions tell how it is, by the words that the API conventions and the
+    /// known controllers use.
+    Other,
 }
 
 /// A condition, and what it means to be `True` and `False`.
@@ -117,11 +120,29 @@ const NODE: &[ConditionMeaning] = &[
     ("OutOfDisk", StateHealth::Bad, StateHealth::Good),
 ];
 
+const DEPLOYMENT: &[ConditionMeaning] = &[
+    ("Available", StateHealth::Good, StateHealth::Bad),
+    ("Progressing", StateHealth::Good, StateHealth::Bad),
+    ("ReplicaFailure", StateHealth::Bad, StateHealth::Good),
+];
+const JOB: &[ConditionMeaning] = &[
+    ("Failed", StateHealth::Bad, StateHealth::Good),
+    ("Complete", StateHealth::Good, StateHealth::Changing),
+    ("Suspended", StateHealth::Changing, StateHealth::Good),
+];
+const POD: &[ConditionMeaning] = &[
+    ("PodScheduled", StateHealth::Good, StateHealth::Bad),
+    ("Initialized", StateHealth::Good, StateHealth::Changing),
+    ("ContainersReady", StateHealth::Good, StateHealth::Changing),
+    ("Ready", StateHealth::Good, StateHealth::Changing),
+    ("DisruptionTarget", StateHealth::Changing, StateHealth::Good),
+];
+
 /// Whether an operator may be upgraded says nothing of how it is.
 const UPGRADEABLE: &str = "Upgradeable";
 
 impl StateKind {
-    /// Every kind.
+    /// Every kind that has one resource.
     pub const ALL: [Self; 9] = [
         Self::Version,
         Self::Operator,
@@ -137,12 +158,12 @@ impl StateKind {
     /// Gives the kind of a resource's objects.
     pub fn of(group: &str, plural: &str) -> Option<Self> {
         let mut all = Self::ALL.into_iter();
-        all.find(|kind| kind.resource() == (group, plural))
+        all.find(|kind| kind.resource() == Some((group, plural)))
     }
 
-    /// Gives the API group and the plural of its resource.
-    pub const fn resource(self) -> (&'static str, &'static str) {
-        match self {
+    /// Gives the API group and the plural of its resource; `None` if it is of many.
+    pub const fn resource(self) -> Option<(&'static str, &'static str)> {
+        Some(match self {
             Self::Version => ("config.openshift.io", "clusterversions"),
             Self::Operator => ("config.openshift.io", "clusteroperators"),
             Self::Pool => ("machineconfiguration.openshift.io", "machineconfigpools"),
@@ -152,7 +173,8 @@ impl StateKind {
             Self::DaemonSet => ("apps", "daemonsets"),
             Self::Job => ("batch", "jobs"),
             Self::Pod => ("", "pods"),
-        }
+            Self::Other => return None,
+        })
     }
 
     /// Tells whether its conditions have states of their own.
@@ -211,6 +233,7 @@ impl StateKind {
                 "status.containerStatuses.state.waiting.reason",
                 "status.initContainerStatuses.state.waiting.reason",
             ],
+            Self::Other => OTHER_PATHS,
         }
     }
 
@@ -220,7 +243,10 @@ impl StateKind {
             Self::Operator => OPERATOR,
             Self::Pool => POOL,
             Self::Node => NODE,
-            Self::Deployment | Self::StatefulSet | Self::DaemonSet | Self::Job | Self::Pod => &[],
+            Self::Deployment => DEPLOYMENT,
+            Self::Job => JOB,
+            Self::Pod => POD,
+            Self::StatefulSet | Self::DaemonSet | Self::Other => &[],
         }
     }
 
@@ -231,6 +257,9 @@ impl StateKind {
 
     /// Gives the health that a condition's status means; `None` if its good status is not known.
     pub fn health_of(self, condition: &str, status: &str) -> Option<StateHealth> {
+        if self == Self::Other {
+            return usual_meaning(condition, status);
+        }
         let mut meanings = self.meanings().iter();
         let (_, if_true, if_false) = meanings.find(|(kind, ..)| *kind == condition)?;
         Some(match status {
@@ -242,19 +271,25 @@ impl StateKind {
         })
     }
 
-    /// Gives the state of an object as a whole, and why in a few words: the worst of its conditions.
-    pub fn whole(self, object: &Value) -> (StateHealth, String) {
-        match self {
+    /// Gives the state of an object as a whole, and why in a few words: the worst of its conditions. `None` if
+    /// it has none whose meaning is known.
+    pub fn whole(self, object: &Value) -> Option<(StateHealth, String)> {
+        Some(match self {
             Self::Pod => {
                 let (health, word) = pod(object);
-                return (health, word.to_owned());
+                (health, word.to_owned())
             }
-            Self::Deployment => return of_stage(workload::deployment(object)),
-            Self::StatefulSet => return of_stage(workload::stateful_set(object)),
-            Self::DaemonSet => return of_stage(workload::daemon_set(object)),
-            Self::Job => return of_stage(workload::job(object)),
-            Self::Version | Self::Operator | Self::Pool | Self::Node => {}
-        }
+            Self::Deployment => of_stage(workload::deployment(object)),
+            Self::StatefulSet => of_stage(workload::stateful_set(object)),
+            Self::DaemonSet => of_stage(workload::daemon_set(object)),
+            Self::Job => of_stage(workload::job(object)),
+            Self::Version | Self::Operator | Self::Pool | Self::Node => self.worst(object),
+            Self::Other => return other(object),
+        })
+    }
+
+    /// Gives the worst of an object's conditions.
+    fn worst(self, object: &Value) -> (StateHealth, String) {
         let counted = self.conditions().filter(|kind| *kind != UPGRADEABLE);
         let found = counted.filter_map(|kind| {
             let condition = StatusCondition::all(object).find(|one| one.kind == kind)?;
@@ -269,6 +304,55 @@ impl StateKind {
             Some((health, one)) => (health, condition_word(one.kind, one.status, one.reason)),
         }
     }
+}
+
+/// The fields that the state of any other object is derived from.
+const OTHER_PATHS: &[&str] = &[
+    "metadata.deletionTimestamp",
+    "metadata.generation",
+    "spec.suspend",
+    "spec.paused",
+    "status.observedGeneration",
+    "status.conditions.type",
+    "status.conditions.status",
+    "status.conditions.reason",
+    "status.conditions.observedGeneration",
+];
+
+/// Gives what the status of a condition means on an object of any kind.
+fn usual_meaning(kind: &str, status: &str) -> Option<StateHealth> {
+    match status {
+        "True" | "False" => usual_health(kind, status),
+        // Only where its good status is known, an open one says that nobody knows.
+        _ => usual_health(kind, "True").map(|_| StateHealth::Unknown),
+    }
+}
+
+/// Reads an object by its conditions alone.
+fn other(object: &Value) -> Option<(StateHealth, String)> {
+    let conditions = match ControllerReport::of(object) {
+        ControllerReport::Suspended => {
+            return Some((StateHealth::Changing, "suspended".to_owned()));
+        }
+        ControllerReport::Outdated => {
+            let words = "the controller has not seen the last change";
+            return Some((StateHealth::Changing, words.to_owned()));
+        }
+        ControllerReport::Conditions(conditions) => conditions,
+    };
+    let known = conditions.iter().filter_map(|one| {
+        let health = usual_meaning(one.kind, one.status)?;
+        Some((health, one))
+    });
+    let (health, one) = known.max_by_key(|(health, _)| *health)?;
+    if object.pointer("/metadata/deletionTimestamp").is_some() {
+        return Some((StateHealth::Changing, "Terminating".to_owned()));
+    }
+    let word = match health {
+        StateHealth::Good => String::new(),
+        _ => condition_word(one.kind, one.status, one.reason),
+    };
+    Some((health, word))
 }
 
 fn of_stage(stage: WorkloadStage) -> (StateHealth, String) {
@@ -350,25 +434,33 @@ const ABNORMAL_TRUE: [&str; 14] = [
 impl StatusCondition<'_> {
     /// Tells whether its type says that something is wrong while it is `True`.
     pub fn is_abnormal_true(&self) -> bool {
-        ABNORMAL_TRUE.iter().any(|word| self.kind.ends_with(word))
+        is_abnormal_true(self.kind)
     }
 
     /// Gives what it means on an object of any kind, by the words that the API conventions and the known
     /// controllers use: `Good` or `Bad`; `None` where the type does not tell, or the status is open.
     pub fn usual_health(&self) -> Option<StateHealth> {
-        let is_abnormal_true = self.is_abnormal_true();
-        let is_known = is_abnormal_true || NORMAL_TRUE.iter().any(|word| self.kind.ends_with(word));
-        let is_good = match self.status {
-            "True" => !is_abnormal_true,
-            "False" => is_abnormal_true,
-            _ => return None,
-        };
-        is_known.then_some(if is_good {
-            StateHealth::Good
-        } else {
-            StateHealth::Bad
-        })
+        usual_health(self.kind, self.status)
     }
+}
+
+fn is_abnormal_true(kind: &str) -> bool {
+    ABNORMAL_TRUE.iter().any(|word| kind.ends_with(word))
+}
+
+fn usual_health(kind: &str, status: &str) -> Option<StateHealth> {
+    let is_abnormal_true = is_abnormal_true(kind);
+    let is_known = is_abnormal_true || NORMAL_TRUE.iter().any(|word| kind.ends_with(word));
+    let is_good = match status {
+        "True" => !is_abnormal_true,
+        "False" => is_abnormal_true,
+        _ => return None,
+    };
+    is_known.then_some(if is_good {
+        StateHealth::Good
+    } else {
+        StateHealth::Bad
+    })
 }
 
 #[cfg(test)]
@@ -385,7 +477,7 @@ mod tests {
                 {"type": "Odd", "status": "True"},
             ]}})
         };
-        let read = |object: &Value| StateKind::Operator.whole(object);
+        let read = |object: &Value| StateKind::Operator.whole(object).expect("a state");
         assert_eq!(
             read(&operator("True", "False")),
             (StateHealth::Good, String::new())
@@ -404,7 +496,10 @@ mod tests {
                 {"type": "ReleaseAccepted", "status": accepted, "reason": "RetrievePayload"},
             ]}})
         };
-        let read = |accepted: &str| StateKind::Version.whole(&version(accepted));
+        let read = |accepted: &str| {
+            let state = StateKind::Version.whole(&version(accepted));
+            state.expect("a state")
+        };
         assert_eq!(read("True"), (StateHealth::Good, String::new()));
         assert_eq!(
             read("False"),
@@ -417,7 +512,10 @@ mod tests {
 
     #[test]
     fn a_pod_tells_why_it_is_not_well() {
-        let read = |status: Value| StateKind::Pod.whole(&json!({"status": status}));
+        let read = |status: Value| {
+            let state = StateKind::Pod.whole(&json!({"status": status}));
+            state.expect("a state")
+        };
         let waiting = json!([{"state": {"waiting": {"reason": "ImagePullBackOff"}}}]);
         assert_eq!(
             read(json!({"phase": "Pending", "containerStatuses": waiting})),
@@ -448,12 +546,33 @@ mod tests {
     }
 
     #[test]
+    fn an_object_of_any_resource_is_as_its_conditions_say() {
+        let read = |conditions: Value| {
+            let object = json!({"status": {"conditions": conditions}});
+            StateKind::Other.whole(&object)
+        };
+        let ready = |status: &str| json!([{"type": "Ready", "status": status, "reason": "Why"}, {"type": "Blue", "status": "False"}]);
+        assert_eq!(
+            read(ready("True")),
+            Some((StateHealth::Good, String::new()))
+        );
+        let bad = (StateHealth::Bad, "Ready=False Why".to_owned());
+        assert_eq!(read(ready("False")), Some(bad));
+        let open = (StateHealth::Unknown, "Ready=Unknown Why".to_owned());
+        assert_eq!(read(ready("Unknown")), Some(open));
+        assert_eq!(read(json!([{"type": "Blue", "status": "True"}])), None);
+        let paused = json!({"spec": {"paused": true}, "status": {"conditions": ready("False")}});
+        let state = StateKind::Other.whole(&paused).map(|(_, word)| word);
+        assert_eq!(state.as_deref(), Some("suspended"));
+    }
+
+    #[test]
     fn a_silent_node_is_down_and_a_cordoned_one_is_being_changed() {
         let node = |ready: &str| {
             json!({"spec": {"unschedulable": true},
             "status": {"conditions": [{"type": "Ready", "status": ready}]}})
         };
-        let read = |ready: &str| StateKind::Node.whole(&node(ready));
+        let read = |ready: &str| StateKind::Node.whole(&node(ready)).expect("a state");
         assert_eq!(read("Unknown").0, StateHealth::Down);
         assert_eq!(read("True").1, "cordoned");
     }

@@ -233,9 +233,10 @@ impl ClusterHistory<'_> {
     /// # Errors
     /// When the reel is damaged there, or a version is not an object.
     pub fn states(self, kind: StateKind, cut: Cut) -> Result<Vec<StateTrack>, QueryError> {
-        let (group, plural) = kind.resource();
         let mut versions: Vec<(Seq, ResourceId, ObjectId)> = Vec::new();
-        for resource in self.resources_named(group, plural) {
+        let resources = kind.resource();
+        let resources = resources.map(|(group, plural)| self.resources_named(group, plural));
+        for resource in resources.unwrap_or_default() {
             for &object in self.timeline.objects_of(resource) {
                 let seqs = self.timeline.reel().versions(object).iter();
                 let within = seqs.filter(|seq| self.timeline.is_within(**seq, cut));
@@ -243,8 +244,39 @@ impl ClusterHistory<'_> {
             }
         }
         versions.sort_unstable();
-        let mut tracker = StateTracker::default();
-        for (seq, resource, object) in versions {
+        self.derived(kind, &versions, StateTracker::default())
+    }
+
+    /// Derives every state of one object through all its lives: as a whole, of its conditions, of its containers.
+    ///
+    /// # Errors
+    /// When the reel is damaged there, or a version is not an object.
+    pub fn states_of_object(
+        self,
+        resource: ResourceId,
+        namespace: &str,
+        name: &str,
+    ) -> Result<Vec<StateTrack>, QueryError> {
+        let info = self.timeline.resources().get(resource);
+        let kind = info.and_then(|info| StateKind::of(&info.group, &info.plural));
+        let lives = self.timeline.lives(resource, namespace, name);
+        let versions = lives.iter().flat_map(|life| {
+            let versions = self.timeline.reel().versions(life.object).iter();
+            versions.map(|seq| (*seq, resource, life.object))
+        });
+        let mut versions: Vec<(Seq, ResourceId, ObjectId)> = versions.collect();
+        versions.sort_unstable();
+        let kind = kind.unwrap_or(StateKind::Other);
+        self.derived(kind, &versions, StateTracker::with_parts())
+    }
+
+    fn derived(
+        self,
+        kind: StateKind,
+        versions: &[(Seq, ResourceId, ObjectId)],
+        mut tracker: StateTracker,
+    ) -> Result<Vec<StateTrack>, QueryError> {
+        for &(seq, resource, object) in versions {
             let Some(key) = self.timeline.key_of(object) else {
                 continue;
             };

@@ -4,6 +4,7 @@
 //! Ordered by record, never by timestamp. Whether a state can be known at a moment, `history` answers.
 
 mod condition;
+mod container;
 mod health;
 mod history;
 mod mark;
@@ -14,7 +15,7 @@ mod status;
 mod story;
 mod workload;
 
-pub use condition::StatusCondition;
+pub use condition::{ControllerReport, StatusCondition};
 pub use health::{StateHealth, StateKind, is_cordoned};
 pub use history::{ClusterHistory, DegradedSpell};
 pub use mark::{MarkSpan, MarkedCondition, MarkedMessage, RecordMark};

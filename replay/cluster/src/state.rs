@@ -10,6 +10,7 @@
 //!   in it that were not.
 
 use crate::condition::StatusCondition;
+use crate::container::ContainerHealth;
 use crate::health::{StateHealth, StateKind, condition_word};
 use crate::mark::RecordMark;
 use kubereel_format::{Evidence, ObjectId, RecordedAt, ResourceId};
@@ -38,14 +39,32 @@ pub enum Aspect {
     Whole,
     /// One condition, by its type.
     Condition(Arc<str>),
+    /// One container of a Pod, by its name.
+    Container(Arc<str>),
+}
+
+/// An aspect by borrowed names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum AspectRef<'a> {
+    Whole,
+    Condition(&'a str),
+    Container(&'a str),
 }
 
 impl Aspect {
     /// Gives the type of the condition; `None` for the whole.
     pub fn condition(&self) -> Option<&str> {
         match self {
-            Self::Whole => None,
+            Self::Whole | Self::Container(_) => None,
             Self::Condition(kind) => Some(kind),
+        }
+    }
+
+    fn borrowed(&self) -> AspectRef<'_> {
+        match self {
+            Self::Whole => AspectRef::Whole,
+            Self::Condition(kind) => AspectRef::Condition(kind),
+            Self::Container(name) => AspectRef::Container(name),
         }
     }
 }
@@ -86,7 +105,7 @@ impl StateInterval<'_> {
     /// Gives the words for the state: `Degraded=True Reason`, `cordoned`, `CrashLoopBackOff`.
     pub fn word(&self) -> String {
         match self.aspect {
-            Aspect::Whole => self.state.status.to_string(),
+            Aspect::Whole | Aspect::Container(_) => self.state.status.to_string(),
             Aspect::Condition(kind) => condition_word(kind, &self.state.status, &self.state.reason),
         }
     }
@@ -163,6 +182,13 @@ impl StateTrack {
         self.changes.last()?.state.as_deref()
     }
 
+    /// Ends what is not over yet.
+    fn end(&mut self, version: &StateVersion<'_>) {
+        if self.last().is_some() {
+            self.change(version, None);
+        }
+    }
+
     fn change(&mut self, version: &StateVersion<'_>, state: Option<Arc<StateText>>) {
         let before = self.changes.last();
         let at = before.map_or(version.mark.at, |before| {
@@ -199,15 +225,25 @@ pub struct StateVersion<'a> {
     pub evidence: Evidence,
 }
 
-/// What a version shows of an object: its state as a whole, if it is read, and its conditions.
-type ShownState<'a> = (Option<(StateHealth, String)>, &'a [Value]);
+/// What a version shows of an object.
+struct ShownState<'a> {
+    /// Its state as a whole, if it is read and known.
+    whole: Option<(StateHealth, String)>,
+    conditions: &'a [Value],
+    containers: Vec<ContainerHealth<'a>>,
+}
+
+/// A kind, the resource where a kind has several, a namespace and a name.
+type TrackedName = (StateKind, Option<ResourceId>, String, String);
 
 /// Derives states from versions, which it takes in the order of records.
 ///
 /// Memory grows with the changes of state, not with the versions; texts are stored once.
 #[derive(Debug, Default)]
 pub struct StateTracker {
-    objects: BTreeMap<(StateKind, String, String), TrackedObject>,
+    objects: BTreeMap<TrackedName, TrackedObject>,
+    /// Whether every condition and container has a track, also of kinds whose objects are many.
+    has_parts: bool,
     texts: BTreeSet<Arc<str>>,
     states: BTreeSet<Arc<StateText>>,
 }
@@ -221,15 +257,37 @@ struct TrackedObject {
 }
 
 impl StateTracker {
+    /// Derives the states of every condition and container, too: for few objects.
+    pub fn with_parts() -> Self {
+        Self {
+            has_parts: true,
+            ..Self::default()
+        }
+    }
+
     /// Takes a version of an object.
     pub fn take(&mut self, version: &StateVersion<'_>, body: &Value) {
-        let conditions = StatusCondition::items(body);
-        self.change(version, Some((Some(version.kind.whole(body)), conditions)));
+        let containers = if self.has_parts && version.kind == StateKind::Pod {
+            ContainerHealth::all(body)
+        } else {
+            Vec::new()
+        };
+        let shown = ShownState {
+            whole: version.kind.whole(body),
+            conditions: StatusCondition::items(body),
+            containers,
+        };
+        self.change(version, Some(shown));
     }
 
     /// Takes the conditions of a version, for those who have no more of it.
     pub(crate) fn take_conditions(&mut self, version: &StateVersion<'_>, conditions: &[Value]) {
-        self.change(version, Some((None, conditions)));
+        let shown = ShownState {
+            whole: None,
+            conditions,
+            containers: Vec::new(),
+        };
+        self.change(version, Some(shown));
     }
 
     /// Takes the deletion of an object.
@@ -238,13 +296,16 @@ impl StateTracker {
     }
 
     fn change(&mut self, version: &StateVersion<'_>, shown: Option<ShownState<'_>>) {
+        let is_one_of_many = version.kind == StateKind::Other;
         let key = (
             version.kind,
+            is_one_of_many.then_some(version.resource),
             version.namespace.to_owned(),
             version.name.to_owned(),
         );
         let Self {
             objects,
+            has_parts,
             texts,
             states,
         } = self;
@@ -266,28 +327,35 @@ impl StateTracker {
         if !is_same_life || shown.is_none() {
             tracked.end(version);
         }
-        let Some((whole, conditions)) = shown else {
+        let Some(shown) = shown else {
             tracked.object = None;
             return;
         };
         tracked.object = Some(version.object);
         let mut text = |text: &str| shared(texts, text);
         let mut shared_state = |state: StateText| shared(states, state);
-        if let Some((health, word)) = whole {
-            let track = tracked.track(None, &mut text);
-            let last = track.last();
-            if !last.is_some_and(|last| last.health == Some(health) && *last.status == word) {
-                let state = StateText {
-                    health: Some(health),
-                    status: text(&word),
-                    reason: text(""),
-                    message: text(""),
-                };
-                track.change(version, Some(shared_state(state)));
-            }
+        if let Some((health, word)) = shown.whole {
+            tracked.take_word(
+                version,
+                AspectRef::Whole,
+                (health, &word),
+                &mut text,
+                &mut shared_state,
+            );
+        } else if is_one_of_many && let Some(track) = tracked.known(AspectRef::Whole) {
+            // What it said before, it says no longer.
+            track.end(version);
         }
-        if version.kind.has_conditions() {
-            tracked.take_conditions(version, conditions, text, shared_state);
+        for one in &shown.containers {
+            let aspect = AspectRef::Container(one.name);
+            let state = (one.health, one.word.as_str());
+            tracked.take_word(version, aspect, state, &mut text, &mut shared_state);
+        }
+        if *has_parts {
+            tracked.end_containers(version, &shown.containers);
+        }
+        if *has_parts || version.kind.has_conditions() {
+            tracked.take_conditions(version, shown.conditions, text, shared_state);
         }
     }
 }
@@ -320,7 +388,7 @@ impl TrackedObject {
                 continue;
             }
             reported.push(condition.kind);
-            let track = self.track(Some(condition.kind), &mut text);
+            let track = self.track(AspectRef::Condition(condition.kind), &mut text);
             let last = track.last();
             if last.is_some_and(|last| {
                 *last.status == *condition.status
@@ -345,10 +413,49 @@ impl TrackedObject {
                 .aspect
                 .condition()
                 .is_none_or(|kind| reported.contains(&kind));
-            if !is_reported && track.last().is_some() {
-                track.change(version, None);
+            if !is_reported {
+                track.end(version);
             }
         }
+    }
+
+    /// Takes a state that a word tells.
+    fn take_word(
+        &mut self,
+        version: &StateVersion<'_>,
+        aspect: AspectRef<'_>,
+        (health, word): (StateHealth, &str),
+        text: &mut impl FnMut(&str) -> Arc<str>,
+        shared_state: &mut impl FnMut(StateText) -> Arc<StateText>,
+    ) {
+        let track = self.track(aspect, text);
+        let last = track.last();
+        if last.is_some_and(|last| last.health == Some(health) && *last.status == *word) {
+            return;
+        }
+        let state = StateText {
+            health: Some(health),
+            status: text(word),
+            reason: text(""),
+            message: text(""),
+        };
+        track.change(version, Some(shared_state(state)));
+    }
+
+    /// Ends the containers that a version no longer has.
+    fn end_containers(&mut self, version: &StateVersion<'_>, shown: &[ContainerHealth<'_>]) {
+        for track in &mut self.tracks {
+            if let Aspect::Container(name) = &track.aspect
+                && !shown.iter().any(|one| *one.name == **name)
+            {
+                track.end(version);
+            }
+        }
+    }
+
+    fn known(&mut self, aspect: AspectRef<'_>) -> Option<&mut StateTrack> {
+        let mut tracks = self.tracks.iter_mut();
+        tracks.find(|track| track.aspect.borrowed() == aspect)
     }
 }
 
@@ -365,26 +472,28 @@ impl StateTracker {
 impl TrackedObject {
     fn end(&mut self, version: &StateVersion<'_>) {
         for track in &mut self.tracks {
-            if track.last().is_some() {
-                track.change(version, None);
-            }
+            track.end(version);
         }
     }
 
     fn track(
         &mut self,
-        condition: Option<&str>,
+        aspect: AspectRef<'_>,
         text: &mut impl FnMut(&str) -> Arc<str>,
     ) -> &mut StateTrack {
         let known = self
             .tracks
             .iter()
-            .position(|track| track.aspect.condition() == condition);
+            .position(|track| track.aspect.borrowed() == aspect);
         let at = known.unwrap_or(self.tracks.len());
         if known.is_none() {
             self.tracks.push(StateTrack {
                 object: Arc::clone(&self.subject),
-                aspect: condition.map_or(Aspect::Whole, |kind| Aspect::Condition(text(kind))),
+                aspect: match aspect {
+                    AspectRef::Whole => Aspect::Whole,
+                    AspectRef::Condition(kind) => Aspect::Condition(text(kind)),
+                    AspectRef::Container(name) => Aspect::Container(text(name)),
+                },
                 changes: Vec::new(),
             });
         }

@@ -66,7 +66,7 @@ pub use history::{
     VersionPlace,
 };
 pub use kubereel_format::harmless;
-pub use moment::{Cut, MOMENT_FORMS, MarkText, Moment, MomentError, ResolveError};
+pub use moment::{Cut, MOMENT_FORMS, MarkText, Moment, MomentError, ResolveError, named};
 pub use object::{
     ListForm, ListWriter, ObjectForm, ObjectMeta, YamlLine, name_of, write_json, write_yaml,
     yaml_lines,
@@ -77,7 +77,7 @@ pub use quantity::Quantity;
 pub use related::{Child, OwnedObject, OwnedObjects, OwnerRef, Relatives};
 pub use rollout::{Revision, RolloutState};
 pub use samples::CounterMove;
-pub use schema::{ResourceSchema, SchemaField, SchemaSource};
+pub use schema::{ResourceSchema, SchemaField, SchemaSource, is_custom_resource};
 pub use search::{FoundValue, FoundValues, ValueQuestion};
 pub use select::{
     ExcludedResource, FieldSelector, FieldSelectorError, LabelError, LabelSelector, MAX_MANIFEST,

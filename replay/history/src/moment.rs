@@ -13,7 +13,7 @@ use std::str::FromStr;
 use thiserror::Error;
 
 /// The forms that a moment can be written in, one a line: form and meaning.
-pub const MOMENT_FORMS: [(&str, &str); 13] = [
+pub const MOMENT_FORMS: [(&str, &str); 14] = [
     (
         "2026-11-21T14:02:31.480Z",
         "RFC 3339, any offset; UTC without one, or the zone of --tz; also with a blank for the T",
@@ -40,6 +40,10 @@ pub const MOMENT_FORMS: [(&str, &str); 13] = [
     (
         "mark:TEXT",
         "a mark, by its text or a part of it (kubereel mark)",
+    ),
+    (
+        "bookmark:NAME",
+        "a bookmark of the screen, by its note or a part of it",
     ),
     ("upgrade:start", "the request of the first upgrade"),
     ("upgrade:end", "its end"),
@@ -77,6 +81,8 @@ pub enum Moment {
     Record(Seq),
     /// At the mark with this text, or with this as a part of its text.
     Mark(MarkText),
+    /// At the bookmark with this note, or with this as a part of its note; the caller resolves it.
+    Bookmark(MarkText),
     /// At the start of the problem of this rank; the caller resolves it.
     Problem(NonZero<usize>),
     /// At the request of the first upgrade; the caller resolves it.
@@ -89,10 +95,10 @@ pub enum Moment {
     End,
 }
 
-/// The longest text by which a mark is named, in bytes.
+/// The longest text by which a mark or a bookmark is named, in bytes.
 const MARK_BYTES: usize = 64;
 
-/// A text by which a mark is named.
+/// A text by which a mark or a bookmark is named.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct MarkText {
     bytes: [u8; MARK_BYTES],
@@ -176,6 +182,11 @@ impl Moment {
         if let Some(words) = text.strip_prefix("mark:") {
             let words = MarkText::of(words).ok_or_else(|| malformed("a mark of 1 to 64 bytes"))?;
             return Ok(Self::Mark(words));
+        }
+        if let Some(words) = text.strip_prefix("bookmark:") {
+            let words = MarkText::of(words);
+            let words = words.ok_or_else(|| malformed("a bookmark of 1 to 64 bytes"))?;
+            return Ok(Self::Bookmark(words));
         }
         if let Some(digits) = text.strip_prefix("rv:") {
             let rv = plain_number(digits).ok_or_else(|| malformed("a resourceVersion"))?;
@@ -347,8 +358,8 @@ pub enum ResolveError {
     /// A resourceVersion or a record's number was asked for where there is no reel.
     #[error("only a reel has resourceVersions and records")]
     NoReel,
-    /// A problem, a mark or an upgrade was named where the caller does not resolve them.
-    #[error("problems, marks and upgrades cannot be named here")]
+    /// A problem, a mark, a bookmark or an upgrade was named where the caller does not resolve them.
+    #[error("problems, marks, bookmarks and upgrades cannot be named here")]
     NotRead,
     /// The time is beyond what a calendar holds.
     #[error("time out of range")]
@@ -418,11 +429,28 @@ impl Moment {
             Self::Start => Ok(start),
             Self::End => Ok(end),
             Self::Revision(_) | Self::Record(_) => Err(ResolveError::NoReel),
-            Self::Mark(_) | Self::Problem(_) | Self::UpgradeStart | Self::UpgradeEnd => {
-                Err(ResolveError::NotRead)
-            }
+            Self::Mark(_)
+            | Self::Bookmark(_)
+            | Self::Problem(_)
+            | Self::UpgradeStart
+            | Self::UpgradeEnd => Err(ResolveError::NotRead),
         }
     }
+}
+
+/// Finds the places of the names that are a text; if none is, of those that have it as a part, in any case.
+pub fn named<'a>(text: &str, names: impl Iterator<Item = &'a str>) -> Vec<usize> {
+    let lower = text.to_lowercase();
+    let (mut exact, mut parts) = (Vec::new(), Vec::new());
+    for (at, name) in names.enumerate() {
+        if name == text {
+            exact.push(at);
+        }
+        if name.to_lowercase().contains(&lower) {
+            parts.push(at);
+        }
+    }
+    if exact.is_empty() { parts } else { exact }
 }
 
 /// Finds the record of the mark with a text; else of the only one of which it is a part, in any case.
@@ -436,13 +464,9 @@ fn marked(text: &str, tables: &ReelTables) -> Result<Seq, ResolveError> {
             _ => None,
         })
         .collect();
-    let lower = text.to_lowercase();
-    let exact = |(_, own): &&(Seq, &str)| *own == text;
-    let part = |(_, own): &&(Seq, &str)| own.to_lowercase().contains(&lower);
-    let mut found: Vec<Seq> = marks.iter().filter(exact).map(|(seq, _)| *seq).collect();
-    if found.is_empty() {
-        found = marks.iter().filter(part).map(|(seq, _)| *seq).collect();
-    }
+    let places = named(text, marks.iter().map(|(_, own)| *own));
+    let found = places.iter().filter_map(|at| marks.get(*at));
+    let found: Vec<Seq> = found.map(|(seq, _)| *seq).collect();
     match found.as_slice() {
         [one] => Ok(*one),
         [] => Err(ResolveError::NoSuchMark {
@@ -571,6 +595,11 @@ mod tests {
     fn a_mark_is_named_by_few_bytes() {
         let mark = moment("mark:tests started").expect("a moment");
         assert!(matches!(mark, Moment::Mark(text) if text.as_str() == "tests started"));
+        let bookmark = moment("bookmark:before").expect("a bookmark");
+        assert!(matches!(bookmark, Moment::Bookmark(text) if text.as_str() == "before"));
+        assert!(moment("bookmark:").is_err());
+        assert_eq!(named("b", ["abc", "b", "xB"].into_iter()), [1]);
+        assert_eq!(named("B", ["abc", "b", "x"].into_iter()), [0, 1]);
         assert!(moment("mark:").is_err());
         assert!(moment(&format!("mark:{}", "x".repeat(65))).is_err());
     }

@@ -57,6 +57,21 @@ pub(crate) fn definition(
     Ok(Some((held.seq, timeline.reel().body(held.seq)?)))
 }
 
+/// Tells whether a resource is a custom one: the reel has its definition, or has no definitions, and the group of
+/// the resource is not one of Kubernetes' own.
+pub fn is_custom_resource(timeline: &Timeline, resource: &ResourceInfo) -> bool {
+    let is_definitions =
+        |info: &&ResourceInfo| (info.group.as_str(), info.plural.as_str()) == DEFINITIONS;
+    let definitions = timeline.resources().iter().find(is_definitions);
+    let recorded = definitions.filter(|info| !timeline.objects_of(info.id).is_empty());
+    match recorded {
+        Some(info) => !timeline
+            .lives(info.id, "", &resource.qualified())
+            .is_empty(),
+        None => resource.group.contains('.') && !resource.group.ends_with(".k8s.io"),
+    }
+}
+
 /// Where a schema comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SchemaSource {

@@ -8,7 +8,7 @@
 
 use crate::birth::ClusterBirth;
 use crate::deadline::{self, Deadline, ObservedTimes};
-use crate::endpoints::ServiceEndpoints;
+use crate::endpoints::{ServiceEndpoints, ServiceHistory};
 use crate::event_words::{RegardedObject, WarningEvents};
 use crate::sign::{Sign, SignKind};
 use crate::signs::{self, Reading};
@@ -148,6 +148,16 @@ impl SignCollector {
                 ..Collected::default()
             },
         }
+    }
+
+    /// Gives the states of the Services; a second time there are none.
+    pub(crate) fn take_services(&mut self) -> ServiceHistory {
+        self.found.services.take_history()
+    }
+
+    /// Gives the controllers of the objects that were seen.
+    pub(crate) const fn controllers(&self) -> &BTreeMap<ObjectId, ControllerRef> {
+        &self.found.controllers
     }
 
     /// Ends the pass.

@@ -2,7 +2,8 @@
 
 use crate::sign::{Sign, SignKind};
 use crate::signs::Reading;
-use kubereel_format::ObjectId;
+use kubereel_cluster::{RecordMark, StateHealth};
+use kubereel_format::{ObjectId, ResourceId};
 use kubereel_history::field::{at, is_true, items, text};
 use kubereel_monitortests::{Action, Seen};
 use serde_json::Value;
@@ -10,6 +11,43 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// More Pods of one Service are not kept.
 const MOST_PODS: usize = 200;
+/// The states of more Services are not kept.
+const MOST_SERVICES: usize = 2_000;
+/// More changes of their states, in all, are not kept.
+const MOST_CHANGES: usize = 20_000;
+
+/// A change of how many endpoints of a Service are ready.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServiceChange {
+    /// When it was seen.
+    pub mark: RecordMark,
+    /// How well that is; `Absent` from where the Service is gone, or needs no Pods.
+    pub health: StateHealth,
+    /// Why, in a few words; empty while all endpoints are ready.
+    pub words: String,
+}
+
+/// The states of a Service by its ready endpoints, in the order of records.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServiceStates {
+    /// Its resource.
+    pub resource: ResourceId,
+    /// Its namespace.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+    /// The changes, at least one.
+    pub changes: Vec<ServiceChange>,
+}
+
+/// The states of all Services.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ServiceHistory {
+    /// The Services, by namespace and name.
+    pub services: Vec<ServiceStates>,
+    /// Whether they are too many, or changed too often: then there are none.
+    pub is_left_out: bool,
+}
 
 /// The Services of a cluster while a reel is read.
 #[derive(Debug, Default)]
@@ -17,6 +55,8 @@ pub(crate) struct ServiceEndpoints {
     services: BTreeMap<(String, String), ServiceState>,
     /// Of which Service each slice is.
     slices: BTreeMap<ObjectId, (String, String)>,
+    /// How many changes are kept, of all Services.
+    changes: usize,
 }
 
 #[derive(Debug, Default)]
@@ -27,6 +67,8 @@ struct ServiceState {
     slices: BTreeMap<ObjectId, SliceCounts>,
     /// The uids of the Pods that were ever behind it.
     pods: BTreeSet<String>,
+    resource: Option<ResourceId>,
+    changes: Vec<ServiceChange>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -56,7 +98,41 @@ impl ServiceEndpoints {
         } else {
             self.take_slice(seen)?
         };
-        self.services.get(&place).and_then(ServiceState::reading)
+        let service = self.services.get_mut(&place)?;
+        if self.changes <= MOST_CHANGES {
+            let mark = RecordMark {
+                seq: seen.seq,
+                at: seen.at,
+            };
+            self.changes += usize::from(service.note(mark));
+        }
+        service.reading()
+    }
+
+    /// Gives the states of the Services, which are no longer needed here.
+    pub(crate) fn take_history(&mut self) -> ServiceHistory {
+        let services = self.services.iter_mut().filter_map(|(place, service)| {
+            let changes = std::mem::take(&mut service.changes);
+            let (namespace, name) = place.clone();
+            let resource = service.resource.filter(|_| !changes.is_empty())?;
+            Some(ServiceStates {
+                resource,
+                namespace,
+                name,
+                changes,
+            })
+        });
+        let services: Vec<ServiceStates> = services.collect();
+        if services.len() > MOST_SERVICES || self.changes > MOST_CHANGES {
+            return ServiceHistory {
+                services: Vec::new(),
+                is_left_out: true,
+            };
+        }
+        ServiceHistory {
+            services,
+            is_left_out: false,
+        }
     }
 
     /// Gives the uids of the Pods that were ever behind a Service.
@@ -78,6 +154,7 @@ impl ServiceEndpoints {
         let is_gone = seen.action == Action::Gone
             || !text(seen.now, "/metadata/deletionTimestamp").is_empty();
         service.object = (!is_gone).then_some(seen.object);
+        service.resource = Some(seen.resource.id);
         let selector = at(seen.now, "/spec/selector").and_then(Value::as_object);
         service.needs_pods = selector.is_some_and(|selector| !selector.is_empty())
             && text(seen.now, "/spec/type") != "ExternalName"
@@ -118,14 +195,52 @@ impl ServiceEndpoints {
 }
 
 impl ServiceState {
-    fn reading(&self) -> Option<(ObjectId, Reading)> {
-        let object = self.object?;
+    /// Counts the endpoints that are ready, and all; `None` where nothing is known of them, or none are needed.
+    fn counts(&self) -> Option<(usize, usize)> {
         // Without a slice nothing is known of its endpoints.
         if !self.needs_pods || self.slices.is_empty() {
-            return Some((object, Reading::default()));
+            return None;
         }
         let sum = |of: fn(&SliceCounts) -> usize| self.slices.values().map(of).sum::<usize>();
-        let (ready, all) = (sum(|counts| counts.ready), sum(|counts| counts.all));
+        Some((sum(|counts| counts.ready), sum(|counts| counts.all)))
+    }
+
+    /// Keeps its state, if it is another one than before; tells whether it is.
+    fn note(&mut self, mark: RecordMark) -> bool {
+        let counts = self.counts().filter(|_| self.object.is_some());
+        let (health, words) = match counts {
+            None => (StateHealth::Absent, String::new()),
+            Some((0, all)) => (StateHealth::Down, none_ready(all)),
+            Some((ready, all)) if ready < all => {
+                let words = format!("{ready} of {all} endpoints ready");
+                (StateHealth::Changing, words)
+            }
+            Some(_) => (StateHealth::Good, String::new()),
+        };
+        let is_same = match self.changes.last() {
+            Some(last) => (last.health, &last.words) == (health, &words),
+            None => health == StateHealth::Absent,
+        };
+        if !is_same {
+            // A clock that stepped back must not put later states before earlier ones.
+            let at = self
+                .changes
+                .last()
+                .map_or(mark.at, |last| last.mark.at.max(mark.at));
+            self.changes.push(ServiceChange {
+                mark: RecordMark { seq: mark.seq, at },
+                health,
+                words,
+            });
+        }
+        !is_same
+    }
+
+    fn reading(&self) -> Option<(ObjectId, Reading)> {
+        let object = self.object?;
+        let Some((ready, all)) = self.counts() else {
+            return Some((object, Reading::default()));
+        };
         if ready > 0 {
             let reading = Reading {
                 is_well: true,
@@ -133,16 +248,57 @@ impl ServiceState {
             };
             return Some((object, reading));
         }
-        let message = if all == 0 {
-            "its selector matches no Pod".to_owned()
-        } else {
-            format!("none of its {all} Pods is ready")
-        };
-        let sign = Sign::new(SignKind::NoEndpoints, "", &message);
+        let sign = Sign::new(SignKind::NoEndpoints, "", &none_ready(all));
         let reading = Reading {
             signs: vec![sign],
             is_well: false,
         };
         Some((object, reading))
+    }
+}
+
+fn none_ready(all: usize) -> String {
+    if all == 0 {
+        "its selector matches no Pod".to_owned()
+    } else {
+        format!("none of its {all} Pods is ready")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kubereel_format::{RecordedAt, Seq};
+
+    #[test]
+    fn a_service_is_as_well_as_its_endpoints_are_ready() {
+        let mut service = ServiceState {
+            object: Some(ObjectId(0)),
+            needs_pods: true,
+            ..ServiceState::default()
+        };
+        let mut note = |seq: u64, ready: usize, all: usize| {
+            service
+                .slices
+                .insert(ObjectId(1), SliceCounts { ready, all });
+            let at = RecordedAt::from_micros(i64::try_from(seq).expect("small"));
+            service.note(RecordMark { seq: Seq(seq), at })
+        };
+        assert!(note(1, 0, 0) && note(2, 1, 2) && note(3, 2, 2));
+        // More endpoints that are all ready are no other state.
+        assert!(!note(4, 3, 3) && note(5, 0, 3));
+        service.object = None;
+        let at = RecordedAt::from_micros(6);
+        assert!(service.note(RecordMark { seq: Seq(6), at }));
+        let all = service.changes.iter();
+        let all: Vec<_> = all.map(|one| (one.health, one.words.as_str())).collect();
+        let expected = [
+            (StateHealth::Down, "its selector matches no Pod"),
+            (StateHealth::Changing, "1 of 2 endpoints ready"),
+            (StateHealth::Good, ""),
+            (StateHealth::Down, "none of its 3 Pods is ready"),
+            (StateHealth::Absent, ""),
+        ];
+        assert_eq!(all, expected);
     }
 }

@@ -24,6 +24,7 @@ mod span;
 mod story;
 mod words;
 
+pub use endpoints::{ServiceChange, ServiceHistory, ServiceStates};
 pub use list::{ProblemWatcher, problems};
 pub use problem::{
     Cause, CheckedReel, InstallationNoise, Problem, ProblemList, ProblemObject, ProblemSign,
@@ -31,5 +32,6 @@ pub use problem::{
 };
 pub use rules::{PROBLEMS_MONITOR, monitor_tests};
 pub use sign::{ProblemClass, SignKind};
+pub use signs::is_judged_by_conditions;
 pub use story::{ClusterPortrait, ClusterStory, StoryStep};
 pub use words::{shortened, value_text};

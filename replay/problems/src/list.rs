@@ -3,7 +3,8 @@
 
 use crate::birth::Installation;
 use crate::cause;
-use crate::collect::{Collected, SignCollector};
+use crate::collect::{Collected, ControllerRef, SignCollector};
+use crate::endpoints::ServiceHistory;
 use crate::event_words::{RegardedObject, WarningEvent};
 use crate::lookup::{by_uid, read, resources};
 use crate::problem::{
@@ -77,6 +78,38 @@ impl ProblemWatcher {
         Self(SignCollector::new(timeline))
     }
 
+    /// Gives the states of the Services by their ready endpoints; a second time there are none.
+    pub fn take_services(&mut self) -> ServiceHistory {
+        self.0.take_services()
+    }
+
+    /// Gives the topmost recorded workload of each Pod that has one.
+    pub fn workloads_of_pods(&self, timeline: &Timeline) -> BTreeMap<ObjectId, ObjectId> {
+        let controllers = self.0.controllers();
+        let wanted = controllers.values().map(|owner| owner.uid.as_str());
+        let by_uid = by_uid(timeline, &wanted.collect());
+        let pods = resources(timeline, "", "pods");
+        let is_pod = |object: &ObjectId| {
+            let key = timeline.key_of(*object);
+            key.is_some_and(|key| pods.contains(&key.resource))
+        };
+        let mut all = BTreeMap::new();
+        for pod in controllers.keys().filter(|object| is_pod(object)) {
+            let mut at = *pod;
+            for _ in 0..MOST_OWNERS {
+                let owner = workload_above(controllers, at);
+                match owner.and_then(|owner| by_uid.get(owner.uid.as_str())) {
+                    Some(above) => at = *above,
+                    None => break,
+                }
+            }
+            if at != *pod {
+                all.insert(*pod, at);
+            }
+        }
+        all
+    }
+
     /// Lists the problems, after the pass, and says what was looked at.
     pub fn finish(self, timeline: &Timeline, fed: &Fed) -> ProblemList {
         let found = self.0.finish(timeline.end());
@@ -114,6 +147,15 @@ impl ProblemWatcher {
         let found = self.0.finish(timeline.end());
         ListBuilder::new(timeline, &found).build().0
     }
+}
+
+/// Gives the controller of an object, if it is a workload.
+fn workload_above(
+    controllers: &BTreeMap<ObjectId, ControllerRef>,
+    object: ObjectId,
+) -> Option<&ControllerRef> {
+    let owner = controllers.get(&object)?;
+    WORKLOADS.contains(&owner.kind.as_str()).then_some(owner)
 }
 
 /// A span, with the object of its problem and the object that showed it.
@@ -390,12 +432,9 @@ impl<'a> ListBuilder<'a> {
         };
         let mut root = shown.clone();
         for _ in 0..MOST_OWNERS {
-            let Some(owner) = at.and_then(|at| self.found.controllers.get(&at)) else {
+            let Some(owner) = at.and_then(|at| workload_above(&self.found.controllers, at)) else {
                 break;
             };
-            if !WORKLOADS.contains(&owner.kind.as_str()) {
-                break;
-            }
             at = self.by_uid.get(owner.uid.as_str()).copied();
             root = at
                 .and_then(|at| self.object_of(at))

@@ -70,6 +70,7 @@ fn request(reel: &Path) -> TuiRequest {
         namespace: "default".to_owned(),
         filter: String::new(),
         state_folder: None,
+        zone: None,
         is_fresh: true,
     }
 }

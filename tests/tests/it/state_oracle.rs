@@ -133,7 +133,7 @@ fn naive(timeline: &Timeline) -> BTreeMap<Place, Vec<NaiveState>> {
 fn place_of(track: &StateTrack) -> Option<Place> {
     let object = track.object();
     Some((
-        object.kind.resource().1.to_owned(),
+        object.kind.resource()?.1.to_owned(),
         object.namespace.clone(),
         object.name.clone(),
         track.aspect().condition()?.to_owned(),
@@ -209,7 +209,7 @@ fn what_is_open_is_what_the_last_version_shows() {
             let body: Value = serde_json::from_slice(&timeline.reel().body(last).unwrap()).unwrap();
             let open = track.intervals().last().filter(|one| one.to.is_none());
             let Some(kind) = track.aspect().condition() else {
-                let shown = (!is_gone).then(|| object.kind.whole(&body).1);
+                let shown = (!is_gone).then(|| object.kind.whole(&body).unwrap().1);
                 assert_eq!(open.map(|one| one.word()), shown, "{name}: {object:?}");
                 continue;
             };

@@ -272,7 +272,7 @@ pub(super) fn read_nearby(
         };
         let texts = [info.plural.as_str(), subject.name.as_str()].into_iter();
         let seen = FilterCandidate {
-            resource: info.id,
+            resource: Some(info.id),
             namespace: &subject.namespace,
             texts,
         };

@@ -28,6 +28,11 @@ pub(crate) fn suggested_name(timeline: &Timeline, question: &ScreenQuestion) -> 
         ScreenQuestion::Raw(subject, place) => (*place, stem(timeline, subject, ""), "json"),
         ScreenQuestion::Problem(_, place) => (*place, "problem".to_owned(), "txt"),
         ScreenQuestion::Ready(_, place) => (*place, "bookmarks".to_owned(), "md"),
+        ScreenQuestion::PlainLane(_, place) => (*place, "lane".to_owned(), "txt"),
+        ScreenQuestion::Parts(subject) => {
+            let place = CursorPlace::at(timeline, timeline.end());
+            (place, stem(timeline, subject, "-parts"), "txt")
+        }
         ScreenQuestion::Nearby(_, place) | ScreenQuestion::Standing(_, place) => {
             (*place, "changes".to_owned(), "txt")
         }

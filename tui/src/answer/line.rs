@@ -91,7 +91,7 @@ fn field_health(path: &FieldPath, value: &Value) -> Option<LaneState> {
         }
         _ => return None,
     };
-    Some(StateKind::Pod.whole(&object).0)
+    StateKind::Pod.whole(&object).map(|(health, _)| health)
 }
 
 /// Where a line leads.

@@ -5,12 +5,13 @@ use super::line::{Ink, LineTarget, PanelLine};
 use super::object_at::{VersionAt, here, unread};
 use crate::subject::NamedObject;
 use crate::time::{CursorPlace, span_text};
-use kubereel_cluster::StatusCondition;
+use kubereel_cluster::{StateKind, StatusCondition};
 use kubereel_format::{RecordedAt, ResourceId, ResourceInfo, Seq};
 use kubereel_history::{
     ColumnRoom, ObjectFilter, ObjectForm, OwnedObject, OwnedObjects, OwnerRef, Relatives,
     ResourceColumns, Timeline, harmless, timetext,
 };
+use kubereel_problems::is_judged_by_conditions;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -238,9 +239,13 @@ pub(super) fn read_owners(
         tree.owner(owner, &held.namespace);
     }
     let own = tree.lines.len();
+    let (sign, ink) = tree.health(info, held.seq);
     let state = tree.state(info, held.seq);
     let name = subject.written(timeline);
-    let line = PanelLine::of(Ink::Strong, format!("▶ {name}")).and(Ink::Faint, state);
+    let line = PanelLine::of(Ink::Strong, "▶ ")
+        .and(ink, sign)
+        .and(Ink::Strong, name)
+        .and(Ink::Faint, state);
     tree.lines.push(line);
     tree.shown.insert(held.seq);
     let uid = timeline.key_of(held.object).map(|key| key.uid.clone());
@@ -273,10 +278,14 @@ impl<'a> OwnerTree<'a> {
         } else {
             "  (not the controller)"
         };
-        let line = PanelLine::of(Ink::Faint, "↑ ").and(Ink::Plain, name);
+        let line = PanelLine::of(Ink::Faint, "↑ ").and(Ink::Plain, name.clone());
         let line = match (owner.exists, self.found(owner, namespace)) {
             (Some(true), Some((subject, info, seq))) => {
                 let state = self.state(info, seq);
+                let (sign, ink) = self.health(info, seq);
+                let line = PanelLine::of(Ink::Faint, "↑ ")
+                    .and(ink, sign)
+                    .and(Ink::Plain, name);
                 line.and(Ink::Faint, state).to(LineTarget::Object(subject))
             }
             (Some(false), _) => line.and(Ink::Bad, "  not found"),
@@ -338,7 +347,9 @@ impl<'a> OwnerTree<'a> {
             let indent = "  ".repeat(depth);
             let own = subject.kind(self.timeline);
             let name = harmless(&format!("{own} {}", subject.name)).into_owned();
+            let (sign, ink) = self.health(info, child.held.seq);
             let line = PanelLine::of(Ink::Faint, format!("{indent}↓ "))
+                .and(ink, sign)
                 .and(Ink::Plain, name)
                 .and(Ink::Faint, state)
                 .to(LineTarget::Object(subject));
@@ -347,6 +358,18 @@ impl<'a> OwnerTree<'a> {
             let uid = key.map(|key| key.uid.clone()).unwrap_or_default();
             self.children(&uid, depth + 1);
         }
+    }
+
+    /// Gives the sign of how an object is, and its ink; blank where nobody knows what is good for it.
+    fn health(&self, info: &ResourceInfo, seq: Seq) -> (String, Ink) {
+        let kind = StateKind::of(&info.group, &info.plural).unwrap_or(StateKind::Other);
+        let object = self.timeline.object(seq, info, ObjectForm::default()).ok();
+        let health = object.filter(|_| kind != StateKind::Other || is_judged_by_conditions(info));
+        let health = health.and_then(|object| kind.whole(&object));
+        let Some((health, _)) = health else {
+            return (String::new(), Ink::Plain);
+        };
+        (format!("{} ", health.glyph()), Ink::of_health(Some(health)))
     }
 
     /// Says what state an object is in, and how old it is.

@@ -7,6 +7,7 @@ use super::differences::Difference;
 use super::line::{Ink, PanelLine};
 use super::table::{ObjectTable, SortOrder, TableQuery};
 use super::{changes, choices, differences, fields, object, problem, table};
+use crate::lane::{ObjectParts, parts};
 use crate::problem::ProblemEntry;
 use crate::subject::NamedObject;
 use crate::time::{CursorPlace, TimeDirection};
@@ -45,6 +46,10 @@ pub(crate) enum ScreenQuestion {
     Raw(NamedObject, CursorPlace),
     /// A text that is made already.
     Ready(Arc<str>, CursorPlace),
+    /// The lanes of the conditions and containers of an object.
+    Parts(NamedObject),
+    /// The states of a lane that is not of an object, in words that are made already.
+    PlainLane(Arc<str>, CursorPlace),
     /// The resources to choose from.
     Kinds(SortOrder, CursorPlace),
     /// The namespaces to choose from, with their objects of a resource.
@@ -52,7 +57,7 @@ pub(crate) enum ScreenQuestion {
 }
 
 /// How many slots there are.
-pub(crate) const SLOTS: usize = 4;
+pub(crate) const SLOTS: usize = 5;
 
 impl ScreenQuestion {
     /// Gives the object that a panel is about.
@@ -69,21 +74,24 @@ impl ScreenQuestion {
             | Self::Between(subject, ..) => Some(subject),
             Self::Nearby(..)
             | Self::Standing(..)
+            | Self::Parts(_)
             | Self::Problem(..)
             | Self::Ready(..)
+            | Self::PlainLane(..)
             | Self::Table(..)
             | Self::Kinds(..)
             | Self::Namespaces(..) => None,
         }
     }
 
-    /// Gives the slot of a question: list, panel, a list to choose from, or the standing pane. A later question of a slot
-    /// makes an earlier one void.
+    /// Gives the slot of a question: list, panel, a list to choose from, the standing pane, or parts of an object. A
+    /// later question of a slot makes an earlier one void.
     pub(crate) const fn slot(&self) -> usize {
         match self {
             Self::Table(..) => 0,
             Self::Kinds(..) | Self::Namespaces(..) => 2,
             Self::Standing(..) => 3,
+            Self::Parts(_) => 4,
             _ => 1,
         }
     }
@@ -96,6 +104,8 @@ pub(crate) enum ScreenAnswer {
     Table(ScreenQuestion, Arc<ObjectTable>),
     /// Lines of a panel, and which of them is to be seen first.
     Lines(ScreenQuestion, Arc<Vec<PanelLine>>, usize),
+    /// The lanes of the parts of an object.
+    Parts(ScreenQuestion, ObjectParts),
     /// The resources to choose from.
     Kinds(ScreenQuestion, Arc<ResourceChoices>),
     /// The namespaces to choose from.
@@ -108,6 +118,7 @@ impl ScreenAnswer {
         match self {
             Self::Table(question, _)
             | Self::Lines(question, ..)
+            | Self::Parts(question, _)
             | Self::Kinds(question, _)
             | Self::Namespaces(question, _) => question,
         }
@@ -120,6 +131,10 @@ pub(crate) fn answer(timeline: &Timeline, question: ScreenQuestion) -> ScreenAns
         ScreenQuestion::Table(listing, place) => {
             let table = table::read(timeline, listing, *place);
             return ScreenAnswer::Table(question, Arc::new(table));
+        }
+        ScreenQuestion::Parts(object) => {
+            let parts = parts(timeline, object);
+            return ScreenAnswer::Parts(question, parts);
         }
         ScreenQuestion::Kinds(order, place) => {
             let kinds = choices::read_resources(timeline, *order, *place);
@@ -144,7 +159,7 @@ pub(crate) fn answer(timeline: &Timeline, question: ScreenQuestion) -> ScreenAns
         ScreenQuestion::Events(object, place) => {
             Ok(from_top(changes::read_events(timeline, object, *place)))
         }
-        ScreenQuestion::Ready(text, _) => {
+        ScreenQuestion::Ready(text, _) | ScreenQuestion::PlainLane(text, _) => {
             let lines = text.lines();
             let lines = lines.map(|line| PanelLine::prose(Ink::Plain, harmless(line)));
             Ok(from_top(lines.collect()))
@@ -185,6 +200,7 @@ pub(crate) fn not_answered(question: ScreenQuestion, why: &str) -> Option<Screen
             };
             ScreenAnswer::Table(question, Arc::new(table))
         }
+        ScreenQuestion::Parts(_) => ScreenAnswer::Parts(question, Err(words)),
         _ => ScreenAnswer::Lines(question, Arc::new(vec![PanelLine::of(Ink::Wary, words)]), 0),
     })
 }
@@ -193,6 +209,9 @@ pub(crate) fn not_answered(question: ScreenQuestion, why: &str) -> Option<Screen
 pub(crate) fn is_same_thing(one: &ScreenQuestion, other: &ScreenQuestion) -> bool {
     if let (ScreenQuestion::Table(one, _), ScreenQuestion::Table(other, _)) = (one, other) {
         return one.resource == other.resource;
+    }
+    if let (ScreenQuestion::PlainLane(one, _), ScreenQuestion::PlainLane(other, _)) = (one, other) {
+        return one == other;
     }
     if let (ScreenQuestion::Problem(one, _), ScreenQuestion::Problem(other, _)) = (one, other) {
         return one == other;

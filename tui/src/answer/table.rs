@@ -222,7 +222,7 @@ impl RowReader<'_> {
             changed: CursorPlace::behind(self.timeline, held.seq).at,
         };
         let seen = FilterCandidate {
-            resource: self.listing.resource,
+            resource: Some(self.listing.resource),
             namespace: &held.namespace,
             texts: row.cells.iter().map(String::as_str),
         };

@@ -3,8 +3,10 @@
 
 use super::file;
 use super::file::KeepError;
+use super::session::identity;
+use crate::time::CursorPlace;
 use kubereel_format::{RecordedAt, Seq};
-use kubereel_history::timetext;
+use kubereel_history::{Moment, Timeline, timetext};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -234,6 +236,56 @@ pub(crate) struct Bookmark {
     pub(crate) select: String,
     /// The namespace of that.
     pub(crate) namespace: String,
+}
+
+impl Bookmark {
+    /// Finds its place in a reel: by its record, or by its time where that has none.
+    pub(crate) fn place(&self, timeline: &Timeline) -> CursorPlace {
+        let at = self
+            .at
+            .clamp(timeline.start(), timeline.end().max(timeline.start()));
+        let by_time = CursorPlace::at(timeline, at);
+        match self.seq {
+            Some(seq) if seq < timeline.reel().end() && by_time.below.0 != seq.0 + 1 => {
+                CursorPlace::behind(timeline, seq)
+            }
+            _ => by_time,
+        }
+    }
+}
+
+/// A bookmark of the screen that has a name, for commands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedBookmark {
+    /// Its note.
+    pub name: String,
+    /// Where it stands.
+    pub moment: Moment,
+    /// When that is.
+    pub at: RecordedAt,
+}
+
+/// Gives the bookmarks of a reel that have notes, in the order of records: those beside the reel, as the user names
+/// it, else those in the user's folder.
+pub fn named_bookmarks(
+    timeline: &Timeline,
+    path: &Path,
+    state_folder: Option<&Path>,
+) -> Vec<NamedBookmark> {
+    let store = BookmarkStore::of(path, &identity(timeline), state_folder);
+    let all = store.load().all.into_iter();
+    let named = all.filter(|one| !one.note.is_empty());
+    named
+        .map(|one| {
+            let place = one.place(timeline);
+            let last = place.below.0.checked_sub(1);
+            NamedBookmark {
+                moment: last.map_or(Moment::Start, |last| Moment::Record(Seq(last))),
+                at: place.at,
+                name: one.note,
+            }
+        })
+        .collect()
 }
 
 #[derive(Serialize, Deserialize)]

@@ -8,4 +8,5 @@ mod file;
 mod session;
 
 pub(crate) use bookmarks::{Bookmark, BookmarkChange, BookmarkStore, Bookmarks};
+pub use bookmarks::{NamedBookmark, named_bookmarks};
 pub(crate) use session::{SavedSession, SavedState};

@@ -140,7 +140,7 @@ impl SavedState {
 }
 
 /// Gives the number as 16 digits; a reel that was recorded further has another one.
-fn identity(timeline: &Timeline) -> String {
+pub(super) fn identity(timeline: &Timeline) -> String {
     let reel = timeline.reel();
     let mut words = vec![
         reel.end().0.to_string(),

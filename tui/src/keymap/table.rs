@@ -62,8 +62,10 @@ pub(super) const KEYS: &[KeyBinding] = table! {
         "tab" "switch between list and panel" "";
     Timeline [Char('<'), Char('>')] => [Border(false), Border(true)],
         "< >" "shrink, grow the list (or drag its border)" "";
-    Timeline [Char('/')] => [AskFilter],
-        "/" "filter: words /regex/ ns:x kind:x label:a=b a.b!=c bad !not; in the panel: search" "filter";
+    Timeline [Char('/')] => [Search],
+        "/" "filter: words /regex/ ns:x kind:x label:a=b a.b!=c bad !not; in the panel and the log: search" "filter";
+    Timeline [Char('&')] => [AskFilter],
+        "&" "filter, also where / searches" "";
     Timeline [Char('b')] => [Kinds],
         "b" "list the recorded resources" "browse";
     Timeline [Char('u')] => [Namespaces],
@@ -76,8 +78,10 @@ pub(super) const KEYS: &[KeyBinding] = table! {
         "x" "pin or unpin the selected object as a lane" "";
     Timeline [Char('P')] => [Pods],
         "P" "show or hide the pod lanes of the selected namespace" "";
+    Timeline [Char('X')] => [Unfold],
+        "X" "unfold or fold the selected object: its conditions, its containers, the Pods of a workload" "unfold";
     Timeline [Char('A')] => [Stream],
-        "A" "all transitions of all lanes as a log in order of time; rows move the cursor" "";
+        "A" "all transitions of all lanes as a log in order of time; rows move the cursor, / searches, then n N" "";
     Timeline [Char('p')] => [Problems],
         "p" "the story, and the list of problems" "problems";
     Timeline [Char('!')] => [First],
@@ -97,7 +101,7 @@ pub(super) const KEYS: &[KeyBinding] = table! {
     Timeline [Char('B')] => [Panel(Panel::Blame)],
         "B" "blame: who set each field, and when" "";
     Timeline [Char('O')] => [Panel(Panel::Owners)],
-        "O" "owners and dependents of the object; enter goes there" "";
+        "O" "tree: the owners of the object and what it owns, with their states at the cursor; enter goes there" "";
     Timeline [Char('K')] => [Panel(Panel::Conditions)],
         "K" "conditions and their transitions" "";
     Timeline [Char('R')] => [Panel(Panel::Raw)],

@@ -92,7 +92,10 @@ fn flaps<'a>(timeline: &'a Timeline, lane: &'a Lane) -> impl Iterator<Item = Ano
         (is_flap && is_seen).then(|| Anomaly {
             from: own.from,
             seq: Some(own.seq),
-            lane: Some((lane.subject.clone(), lane.condition.clone())),
+            lane: lane
+                .subject
+                .object()
+                .map(|object| (object.clone(), lane.condition.clone())),
             words: format!(
                 "flap: {} {} for {}, then {} again",
                 lane.subject.written(timeline),

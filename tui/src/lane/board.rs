@@ -3,16 +3,21 @@
 
 use super::LaneState;
 use super::anomaly::{Anomaly, anomalies};
-use super::dark::{all_dark, dark_of};
-use super::line::{Lane, LaneGroup, LaneReading, LaneSpell};
+use super::dark::{DarkSpan, all_dark, dark_of};
+use super::line::{Lane, LaneGroup, LaneReading, LaneSpell, LaneSubject};
+use super::server::server_lane;
+use super::spells::{LaneWords, spells};
 use super::stages::{ClusterStage, stages};
 use crate::subject::NamedObject;
-use kubereel_cluster::{RecordMark, StateKind, StateTrack};
-use kubereel_format::{EventType, RecordedAt, ResourceId, Seq};
-use kubereel_history::{Timeline, harmless};
+use kubereel_cluster::{StateKind, StateTrack};
+use kubereel_format::{ObjectId, RecordedAt, ResourceId, ResourceInfo, Seq};
+use kubereel_history::{Timeline, harmless, is_custom_resource};
 use kubereel_monitortests::{FactsOverTime, Gathering, Mode, StateWatcher, feed_while};
-use kubereel_problems::{ClusterStory, Problem, ProblemList, ProblemWatcher, SignKind};
-use std::collections::{BTreeMap, BTreeSet};
+use kubereel_problems::{
+    ClusterStory, Problem, ProblemList, ProblemWatcher, ServiceHistory, SignKind,
+    is_judged_by_conditions,
+};
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -31,8 +36,10 @@ pub(crate) struct Board {
     pub(crate) releases: Vec<String>,
     /// How many events could not be read.
     pub(crate) unread: usize,
-    /// The resources whose workloads have no lanes, because they changed too often.
-    pub(crate) left_out: Vec<&'static str>,
+    /// The lanes of Pods below the lanes of their workloads, by their places.
+    pub(crate) pods: BTreeMap<usize, Vec<usize>>,
+    /// The resources that have no lanes, because they are too many or changed too often.
+    pub(crate) left_out: Vec<String>,
     /// What the cluster was, what was done to it and what was wrong.
     pub(crate) story: Option<Arc<ClusterStory>>,
 }
@@ -49,8 +56,11 @@ pub(crate) fn gather(
     timeline: &Timeline,
     mut go_on: impl FnMut(Seq) -> ControlFlow<()>,
 ) -> Option<Board> {
-    let (kinds, left_out) = kinds(timeline);
+    let (kinds, others, mut left_out) = kinds(timeline);
     let mut watcher = StateWatcher::new(kinds);
+    for info in others {
+        watcher.watch(&info.group, &info.plural);
+    }
     let mut facts = Gathering::only(timeline, Mode::Exact, |_| false);
     let mut watchers = facts.watchers();
     watchers.push(&mut watcher);
@@ -67,39 +77,21 @@ pub(crate) fn gather(
         return None;
     }
     let facts = facts.finish(timeline).facts;
+    let services = troubles.take_services();
+    let owners = troubles.workloads_of_pods(timeline);
     let story = ClusterStory::of(timeline, troubles.finish(timeline, &fed));
-    let mut darks: BTreeMap<ResourceId, Arc<[_]>> = BTreeMap::new();
-    let mut words = LaneWords::default();
-    let lanes = watcher.into_tracks().filter_map(|track| {
-        let mut spells = spells(timeline, &track, &mut words);
-        if spells.is_empty() {
-            return None;
-        }
-        let object = track.object();
-        if object.kind == StateKind::Version && track.aspect().condition().is_none() {
-            for problem in not_retrieved(&story.list) {
-                spells = worsened(timeline, &spells, problem, &mut words);
-            }
-        }
-        let resource = object.resource;
-        let dark = darks
-            .entry(resource)
-            .or_insert_with(|| dark_of(timeline, resource).into());
-        let subject = NamedObject {
-            resource,
-            namespace: object.namespace.clone(),
-            name: object.name.clone(),
-        };
-        let condition = track.aspect().condition().map(Arc::from);
-        Some(Lane::of(
-            (group_of(object.kind), subject, condition),
-            LaneReading::State,
-            spells,
-            Arc::clone(dark),
-        ))
-    });
-    let lanes: Vec<Lane> = lanes.collect();
+    let mut making = LaneMaker::of(timeline);
+    let tracks = watcher.into_tracks();
+    let mut lanes: Vec<Lane> = tracks
+        .filter_map(|track| making.of_track(&track, &story.list))
+        .collect();
+    if services.is_left_out {
+        left_out.push("services".to_owned());
+    }
+    lanes.extend(making.of_services(services));
+    lanes.extend(server_lane(timeline));
     Some(Board {
+        pods: below_workloads(timeline, &lanes, &owners),
         stages: stages(timeline, &facts),
         anomalies: anomalies(timeline, &lanes, &all_dark(timeline)),
         releases: releases(&facts),
@@ -111,28 +103,168 @@ pub(crate) fn gather(
     })
 }
 
+/// Makes lanes, which share words and what is not known.
+struct LaneMaker<'t> {
+    timeline: &'t Timeline,
+    darks: BTreeMap<ResourceId, Arc<[DarkSpan]>>,
+    words: LaneWords,
+}
+
+impl<'t> LaneMaker<'t> {
+    fn of(timeline: &'t Timeline) -> Self {
+        Self {
+            timeline,
+            darks: BTreeMap::new(),
+            words: LaneWords::default(),
+        }
+    }
+
+    /// Makes the lane of states; `None` if it shows nothing.
+    fn of_track(&mut self, track: &StateTrack, list: &ProblemList) -> Option<Lane> {
+        let mut spells = spells(self.timeline, track, &mut self.words);
+        if spells.is_empty() {
+            return None;
+        }
+        let object = track.object();
+        if object.kind == StateKind::Version && track.aspect().condition().is_none() {
+            for problem in not_retrieved(list) {
+                spells = worsened(self.timeline, &spells, problem, &mut self.words);
+            }
+        }
+        let subject = NamedObject {
+            resource: object.resource,
+            namespace: object.namespace.clone(),
+            name: object.name.clone(),
+        };
+        let condition = track.aspect().condition().map(Arc::from);
+        Some(self.lane(group_of(object.kind), subject, condition, spells))
+    }
+
+    /// Makes the lanes of Services.
+    fn of_services(&mut self, history: ServiceHistory) -> Vec<Lane> {
+        let mut lanes = Vec::new();
+        for service in history.services {
+            let spells = service.changes.iter().map(|change| LaneSpell {
+                from: change.mark.at,
+                seq: change.mark.seq,
+                state: change.health,
+                word: self.words.shared(&change.words),
+            });
+            let spells = spells.collect();
+            let subject = NamedObject {
+                resource: service.resource,
+                namespace: service.namespace,
+                name: service.name,
+            };
+            lanes.push(self.lane(LaneGroup::Services, subject, None, spells));
+        }
+        lanes
+    }
+
+    fn lane(
+        &mut self,
+        group: LaneGroup,
+        subject: NamedObject,
+        condition: Option<Arc<str>>,
+        spells: Vec<LaneSpell>,
+    ) -> Lane {
+        let resource = subject.resource;
+        let dark = self
+            .darks
+            .entry(resource)
+            .or_insert_with(|| dark_of(self.timeline, resource).into());
+        let of = (group, LaneSubject::Object(subject), condition);
+        Lane::of(of, LaneReading::State, spells, Arc::clone(dark))
+    }
+}
+
+/// Finds the lanes of Pods below the lanes of their workloads.
+fn below_workloads(
+    timeline: &Timeline,
+    lanes: &[Lane],
+    owners: &BTreeMap<ObjectId, ObjectId>,
+) -> BTreeMap<usize, Vec<usize>> {
+    let name = |object: ObjectId| {
+        let key = timeline.key_of(object)?;
+        Some((key.namespace.as_str(), key.name.as_str(), key.resource))
+    };
+    // Of the lives of one name, the last decides.
+    let owners = owners
+        .iter()
+        .filter_map(|(pod, own)| Some((name(*pod)?, name(*own)?)));
+    let owners: BTreeMap<_, _> = owners.collect();
+    let places = lanes.iter().enumerate().filter_map(|(at, lane)| {
+        let object = lane.subject.object()?;
+        let is_workload = lane.group == LaneGroup::Workloads;
+        let key = (
+            object.namespace.as_str(),
+            object.name.as_str(),
+            object.resource,
+        );
+        is_workload.then_some((key, at))
+    });
+    let places: BTreeMap<_, usize> = places.collect();
+    let mut below: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (at, lane) in lanes.iter().enumerate() {
+        let pod = lane
+            .subject
+            .object()
+            .filter(|_| lane.group == LaneGroup::Pods);
+        let key = pod.map(|pod| (pod.namespace.as_str(), pod.name.as_str(), pod.resource));
+        let workload = key.and_then(|key| owners.get(&key)?.into());
+        if let Some(place) = workload.and_then(|own: &(&str, &str, ResourceId)| places.get(own)) {
+            below.entry(*place).or_default().push(at);
+        }
+    }
+    below
+}
+
 /// Workloads of a kind that changed more often have no lanes: a screen may take only so much memory.
 const MOST_VERSIONS: usize = 20_000;
 /// The same for more objects: a Job has few changes, but there may be many Jobs.
 const MOST_WORKLOADS: usize = 2_000;
 
-/// Gives the kinds that have lanes, and the resources of those that have none.
-fn kinds(timeline: &Timeline) -> (Vec<StateKind>, Vec<&'static str>) {
-    let is_kept = |kind: &StateKind| {
-        if group_of(*kind) != LaneGroup::Workloads {
-            return true;
-        }
+/// Gives the kinds that have lanes, the custom resources that have some, and the names of those that have none.
+fn kinds(timeline: &Timeline) -> (Vec<StateKind>, Vec<&ResourceInfo>, Vec<String>) {
+    let is_bounded = |group: &str, plural: &str| {
         let own = timeline.resources().iter();
-        let own = own.filter(|info| kind.resource() == (&info.group, &info.plural));
+        let own = own.filter(|info| (info.group.as_str(), info.plural.as_str()) == (group, plural));
         let objects = own.flat_map(|info| timeline.objects_of(info.id));
         let (count, versions) = objects.fold((0_usize, 0_usize), |(count, versions), id| {
             (count + 1, versions + timeline.reel().versions(*id).len())
         });
-        count <= MOST_WORKLOADS && versions <= MOST_VERSIONS
+        (count <= MOST_WORKLOADS && versions <= MOST_VERSIONS).then_some(versions)
     };
-    let (kept, left_out): (Vec<_>, Vec<_>) = StateKind::ALL.into_iter().partition(is_kept);
-    let left_out = left_out.into_iter().map(|kind| kind.resource().1);
-    (kept, left_out.collect())
+    let is_kept = |kind: &StateKind| {
+        let resource = kind.resource();
+        let resource = resource.filter(|_| group_of(*kind) == LaneGroup::Workloads);
+        resource.is_none_or(|(group, plural)| is_bounded(group, plural).is_some())
+    };
+    let (kept, without): (Vec<_>, Vec<_>) = StateKind::ALL.into_iter().partition(is_kept);
+    let names = without.into_iter().filter_map(StateKind::resource);
+    let mut left_out: Vec<String> = names.map(|(_, plural)| plural.to_owned()).collect();
+    let mut others: Vec<(usize, &ResourceInfo)> = Vec::new();
+    for info in timeline.resources().iter() {
+        let is_other = StateKind::of(&info.group, &info.plural).is_none()
+            && !timeline.objects_of(info.id).is_empty()
+            && is_judged_by_conditions(info)
+            && is_custom_resource(timeline, info);
+        match is_bounded(&info.group, &info.plural).filter(|_| is_other) {
+            Some(versions) => others.push((versions, info)),
+            None if is_other => left_out.push(info.qualified()),
+            None => {}
+        }
+    }
+    // All of them together are bounded, too: those that changed least come first.
+    others.sort_by_key(|(versions, info)| (*versions, info.id));
+    let mut all = 0;
+    let (kept_others, rest): (Vec<_>, Vec<_>) = others.into_iter().partition(|(versions, _)| {
+        all += versions;
+        all <= MOST_VERSIONS
+    });
+    left_out.extend(rest.into_iter().map(|(_, info)| info.qualified()));
+    let kept_others = kept_others.into_iter().map(|(_, info)| info);
+    (kept, kept_others.collect(), left_out)
 }
 
 const fn group_of(kind: StateKind) -> LaneGroup {
@@ -145,6 +277,7 @@ const fn group_of(kind: StateKind) -> LaneGroup {
             LaneGroup::Workloads
         }
         StateKind::Pod => LaneGroup::Pods,
+        StateKind::Other => LaneGroup::Customs,
     }
 }
 
@@ -209,58 +342,6 @@ fn worsened(
     all
 }
 
-/// The words of lanes, each stored once.
-#[derive(Default)]
-struct LaneWords(BTreeSet<Arc<str>>);
-
-impl LaneWords {
-    fn shared(&mut self, word: &str) -> Arc<str> {
-        let word = harmless(word);
-        if let Some(known) = self.0.get(word.as_ref()) {
-            return Arc::clone(known);
-        }
-        let new: Arc<str> = Arc::from(word.as_ref());
-        self.0.insert(Arc::clone(&new));
-        new
-    }
-}
-
-/// Gives the spells of a track: its intervals, as far as they differ in what a lane shows. Conditions
-/// whose good status is not known have none: a guess would be drawn as a fact.
-fn spells(timeline: &Timeline, track: &StateTrack, words: &mut LaneWords) -> Vec<LaneSpell> {
-    let mut spells: Vec<LaneSpell> = Vec::new();
-    let mut add = |mark: RecordMark, state: LaneState, word: &str| {
-        let word = words.shared(word);
-        let last = spells.last();
-        if !last.is_some_and(|last| last.state == state && last.word == word) {
-            spells.push(LaneSpell {
-                from: mark.at,
-                seq: mark.seq,
-                state,
-                word,
-            });
-        }
-    };
-    let mut intervals = track.intervals().peekable();
-    while let Some(interval) = intervals.next() {
-        let Some(health) = interval.state.health else {
-            continue;
-        };
-        add(interval.from, health, &interval.word());
-        let next = intervals.peek().map(|next| next.from);
-        if let Some(to) = interval.to.filter(|to| Some(*to) != next) {
-            let is_deleted = timeline.reel().kind_of(to.seq) == Some(EventType::Deleted);
-            let word = if is_deleted {
-                "deleted"
-            } else {
-                "not reported"
-            };
-            add(to, LaneState::Absent, word);
-        }
-    }
-    spells
-}
-
 fn releases(facts: &FactsOverTime) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for upgrade in facts.upgrades() {
@@ -294,10 +375,12 @@ mod tests {
             for track in cluster.states(kind, cut).expect("states") {
                 let object = track.object();
                 let lane = board.lanes.iter().find(|lane| {
-                    let subject = (&lane.subject.namespace, &lane.subject.name);
-                    let info = timeline.resources().get(lane.subject.resource);
-                    info.is_some_and(|info| kind.resource() == (&info.group, &info.plural))
-                        && subject == (&object.namespace, &object.name)
+                    let Some(subject) = lane.subject.object() else {
+                        return false;
+                    };
+                    let info = timeline.resources().get(subject.resource);
+                    info.is_some_and(|info| StateKind::of(&info.group, &info.plural) == Some(kind))
+                        && (&subject.namespace, &subject.name) == (&object.namespace, &object.name)
                         && lane.condition.as_deref() == track.aspect().condition()
                 });
                 for interval in track.intervals() {

@@ -4,7 +4,8 @@
 use super::LaneState;
 use super::dark::DarkSpan;
 use crate::subject::NamedObject;
-use kubereel_format::{RecordedAt, Seq};
+use kubereel_format::{RecordedAt, ResourceId, Seq};
+use kubereel_history::{Timeline, harmless};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -17,10 +18,18 @@ pub(crate) enum LaneGroup {
     Operators,
     /// Machine config pools.
     Pools,
+    /// The API server, as the recorder saw it.
+    Server,
     /// Nodes.
     Nodes,
     /// Workloads: Deployments, `StatefulSets`, `DaemonSets` and Jobs.
     Workloads,
+    /// Services, by their ready endpoints.
+    Services,
+    /// Custom resources, by their conditions.
+    Customs,
+    /// Tests that failed or flaked.
+    Rules,
     /// Pods.
     Pods,
     /// Objects of any other resource: they have a lane only where somebody pinned them.
@@ -34,10 +43,84 @@ impl LaneGroup {
             Self::Version => "CLUSTERVERSION",
             Self::Operators => "OPERATORS",
             Self::Pools => "POOLS",
+            Self::Server => "API SERVER",
             Self::Nodes => "NODES",
             Self::Workloads => "WORKLOADS",
+            Self::Services => "SERVICES",
+            Self::Customs => "CUSTOM RESOURCES",
+            Self::Rules => "FAILED TESTS",
             Self::Pods => "PODS",
             Self::Others => "OTHERS",
+        }
+    }
+}
+
+/// What a lane is of.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum LaneSubject {
+    /// An object.
+    Object(NamedObject),
+    /// The API server.
+    Server,
+    /// A test, by the id of its rule.
+    Rule(Arc<str>),
+}
+
+impl LaneSubject {
+    /// Gives the object, if it is one.
+    pub(crate) const fn object(&self) -> Option<&NamedObject> {
+        match self {
+            Self::Object(object) => Some(object),
+            Self::Server | Self::Rule(_) => None,
+        }
+    }
+
+    /// Tells whether it is an object.
+    pub(crate) fn is(&self, other: &NamedObject) -> bool {
+        self.object() == Some(other)
+    }
+
+    /// Gives the resource of the object.
+    pub(crate) fn resource(&self) -> Option<ResourceId> {
+        self.object().map(|object| object.resource)
+    }
+
+    /// Gives the namespace; empty if it has none.
+    pub(crate) fn namespace(&self) -> &str {
+        self.object().map_or("", |object| object.namespace.as_str())
+    }
+
+    /// Gives the name.
+    pub(crate) fn name(&self) -> &str {
+        match self {
+            Self::Object(object) => &object.name,
+            Self::Server => "API server",
+            Self::Rule(id) => id,
+        }
+    }
+
+    /// Gives namespace and name.
+    pub(crate) fn label(&self) -> String {
+        match self {
+            Self::Object(object) => object.label(),
+            _ => self.name().to_owned(),
+        }
+    }
+
+    /// Writes it for people: `pod shop/web-0`, `test no-crash-loops`.
+    pub(crate) fn written(&self, timeline: &Timeline) -> String {
+        match self {
+            Self::Object(object) => object.written(timeline),
+            Self::Server => self.name().to_owned(),
+            Self::Rule(id) => harmless(&format!("test {id}")).into_owned(),
+        }
+    }
+
+    /// Writes it short: `po/shop/web-0`.
+    pub(crate) fn brief(&self, timeline: &Timeline) -> String {
+        match self {
+            Self::Object(object) => object.brief(timeline),
+            _ => harmless(self.name()).into_owned(),
         }
     }
 }
@@ -68,13 +151,13 @@ pub(crate) enum LaneReading {
 }
 
 /// What something was like over time.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Lane {
     /// Its group.
     pub(crate) group: LaneGroup,
-    /// The object.
-    pub(crate) subject: NamedObject,
-    /// The condition; `None` is the worst of all that the object says of itself.
+    /// What it is of.
+    pub(crate) subject: LaneSubject,
+    /// The condition, or `container NAME`; `None` is the worst of all that the object says of itself.
     pub(crate) condition: Option<Arc<str>>,
     /// What it tells.
     pub(crate) reading: LaneReading,
@@ -98,7 +181,7 @@ pub(crate) struct LaneCell {
 impl Lane {
     /// Makes a lane of spells in order of time.
     pub(crate) fn of(
-        (group, subject, condition): (LaneGroup, NamedObject, Option<Arc<str>>),
+        (group, subject, condition): (LaneGroup, LaneSubject, Option<Arc<str>>),
         reading: LaneReading,
         spells: Vec<LaneSpell>,
         dark: Arc<[DarkSpan]>,
@@ -232,7 +315,7 @@ mod tests {
             name: "m-0".to_owned(),
         };
         Lane::of(
-            (LaneGroup::Nodes, subject, None),
+            (LaneGroup::Nodes, LaneSubject::Object(subject), None),
             LaneReading::State,
             spells.iter().map(spell).collect(),
             dark.collect(),

@@ -4,6 +4,10 @@ mod anomaly;
 mod board;
 mod dark;
 mod line;
+mod parts;
+mod rules;
+mod server;
+mod spells;
 mod stages;
 
 /// What a lane shows of something is its health.
@@ -12,4 +16,6 @@ pub(crate) use kubereel_cluster::StateHealth as LaneState;
 pub(crate) use anomaly::{Anomaly, anomalies};
 pub(crate) use board::{Board, gather};
 pub(crate) use dark::{DarkSpan, all_dark, dark_of};
-pub(crate) use line::{Lane, LaneCell, LaneGroup, LaneReading, LaneSpell};
+pub(crate) use line::{Lane, LaneCell, LaneGroup, LaneReading, LaneSpell, LaneSubject};
+pub(crate) use parts::{CONTAINER_PART, ObjectParts, parts};
+pub(crate) use rules::rule_lanes;

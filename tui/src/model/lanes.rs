@@ -1,7 +1,9 @@
 //! The list of lanes: sections, groupings, folds, pins, and the cells of the rows that show. `update` finds
 //! them when something changed.
 
-use crate::lane::{Lane, LaneCell, LaneGroup, LaneReading, LaneSpell, LaneState, dark_of};
+use crate::lane::{
+    Lane, LaneCell, LaneGroup, LaneReading, LaneSpell, LaneState, LaneSubject, ObjectParts, dark_of,
+};
 use crate::subject::NamedObject;
 use crate::time::ViewWindow;
 use kubereel_format::EventType;
@@ -18,6 +20,10 @@ pub(crate) enum LaneAt {
     PinOf(usize),
     /// On the board.
     Board(usize),
+    /// Among the tests.
+    Rule(usize),
+    /// A part of an unfolded object, by their places.
+    Part(usize, usize),
 }
 
 /// A row of the list.
@@ -25,8 +31,26 @@ pub(crate) enum LaneAt {
 pub(crate) enum LaneRow {
     /// The head of a section.
     Head(SectionHead),
-    /// A lane.
-    Lane(LaneAt),
+    /// A lane, and how deep it stands below others.
+    Lane(LaneAt, usize),
+}
+
+/// What is chosen where it is no object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ChosenRow {
+    /// The head of a section.
+    Head(Section),
+    /// A lane that is not of an object.
+    Lane(LaneSubject),
+}
+
+/// An object whose parts show below it.
+#[derive(Clone, Debug)]
+pub(crate) struct UnfoldedObject {
+    /// The object.
+    pub(crate) subject: NamedObject,
+    /// Its parts, once they are read.
+    pub(crate) parts: Option<ObjectParts>,
 }
 
 /// The head of a section.
@@ -64,8 +88,10 @@ pub(crate) struct LaneList {
     pub(crate) longest: usize,
     /// Whether the cluster has operators that tell how it is.
     pub(crate) has_operators: bool,
-    /// The head that is chosen, and over which selected object it was.
-    pub(crate) head: Option<(Section, Option<NamedObject>)>,
+    /// The row without an object that is chosen, and over which selected object it was.
+    pub(crate) chosen: Option<(ChosenRow, Option<NamedObject>)>,
+    /// The objects that are unfolded.
+    pub(crate) unfolded: Vec<UnfoldedObject>,
     /// The selected object for which the rows were found: its section is not folded.
     pub(crate) sought: Option<NamedObject>,
     /// Whether the selected lane is that among the pins.
@@ -112,19 +138,18 @@ impl LaneList {
         (0..sticky).chain(rest).take(height)
     }
 
-    /// Gives the first row that is a lane.
-    pub(crate) fn first_lane(&self) -> Option<usize> {
-        let is_lane = |row: &LaneRow| matches!(row, LaneRow::Lane(_));
-        self.rows.iter().position(is_lane)
-    }
-
     /// Gives the sections that have a head.
     pub(crate) fn sections(&self) -> BTreeSet<Section> {
         let heads = self.rows.iter().filter_map(|row| match row {
             LaneRow::Head(head) => Some(head.section.clone()),
-            LaneRow::Lane(_) => None,
+            LaneRow::Lane(..) => None,
         });
         heads.collect()
+    }
+
+    /// Gives the place of an object among the unfolded ones.
+    pub(crate) fn unfolded_at(&self, subject: &NamedObject) -> Option<usize> {
+        self.unfolded.iter().position(|one| one.subject == *subject)
     }
 
     /// Forgets all cells.
@@ -202,9 +227,13 @@ impl Grouping {
             LaneGroup::Version => Some(Section::Version),
             LaneGroup::Operators => Some(Section::Operators),
             LaneGroup::Pools => Some(Section::Pools),
+            LaneGroup::Server => Some(Section::Server),
             LaneGroup::Nodes => Some(Section::Nodes),
             LaneGroup::Workloads => Some(Section::Workloads),
-            LaneGroup::Pods => Some(Section::Pods(lane.subject.namespace.clone())),
+            LaneGroup::Services => Some(Section::Services),
+            LaneGroup::Customs => Some(Section::Customs),
+            LaneGroup::Rules => Some(Section::Rules),
+            LaneGroup::Pods => Some(Section::Pods(lane.subject.namespace().to_owned())),
             LaneGroup::Others => None,
         }
     }
@@ -227,10 +256,18 @@ pub(crate) enum Section {
     Operators,
     /// Machine config pools.
     Pools,
+    /// The API server.
+    Server,
     /// Nodes.
     Nodes,
     /// Workloads.
     Workloads,
+    /// Services.
+    Services,
+    /// Custom resources.
+    Customs,
+    /// Tests that failed or flaked.
+    Rules,
     /// Pods of a namespace.
     Pods(String),
 }
@@ -246,8 +283,12 @@ impl Section {
             Self::Progressing => "OPERATORS PROGRESSING".to_owned(),
             Self::Operators => LaneGroup::Operators.title().to_owned(),
             Self::Pools => LaneGroup::Pools.title().to_owned(),
+            Self::Server => LaneGroup::Server.title().to_owned(),
             Self::Nodes => LaneGroup::Nodes.title().to_owned(),
             Self::Workloads => LaneGroup::Workloads.title().to_owned(),
+            Self::Services => LaneGroup::Services.title().to_owned(),
+            Self::Customs => LaneGroup::Customs.title().to_owned(),
+            Self::Rules => LaneGroup::Rules.title().to_owned(),
             Self::Pods(namespace) => format!("{} {}", LaneGroup::Pods.title(), harmless(namespace)),
         }
     }
@@ -256,13 +297,15 @@ impl Section {
     /// how the workloads of the platform are.
     const fn is_folded_first(&self, has_operators: bool) -> bool {
         match self {
-            Self::Pods(_) => true,
-            Self::Workloads => has_operators,
+            Self::Pods(_) | Self::Rules => true,
+            Self::Workloads | Self::Services | Self::Customs => has_operators,
             _ => false,
         }
     }
 }
 
+/// How many objects can be unfolded.
+pub(crate) const MOST_UNFOLDED: usize = 50;
 /// How many objects can be pinned.
 const MOST: usize = 50;
 
@@ -280,13 +323,13 @@ impl Pins {
 
     /// Tells whether an object is pinned.
     pub(crate) fn has(&self, subject: &NamedObject) -> bool {
-        self.lanes.iter().any(|lane| lane.subject == *subject)
+        self.lanes.iter().any(|lane| lane.subject.is(subject))
     }
 
     /// Pins an object, or takes its pin away; tells whether it is pinned now. `None` if there are too
     /// many.
     pub(crate) fn toggle(&mut self, timeline: &Timeline, subject: &NamedObject) -> Option<bool> {
-        if let Some(at) = self.lanes.iter().position(|lane| lane.subject == *subject) {
+        if let Some(at) = self.lanes.iter().position(|lane| lane.subject.is(subject)) {
             self.lanes.remove(at);
             return Some(false);
         }
@@ -325,7 +368,11 @@ fn presence(timeline: &Timeline, subject: &NamedObject) -> Lane {
     }
     let dark = dark_of(timeline, subject.resource).into();
     Lane::of(
-        (LaneGroup::Others, subject.clone(), None),
+        (
+            LaneGroup::Others,
+            LaneSubject::Object(subject.clone()),
+            None,
+        ),
         LaneReading::Presence,
         spells,
         dark,

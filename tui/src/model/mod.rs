@@ -5,7 +5,10 @@ mod open;
 mod state;
 mod stream;
 
-pub(crate) use lanes::{Grouping, LaneAt, LaneList, LaneRow, Pins, RowCells, Section, SectionHead};
+pub(crate) use lanes::{
+    ChosenRow, Grouping, LaneAt, LaneList, LaneRow, MOST_UNFOLDED, Pins, RowCells, Section,
+    SectionHead, UnfoldedObject,
+};
 pub(crate) use open::{
     BrowseState, CompareState, FilterState, LanePass, List, OpenReel, PanelReading, Playing,
     ProblemsState, Searches, TableView, TimelineMark, ToldProblem,

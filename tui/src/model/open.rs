@@ -1,6 +1,6 @@
 //! What is known and chosen of an open reel. Bodies are not read here: answers bring them.
 
-use super::lanes::{LaneAt, LaneList, LaneRow, Pins, Section};
+use super::lanes::{ChosenRow, LaneAt, LaneList, LaneRow, Pins, Section};
 use super::state::{Pane, Panes};
 use super::stream::TransitionLog;
 use crate::answer::{
@@ -14,6 +14,7 @@ use crate::lane::{Anomaly, Board, DarkSpan, Lane};
 use crate::problem::{ProblemEntry, Problems};
 use crate::subject::NamedObject;
 use crate::time::{CursorPlace, JumpHistory, SelectionCounts, TimeSelection, ViewWindow};
+use jiff::tz::TimeZone;
 use kubereel_format::{RecordedAt, ResourceId, Seq};
 use kubereel_history::{Density, FieldPath, ResourceTable, Timeline, harmless};
 use std::sync::Arc;
@@ -157,6 +158,8 @@ pub(crate) struct OpenReel {
     pub(crate) dark: Vec<DarkSpan>,
     /// The comparison of two moments.
     pub(crate) compared: CompareState,
+    /// The zone in which times without an offset are read; UTC if none.
+    pub(crate) zone: Option<&'static TimeZone>,
     /// The identity of the reel; empty if unknown.
     pub(crate) id: String,
     /// Where its bookmarks lie.
@@ -276,18 +279,27 @@ impl OpenReel {
     /// Gives the place of the chosen row of the lanes: a head, else the lane of the selection, else
     /// that of its object.
     fn lane_row(&self) -> Option<usize> {
-        if let Some(section) = self.chosen_head() {
-            return self.lanes.head_row(section);
+        match self.chosen_row() {
+            Some(ChosenRow::Head(section)) => return self.lanes.head_row(section),
+            Some(ChosenRow::Lane(subject)) => {
+                return self.lanes.rows.iter().position(|row| match row {
+                    LaneRow::Head(_) => false,
+                    LaneRow::Lane(at, _) => {
+                        self.lane_at(*at).is_some_and(|own| own.subject == *subject)
+                    }
+                });
+            }
+            None => {}
         }
         let selected = self.selected.as_ref()?;
         let place = |condition: Option<&Option<Arc<str>>>, has_pins: bool| {
             let is_it = |lane: &Lane| {
-                lane.subject == *selected && condition.is_none_or(|own| lane.condition == *own)
+                lane.subject.is(selected) && condition.is_none_or(|own| lane.condition == *own)
             };
             self.lanes.rows.iter().position(|row| match row {
                 LaneRow::Head(_) => false,
-                LaneRow::Lane(at) => {
-                    matches!(at, LaneAt::Board(_)) != has_pins
+                LaneRow::Lane(at, _) => {
+                    matches!(at, LaneAt::Pin(_) | LaneAt::PinOf(_)) == has_pins
                         && self.lane_at(*at).is_some_and(is_it)
                 }
             })
@@ -299,11 +311,27 @@ impl OpenReel {
             .find_map(|own| place(own, first).or_else(|| place(own, !first)))
     }
 
+    /// Gives the row that is chosen and is not of an object.
+    fn chosen_row(&self) -> Option<&ChosenRow> {
+        let (row, over) = self.lanes.chosen.as_ref()?;
+        // Who selects something else chooses that.
+        (*over == self.selected).then_some(row)
+    }
+
     /// Gives the section whose head is chosen.
     pub(crate) fn chosen_head(&self) -> Option<&Section> {
-        let (section, over) = self.lanes.head.as_ref()?;
-        // Who selects something else chooses that, not the head.
-        (*over == self.selected).then_some(section)
+        match self.chosen_row()? {
+            ChosenRow::Head(section) => Some(section),
+            ChosenRow::Lane(_) => None,
+        }
+    }
+
+    /// Gives the lane that is chosen and is not of an object.
+    pub(crate) fn chosen_plain(&self) -> Option<&Lane> {
+        if self.list != List::Lanes || !matches!(self.chosen_row()?, ChosenRow::Lane(_)) {
+            return None;
+        }
+        self.chosen_lane()
     }
 
     /// Gives a lane.
@@ -311,6 +339,11 @@ impl OpenReel {
         match at {
             LaneAt::Pin(at) => self.pins.lanes().get(at),
             LaneAt::Board(at) | LaneAt::PinOf(at) => self.board()?.lanes.get(at),
+            LaneAt::Rule(at) => self.trouble.problems.as_ref()?.rules.get(at),
+            LaneAt::Part(object, part) => {
+                let parts = self.lanes.unfolded.get(object)?.parts.as_ref()?;
+                parts.as_ref().ok()?.get(part)
+            }
         }
     }
 
@@ -325,7 +358,7 @@ impl OpenReel {
         }
         match self.lanes.rows.get(self.row()?)? {
             LaneRow::Head(_) => None,
-            LaneRow::Lane(at) => self.lane_at(*at),
+            LaneRow::Lane(at, _) => self.lane_at(*at),
         }
     }
 

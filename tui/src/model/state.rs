@@ -4,6 +4,7 @@ use super::open::OpenReel;
 use crate::answer::ScreenQuestion;
 use crate::keep::{Bookmark, SavedState};
 use crate::theme::Theme;
+use jiff::tz::TimeZone;
 use kubereel_history::Moment;
 use std::path::PathBuf;
 
@@ -83,6 +84,8 @@ pub struct TuiRequest {
     pub filter: String,
     /// The user's folder for what outlasts a run; `None` keeps nothing there.
     pub state_folder: Option<PathBuf>,
+    /// The zone in which times without an offset are read; UTC if none.
+    pub zone: Option<&'static TimeZone>,
     /// Whether to begin anew, wherever one was before.
     pub is_fresh: bool,
 }

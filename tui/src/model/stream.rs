@@ -24,6 +24,8 @@ pub(crate) struct StreamRow {
 pub(crate) struct TransitionLog {
     /// In order of time.
     pub(crate) rows: Vec<StreamRow>,
+    /// What is looked for in it, in lower case; empty for nothing.
+    pub(crate) wanted: String,
     /// The row that was chosen last: several may share a record.
     chosen: usize,
 }
@@ -32,7 +34,11 @@ impl TransitionLog {
     /// Takes the transitions.
     pub(crate) fn of(mut rows: Vec<StreamRow>) -> Self {
         rows.sort_unstable();
-        Self { rows, chosen: 0 }
+        Self {
+            rows,
+            wanted: String::new(),
+            chosen: 0,
+        }
     }
 
     /// Gives the place of the row at the cursor: the one chosen, else the last one up to there.

@@ -4,7 +4,7 @@ use super::entry::{
     PAYLOAD, ProblemEntry, ProblemKind, ProblemOccurrence, ProblemOrigin, RuleReport,
 };
 use crate::findings::{FindingVerdict, Findings, ReportedFinding};
-use crate::lane::{Board, LaneState};
+use crate::lane::{Board, Lane, LaneState, rule_lanes};
 use crate::subject::NamedObject;
 use kubereel_format::{RecordedAt, ResourceId, Seq};
 use kubereel_history::{Timeline, UnobservedReason, harmless};
@@ -52,6 +52,8 @@ pub(crate) struct Problems {
     pub(crate) first: Option<FirstProblem>,
     /// How many things more there are.
     pub(crate) rest: usize,
+    /// The lanes of the tests that failed or flaked.
+    pub(crate) rules: Vec<Lane>,
     /// Whether the reel was read.
     is_read: bool,
     /// Whether monitortests had their say.
@@ -109,6 +111,7 @@ pub(crate) fn problems(
         by_time,
         steps,
         rest,
+        rules: findings.map_or_else(Vec::new, |findings| rule_lanes(timeline, findings)),
         is_read: board.is_some(),
         has_rules: findings.is_some(),
         entries,

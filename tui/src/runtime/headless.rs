@@ -255,6 +255,7 @@ mod tests {
             namespace: "default".to_owned(),
             filter: String::new(),
             state_folder: None,
+            zone: None,
             is_fresh: true,
         };
         let mut program = Headless::begin(

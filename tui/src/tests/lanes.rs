@@ -13,7 +13,8 @@ fn pins_and_grouping_come_back() {
     asked.state_folder = Some(folder.path().to_owned());
     let mut first = Stage::open(asked.clone(), (80, 24));
     first.keys("ni<Down>x");
-    let pinned = open(&first).pins.lanes()[0].subject.clone();
+    let pinned = open(&first).pins.lanes()[0].subject.object().cloned();
+    let pinned = pinned.expect("an object");
     let session = crate::update::left(open(&first));
     session.save(folder.path(), &open(&first).id).expect("room");
     let again = Stage::open(asked, (80, 24));
@@ -78,9 +79,9 @@ fn pods_of_a_namespace_have_lanes_when_asked_for() {
     let pods = |stage: &Stage| {
         let rows = open(stage).lanes.rows.iter();
         rows.filter(|row| match row {
-            LaneRow::Lane(at) => open(stage)
+            LaneRow::Lane(at, _) => open(stage)
                 .lane_at(*at)
-                .is_some_and(|lane| !lane.subject.namespace.is_empty()),
+                .is_some_and(|lane| !lane.subject.namespace().is_empty()),
             LaneRow::Head(_) => false,
         })
         .count()
@@ -136,7 +137,7 @@ fn a_pin_tells_the_lives_of_its_object() {
         .expect("a problem of something");
     stage.keys("x");
     let pin = &open(&stage).pins.lanes()[0];
-    assert_eq!(pin.subject, subject);
+    assert!(pin.subject.is(&subject));
     assert_eq!(
         pin.spells.len(),
         subject.versions(&open(&stage).timeline).len()

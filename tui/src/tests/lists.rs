@@ -62,14 +62,14 @@ fn a_namespace_narrows_tables_and_lanes() {
     let board = open.board().expect("read");
     let heads = open.lanes.rows.iter().filter_map(|row| match row {
         LaneRow::Head(head) => Some(&head.lanes),
-        LaneRow::Lane(_) => None,
+        LaneRow::Lane(..) => None,
     });
     let lanes = heads.flatten().filter_map(|at| match at {
         LaneAt::Board(at) => board.lanes.get(*at),
         _ => None,
     });
-    let mut others = lanes.filter(|lane| !lane.subject.namespace.is_empty());
-    assert!(others.all(|lane| lane.subject.namespace == "openshift-etcd-operator"));
+    let mut others = lanes.filter(|lane| !lane.subject.namespace().is_empty());
+    assert!(others.all(|lane| lane.subject.namespace() == "openshift-etcd-operator"));
     stage.keys("u<Up><Up><Up><Enter>");
     let namespace = stage.model.open().expect("open").namespace.clone();
     assert_ne!(namespace.as_deref(), Some("openshift-etcd-operator"));
@@ -183,7 +183,7 @@ fn query(filter: &str) -> FilterQuery {
 fn every_word_narrows_what_is_seen() {
     let passes = |filter: &str| {
         let seen = FilterCandidate {
-            resource: ResourceId(0),
+            resource: Some(ResourceId(0)),
             namespace: "shop",
             texts: ["web-0", "Running", "1/1 ready"].into_iter(),
         };
@@ -312,7 +312,7 @@ proptest! {
     #[test]
     fn no_text_panics(filter in "[a-c!/\"'\\[\\](){}=<>:.,\\\\* é]{0,40}|(label:|ns:|kind:|!|/|a\\.b=| in \\(){0,6}") {
         if let Ok(query) = FilterQuery::parse(&filter, None) {
-            let seen = FilterCandidate { resource: ResourceId(0), namespace: "a", texts: ["a", "é"].into_iter() };
+            let seen = FilterCandidate { resource: Some(ResourceId(0)), namespace: "a", texts: ["a", "é"].into_iter() };
             let _passes: bool = query.admits(&seen, |_| true) && query.admits_body(&json!({"a": [{"b": 1}]}));
         }
     }

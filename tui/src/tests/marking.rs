@@ -6,6 +6,7 @@ use crate::model::TuiRequest;
 use crate::msg::Msg;
 use crate::update::left;
 use insta::assert_snapshot;
+use jiff::tz::TimeZone;
 use proptest::prelude::*;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -266,4 +267,42 @@ proptest! {
         prop_assert_eq!(back.filter.text(), open.filter.text());
         prop_assert_eq!(&back.namespace, &open.namespace);
     }
+}
+
+#[test]
+fn a_bookmark_and_a_local_time_are_moments() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = gapped(folder.path());
+    let mut asked = request(&path);
+    asked.zone = Some(Box::leak(Box::new(TimeZone::fixed(jiff::tz::offset(2)))));
+    let mut stage = Stage::open(asked.clone(), (80, 24));
+    let place = |stage: &Stage| stage.model.open().expect("open").place;
+    // The reel begins at 14:00 UTC.
+    stage.keys(":16:01<Enter>");
+    let there = place(&stage);
+    assert_eq!(
+        there
+            .at
+            .micros_since(stage.model.open().expect("open").timeline.start()),
+        60_000_000
+    );
+    stage.keys("mBefore the gap<Enter>G");
+    assert!(place(&stage).at > there.at);
+    stage.keys(":bookmark:before<Enter>");
+    assert_eq!(place(&stage), there);
+    stage.keys(":bookmark:nothing<Enter>");
+    assert!(
+        stage.screen().contains("no bookmark \"nothing\""),
+        "{}",
+        stage.screen()
+    );
+    asked.at = "bookmark:Before the gap".parse().ok();
+    let again = Stage::open(asked, (80, 24));
+    assert_eq!(place(&again), there);
+    // Commands find it likewise.
+    let timeline = kubereel_history::Timeline::open(&path).expect("a reel");
+    let all = crate::keep::named_bookmarks(&timeline, &path, None);
+    let names: Vec<&str> = all.iter().map(|one| one.name.as_str()).collect();
+    assert_eq!(names, ["Before the gap"]);
+    assert_eq!(all.first().map(|one| one.at), Some(there.at));
 }

@@ -5,6 +5,7 @@ mod lanes;
 mod lists;
 mod marking;
 mod panels;
+mod plain;
 mod problems;
 mod robustness;
 mod screens;

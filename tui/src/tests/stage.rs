@@ -59,6 +59,7 @@ pub(super) fn request(path: &Path) -> TuiRequest {
         namespace: "default".to_owned(),
         filter: String::new(),
         state_folder: None,
+        zone: None,
         is_fresh: false,
     }
 }

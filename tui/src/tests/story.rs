@@ -155,11 +155,29 @@ fn transitions_are_a_log_whose_rows_are_moments() {
     let row = open(&stage).row().expect("a row");
     assert_eq!(rows[row].seq.0 + 1, open(&stage).place.below.0);
     assert_snapshot!("transitions_wide", stage.screen());
-    stage.keys("/image-registry<Enter>");
+    stage.keys("/CrashLoop");
+    let found = |stage: &Stage| {
+        let open = open(stage);
+        let row = open.stream.rows[open.row().expect("a row")];
+        let (_, _, spell) = open.transition(row).expect("a transition");
+        assert!(spell.word.contains("CrashLoopBackOff"), "{}", spell.word);
+        open.place
+    };
+    let first = found(&stage);
+    stage.keys("<Enter>n");
+    let second = found(&stage);
+    assert!(second.below > first.below);
+    assert!(stage.screen().contains("n N match"), "{}", stage.screen());
+    stage.keys("N");
+    assert_eq!(found(&stage), first);
+    // Then the keys have their usual meaning again.
+    stage.keys("<Esc>");
+    assert!(!stage.screen().contains("n N match"));
+    stage.keys("&image-registry<Enter>");
     let own = open(&stage);
     let all = own.stream.rows.iter();
     let mut lanes = all.filter_map(|row| own.transition(*row));
-    assert!(lanes.all(|(lane, ..)| lane.subject.name.contains("image-registry")));
+    assert!(lanes.all(|(lane, ..)| lane.subject.name().contains("image-registry")));
     stage.keys("<Esc><Esc>");
     assert_eq!(open(&stage).list, List::Lanes);
 }
@@ -208,7 +226,7 @@ fn while_a_release_cannot_be_retrieved_the_version_is_not_well() {
         .find(|one| one.reason == "RetrievePayload");
     let problem = problem.expect("the demo has one");
     let mut lanes = board.lanes.iter();
-    let lane = lanes.find(|lane| lane.subject.name == "version" && lane.condition.is_none());
+    let lane = lanes.find(|lane| lane.subject.name() == "version" && lane.condition.is_none());
     let lane = lane.expect("a lane");
     assert!(lane.at(problem.from.at).0 >= LaneState::Bad);
     let after = lane.at(problem.to.expect("it ended"));

@@ -6,8 +6,9 @@ use super::{lane_rows, marking, messages, moving, palette, panel, problems};
 use crate::answer::{Panel, ResourceChoice, ScreenQuestion};
 use crate::effect::Effect;
 use crate::findings::JudgingState;
+use crate::lane::LaneSubject;
 use crate::model::{
-    ActiveScreen, CompareState, LaneAt, LanePass, LaneRow, List, Model, OpenReel, Pane,
+    ActiveScreen, ChosenRow, CompareState, LaneAt, LanePass, LaneRow, List, Model, OpenReel, Pane,
     PickerState, ReelState,
 };
 use crate::msg::KeyAction;
@@ -75,11 +76,12 @@ pub(super) fn row(open: &mut OpenReel, row: usize) {
     let found = match open.list {
         List::Lanes => match open.lanes.rows.get(row) {
             Some(LaneRow::Head(head)) => {
-                open.lanes.head = Some((head.section.clone(), open.selected.clone()));
+                let head = ChosenRow::Head(head.section.clone());
+                open.lanes.chosen = Some((head, open.selected.clone()));
                 return;
             }
-            Some(LaneRow::Lane(at)) => {
-                let is_pin = !matches!(at, LaneAt::Board(_));
+            Some(LaneRow::Lane(at, _)) => {
+                let is_pin = matches!(at, LaneAt::Pin(_) | LaneAt::PinOf(_));
                 let lane = open.lane_at(*at);
                 let found = lane.map(|lane| (lane.subject.clone(), lane.condition.clone()));
                 open.lanes.is_pin_chosen = is_pin;
@@ -103,20 +105,38 @@ pub(super) fn row(open: &mut OpenReel, row: usize) {
         }
         List::Objects(_) => open.table.as_ref().and_then(|view| {
             let row = view.table.rows.get(*view.rows.get(row)?)?;
-            Some((row.subject.clone(), None))
+            Some((LaneSubject::Object(row.subject.clone()), None))
         }),
     };
-    if let Some((subject, condition)) = found {
-        open.lanes.head = None;
-        open.selected = Some(subject);
-        open.condition = condition;
+    match found {
+        Some((LaneSubject::Object(subject), condition)) => {
+            open.lanes.chosen = None;
+            open.selected = Some(subject);
+            open.condition = condition;
+        }
+        Some((subject, _)) => {
+            open.lanes.chosen = Some((ChosenRow::Lane(subject), open.selected.clone()));
+            // The panel tells of what is chosen.
+            open.told = None;
+        }
+        None => {}
     }
 }
 
 /// Selects the first row that is an object.
 pub(super) fn first_row(open: &mut OpenReel) {
     let first = match open.list {
-        List::Lanes => open.lanes.first_lane(),
+        List::Lanes => {
+            let is_object = |row: &LaneRow| match row {
+                LaneRow::Lane(at, _) => {
+                    let lane = open.lane_at(*at);
+                    lane.is_some_and(|lane| lane.subject.object().is_some())
+                }
+                LaneRow::Head(_) => false,
+            };
+            let mut rows = open.lanes.rows.iter();
+            rows.position(is_object)
+        }
         // Its rows are moments, and time moves only where one wants.
         List::Stream => None,
         List::Objects(_) => Some(0),
@@ -173,9 +193,17 @@ pub(super) fn open(model: &mut Model) -> Vec<Effect> {
                 lane_rows::fold(open, &section);
                 return Vec::new();
             }
+            if open.pane == Pane::List
+                && let Some(word) = problems::to_test(open)
+            {
+                model.word = Some(word);
+                return Vec::new();
+            }
             open.pane = Pane::Panel;
             model.screen = ActiveScreen::Large;
         }
+        // The log is searched on with the keys for that.
+        ActiveScreen::Seek { .. } if panel::is_of_log(open) => {}
         ActiveScreen::Seek { .. } => {
             panel::next_match(open, height);
             model.screen = screen;
@@ -255,6 +283,7 @@ pub(super) fn close(model: &mut Model) -> Vec<Effect> {
         ActiveScreen::Seek { is_large, .. } => {
             open.reading.wanted.clear();
             open.reading.matches.clear();
+            open.stream.wanted.clear();
             if is_large {
                 model.screen = ActiveScreen::Large;
             }
@@ -266,6 +295,8 @@ pub(super) fn close(model: &mut Model) -> Vec<Effect> {
                 return Vec::new();
             } else if open.pane == Pane::Panel {
                 open.pane = Pane::List;
+            } else if !open.stream.wanted.is_empty() {
+                open.stream.wanted.clear();
             } else if open.compared.a.take().is_some() {
                 open.compared = CompareState::default();
                 model.word = Some("A cleared".to_owned());

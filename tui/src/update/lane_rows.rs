@@ -1,13 +1,17 @@
 //! The rows of lanes and their cells, computed when something changed, so that drawing only draws. Only
 //! visible rows have cells.
 
+use super::choosing;
+use crate::answer::ScreenQuestion;
 use crate::filter::{FilterCandidate, FilterQuery};
-use crate::lane::{Lane, LaneGroup, LaneState};
+use crate::lane::{Lane, LaneGroup, LaneState, LaneSubject, ObjectParts};
 use crate::layout::Layout;
 use crate::model::{
-    LaneAt, LaneRow, List, OpenReel, RowCells, Section, SectionHead, StreamRow, TransitionLog,
+    ChosenRow, LaneAt, LaneRow, List, MOST_UNFOLDED, OpenReel, RowCells, Section, SectionHead,
+    StreamRow, TransitionLog, UnfoldedObject,
 };
-use std::collections::BTreeMap;
+use crate::time::{TimeDirection, span_text};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use unicode_width::UnicodeWidthStr as _;
 
@@ -30,7 +34,7 @@ pub(super) fn arrange(open: &mut OpenReel) {
     }
     let board = open.board().map_or(&[][..], |board| &board.lanes);
     for (at, lane) in board.iter().enumerate() {
-        let own = &lane.subject.namespace;
+        let own = lane.subject.namespace();
         let is_near = own.is_empty() || open.namespace.as_ref().is_none_or(|only| only == own);
         if is_near
             && let Some(section) = open.lanes.grouping.section(lane)
@@ -39,17 +43,33 @@ pub(super) fn arrange(open: &mut OpenReel) {
             sections.entry(section).or_default().push(LaneAt::Board(at));
         }
     }
-    unfold_selected(open, &sections, is_filtered);
+    for (at, lane) in rules(open).iter().enumerate() {
+        if has(&query, lane) {
+            let rules = sections.entry(Section::Rules).or_default();
+            rules.push(LaneAt::Rule(at));
+        }
+    }
+    let nested = pods_of_unfolded(open);
+    unfold_selected(open, &sections, &nested, is_filtered);
     let mut rows = Vec::new();
     for (section, lanes) in sections {
         let is_folded = open.lanes.is_folded(&section, is_filtered);
         let shown = if is_folded { Vec::new() } else { lanes.clone() };
-        rows.push(LaneRow::Head(SectionHead {
-            section,
-            lanes,
-            is_folded,
-        }));
-        rows.extend(shown.into_iter().map(LaneRow::Lane));
+        // The one lane of the server says itself what it is.
+        if section != Section::Server {
+            rows.push(LaneRow::Head(SectionHead {
+                section,
+                lanes,
+                is_folded,
+            }));
+        }
+        for at in shown {
+            // A Pod stands once: below its workload.
+            let is_below = matches!(at, LaneAt::Board(at) if nested.contains(&at));
+            if !is_below {
+                add_rows(open, at, 0, &mut rows);
+            }
+        }
     }
     open.lanes.longest = longest(open);
     open.lanes.rows = rows;
@@ -60,12 +80,153 @@ pub(super) fn arrange(open: &mut OpenReel) {
     }
 }
 
+/// Gives the lanes of the tests that failed or flaked.
+fn rules(open: &OpenReel) -> &[Lane] {
+    let problems = open.trouble.problems.as_ref();
+    problems.map_or(&[], |problems| &problems.rules)
+}
+
+/// Gives the lanes of Pods that stand below unfolded workloads, by their places on the board.
+fn pods_of_unfolded(open: &OpenReel) -> BTreeSet<usize> {
+    let Some(board) = open.board().filter(|_| !open.lanes.unfolded.is_empty()) else {
+        return BTreeSet::new();
+    };
+    let is_unfolded = |at: &usize| {
+        let object = board.lanes.get(*at).and_then(|lane| lane.subject.object());
+        object.is_some_and(|object| open.lanes.unfolded_at(object).is_some())
+    };
+    let all = board.pods.iter().filter(|(at, _)| is_unfolded(at));
+    all.flat_map(|(_, pods)| pods).copied().collect()
+}
+
+/// Adds a lane and what is unfolded below it: conditions and containers, then the Pods of a workload.
+fn add_rows(open: &OpenReel, at: LaneAt, depth: usize, rows: &mut Vec<LaneRow>) {
+    rows.push(LaneRow::Lane(at, depth));
+    let lane = open.lane_at(at).filter(|lane| lane.condition.is_none());
+    let subject = lane.and_then(|lane| lane.subject.object());
+    let Some(object) = subject.and_then(|subject| open.lanes.unfolded_at(subject)) else {
+        return;
+    };
+    let parts = open.lanes.unfolded.get(object);
+    let parts = parts.and_then(|one| one.parts.as_ref()?.as_ref().ok());
+    let count = parts.map_or(0, |parts| parts.len());
+    rows.extend((0..count).map(|part| LaneRow::Lane(LaneAt::Part(object, part), depth + 1)));
+    // A workload has Pods, and these have none: the depth is bounded.
+    if let LaneAt::Board(place) | LaneAt::PinOf(place) = at
+        && let Some(pods) = open.board().and_then(|board| board.pods.get(&place))
+    {
+        for pod in pods {
+            add_rows(open, LaneAt::Board(*pod), depth + 1, rows);
+        }
+    }
+}
+
+/// Unfolds the selected object, or folds it again; gives a word where that is not possible.
+pub(super) fn unfold(open: &mut OpenReel) -> Option<String> {
+    if open.list != List::Lanes {
+        return Some("only lanes unfold: esc shows them".to_owned());
+    }
+    if let Some(section) = open.chosen_head().cloned() {
+        fold(open, &section);
+        return None;
+    }
+    let Some(subject) = open
+        .selected
+        .clone()
+        .filter(|_| open.chosen_plain().is_none())
+    else {
+        return Some("select an object to unfold it".to_owned());
+    };
+    if let Some(at) = open.lanes.unfolded_at(&subject) {
+        open.lanes.unfolded.remove(at);
+        open.condition = None;
+    } else if open.lanes.unfolded.len() >= MOST_UNFOLDED {
+        return Some("too many objects are unfolded: X folds one".to_owned());
+    } else {
+        open.lanes.unfolded.push(UnfoldedObject {
+            subject,
+            parts: None,
+        });
+    }
+    arrange(open);
+    None
+}
+
+/// Asks for the parts of an unfolded object that has none yet.
+pub(super) fn parts_question(open: &OpenReel) -> Option<ScreenQuestion> {
+    let mut unfolded = open.lanes.unfolded.iter();
+    let next = unfolded.find(|one| one.parts.is_none())?;
+    Some(ScreenQuestion::Parts(next.subject.clone()))
+}
+
+/// Takes the parts of an unfolded object.
+pub(super) fn take_parts(open: &mut OpenReel, question: &ScreenQuestion, parts: ObjectParts) {
+    let ScreenQuestion::Parts(subject) = question else {
+        return;
+    };
+    if let Some(at) = open.lanes.unfolded_at(subject)
+        && let Some(one) = open.lanes.unfolded.get_mut(at)
+    {
+        one.parts = Some(parts);
+        arrange(open);
+    }
+}
+
+/// Says why the selected object unfolds to nothing.
+pub(super) fn without_parts(open: &OpenReel) -> Option<&str> {
+    let subject = open.selected.as_ref()?;
+    let unfolded = open.lanes.unfolded.get(open.lanes.unfolded_at(subject)?)?;
+    let why = unfolded.parts.as_ref()?.as_ref().err()?;
+    let row = open.row()?;
+    // Pods below a workload are enough.
+    let next = open.lanes.rows.get(row + 1);
+    let has_pods = matches!(next, Some(LaneRow::Lane(_, depth)) if *depth > 0);
+    (!has_pods).then_some(why)
+}
+
+/// More states of a lane without an object are not listed.
+const MOST_TOLD: usize = 200;
+
+/// Tells the states of a lane that is not of an object, for the panel.
+pub(super) fn plain_text(open: &OpenReel, lane: &Lane) -> String {
+    let what = match &lane.subject {
+        LaneSubject::Server => {
+            "When the recorder reached the API server: its probes and connections"
+        }
+        _ => "When the test found something; enter goes there",
+    };
+    let ends = lane.spells.iter().skip(1).map(|next| next.from);
+    let ends = ends.chain([open.timeline.end()]);
+    let all = lane.spells.iter().zip(ends);
+    let told = all.filter(|(spell, _)| spell.state != LaneState::Good);
+    let rest = told.clone().count().saturating_sub(MOST_TOLD);
+    let lines = told.take(MOST_TOLD).map(|(spell, end)| {
+        let [from, to] = [spell.from, end].map(|at| open.timeline.written(at));
+        let long = span_text(end.micros_since(spell.from));
+        let state = spell.state.word();
+        format!("{from} – {to} ({long})  {state} {}", spell.word)
+    });
+    let mut lines: Vec<String> = [what.to_owned(), String::new()]
+        .into_iter()
+        .chain(lines)
+        .collect();
+    if lines.len() == 2 {
+        lines.push("never anything else than good".to_owned());
+    }
+    if rest > 0 {
+        lines.push(format!("and {rest} more"));
+    }
+    lines.join("\n")
+}
+
 /// Measures the longest name of a lane.
 fn longest(open: &OpenReel) -> usize {
     let board = open.board().map_or(&[][..], |board| &board.lanes);
     let is_first = |lane: &&Lane| match lane.group {
         LaneGroup::Pods => false,
-        LaneGroup::Workloads => !open.lanes.has_operators,
+        LaneGroup::Workloads | LaneGroup::Services | LaneGroup::Customs => {
+            !open.lanes.has_operators
+        }
         _ => true,
     };
     let lanes = board.iter().filter(is_first);
@@ -80,12 +241,17 @@ fn longest(open: &OpenReel) -> usize {
 pub(super) fn list_transitions(open: &mut OpenReel) {
     let query = Arc::clone(open.filter.query());
     let board = open.board().map_or(&[][..], |board| &board.lanes);
-    let is_whole_only = |lane: &Lane| matches!(lane.group, LaneGroup::Workloads | LaneGroup::Pods);
+    let has_whole_only = |lane: &Lane| {
+        !matches!(
+            lane.group,
+            LaneGroup::Version | LaneGroup::Operators | LaneGroup::Pools | LaneGroup::Nodes
+        )
+    };
     let is_near =
         |own: &str| own.is_empty() || open.namespace.as_ref().is_none_or(|only| only == own);
     let lanes = board.iter().enumerate().filter(|(_, lane)| {
-        (lane.condition.is_some() || is_whole_only(lane))
-            && is_near(&lane.subject.namespace)
+        (lane.condition.is_some() || has_whole_only(lane))
+            && is_near(lane.subject.namespace())
             && has(&query, lane)
     });
     let rows = lanes.flat_map(|(at, lane)| {
@@ -97,7 +263,10 @@ pub(super) fn list_transitions(open: &mut OpenReel) {
             spell,
         })
     });
-    open.stream = TransitionLog::of(rows.collect());
+    let rows = rows.collect();
+    let wanted = std::mem::take(&mut open.stream.wanted);
+    open.stream = TransitionLog::of(rows);
+    open.stream.wanted = wanted;
 }
 
 /// Shows the log of transitions, or the lanes again.
@@ -106,6 +275,7 @@ pub(super) fn stream(open: &mut OpenReel) -> Option<String> {
         return Some("still loading: transitions are not known yet".to_owned());
     }
     open.table = None;
+    open.stream.wanted.clear();
     if open.list == List::Stream {
         open.list = List::Lanes;
         return None;
@@ -117,7 +287,10 @@ pub(super) fn stream(open: &mut OpenReel) -> Option<String> {
         .and_then(|row| open.stream.rows.get(row))
         .copied();
     let shown = row.and_then(|row| open.transition(row));
-    let shown = shown.map(|(lane, ..)| (lane.subject.clone(), lane.condition.clone()));
+    let shown = shown.and_then(|(lane, ..)| {
+        let object = lane.subject.object()?;
+        Some((object.clone(), lane.condition.clone()))
+    });
     if let Some((subject, condition)) = shown.filter(|_| open.selected.is_none()) {
         open.selected = Some(subject);
         open.condition = condition;
@@ -125,11 +298,49 @@ pub(super) fn stream(open: &mut OpenReel) -> Option<String> {
     None
 }
 
+/// Goes to the next or the previous row of the log that holds what is looked for, around its ends; gives the words.
+pub(super) fn next_in_log(open: &mut OpenReel, way: TimeDirection) -> Option<String> {
+    let count = open.stream.rows.len();
+    let here = open.row().unwrap_or(0);
+    let found = (1..=count).find_map(|step| {
+        let at = match way {
+            TimeDirection::Next => (here + step) % count,
+            TimeDirection::Previous => (here + count - step) % count,
+        };
+        is_wanted(open, at).then_some(at)
+    });
+    let Some(at) = found else {
+        return Some(format!("{:?} is nowhere in the log", open.stream.wanted));
+    };
+    choosing::row(open, at);
+    None
+}
+
+/// Shows the first row from the chosen one on that holds what is looked for.
+pub(super) fn seek_in_log(open: &mut OpenReel, wanted: String) -> bool {
+    open.stream.wanted = wanted;
+    let is_here = open.row().is_some_and(|row| is_wanted(open, row));
+    open.stream.wanted.is_empty() || is_here || next_in_log(open, TimeDirection::Next).is_none()
+}
+
+/// Tells whether a row of the log holds what is looked for: in its object, its condition or its state.
+fn is_wanted(open: &OpenReel, row: usize) -> bool {
+    let row = open.stream.rows.get(row).copied();
+    let Some((lane, _, spell)) = row.and_then(|row| open.transition(row)) else {
+        return false;
+    };
+    let has = |text: &str| text.to_lowercase().contains(&open.stream.wanted);
+    has(&spell.word)
+        || has(spell.state.word())
+        || has(&lane.subject.brief(&open.timeline))
+        || lane.condition.as_deref().is_some_and(has)
+}
+
 fn has(query: &FilterQuery, lane: &Lane) -> bool {
-    let texts = [lane.subject.name.as_str(), lane.group.title()];
+    let texts = [lane.subject.name(), lane.group.title()];
     let seen = FilterCandidate {
-        resource: lane.subject.resource,
-        namespace: &lane.subject.namespace,
+        resource: lane.subject.resource(),
+        namespace: lane.subject.namespace(),
         texts: texts.into_iter().chain(lane.condition.as_deref()),
     };
     query.admits(&seen, |state| {
@@ -156,14 +367,17 @@ fn pinned(open: &OpenReel) -> Vec<(LaneAt, &Lane)> {
 fn unfold_selected(
     open: &mut OpenReel,
     sections: &BTreeMap<Section, Vec<LaneAt>>,
+    nested: &BTreeSet<usize>,
     is_filtered: bool,
 ) {
     if open.list != List::Lanes || open.chosen_head().is_some() {
         return;
     }
     let is_it = |at: &LaneAt| {
-        open.lane_at(*at)
-            .is_some_and(|lane| Some(&lane.subject) == open.selected.as_ref())
+        // What stands below its workload needs no section of its own.
+        let is_below = matches!(at, LaneAt::Board(at) if nested.contains(at));
+        let lane = open.lane_at(*at).filter(|_| !is_below);
+        lane.is_some_and(|lane| lane.subject.object() == open.selected.as_ref())
     };
     let is_hidden = |section: &Section| open.lanes.is_folded(section, is_filtered);
     let mut own = sections.iter().filter(|(_, lanes)| lanes.iter().any(is_it));
@@ -178,7 +392,8 @@ fn unfold_selected(
 pub(super) fn fold(open: &mut OpenReel, section: &Section) {
     let is_folded = open.lanes.is_folded(section, !open.filter.is_empty());
     open.lanes.folds.insert(section.clone(), !is_folded);
-    open.lanes.head = Some((section.clone(), open.selected.clone()));
+    let head = ChosenRow::Head(section.clone());
+    open.lanes.chosen = Some((head, open.selected.clone()));
     arrange(open);
 }
 
@@ -201,7 +416,7 @@ pub(super) fn pods(open: &mut OpenReel) -> Option<String> {
     for section in sections.iter().filter(pods) {
         open.lanes.folds.insert(section.clone(), !is_folded);
     }
-    open.lanes.head = Some((first, open.selected.clone()));
+    open.lanes.chosen = Some((ChosenRow::Head(first), open.selected.clone()));
     arrange(open);
     None
 }
@@ -284,7 +499,7 @@ fn bad(open: &OpenReel, row: usize) -> Option<(usize, usize)> {
 fn cells_of(open: &OpenReel, row: usize, cells: u16) -> Option<RowCells> {
     let spans = || (0..cells).map(|cell| open.window.cell(cell, cells));
     Some(match open.lanes.rows.get(row)? {
-        LaneRow::Lane(at) => {
+        LaneRow::Lane(at, _) => {
             let lane = open.lane_at(*at)?;
             RowCells::Lane(spans().map(|span| lane.cell(&span)).collect())
         }

@@ -8,7 +8,7 @@ use crate::model::{ActiveScreen, List, Model, NoteInput, OpenReel, Pane, ReelSta
 use crate::msg::KeyAction;
 use crate::time::{CursorPlace, TimeDirection};
 use kubereel_format::Seq;
-use kubereel_history::harmless;
+use kubereel_history::{harmless, named};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -98,15 +98,21 @@ pub(super) fn go(open: &mut OpenReel, at: usize) -> Option<String> {
     }
 }
 
-/// Gives the place of a bookmark in this reel: by its record, or by its time where that has none.
+/// Gives the place of a bookmark in this reel.
 pub(crate) fn place_of(open: &OpenReel, one: &Bookmark) -> CursorPlace {
-    let timeline = &open.timeline;
-    let by_time = CursorPlace::at(timeline, opening::within(timeline, one.at));
-    match one.seq {
-        Some(seq) if seq < timeline.reel().end() && by_time.below.0 != seq.0 + 1 => {
-            CursorPlace::behind(timeline, seq)
-        }
-        _ => by_time,
+    one.place(&open.timeline)
+}
+
+/// Finds the bookmark with a name, or says why there is not one.
+pub(super) fn bookmarked<'a>(all: &'a [Bookmark], name: &str) -> Result<&'a Bookmark, String> {
+    let places = named(name, all.iter().map(|one| one.note.as_str()));
+    match places.as_slice() {
+        [one] => all.get(*one).ok_or_else(String::new),
+        [] => Err(format!("no bookmark {name:?}: ' lists them")),
+        several => Err(format!(
+            "{} bookmarks have {name:?}: ' lists them",
+            several.len()
+        )),
     }
 }
 

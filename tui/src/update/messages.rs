@@ -78,10 +78,15 @@ pub(crate) fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
             effects.extend(problems::heard(model, msg));
         }
         Msg::Answered(answer) => {
-            if let ReelState::Open(open) = &mut model.reel
-                && answered(open, answer)
-            {
-                choosing::settle(model);
+            if let ReelState::Open(open) = &mut model.reel {
+                let are_parts = matches!(answer, ScreenAnswer::Parts(..));
+                let is_first = answered(open, answer);
+                if let Some(why) = lane_rows::without_parts(open).filter(|_| are_parts) {
+                    model.word = Some(why.to_owned());
+                }
+                if is_first {
+                    choosing::settle(model);
+                }
             }
         }
     }
@@ -123,6 +128,7 @@ fn answered(open: &mut OpenReel, answer: ScreenAnswer) -> bool {
             panel::answered(open, is_same);
             panel::find_matches(open);
         }
+        ScreenAnswer::Parts(question, parts) => lane_rows::take_parts(open, &question, parts),
         ScreenAnswer::Kinds(_, kinds) => return open.browse.kinds.replace(kinds).is_none(),
         ScreenAnswer::Namespaces(_, namespaces) => {
             return open.browse.namespaces.replace(namespaces).is_none();
@@ -198,54 +204,63 @@ pub(super) fn take(model: &mut Model, act: KeyAction) -> Vec<Effect> {
             return problems::act(model, act);
         }
         KeyAction::Kinds | KeyAction::Namespaces => choosing::browse(model, act),
-        _ => {
-            let layout = layout(model);
-            let cells = layout.cells();
-            let ReelState::Open(open) = &mut model.reel else {
-                return Vec::new();
-            };
-            match act {
-                KeyAction::AskTime => model.screen = ActiveScreen::GoTo(PickerState::default()),
-                KeyAction::AskFilter if open.pane == Pane::Panel => {
-                    model.screen = panel::begin_seek(open, model.screen == ActiveScreen::Large);
-                }
-                KeyAction::AskFilter => {
-                    model.screen = ActiveScreen::Filter(open.filter.text().to_owned());
-                }
-                KeyAction::Order => model.word = choosing::order(open, &model.screen),
-                KeyAction::OtherPane | KeyAction::Panel(_) => choosing::panes(open, act),
-                KeyAction::Conditions => {
-                    choosing::panes(open, act);
-                    model.word = Some(open.lanes.grouping.words().to_owned());
-                }
-                KeyAction::Pick => moving::pick(open),
-                KeyAction::Pin => model.word = Some(lane_rows::pin(open)),
-                KeyAction::Stream => model.word = lane_rows::stream(open),
-                KeyAction::Pods => model.word = lane_rows::pods(open),
-                KeyAction::Border(is_larger) => {
-                    open.panes = open.panes.moved(layout.border.is_some(), is_larger);
-                }
-                KeyAction::CopyText | KeyAction::CopyAddress => {
-                    let (word, effect) = marking::copy(open, act, &model.request.path);
-                    model.word = Some(word);
-                    return effect.into_iter().collect();
-                }
-                KeyAction::Wrap => model.word = Some(open.reading.wrap()),
-                KeyAction::FieldChange(way) => match panel::search_field(open, way) {
-                    Ok(effect) => return vec![effect],
-                    Err(word) => model.word = Some(word),
-                },
-                KeyAction::Bookmarks => model.screen = ActiveScreen::Bookmarks(0),
-                KeyAction::Remove => {
-                    if let ActiveScreen::Bookmarks(at) = model.screen {
-                        return marking::remove(open, at).into_iter().collect();
-                    }
-                }
-                KeyAction::Mark(way) => model.word = Some(marking::step_mark(open, way)),
-                KeyAction::Anomaly(way) => model.word = Some(moving::step_anomaly(open, way)),
-                _ => model.word = moving::moved(open, act, cells),
+        _ => return take_on_timeline(model, act),
+    }
+    Vec::new()
+}
+
+/// Takes what a key means with the timeline in sight.
+fn take_on_timeline(model: &mut Model, act: KeyAction) -> Vec<Effect> {
+    let layout = layout(model);
+    let cells = layout.cells();
+    let ReelState::Open(open) = &mut model.reel else {
+        return Vec::new();
+    };
+    match act {
+        KeyAction::AskTime => model.screen = ActiveScreen::GoTo(PickerState::default()),
+        KeyAction::Search if open.pane == Pane::Panel || open.list == List::Stream => {
+            model.screen = panel::begin_seek(open, model.screen == ActiveScreen::Large);
+        }
+        KeyAction::Search | KeyAction::AskFilter => {
+            model.screen = ActiveScreen::Filter(open.filter.text().to_owned());
+        }
+        KeyAction::Order => model.word = choosing::order(open, &model.screen),
+        KeyAction::OtherPane | KeyAction::Panel(_) => choosing::panes(open, act),
+        KeyAction::Conditions => {
+            choosing::panes(open, act);
+            model.word = Some(open.lanes.grouping.words().to_owned());
+        }
+        KeyAction::Pick => moving::pick(open),
+        KeyAction::Pin => model.word = Some(lane_rows::pin(open)),
+        KeyAction::Stream => model.word = lane_rows::stream(open),
+        KeyAction::Pods => model.word = lane_rows::pods(open),
+        KeyAction::Unfold => {
+            open.pane = Pane::List;
+            model.screen = ActiveScreen::Main;
+            model.word = lane_rows::unfold(open);
+        }
+        KeyAction::Border(is_larger) => {
+            open.panes = open.panes.moved(layout.border.is_some(), is_larger);
+        }
+        KeyAction::CopyText | KeyAction::CopyAddress => {
+            let (word, effect) = marking::copy(open, act, &model.request.path);
+            model.word = Some(word);
+            return effect.into_iter().collect();
+        }
+        KeyAction::Wrap => model.word = Some(open.reading.wrap()),
+        KeyAction::FieldChange(way) => match panel::search_field(open, way) {
+            Ok(effect) => return vec![effect],
+            Err(word) => model.word = Some(word),
+        },
+        KeyAction::Bookmarks => model.screen = ActiveScreen::Bookmarks(0),
+        KeyAction::Remove => {
+            if let ActiveScreen::Bookmarks(at) = model.screen {
+                return marking::remove(open, at).into_iter().collect();
             }
         }
+        KeyAction::Mark(way) => model.word = Some(marking::step_mark(open, way)),
+        KeyAction::Anomaly(way) => model.word = Some(moving::step_anomaly(open, way)),
+        _ => model.word = moving::moved(open, act, cells),
     }
     Vec::new()
 }
@@ -267,7 +282,7 @@ fn take_pass(model: &mut Model, msg: Msg) -> Vec<Effect> {
                 && !names.is_empty()
             {
                 model.word = Some(format!(
-                    "no lanes of {names}, which changed too often: b lists them"
+                    "no lanes of {names}: too many or too many changes; b lists them"
                 ));
             }
             open.pass = board.map_or(LanePass::Stopped, LanePass::Done);
@@ -310,6 +325,7 @@ pub(super) fn refresh(model: &mut Model) -> Vec<Effect> {
         choosing::question(open, &model.screen),
         has_standing
             .then(|| ScreenQuestion::Standing(nearby(open, cells, MOST_READ_STANDING), open.place)),
+        lane_rows::parts_question(open),
     ];
     let mut effects = Vec::new();
     for (asked, wanted) in open.asked.iter_mut().zip(wanted) {
@@ -358,6 +374,10 @@ pub(super) fn panel(open: &OpenReel, cells: u16) -> Option<ScreenQuestion> {
             open.place,
         ));
     }
+    if let Some(lane) = open.chosen_plain() {
+        let text = lane_rows::plain_text(open, lane);
+        return Some(ScreenQuestion::PlainLane(text.into(), open.place));
+    }
     let subject = open.selected.clone()?;
     Some(match open.shown_panel() {
         Panel::Between => ScreenQuestion::Between(subject, open.compared.a, open.place),
@@ -383,7 +403,7 @@ pub(super) fn filtered(open: &mut OpenReel) {
         let rows = view.table.rows.iter().enumerate().filter(|(_, row)| {
             let texts = row.cells.iter().map(String::as_str);
             let seen = FilterCandidate {
-                resource: row.subject.resource,
+                resource: Some(row.subject.resource),
                 namespace: &row.subject.namespace,
                 texts,
             };
@@ -425,7 +445,7 @@ fn is_hidden(open: &OpenReel) -> bool {
             let board = open.board().map_or(&[][..], |board| &board.lanes);
             let pins = open.pins.lanes().iter();
             let mut lanes = board.iter().chain(pins);
-            lanes.any(|lane| lane.subject == *selected)
+            lanes.any(|lane| lane.subject.is(selected))
         }
         (List::Objects(_), Some(view)) => {
             let mut rows = view.table.rows.iter();
@@ -440,6 +460,7 @@ pub(super) fn line_count(answer: &ScreenAnswer) -> usize {
     match answer {
         ScreenAnswer::Table(_, table) => table.rows.len(),
         ScreenAnswer::Lines(_, lines, _) => lines.len(),
+        ScreenAnswer::Parts(..) => 0,
         ScreenAnswer::Kinds(_, kinds) => kinds.rows.len(),
         ScreenAnswer::Namespaces(_, namespaces) => namespaces.rows.len(),
     }

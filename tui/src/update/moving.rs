@@ -1,7 +1,7 @@
 //! Moves in time: by cells, events, changes, transitions and anomalies, by the mouse, and by playing.
 
 use super::opening::{at_cut, within};
-use super::{choosing, lane_rows, problems};
+use super::{choosing, lane_rows, marking, problems};
 use crate::lane::{Anomaly, LaneState};
 use crate::layout::{Layout, layout};
 use crate::model::{ActiveScreen, List, Model, OpenReel, Pane, ReelState};
@@ -26,6 +26,10 @@ pub(super) fn moved(open: &mut OpenReel, act: KeyAction, cells: u16) -> Option<S
         KeyAction::Event(way) => return event(open, way),
         KeyAction::Change(way) => return change(open, way),
         KeyAction::Transition(way) => return transition(open, way),
+        // In the log, a search that is under way goes on.
+        KeyAction::Problem(way) if open.list == List::Stream && !open.stream.wanted.is_empty() => {
+            return lane_rows::next_in_log(open, way);
+        }
         KeyAction::Problem(way) => return Some(problems::step(open, way)),
         KeyAction::Start => jump(open, CursorPlace::at(&open.timeline, open.timeline.start())),
         KeyAction::End => {
@@ -123,11 +127,11 @@ fn passed(open: &OpenReel, from: RecordedAt) -> Option<String> {
 
 /// Goes to a time that was written; gives a word where it names none.
 pub(super) fn go_to(open: &mut OpenReel, text: &str) -> Option<String> {
-    let moment: Moment = match text.parse() {
+    let moment = match Moment::parse_in(text, open.zone) {
         Ok(moment) => moment,
         Err(error) => {
             return Some(format!(
-                "{error}; try 14:02, +5m, -30s, rv:1200, problem:1, start, end"
+                "{error}; try 14:02, +5m, -30s, rv:1200, problem:1, bookmark:NAME, start, end"
             ));
         }
     };
@@ -138,6 +142,16 @@ pub(super) fn go_to(open: &mut OpenReel, text: &str) -> Option<String> {
             Some(problem) => Moment::Record(problem.from.seq),
             None => return Some(format!("no problem {rank}: the reel has {}", listed.len())),
         },
+        (Moment::Bookmark(name), _) => {
+            match marking::bookmarked(&open.bookmarks.all, name.as_str()) {
+                Ok(one) => {
+                    let place = one.place(&open.timeline);
+                    jump(open, place);
+                    return None;
+                }
+                Err(word) => return Some(word),
+            }
+        }
         (moment, _) => moment,
     };
     match open.timeline.resolve(moment) {

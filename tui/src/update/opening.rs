@@ -1,5 +1,6 @@
 //! The first state of a reel that was opened: from the command line, else from the last session.
 
+use super::marking;
 use crate::answer::{Panel, SortOrder};
 use crate::effect::Effect;
 use crate::keep::{BookmarkStore, Bookmarks, SavedSession, SavedState};
@@ -24,9 +25,9 @@ pub(super) fn opened(model: &mut Model, opened: Result<Arc<Timeline>, String>) -
             return Vec::new();
         }
     };
-    let (place, word) = place(&timeline, &model.request);
-    model.word = word;
     let kept = model.kept.take();
+    let (place, word) = place(&timeline, &model.request, kept.as_deref());
+    model.word = word;
     let mut open = fresh(&timeline, place, kept.as_deref(), &model.request);
     open.filter
         .write(&model.request.filter, timeline.resources());
@@ -93,6 +94,7 @@ fn fresh(
         asked: std::array::from_fn(|_| None),
         density: None,
         compared: CompareState::default(),
+        zone: request.zone,
         id: kept.map_or_else(String::new, |kept| kept.id.clone()),
         shelf: kept.map_or_else(
             || BookmarkStore::of(&request.path, "", None),
@@ -141,7 +143,11 @@ fn begun(timeline: Arc<Timeline>, request: &TuiRequest) -> Vec<Effect> {
     ]
 }
 
-fn place(timeline: &Timeline, request: &TuiRequest) -> (CursorPlace, Option<String>) {
+fn place(
+    timeline: &Timeline,
+    request: &TuiRequest,
+    kept: Option<&SavedState>,
+) -> (CursorPlace, Option<String>) {
     let start = CursorPlace::at(timeline, timeline.start());
     let Some(moment) = request.at else {
         // At the end all is known; the first problem is gone to once there is a list.
@@ -151,6 +157,13 @@ fn place(timeline: &Timeline, request: &TuiRequest) -> (CursorPlace, Option<Stri
         };
         return (end, None);
     };
+    if let Moment::Bookmark(name) = moment {
+        let all = kept.map_or(&[][..], |kept| &kept.bookmarks.all);
+        return match marking::bookmarked(all, name.as_str()) {
+            Ok(one) => (one.place(timeline), None),
+            Err(word) => (start, Some(format!("--at: {word}"))),
+        };
+    }
     match timeline.resolve(moment) {
         Ok(cut) => (at_cut(timeline, cut), None),
         Err(error) => (start, Some(format!("--at: {error}"))),
@@ -278,7 +291,7 @@ pub(crate) fn left(open: &OpenReel) -> SavedSession {
             .pins
             .lanes()
             .iter()
-            .map(|lane| open.select_of(&lane.subject))
+            .filter_map(|lane| Some(open.select_of(lane.subject.object()?)))
             .collect(),
         speed: open.playing.speed,
         is_reverse: open.playing.is_reverse,

@@ -114,7 +114,7 @@ const HALVES: [(KeyAction, &str, &str); 26] = [
 pub(crate) fn entries(open: &OpenReel, text: &str) -> Vec<PaletteEntry> {
     let text = text.trim();
     let mut all: Vec<(usize, PaletteEntry)> = Vec::new();
-    if text.parse::<Moment>().is_ok() {
+    if Moment::parse_in(text, open.zone).is_ok() {
         let entry = PaletteEntry {
             words: format!("go to {text}"),
             key: "",

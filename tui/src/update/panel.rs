@@ -1,11 +1,12 @@
 //! What the panel shows and where its keys are: its lines, their targets, its search, the field that is
 //! followed, and the comparison of two moments.
 
-use super::{messages, moving, opening};
+use super::{lane_rows, messages, moving, opening};
 use crate::answer::{
     FieldSearch, Ink, LineTarget, Panel, PanelLine, ScreenAnswer, ScreenSearch, SearchResult,
 };
 use crate::effect::Effect;
+use crate::lane::CONTAINER_PART;
 use crate::layout::layout;
 use crate::model::{ActiveScreen, List, Model, OpenReel, Pane, ReelState};
 use crate::subject::NamedObject;
@@ -75,7 +76,8 @@ fn field_at(open: &OpenReel, line: usize) -> Option<FieldPath> {
 /// the one at the panel's line.
 pub(crate) fn followed(open: &OpenReel) -> Option<FieldPath> {
     let of_lane = || {
-        let condition = open.condition.as_deref()?;
+        let condition = open.condition.as_deref();
+        let condition = condition.filter(|part| !part.starts_with(CONTAINER_PART))?;
         let key = kubereel_history::KeyPart {
             name: "type".to_owned(),
             value: condition.to_owned(),
@@ -184,12 +186,22 @@ fn go_back_to(open: &mut OpenReel, seq: Seq, subject: NamedObject) {
 
 /// Begins a search.
 pub(super) fn begin_seek(open: &mut OpenReel, is_large: bool) -> ActiveScreen {
-    open.reading.wanted.clear();
-    find_matches(open);
+    if is_of_log(open) {
+        open.stream.wanted.clear();
+        "search the log".clone_into(&mut open.reading.hint);
+    } else {
+        open.reading.wanted.clear();
+        find_matches(open);
+    }
     ActiveScreen::Seek {
         text: String::new(),
         is_large,
     }
+}
+
+/// Tells whether a search is one in the log of transitions.
+pub(super) fn is_of_log(open: &OpenReel) -> bool {
+    open.list == List::Stream && open.pane == Pane::List
 }
 
 /// Looks for what is being written.
@@ -199,6 +211,16 @@ pub(super) fn follow_seek(model: &mut Model) {
         (&model.screen, &mut model.reel)
     {
         let wanted = text.to_lowercase();
+        if is_of_log(open) {
+            let is_found = lane_rows::seek_in_log(open, wanted);
+            let hint = match (text.is_empty(), is_found) {
+                (true, _) => "search the log",
+                (_, true) => "enter, then n N go to the next, the previous",
+                (_, false) => "nowhere",
+            };
+            hint.clone_into(&mut open.reading.hint);
+            return;
+        }
         if open.reading.wanted != wanted {
             open.reading.wanted = wanted;
             open.reading.at = 0;

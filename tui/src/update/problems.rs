@@ -1,9 +1,9 @@
 //! What keys do with problems: steps, jumps, the order, a retry. An effect lists them.
 
-use super::moving;
+use super::{lane_rows, moving};
 use crate::effect::Effect;
 use crate::findings::JudgingState;
-use crate::lane::LaneGroup;
+use crate::lane::{LaneGroup, LaneSubject};
 use crate::model::{ActiveScreen, LanePass, List, Model, OpenReel, ReelState, ToldProblem};
 use crate::msg::{KeyAction, Msg};
 use crate::problem::{ProblemEntry, ProblemKind, ProblemStep, Problems};
@@ -28,6 +28,7 @@ pub(super) fn heard(model: &mut Model, msg: Msg) -> Vec<Effect> {
                 *row = same_row(open, *row, &problems);
             }
             open.trouble.problems = Some(problems);
+            lane_rows::arrange(open);
             if std::mem::take(&mut open.is_awaiting) {
                 to_first(open, matches!(model.screen, ActiveScreen::Problems(_)));
             }
@@ -235,6 +236,28 @@ pub(super) fn to(open: &mut OpenReel, at: usize, spot: usize) -> Option<String> 
     Some(format!("{}: {}", entry.about, entry.words))
 }
 
+/// Goes to what the chosen test found: from the cursor on, else first; gives the words, and `None` if no test is
+/// chosen.
+pub(super) fn to_test(open: &mut OpenReel) -> Option<String> {
+    let LaneSubject::Rule(rule) = open.chosen_plain()?.subject.clone() else {
+        return None;
+    };
+    let problems = open.trouble.problems.clone()?;
+    let here = (open.place.at, open.place.below);
+    let is_of_it = |step: &&ProblemStep| {
+        let entry = problems.entries.get(step.entry);
+        entry.is_some_and(|entry| entry.said.iter().any(|own| *own.rule == *rule))
+    };
+    let mut all = problems.steps.iter().filter(is_of_it);
+    let first = all.clone().next();
+    match all.find(|step| step.key > here).or(first) {
+        Some(step) => to(open, step.entry, step.spot),
+        None => Some(format!(
+            "test {rule}: its findings are of no moment of the recording"
+        )),
+    }
+}
+
 /// Selects an object: its lane, or its row in the table of its resource.
 pub(super) fn show(open: &mut OpenReel, subject: NamedObject) {
     if has_lane(open, &subject) {
@@ -250,12 +273,12 @@ fn has_lane(open: &OpenReel, subject: &NamedObject) -> bool {
     let lanes = open.board().map_or(&[][..], |board| &board.lanes);
     // Pods have too many lanes to be looked through one by one.
     let of_it = lanes.iter().filter(|lane| lane.condition.is_none());
-    let mut of_it = of_it.filter(|lane| lane.subject.resource == subject.resource);
+    let mut of_it = of_it.filter(|lane| lane.subject.resource() == Some(subject.resource));
     let is_pod = of_it
         .clone()
         .next()
         .is_some_and(|lane| lane.group == LaneGroup::Pods);
-    is_pod || of_it.any(|lane| lane.subject == *subject)
+    is_pod || of_it.any(|lane| lane.subject.is(subject))
 }
 
 fn objects(open: &mut OpenReel, resource: ResourceId) {

@@ -346,6 +346,13 @@ fn draw_foot(model: &Model, open: &OpenReel, pen: &mut ScreenPen<'_>) {
         let filter = format!("/{} ", harmless(open.filter.text()));
         x = pen.within(0, 0, &filter, pen.area.width / 3, bar) + 1;
     }
+    if open.list == List::Stream && !open.stream.wanted.is_empty() {
+        // While something is looked for, these keys mean that.
+        let search = format!("search {} ", harmless(&open.stream.wanted));
+        x = pen.within(x, 0, &search, pen.area.width / 3, bar) + 1;
+        x = pen.text(x, 0, "n N", strong);
+        x = pen.text(x + 1, 0, "match", faint) + 2;
+    }
     let rows = bindings().filter(|row| has_meaning(row.place, &model.screen));
     for row in rows.filter(|row| !row.brief.is_empty()) {
         let width = row.shown.width() + row.brief.width() + 3;

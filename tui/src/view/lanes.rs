@@ -36,7 +36,7 @@ pub(super) fn draw(open: &OpenReel, layout: &Layout, pen: &mut ScreenPen<'_>) {
                 let bad = open.lanes.bad.get(&place).copied().unwrap_or_default();
                 head_row(open, layout, (head, bad, dark), (y, is_chosen), pen);
             }
-            (LaneRow::Lane(at), Some(RowCells::Lane(cells))) => {
+            (LaneRow::Lane(at, _), Some(RowCells::Lane(cells))) => {
                 if let Some(lane) = open.lane_at(*at) {
                     let name = names.get(&place).map_or("", String::as_str);
                     lane_row(open, layout, (name, lane, cells), (y, is_chosen), pen);
@@ -54,8 +54,7 @@ pub(super) fn draw(open: &OpenReel, layout: &Layout, pen: &mut ScreenPen<'_>) {
 fn without_rows(open: &OpenReel) -> String {
     match (&open.pass, open.board()) {
         (_, Some(board)) if board.lanes.is_empty() => {
-            "no operators, nodes, workloads or pods recorded: b lists the recorded resources"
-                .to_owned()
+            "nothing recorded that has lanes: b lists the recorded resources".to_owned()
         }
         (_, Some(_)) => no_lane(open),
         (LanePass::Stopped, _) => "loading stopped: enter retries, b lists resources".to_owned(),
@@ -173,12 +172,23 @@ const fn name_room(layout: &Layout) -> u16 {
 fn names(open: &OpenReel, layout: &Layout, height: u16) -> BTreeMap<usize, String> {
     let rows = open.lanes.shown(usize::from(height));
     let full = rows.filter_map(|place| match open.lanes.rows.get(place)? {
-        LaneRow::Lane(at) => Some((place, name(open, *at, open.lane_at(*at)?))),
+        LaneRow::Lane(at, depth) => {
+            let own = name(open, *at, open.lane_at(*at)?);
+            Some((place, nested(&own, *depth)))
+        }
         LaneRow::Head(_) => None,
     });
     let (places, full): (Vec<usize>, Vec<String>) = full.unzip();
     let short = distinct(&full, usize::from(name_room(layout)));
     places.into_iter().zip(short).collect()
+}
+
+/// Gives a name as it stands below others.
+fn nested(name: &str, depth: usize) -> String {
+    match depth.checked_sub(1) {
+        None => name.to_owned(),
+        Some(above) => format!("{}└ {name}", "  ".repeat(above)),
+    }
 }
 
 /// Gives the sign and the style of a cell.
@@ -216,10 +226,18 @@ fn name(open: &OpenReel, at: LaneAt, lane: &Lane) -> String {
         None => true,
     };
     let name = match &lane.condition {
+        Some(condition) if matches!(at, LaneAt::Part(..)) => condition.to_string(),
         Some(condition) if !is_by_trouble => format!("└ {condition}"),
-        _ if !matches!(at, LaneAt::Board(_)) => lane.subject.short(&open.timeline),
-        _ if lane.group == LaneGroup::Workloads => lane.subject.label(),
-        _ => lane.subject.name.clone(),
+        _ if matches!(at, LaneAt::Pin(_) | LaneAt::PinOf(_))
+            || lane.group == LaneGroup::Customs =>
+        {
+            let object = lane.subject.object();
+            object.map_or_else(String::new, |object| object.short(&open.timeline))
+        }
+        _ if matches!(lane.group, LaneGroup::Workloads | LaneGroup::Services) => {
+            lane.subject.label()
+        }
+        _ => lane.subject.name().to_owned(),
     };
     harmless(&name).into_owned()
 }

@@ -109,7 +109,8 @@ pub(super) fn draw_transitions(open: &OpenReel, pen: &mut ScreenPen<'_>) {
     } else {
         format!(" matching {}", harmless(open.filter.text()))
     };
-    let head = format!("TRANSITIONS {count}{matching} · A or esc shows the lanes");
+    let head =
+        format!("TRANSITIONS {count}{matching} · / searches, & filters, A or esc shows the lanes");
     pen.head(0, &head);
     let faint = pen.role(StyleRole::Faint);
     if count == 0 {

@@ -15,10 +15,11 @@ pub(super) fn draw(open: &OpenReel, pen: &mut ScreenPen<'_>) {
     }
     let faint = pen.role(StyleRole::Faint);
     let is_nearby = open.shown_panel() == Panel::Nearby;
-    let Some(selected) = open
-        .selected
-        .as_ref()
-        .map(|selected| selected.written(&open.timeline))
+    let plain = open.chosen_plain();
+    let plain = plain.map(|lane| lane.subject.written(&open.timeline));
+    let selected = open.selected.as_ref();
+    let Some(selected) = plain
+        .or_else(|| selected.map(|selected| selected.written(&open.timeline)))
         .or_else(|| (is_nearby || open.told().is_some()).then(String::new))
     else {
         pen.head(0, "nothing selected");
@@ -102,6 +103,7 @@ pub(super) fn draw_standing(open: &OpenReel, pen: &mut ScreenPen<'_>) {
 fn head(open: &OpenReel, selected: &str, pen: &mut ScreenPen<'_>) {
     let panel = open.shown_panel();
     let tab = match open.told().and_then(|told| told.listed) {
+        None if open.chosen_plain().is_some() => String::new(),
         Some(place) => format!(" · problem {}", place + 1),
         None => format!(" · {}", panel.word()),
     };

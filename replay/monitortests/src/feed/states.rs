@@ -2,11 +2,14 @@
 
 use super::watcher::{Action, Interest, Seen, Watcher};
 use kubereel_cluster::{RecordMark, StateKind, StateTrack, StateTracker, StateVersion};
+use std::collections::BTreeSet;
 
 /// Derives the states of some kinds of objects during a pass.
 #[derive(Debug, Default)]
 pub struct StateWatcher {
     kinds: Vec<StateKind>,
+    /// The groups and plurals of the other resources, whose objects tell by conditions how they are.
+    others: BTreeSet<(String, String)>,
     tracker: StateTracker,
 }
 
@@ -15,8 +18,14 @@ impl StateWatcher {
     pub fn new(kinds: impl IntoIterator<Item = StateKind>) -> Self {
         Self {
             kinds: kinds.into_iter().collect(),
+            others: BTreeSet::new(),
             tracker: StateTracker::default(),
         }
+    }
+
+    /// Watches objects of another resource, too.
+    pub fn watch(&mut self, group: &str, plural: &str) {
+        self.others.insert((group.to_owned(), plural.to_owned()));
     }
 
     /// Gives the states, by kind, namespace, name and aspect.
@@ -27,17 +36,19 @@ impl StateWatcher {
 
 impl Watcher for StateWatcher {
     fn interests(&self) -> Vec<Interest> {
-        let interest = |kind: &StateKind| {
-            let (group, plural) = kind.resource();
-            Interest::new(group, plural, kind.paths().iter().copied())
-        };
-        self.kinds.iter().map(interest).collect()
+        let known = self.kinds.iter().filter_map(|kind| {
+            let (group, plural) = kind.resource()?;
+            Some(Interest::new(group, plural, kind.paths().iter().copied()))
+        });
+        let others = self.others.iter().map(|(group, plural)| {
+            Interest::new(group, plural, StateKind::Other.paths().iter().copied())
+        });
+        known.chain(others).collect()
     }
 
     fn seen(&mut self, seen: &Seen<'_>) {
-        let Some(kind) = StateKind::of(&seen.resource.group, &seen.resource.plural) else {
-            return;
-        };
+        let kind = StateKind::of(&seen.resource.group, &seen.resource.plural);
+        let kind = kind.unwrap_or(StateKind::Other);
         let version = StateVersion {
             kind,
             resource: seen.key.resource,

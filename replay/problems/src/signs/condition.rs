@@ -3,8 +3,7 @@
 
 use super::Reading;
 use crate::sign::{Sign, SignKind};
-use kubereel_cluster::{StateHealth, StatusCondition};
-use kubereel_history::field::{is_true, items, number};
+use kubereel_cluster::{ControllerReport, StateHealth};
 use serde_json::Value;
 
 /// Parts of reasons that say that something failed, and does not just take its time.
@@ -33,23 +32,10 @@ fn is_failing_text(reason: &str) -> bool {
 
 pub(super) fn read(object: &Value) -> Reading {
     let mut reading = Reading::default();
-    if is_true(object, "/spec/suspend") || is_true(object, "/spec/paused") {
+    let ControllerReport::Conditions(conditions) = ControllerReport::of(object) else {
         return reading;
-    }
-    let generation = number(object, "/metadata/generation");
-    let is_old = |observed: Option<i64>| {
-        observed
-            .zip(generation)
-            .is_some_and(|(observed, now)| observed != 0 && observed < now)
     };
-    if is_old(number(object, "/status/observedGeneration")) {
-        return reading;
-    }
-    let raw = items(object, "/status/conditions");
-    for (item, condition) in raw.iter().zip(StatusCondition::all(object)) {
-        if is_old(number(item, "/observedGeneration")) {
-            continue;
-        }
+    for condition in conditions {
         let health = condition.usual_health();
         reading.is_well |= health == Some(StateHealth::Good) && condition.is("True");
         if health == Some(StateHealth::Bad) {

@@ -69,9 +69,7 @@ pub(crate) fn read(info: &ResourceInfo, object: &Value) -> Reading {
         ("certificates.k8s.io", "certificatesigningrequests") => resource::signing_request(object),
         ("storage.k8s.io", "volumeattachments") => resource::attachment(object),
         ("apiregistration.k8s.io", "apiservices") => resource::api_service(object),
-        // The finer conditions of an operator make the conditions of its ClusterOperator.
-        ("operator.openshift.io", _) => Reading::default(),
-        (group, plural) if is_without_verdict(group, plural) => Reading::default(),
+        _ if !is_judged_by_conditions(info) => Reading::default(),
         (group, plural) => match StateKind::of(group, plural) {
             Some(kind) => state::read(kind, object),
             None => condition::read(object),
@@ -79,11 +77,16 @@ pub(crate) fn read(info: &ResourceInfo, object: &Value) -> Reading {
     }
 }
 
-/// Tells whether conditions of a resource say nothing of its health: a budget that allows no disruption is
+/// Tells whether the conditions of a resource's objects say how these are: a budget that allows no disruption is
 /// normal by itself.
-fn is_without_verdict(group: &str, plural: &str) -> bool {
-    match group {
-        "" => ["namespaces", "services", "events", "componentstatuses"].contains(&plural),
-        group => ["policy", "flowcontrol.apiserver.k8s.io", "events.k8s.io"].contains(&group),
-    }
+pub fn is_judged_by_conditions(info: &ResourceInfo) -> bool {
+    let without: &[&str] = match info.group.as_str() {
+        "" => &["namespaces", "services", "events", "componentstatuses"],
+        // The finer conditions of an operator make the conditions of its ClusterOperator.
+        "operator.openshift.io" => return false,
+        group => {
+            return !["policy", "flowcontrol.apiserver.k8s.io", "events.k8s.io"].contains(&group);
+        }
+    };
+    !without.contains(&info.plural.as_str())
 }

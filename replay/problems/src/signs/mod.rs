@@ -7,5 +7,6 @@ mod resource;
 mod state;
 mod workload;
 
+pub use kinds::is_judged_by_conditions;
 pub(crate) use kinds::{Reading, paths, read};
 pub(crate) use resource::FULL;
