@@ -78,7 +78,7 @@ fn a_folder_is_no_reel() {
 }
 
 #[test]
-fn a_truncated_reel_is_an_error_at_any_length() {
+fn a_truncated_reel_says_what_is_missing_at_any_length() {
     let whole = pods_with_gap();
     let bytes = std::fs::read(whole.path()).expect("a reel");
     for part in [1, 2, 3, 5, 9] {
@@ -86,12 +86,17 @@ fn a_truncated_reel_is_an_error_at_any_length() {
         let ran = kubereel(&["info", cut.path()]);
         assert_eq!(ran.code, Some(3), "{part}/10: {ran:#?}");
         let there = format!(
-            "error: cut off: {} of {} bytes are there",
+            "cut off: {} of {} bytes are there",
             bytes.len() * part / 10,
             bytes.len()
         );
-        assert!(ran.err.starts_with(&there), "{part}/10: {ran:#?}");
-        assert!(ran.err.contains("hint: "), "{part}/10: {ran:#?}");
+        assert!(ran.out.contains(&there), "{part}/10: {ran:#?}");
+        let ran = kubereel(&["verify", cut.path()]);
+        assert_eq!(ran.code, Some(3), "{part}/10: {ran:#?}");
+        assert!(
+            ran.out.starts_with("verdict      damaged: "),
+            "{part}/10: {ran:#?}"
+        );
     }
 }
 

@@ -4,7 +4,7 @@ use crate::lookup::{read, resources};
 use crate::problem::{ProblemList, RolloutCount};
 use kubereel_cluster::{ClusterHistory, ClusterUpdate, UpdateKind};
 use kubereel_format::RecordedAt;
-use kubereel_history::{Cut, ObjectFilter, QueryError, Timeline};
+use kubereel_history::{Certainty, Cut, ObjectFilter, QueryError, Timeline};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -17,8 +17,10 @@ pub struct ClusterPortrait {
     pub kubernetes: Vec<String>,
     /// How many Nodes there were at the end, by role; one with several roles counts in each.
     pub nodes: BTreeMap<String, usize>,
-    /// How many Nodes there were at the end.
+    /// How many Nodes there were at the end, as far as they can be read.
     pub node_count: usize,
+    /// Whether damage of the reel may hide more Nodes.
+    pub has_unreadable_nodes: bool,
     /// The cloud or other platform, where the cluster says it.
     pub platform: Option<String>,
 }
@@ -132,6 +134,7 @@ fn portrait(timeline: &Timeline, end: Cut) -> ClusterPortrait {
     for resource in resources(timeline, "", "nodes") {
         let state = timeline.as_of(resource, end, &ObjectFilter::default());
         portrait.node_count += state.objects.len();
+        portrait.has_unreadable_nodes |= matches!(state.certainty, Certainty::Damaged { .. });
         for node in state
             .objects
             .iter()

@@ -136,7 +136,12 @@ impl ClusterPortrait {
         let roles: Vec<String> = roles
             .map(|(role, count)| format!("{count} {role}"))
             .collect();
-        let nodes = count(self.node_count, "Node");
+        let least = if self.has_unreadable_nodes {
+            "at least "
+        } else {
+            ""
+        };
+        let nodes = format!("{least}{}", count(self.node_count, "Node"));
         parts.push(match roles.as_slice() {
             [] => nodes,
             roles => format!("{nodes} ({})", roles.join(", ")),
