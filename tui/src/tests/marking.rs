@@ -270,6 +270,23 @@ proptest! {
 }
 
 #[test]
+fn a_filter_leaves_nothing_selected_that_it_hides() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = gapped(folder.path());
+    let chosen = |keys: &str| {
+        let mut stage = Stage::open(request(&path), SIZE);
+        stage.keys(keys);
+        let open = stage.model.open().expect("open");
+        (open.selected.is_some(), open.filter.text().to_owned())
+    };
+    assert_eq!(chosen("/zzz<Enter>"), (false, "zzz".to_owned()));
+    assert_eq!(chosen("A&zzz<Enter>"), (false, "zzz".to_owned()));
+    // Who goes to something wants to see it.
+    assert_eq!(chosen("/zzz<Enter>!"), (true, String::new()));
+    assert_eq!(chosen("/zzz<Enter>)"), (true, String::new()));
+}
+
+#[test]
 fn a_bookmark_and_a_local_time_are_moments() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = gapped(folder.path());

@@ -246,9 +246,9 @@ fn a_test_has_a_lane_and_leads_to_what_it_found() {
         LaneState::Good,
     ];
     assert_eq!(states.collect::<Vec<_>>(), expected);
-    // Its head is the eighth row.
+    // Its head is the ninth row.
     stage.keys(&"<Up>".repeat(20));
-    stage.keys(&"<Down>".repeat(7));
+    stage.keys(&"<Down>".repeat(8));
     stage.keys("<Enter><Down>");
     let screen = stage.screen();
     assert!(screen.contains("test first"), "{screen}");

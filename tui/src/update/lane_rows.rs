@@ -10,6 +10,7 @@ use crate::model::{
     ChosenRow, LaneAt, LaneRow, List, MOST_UNFOLDED, OpenReel, RowCells, Section, SectionHead,
     StreamRow, TransitionLog, UnfoldedObject,
 };
+use crate::subject::NamedObject;
 use crate::time::{TimeDirection, span_text};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -55,14 +56,11 @@ pub(super) fn arrange(open: &mut OpenReel) {
     for (section, lanes) in sections {
         let is_folded = open.lanes.is_folded(&section, is_filtered);
         let shown = if is_folded { Vec::new() } else { lanes.clone() };
-        // The one lane of the server says itself what it is.
-        if section != Section::Server {
-            rows.push(LaneRow::Head(SectionHead {
-                section,
-                lanes,
-                is_folded,
-            }));
-        }
+        rows.push(LaneRow::Head(SectionHead {
+            section,
+            lanes,
+            is_folded,
+        }));
         for at in shown {
             // A Pod stands once: below its workload.
             let is_below = matches!(at, LaneAt::Board(at) if nested.contains(&at));
@@ -334,6 +332,15 @@ fn is_wanted(open: &OpenReel, row: usize) -> bool {
         || has(spell.state.word())
         || has(&lane.subject.brief(&open.timeline))
         || lane.condition.as_deref().is_some_and(has)
+}
+
+/// Tells whether the filter lets a lane of an object through.
+pub(super) fn is_admitted(open: &OpenReel, object: &NamedObject) -> bool {
+    let query = open.filter.query();
+    let lanes = open.board().map_or(&[][..], |board| &board.lanes);
+    lanes
+        .iter()
+        .any(|lane| lane.subject.is(object) && has(query, lane))
 }
 
 fn has(query: &FilterQuery, lane: &Lane) -> bool {

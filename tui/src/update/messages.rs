@@ -420,13 +420,13 @@ pub(super) fn filtered(open: &mut OpenReel) {
 fn keep_in_sight(open: &mut OpenReel) {
     if let Some(hidden) = open.hidden.take() {
         let now = open.selected.replace(hidden);
-        if open.row().is_some() {
+        if is_in_sight(open) {
             open.condition = None;
             return;
         }
         open.hidden = std::mem::replace(&mut open.selected, now);
     }
-    if open.row().is_some() || !is_hidden(open) {
+    if is_in_sight(open) || !is_hidden(open) {
         return;
     }
     let selected = open.selected.take();
@@ -435,13 +435,30 @@ fn keep_in_sight(open: &mut OpenReel) {
     choosing::first_row(open);
 }
 
+/// Tells whether the list shows what is selected. Rows of the log are moments: it shows an object if it has any of it.
+fn is_in_sight(open: &OpenReel) -> bool {
+    match (&open.selected, open.list) {
+        (Some(selected), List::Stream) => lane_rows::is_admitted(open, selected),
+        _ => open.row().is_some(),
+    }
+}
+
+/// Takes the filter away where it hides what somebody went to.
+pub(super) fn reveal(open: &mut OpenReel) {
+    if !open.filter.is_empty() && !is_in_sight(open) && is_hidden(open) {
+        open.hidden = None;
+        open.filter.clear();
+        filtered(open);
+    }
+}
+
 /// Tells whether the list has what is selected, and only the filter keeps it from showing.
 fn is_hidden(open: &OpenReel) -> bool {
     let Some(selected) = &open.selected else {
         return open.hidden.is_some();
     };
     match (open.list, &open.table) {
-        (List::Lanes, _) => {
+        (List::Lanes | List::Stream, _) => {
             let board = open.board().map_or(&[][..], |board| &board.lanes);
             let pins = open.pins.lanes().iter();
             let mut lanes = board.iter().chain(pins);
@@ -451,7 +468,7 @@ fn is_hidden(open: &OpenReel) -> bool {
             let mut rows = view.table.rows.iter();
             rows.any(|row| row.subject == *selected)
         }
-        (List::Stream | List::Objects(_), _) => false,
+        (List::Objects(_), _) => false,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Moves in time: by cells, events, changes, transitions and anomalies, by the mouse, and by playing.
 
 use super::opening::{at_cut, within};
-use super::{choosing, lane_rows, marking, problems};
+use super::{choosing, lane_rows, marking, messages, problems};
 use crate::lane::{Anomaly, LaneState};
 use crate::layout::{Layout, layout};
 use crate::model::{ActiveScreen, List, Model, OpenReel, Pane, ReelState};
@@ -338,6 +338,7 @@ pub(super) fn step_anomaly(open: &mut OpenReel, way: TimeDirection) -> String {
         open.list = List::Lanes;
         open.selected = Some(subject);
         open.condition = condition.filter(|_| open.lanes.grouping.has_conditions());
+        messages::reveal(open);
     }
     jump(open, place);
     found.words

@@ -1,6 +1,6 @@
 //! What keys do with problems: steps, jumps, the order, a retry. An effect lists them.
 
-use super::{lane_rows, moving};
+use super::{lane_rows, messages, moving};
 use crate::effect::Effect;
 use crate::findings::JudgingState;
 use crate::lane::{LaneGroup, LaneSubject};
@@ -230,6 +230,7 @@ pub(super) fn to(open: &mut OpenReel, at: usize, spot: usize) -> Option<String> 
     let place = entry.spots.get(spot)?.place;
     if let Some(subject) = entry.subject.clone() {
         show(open, subject);
+        messages::reveal(open);
     }
     moving::jump(open, place);
     tell(open, entry);
