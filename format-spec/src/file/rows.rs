@@ -3,7 +3,7 @@
 //! Invariants:
 //! * A row is given without its header. One that the database of a damaged file gives is only taken if it has none:
 //!   with one it is found in the raw bytes too, and there its checksum is compared.
-//! * Numbers that are not there bound no loop: see [`RowSource::end`].
+//! * Numbers that are not there bound no loop: see [`RowSource::directory_end`].
 
 use crate::codec::frame;
 use crate::file::backend::{PanicFence, fenced};
