@@ -468,7 +468,8 @@ impl Timeline {
             })
             .collect();
         let certainty = match first {
-            Some((seq, cause)) if !matches!(certainty, Certainty::Damaged { .. }) => {
+            // That objects are left out says more than that changes may be.
+            Some((seq, cause)) => {
                 let left_out = count.saturating_sub(readable.len());
                 Certainty::Damaged {
                     damage: Damage {
@@ -481,7 +482,7 @@ impl Timeline {
                     },
                 }
             }
-            _ => certainty,
+            None => certainty,
         };
         (readable, certainty)
     }

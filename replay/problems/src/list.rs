@@ -120,7 +120,7 @@ impl ProblemWatcher {
         let checked = CheckedReel {
             events: fed.events,
             resources: timeline.resources().iter().count(),
-            unreadable: u64::try_from(fed.unread.len()).unwrap_or_default(),
+            unreadable: fed.unread_events,
             unobserved: unobserved
                 .map(kubereel_format::ResourceInfo::qualified)
                 .collect(),

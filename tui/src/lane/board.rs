@@ -35,7 +35,7 @@ pub(crate) struct Board {
     /// The releases of the cluster, in order; empty if it has none.
     pub(crate) releases: Vec<String>,
     /// How many events could not be read.
-    pub(crate) unread: usize,
+    pub(crate) unread: u64,
     /// The lanes of Pods below the lanes of their workloads, by their places.
     pub(crate) pods: BTreeMap<usize, Vec<usize>>,
     /// The resources that have no lanes, because they are too many or changed too often.
@@ -95,7 +95,7 @@ pub(crate) fn gather(
         stages: stages(timeline, &facts),
         anomalies: anomalies(timeline, &lanes, &all_dark(timeline)),
         releases: releases(&facts),
-        unread: fed.unread.len(),
+        unread: fed.unread_events,
         left_out,
         story: Some(Arc::new(story)),
         lanes,

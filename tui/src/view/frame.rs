@@ -229,7 +229,12 @@ fn trust_at_cursor(open: &OpenReel) -> (String, LaneState) {
         );
     }
     if damages > 0 {
-        return (format!("damaged in {damages} places"), LaneState::Unknown);
+        let words = if reel.has_losses() {
+            format!("damaged in {damages} places")
+        } else {
+            "the file is damaged; nothing is lost".to_owned()
+        };
+        return (words, LaneState::Unknown);
     }
     let outage = open.timeline.outages().iter();
     let mut outage = outage.filter(|one| one.from <= open.place.at && open.place.at < one.to);

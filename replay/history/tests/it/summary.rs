@@ -173,6 +173,7 @@ fn the_schema_of_programs_is_stable() {
             "clusters",
             "counter_moves",
             "damage",
+            "digest",
             "end",
             "events",
             "file",

@@ -5,7 +5,7 @@ use super::held::LiveObjects;
 use super::prune::pruned;
 use super::readers::{FieldReaders, ReaderSet};
 use super::watcher::{Action, Interest, Seen, Watcher};
-use kubereel_format::{EventType, Evidence, ReadError, ResourceId, ResourceInfo, Seq};
+use kubereel_format::{EventType, Evidence, ReadError, Reel, ResourceId, ResourceInfo, Seq};
 use kubereel_history::Timeline;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -21,8 +21,17 @@ pub struct Fed {
     pub read: u64,
     /// Those that someone was told of.
     pub told: u64,
-    /// What could not be read.
+    /// What could not be read; one damaged block is one error.
     pub unread: Vec<FeedError>,
+    /// The events whose objects could not be read.
+    pub unread_events: u64,
+}
+
+impl Fed {
+    fn lost(&mut self, events: u64, why: FeedError) {
+        self.unread_events = self.unread_events.saturating_add(events);
+        self.unread.push(why);
+    }
 }
 
 /// An event that could not be read.
@@ -60,6 +69,27 @@ struct ReadResource<'a> {
 /// How many bytes of what it decoded a reel keeps from a pass on, at most: a pass comes to each block once.
 const CACHE_BYTES: usize = 16 * 1024 * 1024;
 
+const fn action_of(kind: EventType, was_there: bool) -> Action {
+    match kind {
+        EventType::Deleted => Action::Gone,
+        _ if was_there => Action::Changed,
+        _ => Action::Appeared,
+    }
+}
+
+/// Counts the events that an error of the reel is about. Of records that are lost altogether nobody knows whether they
+/// were events; the reel's damage names them.
+fn events_of(reel: &Reel, error: &ReadError) -> u64 {
+    let (first, last) = match error {
+        ReadError::Block { first, last, .. } => (*first, *last),
+        ReadError::Event { seq, .. } => (*seq, *seq),
+        _ => return 0,
+    };
+    let records = first.0..=last.0.min(reel.end().0);
+    let events = records.filter(|seq| reel.object_of(Seq(*seq)).is_some());
+    events.fold(0, |count, _| count + 1)
+}
+
 /// Tells watchers what happened in a reel, in the order of arrival, with one pass over it.
 ///
 /// Each object's fields are held from one event to the next: the memory that it takes grows with
@@ -94,7 +124,10 @@ pub fn feed_while(
         let event = match event {
             Ok(event) => event,
             Err(source) => {
-                fed.unread.push(FeedError::Reel { source });
+                fed.lost(
+                    events_of(timeline.reel(), &source),
+                    FeedError::Reel { source },
+                );
                 continue;
             }
         };
@@ -119,7 +152,7 @@ pub fn feed_while(
         let (now, before) = match pruned(&event.body, &read.fields) {
             Ok(now) => (now, held.take(object)),
             Err(source) => {
-                fed.unread.push(FeedError::Body { seq, source });
+                fed.lost(1, FeedError::Body { seq, source });
                 // A deletion counts even if what it shows cannot be read: no state outlives it.
                 let Some(last) = is_gone.then(|| held.take(object)).flatten() else {
                     continue;
@@ -127,11 +160,7 @@ pub fn feed_while(
                 (last.clone(), Some(last))
             }
         };
-        let action = match (event.head.kind, &before) {
-            (EventType::Deleted, _) => Action::Gone,
-            (_, None) => Action::Appeared,
-            (_, Some(_)) => Action::Changed,
-        };
+        let action = action_of(event.head.kind, before.is_some());
         let seen = Seen {
             seq,
             at: event.head.stamp.wall,
