@@ -12,6 +12,7 @@ mod objects;
 mod pod;
 mod state;
 mod status;
+mod status_word;
 mod story;
 mod workload;
 
@@ -27,6 +28,7 @@ pub use status::{
     Assessment, Estimate, Impact, Insight, InsightLevel, NodeAssessment, NodePhase, NodeState,
     OperatorCounts, PoolState, UpdateOrigin, UpdateStatus,
 };
+pub use status_word::StatusWord;
 pub use story::{
     ClusterRelease, ClusterUpdate, DrainHold, HowRequestEnded, HowUpdateEnded, Ill, IllSpell,
     LeaderHandover, NodeJoin, NodeUpdate, OperatorMove, PartKind, PodEvent, PodState, PoolUpdate,

@@ -70,13 +70,17 @@ const fn action_of(kind: EventType, was_there: bool) -> Action {
     }
 }
 
-/// Counts the events of the records before `end`. Of records that are lost altogether nobody knows whether they were
-/// events; the reel's damage names them.
-fn events_before(reel: &Reel, end: Seq) -> u64 {
+/// Counts the events before `end` that were not given. Of records that are lost altogether nobody knows whether they
+/// were events; the reel's damage names them.
+fn not_given(fed: &Fed, reel: &Reel, end: Seq) -> u64 {
+    if fed.unread.is_empty() {
+        return 0;
+    }
     let is_event = |seq: &u64| reel.object_of(Seq(*seq)).is_some();
-    (0..end.0)
+    let known = (0..end.0)
         .filter(is_event)
-        .fold(0, |count, _| count.saturating_add(1))
+        .fold(0_u64, |count, _| count.saturating_add(1));
+    known.saturating_sub(fed.events)
 }
 
 /// Tells watchers what happened in a reel, in the order of arrival, with one pass over it.
@@ -140,7 +144,7 @@ pub fn feed_while(
         let (now, before) = match pruned(&event.body, &read.fields) {
             Ok(now) => (now, held.take(object)),
             Err(source) => {
-                fed.unread_events = fed.unread_events.saturating_add(1);
+                fed.unread_events += 1;
                 fed.unread.push(FeedError::Body { seq, source });
                 // A deletion counts even if what it shows cannot be read: no state outlives it.
                 let Some(last) = is_gone.then(|| held.take(object)).flatten() else {
@@ -183,10 +187,7 @@ pub fn feed_while(
             held.put(object, now);
         }
     }
-    if !fed.unread.is_empty() {
-        let unread = events_before(timeline.reel(), end).saturating_sub(fed.events);
-        fed.unread_events = fed.unread_events.saturating_add(unread);
-    }
+    fed.unread_events += not_given(&fed, timeline.reel(), end);
     fed
 }
 
