@@ -329,6 +329,12 @@ pub(crate) fn explain_open(error: &OpenError) -> CommandError {
         OpenError::CutOff { .. } => {
             failed.hint("the end of the file is missing: copy or download it again")
         }
+        OpenError::Io { source, path }
+            if source.kind() == io::ErrorKind::NotFound
+                && path.to_string_lossy().contains("://") =>
+        {
+            failed.hint("expected a path, or an address of http://, https:// or gs://")
+        }
         OpenError::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => {
             failed.hint("to record one: kubereel record -o FILE; to try one: kubereel demo")
         }

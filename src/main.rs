@@ -7,6 +7,7 @@ mod command_error;
 mod default_reel;
 mod field_text;
 mod files;
+mod kubectl_flags;
 mod outputs;
 mod plugin;
 mod progress;
@@ -50,6 +51,10 @@ fn main() -> ExitCode {
     if let Some(error) = command::unavailable::answer(&words) {
         return say(&error, &screen, called);
     }
+    let words = match kubectl_flags::plain(words, &Cli::command()) {
+        Ok(words) => words,
+        Err(error) => return say(&error, &screen, called),
+    };
     let words = match ReelLookup::of_process().name_reel(words, &Cli::command()) {
         Ok(words) => words,
         Err(error) => return say(&error, &screen, called),

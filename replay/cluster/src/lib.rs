@@ -33,6 +33,6 @@ pub use story::{
     ClusterRelease, ClusterUpdate, DrainHold, HowRequestEnded, HowUpdateEnded, Ill, IllSpell,
     LeaderHandover, NodeJoin, NodeUpdate, OperatorMove, PartKind, PodEvent, PodState, PoolUpdate,
     RequestEnd, Retrieval, RetrievalEnd, Retrievals, STALL_MICROS, SpellLevel, Stall,
-    UnobservedSource, UpdateEnd, UpdateKind, UpdatePart, UpdateRequest, Updates, UpgradeStory,
-    VersionPod,
+    UnobservedSource, UpdateEnd, UpdateKind, UpdatePart, UpdateRequest, Updates, UpgradeRecords,
+    UpgradeStory, VersionPod,
 };

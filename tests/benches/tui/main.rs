@@ -71,6 +71,7 @@ fn request(reel: &Path) -> TuiRequest {
         filter: String::new(),
         state_folder: None,
         zone: None,
+        local_zone: None,
         is_fresh: true,
     }
 }

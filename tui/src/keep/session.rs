@@ -53,6 +53,8 @@ pub(crate) struct SavedSession {
     pub(crate) speed: i64,
     /// Whether it moved backward.
     pub(crate) is_reverse: bool,
+    /// Whether times were shown in local time.
+    pub(crate) is_local_time: bool,
 }
 
 /// Gives the file for a reel that is known by `id`.
