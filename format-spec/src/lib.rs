@@ -18,11 +18,12 @@ mod limits;
 mod note;
 #[cfg(test)]
 mod spec_text;
+mod uid;
 
 pub use codec::frame::zstd_reader;
 pub use digest::{DigestBuilder, RecordingDigest};
 pub use error::{AppendError, Damage, FinishError, Loss, OpenError, ReadError, RecoverError};
-pub use event::{EventHead, EventType, Evidence, NewBody, NewEvent, ObjectKey};
+pub use event::{EventHead, EventType, Evidence, NewBody, NewEvent, ObjectKey, ObjectKeyRef};
 pub use file::{
     Appender, BlockInfo, Bounds, CommitStats, Event, FinishStats, ObjectMemory, PartSizes,
     ReadAllowance, ReadCounts, RecoverStats, Reel, ReelObject, Scan, Sealed, SizeBreakdown, Usage,
@@ -42,3 +43,4 @@ pub use note::{
     Lifecycle, ListMethod, NotCoveredReason, Note, NoteEntry, OddLineProblem, OutageClass,
     ResourceInfo, SessionEnd,
 };
+pub use uid::UidRef;

@@ -403,7 +403,7 @@ impl<'a> ObjectHistory<'a> {
 
     fn uid(&self, object: ObjectId) -> String {
         let key = self.timeline.key_of(object);
-        key.map_or_else(String::new, |key| key.uid.clone())
+        key.map_or_else(String::new, |key| key.uid.text().into_owned())
     }
 
     fn value(&self, seq: Seq) -> Result<Value, QueryError> {

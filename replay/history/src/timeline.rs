@@ -13,8 +13,8 @@ use crate::session::{self, Cluster, Outage, RecordingSession};
 use crate::tables::ReelTables;
 use crate::timetext::ClockZone;
 use kubereel_format::{
-    Damage, EventType, Evidence, Loss, ObjectId, ObjectKey, OpenError, ReadError, RecordedAt, Reel,
-    ResourceId, ResourceInfo, Seq,
+    Damage, EventType, Evidence, Loss, ObjectId, ObjectKeyRef, OpenError, ReadError, RecordedAt,
+    Reel, ResourceId, ResourceInfo, Seq,
 };
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -127,7 +127,7 @@ impl Timeline {
     }
 
     /// Gives the resource, the namespace, the name and the uid of an object.
-    pub fn key_of(&self, object: ObjectId) -> Option<&ObjectKey> {
+    pub fn key_of(&self, object: ObjectId) -> Option<ObjectKeyRef<'_>> {
         self.known.tables.key_of(object)
     }
 
@@ -337,15 +337,15 @@ impl Timeline {
             let Some(key) = self.key_of(object) else {
                 continue;
             };
-            let is_asked = filter.takes(&key.namespace, &key.name);
+            let is_asked = filter.takes(key.namespace, key.name);
             let is_alive = self.reel().kind_of(seq) != Some(EventType::Deleted);
             if !is_asked || !is_alive {
                 continue;
             }
             let new = ObjectVersion {
                 object,
-                namespace: key.namespace.clone(),
-                name: key.name.clone(),
+                namespace: key.namespace.to_owned(),
+                name: key.name.to_owned(),
                 seq,
             };
             // The order of a list is that of the server's keys, in which a namespace ends in a slash.
@@ -409,22 +409,21 @@ impl Timeline {
         objects
             .filter_map(|&object| self.key_of(object))
             .find(|key| key.name == name)
-            .map(|key| key.namespace.as_str())
+            .map(|key| key.namespace)
     }
 
     /// Gives the namespaces that were observed: those that have an object of their own, and those that something
     /// lies in.
     pub fn namespaces(&self) -> BTreeSet<&str> {
-        let keys = self.reel().objects().iter().map(|object| &object.key);
+        let keys = self.reel().objects().map(|object| object.key);
         let is_namespace = |resource: ResourceId| {
             let info = self.resources().get(resource);
             info.is_some_and(|info| info.group.is_empty() && info.plural == "namespaces")
         };
         keys.map(|key| {
             let is_own = is_namespace(key.resource);
-            if is_own { &key.name } else { &key.namespace }
+            if is_own { key.name } else { key.namespace }
         })
-        .map(String::as_str)
         .filter(|name| !name.is_empty())
         .collect()
     }
@@ -472,7 +471,7 @@ impl Timeline {
         let keys = self.objects_of(resource).iter();
         let keys = keys.filter_map(|&object| self.key_of(object));
         let in_namespace = keys.filter(|key| key.namespace == namespace);
-        nearest(name, in_namespace.map(|key| key.name.as_str()))
+        nearest(name, in_namespace.map(|key| key.name))
     }
 
     /// Leaves objects out of a list that damage makes unreadable, and says so: the others are still an answer. One

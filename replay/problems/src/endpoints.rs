@@ -155,7 +155,7 @@ impl ServiceEndpoints {
     }
 
     fn take_service(&mut self, seen: &Seen<'_>) -> (String, String) {
-        let place = (seen.key.namespace.clone(), seen.key.name.clone());
+        let place = (seen.key.namespace.to_owned(), seen.key.name.to_owned());
         let service = self.services.entry(place.clone()).or_default();
         let is_gone = seen.action == Action::Gone
             || !text(seen.now, "/metadata/deletionTimestamp").is_empty();
@@ -186,7 +186,7 @@ impl ServiceEndpoints {
         let name = labels
             .get("kubernetes.io/service-name")
             .and_then(Value::as_str)?;
-        let place = (seen.key.namespace.clone(), name.to_owned());
+        let place = (seen.key.namespace.to_owned(), name.to_owned());
         self.slices.insert(seen.object, place.clone());
         let service = self.services.entry(place.clone()).or_default();
         let all = items(seen.now, "/endpoints");

@@ -68,7 +68,7 @@ pub(super) fn run(
         }
         let is_asked = timeline
             .key_of(step.object)
-            .is_some_and(|key| target.filter().takes(&key.namespace, &key.name));
+            .is_some_and(|key| target.filter().takes(key.namespace, key.name));
         if !is_asked {
             continue;
         }

@@ -349,8 +349,8 @@ fn subject_of<'a>(
     let info = timeline.resources().get(key.resource)?;
     let subject = NamedObject {
         resource: key.resource,
-        namespace: key.namespace.clone(),
-        name: key.name.clone(),
+        namespace: key.namespace.to_owned(),
+        name: key.name.to_owned(),
     };
     Some((info, subject))
 }

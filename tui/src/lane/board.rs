@@ -195,7 +195,7 @@ fn below_workloads(
 ) -> BTreeMap<usize, Vec<usize>> {
     let name = |object: ObjectId| {
         let key = timeline.key_of(object)?;
-        Some((key.namespace.as_str(), key.name.as_str(), key.resource))
+        Some((key.namespace, key.name, key.resource))
     };
     // Of the lives of one name, the last decides.
     let owners = owners

@@ -531,7 +531,7 @@ impl<'a> Dependencies<'a> {
                 let body = last.and_then(|seq| read(self.timeline, *seq));
                 let made = body.and_then(|body| labels(&body, "/spec/template/metadata/labels"));
                 if made.is_some_and(|labels| selector.matches(&labels)) {
-                    all.push((info.kind.clone(), key.name.clone()));
+                    all.push((info.kind.clone(), key.name.to_owned()));
                 }
             }
         }

@@ -191,14 +191,14 @@ impl<'a> Search<'a> {
             let body = || self.last_body(object, last);
             let related = self
                 .dependencies
-                .relation(info, &key.namespace, &key.name, &body);
+                .relation(info, key.namespace, key.name, &body);
             let Some(relation) = related else {
                 continue;
             };
             let named = ProblemObject {
                 kind: info.kind.clone(),
-                namespace: key.namespace.clone(),
-                name: key.name.clone(),
+                namespace: key.namespace.to_owned(),
+                name: key.name.to_owned(),
                 resource: Some(info.id),
             };
             for seq in seqs {
