@@ -187,7 +187,7 @@ impl Timeline {
         let resource = key.and_then(|key| self.resources().get(key.resource));
         key.zip(resource)
             .map_or(Authors::Unknown, |(key, resource)| {
-                self.authors_of(resource, (&key.namespace, &key.name), seq)
+                self.authors_of(resource, (key.namespace, key.name), seq)
             })
     }
 }

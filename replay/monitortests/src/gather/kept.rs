@@ -13,11 +13,11 @@ pub(crate) struct Kept(Option<Arc<Looks>>);
 /// most.
 #[derive(Debug, Default)]
 struct Looks {
-    of_any: Vec<IntervalNeeds>,
-    of_reason: BTreeMap<String, Vec<IntervalChoice>>,
-    of_source: BTreeMap<String, Vec<IntervalChoice>>,
+    any: Vec<IntervalNeeds>,
+    by_reason: BTreeMap<String, Vec<IntervalChoice>>,
+    by_source: BTreeMap<String, Vec<IntervalChoice>>,
     /// Many rules look for the same words.
-    of_words: Vec<(Vec<NeededWord>, Vec<IntervalChoice>)>,
+    worded: Vec<(Vec<NeededWord>, Vec<IntervalChoice>)>,
 }
 
 impl Kept {
@@ -34,7 +34,7 @@ impl Kept {
             match &looked_at {
                 IntervalNeeds::All => return Self::default(),
                 IntervalNeeds::None => {}
-                IntervalNeeds::Those(_) => looks.of_any.push(looked_at),
+                IntervalNeeds::Those(_) => looks.any.push(looked_at),
                 IntervalNeeds::Choices(choices) => {
                     choices.iter().for_each(|choice| looks.add_choice(choice));
                 }
@@ -58,9 +58,9 @@ impl Kept {
 impl Looks {
     fn add_choice(&mut self, choice: &IntervalChoice) {
         let (names, places) = if choice.reasons.is_empty() {
-            (&choice.sources, &mut self.of_source)
+            (&choice.sources, &mut self.by_source)
         } else {
-            (&choice.reasons, &mut self.of_reason)
+            (&choice.reasons, &mut self.by_reason)
         };
         for name in names {
             let choices = places.entry(name.clone()).or_default();
@@ -69,21 +69,21 @@ impl Looks {
         if !names.is_empty() {
             return;
         }
-        let mut same = self.of_words.iter_mut();
+        let mut same = self.worded.iter_mut();
         match same.find(|(words, _)| *words == choice.words) {
             Some((_, choices)) => choices.push(choice.clone()),
             None => self
-                .of_words
+                .worded
                 .push((choice.words.clone(), vec![choice.clone()])),
         }
     }
 
     fn has(&self, interval: &Interval) -> bool {
-        let of_reason = self.of_reason.get(&*interval.message.reason);
-        let of_source = self.of_source.get(interval.source.as_str());
+        let of_reason = self.by_reason.get(&*interval.message.reason);
+        let of_source = self.by_source.get(interval.source.as_str());
         let mut named = of_reason.into_iter().chain(of_source).flatten();
-        let mut any = self.of_any.iter();
-        let mut worded = self.of_words.iter();
+        let mut any = self.any.iter();
+        let mut worded = self.worded.iter();
         named.any(|choice| NeededWord::one_is_in(&choice.words, interval) && choice.takes(interval))
             || worded.any(|(words, choices)| {
                 NeededWord::one_is_in(words, interval)

@@ -71,7 +71,7 @@ impl Watcher for Found {
     fn seen(&mut self, seen: &Seen<'_>) {
         let name = seen.key.name;
         let open = self.0.iter_mut().rev();
-        let mut open = open.filter(|finding| &finding.subject.name == name);
+        let mut open = open.filter(|finding| finding.subject.name == name);
         if let Some(finding) = open.find(|finding| finding.to.is_none()) {
             finding.to = Some(seen.at);
         }
@@ -88,7 +88,7 @@ impl Watcher for Found {
             subject: FindingSubject {
                 resource: "pods".to_owned(),
                 namespace: seen.key.namespace.to_owned(),
-                name: name.clone(),
+                name: name.to_owned(),
                 keys: [("container".to_owned(), "main".to_owned())].into(),
             },
             severity,
