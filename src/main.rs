@@ -9,6 +9,7 @@ mod field_text;
 mod files;
 mod kubectl_flags;
 mod outputs;
+mod passphrase;
 mod plugin;
 mod progress;
 mod redaction;
@@ -139,6 +140,7 @@ fn run(command: &Subcommand, screen: &mut Console) -> Result<Exit, CommandError>
         Subcommand::Test(args) => command::test::run(args, screen),
         Subcommand::Man(args) => command::man::run(args, Cli::command(), screen),
         Subcommand::Verify(args) => command::verify::run(args, screen),
+        Subcommand::Sign(args) => command::sign::run(args, screen),
         Subcommand::Recover(args) => command::recover::run(args, screen),
         Subcommand::Scan(args) => command::scan::run(args, screen),
         Subcommand::Export(args) => command::export::run(args, screen),
