@@ -7,7 +7,6 @@ use serde::Deserialize;
 use serde::de::{Deserializer, SeqAccess, Visitor};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::io::{BufReader, Read};
 use std::sync::Arc;
 
 /// What became of the case that a finding belongs to.
@@ -176,12 +175,8 @@ impl<'de> Visitor<'de> for FoundCases {
 }
 
 /// Reads what a run writes, or says why it cannot be taken.
-pub(crate) fn read(from: impl Read) -> Result<Findings, String> {
-    let mut from = BufReader::new(from.take(MOST_BYTES + 1));
-    let document = serde_json::from_reader::<_, FindingsDocument>(&mut from);
-    if from.get_ref().limit() == 0 {
-        return Err(format!("more than {MOST_BYTES} bytes of findings"));
-    }
+pub(crate) fn read<'de>(from: impl Deserializer<'de>) -> Result<Findings, String> {
+    let document = FindingsDocument::deserialize(from);
     let document = document.map_err(|error| format!("invalid findings: {error}"))?;
     let Some(run) = document.runs.into_iter().next() else {
         return Err("findings without a run".to_owned());
@@ -264,9 +259,13 @@ fn cut(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{read as read_from, *};
     use proptest::prelude::*;
     use serde_json::json;
+
+    fn read(bytes: &[u8]) -> Result<Findings, String> {
+        read_from(&mut serde_json::Deserializer::from_slice(bytes))
+    }
 
     fn document(message: &str, from: &str) -> Vec<u8> {
         let finding = json!({

@@ -5,10 +5,10 @@
 //! all bytes of the program. The program holds the built-in rules, those in YAML as well as those in
 //! Rust, and the exceptions: nothing less tells when one of them changed.
 
-use crate::findings;
-use crate::findings::Findings;
+use crate::findings::{self, Findings, MOST_BYTES};
 use kubereel_format::file_digest;
 use std::fs::{self, File};
+use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use tempfile::NamedTempFile;
@@ -37,7 +37,7 @@ impl CachePath {
     /// Reads the findings, if they are there and sound.
     pub(super) fn read(&self) -> Option<Findings> {
         let file = File::open(self.folder.join(&self.name)).ok()?;
-        findings::read(file).ok()
+        read_findings(file).ok()
     }
 
     /// Begins a file for findings; nothing is kept where none can be made.
@@ -75,10 +75,24 @@ impl CachePath {
     }
 }
 
+/// Reads what a run writes, of bounded length, or says why it cannot be taken.
+pub(super) fn read_findings(from: impl Read) -> Result<Findings, String> {
+    let mut from = BufReader::new(from.take(MOST_BYTES + 1));
+    let mut json = serde_json::Deserializer::from_reader(&mut from);
+    let found = findings::read(&mut json).and_then(|found| {
+        let end = json.end();
+        end.map_err(|error| format!("invalid findings: {error}"))?;
+        Ok(found)
+    });
+    if from.get_ref().limit() == 0 {
+        return Err(format!("more than {MOST_BYTES} bytes of findings"));
+    }
+    found
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::findings::MOST_BYTES;
     use std::io::Write as _;
 
     const SOUND: &[u8] =

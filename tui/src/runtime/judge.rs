@@ -1,10 +1,9 @@
 //! The process that runs the monitortests: started at low priority, read line by line, ended with the
 //! screen.
 
-use super::cache::CachePath;
+use super::cache::{CachePath, read_findings};
 use super::event::{RuntimeEvent, TuiError};
 use super::program::caught;
-use crate::findings;
 use crate::findings::{Findings, JudgingState};
 use crate::msg::Msg;
 use kubereel_history::harmless;
@@ -235,7 +234,7 @@ fn run_judge(
             is_empty: true,
             is_at_end: false,
         };
-        let mut findings = findings::read(&mut out);
+        let mut findings = read_findings(&mut out);
         if out.is_empty {
             findings = Err("no rules were run".to_owned());
         }
