@@ -26,7 +26,7 @@ pub(crate) struct ObjectNames {
     ends: PackedColumn,
     /// Each object's uid; [`ODD_UID`] for those without one and those in another spelling.
     uids: Vec<u128>,
-    odd_uids: BTreeMap<u32, Box<str>>,
+    odd_uids: BTreeMap<usize, Box<str>>,
     /// Where each scope is, by resource and namespace.
     known: BTreeMap<ResourceId, BTreeMap<Box<str>, usize>>,
 }
@@ -48,9 +48,7 @@ impl ObjectNames {
         self.ends.push(len64(self.text.len()));
         let number = key.uid.number().unwrap_or(ODD_UID);
         if number == ODD_UID && !key.uid.is_empty() {
-            // A reel has fewer objects than 32 bits count.
-            let place = u32::try_from(self.uids.len()).unwrap_or(u32::MAX);
-            self.odd_uids.insert(place, key.uid.text().into());
+            self.odd_uids.insert(self.uids.len(), key.uid.text().into());
         }
         self.uids.push(number);
     }
@@ -78,7 +76,7 @@ impl ObjectNames {
     pub(crate) fn get(&self, object: ObjectId) -> Option<ObjectKeyRef<'_>> {
         let place = place32(object.0);
         let uid = match *self.uids.get(place)? {
-            ODD_UID => UidRef::new(self.odd_uids.get(&object.0).map_or("", |uid| uid)),
+            ODD_UID => UidRef::new(self.odd_uids.get(&place).map_or("", |uid| uid)),
             number => UidRef::of_number(number),
         };
         let (resource, namespace) = self.scopes.get(number(&self.scope_places, place)?)?;

@@ -346,7 +346,7 @@ proptest! {
         let object = json!({"x": x, "y": y});
         let mut slots = Slots::default();
         slots.set(0, Some(Val::json(&object)));
-        // What is not there is no text: nothing is told of it.
+        // An absent field has no text that could hold a word.
         let words = program.needed_words(0).filter(|words| words.iter().all(|(name, _)| name != "absent"));
         let is_there = |(name, word): &(String, String)| {
             object[name].as_str().expect("a text").contains(word.as_str())

@@ -6,8 +6,8 @@ use super::node::{BinaryOperator, CelConstant, CelNode};
 
 impl Program {
     /// Finds words of which one must be in a text for the predicate to be anything but false: each with the member of
-    /// a variable whose text it is looked for in, as it must be there and must be a text. `None` where that cannot be
-    /// told.
+    /// a variable whose text it is looked for in, as it must be there and must be a text. `None` where that is
+    /// not known.
     pub(crate) fn needed_words(&self, variable: usize) -> Option<Vec<(String, String)>> {
         needed(&self.node, variable)
     }

@@ -371,7 +371,7 @@ impl<'a> Search<'a> {
         }
         let secs = self.problem.from.at.micros_since(cause.at.at) / 1_000_000;
         if relation.via == ROOM {
-            // Whoever took room long before left enough of it.
+            // A workload that took room earlier had left enough of it.
             effect = if secs <= 300 { room_taken(field) } else { 0.0 };
         }
         let closeness = 1.0 / (1.0 + 0.3 * f64::from(relation.distance));
