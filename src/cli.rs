@@ -2,8 +2,8 @@
 
 use crate::arguments;
 use crate::command::{
-    api_resources, blame, completion, demo, describe, diff, events, explain, export, get, grep,
-    history, import, info, install, intervals, man, mark, observe, problems, record, recover,
+    api_resources, blame, completion, demo, describe, diff, encrypt, events, explain, export, get,
+    grep, history, import, info, install, intervals, man, mark, observe, problems, record, recover,
     rollout, scan, schema, sign, story, test, top_writers, topic, tui, upgrade, verify, version,
     wait,
 };
@@ -12,6 +12,7 @@ use crate::default_reel;
 use clap::CommandFactory as _;
 use jiff::tz::TimeZone;
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 /// A flight recorder for Kubernetes and OpenShift clusters
 ///
@@ -32,6 +33,13 @@ pub(crate) struct Cli {
     /// Zone of times without an offset: local, or a name such as Europe/Berlin; default: UTC
     #[arg(long, global = true, value_name = "ZONE", value_parser = arguments::read_zone)]
     tz: Option<TimeZone>,
+    #[arg(
+        long,
+        global = true,
+        value_name = "FILE",
+        help = "File of age identities that opens encrypted reels; default: $KUBEREEL_AGE_IDENTITY"
+    )]
+    pub(crate) age_identity: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Subcommand)]
@@ -62,6 +70,8 @@ pub(crate) enum Subcommand {
     Test(test::Args),
     Verify(verify::Args),
     Sign(sign::Args),
+    Encrypt(encrypt::Args),
+    Decrypt(encrypt::DecryptArgs),
     Recover(recover::Args),
     Scan(scan::Args),
     Export(export::Args),
@@ -99,6 +109,7 @@ Examples:
   kubereel sign run.reel -k ~/.ssh/id_ed25519      sign the recording with an SSH key
   kubereel verify run.reel --signer allowed_signers
                                                    check who signed it
+  kubereel encrypt run.reel -r age1...             write run.reel.age, for one recipient
   kubereel recover broken.reel whole.reel          write what can be read of a damaged reel
   kubereel scan run.reel                           search it for secrets
   kubereel export run.reel -o jsonl events.jsonl   write every event, byte for byte

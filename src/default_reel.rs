@@ -96,7 +96,10 @@ impl ReelLookup {
         cli: &Command,
     ) -> Option<Vec<OsString>> {
         let (command, start) = subcommand(words, cli);
-        let taken = command.get_positionals().next().filter(takes_reel);
+        let taken = command
+            .get_positionals()
+            .next()
+            .filter(|arg| takes_reel(arg));
         if taken.is_none() || current < start {
             return None;
         }
@@ -163,7 +166,7 @@ fn subcommand<'a>(words: &[OsString], cli: &'a Command) -> (&'a Command, usize) 
 }
 
 /// Tells whether an argument is a reel.
-fn takes_reel(arg: &&Arg) -> bool {
+fn takes_reel(arg: &Arg) -> bool {
     let names = arg.get_value_names().unwrap_or_default();
     names.first().is_some_and(|name| name.starts_with("REEL"))
 }
@@ -191,12 +194,18 @@ fn reels_in(folder: &Path) -> Vec<OsString> {
     reels
 }
 
-/// Tells whether a name is that of a reel, or of a compressed one.
-fn has_reel_name(word: &OsStr) -> bool {
+/// Tells whether a name is that of a reel, or of a compressed or an encrypted one.
+pub(crate) fn has_reel_name(word: &OsStr) -> bool {
     let word = word.as_encoded_bytes();
-    [&b".reel"[..], b".reel.gz", b".reel.zst", b".reel.xz"]
-        .iter()
-        .any(|ending| word.ends_with(ending))
+    [
+        &b".reel"[..],
+        b".reel.gz",
+        b".reel.zst",
+        b".reel.xz",
+        b".reel.age",
+    ]
+    .iter()
+    .any(|ending| word.ends_with(ending))
 }
 
 /// Tells whether a word is meant as a reel.
@@ -332,8 +341,8 @@ mod tests {
     #[test]
     fn a_subcommand_of_a_subcommand_has_its_reel_behind_it() {
         let folder = tempfile::tempdir().expect("a folder");
-        let reel = clap::Arg::new("reel").value_name("REEL").required(true);
-        let object = clap::Arg::new("object").required(true);
+        let reel = Arg::new("reel").value_name("REEL").required(true);
+        let object = Arg::new("object").required(true);
         let inner = Command::new("history").arg(reel).arg(object);
         let cli = Command::new("kubereel").subcommand(Command::new("rollout").subcommand(inner));
         let words = ["kubereel", "rollout", "history", "deploy/web"].map(OsString::from);

@@ -1,6 +1,8 @@
 //! The files that users name: reels that are opened, wherever they lie inside of them, small files that are read whole, files that are written.
 //! A command never writes over its own input, and over another file only if it is told to by `--force`.
 
+pub(crate) mod encrypted;
+
 use crate::command_error::CommandError;
 use crate::progress::ProgressReporter;
 use crate::{arguments, default_reel, words};
@@ -38,6 +40,8 @@ pub(crate) struct LocalReel {
     located: LocatedReel,
     /// A file that is only there as long as this value.
     _download: Option<FetchedFile>,
+    /// The same for its decrypted content.
+    decrypted: Option<TempPath>,
     copy: Option<TempPath>,
 }
 
@@ -70,9 +74,9 @@ impl LocalReel {
     }
 }
 
-/// Tells whether an ending is that of a compressed file.
+/// Tells whether an ending is that of a compressed or an encrypted file.
 fn is_wrapping(ending: &OsStr) -> bool {
-    ["gz", "zst", "xz"].iter().any(|one| ending == *one)
+    ["gz", "zst", "xz", "age"].iter().any(|one| ending == *one)
 }
 
 /// Opens a reel for questions: a file, the one inside of a compressed file, an archive or a folder, or the one at an
@@ -86,7 +90,10 @@ pub(crate) fn open_located(path: &Path, local: &LocalReel) -> Result<Timeline, C
     arguments::name_reel(named_path(path, local.path()));
     // An open file stays readable where its temporary name is taken away.
     Timeline::open(local.path()).map_err(|error| {
-        let failed = explain_open(&error);
+        let mut failed = explain_open(&error);
+        if local.decrypted.is_some() {
+            failed = failed.hint(format!("it was decrypted from {}", shown(path)));
+        }
         match address_of(path) {
             Some(_) => failed.hint(format!("it was downloaded from {}", shown(path))),
             None => failed,
@@ -111,20 +118,26 @@ pub(crate) fn locate_reel(path: &Path) -> Result<LocalReel, CommandError> {
         .map(|word| download(word, WantedFile::Reel))
         .transpose()?;
     let path = download.as_ref().map_or(path, FetchedFile::path);
-    let located = unpack(path)?;
+    let decrypted = encrypted::decrypted(path)?;
+    let located = match &decrypted {
+        // No cache keeps what was encrypted.
+        Some(path) => unpack(path, None)?,
+        None => unpack(path, reel_folder())?,
+    };
     let copy = is_in_use(located.path())
         .then(|| copy_of(located.path()))
         .transpose()?;
     Ok(LocalReel {
         located,
         _download: download,
+        decrypted,
         copy,
     })
 }
 
-fn unpack(path: &Path) -> Result<LocatedReel, CommandError> {
+fn unpack(path: &Path, folder: Option<PathBuf>) -> Result<LocatedReel, CommandError> {
     let cache = ReelCache {
-        folder: reel_folder(),
+        folder,
         reel_bytes: DECOMPRESSED_BYTES,
         all_bytes: CACHE_BYTES,
     };

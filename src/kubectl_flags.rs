@@ -168,7 +168,9 @@ fn with_command_first(mut words: Vec<OsString>, cli: &Command) -> Vec<OsString> 
             None => (word, false),
         };
         match name {
-            "-n" | "--namespace" | "--tz" => flags += if has_value { 1 } else { 2 },
+            "-n" | "--namespace" | "--tz" | "--age-identity" => {
+                flags += if has_value { 1 } else { 2 };
+            }
             "-A" | "--all-namespaces" => flags += 1,
             _ => break,
         }

@@ -78,6 +78,7 @@ fn main() -> ExitCode {
             return exit.into();
         }
     };
+    files::encrypted::take_identity(cli.age_identity);
     let ended = run(&cli.command, &mut screen).and_then(|exit| screen.finish().map(|()| exit));
     match ended {
         Ok(exit) => exit.into(),
@@ -141,6 +142,8 @@ fn run(command: &Subcommand, screen: &mut Console) -> Result<Exit, CommandError>
         Subcommand::Man(args) => command::man::run(args, Cli::command(), screen),
         Subcommand::Verify(args) => command::verify::run(args, screen),
         Subcommand::Sign(args) => command::sign::run(args, screen),
+        Subcommand::Encrypt(args) => command::encrypt::run(args, screen),
+        Subcommand::Decrypt(args) => command::encrypt::run_decrypt(args, screen),
         Subcommand::Recover(args) => command::recover::run(args, screen),
         Subcommand::Scan(args) => command::scan::run(args, screen),
         Subcommand::Export(args) => command::export::run(args, screen),

@@ -7,8 +7,8 @@ use crate::command::schema::SCHEMAS;
 use crate::command::test::{json, suite};
 use crate::command::upgrade::json::{StoryOutput, UpdateListOutput};
 use crate::command::{
-    api_resources, blame, describe, diff, events, explain, grep, history, intervals, problems,
-    rollout, scan, sign, story, top_writers, verify, version, wait,
+    api_resources, blame, describe, diff, encrypt, events, explain, grep, history, intervals,
+    problems, rollout, scan, sign, story, top_writers, verify, version, wait,
 };
 use crate::command_error::Exit;
 use clap::CommandFactory as _;
@@ -131,6 +131,8 @@ fn the_schemas_are_those_of_the_outputs() {
         ("install", object::<StoryOutput>()),
         ("problems", object::<problems::ProblemOutput>()),
         ("sign", object::<sign::SignOutput<'_>>()),
+        ("encrypt", object::<encrypt::EncryptOutput<'_>>()),
+        ("decrypt", object::<encrypt::DecryptOutput<'_>>()),
         ("recover", object::<recover::RecoverOutput<'_>>()),
         ("rollout", object::<rollout::RevisionOutput<'_>>()),
         ("scan", object::<scan::ScanOutput<'_>>()),

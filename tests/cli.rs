@@ -26,6 +26,7 @@ mod cli {
     mod demo;
     mod describe;
     mod diff;
+    mod encrypt;
     mod events;
     mod export;
     mod get;

@@ -1,7 +1,8 @@
-//! What makes a recording fit for sharing: signatures over its digest.
+//! What makes a recording fit for sharing: signatures over its digest, and encryption for some.
 //!
 //! [`SigningKey`] signs a [`statement`] as `ssh-keygen -Y sign` does, [`RecordingSignature`] is checked against the
-//! [`AllowedSigners`] of a verifier.
+//! [`AllowedSigners`] of a verifier. [`AgeRecipients`] encrypt a file in the format of age, and [`AgeIdentities`]
+//! decrypt it.
 //!
 //! Invariants:
 //!
@@ -10,10 +11,15 @@
 //!
 //! The crate knows neither reels nor files: bytes and texts go in, bytes and texts come out.
 
+mod encryption;
 mod short_key;
 mod signature;
 mod signers;
 
+pub use encryption::{
+    AgeIdentities, AgeRecipients, DecryptionError, EncryptionError, IdentityError, RecipientError,
+    is_encrypted,
+};
 pub use signature::{
     NAMESPACE, RecordingSignature, SignatureError, SigningError, SigningKey, VerifiedSigner,
     statement,

@@ -2,7 +2,7 @@
 //! namespaces, fields and moments come from the reel on the command line, or the one that it means without naming it.
 
 use crate::command_error::{CommandError, Exit};
-use crate::default_reel::ReelLookup;
+use crate::default_reel::{ReelLookup, has_reel_name};
 use crate::screen::Console;
 use crate::{arguments, files};
 use clap::builder::StyledStr;
@@ -136,8 +136,7 @@ fn with_values(command: Command) -> Command {
 fn completer(arg: &Arg) -> Option<ArgValueCompleter> {
     Some(match arg.get_id().as_str() {
         "reel" | "reels" => {
-            let is_reel =
-                |path: &Path| path.is_dir() || path.extension().is_some_and(|end| end == "reel");
+            let is_reel = |path: &Path| path.is_dir() || has_reel_name(path.as_os_str());
             ArgValueCompleter::new(PathCompleter::any().filter(is_reel))
         }
         "namespace" => ArgValueCompleter::new(namespaces),

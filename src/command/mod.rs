@@ -6,6 +6,7 @@ pub(crate) mod completion;
 pub(crate) mod demo;
 pub(crate) mod describe;
 pub(crate) mod diff;
+pub(crate) mod encrypt;
 pub(crate) mod events;
 pub(crate) mod explain;
 pub(crate) mod export;

@@ -31,11 +31,13 @@ macro_rules! schemas {
 }
 
 /// All of them; a test compares the names with the folder.
-pub(crate) const SCHEMAS: [(&str, &str); 25] = schemas![
+pub(crate) const SCHEMAS: [(&str, &str); 27] = schemas![
     "api-resources",
     "blame",
+    "decrypt",
     "describe",
     "diff",
+    "encrypt",
     "events",
     "explain",
     "grep",

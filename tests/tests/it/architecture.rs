@@ -206,6 +206,7 @@ fn each_library_has_its_room() {
         ("tar", &["kubereel-unpack"]),
         ("zip", &["kubereel-unpack"]),
         ("ureq", &["kubereel-fetch"]),
+        ("age", &["kubereel-share"]),
         ("ssh-encoding", &["kubereel-share"]),
         ("ssh-key", &["kubereel-share"]),
         ("rpassword", &["kubereel"]),

@@ -1,0 +1,268 @@
+//! `kubereel encrypt` and `kubereel decrypt`: recordings for some, in the format of age.
+
+use crate::arguments::JsonOutput;
+use crate::command_error::{CommandError, Exit};
+use crate::files;
+use crate::files::encrypted::{self, KEY_BYTES};
+use crate::outputs::outputs;
+use crate::progress::ProgressReporter;
+use crate::screen::Console;
+use crate::words::{bytes, count};
+use kubereel_format::{harmless, is_in_use};
+use kubereel_share::{AgeRecipients, EncryptionError, RecipientError};
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io;
+#[cfg(unix)]
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use tempfile::{Builder, NamedTempFile};
+
+/// The ending of encrypted files.
+const ENDING: &str = "age";
+
+/// Encrypt a recording for some recipients
+///
+/// The file is encrypted as it is, in the format of age (<https://age-encryption.org>): the programs age
+/// and rage decrypt it as well. Every command and the screen open it by themselves where an identity is
+/// given by --age-identity or `$KUBEREEL_AGE_IDENTITY`.
+#[derive(Debug, clap::Args)]
+#[command(
+    group(clap::ArgGroup::new("readers").required(true).multiple(true).args(["recipients", "recipients_file"])),
+    after_help = "\
+Examples:
+  age-keygen -o key.txt                              make an identity; it prints the recipient
+  kubereel encrypt run.reel -r age1...               write run.reel.age
+  kubereel encrypt run.reel shared.age -R team.txt   for all recipients of a file
+  kubereel story run.reel.age --age-identity key.txt read it"
+)]
+pub(crate) struct Args {
+    /// The file to encrypt
+    #[arg(value_name = "SRC")]
+    source: PathBuf,
+    /// The file to write; default: SRC.age
+    #[arg(value_name = "DST")]
+    destination: Option<PathBuf>,
+    /// Encrypt for a recipient, as age-keygen prints it: age1...; may be repeated
+    #[arg(short, long = "recipient", value_name = "RECIPIENT")]
+    recipients: Vec<String>,
+    /// Encrypt for the recipients of a file, one a line; may be repeated
+    #[arg(short = 'R', long, value_name = "FILE")]
+    recipients_file: Vec<PathBuf>,
+    /// Overwrite DST
+    #[arg(long)]
+    force: bool,
+    #[command(flatten)]
+    output: JsonOutput,
+}
+
+/// Decrypt a recording
+///
+/// It is decrypted with an identity of age, and only its owner may read the new file. To read a
+/// recording, it need not be decrypted: every command opens it by itself where an identity is given.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  kubereel decrypt run.reel.age --age-identity key.txt  write run.reel
+  kubereel decrypt shared.age run.reel -i key.txt")]
+pub(crate) struct DecryptArgs {
+    /// The file to decrypt
+    #[arg(value_name = "SRC")]
+    source: PathBuf,
+    /// The file to write; default: SRC without .age
+    #[arg(value_name = "DST")]
+    destination: Option<PathBuf>,
+    /// The file of age identities; default: that of --age-identity
+    #[arg(short, long, value_name = "FILE")]
+    identity: Option<PathBuf>,
+    /// Overwrite DST
+    #[arg(long)]
+    force: bool,
+    #[command(flatten)]
+    output: JsonOutput,
+}
+
+outputs! {
+/// A file that was encrypted.
+struct EncryptOutput<'a>(file: &'a str, recipients: usize, read: u64, written: u64) {
+    /// The new file.
+    file: &'a str = file,
+    /// How many recipients can read it.
+    recipients: usize = recipients,
+    /// The bytes that were encrypted.
+    bytes: u64 = read,
+    /// The bytes of the new file.
+    file_bytes: u64 = written,
+}
+
+/// A file that was decrypted.
+struct DecryptOutput<'a>(file: &'a str, written: u64) {
+    /// The new file.
+    file: &'a str = file,
+    /// Its bytes.
+    file_bytes: u64 = written,
+}
+}
+
+/// Runs `kubereel encrypt`.
+pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
+    let recipients = recipients(args)?;
+    let source = &args.source;
+    if is_in_use(source) {
+        let name = source.display();
+        return Err(CommandError::usage(format!("it is being recorded: {name}"))
+            .hint("encrypt it when its recorder has ended"));
+    }
+    let destination = args.destination.clone().unwrap_or_else(|| {
+        let mut name = source.clone().into_os_string();
+        name.push(".");
+        name.push(ENDING);
+        name.into()
+    });
+    let input = open(source)?;
+    let total = input.metadata().map_or(0, |about| about.len());
+    let mut output = OutputFile::new(&destination, args.force, 0o666)?;
+    let mut progress =
+        ProgressReporter::begin("encrypting, bytes", total, screen.is_err_terminal());
+    let (_, read) = recipients
+        .encrypt(input, output.file.as_file_mut(), |done| {
+            progress.reached(done);
+        })
+        .map_err(|error| match &error {
+            EncryptionError::Read(failed) => files::cannot_read(failed, source),
+            EncryptionError::Write(failed) => files::cannot_write(failed, &destination),
+            _ => CommandError::usage(error),
+        })?;
+    drop(progress);
+    let written = output.persist()?;
+    let name = destination.display().to_string();
+    if args.output.is_json() {
+        screen.json(&EncryptOutput::of(&name, recipients.len(), read, written))?;
+    } else {
+        let readers = count(recipients.len(), "recipient");
+        screen.line(format!(
+            "{}: encrypted for {readers}, {}",
+            harmless(&name),
+            bytes(written)
+        ))?;
+    }
+    Ok(Exit::Yes)
+}
+
+fn recipients(args: &Args) -> Result<AgeRecipients, CommandError> {
+    let mut recipients = AgeRecipients::default();
+    for word in &args.recipients {
+        recipients.add(word).map_err(|error| {
+            let failed = CommandError::usage(&error);
+            match error {
+                RecipientError::Unknown { .. } if Path::new(word).is_file() => {
+                    failed.hint(format!("for the recipients of a file: -R {word}"))
+                }
+                _ => failed.hint("age-keygen -y FILE prints the recipient of an identity"),
+            }
+        })?;
+    }
+    for path in &args.recipients_file {
+        let text = files::read_text(path, KEY_BYTES)?;
+        recipients.add_lines(&text).map_err(|(line, error)| {
+            CommandError::usage(format!("{error}: {}, line {line}", path.display()))
+        })?;
+    }
+    if recipients.is_empty() {
+        return Err(CommandError::usage("no recipient in the file"));
+    }
+    Ok(recipients)
+}
+
+/// Runs `kubereel decrypt`.
+pub(crate) fn run_decrypt(args: &DecryptArgs, screen: &mut Console) -> Result<Exit, CommandError> {
+    let source = &args.source;
+    let is_age = |ending: &OsStr| ending == ENDING;
+    let destination = match &args.destination {
+        Some(path) => path.clone(),
+        None if source.extension().is_some_and(is_age) => source.with_extension(""),
+        None => {
+            return Err(
+                CommandError::usage("no name for the decrypted file").hint(format!(
+                    "give one: kubereel decrypt {} DST",
+                    source.display()
+                )),
+            );
+        }
+    };
+    let input = open(source)?;
+    let identities = encrypted::identities(args.identity.as_deref(), source)?;
+    let mut output = OutputFile::new(&destination, args.force, 0o600)?;
+    let file = output.file.as_file_mut();
+    let ended = encrypted::decrypt(&identities, (input, source), (file, &destination))?;
+    if let Some(damage) = ended.damage {
+        return Err(damage);
+    }
+    let written = output.persist()?;
+    let name = destination.display().to_string();
+    if args.output.is_json() {
+        screen.json(&DecryptOutput::of(&name, written))?;
+    } else {
+        screen.line(format!("{}: {}", harmless(&name), bytes(written)))?;
+    }
+    Ok(Exit::Yes)
+}
+
+fn open(path: &Path) -> Result<File, CommandError> {
+    let file = File::open(path).map_err(|error| files::cannot_read(&error, path))?;
+    if file.metadata().is_ok_and(|about| about.is_dir()) {
+        return Err(CommandError::usage(format!(
+            "a folder, not a file: {}",
+            path.display()
+        )));
+    }
+    Ok(file)
+}
+
+/// A file that appears under its name when it is whole.
+struct OutputFile<'a> {
+    file: NamedTempFile,
+    name: &'a Path,
+    replaces: bool,
+}
+
+impl<'a> OutputFile<'a> {
+    /// Begins a file; `mode` without the bits of the umask.
+    #[cfg_attr(not(unix), expect(unused_variables, reason = "only Unix has modes"))]
+    fn new(name: &'a Path, replaces: bool, mode: u32) -> Result<Self, CommandError> {
+        if !replaces && fs::symlink_metadata(name).is_ok() {
+            return Err(files::exists(name));
+        }
+        let folder = name.parent().filter(|folder| *folder != Path::new(""));
+        let mut builder = Builder::new();
+        #[cfg(unix)]
+        builder.permissions(PermissionsExt::from_mode(mode));
+        let file = builder
+            .tempfile_in(folder.unwrap_or(Path::new(".")))
+            .map_err(|error| files::cannot_write(&error, name))?;
+        Ok(Self {
+            file,
+            name,
+            replaces,
+        })
+    }
+
+    /// Gives the file its name, and its length.
+    fn persist(self) -> Result<u64, CommandError> {
+        let failed = |error: io::Error| files::cannot_write(&error, self.name);
+        self.file.as_file().sync_all().map_err(failed)?;
+        let len = self.file.as_file().metadata().map_err(failed)?.len();
+        let persisted = if self.replaces {
+            self.file.persist(self.name)
+        } else {
+            self.file.persist_noclobber(self.name)
+        };
+        match persisted {
+            Ok(_) => Ok(len),
+            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
+                Err(files::exists(self.name))
+            }
+            Err(error) => Err(failed(error.error)),
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Encrypted reels: the identities that open them, and their content in a private file while a command runs.
+
+use crate::command_error::CommandError;
+use crate::files;
+use crate::progress::ProgressReporter;
+use kubereel_share::{AgeIdentities, DecryptionError, is_encrypted};
+use std::fs::File;
+use std::io::{self, BufReader, IsTerminal as _, Read as _, Seek as _, Write};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use tempfile::TempPath;
+
+/// The variable that names a file of identities.
+const VARIABLE: &str = "KUBEREEL_AGE_IDENTITY";
+
+/// The most bytes of a file of identities or recipients.
+pub(crate) const KEY_BYTES: u64 = 1 << 20;
+
+/// How many bytes tell whether a file is encrypted.
+const HEAD: u64 = 64;
+
+/// How much is decrypted at once.
+const PIECE: usize = 64 * 1024;
+
+/// The file of identities that `--age-identity` names.
+static IDENTITY: OnceLock<PathBuf> = OnceLock::new();
+
+/// Takes what `--age-identity` names.
+pub(crate) fn take_identity(named: Option<PathBuf>) {
+    if let Some(path) = named {
+        IDENTITY.get_or_init(|| path);
+    }
+}
+
+/// Decrypts a reel into a private temporary file, which no cache keeps; `None` for a file that is not encrypted.
+///
+/// Of a damaged one the begin is given, which is authentic; the reel says what it lacks.
+pub(crate) fn decrypted(path: &Path) -> Result<Option<TempPath>, CommandError> {
+    let Some(input) = encrypted_file(path) else {
+        return Ok(None);
+    };
+    let identities = identities(None, path)?;
+    let file = tempfile::Builder::new()
+        .prefix("decrypted-")
+        .suffix(".reel")
+        .tempfile()
+        .map_err(|error| CommandError::io(format!("cannot make a temporary file: {error}")))?;
+    let (output, name) = file.into_parts();
+    let ended = decrypt(&identities, (input, path), (output, &name))?;
+    if let Some(damage) = ended.damage {
+        if ended.bytes == 0 {
+            return Err(damage);
+        }
+        let note = format!("note: {}", damage.message());
+        // A closed stderr leaves no place for a note.
+        drop(writeln!(io::stderr().lock(), "{note}"));
+    }
+    Ok(Some(name))
+}
+
+/// Opens a file if it is encrypted. One that cannot be read is left to whoever opens it.
+fn encrypted_file(path: &Path) -> Option<File> {
+    let mut file = File::open(path).ok()?;
+    // A pipe would lose what is read of it here.
+    if !file.metadata().ok()?.is_file() {
+        return None;
+    }
+    let mut head = Vec::new();
+    (&mut file).take(HEAD).read_to_end(&mut head).ok()?;
+    file.rewind().ok()?;
+    is_encrypted(&head).then_some(file)
+}
+
+/// How far a file was decrypted.
+pub(crate) struct DecryptedPart {
+    /// The bytes that were decrypted.
+    pub(crate) bytes: u64,
+    /// Why that is not all.
+    pub(crate) damage: Option<CommandError>,
+}
+
+/// Decrypts a file into another.
+pub(crate) fn decrypt(
+    identities: &AgeIdentities,
+    (input, path): (File, &Path),
+    (mut output, output_path): (impl Write, &Path),
+) -> Result<DecryptedPart, CommandError> {
+    let mut reader = identities
+        .decrypt(BufReader::with_capacity(PIECE, input))
+        .map_err(|error| explain(&error, path))?;
+    let is_terminal = io::stderr().is_terminal();
+    let mut progress = ProgressReporter::begin("decrypting, bytes", 0_u64, is_terminal);
+    let mut piece = vec![0; PIECE];
+    let mut bytes = 0_u64;
+    loop {
+        let read = match reader.read(&mut piece) {
+            Ok(0) => break,
+            Ok(read) => read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => {
+                let name = files::shown(path);
+                let damage = Some(CommandError::reel(format!(
+                    "damaged or cut off after {bytes} decrypted bytes: {error}: {name}"
+                )));
+                return Ok(DecryptedPart { bytes, damage });
+            }
+        };
+        let read = piece.get(..read).unwrap_or_default();
+        let failed = |error| files::cannot_write(&error, output_path);
+        output.write_all(read).map_err(failed)?;
+        bytes = bytes.saturating_add(u64::try_from(read.len()).unwrap_or(u64::MAX));
+        progress.reached(bytes);
+    }
+    let damage = None;
+    Ok(DecryptedPart { bytes, damage })
+}
+
+/// Reads the identities of a file, or of the one that the user names for all commands, to decrypt `path`.
+pub(crate) fn identities(file: Option<&Path>, path: &Path) -> Result<AgeIdentities, CommandError> {
+    let says = || std::env::var_os(VARIABLE).filter(|value| !value.is_empty());
+    let named = || {
+        IDENTITY
+            .get()
+            .cloned()
+            .or_else(|| says().map(PathBuf::from))
+    };
+    let Some(file) = file.map(Path::to_owned).or_else(named) else {
+        let name = files::shown(path);
+        return Err(
+            CommandError::usage(format!("encrypted, and no identity is given: {name}")).hint(
+                format!("name a file of age identities: --age-identity FILE, or ${VARIABLE}"),
+            ),
+        );
+    };
+    let text = files::read(&file, KEY_BYTES)?;
+    AgeIdentities::parse(&text).map_err(|error| {
+        CommandError::usage(format!("{error}: {}", file.display()))
+            .hint("age-keygen -o FILE makes an identity")
+    })
+}
+
+fn explain(error: &DecryptionError, path: &Path) -> CommandError {
+    let name = files::shown(path);
+    let message = format!("cannot decrypt: {error}: {name}");
+    match error {
+        DecryptionError::OtherRecipients => CommandError::usage(message)
+            .hint("let it be encrypted for the recipient of your identity: age-keygen -y FILE"),
+        DecryptionError::Passphrase => {
+            CommandError::usage(message).hint(format!("decrypt it first: age -d {name}"))
+        }
+        _ => CommandError::reel(message),
+    }
+}
