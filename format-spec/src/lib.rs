@@ -25,8 +25,8 @@ pub use error::{AppendError, Damage, FinishError, Loss, OpenError, ReadError, Re
 pub use event::{EventHead, EventType, Evidence, NewBody, NewEvent, ObjectKey};
 pub use file::{
     Appender, BlockInfo, Bounds, CommitStats, Event, FinishStats, ObjectMemory, PartSizes,
-    ReadAllowance, ReadCounts, RecoverStats, Reel, ReelObject, Scan, Sealed, SizeBreakdown, Usage,
-    copy_in_use, file_digest, is_in_use, panic_is_caught, recover,
+    PartWeight, ReadAllowance, ReadCounts, RecoverStats, Reel, ReelObject, ReelWeight, Scan,
+    Sealed, SizeBreakdown, Usage, copy_in_use, file_digest, is_in_use, panic_is_caught, recover,
 };
 pub use harmless::harmless;
 pub use id::{

@@ -104,6 +104,11 @@ impl BodyReader {
         held(&self.known).bound(most / 4);
     }
 
+    /// Returns the rows that it reads.
+    pub(crate) fn rows(&self) -> &RowSource {
+        &self.rows
+    }
+
     pub(crate) fn counts(&self) -> ReadCounts {
         ReadCounts {
             rows: self.rows_read.load(Ordering::Relaxed),

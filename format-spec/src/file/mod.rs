@@ -23,6 +23,7 @@ pub(crate) mod segment;
 mod snapshot;
 mod spill;
 pub(crate) mod tables;
+mod weigh;
 
 pub use append::{Appender, Bounds, CommitStats, ObjectMemory};
 pub use backend::panic_is_caught;
@@ -34,3 +35,4 @@ pub use recover::{RecoverStats, recover};
 pub use reel::{BlockInfo, PartSizes, ReadCounts, Reel, ReelObject, SizeBreakdown};
 pub use scan::{Event, Scan};
 pub use snapshot::{copy_in_use, is_in_use};
+pub use weigh::{PartWeight, ReelWeight};

@@ -11,9 +11,10 @@ use crate::file::row::{RowHeader, RowKind, RowOwner, content_of};
 use crate::file::salvage::{FoundRow, Salvage};
 use crate::file::segment::{FrameSpan, rows_of};
 use crate::file::tables;
-use crate::limits::place32;
+use crate::limits::{len64, place32};
 use redb::{
-    Database, ReadOnlyTable, ReadTransaction, ReadableTable as _, ReadableTableMetadata as _,
+    Database, ReadOnlyTable, ReadTransaction, ReadableDatabase as _, ReadableTable as _,
+    ReadableTableMetadata as _, TableDefinition, TableHandle as _,
 };
 
 use std::collections::BTreeSet;
@@ -35,7 +36,7 @@ struct OpenTables {
     tail: Rows<u64>,
     meta: Rows<&'static str>,
     /// Outlives the tables.
-    _database: PanicFence<Database>,
+    database: PanicFence<Database>,
 }
 
 /// A row without its header.
@@ -60,7 +61,7 @@ impl RowSource {
                 checkpoints: fenced(|| transaction.open_table(tables::CHECKPOINTS)),
                 tail: fenced(|| transaction.open_table(tables::TAIL)),
                 meta: fenced(|| transaction.open_table(tables::META)),
-                _database: database,
+                database,
             }),
             salvage: None,
         }
@@ -77,6 +78,35 @@ impl RowSource {
     /// Returns whether rows come from the raw bytes.
     pub(crate) fn is_salvaged(&self) -> bool {
         self.salvage.is_some()
+    }
+
+    /// Weighs the rows that hold neither bodies nor indexes, headers included.
+    pub(crate) fn weigh(&self) -> Result<Vec<(&'static str, u64)>, String> {
+        let Some(tables) = &self.database else {
+            return Ok(Vec::new());
+        };
+        fenced(|| {
+            let read = tables.database.begin_read()?;
+            let known: BTreeSet<String> = read
+                .list_tables()?
+                .map(|table| table.name().to_owned())
+                .collect();
+            let mut rows = Vec::new();
+            for (name, table) in [
+                ("rows of dir", tables::DIRECTORY),
+                ("rows of cp", tables::CHECKPOINTS),
+                ("rows of blk", tables::BLOCKS),
+            ] {
+                rows.push((name, sum(&read, table, &known)?));
+            }
+            for (name, table) in [
+                ("rows of tail", tables::TAIL),
+                ("rows of par", tables::PARITY),
+            ] {
+                rows.push((name, sum(&read, table, &known)?));
+            }
+            Ok::<_, redb::Error>(rows)
+        })
     }
 
     /// Returns the owner that the database names.
@@ -369,4 +399,20 @@ impl RowSource {
             Ok::<_, redb::Error>(part.map(<[u8]>::to_vec))
         })
     }
+}
+
+/// Sums up the lengths of a table's rows; a reel need not have all tables.
+fn sum<K: redb::Key + 'static>(
+    read: &ReadTransaction,
+    table: TableDefinition<'_, K, &'static [u8]>,
+    known: &BTreeSet<String>,
+) -> Result<u64, redb::Error> {
+    if !known.contains(redb::TableHandle::name(&table)) {
+        return Ok(0);
+    }
+    read.open_table(table)?
+        .iter()?
+        .try_fold(0, |bytes: u64, row| {
+            Ok(bytes.saturating_add(len64(row?.1.value().len())))
+        })
 }
