@@ -16,12 +16,15 @@ mod harmless;
 mod id;
 mod limits;
 mod note;
+mod seal;
 #[cfg(test)]
 mod spec_text;
 
 pub use codec::frame::zstd_reader;
 pub use digest::{DigestBuilder, RecordingDigest};
-pub use error::{AppendError, Damage, FinishError, Loss, OpenError, ReadError, RecoverError};
+pub use error::{
+    AppendError, Damage, FinishError, Loss, OpenError, ReadError, RecoverError, SealError,
+};
 pub use event::{EventHead, EventType, Evidence, NewBody, NewEvent, ObjectKey};
 pub use file::{
     Appender, BlockInfo, Bounds, CommitStats, Event, FinishStats, ObjectMemory, PartSizes,
@@ -42,3 +45,4 @@ pub use note::{
     Lifecycle, ListMethod, NotCoveredReason, Note, NoteEntry, OddLineProblem, OutageClass,
     ResourceInfo, SessionEnd,
 };
+pub use seal::{SealStats, seal};

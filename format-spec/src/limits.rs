@@ -53,6 +53,18 @@ pub(crate) const EXTENT: usize = 32_700;
 /// How many extents of the bodies share a parity row in a finished file: it costs a sixteenth of them.
 pub(crate) const PARITY_GROUP: u64 = 16;
 
+/// The same in a sealed file.
+pub(crate) const SEALED_PARITY_GROUP: usize = 32;
+
+/// A block of a sealed file is full with this many records, or with [`BLOCK_RAW`].
+pub(crate) const SEALED_BLOCK_RECORDS: usize = 4096;
+
+/// How many blocks of a sealed file share a text.
+pub(crate) const SEALED_GROUP: usize = 16;
+
+/// After this many records of a sealed file the live objects are written once more.
+pub(crate) const SEALED_CHECKPOINT_RECORDS: u64 = 131_072;
+
 /// A file with fewer extents than this has no parity: it would cost too large a part of it.
 pub(crate) const PARITY_LEAST: u64 = 4;
 
@@ -132,7 +144,7 @@ pub struct FormatVersion {
 /// [`NotCoveredReason::MemoryBudget`](crate::NotCoveredReason::MemoryBudget), which an older reader cannot
 /// decode. 0.4 adds the headers of rows, which an older reader would take for content, and the note
 /// [`Note::Unreadable`](crate::Note::Unreadable).
-pub const FORMAT: FormatVersion = FormatVersion { major: 0, minor: 4 };
+pub const FORMAT: FormatVersion = FormatVersion { major: 0, minor: 5 };
 
 /// The redaction policy that keeps everything.
 pub const REDACTION_NONE: u32 = 0;

@@ -25,6 +25,7 @@ pub struct Reel {
     path: PathBuf,
     format: FormatVersion,
     finished: bool,
+    is_sealed: bool,
     file_bytes: u64,
     objects: Vec<ReelObject>,
     pub(crate) loaded: Loaded,
@@ -178,6 +179,8 @@ impl Reel {
         let blocks = loaded
             .blocks
             .iter()
+            // What only serves as a prefix is a part of the others.
+            .filter(|block| block.records > 0)
             .map(|block| {
                 let body_bytes = match &block.source {
                     BlockSource::Sealed(place) => Some(place.bodies.len),
@@ -196,6 +199,7 @@ impl Reel {
             path: path.to_owned(),
             format: opened.format,
             finished: opened.finished,
+            is_sealed: opened.is_sealed,
             file_bytes: opened.file_bytes,
             versions,
             reader: BodyReader::new(opened.rows),
@@ -221,6 +225,11 @@ impl Reel {
     /// Returns the file's format.
     pub fn format(&self) -> FormatVersion {
         self.format
+    }
+
+    /// Returns whether the file is a sealed one: whole, and without a database. Nothing is appended to it.
+    pub fn is_sealed(&self) -> bool {
+        self.is_sealed
     }
 
     /// Returns whether the last recorder ended in order.

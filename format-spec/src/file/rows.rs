@@ -25,6 +25,8 @@ type Rows<K> = Result<ReadOnlyTable<K, &'static [u8]>, String>;
 pub(crate) struct RowSource {
     database: Option<OpenTables>,
     salvage: Option<Salvage>,
+    /// Whether the file has no database and is whole.
+    is_sealed: bool,
 }
 
 /// The tables of a database.
@@ -64,6 +66,7 @@ impl RowSource {
                 database,
             }),
             salvage: None,
+            is_sealed: false,
         }
     }
 
@@ -72,18 +75,34 @@ impl RowSource {
         Self {
             database: database.and_then(|source| source.database),
             salvage: Some(salvage),
+            is_sealed: false,
         }
     }
 
-    /// Returns whether rows come from the raw bytes.
+    /// Reads rows of a whole file without a database.
+    pub(crate) fn of_sealed(salvage: Salvage) -> Self {
+        Self {
+            database: None,
+            salvage: Some(salvage),
+            is_sealed: true,
+        }
+    }
+
+    /// Returns whether rows come from the raw bytes of a damaged file.
     pub(crate) fn is_salvaged(&self) -> bool {
-        self.salvage.is_some()
+        self.salvage.is_some() && !self.is_sealed
+    }
+
+    /// Returns whether rows come from a whole file without a database.
+    pub(crate) fn is_sealed(&self) -> bool {
+        self.is_sealed
     }
 
     /// Weighs the rows that hold neither bodies nor indexes, headers included.
     pub(crate) fn weigh(&self) -> Result<Vec<(&'static str, u64)>, String> {
         let Some(tables) = &self.database else {
-            return Ok(Vec::new());
+            let found = self.salvage.as_ref().map(Salvage::weigh);
+            return Ok(found.unwrap_or_default());
         };
         fenced(|| {
             let read = tables.database.begin_read()?;

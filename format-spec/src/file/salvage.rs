@@ -63,6 +63,8 @@ pub(crate) struct Salvage {
     pub(crate) format: Option<FormatVersion>,
     /// How many bytes rows of other recordings have.
     pub(crate) foreign_bytes: u64,
+    /// How many bytes whole rows have, with their headers.
+    whole_bytes: u64,
     /// How many writers' rows there are.
     writers: usize,
     last_writer: u32,
@@ -86,6 +88,47 @@ impl Salvage {
         let mut found = search.end(overlay, file);
         found.heal();
         Ok(found)
+    }
+
+    /// Returns whether the file is one of rows without a database, and whole.
+    pub(crate) fn is_unbroken(&self) -> bool {
+        let len = self.file.file_len();
+        let is_last = |row: &FoundRow| row.at.saturating_add(u64::from(row.len)) == len;
+        let mut states = self.rows(RowKind::State, 0).iter();
+        self.whole_bytes == len
+            && self.foreign_bytes == 0
+            && self.writers == 1
+            && states.any(|row| row.is_whole && is_last(row))
+    }
+
+    /// Says what is wrong with a file that is not unbroken.
+    pub(crate) fn breakage(&self) -> String {
+        let len = self.file.file_len();
+        let changed = len.saturating_sub(self.whole_bytes);
+        match (changed, self.foreign_bytes) {
+            (0, 0) => "its end is cut off".to_owned(),
+            (0, foreign) => format!("{foreign} bytes of another reel's rows are in it"),
+            (changed, _) => format!("{changed} of {len} bytes are not what was written"),
+        }
+    }
+
+    /// Weighs the rows that hold neither bodies nor indexes, headers included.
+    pub(crate) fn weigh(&self) -> Vec<(&'static str, u64)> {
+        let named = [
+            ("rows of directory", [RowKind::Directory, RowKind::Block]),
+            ("rows of parity", [RowKind::Parity, RowKind::Members]),
+            ("other rows", [RowKind::Checkpoint, RowKind::State]),
+        ];
+        let sum = |kinds: [RowKind; 2]| {
+            let rows = self
+                .rows
+                .iter()
+                .filter(|((kind, _), _)| kinds.contains(kind));
+            let rows = rows.flat_map(|(_, rows)| rows);
+            rows.map(|row| u64::from(row.len).saturating_add(len64(ROW_HEADER)))
+                .sum()
+        };
+        named.map(|(name, kinds)| (name, sum(kinds))).to_vec()
     }
 
     /// Returns whether no row was found.
@@ -195,6 +238,7 @@ impl Salvage {
 #[derive(Debug, Default)]
 struct RowSearch {
     rows: BTreeMap<(u64, RowKind, u64), Vec<FoundRow>>,
+    whole_bytes: u64,
     /// For each recording how many bytes its whole rows have.
     recordings: HashMap<u64, u64>,
     /// For each recording's writer its first block.
@@ -263,6 +307,8 @@ impl RowSearch {
             }
             let bytes = self.recordings.entry(file).or_default();
             *bytes = bytes.saturating_add(u64::from(header.len));
+            let row_bytes = u64::from(header.len).saturating_add(len64(ROW_HEADER));
+            self.whole_bytes = self.whole_bytes.saturating_add(row_bytes);
             let format = self.formats.entry(file).or_insert(header.format);
             *format = header.format.max(*format);
             if self.writers.len() < self.most_rows {
@@ -313,6 +359,7 @@ impl RowSearch {
             rows,
             format,
             foreign_bytes,
+            whole_bytes: self.whole_bytes,
             writers: writers.len(),
             last_writer: writers.last().map_or(0, |(writer, _)| *writer),
             healed: Vec::new(),

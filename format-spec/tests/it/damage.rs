@@ -4,7 +4,7 @@
 //! Never a panic, never a wrong byte, never an event twice, and no loss without a word.
 
 use crate::life::{append, begin, life};
-use kubereel_format::{EventHead, Loss, OpenError, Reel, Seq, panic_is_caught, recover};
+use kubereel_format::{EventHead, Loss, OpenError, Reel, Seq, panic_is_caught, recover, seal};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -67,6 +67,16 @@ impl Whole {
         let stats = recover(&old, &path, |_| {}).unwrap();
         assert_eq!(stats.events, old.event_count());
         assert_eq!((stats.lost_events, stats.losses), (0, 0));
+        Self::of(&path, folder)
+    }
+
+    /// The demo's reel, sealed.
+    fn sealed() -> Self {
+        hush();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("whole.reel");
+        let old = Reel::open(&demo_path()).unwrap();
+        seal(&old, &path, |_| {}).unwrap();
         Self::of(&path, folder)
     }
 
@@ -281,6 +291,11 @@ fn a_damaged_finished_reel_gives_what_is_not_damaged() {
 }
 
 #[test]
+fn a_damaged_sealed_reel_gives_what_is_not_damaged() {
+    classes("sealed", &Whole::sealed(), 60, [0.99, 0.3, 0.99, 0.0]);
+}
+
+#[test]
 fn a_damaged_reel_of_a_killed_recorder_gives_what_is_not_damaged() {
     classes("killed", &Whole::killed(), 60, [0.8, 0.5, 0.9, 0.2]);
 }
@@ -319,6 +334,7 @@ fn a_reel_cut_at_any_byte_gives_what_lies_before_the_cut() {
     for (name, whole, floor) in [
         ("demo", Whole::demo(), 0.45),
         ("killed", Whole::killed(), 0.65),
+        ("sealed", Whole::sealed(), 0.4),
     ] {
         let len = whole.bytes.len();
         let near_the_end = [1, 2, 100, PAGE - 1, PAGE, PAGE + 1].map(|cut| len - cut);
