@@ -6,7 +6,7 @@ use crate::progress::ProgressReporter;
 use crate::words::count;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use kubereel_cluster::{ClusterHistory, UpdateKind};
+use kubereel_cluster::ClusterHistory;
 use kubereel_format::RecordedAt;
 use kubereel_history::{
     Cut, MOMENT_FORMS, Moment, ResolveError, Timeline, named, nearest, timetext,
@@ -47,6 +47,15 @@ pub(crate) fn take_zone(words: &[OsString]) {
 /// Gives that zone; `None` is UTC.
 pub(crate) fn zone() -> Option<&'static TimeZone> {
     ZONE.get()
+}
+
+/// The zone of this machine.
+static LOCAL_ZONE: OnceLock<Option<TimeZone>> = OnceLock::new();
+
+/// Gives the zone of this machine, where it has one.
+pub(crate) fn local_zone() -> Option<&'static TimeZone> {
+    let zone = LOCAL_ZONE.get_or_init(|| TimeZone::try_system().ok());
+    zone.as_ref()
 }
 
 /// The reel that was opened first, as bookmarks know it.
@@ -200,21 +209,17 @@ fn upgrade(timeline: &Timeline, moment: Moment) -> Result<Moment, CommandError> 
     let updates = ClusterHistory::of(timeline)
         .updates(end)
         .map_err(CommandError::reel)?;
-    let mut upgrades = updates.all.iter();
-    let Some(update) = upgrades.find(|update| update.kind == UpdateKind::Upgrade) else {
+    let Some(upgrade) = updates.first_upgrade() else {
         return Err(CommandError::unknown("no upgrade was recorded")
             .hint("to see what was: kubereel story REEL"));
     };
     if moment == Moment::UpgradeStart {
-        return Ok(Moment::Record(update.first.seq));
+        return Ok(Moment::Record(upgrade.first));
     }
-    let ended = update.end.as_ref();
-    ended
-        .map(|end| Moment::Record(end.mark.seq))
-        .ok_or_else(|| {
-            CommandError::unknown("the upgrade was not over when the recording ended")
-                .hint("--at end is the last record")
-        })
+    upgrade.last.map(Moment::Record).ok_or_else(|| {
+        CommandError::unknown("the upgrade was not over when the recording ended")
+            .hint("--at end is the last record")
+    })
 }
 
 /// Finds the bounds of a time, of which either may be open; refuses those that hold nothing between.

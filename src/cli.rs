@@ -4,7 +4,8 @@ use crate::arguments;
 use crate::command::{
     api_resources, blame, completion, demo, describe, diff, events, explain, export, get, grep,
     history, import, info, install, intervals, man, mark, observe, problems, record, recover,
-    rollout, scan, schema, story, test, top_writers, topic, tui, upgrade, verify, version, wait,
+    rollout, scan, schema, sign, story, test, top_writers, topic, tui, upgrade, verify, version,
+    wait,
 };
 use crate::command_error::Exit;
 use crate::default_reel;
@@ -60,6 +61,7 @@ pub(crate) enum Subcommand {
     Install(install::Args),
     Test(test::Args),
     Verify(verify::Args),
+    Sign(sign::Args),
     Recover(recover::Args),
     Scan(scan::Args),
     Export(export::Args),
@@ -94,6 +96,9 @@ Examples:
   kubereel upgrade run.reel                        show the course of an OpenShift upgrade
   kubereel test run.reel --junit artifacts         run rules over time, write JUnit
   kubereel verify run.reel                         check integrity and completeness
+  kubereel sign run.reel -k ~/.ssh/id_ed25519      sign the recording with an SSH key
+  kubereel verify run.reel --signer allowed_signers
+                                                   check who signed it
   kubereel recover broken.reel whole.reel          write what can be read of a damaged reel
   kubereel scan run.reel                           search it for secrets
   kubereel export run.reel -o jsonl events.jsonl   write every event, byte for byte

@@ -10,7 +10,7 @@ use kubereel_fetch::{
 use kubereel_format::{OpenError, copy_in_use, harmless, is_in_use};
 use kubereel_history::Timeline;
 use kubereel_unpack::{LocateError, LocatedReel, ReelCache};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, IsTerminal as _, Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -46,12 +46,43 @@ impl LocalReel {
     pub(crate) fn path(&self) -> &Path {
         self.copy.as_deref().unwrap_or(self.located.path())
     }
+
+    /// Tells whether it is a copy of a reel that is being recorded.
+    pub(crate) const fn is_growing(&self) -> bool {
+        self.copy.is_some()
+    }
+
+    /// Gives the file beside the reel that holds its signature; `None` where there is nothing beside it. Compression
+    /// changes nothing of a recording, so that its ending falls off.
+    pub(crate) fn signature_path(&self, named: &Path) -> Option<PathBuf> {
+        if address_of(named).is_some() {
+            return None;
+        }
+        let named = named_path(named, self.path());
+        let mut bare = named.clone();
+        while bare.extension().is_some_and(is_wrapping) {
+            bare.set_extension("");
+        }
+        let is_reel = bare.extension().is_some_and(|ending| ending == "reel");
+        let mut path = if is_reel { bare } else { named }.into_os_string();
+        path.push(".sig");
+        Some(path.into())
+    }
+}
+
+/// Tells whether an ending is that of a compressed file.
+fn is_wrapping(ending: &OsStr) -> bool {
+    ["gz", "zst", "xz"].iter().any(|one| ending == *one)
 }
 
 /// Opens a reel for questions: a file, the one inside of a compressed file, an archive or a folder, or the one at an
 /// address.
 pub(crate) fn open_reel(path: &Path) -> Result<Timeline, CommandError> {
-    let local = locate_reel(path)?;
+    open_located(path, &locate_reel(path)?)
+}
+
+/// Opens the reel that a path was found to mean.
+pub(crate) fn open_located(path: &Path, local: &LocalReel) -> Result<Timeline, CommandError> {
     arguments::name_reel(named_path(path, local.path()));
     // An open file stays readable where its temporary name is taken away.
     Timeline::open(local.path()).map_err(|error| {
@@ -328,6 +359,12 @@ pub(crate) fn explain_open(error: &OpenError) -> CommandError {
         }
         OpenError::CutOff { .. } => {
             failed.hint("the end of the file is missing: copy or download it again")
+        }
+        OpenError::Io { source, path }
+            if source.kind() == io::ErrorKind::NotFound
+                && path.to_string_lossy().contains("://") =>
+        {
+            failed.hint("expected a path, or an address of http://, https:// or gs://")
         }
         OpenError::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => {
             failed.hint("to record one: kubereel record -o FILE; to try one: kubereel demo")

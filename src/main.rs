@@ -7,7 +7,9 @@ mod command_error;
 mod default_reel;
 mod field_text;
 mod files;
+mod kubectl_flags;
 mod outputs;
+mod passphrase;
 mod plugin;
 mod progress;
 mod redaction;
@@ -50,6 +52,10 @@ fn main() -> ExitCode {
     if let Some(error) = command::unavailable::answer(&words) {
         return say(&error, &screen, called);
     }
+    let words = match kubectl_flags::plain(words, &Cli::command()) {
+        Ok(words) => words,
+        Err(error) => return say(&error, &screen, called),
+    };
     let words = match ReelLookup::of_process().name_reel(words, &Cli::command()) {
         Ok(words) => words,
         Err(error) => return say(&error, &screen, called),
@@ -134,6 +140,7 @@ fn run(command: &Subcommand, screen: &mut Console) -> Result<Exit, CommandError>
         Subcommand::Test(args) => command::test::run(args, screen),
         Subcommand::Man(args) => command::man::run(args, Cli::command(), screen),
         Subcommand::Verify(args) => command::verify::run(args, screen),
+        Subcommand::Sign(args) => command::sign::run(args, screen),
         Subcommand::Recover(args) => command::recover::run(args, screen),
         Subcommand::Scan(args) => command::scan::run(args, screen),
         Subcommand::Export(args) => command::export::run(args, screen),

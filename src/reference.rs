@@ -8,11 +8,11 @@ use crate::command::test::{json, suite};
 use crate::command::upgrade::json::{StoryOutput, UpdateListOutput};
 use crate::command::{
     api_resources, blame, describe, diff, events, explain, grep, history, intervals, problems,
-    rollout, scan, story, top_writers, version, wait,
+    rollout, scan, sign, story, top_writers, verify, version, wait,
 };
 use crate::command_error::Exit;
 use clap::CommandFactory as _;
-use kubereel_history::{Proof, ReelSummary};
+use kubereel_history::ReelSummary;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Value, json};
@@ -130,6 +130,7 @@ fn the_schemas_are_those_of_the_outputs() {
         ("intervals", object::<intervals::IntervalOutput<'_>>()),
         ("install", object::<StoryOutput>()),
         ("problems", object::<problems::ProblemOutput>()),
+        ("sign", object::<sign::SignOutput<'_>>()),
         ("recover", object::<recover::RecoverOutput<'_>>()),
         ("rollout", object::<rollout::RevisionOutput<'_>>()),
         ("scan", object::<scan::ScanOutput<'_>>()),
@@ -139,7 +140,7 @@ fn the_schemas_are_those_of_the_outputs() {
         ("top-writers", object::<top_writers::TopWritersOutput<'_>>()),
         ("upgrade", object::<StoryOutput>()),
         ("upgrade-list", object::<UpdateListOutput>()),
-        ("verify", object::<Proof>()),
+        ("verify", object::<verify::VerifyOutput<'_>>()),
         ("version", object::<version::VersionOutput>()),
         (
             "wait",
@@ -187,7 +188,7 @@ const BANNED_IN_MESSAGES: [&str; 18] = [
 ];
 
 /// The product code of all crates.
-const SOURCES: [&str; 9] = [
+const SOURCES: [&str; 10] = [
     "src",
     "format-spec/src",
     "recorder/src",
@@ -196,6 +197,7 @@ const SOURCES: [&str; 9] = [
     "replay/monitortests/src",
     "import/src",
     "scan/src",
+    "share/src",
     "tui/src",
 ];
 

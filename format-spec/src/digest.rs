@@ -9,7 +9,6 @@ use crate::error::{Loss, ReadError};
 use crate::event::{EventType, Evidence};
 use crate::file::{Event, Reel};
 use crate::id::{Seq, Stamp};
-use crate::limits::place32;
 use crate::note::{Note, NoteEntry};
 use sha2::{Digest as _, Sha256};
 use std::fmt::{self, Display, Formatter};
@@ -54,15 +53,15 @@ impl<'a> DigestBuilder<'a> {
     pub fn take(&mut self, event: &Event) {
         self.take_notes(event.head.seq);
         let head = &event.head;
-        let Some(object) = self.reel.objects().get(place32(head.object.0)) else {
+        let Some(key) = self.reel.key(head.object) else {
             return self.fail(head.seq, "its object is unknown");
         };
-        let key = &object.key;
         let mut bytes = vec![kind_byte(head.kind), evidence_byte(head.evidence)];
         put_stamp(&mut bytes, head.stamp);
         bytes.extend_from_slice(&head.connection.0.to_le_bytes());
         bytes.extend_from_slice(&key.resource.0.to_le_bytes());
-        for text in [&key.namespace, &key.name, &key.uid, &head.resource_version] {
+        let uid = key.uid.text();
+        for text in [key.namespace, key.name, &uid, &head.resource_version] {
             put_sized(&mut bytes, text.as_bytes());
         }
         varint::put_len(&mut bytes, event.body.len());

@@ -2,6 +2,7 @@
 //! the server's bytes.
 
 use crate::id::{ConnectionId, ObjectId, ResourceId, Seq, Stamp};
+use crate::uid::UidRef;
 use bincode::{Decode, Encode};
 
 /// What happened to an object.
@@ -72,6 +73,43 @@ pub struct ObjectKey {
     pub name: String,
     /// Its uid; empty if the server sent none.
     pub uid: String,
+}
+
+impl ObjectKey {
+    /// Returns a view of it.
+    pub fn view(&self) -> ObjectKeyRef<'_> {
+        ObjectKeyRef {
+            resource: self.resource,
+            namespace: &self.namespace,
+            name: &self.name,
+            uid: UidRef::new(&self.uid),
+        }
+    }
+}
+
+/// The identity of an object as an opened reel has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ObjectKeyRef<'a> {
+    /// Its resource.
+    pub resource: ResourceId,
+    /// Its namespace; empty for cluster-scoped objects.
+    pub namespace: &'a str,
+    /// Its name.
+    pub name: &'a str,
+    /// Its uid; empty if the server sent none.
+    pub uid: UidRef<'a>,
+}
+
+impl ObjectKeyRef<'_> {
+    /// Returns a copy of it.
+    pub fn to_key(self) -> ObjectKey {
+        ObjectKey {
+            resource: self.resource,
+            namespace: self.namespace.to_owned(),
+            name: self.name.to_owned(),
+            uid: self.uid.text().into_owned(),
+        }
+    }
 }
 
 /// The object's bytes of an event that is about to be written.

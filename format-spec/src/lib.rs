@@ -19,13 +19,14 @@ mod note;
 mod seal;
 #[cfg(test)]
 mod spec_text;
+mod uid;
 
 pub use codec::frame::zstd_reader;
 pub use digest::{DigestBuilder, RecordingDigest};
 pub use error::{
     AppendError, Damage, FinishError, Loss, OpenError, ReadError, RecoverError, SealError,
 };
-pub use event::{EventHead, EventType, Evidence, NewBody, NewEvent, ObjectKey};
+pub use event::{EventHead, EventType, Evidence, NewBody, NewEvent, ObjectKey, ObjectKeyRef};
 pub use file::{
     Appender, BlockInfo, Bounds, CommitStats, Event, FinishStats, ObjectMemory, PartSizes,
     PartWeight, ReadAllowance, ReadCounts, RecoverStats, Reel, ReelObject, ReelWeight, Scan,
@@ -46,3 +47,4 @@ pub use note::{
     ResourceInfo, SessionEnd,
 };
 pub use seal::{SealStats, seal};
+pub use uid::UidRef;

@@ -52,11 +52,11 @@ impl CarriedReel {
             let version = reel.head(last).map(|head| head.resource_version);
             let key = ExistingKey {
                 resource: object.key.resource,
-                namespace: object.key.namespace.clone(),
-                name: object.key.name.clone(),
+                namespace: object.key.namespace.to_owned(),
+                name: object.key.name.to_owned(),
             };
             let object = ExistingObject {
-                uid: object.key.uid.clone(),
+                uid: object.key.uid.text().into_owned(),
                 version: version.unwrap_or_default(),
                 print: fingerprint(&body),
                 list: 0,

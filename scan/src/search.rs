@@ -6,7 +6,7 @@
 use crate::canary::{Canaries, CanaryMatch};
 use crate::report::{FindingPlace, ScanError, ScanFinding, ScanReport};
 use kubereel_format::{
-    BlobId, Note, NoteEntry, ObjectId, ObjectKey, Reel, ResourceId, ResourceInfo, Seq,
+    BlobId, Note, NoteEntry, ObjectId, ObjectKeyRef, Reel, ResourceId, ResourceInfo, Seq,
 };
 use kubereel_redact::{Extra, RandomStrings, RedactionFinding, Redactor, ResourceType};
 use std::collections::BTreeMap;
@@ -108,9 +108,10 @@ impl ReelSearch<'_> {
                 object: self.called(object.id),
             };
             let resource_type = self.resource_type(key.resource);
+            let uid = key.uid.text();
             // A name that the policy hides is another than that by which it would be known.
             let is_bare = self.redactor.hides_names(&resource_type)
-                && self.redactor.name(&resource_type, &key.name, &key.uid) != key.name;
+                && self.redactor.name(&resource_type, key.name, &uid) != key.name;
             if is_bare {
                 let found = ScanFinding {
                     rule: "oauth-name".to_owned(),
@@ -123,7 +124,7 @@ impl ReelSearch<'_> {
                 };
                 self.report.push(found);
             }
-            for text in [&key.namespace, &key.name, &key.uid] {
+            for text in [key.namespace, key.name, &uid] {
                 self.text(text.as_bytes(), &place);
             }
         }
@@ -236,9 +237,8 @@ impl ReelSearch<'_> {
         }
     }
 
-    fn object_key(&self, object: ObjectId) -> Option<&ObjectKey> {
-        let place = usize::try_from(object.0).ok()?;
-        self.reel.objects().get(place).map(|object| &object.key)
+    fn object_key(&self, object: ObjectId) -> Option<ObjectKeyRef<'_>> {
+        self.reel.key(object)
     }
 
     fn resource_type(&self, resource: ResourceId) -> ResourceType<'_> {
@@ -259,11 +259,13 @@ impl ReelSearch<'_> {
             .resources
             .get(&key.resource)
             .map_or_else(|| "?".to_owned(), ResourceInfo::qualified);
-        let name = self.redactor.name(&resource_type, &key.name, &key.uid);
+        let name = self
+            .redactor
+            .name(&resource_type, key.name, &key.uid.text());
         if key.namespace.is_empty() {
             format!("{resource}/{name}")
         } else {
-            let namespace = self.redactor.words(&key.namespace);
+            let namespace = self.redactor.words(key.namespace);
             format!("{resource}/{name} -n {namespace}")
         }
     }

@@ -39,6 +39,41 @@ pub(crate) struct Args {
     shell: Shell,
 }
 
+/// Bash parts words at colons and replaces only what stands behind the last one: `problem:1`, `bookmark:NAME` and
+/// addresses are put together before the program is asked, and what stands before is taken from its answers.
+const BASH_COLONS: &str = r#"
+_kubereel_words_with_colons() {
+    local -a joined=()
+    local place last=-1 current=0
+    for place in "${!COMP_WORDS[@]}"; do
+        local word=${COMP_WORDS[place]}
+        if [[ $last -gt 0 && -n $word && ($word == :* || ${joined[last]} == *:) ]]; then
+            joined[last]+=$word
+        else
+            joined+=("$word")
+            last=$((last + 1))
+        fi
+        [[ $place -le $COMP_CWORD ]] && current=$last
+    done
+    local word=${joined[current]}
+    local -a COMP_WORDS=("${joined[@]}")
+    local COMP_CWORD=$current
+    _clap_complete_kubereel "$1" "$word" "${joined[current - 1]}"
+    if [[ $word == *:* && $COMP_WORDBREAKS == *:* ]]; then
+        local before=${word%"${word##*:}"}
+        COMPREPLY=("${COMPREPLY[@]#"$before"}")
+    fi
+    # A name with blanks is one word.
+    [[ $word == [\"\']* ]] && return
+    for place in "${!COMPREPLY[@]}"; do
+        local found=${COMPREPLY[place]% }
+        COMPREPLY[place]=${found// /\\ }${COMPREPLY[place]#"$found"}
+    done
+}
+complete -o nospace -o bashdefault -o nosort -F _kubereel_words_with_colons kubereel 2>/dev/null ||
+    complete -o nospace -o bashdefault -F _kubereel_words_with_colons kubereel
+"#;
+
 /// Runs the command.
 pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
     // Into memory first: a pipe may be closed.
@@ -49,6 +84,9 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
         shell.write_registration(VARIABLE, "kubereel", "kubereel", "kubereel", &mut script)
     });
     written.transpose().map_err(CommandError::io)?;
+    if args.shell == Shell::Bash {
+        script.extend(BASH_COLONS.bytes());
+    }
     screen
         .out()
         .write_all(&script)

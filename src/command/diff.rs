@@ -551,13 +551,11 @@ impl<'a> DiffEntry<'a> {
         let reel = timeline.reel();
         let version = |held: Option<&ObjectVersion>| {
             let head = reel.head(held?.seq)?;
-            let object = usize::try_from(head.object.0).ok();
-            let object = object.and_then(|at| reel.objects().get(at))?;
             Some(DiffVersion {
                 seq: head.seq.0,
                 at: timetext::rfc3339(head.stamp.wall),
                 rv: head.resource_version.clone(),
-                uid: object.key.uid.clone(),
+                uid: reel.key(head.object)?.uid.to_string(),
             })
         };
         Self {
@@ -613,10 +611,8 @@ fn object_change(timeline: &Timeline, found: &ChangedObject<'_>) -> String {
     };
     let first = |held: &ObjectVersion| reel.versions(held.object).first().copied();
     let uid = |held: &ObjectVersion| {
-        usize::try_from(held.object.0)
-            .ok()
-            .and_then(|at| reel.objects().get(at))
-            .map_or_else(String::new, |object| object.key.uid.clone())
+        reel.key(held.object)
+            .map_or_else(String::new, |key| key.uid.to_string())
     };
     match &found.differing.fate {
         ObjectFate::Created { new } => {

@@ -54,13 +54,16 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TIME", default_value = "end", value_parser = arguments::read_moment, allow_hyphen_values = true)]
     pub(crate) at: Moment,
     /// Show the state at --from, and then each change up to --to, with its time
-    #[arg(short, long, conflicts_with_all = ["at", "sort_by", "filename"])]
+    #[arg(short, long, group = "watching", conflicts_with_all = ["at", "sort_by", "filename"])]
     pub(crate) watch: bool,
+    /// As --watch, without the state at --from
+    #[arg(long, group = "watching", conflicts_with_all = ["at", "sort_by", "filename"])]
+    pub(crate) watch_only: bool,
     /// Where --watch begins; default: start
-    #[arg(long, value_name = "TIME", requires = "watch", value_parser = arguments::read_moment, allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", requires = "watching", value_parser = arguments::read_moment, allow_hyphen_values = true)]
     pub(crate) from: Option<Moment>,
     /// Where --watch ends; default: end
-    #[arg(long, value_name = "TIME", requires = "watch", value_parser = arguments::read_moment, allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", requires = "watching", value_parser = arguments::read_moment, allow_hyphen_values = true)]
     pub(crate) to: Option<Moment>,
     /// Output format; default: a table. One of json, yaml, name, wide, jsonpath=TEMPLATE, jsonpath-file=FILE,
     /// custom-columns=NAME:PATH,…, custom-columns-file=FILE
@@ -78,6 +81,9 @@ pub(crate) struct Args {
     /// Omit the header row
     #[arg(long)]
     pub(crate) no_headers: bool,
+    /// Show the resource before each name
+    #[arg(long)]
+    pub(crate) show_kind: bool,
     #[command(flatten)]
     pub(crate) labels: LabelArgs,
     #[command(flatten)]
@@ -103,8 +109,11 @@ struct IgnoredArgs {
     #[arg(long, hide = true, num_args = 0..=1, default_missing_value = "true")]
     server_print: Option<String>,
     /// Every row of --watch has its event.
-    #[arg(long, hide = true, requires = "watch")]
+    #[arg(long, hide = true, requires = "watching")]
     output_watch_events: bool,
+    /// A field that is not there is empty.
+    #[arg(long, hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    allow_missing_template_keys: Option<bool>,
 }
 
 fn after_help() -> String {
@@ -152,7 +161,7 @@ pub(crate) fn answer(
     let printer = ObjectPrinter::of(args.output.as_ref())?;
     let cut = arguments::resolve_at(timeline, args.at)?;
     let targets = args.selection().resources(timeline, cut)?;
-    if args.watch {
+    if args.watch || args.watch_only {
         return watch::run(timeline, args, &targets, &printer, screen);
     }
     let mut answers = Vec::new();
@@ -188,6 +197,13 @@ pub(crate) fn answer(
             .and_then(|target| target.namespace.as_deref());
         let place = namespace.map_or_else(String::new, |only| format!(" in {only} namespace"));
         screen.aside(format!("No resources found{}.", harmless(&place)))?;
+        // Who mistypes a namespace learns it here.
+        let unknown = namespace.map(|only| object_query::known_namespace(timeline, only));
+        if let Some(Err(error)) = unknown {
+            for (_, line) in error.lines() {
+                screen.aside(format!("hint: {}", harmless(line)))?;
+            }
+        }
     }
     Ok(answers.iter().fold(exit, |exit, answer| {
         exit.worse(object_query::exit_of(&answer.state.certainty))
@@ -395,7 +411,7 @@ fn print(
     }
     let list_form = match printer {
         ObjectPrinter::Yaml => ListForm::Yaml,
-        ObjectPrinter::Template(template) => {
+        ObjectPrinter::Template(template, is_json) => {
             let mut items = Vec::new();
             for answer in answers {
                 items
@@ -404,8 +420,8 @@ fn print(
             let list = json!({
                 "apiVersion": "v1", "kind": "List", "metadata": {"resourceVersion": ""}, "items": items,
             });
-            let written = template.written(&list);
-            return write!(screen.out(), "{written}").map_err(|error| CommandError::output(&error));
+            let written = form::write_template(template, *is_json, &list, screen.out());
+            return written.map_err(|error| CommandError::output(&error));
         }
         _ => ListForm::Json,
     };
@@ -437,9 +453,8 @@ fn print_value(
             write_yaml(&mut text, value).map_err(CommandError::io)?;
             screen.out().write_all(text.as_bytes())
         }
-        ObjectPrinter::Template(template) => {
-            let written = template.written(value);
-            screen.out().write_all(written.as_bytes())
+        ObjectPrinter::Template(template, is_json) => {
+            form::write_template(template, *is_json, value, screen.out())
         }
         _ => write_json(screen.out(), value),
     };
@@ -488,7 +503,8 @@ fn print_tables(
                 return custom.row(&object);
             }
             let mut cells = columns.row(&object, at);
-            if let Some(name) = cells.first_mut().filter(|_| is_several) {
+            let shows_kind = is_several || args.show_kind;
+            if let Some(name) = cells.first_mut().filter(|_| shows_kind) {
                 *name = harmless(&name_of(resource, &held.name)).into_owned();
             }
             row(&held.namespace, cells, labels.row(&object))

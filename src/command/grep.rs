@@ -171,8 +171,8 @@ fn print(
         table.push(vec![
             timeline.written(value.from),
             to,
-            harmless(&key.namespace).into_owned(),
-            harmless(&name_of(info, &key.name)).into_owned(),
+            harmless(key.namespace).into_owned(),
+            harmless(&name_of(info, key.name)).into_owned(),
             harmless(&value.field.to_string()).into_owned(),
             kubereel_problems::shortened(&value.value, MOST_LETTERS),
         ]);
@@ -187,12 +187,12 @@ outputs! {
     /// A value that matches, for programs.
     struct FoundValueOutput<'a>(
         resource: &'a str,
-        key: &'a kubereel_format::ObjectKey,
+        key: kubereel_format::ObjectKeyRef<'a>,
         found: &'a FoundValue
     ) {
         resource: &'a str = resource,
-        namespace: &'a str = &key.namespace,
-        name: &'a str = &key.name,
+        namespace: &'a str = key.namespace,
+        name: &'a str = key.name,
         field: String = found.field.to_string(),
         value: &'a str = &found.value,
         from: String = timetext::rfc3339(found.from),

@@ -41,17 +41,20 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
     let name = files::shown(&args.reel);
     let mut summary = ReelSummary::of(&timeline);
     if args.digest {
-        let total = timeline.reel().end().0;
-        let mut progress = ProgressReporter::begin("reading", total, screen.is_err_terminal());
-        let digest = timeline.reel().digest(|done| progress.reached(done));
-        drop(progress);
-        let digest = digest.map_err(|error| {
-            CommandError::reel(format!("the recording has no digest: {error}"))
-                .hint("to see what can be read: kubereel verify REEL")
-        })?;
-        summary.digest = Some(digest.to_string());
+        summary.digest = Some(read_digest(&timeline, screen)?);
     }
     show(&timeline, &summary, Path::new(&name), args.output, screen)
+}
+
+/// Reads all records for their digest.
+pub(crate) fn read_digest(timeline: &Timeline, screen: &Console) -> Result<String, CommandError> {
+    let total = timeline.reel().end().0;
+    let mut progress = ProgressReporter::begin("reading", total, screen.is_err_terminal());
+    let digest = timeline.reel().digest(|done| progress.reached(done));
+    digest.map(|digest| digest.to_string()).map_err(|error| {
+        CommandError::reel(format!("the recording has no digest: {error}"))
+            .hint("to see what can be read: kubereel verify REEL")
+    })
 }
 
 /// Shows what is in an open reel.

@@ -30,6 +30,8 @@ pub(crate) mod rollout;
 pub(crate) mod scan;
 pub(crate) mod schema;
 mod selection;
+pub(crate) mod sign;
+mod signature;
 pub(crate) mod story;
 pub(crate) mod test;
 pub(crate) mod top_writers;

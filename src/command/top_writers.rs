@@ -191,8 +191,8 @@ fn print(counted: &CountedWrites<'_>, screen: &mut Console) -> Result<(), Comman
         let name = counted.timeline.key_of(id).map(|key| {
             let name = counted
                 .info(key.resource)
-                .map(|info| name_of(info, &key.name));
-            let place = match key.namespace.as_str() {
+                .map(|info| name_of(info, key.name));
+            let place = match key.namespace {
                 "" => String::new(),
                 namespace => format!(" in {namespace}"),
             };
@@ -268,8 +268,8 @@ struct ObjectWritesOutput<'a>(counted: &'a CountedWrites<'_>, id: ObjectId, coun
         let key = counted.timeline.key_of(id);
         key.map(|key| counted.resource_name(key.resource)).unwrap_or_default()
     },
-    namespace: &'a str = counted.timeline.key_of(id).map_or("", |key| &key.namespace),
-    name: &'a str = counted.timeline.key_of(id).map_or("", |key| &key.name),
+    namespace: &'a str = counted.timeline.key_of(id).map_or("", |key| key.namespace),
+    name: &'a str = counted.timeline.key_of(id).map_or("", |key| key.name),
     writes: u64 = count.writes,
     bytes: u64 = count.bytes,
     per_minute: f64 = counted.per_minute(count),

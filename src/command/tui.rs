@@ -94,6 +94,7 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
         filter: args.filter.clone(),
         state_folder: arguments::state_folder(),
         zone: arguments::zone(),
+        local_zone: arguments::local_zone(),
         is_fresh: args.fresh,
     };
     let left = kubereel_tui::run(request, theme(args.theme), executable()).map_err(|error| {

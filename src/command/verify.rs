@@ -2,8 +2,10 @@
 //! judgements are those of the proof.
 
 use crate::arguments::JsonOutput;
+use crate::command::signature::{SignatureCheck, SignatureState, SignerArgs};
 use crate::command_error::{CommandError, Exit};
 use crate::files;
+use crate::outputs::outputs;
 use crate::progress::ProgressReporter;
 use crate::screen::Console;
 use crate::table::TextTable;
@@ -30,8 +32,12 @@ Examples:
   kubereel verify run.reel && kubereel test run.reel
   kubereel verify run.reel -o json | jq .verdict    for programs
   kubereel verify run.reel -o json | jq '.resources[] | select(.state == \"incomplete\")'
+  kubereel verify run.reel --signer allowed_signers --identity ann@example.com
+                                                    did Ann sign this recording?
+  kubereel verify run.reel --signer ann.pub         the same with her public key
 
-Exit codes: 0 whole and complete; 1 whole, but changes may be missing; 3 damaged or unreadable.")]
+Exit codes: 0 whole and complete; 1 whole, but changes may be missing; 3 damaged or unreadable.
+With --signer: 1 also if there is no signature; 3 also if it is bad.")]
 pub(crate) struct Args {
     /// The reel: a file, a folder, an archive or a URL; default: $KUBEREEL, or the only one here
     #[arg(value_name = "REEL")]
@@ -40,41 +46,76 @@ pub(crate) struct Args {
     #[arg(long)]
     all: bool,
     #[command(flatten)]
+    signer: SignerArgs,
+    #[command(flatten)]
     output: JsonOutput,
+}
+
+outputs! {
+/// What a reel proves, and with --signer who signed it.
+struct VerifyOutput<'a>(proof: &'a Proof, signature: Option<&'a SignatureCheck>) {
+    #[serde(flatten)]
+    proof: &'a Proof = proof,
+    /// The signature; only with --signer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    signature: Option<&'a SignatureCheck> = signature,
+}
 }
 
 /// Runs the command.
 pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
-    let timeline = files::open_reel(&args.reel)?;
+    let local = files::locate_reel(&args.reel)?;
+    let question = args.signer.read(&args.reel, &local)?;
+    let timeline = files::open_located(&args.reel, &local)?;
+    drop(local);
     let integrity = {
         let total = timeline.reel().end().0;
         let mut progress = ProgressReporter::begin("reading", total, screen.is_err_terminal());
         Integrity::read(&timeline, |done| progress.reached(done))
     };
     let proof = Proof::of(&timeline, integrity);
+    let digest = proof.integrity.digest.as_deref();
+    let signature = question
+        .map(|question| question.answer(digest))
+        .transpose()?;
     if args.output.is_json() {
-        screen.json(&proof)?;
+        screen.json(&VerifyOutput::of(&proof, signature.as_ref()))?;
     } else {
+        print_verdict(&proof, screen)?;
+        if let Some(signature) = &signature {
+            print_signature(signature, screen)?;
+        }
         print_page(&timeline, &proof, args.all, screen)?;
     }
-    Ok(match proof.verdict {
+    let exit = match proof.verdict {
         ReelVerdict::Complete => Exit::Yes,
         ReelVerdict::Incomplete => Exit::No,
         _ => Exit::Reel,
-    })
+    };
+    Ok(signature.map_or(exit, |signature| signature.exit(exit)))
 }
 
 /// How many gaps, damaged places and outages are listed one by one.
 const LISTED: usize = 20;
 
-/// Prints the page; the verdict is its first line.
+fn print_signature(signature: &SignatureCheck, screen: &mut Console) -> Result<(), CommandError> {
+    let (paint, words) = (screen.paint(), signature.words());
+    let words = harmless(&words);
+    let text = match signature.state {
+        SignatureState::Good => paint.good(&words),
+        SignatureState::Bad => paint.bad(&words),
+        SignatureState::Unsigned => paint.wary(&words),
+    };
+    labelled(screen, "signature", &text)
+}
+
+/// Prints the page behind the verdict.
 fn print_page(
     timeline: &Timeline,
     proof: &Proof,
     is_all: bool,
     screen: &mut Console,
 ) -> Result<(), CommandError> {
-    print_verdict(proof, screen)?;
     print_integrity(proof, screen)?;
     print_resources(timeline, proof, is_all, screen)?;
     print_revisions(timeline, proof, screen)?;

@@ -459,3 +459,94 @@ fn problems_and_upgrades_are_moments() {
         .code(4)
         .says("no upgrade was recorded");
 }
+
+#[test]
+fn a_namespace_that_never_was_is_said() {
+    kubereel(&["get", DEMO, "pods", "-n", "shpo"])
+        .code(0)
+        .says("No resources found in shpo namespace.")
+        .says("namespace \"shpo\" was never observed")
+        .says("did you mean shop?");
+    let known = kubereel(&["get", DEMO, "daemonsets", "-n", "shop"]).code(0);
+    assert!(!known.err.contains("never observed"), "{}", known.err);
+}
+
+#[test]
+fn what_kubectl_takes_is_taken() {
+    let plain = kubereel(&["get", DEMO, "pods", "-n", "shop", "--no-headers"]).ok();
+    for args in [
+        &["get", DEMO, "pods", "-n", "shop", "--no-headers=true"][..],
+        &["-n", "shop", "get", DEMO, "pods", "--no-headers"],
+        &[
+            "--tz",
+            "UTC",
+            "get",
+            DEMO,
+            "pods",
+            "--no-headers",
+            "--namespace=shop",
+        ],
+        &[
+            "get",
+            DEMO,
+            "pods",
+            "-n",
+            "shop",
+            "--no-headers",
+            "--watch=false",
+        ],
+        &[
+            "get",
+            DEMO,
+            "pods",
+            "-n",
+            "shop",
+            "--no-headers",
+            "--allow-missing-template-keys=true",
+        ],
+    ] {
+        assert_eq!(kubereel(args).ok(), plain, "{args:?}");
+    }
+    let out = kubereel(&[
+        "get",
+        DEMO,
+        "pods",
+        "-n",
+        "shop",
+        "--show-kind",
+        "--no-headers",
+    ])
+    .ok();
+    assert!(out.lines().all(|line| line.starts_with("pod/")), "{out}");
+    let names = ["get", DEMO, "deploy", "-n", "shop", "-o"];
+    let list =
+        kubereel(&[&names[..], &["jsonpath-as-json={.items[*].metadata.name}"]].concat()).ok();
+    let list: Value = serde_json::from_str(&list).expect("JSON");
+    assert_eq!(list, serde_json::json!(["payments", "web"]));
+    let watched =
+        |flag: &str| kubereel(&["get", DEMO, "nodes", flag, "--from", "-1s", "--no-headers"]).ok();
+    let (all, only) = (watched("--watch"), watched("--watch-only"));
+    assert!(all.len() > only.len() && !only.contains("ADDED"), "{only}");
+    kubereel(&["get", DEMO, "pods", "--context", "prod"])
+        .code(2)
+        .says("kubectl's --context has no counterpart here");
+}
+
+#[test]
+fn a_bookmark_of_the_screen_is_a_moment() {
+    let reel = Reel::bookmarked();
+    let at = |at: &str| kubereel(&["get", reel.path(), "deployments", "-A", "--at", at]);
+    let by_record = at("seq:600");
+    for name in ["bookmark:before the crash", "bookmark:BEFORE"] {
+        let by_name = at(name);
+        assert_eq!(by_name.err, by_record.err, "{name}");
+        assert_eq!(by_name.out, by_record.out, "{name}");
+    }
+    by_record.code(0);
+    at("bookmark:befor the crash")
+        .code(2)
+        .says("did you mean bookmark:before the crash?");
+    kubereel(&["get", DEMO, "pods", "--at", "bookmark:before"])
+        .code(2)
+        .says("key m on the screen");
+}

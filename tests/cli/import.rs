@@ -605,3 +605,47 @@ fn a_reel_is_read_wherever_it_lies() {
     assert_eq!(code, Some(3), "{err}");
     assert!(err.contains("hint: to convert a must-gather"), "{err}");
 }
+
+/// Imports a Deployment as it was at two moments, an hour apart.
+fn imported_deployment(folder: &TempDir, status: Option<&serde_json::Value>) -> String {
+    let files = ["1", "2"].map(|version| {
+        let mut object = serde_json::json!({
+            "apiVersion": "apps/v1",
+            "kind": "Deployment",
+            "metadata": {"name": "web", "namespace": "a", "uid": "u", "resourceVersion": version},
+            "spec": {"replicas": 2},
+        });
+        if let (Some(status), Some(members)) = (status, object.as_object_mut()) {
+            members.insert("status".to_owned(), status.clone());
+        }
+        let list = serde_json::json!({"apiVersion": "v1", "kind": "List", "items": [object]});
+        let path = folder.path().join(format!("{version}.json"));
+        std::fs::write(&path, list.to_string()).expect("room");
+        path.to_str().expect("text").to_owned()
+    });
+    let reel = folder.path().join("web.reel");
+    let reel = reel.to_str().expect("text").to_owned();
+    let [one, other] = &files;
+    let times = [
+        "--at",
+        "2026-01-01T10:00:00Z",
+        "--at",
+        "2026-01-01T11:00:00Z",
+    ];
+    kubereel(&[&["import", one, other, "-o", &reel, "--force"], &times[..]].concat()).ok();
+    reel
+}
+
+#[test]
+fn a_workload_without_a_status_is_not_judged() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let bare = imported_deployment(&folder, None);
+    let said = kubereel(&["problems", &bare]).out;
+    assert!(!said.contains("ReplicasMissing"), "{said}");
+    let story = kubereel(&["story", &bare]).out;
+    assert!(story.contains("Nodes not recorded"), "{story}");
+    // An empty status is what a server gives to one that nobody looked at yet.
+    let fresh = imported_deployment(&folder, Some(&serde_json::json!({})));
+    let said = kubereel(&["problems", &fresh]).out;
+    assert!(said.contains("ReplicasMissing"), "{said}");
+}

@@ -6,6 +6,7 @@ use crate::script::{Script, pod, thing};
 use kubereel_format::Note;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::path::Path;
 
 fn out(args: &[&str]) -> String {
     kubereel(args).ok()
@@ -323,6 +324,63 @@ fn completed(words: &[&str]) -> Vec<String> {
     out.lines().map(|line| line.trim_end().to_owned()).collect()
 }
 
+/// Asks bash for the completions of a command line, whose words are those that bash makes of it.
+fn completed_by_bash(words: &[&str]) -> Option<Vec<String>> {
+    let folder = Path::new(env!("CARGO_BIN_EXE_kubereel")).parent()?;
+    let line = words.concat();
+    let quoted: Vec<String> = words
+        .iter()
+        .filter(|word| **word != " ")
+        .map(|word| format!("'{word}'"))
+        .collect();
+    let script = format!(
+        "PATH={}:$PATH; source <(kubereel completion bash); COMP_WORDBREAKS=$' \\t\\n:='; COMP_LINE='{line}'; \
+         COMP_POINT=${{#COMP_LINE}}; COMP_WORDS=({}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); COMP_TYPE=9; \
+         _kubereel_words_with_colons kubereel; printf '%s\\n' \"${{COMPREPLY[@]}}\"",
+        folder.display(),
+        quoted.join(" ")
+    );
+    // Without bash nobody completes with it.
+    let ran = std::process::Command::new("bash")
+        .args(["-c", &script])
+        .output()
+        .ok()?;
+    let out = String::from_utf8(ran.stdout).expect("text");
+    Some(out.lines().map(|line| line.trim_end().to_owned()).collect())
+}
+
+#[test]
+fn bash_completes_behind_a_colon() {
+    let begin = [
+        "kubereel", " ", "get", " ", DEMO, " ", "pods", " ", "--at", " ",
+    ];
+    let complete = |more: &[&str]| completed_by_bash(&[&begin[..], more].concat());
+    let Some(found) = complete(&["problem", ":"]) else {
+        println!("skipped: no bash");
+        return;
+    };
+    assert!(found.iter().any(|one| one == "1"), "{found:?}");
+    let found = complete(&["upgrade", ":", "st"]).expect("bash");
+    assert_eq!(found, ["start"]);
+    let found = complete(&["star"]).expect("bash");
+    assert_eq!(found, ["start"]);
+    let marked = Reel::bookmarked();
+    let begin = [
+        "kubereel",
+        " ",
+        "get",
+        " ",
+        marked.path(),
+        " ",
+        "pods",
+        " ",
+        "--at",
+        " ",
+    ];
+    let found = completed_by_bash(&[&begin[..], &["bookmark", ":", "be"]].concat());
+    assert_eq!(found.expect("bash"), [r"before\ the\ crash"]);
+}
+
 #[test]
 fn words_are_completed_from_the_reel() {
     let has = |words: &[&str], wanted: &str| {
@@ -349,6 +407,15 @@ fn words_are_completed_from_the_reel() {
         ".status",
     );
     has(&["get", DEMO, "pods", "--at", "problem:"], "problem:1");
+    let marked = Reel::bookmarked();
+    let found = has(
+        &["get", marked.path(), "pods", "--at", "bookmark:"],
+        "bookmark:before the crash",
+    );
+    assert!(
+        !found.iter().any(|one| one == "bookmark:"),
+        "one without a note has no name: {found:?}"
+    );
     let found = has(&["test", DEMO, "--only", "operator-"], "operator-available");
     assert!(
         found.iter().all(|id| id.starts_with("operator-")),

@@ -116,6 +116,20 @@ impl Reel {
         reel
     }
 
+    /// Copies the demo, with two bookmarks beside it, of which one has a note.
+    pub(crate) fn bookmarked() -> Self {
+        let reel = Self::write(|path| {
+            std::fs::copy(DEMO, path).expect("room");
+        });
+        let bookmarks = serde_json::json!({"kind": "kubereel-bookmarks", "version": 1, "bookmarks": [
+            {"time": "1970-01-01T00:00:00Z", "seq": 600, "note": "before the crash"},
+            {"time": "1970-01-01T00:00:00Z", "seq": 700},
+        ]});
+        let beside = format!("{}.bookmarks.json", reel.path());
+        std::fs::write(beside, bookmarks.to_string()).expect("room");
+        reel
+    }
+
     /// Gives its path.
     pub(crate) fn path(&self) -> &str {
         self.path.to_str().expect("text")

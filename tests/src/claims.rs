@@ -221,8 +221,8 @@ impl Claims {
                 let epoch = self.epoch_at(seq);
                 let place = (
                     epoch,
-                    key.namespace.clone(),
-                    key.name.clone(),
+                    key.namespace.to_owned(),
+                    key.name.to_owned(),
                     rv,
                     is_deletion,
                 );

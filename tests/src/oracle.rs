@@ -238,14 +238,12 @@ fn kept(reel: &Reel) -> BTreeMap<String, Vec<Kept>> {
         let (Some(head), Some(rv)) = (reel.head(seq), reel.rv_of(seq)) else {
             continue;
         };
-        let place = usize::try_from(head.object.0).unwrap_or(usize::MAX);
-        let Some(object) = reel.objects().get(place) else {
+        let Some(key) = reel.key(head.object) else {
             continue;
         };
-        if let Some((_, resource)) = kept.get_mut(&object.key.resource) {
-            let key = &object.key;
+        if let Some((_, resource)) = kept.get_mut(&key.resource) {
             resource.last_before(seq, rv);
-            let place = (key.namespace.clone(), key.name.clone(), rv);
+            let place = (key.namespace.to_owned(), key.name.to_owned(), rv);
             resource.events.entry(place).or_default().push(head.kind);
         }
     }

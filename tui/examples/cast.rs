@@ -42,6 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         filter: String::new(),
         state_folder: None,
         zone: None,
+        local_zone: None,
         is_fresh: true,
     };
     let executable = Executable { path, cache: None };

@@ -36,6 +36,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             filter: String::new(),
             state_folder: None,
             zone: None,
+            local_zone: None,
             is_fresh: true,
         };
         let executable = Executable {

@@ -4,7 +4,9 @@
 use kubereel_format::{RecordedAt, Seq};
 use kubereel_history::{harmless, timetext};
 use serde::Deserialize;
+use serde::de::{Deserializer, SeqAccess, Visitor};
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 
 /// What became of the case that a finding belongs to.
@@ -110,7 +112,7 @@ struct FindingsRun {
     #[serde(default)]
     counts: BTreeMap<String, u64>,
     #[serde(default)]
-    cases: Vec<FindingsCase>,
+    cases: FoundCases,
 }
 
 #[derive(Deserialize)]
@@ -133,13 +135,49 @@ struct FindingsEntry {
     seq: Option<u64>,
 }
 
-/// Reads what a run wrote, or says why it cannot be taken.
-pub(crate) fn read(bytes: &[u8]) -> Result<Findings, String> {
-    if u64::try_from(bytes.len()).is_ok_and(|len| len > MOST_BYTES) {
-        return Err(format!("more than {MOST_BYTES} bytes of findings"));
+/// The findings of all cases, taken case by case: all cases together take many times the memory.
+#[derive(Default)]
+struct FoundCases {
+    all: Vec<ReportedFinding>,
+    rest: usize,
+    /// Whether one has no time.
+    is_undated: bool,
+}
+
+impl<'de> Deserialize<'de> for FoundCases {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_seq(Self::default())
     }
-    let document: FindingsDocument =
-        serde_json::from_slice(bytes).map_err(|error| format!("invalid findings: {error}"))?;
+}
+
+impl<'de> Visitor<'de> for FoundCases {
+    type Value = Self;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("cases")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut from: A) -> Result<Self, A::Error> {
+        while let Some(case) = from.next_element::<FindingsCase>()? {
+            for found in case.findings {
+                if self.all.len() >= MOST_FINDINGS {
+                    self.rest += 1;
+                    continue;
+                }
+                match finding(&case.rule, &case.name, &found) {
+                    Some(finding) => self.all.push(finding),
+                    None => self.is_undated = true,
+                }
+            }
+        }
+        Ok(self)
+    }
+}
+
+/// Reads what a run writes, or says why it cannot be taken.
+pub(crate) fn read<'de>(from: impl Deserializer<'de>) -> Result<Findings, String> {
+    let document = FindingsDocument::deserialize(from);
+    let document = document.map_err(|error| format!("invalid findings: {error}"))?;
     let Some(run) = document.runs.into_iter().next() else {
         return Err("findings without a run".to_owned());
     };
@@ -150,7 +188,10 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Findings, String> {
         let counts = names.iter().filter_map(|name| run.counts.get(*name));
         counts.fold(0_u64, |sum, count| sum.saturating_add(*count))
     };
-    let mut findings = Findings {
+    if run.cases.is_undated {
+        return Err("a finding without a time".to_owned());
+    }
+    let findings = Findings {
         judged: count(&[
             "pass",
             "fail",
@@ -166,20 +207,9 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Findings, String> {
         unknown: count(&["unknown", "error"]),
         skipped: count(&["skipped"]),
         is_damaged: run.trust == "damaged",
-        ..Findings::default()
+        all: run.cases.all,
+        rest: run.cases.rest,
     };
-    for case in run.cases {
-        for found in case.findings {
-            if findings.all.len() < MOST_FINDINGS {
-                let finding = finding(&case.rule, &case.name, &found);
-                findings
-                    .all
-                    .push(finding.ok_or("a finding without a time")?);
-            } else {
-                findings.rest += 1;
-            }
-        }
-    }
     Ok(findings)
 }
 
@@ -229,9 +259,13 @@ fn cut(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{read as read_from, *};
     use proptest::prelude::*;
     use serde_json::json;
+
+    fn read(bytes: &[u8]) -> Result<Findings, String> {
+        read_from(&mut serde_json::Deserializer::from_slice(bytes))
+    }
 
     fn document(message: &str, from: &str) -> Vec<u8> {
         let finding = json!({
@@ -246,7 +280,8 @@ mod tests {
 
     #[test]
     fn findings_are_read() {
-        let findings = read(&document("it died", "2026-11-21T14:02:31.5Z")).expect("sound");
+        let findings =
+            read(document("it died", "2026-11-21T14:02:31.5Z").as_slice()).expect("sound");
         assert_eq!((findings.judged, findings.failed, findings.rest), (3, 1, 0));
         let finding = &findings.all[0];
         assert_eq!(finding.rule, "pods-live");
@@ -268,10 +303,10 @@ mod tests {
         ] {
             assert!(read(wrong).is_err());
         }
-        let error = read(b"{\"runs\": [{\"reel\": \"a\", \"error\": \"no \\u001b[2Jreel\"}]}");
+        let error = read(&br#"{"runs": [{"reel": "a", "error": "no \u001b[2Jreel"}]}"#[..]);
         assert_eq!(error, Err("no \\u001b[2Jreel".to_owned()));
         let hostile = format!("\u{1b}]0;owned\u{7}{}", "x".repeat(9_000));
-        let findings = read(&document(&hostile, "2026-11-21T14:02:31Z")).expect("sound");
+        let findings = read(document(&hostile, "2026-11-21T14:02:31Z").as_slice()).expect("sound");
         let message = findings.all[0].message.concat();
         assert!(
             !message.contains('\u{1b}') && message.len() < 3_000,
@@ -282,11 +317,11 @@ mod tests {
     proptest! {
         #[test]
         fn no_bytes_panic(bytes in prop::collection::vec(any::<u8>(), 0..200), at in 0usize..400, with in any::<u8>()) {
-            drop(read(&bytes));
+            drop(read(bytes.as_slice()));
             let mut sound = document("it died", "2026-11-21T14:02:31Z");
             let at = at % sound.len();
             sound[at] = with;
-            drop(read(&sound));
+            drop(read(sound.as_slice()));
         }
     }
 }

@@ -62,6 +62,13 @@ impl Layout {
     }
 }
 
+/// Gives the first row that shows, so that a chosen one does, in the middle where it can.
+pub(crate) fn first_row(chosen: usize, count: usize, height: u16) -> usize {
+    let height = usize::from(height);
+    let last = count.saturating_sub(height);
+    chosen.saturating_sub(height / 2).min(last)
+}
+
 /// Lays out a screen.
 pub(crate) fn layout(model: &Model) -> Layout {
     let (width, height) = model.size;

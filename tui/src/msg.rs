@@ -86,6 +86,8 @@ pub(crate) enum KeyAction {
     Unfold,
     /// Lists all transitions in order of time, or the lanes again.
     Stream,
+    /// Shows times in UTC, or in local time.
+    Zone,
     /// Lists the resources.
     Kinds,
     /// Lists the namespaces.

@@ -6,9 +6,10 @@
 use super::CodecError;
 use super::varint::{self, FieldReader};
 use crate::codec::frame;
-use crate::event::{EventType, Evidence, ObjectKey};
+use crate::event::{EventType, Evidence, ObjectKey, ObjectKeyRef};
 use crate::id::{ConnectionId, Elapsed, ObjectId, RecordedAt, ResourceId, Stamp};
 use crate::limits::{MAX_NAME, MAX_RECORD};
+use crate::uid::{UidRef, uuid_number};
 use std::collections::BTreeMap;
 
 /// A record as the index keeps it.
@@ -177,7 +178,7 @@ pub(crate) fn decode(
     bytes: &[u8],
     first_object: u32,
     resource_of: impl Fn(ObjectId) -> Option<ResourceId>,
-) -> Result<(Vec<ObjectKey>, Vec<Record>), CodecError> {
+) -> Result<(Vec<ObjectKeyRef<'_>>, Vec<Record>), CodecError> {
     let [keys, kinds, walls, skews, numbers, versions, notes] =
         frame::split_columns(bytes, "a segment's index")?;
     let mut keys = FieldReader::new(keys, "an object's key");
@@ -312,22 +313,22 @@ fn put_key(out: &mut Vec<u8>, key: &ObjectKey) {
     }
 }
 
-fn take_key(keys: &mut FieldReader<'_>) -> Result<ObjectKey, CodecError> {
+fn take_key<'a>(keys: &mut FieldReader<'a>) -> Result<ObjectKeyRef<'a>, CodecError> {
     let resource = ResourceId(keys.number32()?);
-    let namespace = keys.text(MAX_NAME)?.to_owned();
-    let name = keys.text(MAX_NAME)?.to_owned();
+    let namespace = keys.text(MAX_NAME)?;
+    let name = keys.text(MAX_NAME)?;
     let uid = match keys.len_at_most(MAX_NAME.saturating_add(1))?.checked_sub(1) {
-        None => uuid_text(
+        None => UidRef::of_number(
             keys.bytes(16)?
                 .iter()
                 .rev()
                 .fold(0, |number, byte| number << 8 | u128::from(*byte)),
         ),
         Some(len) => std::str::from_utf8(keys.bytes(len)?)
-            .map_err(|_not_utf8| CodecError::NotUtf8 { what: "a uid" })?
-            .to_owned(),
+            .map(UidRef::new)
+            .map_err(|_not_utf8| CodecError::NotUtf8 { what: "a uid" })?,
     };
-    Ok(ObjectKey {
+    Ok(ObjectKeyRef {
         resource,
         namespace,
         name,
@@ -335,31 +336,10 @@ fn take_key(keys: &mut FieldReader<'_>) -> Result<ObjectKey, CodecError> {
     })
 }
 
-/// Returns the number of a UUID in lower-case hex with dashes, if it is one.
-fn uuid_number(uid: &str) -> Option<u128> {
-    let number = u128::from_str_radix(&uid.replace('-', ""), 16).ok()?;
-    (uuid_text(number) == uid).then_some(number)
-}
-
-fn uuid_text(number: u128) -> String {
-    const DIGITS: [char; 16] = [
-        '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f',
-    ];
-    let mut text = String::with_capacity(36);
-    for (place, byte) in number.to_be_bytes().into_iter().enumerate() {
-        if matches!(place, 4 | 6 | 8 | 10) {
-            text.push('-');
-        }
-        for nibble in [byte >> 4, byte & 15] {
-            text.push(DIGITS.get(usize::from(nibble)).copied().unwrap_or('0'));
-        }
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::uid::uuid_text;
     use proptest::prelude::*;
 
     fn keys() -> impl Strategy<Value = ObjectKey> {
@@ -416,7 +396,8 @@ mod tests {
         ) {
             let of = |id: ObjectId| objects.get(usize::try_from(id.0).unwrap()).map(|key| key.resource);
             let bytes = encode(&objects, &records, of);
-            prop_assert_eq!(decode(&bytes, 0, |_| None).unwrap(), (objects.clone(), records.clone()));
+            let views = objects.iter().map(ObjectKey::view).collect();
+            prop_assert_eq!(decode(&bytes, 0, |_| None).unwrap(), (views, records.clone()));
             let later = encode(&[], &records, of);
             let count = u32::try_from(objects.len()).unwrap();
             prop_assert_eq!(decode(&later, count, of).unwrap(), (vec![], records));

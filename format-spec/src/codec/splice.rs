@@ -13,7 +13,7 @@
 
 use crate::codec::varint::FieldReader;
 use crate::codec::{CodecError, varint};
-use crate::event::ObjectKey;
+use crate::event::ObjectKeyRef;
 use crate::id::BlobId;
 use crate::limits::{BLOB_MIN, len64, place32};
 use imara_diff::{Algorithm, Diff, InternedInput};
@@ -232,7 +232,7 @@ pub(crate) fn shared_ends(old: &[u8], new: &[u8]) -> (usize, usize) {
 const LONG_NAME: usize = 8;
 
 /// Returns the text for an object that is encoded against nothing.
-pub(crate) fn seed_of(key: &ObjectKey) -> Vec<u8> {
+pub(crate) fn seed_of(key: ObjectKeyRef<'_>) -> Vec<u8> {
     let namespace = if key.namespace.is_empty() {
         String::new()
     } else {
@@ -246,9 +246,13 @@ pub(crate) fn seed_of(key: &ObjectKey) -> Vec<u8> {
 }
 
 /// Returns the body of `other` with its name and uid replaced by those of `key`.
-pub(crate) fn seed_from_other(body: &[u8], other: &ObjectKey, key: &ObjectKey) -> Vec<u8> {
+pub(crate) fn seed_from_other(
+    body: &[u8],
+    other: ObjectKeyRef<'_>,
+    key: ObjectKeyRef<'_>,
+) -> Vec<u8> {
     let named = if other.name.len() >= LONG_NAME {
-        replace(body, &other.name, &key.name)
+        replace(body, other.name, key.name)
     } else {
         replace(
             body,
@@ -256,8 +260,9 @@ pub(crate) fn seed_from_other(body: &[u8], other: &ObjectKey, key: &ObjectKey) -
             &format!("\"{}\"", key.name),
         )
     };
-    if other.uid.len() >= LONG_NAME {
-        replace(&named, &other.uid, &key.uid)
+    let other_uid = other.uid.text();
+    if other_uid.len() >= LONG_NAME {
+        replace(&named, &other_uid, &key.uid.text())
     } else {
         named
     }
@@ -280,6 +285,7 @@ fn replace(text: &[u8], from: &str, to: &str) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::ObjectKey;
     use crate::id::ResourceId;
     use proptest::prelude::*;
 
@@ -407,7 +413,11 @@ mod tests {
     fn names_are_replaced_where_they_stand_alone() {
         let body = br#"{"name":"a","image":"a/a","uid":"11111111"}"#;
         assert_eq!(
-            seed_from_other(body, &key("a", "11111111"), &key("bb", "22222222")),
+            seed_from_other(
+                body,
+                key("a", "11111111").view(),
+                key("bb", "22222222").view()
+            ),
             br#"{"name":"bb","image":"a/a","uid":"22222222"}"#
         );
     }
@@ -416,7 +426,11 @@ mod tests {
     fn long_names_are_replaced_everywhere() {
         let body = br#"{"name":"etcd-operator","lock":"etcd-operator-lock"}"#;
         assert_eq!(
-            seed_from_other(body, &key("etcd-operator", ""), &key("dns-operator", "")),
+            seed_from_other(
+                body,
+                key("etcd-operator", "").view(),
+                key("dns-operator", "").view()
+            ),
             br#"{"name":"dns-operator","lock":"dns-operator-lock"}"#
         );
     }

@@ -852,7 +852,6 @@ impl CarriedState {
     pub(crate) fn read(reel: &Reel, mut encoder: Encoder) -> Result<Self, String> {
         let mut live: Vec<(Seq, ObjectId)> = reel
             .objects()
-            .iter()
             .filter_map(|object| live_version(reel, object.id).map(|seq| (seq, object.id)))
             .collect();
         // In the order of the file, so that each block is decoded once.
@@ -860,7 +859,7 @@ impl CarriedState {
         for (seq, object) in live {
             let key = key_of(reel, object).ok_or("an object's name is missing")?;
             let body = reel.body(seq).map_err(|error| error.to_string())?;
-            encoder.restore(object, key, &body, seq.0);
+            encoder.restore(object, &key.to_key(), &body, seq.0);
             encoder.make_room().map_err(|error| error.to_string())?;
         }
         let resources = reel
@@ -872,11 +871,7 @@ impl CarriedState {
             })
             .collect();
         Ok(Self {
-            objects: reel
-                .objects()
-                .iter()
-                .map(|object| object.key.clone())
-                .collect(),
+            objects: reel.objects().map(|object| object.key.to_key()).collect(),
             resources,
             encoder,
             left_out: reel.left_out().iter().copied().collect(),
@@ -904,17 +899,14 @@ fn open_segment(reel: &Reel) -> Result<Segment, String> {
         (Some(first), _) => first.start,
         (None, Some(last)) => SegmentStart {
             record: reel.end().0,
-            object: u32::try_from(reel.objects().len()).map_err(|_too_many| "too many objects")?,
+            object: u32::try_from(reel.object_count()).map_err(|_too_many| "too many objects")?,
             blob: last.start.blob.saturating_add(last.blobs),
         },
         (None, None) => SegmentStart::default(),
     };
-    let new = reel
-        .objects()
-        .get(place32(start.object)..)
-        .unwrap_or_default();
+    let new = reel.objects().skip(place32(start.object));
     let mut segment = Segment::begin(start);
-    segment.objects = new.iter().map(|object| object.key.clone()).collect();
+    segment.objects = new.map(|object| object.key.to_key()).collect();
     for block in tail {
         if let BlockSource::Tail(bodies) = &block.source {
             segment.blobs = segment.blobs.saturating_add(block.blobs);

@@ -12,7 +12,7 @@
 use crate::codec::bodies::{Base, Bodies, BodyCounts};
 use crate::codec::{CodecError, frame, splice};
 use crate::error::{Damage, Loss, ReadError};
-use crate::event::ObjectKey;
+use crate::event::ObjectKeyRef;
 use crate::file::cache::Cache;
 use crate::file::checkpoint;
 use crate::file::checkpoint::{Checkpoint, CheckpointFrame};
@@ -430,9 +430,8 @@ fn missing(id: BlobId) -> ReadError {
 }
 
 /// Returns the identity of an object.
-pub(crate) fn key_of(reel: &Reel, object: ObjectId) -> Option<&ObjectKey> {
-    let place = usize::try_from(object.0).ok()?;
-    reel.objects().get(place).map(|object| &object.key)
+pub(crate) fn key_of(reel: &Reel, object: ObjectId) -> Option<ObjectKeyRef<'_>> {
+    reel.key(object)
 }
 
 /// One step of the way back: an event's delta and its base.

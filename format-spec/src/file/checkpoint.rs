@@ -66,7 +66,7 @@ impl Checkpoint {
             let Some((key, body)) = encoder.live_body(object)? else {
                 continue;
             };
-            open.push(object, &splice::seed_of(&key), &body, &encoder.blobs);
+            open.push(object, &splice::seed_of(key.view()), &body, &encoder.blobs);
             if open.bodies.len() >= BLOCK_RAW {
                 parts.push(open.end(stream, level)?);
             }

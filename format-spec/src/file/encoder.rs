@@ -357,7 +357,7 @@ impl Encoder {
         let poor = segment.bodies.open_text() > body.len() / 4 * 3;
         let (base, reach) = if poor && matches!(base, Base::Other(_)) {
             segment.bodies.undo_entry();
-            self.write(segment, &splice::seed_of(key), body);
+            self.write(segment, &splice::seed_of(key.view()), body);
             (Base::Whole, whole(block))
         } else {
             (base, reach)
@@ -402,11 +402,11 @@ impl Encoder {
             if reach.fits_new_object()
                 && let Some((other_key, body)) = self.kept(other)?
             {
-                let against = splice::seed_from_other(&body, &other_key, key);
+                let against = splice::seed_from_other(&body, other_key.view(), key.view());
                 return Ok((Base::Other(other), against, reach));
             }
         }
-        Ok((Base::Whole, splice::seed_of(key), whole(block)))
+        Ok((Base::Whole, splice::seed_of(key.view()), whole(block)))
     }
 
     /// Returns a live object that may look like a new one.

@@ -15,15 +15,16 @@ use crate::codec::bodies::{Bodies, BodyCounts};
 use crate::codec::index::{Record, RecordContent, Rv};
 use crate::codec::{frame, index, record};
 use crate::error::{Damage, Loss};
-use crate::event::{EventHead, EventType, Evidence, ObjectKey};
+use crate::event::{EventHead, EventType, Evidence, ObjectKeyRef};
 use crate::file::checkpoint::Checkpoint;
 use crate::file::column::{GROUP, PackedColumn};
-use crate::file::reel::ReelObject;
+use crate::file::names::ObjectNames;
 use crate::file::rows::RowSource;
 use crate::file::segment::{BlockPlace, SegmentStart, TailRow};
 use crate::id::{ConnectionId, Elapsed, ObjectId, RecordedAt, ResourceId, Seq, Stamp};
 use crate::limits::{MAX_BLOCK_RAW, MAX_ITEMS, MAX_RECORD, len64};
 use crate::note::{Note, NoteEntry};
+use crate::uid::UidRef;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -62,7 +63,7 @@ impl Block {
 #[derive(Debug, Default)]
 pub(crate) struct Loaded {
     pub(crate) heads: Heads,
-    pub(crate) objects: Vec<ReelObject>,
+    pub(crate) objects: ObjectNames,
     pub(crate) notes: Vec<NoteEntry>,
     pub(crate) blocks: Vec<Block>,
     pub(crate) damage: Vec<Damage>,
@@ -286,11 +287,9 @@ impl Loaded {
             return Err(format!("it begins at record {}", start.record));
         }
         let resource_of = |object: ObjectId| {
-            let place = usize::try_from(object.0).ok()?;
-            match self.objects.get(place) {
-                Some(object) => Some(object.key.resource),
-                None => (object.0 < start.object).then_some(LOST_RESOURCE),
-            }
+            let is_lost = object.0 < start.object;
+            let known = self.objects.resource(object);
+            known.or_else(|| is_lost.then_some(LOST_RESOURCE))
         };
         let (objects, records) =
             index::decode(index, start.object, resource_of).map_err(|error| error.to_string())?;
@@ -316,19 +315,18 @@ impl Loaded {
         }
         self.settle(loss);
         self.heads.lose_until(start.record);
-        let unnamed = (0..start.object).skip(self.objects.len());
-        self.objects.extend(unnamed.map(|number| ReelObject {
-            id: ObjectId(number),
-            key: ObjectKey {
-                resource: LOST_RESOURCE,
-                namespace: String::new(),
-                name: String::new(),
-                uid: String::new(),
-            },
-        }));
-        let new = (start.object..).map(ObjectId).zip(objects);
-        self.objects
-            .extend(new.map(|(id, key)| ReelObject { id, key }));
+        let unnamed = ObjectKeyRef {
+            resource: LOST_RESOURCE,
+            namespace: "",
+            name: "",
+            uid: UidRef::new(""),
+        };
+        for _ in (0..start.object).skip(self.objects.len()) {
+            self.objects.push(unnamed);
+        }
+        for key in objects {
+            self.objects.push(key);
+        }
         self.blocks.push(Block {
             number,
             start,

@@ -11,6 +11,7 @@ mod encoder;
 mod finish;
 mod growth;
 mod load;
+mod names;
 mod open;
 pub(crate) mod parity;
 mod recover;

@@ -277,9 +277,9 @@ impl RecoveredCopy<'_> {
             kind: event.head.kind,
             evidence: event.head.evidence,
             resource: key.resource,
-            namespace: &key.namespace,
-            name: &key.name,
-            uid: &key.uid,
+            namespace: key.namespace,
+            name: key.name,
+            uid: &key.uid.text(),
             resource_version: &event.head.resource_version,
             body: NewBody::Bytes(&event.body),
         })?;

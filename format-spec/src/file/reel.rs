@@ -6,10 +6,11 @@ use super::load::{BlockSource, Loaded};
 use super::scan::Scan;
 use super::{checkpoint, open};
 use crate::error::{Damage, Loss, OpenError, ReadError};
-use crate::event::{EventHead, EventType, Evidence, ObjectKey};
+use crate::event::{EventHead, EventType, Evidence, ObjectKeyRef};
 use crate::file::body;
 use crate::file::body::ReadAllowance;
 use crate::file::load::Slot;
+use crate::file::names::ObjectNames;
 use crate::id::{BlobId, BlockId, ConnectionId, ObjectId, RecordedAt, ResourceId, Seq, Stamp};
 use crate::limits::{FormatVersion, place32};
 use crate::note::NoteEntry;
@@ -27,7 +28,7 @@ pub struct Reel {
     finished: bool,
     is_sealed: bool,
     file_bytes: u64,
-    objects: Vec<ReelObject>,
+    objects: ObjectNames,
     pub(crate) loaded: Loaded,
     pub(crate) versions: Versions,
     reader: BodyReader,
@@ -45,12 +46,12 @@ impl std::fmt::Debug for Reel {
 }
 
 /// An object that was seen.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ReelObject {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReelObject<'a> {
     /// Its number.
     pub id: ObjectId,
     /// Its identity.
-    pub key: ObjectKey,
+    pub key: ObjectKeyRef<'a>,
 }
 
 /// A block of a reel.
@@ -175,7 +176,7 @@ impl Reel {
         let mut loaded = opened.loaded;
         let versions = Versions::new(&loaded);
         let mut objects = std::mem::take(&mut loaded.objects);
-        objects.shrink_to_fit();
+        objects.settle();
         let blocks = loaded
             .blocks
             .iter()
@@ -264,8 +265,22 @@ impl Reel {
     }
 
     /// Returns the objects by their numbers.
-    pub fn objects(&self) -> &[ReelObject] {
-        &self.objects
+    pub fn objects(&self) -> impl Iterator<Item = ReelObject<'_>> {
+        // A reel has fewer objects than 32 bits count.
+        (0..u32::MAX).map(ObjectId).map_while(|id| {
+            let key = self.objects.get(id)?;
+            Some(ReelObject { id, key })
+        })
+    }
+
+    /// Returns the number of objects.
+    pub fn object_count(&self) -> usize {
+        self.objects.len()
+    }
+
+    /// Returns the identity of an object.
+    pub fn key(&self, object: ObjectId) -> Option<ObjectKeyRef<'_>> {
+        self.objects.get(object)
     }
 
     /// Returns the events of an object in their order.

@@ -7,7 +7,7 @@ use crate::codec::splice;
 use crate::error::ReadError;
 use crate::event::{EventHead, EventType};
 use crate::id::{ObjectId, Seq};
-use crate::limits::place32;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -118,19 +118,18 @@ impl<'a> Scan<'a> {
         let Some((base, ops, text)) = bodies.delta(place) else {
             return reel.body(head.seq);
         };
-        let key = |object: ObjectId| {
-            reel.objects()
-                .get(place32(object.0))
-                .map(|object| &object.key)
-        };
+        let key = |object: ObjectId| reel.key(object);
         let against = match (base, key(head.object)) {
-            (Base::Whole, Some(own)) => Some(splice::seed_of(own)),
-            (Base::Previous, Some(_)) => self.lasts.get(&head.object).map(|last| last.to_vec()),
+            (Base::Whole, Some(own)) => Some(Cow::Owned(splice::seed_of(own))),
+            (Base::Previous, Some(_)) => {
+                let last = self.lasts.get(&head.object);
+                last.map(|last| Cow::Borrowed(&**last))
+            }
             (Base::Other(other), Some(own)) => self
                 .lasts
                 .get(&other)
                 .zip(key(other))
-                .map(|(last, other)| splice::seed_from_other(last, other, own)),
+                .map(|(last, other)| Cow::Owned(splice::seed_from_other(last, other, own))),
             (_, None) => None,
         };
         match against {

@@ -9,7 +9,6 @@ use crate::codec::bodies::{BodyMark, BodyWriter};
 use crate::codec::index::{Record, RecordContent, Rv};
 use crate::codec::{CodecError, frame, index, record};
 use crate::error::{ReadError, SealError};
-use crate::event::ObjectKey;
 use crate::file::append::folder_of;
 use crate::file::body::key_of;
 use crate::file::checkpoint;
@@ -106,7 +105,7 @@ impl<'a> SealWriter<'a> {
                 &mut self.segment,
                 block,
                 head.object,
-                key,
+                &key.to_key(),
                 head.kind,
                 &event.body,
             )
@@ -123,11 +122,11 @@ impl<'a> SealWriter<'a> {
 
     /// Takes in the names of objects up to one that is new.
     fn new_objects(&mut self, object: ObjectId) -> Result<(), SealError> {
-        let known = place32(self.segment.start.object).saturating_add(self.segment.objects.len());
-        let all = self.reel.objects();
-        let new = all.get(known..=place32(object.0)).unwrap_or_default();
-        let new: Vec<ObjectKey> = new.iter().map(|object| object.key.clone()).collect();
-        self.segment.objects.extend(new);
+        while self.segment.next().start.object <= object.0 {
+            let next = ObjectId(self.segment.next().start.object);
+            let key = key_of(self.reel, next).ok_or(SealError::TooLarge)?;
+            self.segment.objects.push(key.to_key());
+        }
         Ok(())
     }
 
@@ -170,11 +169,8 @@ impl<'a> SealWriter<'a> {
         let segment = std::mem::replace(&mut self.segment, next);
         let bodies = segment.bodies.columns_since(BodyMark::default());
         let [_, _, text, _] = frame::column_places(&bodies, "a block's bodies").map_err(refused)?;
-        let objects = self.reel.objects();
-        let resource_of = |object: ObjectId| {
-            let object = objects.get(place32(object.0));
-            object.map(|object| object.key.resource)
-        };
+        let reel = self.reel;
+        let resource_of = |object: ObjectId| key_of(reel, object).map(|key| key.resource);
         let index = index::encode(&segment.objects, &segment.records, resource_of);
         self.open.push(OpenBlock {
             start: segment.start,

@@ -49,7 +49,7 @@ fn records(reel: &Reel) -> Vec<Vec<u8>> {
             let note = bincode::encode_to_vec(&note, bincode::config::legacy()).unwrap();
             return [vec![0], times, sized(&note), sized(&text)].concat();
         };
-        let key = &reel.objects()[usize::try_from(head.object.0).unwrap()].key;
+        let key = reel.key(head.object).unwrap();
         let kind = match head.kind {
             EventType::Added => 1,
             EventType::Modified => 2,
@@ -74,7 +74,7 @@ fn records(reel: &Reel) -> Vec<Vec<u8>> {
             key.resource.0.to_le_bytes().to_vec(),
             sized(key.namespace.as_bytes()),
             sized(key.name.as_bytes()),
-            sized(key.uid.as_bytes()),
+            sized(key.uid.text().as_bytes()),
             sized(head.resource_version.as_bytes()),
             sized(&reel.body(seq).unwrap()),
         ]

@@ -21,7 +21,7 @@ fn digest(reel: &Reel) -> String {
     let mut digest = Xxh3Default::new();
     for event in reel.scan(Seq(0)) {
         let event = event.unwrap();
-        let key = &reel.objects()[usize::try_from(event.head.object.0).unwrap()].key;
+        let key = reel.key(event.head.object).unwrap();
         let facts = format!(
             "{} {} {} {:?} {:?} {} {} {} {} {} {}\n",
             event.head.seq,

@@ -130,8 +130,8 @@ pub(super) fn check(path: &Path, told: &[Told]) {
         assert_eq!(event.head.resource_version, told.rv);
         assert_eq!(event.head.connection, ConnectionId(told.resource + 10));
         let key = key(told);
-        let mut objects = reel.objects().iter();
-        let object = objects.find(|object| object.key == key).unwrap().id;
+        let mut objects = reel.objects();
+        let object = objects.find(|object| object.key == key.view()).unwrap().id;
         assert_eq!(event.head.object, object);
         assert!(reel.versions(object).contains(&event.head.seq));
     }

@@ -26,10 +26,7 @@ fn assert_equal(old: &Reel, new: &Reel) {
     assert_eq!(new.is_finished(), old.is_finished());
     assert_eq!(new.end(), old.end());
     assert_eq!(new.event_count(), old.event_count());
-    assert_eq!(new.objects().len(), old.objects().len());
-    for (old, new) in old.objects().iter().zip(new.objects()) {
-        assert_eq!((&new.key, new.id), (&old.key, old.id));
-    }
+    assert!(new.objects().eq(old.objects()));
     let events: Vec<_> = old.scan(Seq(0)).map(Result::unwrap).collect();
     let again: Vec<_> = new.scan(Seq(0)).map(Result::unwrap).collect();
     assert!(events == again, "an event differs");

@@ -82,14 +82,13 @@ pub fn journey(input: &[u8], options: &ImportOptions) -> Journey {
     }
     let events = reel.scan(Seq(0)).map(|event| {
         let event = event.expect("an event");
-        let place = usize::try_from(event.head.object.0).expect("a place");
-        let key = &reel.objects().get(place).expect("an object").key;
+        let key = reel.key(event.head.object).expect("an object");
         Kept {
             at: event.head.stamp.wall,
             kind: event.head.kind,
             resource: resources.get(&key.resource).expect("announced").clone(),
-            namespace: key.namespace.clone(),
-            name: key.name.clone(),
+            namespace: key.namespace.to_owned(),
+            name: key.name.to_owned(),
             body: String::from_utf8(event.body.to_vec()).expect("text"),
         }
     });

@@ -50,8 +50,7 @@ fn told(reel: &Path) -> Vec<String> {
     reel.scan(Seq(0))
         .map(|event| {
             let event = event.expect("an event");
-            let place = usize::try_from(event.head.object.0).expect("a place");
-            let key = &reel.objects().get(place).expect("an object").key;
+            let key = reel.key(event.head.object).expect("an object");
             let secs = event.head.stamp.wall.micros / 1_000_000;
             let (kind, evidence) = (event.head.kind, event.head.evidence.as_str());
             format!("{secs} {kind:?} {evidence} {}", key.name)
@@ -254,9 +253,8 @@ proptest! {
         let mut live: BTreeSet<(String, String)> = BTreeSet::new();
         for event in reel.scan(Seq(0)) {
             let event = event.expect("an event");
-            let place = usize::try_from(event.head.object.0).expect("a place");
-            let key = &reel.objects().get(place).expect("an object").key;
-            let key = (key.namespace.clone(), key.name.clone());
+            let key = reel.key(event.head.object).expect("an object");
+            let key = (key.namespace.to_owned(), key.name.to_owned());
             match event.head.kind {
                 EventType::Deleted => {
                     prop_assert_eq!(event.head.evidence, Evidence::Listed);

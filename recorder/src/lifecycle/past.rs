@@ -198,9 +198,9 @@ impl EarlierRuns {
             }
             let key = &object.key;
             known.entry(key.resource.0).or_default().put(
-                &key.namespace,
-                &key.name,
-                Uid::new(&key.uid),
+                key.namespace,
+                key.name,
+                Uid::new(&key.uid.text()),
                 ResourceVersion::parse(&head.resource_version),
             );
         }
@@ -253,16 +253,13 @@ impl PastChain {
 /// Returns by what an event that was read back is known again.
 fn told_before(reel: &Reel, seq: Seq) -> Option<(Box<str>, Box<str>, bool)> {
     let head = reel.head(seq)?;
-    let place = usize::try_from(head.object.0).ok()?;
-    let uid = reel.objects().get(place)?.key.uid.as_str().into();
+    let uid = reel.key(head.object)?.uid.text().as_ref().into();
     let is_deletion = head.kind == EventType::Deleted;
     Some((uid, head.resource_version.as_str().into(), is_deletion))
 }
 
 fn uid_of(reel: &Reel, object: ObjectId) -> Option<Uid> {
-    let place = usize::try_from(object.0).ok()?;
-    let object = reel.objects().get(place)?;
-    Some(Uid::new(&object.key.uid))
+    Some(Uid::new(&reel.key(object)?.uid.text()))
 }
 
 #[cfg(test)]

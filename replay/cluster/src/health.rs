@@ -275,6 +275,12 @@ impl StateKind {
     /// it has none whose meaning is known.
     pub fn whole(self, object: &Value) -> Option<(StateHealth, String)> {
         Some(match self {
+            // The API server serves each of these with a status: one without was kept by a tool that left it out.
+            Self::Pod | Self::Deployment | Self::StatefulSet | Self::DaemonSet | Self::Job
+                if object.get("status").is_none() =>
+            {
+                (StateHealth::Unknown, "status not recorded".to_owned())
+            }
             Self::Pod => {
                 let (health, word) = pod(object);
                 (health, word.to_owned())

@@ -4,7 +4,7 @@
 use crate::health::StateKind;
 use crate::mark::RecordMark;
 use crate::state::{StateTrack, StateTracker, StateVersion};
-use kubereel_format::{EventType, Evidence, ObjectId, ObjectKey, RecordedAt, ResourceId, Seq};
+use kubereel_format::{EventType, Evidence, ObjectId, ObjectKeyRef, RecordedAt, ResourceId, Seq};
 use kubereel_history::{Cut, QueryError, Timeline};
 use serde::Deserialize;
 use serde_json::Value;
@@ -58,12 +58,12 @@ impl ClusterHistory<'_> {
         self,
         (group, plural): (&str, &str),
         cut: Cut,
-        is_wanted: impl Fn(&ObjectKey) -> bool,
+        is_wanted: impl Fn(ObjectKeyRef<'_>) -> bool,
     ) -> Tracks {
         let mut tracks = Tracks::new();
         for resource in self.resources_named(group, plural) {
             for &object in self.timeline.objects_of(resource) {
-                let Some(key) = self.timeline.key_of(object).filter(|key| is_wanted(key)) else {
+                let Some(key) = self.timeline.key_of(object).filter(|key| is_wanted(*key)) else {
                     continue;
                 };
                 let versions = self.timeline.reel().versions(object);
@@ -73,7 +73,7 @@ impl ClusterHistory<'_> {
                     .filter(|seq| self.timeline.is_within(*seq, cut))
                     .collect();
                 if !seqs.is_empty() {
-                    let name = (key.namespace.clone(), key.name.clone());
+                    let name = (key.namespace.to_owned(), key.name.to_owned());
                     tracks.entry(name).or_default().extend(seqs);
                 }
             }
@@ -285,8 +285,8 @@ impl ClusterHistory<'_> {
                 kind,
                 resource,
                 object,
-                namespace: &key.namespace,
-                name: &key.name,
+                namespace: key.namespace,
+                name: key.name,
                 mark: self.mark(seq),
                 evidence: reel.head(seq).map_or(Evidence::Live, |head| head.evidence),
             };

@@ -12,6 +12,7 @@ mod objects;
 mod pod;
 mod state;
 mod status;
+mod status_word;
 mod story;
 mod workload;
 
@@ -27,10 +28,11 @@ pub use status::{
     Assessment, Estimate, Impact, Insight, InsightLevel, NodeAssessment, NodePhase, NodeState,
     OperatorCounts, PoolState, UpdateOrigin, UpdateStatus,
 };
+pub use status_word::StatusWord;
 pub use story::{
     ClusterRelease, ClusterUpdate, DrainHold, HowRequestEnded, HowUpdateEnded, Ill, IllSpell,
     LeaderHandover, NodeJoin, NodeUpdate, OperatorMove, PartKind, PodEvent, PodState, PoolUpdate,
     RequestEnd, Retrieval, RetrievalEnd, Retrievals, STALL_MICROS, SpellLevel, Stall,
-    UnobservedSource, UpdateEnd, UpdateKind, UpdatePart, UpdateRequest, Updates, UpgradeStory,
-    VersionPod,
+    UnobservedSource, UpdateEnd, UpdateKind, UpdatePart, UpdateRequest, Updates, UpgradeRecords,
+    UpgradeStory, VersionPod,
 };

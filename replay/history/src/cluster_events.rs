@@ -75,7 +75,7 @@ impl Timeline {
             for &object in self.objects_of(resource) {
                 let is_asked = self
                     .key_of(object)
-                    .is_some_and(|key| question.may_take(&key.namespace));
+                    .is_some_and(|key| question.may_take(key.namespace));
                 if is_asked {
                     seqs.extend(
                         reel.versions(object)
@@ -118,8 +118,8 @@ impl EventLog<'_> {
             seq,
             at: head.stamp.wall,
             evidence: head.evidence,
-            namespace: key.namespace.clone(),
-            name: key.name.clone(),
+            namespace: key.namespace.to_owned(),
+            name: key.name.to_owned(),
             said,
         }))
     }

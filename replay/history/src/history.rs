@@ -179,6 +179,17 @@ impl Timeline {
         });
         authors.unwrap_or(Authors::Unknown)
     }
+
+    /// Says who wrote the version that a record brought; nobody is known for a record that brought none.
+    pub fn authors_of_record(&self, seq: Seq) -> Authors {
+        let object = self.reel().object_of(seq);
+        let key = object.and_then(|object| self.key_of(object));
+        let resource = key.and_then(|key| self.resources().get(key.resource));
+        key.zip(resource)
+            .map_or(Authors::Unknown, |(key, resource)| {
+                self.authors_of(resource, (key.namespace, key.name), seq)
+            })
+    }
 }
 
 impl<'a> ObjectHistory<'a> {
@@ -392,7 +403,7 @@ impl<'a> ObjectHistory<'a> {
 
     fn uid(&self, object: ObjectId) -> String {
         let key = self.timeline.key_of(object);
-        key.map_or_else(String::new, |key| key.uid.clone())
+        key.map_or_else(String::new, |key| key.uid.text().into_owned())
     }
 
     fn value(&self, seq: Seq) -> Result<Value, QueryError> {

@@ -21,7 +21,7 @@ pub const MOMENT_FORMS: [(&str, &str); 14] = [
     ("1795269751.480", "seconds since 1970"),
     (
         "14:02 or 14:02:31.480Z",
-        "a time of day within the recording, UTC or in the zone of --tz",
+        "a time of day within the recording, UTC or in the zone of --tz; also with an offset: 16:02+02",
     ),
     ("+12m30s", "after the start of the recording"),
     ("-5m", "before its end"),
@@ -214,10 +214,12 @@ impl Moment {
             return Ok(Self::Time(time));
         }
         if text.contains(':') {
-            let time = time_of_day(text).ok_or_else(|| malformed("a time of day"))?;
-            return Ok(match zone {
-                Some(zone) if !text.ends_with('Z') => Self::LocalTimeOfDay { time, zone },
-                _ => Self::TimeOfDay(time),
+            let (clock, offset) = parted_offset(text).ok_or_else(|| malformed("a time of day"))?;
+            let time = time_of_day(clock).ok_or_else(|| malformed("a time of day"))?;
+            return Ok(match (offset, zone) {
+                (Some(ahead), _) => Self::TimeOfDay(time.wrapping_sub(ahead)),
+                (None, Some(zone)) => Self::LocalTimeOfDay { time, zone },
+                (None, None) => Self::TimeOfDay(time),
             });
         }
         Err(MomentError::UnknownForm {
@@ -271,9 +273,27 @@ fn epoch_time(text: &str) -> Option<RecordedAt> {
     Some(RecordedAt::from_micros(whole.checked_add(micros)?))
 }
 
-/// Reads `HH:MM`, `HH:MM:SS` or `HH:MM:SS.fraction`, with a `Z` after it or not.
+/// Parts a time of day from what follows it, if anything does: `Z`, `+02` or `+05:30`.
+fn parted_offset(text: &str) -> Option<(&str, Option<SignedDuration>)> {
+    if let Some(clock) = text.strip_suffix('Z') {
+        return Some((clock, Some(SignedDuration::ZERO)));
+    }
+    let Some(at) = text.find(['+', '-']) else {
+        return Some((text, None));
+    };
+    let (clock, offset) = text.split_at(at);
+    let (sign, digits) = offset.split_at(1);
+    let (hours, minutes) = digits.split_once(':').unwrap_or((digits, "00"));
+    let is_whole = hours.len() == 2 && minutes.len() == 2;
+    let hours = two_digits(hours).filter(|hours| is_whole && *hours < 24)?;
+    let minutes = two_digits(minutes).filter(|minutes| *minutes < 60)?;
+    let minutes = i64::from(hours) * 60 + i64::from(minutes);
+    let ahead = SignedDuration::from_mins(if sign == "-" { -minutes } else { minutes });
+    Some((clock, Some(ahead)))
+}
+
+/// Reads `HH:MM`, `HH:MM:SS` or `HH:MM:SS.fraction`.
 fn time_of_day(text: &str) -> Option<Time> {
-    let text = text.strip_suffix('Z').unwrap_or(text);
     let mut parts = text.split(':');
     let hour = two_digits(parts.next()?)?;
     let minute = two_digits(parts.next()?)?;
@@ -536,6 +556,9 @@ mod tests {
         assert_eq!(moment("14:02"), Ok(at(14, 2, 0, 0)));
         assert_eq!(moment("14:02:31"), Ok(at(14, 2, 31, 0)));
         assert_eq!(moment("14:02:31.480001Z"), Ok(at(14, 2, 31, 480_001_000)));
+        assert_eq!(moment("16:02:31.5+02"), Ok(at(14, 2, 31, 500_000_000)));
+        assert_eq!(moment("19:32+05:30"), Ok(at(14, 2, 0, 0)));
+        assert_eq!(moment("23:02-03"), Ok(at(2, 2, 0, 0)));
         let micros = 750_000_000;
         assert_eq!(moment("+12m30s"), Ok(Moment::AfterStart { micros }));
         assert_eq!(moment("+0s"), Ok(Moment::AfterStart { micros: 0 }));
@@ -582,6 +605,7 @@ mod tests {
             assert_eq!(read(text), at, "{text}");
         }
         assert_eq!(read("14:02Z"), moment("14:02").expect("a moment"));
+        assert_eq!(read("15:02+01"), moment("14:02").expect("a moment"));
         let day = RecordedAt::from_micros(1_795_269_751_000_000);
         let (start, end) = (
             RecordedAt::from_micros(day.micros - 3_600_000_000),
@@ -630,6 +654,13 @@ mod tests {
             "14:02:31:1",
             ":02",
             "14:2x",
+            "14:02+",
+            "14:02+2",
+            "14:02+24",
+            "14:02+02:60",
+            "14:02+02:3",
+            "14:02+02Z",
+            "14:02+02+02",
             "2026-11-21",
             "12345678",
             "1795269751.",

@@ -187,7 +187,7 @@ impl Relatives {
         let is_owner = |held: &&ObjectVersion| {
             timeline
                 .key_of(held.object)
-                .is_some_and(|key| key.uid == owner.uid)
+                .is_some_and(|key| key.uid == *owner.uid)
         };
         match state.objects.iter().find(is_owner) {
             Some(held) => OwnerLookup::There(held.seq),

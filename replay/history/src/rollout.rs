@@ -51,7 +51,9 @@ impl Revision {
         let Ok(named) = timeline.resources().find(holders) else {
             return Ok(Some(Vec::new()));
         };
-        let uid = timeline.key_of(held.object).map(|key| key.uid.clone());
+        let uid = timeline
+            .key_of(held.object)
+            .map(|key| key.uid.text().into_owned());
         let uid = uid.unwrap_or_default();
         for namesake in timeline.resources().namesakes(named) {
             for &object in timeline.objects_of(namesake.id) {
@@ -73,7 +75,7 @@ impl Revision {
                     }
                     let body: Value = serde_json::from_slice(&body)
                         .map_err(|source| QueryError::Body { seq, source })?;
-                    let Some(revision) = Self::of(timeline, seq, &key.name, &body) else {
+                    let Some(revision) = Self::of(timeline, seq, key.name, &body) else {
                         continue;
                     };
                     let known = found.entry(revision.number).or_insert(revision);

@@ -8,7 +8,7 @@ use crate::cursor::Track;
 use crate::moment::Cut;
 use crate::object::number;
 use crate::timeline::Timeline;
-use kubereel_format::{EventType, ObjectId, ObjectKey, ReadError, RecordedAt, ResourceId, Seq};
+use kubereel_format::{EventType, ObjectId, ObjectKeyRef, ReadError, RecordedAt, ResourceId, Seq};
 use regex::Regex;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -67,7 +67,7 @@ pub struct FoundValues {
 const UNREADABLE_NAMED: usize = 10;
 
 impl ValueQuestion<'_> {
-    fn takes(&self, key: &ObjectKey) -> bool {
+    fn takes(&self, key: ObjectKeyRef<'_>) -> bool {
         self.resource.is_none_or(|only| only == key.resource)
             && self.namespace.is_none_or(|only| only == key.namespace)
             && self.name.is_none_or(|only| only == key.name)

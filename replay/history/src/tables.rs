@@ -3,7 +3,7 @@
 
 use crate::select::ResourceTable;
 use crate::session::{self, RecordingSession};
-use kubereel_format::{ObjectId, ObjectKey, RecordedAt, Reel, ResourceId, Seq};
+use kubereel_format::{ObjectId, ObjectKeyRef, RecordedAt, Reel, ResourceId, Seq};
 use std::collections::BTreeMap;
 
 /// An opened reel and its tables.
@@ -64,9 +64,8 @@ impl ReelTables {
         self.objects.get(&resource).map_or(&[], Vec::as_slice)
     }
 
-    pub(crate) fn key_of(&self, object: ObjectId) -> Option<&ObjectKey> {
-        let place = usize::try_from(object.0).ok()?;
-        self.reel.objects().get(place).map(|object| &object.key)
+    pub(crate) fn key_of(&self, object: ObjectId) -> Option<ObjectKeyRef<'_>> {
+        self.reel.key(object)
     }
 
     /// Gives the wall-clock time of a record; beyond the last record, the end of the recording.

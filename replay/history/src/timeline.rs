@@ -11,10 +11,10 @@ use crate::select::{LabelSelector, ObjectFilter, ResourceTable, nearest};
 use crate::session::{self, Cluster, Outage, RecordingSession};
 
 use crate::tables::ReelTables;
-use crate::timetext;
+use crate::timetext::ClockZone;
 use kubereel_format::{
-    Damage, EventType, Evidence, Loss, ObjectId, ObjectKey, OpenError, ReadError, RecordedAt, Reel,
-    ResourceId, ResourceInfo, Seq,
+    Damage, EventType, Evidence, Loss, ObjectId, ObjectKeyRef, OpenError, ReadError, RecordedAt,
+    Reel, ResourceId, ResourceInfo, Seq,
 };
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,8 +31,14 @@ const MOST_THREADS: usize = 4;
 /// Fewer versions than these are not worth a thread of their own.
 const LEAST_EACH: usize = 128;
 
-/// A reel, opened for questions.
+/// A reel, opened for questions, and the zone in which times of it are written.
 pub struct Timeline {
+    known: Arc<TimelineContent>,
+    zone: ClockZone,
+}
+
+/// What is derived of a reel once.
+struct TimelineContent {
     tables: ReelTables,
     clusters: Vec<Cluster>,
     outages: Vec<Outage>,
@@ -67,64 +73,83 @@ impl Timeline {
         };
         let damaged = DamagedSpan::all(&tables);
         let coverage = Coverage::of_all(&tables, &damaged, unexplained, not_before);
-        Self {
+        let known = TimelineContent {
             clusters: session::clusters(notes),
             outages: session::outages(notes, tables.sessions()),
             coverage,
             damaged,
             sequences,
             tables,
+        };
+        Self {
+            known: Arc::new(known),
+            zone: ClockZone::UTC,
         }
     }
 
+    /// Gives the same reel, of which nothing is read again, with its times written in a zone.
+    #[must_use]
+    pub fn in_zone(&self, zone: ClockZone) -> Self {
+        Self {
+            known: Arc::clone(&self.known),
+            zone,
+        }
+    }
+
+    /// Gives the zone in which times are written.
+    pub const fn zone(&self) -> &ClockZone {
+        &self.zone
+    }
+
     /// Gives the reel itself.
-    pub const fn reel(&self) -> &Reel {
-        self.tables.reel()
+    pub fn reel(&self) -> &Reel {
+        self.known.tables.reel()
     }
 
     /// Gives the time of the first record.
-    pub const fn start(&self) -> RecordedAt {
-        self.tables.start()
+    pub fn start(&self) -> RecordedAt {
+        self.known.tables.start()
     }
 
     /// Gives the latest time of the recording: that of the last record, unless a clock stepped back.
-    pub const fn end(&self) -> RecordedAt {
-        self.tables.end()
+    pub fn end(&self) -> RecordedAt {
+        self.known.tables.end()
     }
 
     /// Gives the recorded resources and those that are not covered.
-    pub const fn resources(&self) -> &ResourceTable {
-        self.tables.resources()
+    pub fn resources(&self) -> &ResourceTable {
+        self.known.tables.resources()
     }
 
     /// Gives the objects of a resource that the reel ever saw.
     pub fn objects_of(&self, resource: ResourceId) -> &[ObjectId] {
-        self.tables.objects_of(resource)
+        self.known.tables.objects_of(resource)
     }
 
     /// Gives the resource, the namespace, the name and the uid of an object.
-    pub fn key_of(&self, object: ObjectId) -> Option<&ObjectKey> {
-        self.tables.key_of(object)
+    pub fn key_of(&self, object: ObjectId) -> Option<ObjectKeyRef<'_>> {
+        self.known.tables.key_of(object)
     }
 
     /// Gives the recorder's runs, in order.
     pub fn sessions(&self) -> &[RecordingSession] {
-        self.tables.sessions()
+        self.known.tables.sessions()
     }
 
     /// Gives the clusters met, in order.
     pub fn clusters(&self) -> &[Cluster] {
-        &self.clusters
+        &self.known.clusters
     }
 
     /// Gives the times without a server, in order.
     pub fn outages(&self) -> &[Outage] {
-        &self.outages
+        &self.known.outages
     }
 
-    /// Writes a time so that it names the same moment of this reel when it is pasted after `--at`.
+    /// Writes a time in the zone of this, so that it names the same moment of this reel when it is pasted after
+    /// `--at`.
     pub fn written(&self, at: RecordedAt) -> String {
-        timetext::within(self.start(), self.end(), at)
+        self.zone.within(self.start(), self.end(), at)
     }
 
     /// Finds the place of a moment.
@@ -132,7 +157,7 @@ impl Timeline {
     /// # Errors
     /// When the moment has no place or more than one in this reel.
     pub fn resolve(&self, moment: Moment) -> Result<Cut, ResolveError> {
-        moment.place(&self.tables)
+        moment.place(&self.known.tables)
     }
 
     /// Returns the moment after all records.
@@ -159,7 +184,7 @@ impl Timeline {
 
     /// Gives the wall-clock time of a record; beyond the last record, the end of the recording.
     pub fn wall_of(&self, seq: Seq) -> RecordedAt {
-        self.tables.wall_of(seq)
+        self.known.tables.wall_of(seq)
     }
 
     /// Tells whether an object exists after its last event.
@@ -174,22 +199,22 @@ impl Timeline {
 impl Timeline {
     /// Gives what was observed of a resource, and what was not.
     pub fn coverage(&self, resource: ResourceId) -> Option<&Coverage> {
-        self.coverage.get(&resource)
+        self.known.coverage.get(&resource)
     }
 
     /// Gives the record that completed the first list of any resource.
     pub fn first_complete(&self) -> Option<Seq> {
-        coverage::first_complete(&self.coverage)
+        coverage::first_complete(&self.known.coverage)
     }
 
     /// Gives what damage took, of this file or of the one that it was recovered from.
     pub fn damaged(&self) -> &[DamagedSpan] {
-        &self.damaged
+        &self.known.damaged
     }
 
     /// Says what a damaged place took, for people.
     pub fn damage_words(&self, span: &DamagedSpan) -> String {
-        span.words(&self.tables)
+        span.words(&self.known.tables, &self.zone)
     }
 
     /// Gives all times in which a resource was not observed, by their begin: also those whose changes came
@@ -236,12 +261,19 @@ impl Timeline {
         filter: &ObjectFilter<'_>,
     ) -> Certainty {
         let coverage = (resource, self.coverage(resource));
-        Certainty::judge(&self.tables, &self.damaged, coverage, cut, filter)
+        Certainty::judge(
+            &self.known.tables,
+            &self.known.damaged,
+            coverage,
+            cut,
+            filter,
+        )
     }
 
     /// Gives the sequences of revisions of which probes tell.
     pub fn sequences(&self) -> &[RevisionSequence] {
-        self.sequences
+        self.known
+            .sequences
             .get_or_init(|| RevisionSequence::all(self.reel()))
     }
 
@@ -250,7 +282,7 @@ impl Timeline {
     /// # Errors
     /// When there is nothing to account for, with the reason.
     pub fn accounts(&self) -> Result<Vec<RevisionAccount>, AccountError> {
-        RevisionAccount::of_all(self.sequences(), &self.tables, &self.coverage)
+        RevisionAccount::of_all(self.sequences(), &self.known.tables, &self.known.coverage)
     }
 
     /// Tells between which times the change that an event brought was committed, by the recorder's
@@ -305,15 +337,15 @@ impl Timeline {
             let Some(key) = self.key_of(object) else {
                 continue;
             };
-            let is_asked = filter.takes(&key.namespace, &key.name);
+            let is_asked = filter.takes(key.namespace, key.name);
             let is_alive = self.reel().kind_of(seq) != Some(EventType::Deleted);
             if !is_asked || !is_alive {
                 continue;
             }
             let new = ObjectVersion {
                 object,
-                namespace: key.namespace.clone(),
-                name: key.name.clone(),
+                namespace: key.namespace.to_owned(),
+                name: key.name.to_owned(),
                 seq,
             };
             // The order of a list is that of the server's keys, in which a namespace ends in a slash.
@@ -377,22 +409,21 @@ impl Timeline {
         objects
             .filter_map(|&object| self.key_of(object))
             .find(|key| key.name == name)
-            .map(|key| key.namespace.as_str())
+            .map(|key| key.namespace)
     }
 
     /// Gives the namespaces that were observed: those that have an object of their own, and those that something
     /// lies in.
     pub fn namespaces(&self) -> BTreeSet<&str> {
-        let keys = self.reel().objects().iter().map(|object| &object.key);
+        let keys = self.reel().objects().map(|object| object.key);
         let is_namespace = |resource: ResourceId| {
             let info = self.resources().get(resource);
             info.is_some_and(|info| info.group.is_empty() && info.plural == "namespaces")
         };
         keys.map(|key| {
             let is_own = is_namespace(key.resource);
-            if is_own { &key.name } else { &key.namespace }
+            if is_own { key.name } else { key.namespace }
         })
-        .map(String::as_str)
         .filter(|name| !name.is_empty())
         .collect()
     }
@@ -400,7 +431,7 @@ impl Timeline {
     /// Finds the version of an object that held at a moment.
     fn version_at(&self, object: ObjectId, cut: Cut, epoch: &Range<Seq>) -> Option<Seq> {
         match cut {
-            Cut::Arrival { below, .. } => self.tables.last_version(object, below),
+            Cut::Arrival { below, .. } => self.known.tables.last_version(object, below),
             Cut::Revision(rv) => self
                 .reel()
                 .versions(object)
@@ -440,7 +471,7 @@ impl Timeline {
         let keys = self.objects_of(resource).iter();
         let keys = keys.filter_map(|&object| self.key_of(object));
         let in_namespace = keys.filter(|key| key.namespace == namespace);
-        nearest(name, in_namespace.map(|key| key.name.as_str()))
+        nearest(name, in_namespace.map(|key| key.name))
     }
 
     /// Leaves objects out of a list that damage makes unreadable, and says so: the others are still an answer. One

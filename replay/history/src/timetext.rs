@@ -1,7 +1,8 @@
-//! How moments and durations are written, so that what is printed can be pasted after `--at`. Always in UTC: a
-//! recording is read by people in many time zones.
+//! How moments and durations are written, so that what is printed can be pasted after `--at`. In UTC, for a recording
+//! is read by people in many time zones; in another zone only where a user asked for it, and then with its offset.
 
 use jiff::Timestamp;
+use jiff::tz::{Offset, TimeZone};
 use kubereel_format::RecordedAt;
 use serde::{Serialize as _, Serializer};
 
@@ -42,11 +43,105 @@ pub fn time_of_day(at: RecordedAt) -> String {
 /// Writes a time of a recording so that it names the same moment of it after `--at`: the time of day
 /// where all of the recording lies in one day, else the whole time.
 pub fn within(start: RecordedAt, end: RecordedAt, at: RecordedAt) -> String {
-    let day = |at: RecordedAt| at.micros.div_euclid(24 * 3600 * 1_000_000);
-    if day(start) == day(end) && day(at) == day(start) {
-        time_of_day(at)
-    } else {
-        rfc3339(at)
+    ClockZone::UTC.within(start, end, at)
+}
+
+/// A zone in which times are written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ClockZone {
+    /// `None` is UTC, which is written with a `Z`.
+    zone: Option<TimeZone>,
+}
+
+impl From<Option<&TimeZone>> for ClockZone {
+    fn from(zone: Option<&TimeZone>) -> Self {
+        Self {
+            zone: zone.cloned(),
+        }
+    }
+}
+
+impl ClockZone {
+    /// UTC.
+    pub const UTC: Self = Self { zone: None };
+
+    /// Writes a time as RFC 3339, with milliseconds, or microseconds where it has them.
+    pub fn rfc3339(&self, at: RecordedAt) -> String {
+        self.written(at, "%Y-%m-%dT%H:%M:%S", true)
+    }
+
+    /// Writes a time as RFC 3339 in whole seconds.
+    pub fn rfc3339_secs(&self, at: RecordedAt) -> String {
+        let whole = at.micros.div_euclid(1_000_000).saturating_mul(1_000_000);
+        let text = self.rfc3339(RecordedAt::from_micros(whole));
+        text.replacen(".000", "", 1)
+    }
+
+    /// Writes the time of day, with milliseconds, or microseconds where it has them.
+    pub fn time_of_day(&self, at: RecordedAt) -> String {
+        self.written(at, "%H:%M:%S", false)
+    }
+
+    /// Writes a time of a recording as [`within`] does.
+    pub fn within(&self, start: RecordedAt, end: RecordedAt, at: RecordedAt) -> String {
+        const DAY_MICROS: i64 = 24 * 3600 * 1_000_000;
+        let day = |at: RecordedAt| {
+            let local = at.micros.saturating_add(self.offset_micros(at));
+            local.div_euclid(DAY_MICROS)
+        };
+        // A day on which clocks are put back has times of day that occur twice.
+        let is_short = end.micros_since(start) < DAY_MICROS;
+        if is_short && day(start) == day(end) && day(at) == day(start) {
+            self.time_of_day(at)
+        } else {
+            self.rfc3339(at)
+        }
+    }
+
+    /// Gives how far the clocks of the zone are ahead of UTC at a time, in microseconds.
+    pub fn offset_micros(&self, at: RecordedAt) -> i64 {
+        i64::from(self.offset(at).map_or(0, Offset::seconds)).saturating_mul(1_000_000)
+    }
+
+    /// Names the zone as its clocks are set at a time: `UTC`, `CEST`, or `+05:30` for one without a name.
+    pub fn name(&self, at: RecordedAt) -> String {
+        match (&self.zone, Timestamp::from_microsecond(at.micros)) {
+            (Some(zone), Ok(time)) => zone.to_offset_info(time).abbreviation().to_owned(),
+            _ => "UTC".to_owned(),
+        }
+    }
+
+    fn offset(&self, at: RecordedAt) -> Option<Offset> {
+        let time = Timestamp::from_microsecond(at.micros).ok()?;
+        Some(self.zone.as_ref()?.to_offset(time))
+    }
+
+    fn written(&self, at: RecordedAt, pattern: &str, has_day: bool) -> String {
+        let (Some(offset), Ok(time)) = (self.offset(at), Timestamp::from_microsecond(at.micros))
+        else {
+            return written(at, pattern);
+        };
+        let whole = offset.to_datetime(time).strftime(pattern).to_string();
+        let micros = at.micros.rem_euclid(1_000_000);
+        let fraction = if micros % 1000 == 0 {
+            format!("{:03}", micros / 1000)
+        } else {
+            format!("{micros:06}")
+        };
+        format!("{whole}.{fraction}{}", offset_text(offset, has_day))
+    }
+}
+
+/// Writes how far a clock is ahead of UTC: `Z`, `+02` or `+05:30`; always with its minutes where RFC 3339 asks for
+/// them.
+fn offset_text(offset: Offset, is_whole: bool) -> String {
+    let secs = offset.seconds();
+    let sign = if secs < 0 { '-' } else { '+' };
+    let minutes = secs.unsigned_abs() / 60;
+    match (minutes / 60, minutes % 60) {
+        (0, 0) => "Z".to_owned(),
+        (hours, 0) if !is_whole => format!("{sign}{hours:02}"),
+        (hours, rest) => format!("{sign}{hours:02}:{rest:02}"),
     }
 }
 
@@ -217,6 +312,41 @@ mod tests {
         let before = RecordedAt::from_micros(-1);
         assert_eq!(rfc3339_secs(before), "1969-12-31T23:59:59Z");
         assert_eq!(parsed("yesterday"), None);
+    }
+
+    #[test]
+    fn another_zone_is_written_with_its_offset() {
+        let zone = |hours: i8, minutes: i32| {
+            let offset =
+                Offset::from_seconds(i32::from(hours) * 3600 + minutes * 60).expect("small");
+            ClockZone::from(Some(&TimeZone::fixed(offset)))
+        };
+        let at = RecordedAt::from_micros(1_763_734_951_480_000);
+        let day = |zone: &ClockZone| zone.within(at, at, at);
+        assert_eq!(day(&ClockZone::UTC), "14:22:31.480Z");
+        assert_eq!(day(&zone(0, 0)), "14:22:31.480Z");
+        assert_eq!(day(&zone(2, 0)), "16:22:31.480+02");
+        assert_eq!(day(&zone(-3, -30)), "10:52:31.480-03:30");
+        let east = zone(5, 30);
+        assert_eq!(east.rfc3339(at), "2025-11-21T19:52:31.480+05:30");
+        assert_eq!(zone(2, 0).rfc3339_secs(at), "2025-11-21T16:22:31+02:00");
+        assert_eq!(east.offset_micros(at), 19_800_000_000);
+        assert_eq!(east.name(at), "+05:30");
+        assert_eq!(ClockZone::UTC.name(at), "UTC");
+    }
+
+    #[test]
+    fn a_day_of_a_recording_is_one_of_the_zone() {
+        // 22:22:31Z to 23:22:31Z: in one day of UTC, and over midnight two hours to the east.
+        let start = RecordedAt::from_micros(1_763_763_751_000_000);
+        let end = RecordedAt::from_micros(1_763_767_351_000_000);
+        let east = ClockZone::from(Some(&TimeZone::fixed(jiff::tz::offset(1))));
+        assert_eq!(within(start, end, end), "23:22:31.000Z");
+        assert_eq!(
+            east.within(start, end, end),
+            "2025-11-22T00:22:31.000+01:00"
+        );
+        assert_eq!(east.within(start, start, start), "23:22:31.000+01");
     }
 
     #[test]

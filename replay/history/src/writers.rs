@@ -332,6 +332,17 @@ impl Authors {
         }
     }
 
+    /// Gives their names, with commas between them; empty where nobody is known.
+    pub fn names(&self) -> String {
+        let mut names: Vec<&str> = self
+            .writers()
+            .iter()
+            .map(|one| one.manager.as_str())
+            .collect();
+        names.dedup();
+        names.join(",")
+    }
+
     pub(crate) fn of(mut writers: Vec<FieldWriter>) -> Self {
         writers.sort();
         writers.dedup();

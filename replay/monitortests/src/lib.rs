@@ -54,7 +54,7 @@ pub use interval::{
     KeyPattern, Level, Locator, MAX_FILE_BYTES, MAX_ITEMS, Pair, Pairs, Source, TimelineFile,
     file_suffix, read_intervals, source, write_intervals,
 };
-pub use interval_needs::IntervalNeeds;
+pub use interval_needs::{IntervalChoice, IntervalNeeds};
 pub use junit::{JunitCase, JunitFile, JunitResult, write_junit};
 pub use known::is_platform_namespace;
 pub use outcome::{CaseOutcome, CaseVerdict, JudgedFinding};

@@ -64,6 +64,8 @@ struct ServiceState {
     object: Option<ObjectId>,
     /// Whether its endpoints are those of Pods that must be ready.
     needs_pods: bool,
+    /// The ports of the containers that it sends to, by name or number.
+    ports: Vec<String>,
     slices: BTreeMap<ObjectId, SliceCounts>,
     /// The uids of the Pods that were ever behind it.
     pods: BTreeSet<String>,
@@ -75,6 +77,8 @@ struct ServiceState {
 struct SliceCounts {
     ready: usize,
     all: usize,
+    /// Whether its endpoints have a port: one that no container has by its name is left out of the slice.
+    has_port: bool,
 }
 
 impl ServiceEndpoints {
@@ -82,10 +86,12 @@ impl ServiceEndpoints {
         "metadata.labels",
         "endpoints.conditions.ready",
         "endpoints.targetRef",
+        "ports.port",
     ];
     pub(crate) const SERVICE_PATHS: &'static [&'static str] = &[
         "spec.selector",
         "spec.type",
+        "spec.ports.targetPort",
         "spec.publishNotReadyAddresses",
         "metadata.deletionTimestamp",
         "metadata.finalizers",
@@ -149,7 +155,7 @@ impl ServiceEndpoints {
     }
 
     fn take_service(&mut self, seen: &Seen<'_>) -> (String, String) {
-        let place = (seen.key.namespace.clone(), seen.key.name.clone());
+        let place = (seen.key.namespace.to_owned(), seen.key.name.to_owned());
         let service = self.services.entry(place.clone()).or_default();
         let is_gone = seen.action == Action::Gone
             || !text(seen.now, "/metadata/deletionTimestamp").is_empty();
@@ -159,6 +165,13 @@ impl ServiceEndpoints {
         service.needs_pods = selector.is_some_and(|selector| !selector.is_empty())
             && text(seen.now, "/spec/type") != "ExternalName"
             && !is_true(seen.now, "/spec/publishNotReadyAddresses");
+        let ports = items(seen.now, "/spec/ports").iter();
+        service.ports = ports
+            .filter_map(|port| match at(port, "/targetPort")? {
+                Value::String(name) => Some(name.clone()),
+                number => Some(number.to_string()),
+            })
+            .collect();
         place
     }
 
@@ -173,7 +186,7 @@ impl ServiceEndpoints {
         let name = labels
             .get("kubernetes.io/service-name")
             .and_then(Value::as_str)?;
-        let place = (seen.key.namespace.clone(), name.to_owned());
+        let place = (seen.key.namespace.to_owned(), name.to_owned());
         self.slices.insert(seen.object, place.clone());
         let service = self.services.entry(place.clone()).or_default();
         let all = items(seen.now, "/endpoints");
@@ -183,6 +196,7 @@ impl ServiceEndpoints {
         let counts = SliceCounts {
             ready: all.iter().filter(is_ready).count(),
             all: all.len(),
+            has_port: !items(seen.now, "/ports").is_empty(),
         };
         service.slices.insert(seen.object, counts);
         for uid in all.iter().map(|one| text(one, "/targetRef/uid")) {
@@ -195,14 +209,34 @@ impl ServiceEndpoints {
 }
 
 impl ServiceState {
-    /// Counts the endpoints that are ready, and all; `None` where nothing is known of them, or none are needed.
+    /// Counts the endpoints that requests can be sent to, and all; `None` where nothing is known of them, or none
+    /// are needed.
     fn counts(&self) -> Option<(usize, usize)> {
         // Without a slice nothing is known of its endpoints.
         if !self.needs_pods || self.slices.is_empty() {
             return None;
         }
-        let sum = |of: fn(&SliceCounts) -> usize| self.slices.values().map(of).sum::<usize>();
-        Some((sum(|counts| counts.ready), sum(|counts| counts.all)))
+        let reached = |counts: &SliceCounts| {
+            let is_reached = counts.has_port || self.ports.is_empty();
+            if is_reached { counts.ready } else { 0 }
+        };
+        let slices = self.slices.values();
+        Some((
+            slices.clone().map(reached).sum(),
+            slices.map(|counts| counts.all).sum(),
+        ))
+    }
+
+    /// Says why no endpoint of `all` can be reached.
+    fn none_reached(&self, all: usize) -> String {
+        if all == 0 {
+            "its selector matches no Pod".to_owned()
+        } else if self.slices.values().any(|counts| counts.ready > 0) {
+            let ports = self.ports.join(", ");
+            format!("none of its {all} Pods has a container port named {ports}")
+        } else {
+            format!("none of its {all} Pods is ready")
+        }
     }
 
     /// Keeps its state, if it is another one than before; tells whether it is.
@@ -210,7 +244,7 @@ impl ServiceState {
         let counts = self.counts().filter(|_| self.object.is_some());
         let (health, words) = match counts {
             None => (StateHealth::Absent, String::new()),
-            Some((0, all)) => (StateHealth::Down, none_ready(all)),
+            Some((0, all)) => (StateHealth::Down, self.none_reached(all)),
             Some((ready, all)) if ready < all => {
                 let words = format!("{ready} of {all} endpoints ready");
                 (StateHealth::Changing, words)
@@ -248,20 +282,12 @@ impl ServiceState {
             };
             return Some((object, reading));
         }
-        let sign = Sign::new(SignKind::NoEndpoints, "", &none_ready(all));
+        let sign = Sign::new(SignKind::NoEndpoints, "", &self.none_reached(all));
         let reading = Reading {
             signs: vec![sign],
             is_well: false,
         };
         Some((object, reading))
-    }
-}
-
-fn none_ready(all: usize) -> String {
-    if all == 0 {
-        "its selector matches no Pod".to_owned()
-    } else {
-        format!("none of its {all} Pods is ready")
     }
 }
 
@@ -275,21 +301,26 @@ mod tests {
         let mut service = ServiceState {
             object: Some(ObjectId(0)),
             needs_pods: true,
+            ports: vec!["http".to_owned()],
             ..ServiceState::default()
         };
         let mut note = |seq: u64, ready: usize, all: usize| {
-            service
-                .slices
-                .insert(ObjectId(1), SliceCounts { ready, all });
+            let counts = SliceCounts {
+                ready,
+                all,
+                has_port: seq < 6,
+            };
+            service.slices.insert(ObjectId(1), counts);
             let at = RecordedAt::from_micros(i64::try_from(seq).expect("small"));
             service.note(RecordMark { seq: Seq(seq), at })
         };
         assert!(note(1, 0, 0) && note(2, 1, 2) && note(3, 2, 2));
         // More endpoints that are all ready are no other state.
         assert!(!note(4, 3, 3) && note(5, 0, 3));
+        assert!(note(6, 2, 2));
         service.object = None;
-        let at = RecordedAt::from_micros(6);
-        assert!(service.note(RecordMark { seq: Seq(6), at }));
+        let at = RecordedAt::from_micros(7);
+        assert!(service.note(RecordMark { seq: Seq(7), at }));
         let all = service.changes.iter();
         let all: Vec<_> = all.map(|one| (one.health, one.words.as_str())).collect();
         let expected = [
@@ -297,6 +328,10 @@ mod tests {
             (StateHealth::Changing, "1 of 2 endpoints ready"),
             (StateHealth::Good, ""),
             (StateHealth::Down, "none of its 3 Pods is ready"),
+            (
+                StateHealth::Down,
+                "none of its 2 Pods has a container port named http",
+            ),
             (StateHealth::Absent, ""),
         ];
         assert_eq!(all, expected);

@@ -87,7 +87,7 @@ impl ProblemWatcher {
     pub fn workloads_of_pods(&self, timeline: &Timeline) -> BTreeMap<ObjectId, ObjectId> {
         let controllers = self.0.controllers();
         let wanted = controllers.values().map(|owner| owner.uid.as_str());
-        let by_uid = by_uid(timeline, &wanted.collect());
+        let by_uid = by_uid(timeline, wanted);
         let pods = resources(timeline, "", "pods");
         let is_pod = |object: &ObjectId| {
             let key = timeline.key_of(*object);
@@ -177,22 +177,19 @@ struct ListBuilder<'a> {
 
 impl<'a> ListBuilder<'a> {
     fn new(timeline: &'a Timeline, found: &'a Collected) -> Self {
-        let wanted: BTreeSet<&str> = found
-            .controllers
-            .values()
-            .map(|controller| controller.uid.as_str())
-            .chain(found.services.pods())
-            .collect();
+        let controllers = found.controllers.values();
+        let controllers = controllers.map(|controller| controller.uid.as_str());
+        let wanted = controllers.chain(found.services.pods());
         Self {
             timeline,
             found,
             installation: found.birth.installation(timeline.end()),
-            by_uid: by_uid(timeline, &wanted),
+            by_uid: by_uid(timeline, wanted),
             cordons: found
                 .spans
                 .iter()
                 .filter(|span| span.sign.kind == SignKind::NodeCordoned)
-                .filter_map(|span| Some((timeline.key_of(span.object)?.name.as_str(), span)))
+                .filter_map(|span| Some((timeline.key_of(span.object)?.name, span)))
                 .collect(),
         }
     }
@@ -401,8 +398,8 @@ impl<'a> ListBuilder<'a> {
         let info = infos.into_iter().find(|info| info.id == key.resource)?;
         Some(ProblemObject {
             kind: info.kind.clone(),
-            namespace: key.namespace.clone(),
-            name: key.name.clone(),
+            namespace: key.namespace.to_owned(),
+            name: key.name.to_owned(),
             resource: Some(info.id),
         })
     }

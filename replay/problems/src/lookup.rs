@@ -1,20 +1,21 @@
 //! Objects of a reel, found by resource, uid or record.
 
-use kubereel_format::{ObjectId, ResourceId, Seq};
+use kubereel_format::{ObjectId, ResourceId, Seq, UidRef};
 use kubereel_history::field::{items, text};
 use kubereel_history::{LabelSelector, Timeline};
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashMap};
 
 /// The objects of a reel by uid, for those that are asked for.
-pub(crate) fn by_uid<'t>(
-    timeline: &'t Timeline,
-    wanted: &BTreeSet<&str>,
-) -> BTreeMap<&'t str, ObjectId> {
-    let objects = timeline.reel().objects().iter();
+pub(crate) fn by_uid<'a>(
+    timeline: &Timeline,
+    wanted: impl IntoIterator<Item = &'a str>,
+) -> BTreeMap<&'a str, ObjectId> {
+    let wanted = wanted.into_iter().map(|uid| (UidRef::new(uid), uid));
+    let wanted: HashMap<UidRef<'_>, &str> = wanted.collect();
+    let objects = timeline.reel().objects();
     objects
-        .filter(|object| wanted.contains(object.key.uid.as_str()))
-        .map(|object| (object.key.uid.as_str(), object.id))
+        .filter_map(|object| Some((*wanted.get(&object.key.uid)?, object.id)))
         .collect()
 }
 

@@ -158,7 +158,7 @@ impl ProblemRanking<'_> {
                 .shown_by
                 .iter()
                 .filter_map(|id| self.timeline.key_of(*id));
-            of_uid.into_iter().any(|key| key.uid == uid) || (self.is_of)(uid, &workload.object)
+            of_uid.into_iter().any(|key| key.uid == *uid) || (self.is_of)(uid, &workload.object)
         })
     }
 }

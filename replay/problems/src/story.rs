@@ -19,6 +19,8 @@ pub struct ClusterPortrait {
     pub nodes: BTreeMap<String, usize>,
     /// How many Nodes there were at the end, as far as they can be read.
     pub node_count: usize,
+    /// Whether Nodes are among the recorded resources.
+    pub are_nodes_recorded: bool,
     /// Whether damage of the reel may hide more Nodes.
     pub has_unreadable_nodes: bool,
     /// The cloud or other platform, where the cluster says it.
@@ -132,6 +134,7 @@ fn portrait(timeline: &Timeline, end: Cut) -> ClusterPortrait {
         }
     }
     for resource in resources(timeline, "", "nodes") {
+        portrait.are_nodes_recorded = true;
         let state = timeline.as_of(resource, end, &ObjectFilter::default());
         portrait.node_count += state.objects.len();
         portrait.has_unreadable_nodes |= matches!(state.certainty, Certainty::Damaged { .. });

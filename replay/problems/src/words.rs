@@ -141,7 +141,11 @@ impl ClusterPortrait {
         } else {
             ""
         };
-        let nodes = format!("{least}{}", count(self.node_count, "Node"));
+        let nodes = if self.are_nodes_recorded {
+            format!("{least}{}", count(self.node_count, "Node"))
+        } else {
+            "Nodes not recorded".to_owned()
+        };
         parts.push(match roles.as_slice() {
             [] => nodes,
             roles => format!("{nodes} ({})", roles.join(", ")),

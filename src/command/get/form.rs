@@ -2,7 +2,9 @@
 
 use crate::command_error::CommandError;
 use crate::files;
-use kubereel_history::{CustomColumns, JsonPathTemplate};
+use kubereel_history::{CustomColumns, JsonPathTemplate, write_json};
+use serde_json::Value;
+use std::io::{self, Write};
 use std::path::Path;
 
 /// The most bytes of a file with a template.
@@ -18,6 +20,8 @@ pub(crate) enum GetFormat {
     Wide,
     /// A template, or the file that holds it.
     JsonPath(TemplateSource),
+    /// A template whose results are printed as JSON.
+    JsonPathAsJson(TemplateSource),
     /// Columns, or the file that holds them.
     CustomColumns(TemplateSource),
 }
@@ -31,7 +35,7 @@ pub(crate) enum TemplateSource {
 
 /// The forms for help and errors.
 pub(super) const FORMS: &str = "json, yaml, name, wide, jsonpath=TEMPLATE, jsonpath-file=FILE, \
-                                custom-columns=NAME:PATH,…, custom-columns-file=FILE";
+                                jsonpath-as-json=TEMPLATE, custom-columns=NAME:PATH,…, custom-columns-file=FILE";
 
 /// Reads the value of `-o`.
 pub(super) fn read(text: &str) -> Result<GetFormat, String> {
@@ -51,7 +55,8 @@ pub(super) fn read(text: &str) -> Result<GetFormat, String> {
         "yaml" if value.is_empty() => Ok(GetFormat::Yaml),
         "name" if value.is_empty() => Ok(GetFormat::Name),
         "wide" if value.is_empty() => Ok(GetFormat::Wide),
-        "jsonpath" | "jsonpath-as-json" => needs_value(GetFormat::JsonPath(text)),
+        "jsonpath" => needs_value(GetFormat::JsonPath(text)),
+        "jsonpath-as-json" => needs_value(GetFormat::JsonPathAsJson(text)),
         "jsonpath-file" => needs_value(GetFormat::JsonPath(file)),
         "custom-columns" => needs_value(GetFormat::CustomColumns(text)),
         "custom-columns-file" => needs_value(GetFormat::CustomColumns(file)),
@@ -71,7 +76,8 @@ pub(super) enum ObjectPrinter {
     Name,
     Json,
     Yaml,
-    Template(JsonPathTemplate),
+    /// A template, and whether what it finds is printed as JSON.
+    Template(JsonPathTemplate, bool),
 }
 
 impl ObjectPrinter {
@@ -82,10 +88,8 @@ impl ObjectPrinter {
             Some(GetFormat::Name) => Self::Name,
             Some(GetFormat::Json) => Self::Json,
             Some(GetFormat::Yaml) => Self::Yaml,
-            Some(GetFormat::JsonPath(source)) => {
-                let read = JsonPathTemplate::parse(source.text()?.trim_end_matches('\n'));
-                Self::Template(read.map_err(CommandError::usage)?)
-            }
+            Some(GetFormat::JsonPath(source)) => Self::Template(template(source)?, false),
+            Some(GetFormat::JsonPathAsJson(source)) => Self::Template(template(source)?, true),
             Some(GetFormat::CustomColumns(source)) => {
                 let text = source.text()?;
                 let read = match source {
@@ -99,6 +103,25 @@ impl ObjectPrinter {
             }
         })
     }
+}
+
+fn template(source: &TemplateSource) -> Result<JsonPathTemplate, CommandError> {
+    let read = JsonPathTemplate::parse(source.text()?.trim_end_matches('\n'));
+    read.map_err(CommandError::usage)
+}
+
+/// Writes what a template makes of an object.
+pub(super) fn write_template(
+    template: &JsonPathTemplate,
+    is_json: bool,
+    object: &Value,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    if !is_json {
+        return out.write_all(template.written(object).as_bytes());
+    }
+    let mut found = template.found(object).into_iter();
+    found.try_for_each(|list| write_json(out, &list))
 }
 
 impl TemplateSource {

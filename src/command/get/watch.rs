@@ -1,7 +1,7 @@
 //! `kubereel get --watch`: the state at a moment, and then a row for each change up to another.
 
 use super::Args;
-use super::form::ObjectPrinter;
+use super::form::{ObjectPrinter, write_template};
 use crate::arguments;
 use crate::command::object_query;
 use crate::command::selection::SelectedResource;
@@ -56,9 +56,11 @@ pub(super) fn run(
         selected: BTreeSet::new(),
         table: TextTable::default(),
         rows: 0,
+        is_shown: !args.watch_only,
     };
     watch.head();
     watch.state(from, screen)?;
+    watch.is_shown = true;
     let mut cursor = timeline.cursor(Track::Resource(target.resource.id), from);
     while let Some(step) = cursor.forward() {
         if step.seq >= until {
@@ -66,7 +68,7 @@ pub(super) fn run(
         }
         let is_asked = timeline
             .key_of(step.object)
-            .is_some_and(|key| target.filter().takes(&key.namespace, &key.name));
+            .is_some_and(|key| target.filter().takes(key.namespace, key.name));
         if !is_asked {
             continue;
         }
@@ -101,6 +103,8 @@ struct ChangeWatch<'a> {
     selected: BTreeSet<ObjectId>,
     table: TextTable,
     rows: usize,
+    /// Whether events are printed, not only taken note of.
+    is_shown: bool,
 }
 
 impl ChangeWatch<'_> {
@@ -182,6 +186,9 @@ impl ChangeWatch<'_> {
             }
             (_, true, true) => "MODIFIED",
         };
+        if !self.is_shown {
+            return Ok(());
+        }
         match self.printer {
             ObjectPrinter::Table | ObjectPrinter::Custom(_) => {
                 self.row(at, event, &object);
@@ -195,7 +202,11 @@ impl ChangeWatch<'_> {
                 let name = name_of(self.target.resource, name.unwrap_or_default());
                 screen.line(harmless(&name))
             }
-            ObjectPrinter::Template(template) => screen.line(template.written(&object)),
+            ObjectPrinter::Template(template, false) => screen.line(template.written(&object)),
+            ObjectPrinter::Template(template, true) => {
+                let written = write_template(template, true, &object, screen.out());
+                written.map_err(|error| CommandError::output(&error))
+            }
             ObjectPrinter::Json | ObjectPrinter::Yaml => {
                 write_json(screen.out(), &object).map_err(|error| CommandError::output(&error))
             }

@@ -216,8 +216,8 @@ impl<'a> TargetSearch<'a> {
                 });
                 Some(ObjectVersion {
                     object,
-                    namespace: key.namespace.clone(),
-                    name: key.name.clone(),
+                    namespace: key.namespace.to_owned(),
+                    name: key.name.to_owned(),
                     seq: seq.filter(|_| is_asked)?,
                 })
             })

@@ -145,14 +145,10 @@ fn object(timeline: &Timeline, event: Seq, wall: RecordedAt) -> Result<()> {
     let Some(object) = reel.object_of(event) else {
         return Ok(());
     };
-    let key = &reel
-        .objects()
-        .get(usize::try_from(object.0)?)
-        .context("no such object")?
-        .key;
+    let key = reel.key(object).context("no such object")?;
     let filter = ObjectFilter {
-        namespace: Some(&key.namespace),
-        names: std::slice::from_ref(&key.name),
+        namespace: Some(key.namespace),
+        names: &[key.name.to_owned()],
     };
     let state = timeline.as_of(key.resource, at(timeline, wall), &filter);
     for held in &state.objects {

@@ -71,6 +71,7 @@ fn request(reel: &Path) -> TuiRequest {
         filter: String::new(),
         state_folder: None,
         zone: None,
+        local_zone: None,
         is_fresh: true,
     }
 }
@@ -229,6 +230,9 @@ pub(crate) fn show_idle(mut ui: Headless) -> Result<()> {
     Ok(())
 }
 
+/// How long the pass may take, on a busy machine.
+const PASSED: Duration = Duration::from_mins(5);
+const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// How long the child may take that judges the reel.
 const JUDGED: Duration = Duration::from_mins(5);
 
@@ -253,7 +257,8 @@ pub(crate) fn show_process(reel: &Path) -> Result<()> {
     let first = started.elapsed();
     terminal.until("STORY")?;
     terminal.press(&["Escape"])?;
-    terminal.until("CLUSTERVERSION")?;
+    // The lanes come with the end of the pass.
+    await_lanes(&terminal)?;
     let process = terminal.process()?.to_string();
     for key in ["n", "Right", "c", "t", "n", "+", "+", "-", "H", "E", "y"] {
         terminal.press(&[key])?;
@@ -283,6 +288,20 @@ pub(crate) fn show_process(reel: &Path) -> Result<()> {
         (after.1 - before.1) * 10,
     );
     terminal.press(&["q"])
+}
+
+/// Waits until the pass is over.
+fn await_lanes(terminal: &Terminal) -> Result<()> {
+    let started = Instant::now();
+    while !terminal.screen()?.contains("CLUSTERVERSION") {
+        ensure!(
+            started.elapsed() < PASSED,
+            "no lanes:\n{}",
+            terminal.screen()?
+        );
+        std::thread::sleep(LOOK_EVERY);
+    }
+    Ok(())
 }
 
 /// Waits until the rules have judged the reel: their progress shows in the title.

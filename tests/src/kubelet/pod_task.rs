@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use http::StatusCode;
 use serde_json::{Value, json};
 use tokio::sync::{broadcast, watch};
 use tokio::time::{Instant, sleep, sleep_until};
@@ -394,7 +395,13 @@ impl EventRecorder {
             path: format!("{path}?fieldManager=kubelet"),
             body: Body::Json(event),
         };
-        self.rest.send(&call, Self::PATIENCE).await?;
+        match self.rest.send(&call, Self::PATIENCE).await {
+            // A namespace that is being deleted takes no new Events; its Pods end all the same.
+            Err(refused) if refused.status() == Some(StatusCode::FORBIDDEN) => return Ok(()),
+            sent => {
+                sent?;
+            }
+        }
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.insert(key, Known { target, count: 1 });
         Ok(())

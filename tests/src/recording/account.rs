@@ -184,14 +184,13 @@ impl Account {
         let stands: BTreeSet<Standing> = cluster.standing(&info.qualified())?.into_iter().collect();
         let told: BTreeSet<Standing> = reel
             .objects()
-            .iter()
             .filter(|object| object.key.resource == info.id)
             .filter_map(|object| {
                 let head = reel.head(*reel.versions(object.id).last()?)?;
                 (head.kind != EventType::Deleted).then(|| Standing {
-                    namespace: object.key.namespace.clone(),
-                    name: object.key.name.clone(),
-                    uid: object.key.uid.clone(),
+                    namespace: object.key.namespace.to_owned(),
+                    name: object.key.name.to_owned(),
+                    uid: object.key.uid.text().into_owned(),
                     revision: head.resource_version.parse().unwrap_or(0),
                 })
             })
@@ -370,15 +369,14 @@ impl Kept {
         };
         for event in reel.scan(Seq(0)) {
             let event = event?;
-            let object = usize::try_from(event.head.object.0)
-                .ok()
-                .and_then(|place| reel.objects().get(place))
+            let object = reel
+                .key(event.head.object)
                 .context("an event of no object")?;
-            if object.key.resource == resource {
+            if object.resource == resource {
                 let key = EventKey {
-                    namespace: object.key.namespace.clone(),
-                    name: object.key.name.clone(),
-                    uid: object.key.uid.clone(),
+                    namespace: object.namespace.to_owned(),
+                    name: object.name.to_owned(),
+                    uid: object.uid.text().into_owned(),
                     revision: event.head.resource_version.clone(),
                 };
                 kept.events.entry(key).or_default().push(event);

@@ -77,7 +77,7 @@ fn read(reel: &Path, imported: Imported) -> Import {
     }
     let events = reel.scan(Seq(0)).map(|event| {
         let event = event.unwrap();
-        let key = &reel.objects()[usize::try_from(event.head.object.0).unwrap()].key;
+        let key = reel.key(event.head.object).unwrap();
         KeptEvent {
             at: event.head.stamp.wall,
             kind: event.head.kind,

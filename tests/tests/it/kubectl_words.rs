@@ -38,7 +38,7 @@ const OBSERVED: Likeness =
     Own("a recording has no OpenAPI document: the fields that occur are listed");
 
 /// What is typed.
-const TYPED: [(&str, Likeness); 72] = [
+const TYPED: [(&str, Likeness); 75] = [
     ("get pods -n shop", Same),
     ("get pods -A", Same),
     ("get po -A -o wide", Same),
@@ -65,6 +65,12 @@ const TYPED: [(&str, Likeness); 72] = [
     ("get pods -n shop --show-labels", Same),
     ("get pods -n shop -L app", Same),
     ("get pods -n shop --no-headers", Same),
+    ("get pods -n shop --no-headers=true -A=false", Same),
+    ("get deploy -n shop --show-kind", Same),
+    (
+        "get pods -n shop -o jsonpath-as-json={.items[*].metadata.name}",
+        Same,
+    ),
     (
         "get pods -n shop -o jsonpath={.items[*].metadata.name}",
         Same,
@@ -333,7 +339,9 @@ fn page() -> String {
          Commands that change a cluster, or whose answer is not among the objects of the API, say so, and what to \
          do instead; their exit code is 1 and 4.\n\
          Not applicable is also `kubectl diff`, which compares a manifest with a cluster: `kubereel diff` compares \
-         two moments. Go templates are refused with the hint to use `-o jsonpath` or `-o json`.\n\n\
+         two moments. Go templates are refused with the hint to use `-o jsonpath` or `-o json`, and so are flags \
+         about the connection to a server (`--context`, `--request-timeout`, …), `--raw`, `--kustomize` and \
+         `--subresource`.\n\n\
          | kubectl | answer of the reel |\n|---|---|\n",
     );
     for (typed, likeness) in TYPED {

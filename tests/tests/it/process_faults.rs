@@ -418,7 +418,7 @@ fn a_recorder_that_gets_no_memory_any_more_leaves_a_reel_that_is_gone_on_with() 
             // A copy of what is being written may be torn.
             std::fs::copy(scene.reel(), &copy).ok()?;
             let reel = Reel::open(&copy).ok()?;
-            (reel.objects().len() > 20).then_some(())
+            (reel.object_count() > 20).then_some(())
         })?;
     // From here on the system gives it nothing more.
     limit(&scene, Limited::Data, 1)?;
@@ -433,7 +433,7 @@ fn a_recorder_that_gets_no_memory_any_more_leaves_a_reel_that_is_gone_on_with() 
     ensure!(!ended.status.success(), "{}", ended.log);
     let left = Reel::open(&scene.reel())?;
     ensure!(left.damage().is_empty(), "{:?}", left.damage());
-    ensure!(left.objects().len() > 20, "too little was kept");
+    ensure!(left.object_count() > 20, "too little was kept");
     drop(left);
 
     let seen = scene.cluster.requests().len();

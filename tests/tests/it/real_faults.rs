@@ -326,7 +326,7 @@ fn are_told_apart(
     lives: &BTreeMap<String, Vec<(String, u128)>>,
 ) -> Result<()> {
     let reel = timeline.reel();
-    let mut ends: BTreeMap<(&str, &str), (EventType, u128, EventType)> = BTreeMap::new();
+    let mut ends: BTreeMap<(String, String), (EventType, u128, EventType)> = BTreeMap::new();
     for object in reel.objects() {
         let versions = reel.versions(object.id);
         let (Some(first), Some(last)) = (versions.first(), versions.last()) else {
@@ -334,20 +334,20 @@ fn are_told_apart(
         };
         let kinds = reel.kind_of(*first).zip(reel.kind_of(*last));
         if let (Some((begin, end)), Some(rv)) = (kinds, reel.rv_of(*first)) {
-            let key = (object.key.name.as_str(), object.key.uid.as_str());
+            let key = (object.key.name.to_owned(), object.key.uid.to_string());
             ends.insert(key, (begin, rv, end));
         }
     }
     for (name, of_name) in lives {
         for (uid, rv) in of_name {
-            let told = ends.get(&(name.as_str(), uid.as_str()));
+            let told = ends.get(&(name.clone(), uid.clone()));
             ensure!(
                 told == Some(&(EventType::Added, *rv, EventType::Deleted)),
                 "{name} {uid} of {rv}: {told:?}"
             );
         }
         let known: BTreeSet<&str> = of_name.iter().map(|(uid, _)| uid.as_str()).collect();
-        let told = ends.keys().filter(|(told, _)| *told == name).count();
+        let told = ends.keys().filter(|(told, _)| told == name).count();
         ensure!(known.len() == told, "{name}: {told} of {}", known.len());
     }
     Ok(())

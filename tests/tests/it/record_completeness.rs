@@ -176,15 +176,13 @@ async fn what_one_restarted_server_loses_is_read_back_or_lies_in_gaps() -> Resul
     let settled = scene.settle().await?;
     let (account, reel) = (&settled.account, settled.claims.reel());
     ensure!(
-        reel.objects().iter().any(|object| {
+        reel.objects().any(|object| {
             object.key.name == format!("redacted-by-kubereel-{}", object.key.uid)
         }),
         "no token has another name"
     );
     ensure!(
-        reel.objects()
-            .iter()
-            .any(|object| object.key.name == "planted"),
+        reel.objects().any(|object| object.key.name == "planted"),
         "nothing was planted"
     );
     let expired = reel
@@ -626,7 +624,7 @@ fn within(gap: &Gap, revision: u128) -> bool {
 }
 
 fn stands(reel: &Reel, gap: &Gap) -> u64 {
-    let objects = reel.objects().iter();
+    let objects = reel.objects();
     let of_resource = objects.filter(|object| object.key.resource == gap.resource);
     let seqs = of_resource.flat_map(|object| reel.versions(object.id).iter().copied());
     let is_read_back = |seq: &Seq| {

@@ -264,7 +264,7 @@ fn hash(mut lines: Vec<String>) -> String {
 /// Gives the records of all events, in order.
 fn events(timeline: &Timeline) -> Vec<Seq> {
     let reel = timeline.reel();
-    let all = reel.objects().iter().map(|object| reel.versions(object.id));
+    let all = reel.objects().map(|object| reel.versions(object.id));
     let mut all: Vec<Seq> = all.flatten().copied().collect();
     all.sort_unstable();
     all
@@ -286,8 +286,7 @@ fn live(timeline: &Timeline, cut: Cut) -> (Vec<String>, BTreeMap<String, usize>)
         );
         for held in &state.objects {
             let head: EventHead = timeline.reel().head(held.seq).unwrap();
-            let place = usize::try_from(held.object.0).unwrap();
-            let key = &timeline.reel().objects()[place].key;
+            let key = timeline.key_of(held.object).unwrap();
             lines.push(format!(
                 "{}\t{}\t{}\t{}\t{}\t{}",
                 info.api_version(),

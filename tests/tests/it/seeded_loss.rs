@@ -157,8 +157,8 @@ fn live(reel: &Reel, first_lists: impl Fn(&str) -> Option<u128>) -> BTreeSet<u12
     let is_live = |seq: &Seq| reel.evidence_of(*seq) == Some(Evidence::Live);
     let seqs = (0..reel.end().0).map(Seq).filter(is_live);
     let revision = |seq: Seq| {
-        let place = usize::try_from(reel.object_of(seq)?.0).ok()?;
-        let name = names.get(&reel.objects().get(place)?.key.resource)?;
+        let key = reel.key(reel.object_of(seq)?)?;
+        let name = names.get(&key.resource)?;
         let first = first_lists(name)?;
         reel.rv_of(seq).filter(|rv| first < *rv)
     };

@@ -11,7 +11,7 @@
 use crate::recordings::Recording;
 use crate::upgrades::{oc_folder, oc_reel, oc_scenarios};
 use kubereel_cluster::{ClusterHistory, StateInterval, StateKind, StateTrack};
-use kubereel_format::{EventType, ObjectKey, RecordedAt, Seq};
+use kubereel_format::{EventType, RecordedAt, Seq};
 use kubereel_history::Timeline;
 use kubereel_import::ImportOptions;
 use kubereel_monitortests::{Gathering, Mode, StateWatcher, feed};
@@ -69,7 +69,7 @@ fn naive(timeline: &Timeline) -> BTreeMap<Place, Vec<NaiveState>> {
         let Some(head) = timeline.reel().head(Seq(number)) else {
             continue;
         };
-        let key: &ObjectKey = timeline.key_of(head.object).unwrap();
+        let key = timeline.key_of(head.object).unwrap();
         let info = timeline
             .resources()
             .iter()
@@ -78,13 +78,17 @@ fn naive(timeline: &Timeline) -> BTreeMap<Place, Vec<NaiveState>> {
         if StateKind::of(&info.group, &info.plural).is_none_or(|kind| !kind.has_conditions()) {
             continue;
         }
-        let thing = (info.plural.clone(), key.namespace.clone(), key.name.clone());
+        let thing = (
+            info.plural.clone(),
+            key.namespace.to_owned(),
+            key.name.to_owned(),
+        );
         let own: Vec<Place> = states
             .keys()
             .filter(|place| (&place.0, &place.1, &place.2) == (&thing.0, &thing.1, &thing.2))
             .cloned()
             .collect();
-        let is_other = lives.get(&thing).is_some_and(|uid| *uid != key.uid);
+        let is_other = lives.get(&thing).is_some_and(|uid| key.uid != **uid);
         if head.kind == EventType::Deleted {
             if !is_other {
                 for place in &own {
@@ -99,7 +103,7 @@ fn naive(timeline: &Timeline) -> BTreeMap<Place, Vec<NaiveState>> {
                 close(&mut states, place, number);
             }
         }
-        lives.insert(thing.clone(), key.uid.clone());
+        lives.insert(thing.clone(), key.uid.to_string());
         let body: Value =
             serde_json::from_slice(&timeline.reel().body(Seq(number)).unwrap()).unwrap();
         let mut reported: BTreeMap<String, &Value> = BTreeMap::new();
@@ -199,7 +203,7 @@ fn what_is_open_is_what_the_last_version_shows() {
             let objects = timeline.objects_of(resource).iter();
             let own = objects.filter(|id| {
                 let key = timeline.key_of(**id).unwrap();
-                (&key.namespace, &key.name) == (&object.namespace, &object.name)
+                (key.namespace, key.name) == (&*object.namespace, &*object.name)
             });
             let last = own
                 .filter_map(|id| timeline.reel().versions(*id).last().copied())

@@ -44,7 +44,7 @@ impl Shell {
         let home = self.folder.path().display();
         // Nothing of the user's own is read or written.
         self.terminal.enter(&format!(
-            "clear; HOME={home} XDG_CACHE_HOME={home}/cache XDG_STATE_HOME={home}/state XDG_CONFIG_HOME={home}/config XDG_DATA_HOME={home}/data RUST_BACKTRACE=0 {program} tui {reel}; echo ended with $?"
+            "clear; HOME={home} XDG_CACHE_HOME={home}/cache XDG_STATE_HOME={home}/state XDG_CONFIG_HOME={home}/config XDG_DATA_HOME={home}/data TZ='KAT-5:45' RUST_BACKTRACE=0 {program} tui {reel}; echo ended with $?"
         ))
     }
 
@@ -249,6 +249,138 @@ fn somebody_finds_what_broke_in_the_demo() -> Result<()> {
     screen.press(&["q"])?;
     let text = shell.ended(0)?;
     assert!(text.contains("--at"), "leaving prints the address: {text}");
+    Ok(())
+}
+
+/// Presses the letters of a text, one by one.
+fn type_in(screen: &Terminal, text: &str) -> Result<()> {
+    let keys: Vec<String> = text
+        .chars()
+        .map(|letter| match letter {
+            ' ' => "Space".to_owned(),
+            letter => letter.to_string(),
+        })
+        .collect();
+    screen.press(&keys.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+/// Opens a copy of the demo at its end, so that bookmarks can lie beside it; `None`, said aloud, without tmux.
+fn opened_copy(folder: &Path) -> Result<Option<Shell>> {
+    let Some(shell) = Shell::start((120, 40))? else {
+        return Ok(None);
+    };
+    let reel = folder.join("own.reel");
+    std::fs::copy(demo(), &reel)?;
+    shell.open(&format!("{} --at end", reel.display()))?;
+    shell.terminal.until("OPERATORS")?;
+    Ok(Some(shell))
+}
+
+#[test]
+fn keys_of_lanes_and_of_the_log_do_what_the_help_says() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let Some(shell) = opened_copy(folder.path())? else {
+        return Ok(());
+    };
+    let screen = &shell.terminal;
+
+    // X unfolds a workload: its conditions and its Pods stand below it, and go again.
+    type_in(screen, ":deploy web")?;
+    screen.until_so("the Deployment first", |text| {
+        let mut lines = text.lines().skip_while(|line| !line.starts_with("GO TO "));
+        let first = lines.nth(1);
+        first.is_some_and(|line| line.starts_with('>') && line.contains("deployment shop/web"))
+    })?;
+    screen.press(&["Enter"])?;
+    screen.until_so("the lane", |text| {
+        chosen(text).is_some_and(|line| line.contains("shop/web"))
+    })?;
+    screen.press(&["X"])?;
+    let text = screen.until("└ Available")?;
+    ensure!(text.contains("└ web-"), "its Pods: {text}");
+    screen.press(&["X"])?;
+    screen.until_so("folded", |text| !text.contains("└ Available"))?;
+
+    // A: the log, at the object's nearest transition, with who wrote it; / searches, n and N go on.
+    screen.press(&["A"])?;
+    screen.until_so("the log at the object", |text| {
+        chosen(text).is_some_and(|line| line.contains("shop/web"))
+    })?;
+    screen.until("◂ kube-contr")?;
+    type_in(screen, "/crashloop")?;
+    screen.press(&["Enter"])?;
+    let is_match = |text: &str| chosen(text).is_some_and(|line| line.contains("CrashLoopBackOff"));
+    let first = screen.until_so("a match", is_match)?;
+    screen.press(&["n"])?;
+    let next = screen.until_so("the next match", |text| {
+        is_match(text) && moment(text) != moment(&first)
+    })?;
+    screen.press(&["N"])?;
+    screen.until_so("the match before", |text| {
+        is_match(text) && moment(text) == moment(&first)
+    })?;
+    ensure!(moment(&next) != moment(&first), "{next}");
+
+    // & filters where / searches. Escape and a letter at once would be one key.
+    screen.press(&["Escape"])?;
+    screen.until_so("no search", |text| !text.contains("n N match"))?;
+    screen.press(&["&"])?;
+    type_in(screen, "image-registry")?;
+    screen.press(&["Enter"])?;
+    screen.until_so("only those rows", |text| {
+        let mut rows = text
+            .lines()
+            .skip_while(|line| !line.starts_with("TRANSITIONS"));
+        let head = rows
+            .next()
+            .is_some_and(|head| head.contains(" matching image-registry"));
+        head && chosen(text).is_some() && !text.contains("CrashLoopBackOff")
+    })?;
+    screen.press(&["Escape"])?;
+    screen.until_so("all rows", |text| {
+        text.contains("TRANSITIONS") && !text.contains(" matching ")
+    })?;
+    screen.press(&["Escape"])?;
+    screen.until_so("the lanes", |text| !text.contains("TRANSITIONS"))?;
+
+    screen.press(&["q"])?;
+    shell.ended(0)?;
+    Ok(())
+}
+
+#[test]
+fn bookmarks_problems_and_local_times_are_times() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let Some(shell) = opened_copy(folder.path())? else {
+        return Ok(());
+    };
+    let screen = &shell.terminal;
+
+    // A bookmark is a time that can be written.
+    let end = screen.screen()?;
+    type_in(screen, "g")?;
+    let start = screen.until_so("the start", |text| moment(text) != moment(&end))?;
+    type_in(screen, "mbegin")?;
+    screen.press(&["Enter"])?;
+    screen.until("bookmark")?;
+    type_in(screen, "G")?;
+    screen.until_so("the end", |text| moment(text) == moment(&end))?;
+    type_in(screen, ":bookmark:begin")?;
+    screen.press(&["Enter"])?;
+    screen.until_so("the bookmark", |text| moment(text) == moment(&start))?;
+    type_in(screen, ":problem:1")?;
+    screen.press(&["Enter"])?;
+    screen.until_so("the first problem", |text| moment(text) != moment(&start))?;
+
+    // Local time and back.
+    let utc = screen.screen()?;
+    ensure!(moment(&utc).ends_with('Z'), "{utc}");
+    screen.press(&["U"])?;
+    screen.until_so("local time", |text| moment(text).ends_with("+05:45"))?;
+    screen.press(&["U"])?;
+    screen.until_so("UTC", |text| moment(text) == moment(&utc))?;
+    screen.press(&["q"])?;
+    shell.ended(0)?;
     Ok(())
 }
 

@@ -10,6 +10,7 @@ use kubereel_history::{
     Change, ComparisonScope, CursorStep, Cut, EventQuestion, FieldStep, HistoryItem,
     HistoryQuestion, HistoryVersion, Regarding, SteppedOver, Timeline, Track, harmless,
 };
+use std::sync::Arc;
 
 /// How many versions before and after the moment are read.
 const VERSIONS_AROUND: usize = 25;
@@ -107,15 +108,9 @@ fn version_lines(
         (false, false) => Ink::Faint,
     };
     let mark = if is_here { "▶ " } else { "  " };
-    let who: Vec<&str> = version
-        .authors
-        .writers()
-        .iter()
-        .map(|one| one.manager.as_str())
-        .collect();
     let at = timeline.written(version.at);
     let mut first = PanelLine::of(head, format!("{mark}{at}  {}", version.kind.as_str()));
-    first.aside = harmless(&who.join(",")).into_owned();
+    first.aside = harmless(&version.authors.names()).into_owned();
     let mut lines = vec![first.to(LineTarget::Version(version.seq))];
     let Some(changes) = &version.changes else {
         lines.push(PanelLine::of(Ink::Wary, "    previous version unreadable"));
@@ -138,6 +133,14 @@ fn version_lines(
 fn history_change(change: &Change, ink: Ink) -> PanelLine {
     let path = harmless(&change.path.to_string()).into_owned();
     PanelLine::of(ink, format!("    {path} ")).and_values(change)
+}
+
+/// Tells who wrote records; empty where nobody is known.
+pub(super) fn read_writers(timeline: &Timeline, seqs: &[Seq]) -> Vec<(Seq, Arc<str>)> {
+    let names = |seq: Seq| timeline.authors_of_record(seq).names();
+    let all = seqs.iter();
+    all.map(|seq| (*seq, harmless(&names(*seq)).as_ref().into()))
+        .collect()
 }
 
 /// How many Events show.
@@ -346,8 +349,8 @@ fn subject_of<'a>(
     let info = timeline.resources().get(key.resource)?;
     let subject = NamedObject {
         resource: key.resource,
-        namespace: key.namespace.clone(),
-        name: key.name.clone(),
+        namespace: key.namespace.to_owned(),
+        name: key.name.to_owned(),
     };
     Some((info, subject))
 }
@@ -369,13 +372,12 @@ fn event_line(
                 None => subject.written(timeline),
             };
             let head = head.and(Ink::Strong, format!("{name}  "));
-            let writers = over.authors.writers();
-            let who: Vec<&str> = writers.iter().map(|one| one.manager.as_str()).collect();
+            let who = over.authors.names();
             let (rank, told) = event_summary(head, step.kind, info, &over);
             let line = if who.is_empty() {
                 told
             } else {
-                told.and(Ink::Faint, harmless(&format!("  ◂ {}", who.join(","))))
+                told.and(Ink::Faint, harmless(&format!("  ◂ {who}")))
             };
             (rank, line)
         }

@@ -117,7 +117,7 @@ pub(super) fn read_namespaces(
             .key_of(*object)
             .filter(|key| !key.namespace.is_empty())
         {
-            counts.entry(key.namespace.as_str()).or_default();
+            counts.entry(key.namespace).or_default();
         }
     }
     let state = timeline.as_of(info.id, place.cut(), &ObjectFilter::default());

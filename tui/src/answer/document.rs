@@ -33,6 +33,10 @@ pub(crate) fn suggested_name(timeline: &Timeline, question: &ScreenQuestion) -> 
             let place = CursorPlace::at(timeline, timeline.end());
             (place, stem(timeline, subject, "-parts"), "txt")
         }
+        ScreenQuestion::Writers(_) => {
+            let place = CursorPlace::at(timeline, timeline.end());
+            (place, "writers".to_owned(), "txt")
+        }
         ScreenQuestion::Nearby(_, place) | ScreenQuestion::Standing(_, place) => {
             (*place, "changes".to_owned(), "txt")
         }

@@ -248,7 +248,9 @@ pub(super) fn read_owners(
         .and(Ink::Faint, state);
     tree.lines.push(line);
     tree.shown.insert(held.seq);
-    let uid = timeline.key_of(held.object).map(|key| key.uid.clone());
+    let uid = timeline
+        .key_of(held.object)
+        .map(|key| key.uid.text().into_owned());
     let count = tree.lines.len();
     tree.children(&uid.unwrap_or_default(), 1);
     if tree.lines.len() == count {
@@ -355,7 +357,9 @@ impl<'a> OwnerTree<'a> {
                 .to(LineTarget::Object(subject));
             self.lines.push(line);
             let key = self.timeline.key_of(child.held.object);
-            let uid = key.map(|key| key.uid.clone()).unwrap_or_default();
+            let uid = key
+                .map(|key| key.uid.text().into_owned())
+                .unwrap_or_default();
             self.children(&uid, depth + 1);
         }
     }

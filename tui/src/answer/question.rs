@@ -48,6 +48,8 @@ pub(crate) enum ScreenQuestion {
     Ready(Arc<str>, CursorPlace),
     /// The lanes of the conditions and containers of an object.
     Parts(NamedObject),
+    /// Who wrote some records.
+    Writers(Arc<[Seq]>),
     /// The states of a lane that is not of an object, in words that are made already.
     PlainLane(Arc<str>, CursorPlace),
     /// The resources to choose from.
@@ -57,7 +59,7 @@ pub(crate) enum ScreenQuestion {
 }
 
 /// How many slots there are.
-pub(crate) const SLOTS: usize = 5;
+pub(crate) const SLOTS: usize = 6;
 
 impl ScreenQuestion {
     /// Gives the object that a panel is about.
@@ -75,6 +77,7 @@ impl ScreenQuestion {
             Self::Nearby(..)
             | Self::Standing(..)
             | Self::Parts(_)
+            | Self::Writers(_)
             | Self::Problem(..)
             | Self::Ready(..)
             | Self::PlainLane(..)
@@ -84,14 +87,15 @@ impl ScreenQuestion {
         }
     }
 
-    /// Gives the slot of a question: list, panel, a list to choose from, the standing pane, or parts of an object. A
-    /// later question of a slot makes an earlier one void.
+    /// Gives the slot of a question: list, panel, a list to choose from, the standing pane, parts of an object, or who
+    /// wrote what. A later question of a slot makes an earlier one void.
     pub(crate) const fn slot(&self) -> usize {
         match self {
             Self::Table(..) => 0,
             Self::Kinds(..) | Self::Namespaces(..) => 2,
             Self::Standing(..) => 3,
             Self::Parts(_) => 4,
+            Self::Writers(_) => 5,
             _ => 1,
         }
     }
@@ -106,6 +110,8 @@ pub(crate) enum ScreenAnswer {
     Lines(ScreenQuestion, Arc<Vec<PanelLine>>, usize),
     /// The lanes of the parts of an object.
     Parts(ScreenQuestion, ObjectParts),
+    /// Who wrote records; empty where nobody is known.
+    Writers(ScreenQuestion, Vec<(Seq, Arc<str>)>),
     /// The resources to choose from.
     Kinds(ScreenQuestion, Arc<ResourceChoices>),
     /// The namespaces to choose from.
@@ -119,6 +125,7 @@ impl ScreenAnswer {
             Self::Table(question, _)
             | Self::Lines(question, ..)
             | Self::Parts(question, _)
+            | Self::Writers(question, _)
             | Self::Kinds(question, _)
             | Self::Namespaces(question, _) => question,
         }
@@ -135,6 +142,10 @@ pub(crate) fn answer(timeline: &Timeline, question: ScreenQuestion) -> ScreenAns
         ScreenQuestion::Parts(object) => {
             let parts = parts(timeline, object);
             return ScreenAnswer::Parts(question, parts);
+        }
+        ScreenQuestion::Writers(seqs) => {
+            let writers = changes::read_writers(timeline, seqs);
+            return ScreenAnswer::Writers(question, writers);
         }
         ScreenQuestion::Kinds(order, place) => {
             let kinds = choices::read_resources(timeline, *order, *place);
@@ -201,6 +212,10 @@ pub(crate) fn not_answered(question: ScreenQuestion, why: &str) -> Option<Screen
             ScreenAnswer::Table(question, Arc::new(table))
         }
         ScreenQuestion::Parts(_) => ScreenAnswer::Parts(question, Err(words)),
+        ScreenQuestion::Writers(seqs) => {
+            let unknown = seqs.iter().map(|seq| (*seq, "".into())).collect();
+            ScreenAnswer::Writers(question, unknown)
+        }
         _ => ScreenAnswer::Lines(question, Arc::new(vec![PanelLine::of(Ink::Wary, words)]), 0),
     })
 }

@@ -53,6 +53,8 @@ pub(crate) struct SavedSession {
     pub(crate) speed: i64,
     /// Whether it moved backward.
     pub(crate) is_reverse: bool,
+    /// Whether times were shown in local time.
+    pub(crate) is_local_time: bool,
 }
 
 /// Gives the file for a reel that is known by `id`.
@@ -145,7 +147,7 @@ pub(super) fn identity(timeline: &Timeline) -> String {
     let mut words = vec![
         reel.end().0.to_string(),
         reel.event_count().to_string(),
-        reel.objects().len().to_string(),
+        reel.object_count().to_string(),
         timeline.start().micros.to_string(),
         timeline.end().micros.to_string(),
     ];
@@ -155,7 +157,7 @@ pub(super) fn identity(timeline: &Timeline) -> String {
             .iter()
             .map(|cluster| cluster.uid.clone()),
     );
-    let uids = reel.objects().iter().map(|object| object.key.uid.clone());
+    let uids = reel.objects().map(|object| object.key.uid.to_string());
     words.extend(uids.take(64));
     format!("{:016x}", fnv(&words.join("\n")))
 }

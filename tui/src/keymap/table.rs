@@ -58,6 +58,8 @@ pub(super) const KEYS: &[KeyBinding] = table! {
         "[ ]" "play slower, faster" "";
     Timeline [Char('r')] => [Reverse],
         "r" "reverse the playback direction" "";
+    Timeline [Char('U')] => [Zone],
+        "U" "show and read times in local time (--tz, else that of this machine), or in UTC" "";
     Timeline [Named("Tab")] => [OtherPane],
         "tab" "switch between list and panel" "";
     Timeline [Char('<'), Char('>')] => [Border(false), Border(true)],

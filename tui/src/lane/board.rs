@@ -9,7 +9,7 @@ use super::server::server_lane;
 use super::spells::{LaneWords, spells};
 use super::stages::{ClusterStage, stages};
 use crate::subject::NamedObject;
-use kubereel_cluster::{StateKind, StateTrack};
+use kubereel_cluster::{ClusterHistory, StateKind, StateTrack, UpgradeRecords};
 use kubereel_format::{ObjectId, RecordedAt, ResourceId, ResourceInfo, Seq};
 use kubereel_history::{Timeline, harmless, is_custom_resource};
 use kubereel_monitortests::{FactsOverTime, Gathering, Mode, StateWatcher, feed_while};
@@ -42,6 +42,8 @@ pub(crate) struct Board {
     pub(crate) left_out: Vec<String>,
     /// What the cluster was, what was done to it and what was wrong.
     pub(crate) story: Option<Arc<ClusterStory>>,
+    /// The records of the first upgrade.
+    pub(crate) upgrade: Option<UpgradeRecords>,
 }
 
 impl Board {
@@ -98,9 +100,16 @@ pub(crate) fn gather(
         unread: fed.unread_events,
         left_out,
         story: Some(Arc::new(story)),
+        upgrade: first_upgrade(timeline),
         lanes,
         facts,
     })
+}
+
+/// Finds the first upgrade; none where damage hides it.
+fn first_upgrade(timeline: &Timeline) -> Option<UpgradeRecords> {
+    let updates = ClusterHistory::of(timeline).updates(timeline.last_cut());
+    updates.ok()?.first_upgrade()
 }
 
 /// Makes lanes, which share words and what is not known.
@@ -186,7 +195,7 @@ fn below_workloads(
 ) -> BTreeMap<usize, Vec<usize>> {
     let name = |object: ObjectId| {
         let key = timeline.key_of(object)?;
-        Some((key.namespace.as_str(), key.name.as_str(), key.resource))
+        Some((key.namespace, key.name, key.resource))
     };
     // Of the lives of one name, the last decides.
     let owners = owners

@@ -16,7 +16,7 @@ use crate::subject::NamedObject;
 use crate::time::{CursorPlace, JumpHistory, SelectionCounts, TimeSelection, ViewWindow};
 use jiff::tz::TimeZone;
 use kubereel_format::{RecordedAt, ResourceId, Seq};
-use kubereel_history::{Density, FieldPath, ResourceTable, Timeline, harmless};
+use kubereel_history::{Density, FieldPath, Moment, ResourceTable, Timeline, harmless};
 use std::sync::Arc;
 use unicode_width::UnicodeWidthStr as _;
 
@@ -158,8 +158,10 @@ pub(crate) struct OpenReel {
     pub(crate) dark: Vec<DarkSpan>,
     /// The comparison of two moments.
     pub(crate) compared: CompareState,
-    /// The zone in which times without an offset are read; UTC if none.
+    /// The zone in which times are shown, and read where they have no offset; UTC if none.
     pub(crate) zone: Option<&'static TimeZone>,
+    /// The zone that a key shows instead of UTC.
+    pub(crate) local_zone: Option<&'static TimeZone>,
     /// The identity of the reel; empty if unknown.
     pub(crate) id: String,
     /// Where its bookmarks lie.
@@ -184,6 +186,8 @@ pub(crate) struct OpenReel {
     pub(crate) told: Option<ToldProblem>,
     /// Whether the cursor is to go to the first problem once it is known: nobody moved it.
     pub(crate) is_awaiting: bool,
+    /// The moment to go to once problems and upgrades are known, unless somebody moves first.
+    pub(crate) awaited: Option<Moment>,
     /// What was selected before a filter hid it.
     pub(crate) hidden: Option<NamedObject>,
     /// What changed about the cursor, for the pane that stands below the panel.

@@ -84,8 +84,10 @@ pub struct TuiRequest {
     pub filter: String,
     /// The user's folder for what outlasts a run; `None` keeps nothing there.
     pub state_folder: Option<PathBuf>,
-    /// The zone in which times without an offset are read; UTC if none.
+    /// The zone in which times are shown, and read where they have no offset; UTC if none.
     pub zone: Option<&'static TimeZone>,
+    /// The zone that a key shows instead of UTC; `None` if this machine has none.
+    pub local_zone: Option<&'static TimeZone>,
     /// Whether to begin anew, wherever one was before.
     pub is_fresh: bool,
 }

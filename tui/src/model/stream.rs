@@ -5,6 +5,11 @@ use super::open::OpenReel;
 use crate::lane::{Lane, LaneSpell};
 use crate::time::CursorPlace;
 use kubereel_format::{RecordedAt, Seq};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The writers of more records than these are not kept.
+const MOST_WRITERS: usize = 10_000;
 
 /// A transition of a lane of the board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,26 +31,25 @@ pub(crate) struct TransitionLog {
     pub(crate) rows: Vec<StreamRow>,
     /// What is looked for in it, in lower case; empty for nothing.
     pub(crate) wanted: String,
-    /// The row that was chosen last: several may share a record.
-    chosen: usize,
+    /// The row that was chosen last, and where the cursor stood then: several rows may share a record.
+    chosen: Option<(StreamRow, CursorPlace)>,
+    /// Who wrote the records whose rows were in sight; empty where nobody is known.
+    writers: BTreeMap<Seq, Arc<str>>,
 }
 
 impl TransitionLog {
-    /// Takes the transitions.
-    pub(crate) fn of(mut rows: Vec<StreamRow>) -> Self {
+    /// Takes the transitions that a filter leaves now; what is looked for, chosen and known of them stays.
+    pub(crate) fn take(&mut self, mut rows: Vec<StreamRow>) {
         rows.sort_unstable();
-        Self {
-            rows,
-            wanted: String::new(),
-            chosen: 0,
-        }
+        self.rows = rows;
     }
 
-    /// Gives the place of the row at the cursor: the one chosen, else the last one up to there.
+    /// Gives the place of the row at the cursor: the one that was chosen there, else the last one up to there.
     pub(crate) fn at(&self, place: CursorPlace) -> Option<usize> {
-        let is_here = |row: &&StreamRow| row.seq.0.checked_add(1) == Some(place.below.0);
-        if self.rows.get(self.chosen).as_ref().is_some_and(is_here) {
-            return Some(self.chosen);
+        let chosen = self.chosen.filter(|(_, own)| *own == place);
+        let chosen = chosen.and_then(|(row, _)| self.rows.binary_search(&row).ok());
+        if chosen.is_some() {
+            return chosen;
         }
         let next = self.rows.partition_point(|row| row.seq < place.below);
         match next.checked_sub(1) {
@@ -54,10 +58,45 @@ impl TransitionLog {
         }
     }
 
-    /// Chooses a row, and gives it.
-    pub(crate) fn choose(&mut self, at: usize) -> Option<StreamRow> {
-        self.chosen = at;
-        self.rows.get(at).copied()
+    /// Chooses a row while the cursor stands at a place.
+    pub(crate) const fn choose(&mut self, row: StreamRow, place: CursorPlace) {
+        self.chosen = Some((row, place));
+    }
+
+    /// Gives the place of that row of some which is nearest to a time; of two equally near, the earlier one.
+    pub(crate) fn nearest(
+        &self,
+        at: RecordedAt,
+        mut is_meant: impl FnMut(&StreamRow) -> bool,
+    ) -> Option<usize> {
+        let rows = self.rows.iter().enumerate();
+        let meant = rows.filter(|(_, row)| is_meant(row));
+        let apart = |row: &StreamRow| row.from.micros_since(at).unsigned_abs();
+        let nearest = meant.min_by_key(|(place, row)| (apart(row), *place));
+        nearest.map(|(place, _)| place)
+    }
+
+    /// Gives the records of rows whose writers are not known yet, each once.
+    pub(crate) fn unwritten(&self, first: usize, count: usize) -> Arc<[Seq]> {
+        let rows = self.rows.iter().skip(first).take(count);
+        let mut seqs: Vec<Seq> = rows.map(|row| row.seq).collect();
+        seqs.sort_unstable();
+        seqs.dedup();
+        seqs.retain(|seq| !self.writers.contains_key(seq));
+        seqs.into()
+    }
+
+    /// Takes note who wrote records.
+    pub(crate) fn learn(&mut self, writers: impl Iterator<Item = (Seq, Arc<str>)>) {
+        if self.writers.len() > MOST_WRITERS {
+            self.writers.clear();
+        }
+        self.writers.extend(writers);
+    }
+
+    /// Gives who wrote the record of a row, as far as that is known.
+    pub(crate) fn writers(&self, row: StreamRow) -> &str {
+        self.writers.get(&row.seq).map_or("", |own| own)
     }
 }
 
@@ -89,13 +128,42 @@ mod tests {
             below: Seq(below),
             at: RecordedAt::from_micros(0),
         };
-        let mut log = TransitionLog::of(vec![row(9, 0), row(4, 1), row(4, 0), row(2, 0)]);
+        let mut log = TransitionLog::default();
+        log.take(vec![row(9, 0), row(4, 1), row(4, 0), row(2, 0)]);
         assert_eq!(log.rows, [row(2, 0), row(4, 0), row(4, 1), row(9, 0)]);
         assert_eq!(log.at(place(0)), Some(0));
         assert_eq!(log.at(place(5)), Some(2));
-        assert_eq!(log.choose(1), Some(row(4, 0)));
+        log.choose(row(4, 0), place(5));
         assert_eq!(log.at(place(5)), Some(1));
         assert_eq!(log.at(place(10)), Some(3));
+        // Other rows are left, and the chosen one stays chosen.
+        log.take(vec![row(9, 0), row(4, 0)]);
+        assert_eq!(log.at(place(5)), Some(0));
+        log.take(vec![row(9, 0), row(2, 0)]);
+        assert_eq!(log.at(place(5)), Some(0));
         assert_eq!(TransitionLog::default().at(place(5)), None);
+    }
+
+    #[test]
+    fn the_nearest_row_is_found_and_writers_are_asked_for_once() {
+        let row = |seq: u64, lane: usize| StreamRow {
+            from: RecordedAt::from_micros(i64::try_from(seq).expect("small")),
+            seq: Seq(seq),
+            lane,
+            spell: 0,
+        };
+        let mut log = TransitionLog::default();
+        log.take(vec![row(2, 0), row(4, 1), row(4, 0), row(9, 1)]);
+        let near = |log: &TransitionLog, at, lane| {
+            log.nearest(RecordedAt::from_micros(at), |row| row.lane == lane)
+        };
+        assert_eq!(near(&log, 3, 0), Some(0));
+        assert_eq!(near(&log, 7, 1), Some(3));
+        assert_eq!(near(&log, 7, 2), None);
+        assert_eq!(*log.unwritten(1, 3), [Seq(4), Seq(9)]);
+        log.learn([(Seq(4), "etcd-operator".into())].into_iter());
+        assert_eq!(*log.unwritten(1, 3), [Seq(9)]);
+        assert_eq!(log.writers(row(4, 1)), "etcd-operator");
+        assert_eq!(log.writers(row(9, 1)), "");
     }
 }

@@ -382,12 +382,43 @@ fn add_recording(making: &mut ProblemCollector<'_>) {
         gap.others = others;
         making.add(gap);
     }
-    for damaged in timeline.damaged() {
-        let about = harmless(&damaged.damage.place).into_owned();
-        let spot = ProblemOccurrence::of(timeline, None, damaged.from, Some(damaged.to));
-        let words = harmless(&timeline.damage_words(damaged)).into_owned();
-        making.add(recording_entry(ProblemKind::Damage, about, words, spot));
+    for entry in damage_entries(timeline) {
+        making.add(entry);
     }
+}
+
+/// Makes the entries of damage: what was found at one place of the file is one thing.
+fn damage_entries(timeline: &Timeline) -> Vec<ProblemEntry> {
+    let mut all: Vec<ProblemEntry> = Vec::new();
+    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+    for damaged in timeline.damaged() {
+        let place = damaged.damage.place.as_str();
+        let spot = ProblemOccurrence::of(timeline, None, damaged.from, Some(damaged.to));
+        // The place stands before these words.
+        let words = timeline
+            .damage_words(damaged)
+            .replacen(&format!("{place}: "), "", 1);
+        let words = harmless(&words).into_owned();
+        let known = places.get(place).and_then(|at| all.get_mut(*at));
+        let Some(own) = known else {
+            places.insert(place, all.len());
+            let about = harmless(place).into_owned();
+            all.push(recording_entry(ProblemKind::Damage, about, words, spot));
+            continue;
+        };
+        if !own.spots.contains(&spot) {
+            add_spot(own, spot);
+        }
+        if own.words == words || own.others.contains(&words) {
+            continue;
+        }
+        if own.others.len() < MOST_OTHERS {
+            own.others.push(words);
+        } else {
+            own.more_others += 1;
+        }
+    }
+    all
 }
 
 /// Adds the gaps: resources that share one share an entry.

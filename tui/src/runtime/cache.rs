@@ -5,13 +5,13 @@
 //! all bytes of the program. The program holds the built-in rules, those in YAML as well as those in
 //! Rust, and the exceptions: nothing less tells when one of them changed.
 
-use crate::findings;
-use crate::findings::{Findings, MOST_BYTES};
+use crate::findings::{self, Findings, MOST_BYTES};
 use kubereel_format::file_digest;
 use std::fs::{self, File};
-use std::io::{Read as _, Write as _};
+use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+use tempfile::NamedTempFile;
 
 /// How many reels' findings are kept: those that were judged last.
 const MOST_FILES: usize = 50;
@@ -37,20 +37,21 @@ impl CachePath {
     /// Reads the findings, if they are there and sound.
     pub(super) fn read(&self) -> Option<Findings> {
         let file = File::open(self.folder.join(&self.name)).ok()?;
-        let mut bytes = Vec::new();
-        file.take(MOST_BYTES + 1).read_to_end(&mut bytes).ok()?;
-        findings::read(&bytes).ok()
+        read_findings(file).ok()
     }
 
-    /// Keeps findings, and lets go of the oldest. Where nothing can be written, nothing is kept.
-    pub(super) fn write(&self, bytes: &[u8]) {
-        drop(self.try_write(bytes));
+    /// Begins a file for findings; nothing is kept where none can be made.
+    pub(super) fn begin(&self) -> Option<NamedTempFile> {
+        fs::create_dir_all(&self.folder).ok()?;
+        NamedTempFile::new_in(&self.folder).ok()
     }
 
-    fn try_write(&self, bytes: &[u8]) -> std::io::Result<()> {
-        fs::create_dir_all(&self.folder)?;
-        let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
-        file.write_all(bytes)?;
+    /// Keeps a file of findings, and lets go of the oldest.
+    pub(super) fn keep(&self, file: NamedTempFile) {
+        drop(self.try_keep(file));
+    }
+
+    fn try_keep(&self, file: NamedTempFile) -> std::io::Result<()> {
         // A concurrent reader sees the old file or the new one.
         file.persist(self.folder.join(&self.name))?;
         self.forget()
@@ -74,12 +75,37 @@ impl CachePath {
     }
 }
 
+/// Reads what a run writes, of bounded length, or says why it cannot be taken.
+pub(super) fn read_findings(from: impl Read) -> Result<Findings, String> {
+    let mut from = BufReader::new(from.take(MOST_BYTES + 1));
+    let mut json = serde_json::Deserializer::from_reader(&mut from);
+    let found = findings::read(&mut json).and_then(|found| {
+        let end = json.end();
+        end.map_err(|error| format!("invalid findings: {error}"))?;
+        Ok(found)
+    });
+    if from.get_ref().limit() == 0 {
+        return Err(format!("more than {MOST_BYTES} bytes of findings"));
+    }
+    found
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::Write as _;
 
     const SOUND: &[u8] =
         br#"{"runs": [{"trust": "recorded", "counts": {"pass": 3}, "cases": []}]}"#;
+
+    impl CachePath {
+        fn write(&self, bytes: &[u8]) {
+            if let Some(mut file) = self.begin() {
+                file.write_all(bytes).expect("room");
+                self.keep(file);
+            }
+        }
+    }
 
     /// A reel and a program, which may be any files.
     fn files(folder: &Path) -> (PathBuf, PathBuf) {

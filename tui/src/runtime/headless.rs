@@ -256,6 +256,7 @@ mod tests {
             filter: String::new(),
             state_folder: None,
             zone: None,
+            local_zone: None,
             is_fresh: true,
         };
         let mut program = Headless::begin(

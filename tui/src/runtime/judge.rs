@@ -1,21 +1,21 @@
 //! The process that runs the monitortests: started at low priority, read line by line, ended with the
 //! screen.
 
-use super::cache::CachePath;
+use super::cache::{CachePath, read_findings};
 use super::event::{RuntimeEvent, TuiError};
 use super::program::caught;
-use crate::findings;
-use crate::findings::{Findings, JudgingState, MOST_BYTES};
+use crate::findings::{Findings, JudgingState};
 use crate::msg::Msg;
 use kubereel_history::harmless;
 use serde::Deserialize;
-use std::io::{self, BufRead as _, BufReader, Read};
+use std::io::{self, BufRead as _, BufReader, Read, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
+use tempfile::NamedTempFile;
 
 /// The longest line that is read of the child, in bytes; the rest is cut.
 const LONGEST_LINE: u64 = 4_096;
@@ -153,8 +153,9 @@ fn judged(
     if let Some(findings) = place.as_ref().and_then(CachePath::read) {
         return JudgingState::Done(Arc::new(findings));
     }
-    let (bytes, words) = match run_judge(attempt, executable, reel, told) {
-        Ok(Some(said)) => said,
+    let copy = place.as_ref().and_then(CachePath::begin);
+    let output = match run_judge(attempt, executable, reel, told, copy) {
+        Ok(Some(output)) => output,
         Ok(None) => return JudgingState::Stopped,
         Err(error) => {
             let program = executable.path.display();
@@ -165,35 +166,59 @@ fn judged(
     if attempt.is_stopped.load(Ordering::SeqCst) {
         return JudgingState::Stopped;
     }
-    match read_findings(&bytes) {
+    match output.findings {
         Ok(findings) => {
-            if let Some(place) = place {
-                place.write(&bytes);
+            if let Some((place, copy)) = place.zip(output.copy) {
+                place.keep(copy);
             }
             JudgingState::Done(Arc::new(findings))
         }
         Err(why) => {
             let ended = ended.map(|status| status.to_string()).unwrap_or_default();
+            let words = output.words;
             let why = if words.is_empty() { why } else { words };
             JudgingState::Failed(format!("{why} ({ended})"))
         }
     }
 }
 
-fn read_findings(bytes: &[u8]) -> Result<Findings, String> {
-    if bytes.is_empty() {
-        return Err("no rules were run".to_owned());
-    }
-    findings::read(bytes)
+/// What a run of the child gave.
+struct JudgeOutput {
+    findings: Result<Findings, String>,
+    /// What it wrote, if that could be copied.
+    copy: Option<NamedTempFile>,
+    /// What it complained of.
+    words: String,
 }
 
-/// Runs the child to its end; gives what it wrote, and what it complained of. `None` if it was stopped first.
+/// Reads from the child and copies what it reads: the whole of it is never in memory.
+struct CopyingReader {
+    from: Box<dyn Read + Send>,
+    copy: Option<NamedTempFile>,
+    is_empty: bool,
+    is_at_end: bool,
+}
+
+impl Read for CopyingReader {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        let count = self.from.read(to)?;
+        let read = to.get(..count).unwrap_or_default();
+        self.is_empty &= read.is_empty();
+        self.is_at_end = read.is_empty() && !to.is_empty();
+        // A copy that has no room is none.
+        drop(self.copy.take_if(|copy| copy.write_all(read).is_err()));
+        Ok(count)
+    }
+}
+
+/// Runs the child to its end. `None` if it was stopped first.
 fn run_judge(
     attempt: &JudgeAttempt,
     executable: &Executable,
     reel: &Path,
     told: &SyncSender<RuntimeEvent>,
-) -> io::Result<Option<(Vec<u8>, String)>> {
+    copy: Option<NamedTempFile>,
+) -> io::Result<Option<JudgeOutput>> {
     let Some(pipes) = attempt.start(&executable.path, reel)? else {
         return Ok(None);
     };
@@ -203,15 +228,27 @@ fn run_judge(
         let listens = thread::Builder::new()
             .name(name)
             .spawn_scoped(scope, || listen(err, told));
-        let mut bytes = Vec::new();
-        let read = out.take(MOST_BYTES + 1).read_to_end(&mut bytes);
-        if listens.is_err() || u64::try_from(bytes.len()).is_ok_and(|len| len > MOST_BYTES) {
+        let mut out = CopyingReader {
+            from: out,
+            copy,
+            is_empty: true,
+            is_at_end: false,
+        };
+        let mut findings = read_findings(&mut out);
+        if out.is_empty {
+            findings = Err("no rules were run".to_owned());
+        }
+        if listens.is_err() || !out.is_at_end {
             // It would wait for a reader for ever.
             attempt.kill();
         }
-        let words = listens?.join().unwrap_or_default();
-        read?;
-        Ok(Some((bytes, words)))
+        let CopyingReader { from, copy, .. } = out;
+        drop(from);
+        Ok(Some(JudgeOutput {
+            findings,
+            copy,
+            words: listens?.join().unwrap_or_default(),
+        }))
     })
 }
 
@@ -396,7 +433,8 @@ mod tests {
             ),
             ("kill -9 $$", "signal: 9"),
             ("echo '{\"runs\"'", "invalid findings"),
-            ("exec cat /dev/zero", "bytes of findings"),
+            ("exec cat /dev/zero", "invalid findings"),
+            ("exec yes ''", "bytes of findings"),
         ] {
             let mut world = World::with(script);
             world.begin();
@@ -405,7 +443,8 @@ mod tests {
             };
             assert!(why.contains(words) && !why.contains('\u{1b}'), "{why}");
             let kept = world.folder.path().join("cache/findings");
-            assert!(!kept.exists(), "what failed is not kept");
+            let kept = fs::read_dir(kept).expect("a folder").count();
+            assert_eq!(kept, 0, "what failed is not kept");
         }
         let mut world = World::with("");
         fs::remove_file(world.folder.path().join("kubereel")).expect("ours");

@@ -277,7 +277,7 @@ fn an_object_without_a_lane_is_shown_in_its_table() {
     let info = resources.find("leases").expect("the demo has some");
     let (id, name) = (info.id, info.qualified());
     let object = *open.timeline.objects_of(id).first().expect("one");
-    let key = open.timeline.key_of(object).expect("known").clone();
+    let key = open.timeline.key_of(object).expect("known").to_key();
     let mut found = finding("odd-rule", &name, &key.name, open.timeline.end(), 0);
     found.namespace.clone_from(&key.namespace);
     found.seq = open.timeline.reel().versions(object).last().copied();

@@ -60,6 +60,7 @@ pub(super) fn request(path: &Path) -> TuiRequest {
         filter: String::new(),
         state_folder: None,
         zone: None,
+        local_zone: None,
         is_fresh: false,
     }
 }

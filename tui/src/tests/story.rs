@@ -5,6 +5,7 @@ use crate::answer::{Panel, ScreenAnswer};
 use crate::lane::LaneState;
 use crate::model::{ActiveScreen, LanePass, List, OpenReel, ReelState};
 use crate::msg::Msg;
+use crate::update::palette::entries;
 use insta::assert_snapshot;
 use std::path::Path;
 
@@ -183,6 +184,46 @@ fn transitions_are_a_log_whose_rows_are_moments() {
 }
 
 #[test]
+fn the_log_opens_at_the_nearest_transition_of_the_selected_object() {
+    let mut stage = first(&demo(), WIDE);
+    stage.keys("<Esc>:co/etcd<Enter>:end<Enter>");
+    let place = open(&stage).place;
+    stage.keys("A");
+    let own = open(&stage);
+    let row = own.stream.rows[own.row().expect("a row")];
+    let (lane, ..) = own.transition(row).expect("a transition");
+    assert_eq!(lane.subject.name(), "etcd");
+    assert_eq!(own.place, place, "opening it moves no time");
+    let later = own.stream.rows.iter().filter(|other| other.from > row.from);
+    let mut later = later.filter_map(|row| own.transition(*row));
+    assert!(later.all(|(lane, ..)| lane.subject.name() != "etcd"));
+    // Who moves in time is led by the cursor again.
+    stage.keys("g");
+    assert_eq!(open(&stage).row(), Some(0));
+}
+
+#[test]
+fn the_log_says_by_whom_as_the_history_does() {
+    let mut stage = first(&demo(), WIDE);
+    stage.keys("<Esc>A/CrashLoop<Enter>");
+    let own = open(&stage);
+    let row = own.stream.rows[own.row().expect("a row")];
+    let authors = own.timeline.authors_of_record(row.seq);
+    assert_eq!(own.stream.writers(row), authors.names());
+    assert_eq!(authors.names(), "kubelet");
+    let screen = stage.screen();
+    let line = screen.lines().find(|line| line.starts_with('>'));
+    let line = line.expect("a chosen row");
+    assert!(line.contains("◂ kubelet"), "{line}");
+    // Each record in sight is asked for once.
+    assert!(
+        own.stream
+            .unwritten(own.row().expect("a row"), 1)
+            .is_empty()
+    );
+}
+
+#[test]
 fn a_zoomed_window_has_a_map_of_the_whole() {
     let mut stage = first(&demo(), NARROW);
     stage.keys("<Esc>");
@@ -208,11 +249,65 @@ fn the_palette_finds_objects_problems_and_themes() {
     assert_ne!(light, stage.model.theme.state(LaneState::Good));
     stage.keys(":upgrade<Enter>");
     let start = open(&stage).place;
+    let upgrade = open(&stage).board().and_then(|board| board.upgrade);
+    let upgrade = upgrade.expect("the demo is upgraded");
+    assert_eq!(start.below.0, upgrade.first.0 + 1);
+    stage.keys(":upgrade:end<Enter>");
+    let end = upgrade.last.expect("it ended");
+    assert_eq!(open(&stage).place.below.0, end.0 + 1);
     stage.keys(":problem 2<Enter>");
     assert_eq!(open(&stage).shown_panel(), Panel::Problem);
     assert!(open(&stage).place.at > start.at);
+    let place = open(&stage).place;
+    stage.keys("g:problem:2<Enter>");
+    assert_eq!(open(&stage).place, place, "the same rank, the same moment");
     stage.keys(":pods<Enter>");
     assert!(matches!(open(&stage).list, List::Objects(_)));
+}
+
+#[test]
+fn what_is_named_by_kind_and_name_stands_first() {
+    let stage = first(&demo(), NARROW);
+    let best = |text: &str| {
+        let all = entries(open(&stage), text);
+        all.first().map(|entry| entry.words.clone())
+    };
+    for (text, words) in [
+        ("deploy web", "deployment shop/web"),
+        ("deployment/web", "deployment shop/web"),
+        ("co/etcd", "clusteroperator etcd"),
+        ("pods", "pods"),
+        ("po", "pods"),
+        ("no", "nodes"),
+        ("problem:1", "go to problem:1"),
+        ("bookmark:x", "go to bookmark:x"),
+        ("theme light", "theme light"),
+    ] {
+        assert_eq!(best(text).as_deref(), Some(words), "{text}");
+    }
+}
+
+#[test]
+fn a_moment_that_only_the_pass_tells_is_waited_for() {
+    for (at, wanted) in [("problem:2", None), ("upgrade:start", Some(()))] {
+        let mut asked = request(&demo());
+        asked.at = Some(at.parse().expect("a moment"));
+        let stage = Stage::open(asked, NARROW);
+        let own = open(&stage);
+        let board = own.board().expect("read");
+        let seq = match wanted {
+            Some(()) => board.upgrade.expect("the demo is upgraded").first,
+            None => board.list().expect("listed").problems[1].from.seq,
+        };
+        assert_eq!(own.place.below.0, seq.0 + 1, "{at}");
+        assert_eq!(stage.model.screen, ActiveScreen::Main);
+        assert_eq!(own.awaited, None);
+    }
+    let mut asked = request(&demo());
+    asked.at = Some("problem:99".parse().expect("a moment"));
+    let stage = Stage::open(asked, NARROW);
+    let word = stage.model.word.clone().expect("a word");
+    assert!(word.contains("no problem 99"), "{word}");
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! Moves in time, and a field that is followed through it.
 
 use super::stage::{Stage, damaged, demo, gapped, request};
+use crate::answer::ScreenQuestion;
 use crate::keymap::KeyPress;
-use crate::model::OpenReel;
+use crate::model::{ActiveScreen, OpenReel};
 use crate::msg::Msg;
 use insta::assert_snapshot;
 
@@ -41,6 +42,102 @@ fn a_span_of_time_is_selected_and_zoomed_to() {
         assert_eq!(open(&stage).window, span.span);
         assert_eq!(open(&stage).picked, None);
     }
+}
+
+/// Opens the demo on a machine whose clock is ahead of UTC.
+fn abroad(size: (u16, u16), seconds: i32) -> Stage {
+    let offset = jiff::tz::Offset::from_seconds(seconds).expect("small");
+    let mut asked = request(&demo());
+    asked.local_zone = Some(Box::leak(Box::new(jiff::tz::TimeZone::fixed(offset))));
+    Stage::open(asked, size)
+}
+
+#[test]
+fn a_key_shows_and_reads_local_time() {
+    let mut stage = abroad((120, 40), 2 * 3600);
+    stage.keys(":+20s<Enter>");
+    let place = open(&stage).place;
+    let utc = open(&stage).timeline.written(place.at);
+    let screen = stage.screen();
+    assert!(screen.contains(&format!("{utc} UTC")), "{screen}");
+    stage.keys("U");
+    assert_eq!(open(&stage).place, place, "no time moves");
+    let own = open(&stage);
+    let local = own.timeline.written(place.at);
+    assert!(local.ends_with("+02"), "{local}");
+    assert_snapshot!("local_time_wide", stage.screen());
+    // What shows can be pasted, and what is typed is read as what shows.
+    for text in [local.as_str(), local.trim_end_matches("+02"), utc.as_str()] {
+        stage.keys(&format!("g:{text}<Enter>"));
+        assert_eq!(open(&stage).place.at, place.at, "{text}");
+    }
+    let address = open(&stage).address(&demo());
+    assert!(address.contains(&format!("--at {local}")), "{address}");
+    stage.keys("A");
+    let hour = local.split(':').next().expect("an hour");
+    let screen = stage.screen();
+    let row = screen.lines().find(|line| line.starts_with('>'));
+    assert!(
+        row.is_some_and(|row| row.starts_with(&format!(">{hour}:"))),
+        "{row:?}"
+    );
+    stage.keys("<Esc>H");
+    assert!(stage.screen().contains("+02  "), "{}", stage.screen());
+    stage.keys("U");
+    assert_eq!(open(&stage).zone, None);
+    assert!(!stage.screen().contains("+02"), "{}", stage.screen());
+}
+
+#[test]
+fn notes_are_exported_with_day_and_zone() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("own.reel");
+    std::fs::copy(demo(), &path).expect("room");
+    let mut asked = request(&path);
+    let offset = jiff::tz::offset(-3);
+    asked.local_zone = Some(Box::leak(Box::new(jiff::tz::TimeZone::fixed(offset))));
+    let mut stage = Stage::open(asked, (80, 24));
+    stage.keys("U:+20s<Enter>mwhy here<Enter>'S");
+    let ActiveScreen::SaveAs(saving) = &stage.model.screen else {
+        panic!("{:?}", stage.model.screen)
+    };
+    let ScreenQuestion::Ready(text, _) = &saving.question else {
+        panic!("{:?}", saving.question)
+    };
+    for words in [
+        "Times are in -03.",
+        "## why here",
+        "2026-11-22T20:21:31.303650-03:00",
+        "--at 20:21:31.303650-03",
+    ] {
+        assert!(text.contains(words), "{words:?} not in {text}");
+    }
+}
+
+#[test]
+fn a_machine_without_a_zone_says_so() {
+    let mut stage = stage((80, 24));
+    stage.keys("U");
+    let word = stage.model.word.clone().expect("a word");
+    assert!(word.contains("--tz"), "{word}");
+    assert_eq!(open(&stage).zone, None);
+}
+
+#[test]
+fn labels_stand_at_whole_hours_of_the_clock_that_shows() {
+    let mut stage = abroad((120, 40), 5 * 3600 + 30 * 60 + 7);
+    stage.keys("U");
+    let screen = stage.screen();
+    let ruler = screen.lines().find(|line| line.starts_with("shows "));
+    let labels = ruler.expect("a ruler").split_whitespace().skip(3);
+    let labels: Vec<&str> = labels.filter(|label| label.len() == 8).collect();
+    assert!(labels.len() > 2, "{labels:?}");
+    assert!(
+        labels
+            .iter()
+            .all(|label| label.ends_with('0') || label.ends_with('5')),
+        "{labels:?}"
+    );
 }
 
 #[test]

@@ -90,15 +90,15 @@ pub(super) fn row(open: &mut OpenReel, row: usize) {
             None => None,
         },
         List::Stream => {
-            let found = open.stream.choose(row);
-            let found = found.and_then(|row| {
+            let found = open.stream.rows.get(row).copied().and_then(|row| {
                 let (lane, ..) = open.transition(row)?;
                 let place = CursorPlace::behind(&open.timeline, row.seq);
-                Some((lane.subject.clone(), lane.condition.clone(), place))
+                Some((lane.subject.clone(), lane.condition.clone(), row, place))
             });
-            let Some((subject, condition, place)) = found else {
+            let Some((subject, condition, row, place)) = found else {
                 return;
             };
+            open.stream.choose(row, place);
             // Rows of the log are moments: going down goes on in time.
             moving::stand(open, place);
             Some((subject, condition))

@@ -5,10 +5,10 @@ use super::choosing;
 use crate::answer::ScreenQuestion;
 use crate::filter::{FilterCandidate, FilterQuery};
 use crate::lane::{Lane, LaneGroup, LaneState, LaneSubject, ObjectParts};
-use crate::layout::Layout;
+use crate::layout::{Layout, first_row};
 use crate::model::{
     ChosenRow, LaneAt, LaneRow, List, MOST_UNFOLDED, OpenReel, RowCells, Section, SectionHead,
-    StreamRow, TransitionLog, UnfoldedObject,
+    StreamRow, UnfoldedObject,
 };
 use crate::subject::NamedObject;
 use crate::time::{TimeDirection, span_text};
@@ -117,6 +117,20 @@ fn add_rows(open: &OpenReel, at: LaneAt, depth: usize, rows: &mut Vec<LaneRow>) 
             add_rows(open, LaneAt::Board(*pod), depth + 1, rows);
         }
     }
+}
+
+/// Counts the rows that stand below a lane and belong to it.
+fn below(rows: &[LaneRow], row: usize) -> usize {
+    let depth_of = |row: &LaneRow| match row {
+        LaneRow::Head(_) => None,
+        LaneRow::Lane(_, depth) => Some(*depth),
+    };
+    let Some(own) = rows.get(row).and_then(depth_of) else {
+        return 0;
+    };
+    let after = rows.iter().skip(row + 1);
+    let own = after.take_while(|row| depth_of(row).is_some_and(|depth| depth > own));
+    own.count()
 }
 
 /// Unfolds the selected object, or folds it again; gives a word where that is not possible.
@@ -262,9 +276,20 @@ pub(super) fn list_transitions(open: &mut OpenReel) {
         })
     });
     let rows = rows.collect();
-    let wanted = std::mem::take(&mut open.stream.wanted);
-    open.stream = TransitionLog::of(rows);
-    open.stream.wanted = wanted;
+    open.stream.take(rows);
+}
+
+/// Asks who wrote the transitions in sight that nobody asked for yet.
+pub(super) fn writers_question(open: &OpenReel, height: u16) -> Option<ScreenQuestion> {
+    if open.list != List::Stream {
+        return None;
+    }
+    // The head takes a row.
+    let height = height.saturating_sub(1);
+    let count = open.stream.rows.len();
+    let first = first_row(open.row().unwrap_or(0), count, height);
+    let unknown = open.stream.unwritten(first, usize::from(height));
+    (!unknown.is_empty()).then_some(ScreenQuestion::Writers(unknown))
 }
 
 /// Shows the log of transitions, or the lanes again.
@@ -280,6 +305,9 @@ pub(super) fn stream(open: &mut OpenReel) -> Option<String> {
     }
     open.list = List::Stream;
     list_transitions(open);
+    if let Some(row) = nearest_of_selected(open) {
+        open.stream.choose(row, open.place);
+    }
     let row = open
         .row()
         .and_then(|row| open.stream.rows.get(row))
@@ -294,6 +322,24 @@ pub(super) fn stream(open: &mut OpenReel) -> Option<String> {
         open.condition = condition;
     }
     None
+}
+
+/// Gives the transition of the selected lane that is nearest to the cursor; else that of its object.
+fn nearest_of_selected(open: &OpenReel) -> Option<StreamRow> {
+    let selected = open.selected.as_ref()?;
+    let is_of_it = |row: &StreamRow| {
+        let transition = open.transition(*row);
+        transition.is_some_and(|(lane, ..)| lane.subject.is(selected))
+    };
+    let is_of_lane = |row: &StreamRow| {
+        let transition = open.transition(*row);
+        is_of_it(row) && transition.is_some_and(|(lane, ..)| lane.condition == open.condition)
+    };
+    let at = open.place.at;
+    let of_lane = open.condition.as_ref();
+    let of_lane = of_lane.and_then(|_| open.stream.nearest(at, is_of_lane));
+    let found = of_lane.or_else(|| open.stream.nearest(at, is_of_it))?;
+    open.stream.rows.get(found).copied()
 }
 
 /// Goes to the next or the previous row of the log that holds what is looked for, around its ends; gives the words.
@@ -459,7 +505,10 @@ pub(super) fn refresh(open: &mut OpenReel, layout: &Layout) {
     let room = height - sticky;
     if let Some(row) = open.row().filter(|row| *row >= sticky) {
         let margin = usize::from(room > 2);
-        let lowest = (row + margin + 1).saturating_sub(room);
+        // What is unfolded below a row stands in sight with it, as far as there is room.
+        let below = below(&open.lanes.rows, row).max(margin);
+        let below = below.min(room.saturating_sub(margin + 1));
+        let lowest = (row + below + 1).saturating_sub(room);
         let highest = row.saturating_sub(margin).max(lowest);
         open.lanes.first = open.lanes.first.clamp(lowest, highest);
     }

@@ -214,10 +214,17 @@ pub(super) fn save(open: &OpenReel, saving: SaveInput) -> Effect {
 /// Writes the bookmarks as Markdown: time, note, object, and the command that leads there.
 fn exported(open: &OpenReel, path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let mut text = format!("# Bookmarks of {}\n", harmless(&name));
+    let zone = open.timeline.zone().name(open.place.at);
+    let mut text = format!(
+        "# Bookmarks of {}\n\nTimes are in {zone}.\n",
+        harmless(&name)
+    );
     let reel = crate::subject::quoted(&path.display().to_string());
     for one in &open.bookmarks.all {
-        let at = place_of(open, one).written(&open.timeline);
+        let place = place_of(open, one);
+        let at = place.written(&open.timeline);
+        // A note is read where nobody knows which day it was.
+        let whole = open.timeline.zone().rfc3339(place.at);
         let note = match one.note.as_str() {
             "" => "(no note)",
             note => note,
@@ -240,7 +247,7 @@ fn exported(open: &OpenReel, path: &Path) -> String {
             "
 
 ",
-            &at,
+            &whole,
             &object,
         ]);
         text.extend([

@@ -129,6 +129,7 @@ fn answered(open: &mut OpenReel, answer: ScreenAnswer) -> bool {
             panel::find_matches(open);
         }
         ScreenAnswer::Parts(question, parts) => lane_rows::take_parts(open, &question, parts),
+        ScreenAnswer::Writers(_, writers) => open.stream.learn(writers.into_iter()),
         ScreenAnswer::Kinds(_, kinds) => return open.browse.kinds.replace(kinds).is_none(),
         ScreenAnswer::Namespaces(_, namespaces) => {
             return open.browse.namespaces.replace(namespaces).is_none();
@@ -247,6 +248,11 @@ fn take_on_timeline(model: &mut Model, act: KeyAction) -> Vec<Effect> {
             model.word = Some(word);
             return effect.into_iter().collect();
         }
+        KeyAction::Zone => {
+            let (word, effects) = problems::step_zone(open);
+            model.word = Some(word);
+            return effects;
+        }
         KeyAction::Wrap => model.word = Some(open.reading.wrap()),
         KeyAction::FieldChange(way) => match panel::search_field(open, way) {
             Ok(effect) => return vec![effect],
@@ -326,6 +332,7 @@ pub(super) fn refresh(model: &mut Model) -> Vec<Effect> {
         has_standing
             .then(|| ScreenQuestion::Standing(nearby(open, cells, MOST_READ_STANDING), open.place)),
         lane_rows::parts_question(open),
+        lane_rows::writers_question(open, layout.list.height),
     ];
     let mut effects = Vec::new();
     for (asked, wanted) in open.asked.iter_mut().zip(wanted) {
@@ -477,7 +484,7 @@ pub(super) fn line_count(answer: &ScreenAnswer) -> usize {
     match answer {
         ScreenAnswer::Table(_, table) => table.rows.len(),
         ScreenAnswer::Lines(_, lines, _) => lines.len(),
-        ScreenAnswer::Parts(..) => 0,
+        ScreenAnswer::Parts(..) | ScreenAnswer::Writers(..) => 0,
         ScreenAnswer::Kinds(_, kinds) => kinds.rows.len(),
         ScreenAnswer::Namespaces(_, namespaces) => namespaces.rows.len(),
     }

@@ -4,7 +4,7 @@ use super::opening::{at_cut, within};
 use super::{choosing, lane_rows, marking, messages, problems};
 use crate::lane::{Anomaly, LaneState};
 use crate::layout::{Layout, layout};
-use crate::model::{ActiveScreen, List, Model, OpenReel, Pane, ReelState};
+use crate::model::{ActiveScreen, LanePass, List, Model, OpenReel, Pane, ReelState};
 use crate::msg::KeyAction;
 use crate::subject::ResourceEvents;
 use crate::time::{CursorPlace, SelectionCounts, TimeDirection, TimeSelection, ViewWindow};
@@ -127,32 +127,72 @@ fn passed(open: &OpenReel, from: RecordedAt) -> Option<String> {
 
 /// Goes to a time that was written; gives a word where it names none.
 pub(super) fn go_to(open: &mut OpenReel, text: &str) -> Option<String> {
-    let moment = match Moment::parse_in(text, open.zone) {
-        Ok(moment) => moment,
-        Err(error) => {
-            return Some(format!(
-                "{error}; try 14:02, +5m, -30s, rv:1200, problem:1, bookmark:NAME, start, end"
-            ));
+    match Moment::parse_in(text, open.zone) {
+        Ok(moment) => to_moment(open, moment),
+        Err(error) => Some(format!(
+            "{error}; try 14:02, +5m, -30s, rv:1200, problem:1, bookmark:NAME, start, end"
+        )),
+    }
+}
+
+/// Tells whether only the pass over the reel tells when a moment is.
+pub(super) const fn is_told_by_pass(moment: Moment) -> bool {
+    matches!(
+        moment,
+        Moment::Problem(_) | Moment::UpgradeStart | Moment::UpgradeEnd
+    )
+}
+
+/// Gives the record of a moment that the pass tells of; else says why there is none.
+fn told_by_pass(open: &OpenReel, moment: Moment) -> Result<Moment, String> {
+    let Some(board) = open.board() else {
+        return Err(match open.pass {
+            LanePass::Under { .. } => "problems and upgrades are not known yet: still loading",
+            _ => "problems and upgrades are not known: the reel was not loaded (p x loads it)",
         }
+        .to_owned());
     };
-    let listed = open.board().and_then(|board| board.list());
-    let listed = listed.map(|list| &list.problems);
-    let moment = match (moment, listed) {
-        (Moment::Problem(rank), Some(listed)) => match listed.get(rank.get() - 1) {
-            Some(problem) => Moment::Record(problem.from.seq),
-            None => return Some(format!("no problem {rank}: the reel has {}", listed.len())),
-        },
-        (Moment::Bookmark(name), _) => {
-            match marking::bookmarked(&open.bookmarks.all, name.as_str()) {
+    let upgrade = board.upgrade;
+    let seq = match moment {
+        Moment::Problem(rank) => {
+            let listed = board.list().map_or(&[][..], |list| &list.problems);
+            let problem = listed.get(rank.get() - 1);
+            let count = listed.len();
+            problem
+                .map(|problem| problem.from.seq)
+                .ok_or_else(|| format!("no problem {rank}: the reel has {count}"))?
+        }
+        Moment::UpgradeStart => upgrade.ok_or("no upgrade was recorded")?.first,
+        Moment::UpgradeEnd => upgrade
+            .ok_or("no upgrade was recorded")?
+            .last
+            .ok_or("the upgrade was not over when the recording ended")?,
+        moment => return Ok(moment),
+    };
+    Ok(Moment::Record(seq))
+}
+
+/// Goes to a moment; gives a word where it has no place.
+pub(super) fn to_moment(open: &mut OpenReel, moment: Moment) -> Option<String> {
+    let moment = match moment {
+        Moment::Bookmark(name) => {
+            return match marking::bookmarked(&open.bookmarks.all, name.as_str()) {
                 Ok(one) => {
                     let place = one.place(&open.timeline);
                     jump(open, place);
-                    return None;
+                    None
                 }
-                Err(word) => return Some(word),
-            }
+                Err(word) => Some(word),
+            };
         }
-        (moment, _) => moment,
+        moment => match told_by_pass(open, moment) {
+            Ok(moment) => moment,
+            Err(_) if is_told_by_pass(moment) && matches!(open.pass, LanePass::Under { .. }) => {
+                open.awaited = Some(moment);
+                return Some("still loading: goes there once it is known".to_owned());
+            }
+            Err(word) => return Some(word),
+        },
     };
     match open.timeline.resolve(moment) {
         Ok(cut) => {
@@ -403,7 +443,7 @@ pub(super) fn pointed(model: &mut Model, x: u16, y: u16) {
     if is_name && matches!(model.screen, ActiveScreen::Main | ActiveScreen::Large) {
         to_row(model, &layout, y.saturating_sub(layout.list.y));
     } else {
-        to_moment(model, &layout, x, y);
+        to_cell(model, &layout, x, y);
     }
 }
 
@@ -435,7 +475,7 @@ pub(super) fn dragged(model: &mut Model, x: u16, y: u16) {
                 open.panes.put(false, y.saturating_sub(top), all)
             };
         }
-        _ => to_moment(model, &layout, x, y),
+        _ => to_cell(model, &layout, x, y),
     }
 }
 
@@ -456,7 +496,7 @@ pub(super) fn released(model: &mut Model) {
 }
 
 /// Goes to the moment at which the mouse points, if it points at one.
-fn to_moment(model: &mut Model, layout: &Layout, x: u16, y: u16) {
+fn to_cell(model: &mut Model, layout: &Layout, x: u16, y: u16) {
     let at = moment(model, layout, x, y);
     if let (Some(at), ReelState::Open(open)) = (at, &mut model.reel) {
         jump_to(open, at);

@@ -1,6 +1,6 @@
 //! The first state of a reel that was opened: from the command line, else from the last session.
 
-use super::marking;
+use super::{marking, moving};
 use crate::answer::{Panel, SortOrder};
 use crate::effect::Effect;
 use crate::keep::{BookmarkStore, Bookmarks, SavedSession, SavedState};
@@ -12,7 +12,9 @@ use crate::model::{
 };
 use crate::subject::NamedObject;
 use crate::time::{CursorPlace, JumpHistory, ViewWindow};
+use jiff::tz::TimeZone;
 use kubereel_format::{Note, RecordedAt};
+use kubereel_history::timetext::ClockZone;
 use kubereel_history::{Cut, Moment, Timeline, harmless};
 use std::sync::Arc;
 
@@ -95,6 +97,7 @@ fn fresh(
         density: None,
         compared: CompareState::default(),
         zone: request.zone,
+        local_zone: request.zone.or(request.local_zone),
         id: kept.map_or_else(String::new, |kept| kept.id.clone()),
         shelf: kept.map_or_else(
             || BookmarkStore::of(&request.path, "", None),
@@ -111,9 +114,20 @@ fn fresh(
         marks: marks(timeline),
         told: None,
         is_awaiting: request.at.is_none(),
+        awaited: request.at.filter(|at| moving::is_told_by_pass(*at)),
         hidden: None,
         standing: None,
-        timeline: Arc::clone(timeline),
+        timeline: zoned(timeline, request.zone),
+    }
+}
+
+/// Gives a reel whose times are written in a zone.
+pub(super) fn zoned(timeline: &Arc<Timeline>, zone: Option<&TimeZone>) -> Arc<Timeline> {
+    let zone = ClockZone::from(zone);
+    if *timeline.zone() == zone {
+        Arc::clone(timeline)
+    } else {
+        Arc::new(timeline.in_zone(zone))
     }
 }
 
@@ -157,6 +171,9 @@ fn place(
         };
         return (end, None);
     };
+    if moving::is_told_by_pass(moment) {
+        return (start, None);
+    }
     if let Moment::Bookmark(name) = moment {
         let all = kept.map_or(&[][..], |kept| &kept.bookmarks.all);
         return match marking::bookmarked(all, name.as_str()) {
@@ -295,6 +312,7 @@ pub(crate) fn left(open: &OpenReel) -> SavedSession {
             .collect(),
         speed: open.playing.speed,
         is_reverse: open.playing.is_reverse,
+        is_local_time: open.zone.is_some(),
         ..SavedSession::default()
     }
 }
@@ -373,8 +391,12 @@ fn restore(open: &mut OpenReel, session: &SavedSession, request: &TuiRequest) {
     }
     let panel = PANELS.into_iter().find(|own| name(*own) == session.panel);
     open.panel = panel.unwrap_or_default();
-    if super::moving::SPEEDS.contains(&session.speed) {
+    if moving::SPEEDS.contains(&session.speed) {
         open.playing.speed = session.speed;
     }
     open.playing.is_reverse = session.is_reverse;
+    if session.is_local_time && open.zone.is_none() {
+        open.zone = open.local_zone;
+        open.timeline = zoned(&open.timeline, open.zone);
+    }
 }

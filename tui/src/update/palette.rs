@@ -232,13 +232,13 @@ fn objects(open: &OpenReel, text: &str) -> Vec<(usize, PaletteEntry)> {
         .take(MOST_OBJECTS)
         .filter_map(|id| open.timeline.key_of(*id))
     {
-        let Some(score) = score(wanted, &key.name) else {
+        let Some(score) = score(wanted, key.name) else {
             continue;
         };
         let subject = NamedObject {
             resource: key.resource,
-            namespace: key.namespace.clone(),
-            name: key.name.clone(),
+            namespace: key.namespace.to_owned(),
+            name: key.name.to_owned(),
         };
         if seen.insert(subject.clone()) {
             let first = if by_kind.is_some() { EXACT } else { 0 };
@@ -304,7 +304,7 @@ fn namespaces(open: &OpenReel) -> Vec<String> {
     let keys = objects
         .iter()
         .filter_map(|object| open.timeline.key_of(*object));
-    let mut all: Vec<String> = keys.map(|key| key.name.clone()).collect();
+    let mut all: Vec<String> = keys.map(|key| key.name.to_owned()).collect();
     all.sort_unstable();
     all.dedup();
     all

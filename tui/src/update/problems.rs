@@ -1,12 +1,13 @@
 //! What keys do with problems: steps, jumps, the order, a retry. An effect lists them.
 
+use super::opening::zoned;
 use super::{lane_rows, messages, moving};
 use crate::effect::Effect;
 use crate::findings::JudgingState;
 use crate::lane::{LaneGroup, LaneSubject};
 use crate::model::{ActiveScreen, LanePass, List, Model, OpenReel, ReelState, ToldProblem};
 use crate::msg::{KeyAction, Msg};
-use crate::problem::{ProblemEntry, ProblemKind, ProblemStep, Problems};
+use crate::problem::{ProblemEntry, ProblemKind, ProblemOccurrence, ProblemStep, Problems};
 use crate::subject::NamedObject;
 use crate::time::TimeDirection;
 use kubereel_format::ResourceId;
@@ -29,6 +30,10 @@ pub(super) fn heard(model: &mut Model, msg: Msg) -> Vec<Effect> {
             }
             open.trouble.problems = Some(problems);
             lane_rows::arrange(open);
+            retell(open);
+            if let Some(moment) = open.awaited.take() {
+                model.word = moving::to_moment(open, moment);
+            }
             if std::mem::take(&mut open.is_awaiting) {
                 to_first(open, matches!(model.screen, ActiveScreen::Problems(_)));
             }
@@ -105,7 +110,46 @@ pub(super) fn stop_awaiting(model: &mut Model, act: KeyAction) {
         && !is_looking
     {
         open.is_awaiting = false;
+        open.awaited = None;
     }
+}
+
+/// Tells of the same problem in the words of the list that is there now: its times may be those of another zone.
+fn retell(open: &mut OpenReel) {
+    let Some(told) = &mut open.told else {
+        return;
+    };
+    let entries = open.trouble.problems.iter().flat_map(|all| &all.entries);
+    let key = |entry: &ProblemEntry| {
+        let first = entry.first().map(ProblemOccurrence::key);
+        (entry.kind, entry.about.clone(), first)
+    };
+    let own = key(&told.entry);
+    let same = entries.into_iter().find(|entry| key(entry) == own);
+    if let Some(same) = same.filter(|same| **same != *told.entry) {
+        told.entry = Arc::new(same.clone());
+    }
+}
+
+/// Shows times in UTC, or in local time; gives the words, and what is to be made anew.
+pub(super) fn step_zone(open: &mut OpenReel) -> (String, Vec<Effect>) {
+    let Some(local) = open.local_zone else {
+        let words = "the zone of this machine is not known: --tz NAME gives one";
+        return (words.to_owned(), Vec::new());
+    };
+    open.zone = match open.zone {
+        Some(_) => None,
+        None => Some(local),
+    };
+    open.timeline = zoned(&open.timeline, open.zone);
+    // What was answered has its times in the other zone.
+    open.asked = std::array::from_fn(|_| None);
+    let words = match (open.zone, local.iana_name()) {
+        (None, _) => "times in UTC".to_owned(),
+        (Some(_), Some(name)) => format!("times in {name}"),
+        (Some(_), None) => format!("times in {}", open.timeline.zone().name(open.place.at)),
+    };
+    (words, list(open))
 }
 
 /// Tells why the selected object is as it is: of its problems, that which is nearest to the cursor.

@@ -1,7 +1,7 @@
 //! The frame: title, body, footer and help. What lists, lanes and panels look like is theirs.
 
 use super::pen::{ScreenPen, broken};
-use super::{lanes, lists, panel, problems, time};
+use super::{lanes, lists, panel, problems, stream, time};
 use crate::findings::JudgingState;
 use crate::keymap::{bindings, grouped, has_meaning};
 use crate::lane::{DarkSpan, LaneState};
@@ -76,7 +76,7 @@ fn whole(model: &Model, open: &OpenReel, layout: &Layout, pen: &mut ScreenPen<'_
         _ => {
             match open.list {
                 List::Lanes => lanes::draw(open, layout, &mut pen.on(layout.list)),
-                List::Stream => lists::draw_transitions(open, &mut pen.on(layout.list)),
+                List::Stream => stream::draw(open, &mut pen.on(layout.list)),
                 List::Objects(_) => lists::draw_objects(open, &mut pen.on(layout.list)),
             }
             if let Some(border) = layout.border {
@@ -124,15 +124,18 @@ fn draw_title(model: &Model, open: &OpenReel, pen: &mut ScreenPen<'_>) {
         .map(|name| name.to_string_lossy().into_owned());
     let file = harmless(&file.unwrap_or_default()).into_owned();
     let mut end = pen.within(0, 0, &file, pen.area.width / 3, faint);
-    end = pen.text(end + 2, 0, &at, strong);
+    end = pen.text(end + 2, 0, &open.timeline.written(open.place.at), strong);
+    let zone = open.timeline.zone().name(open.place.at);
+    // A zone without a name is called by its offset, which stands there already.
+    if !zone.starts_with(['+', '-']) {
+        end = pen.text(end + 1, 0, &zone, plain);
+    }
     end = pen.text(end + 2, 0, &offset, plain);
-    let rv = open
-        .place
-        .below
-        .0
-        .checked_sub(1)
-        .map(|seq| format!("seq:{seq}"));
-    end = pen.text(end + 2, 0, &rv.unwrap_or_default(), faint);
+    let record = open.place.below.0.checked_sub(1);
+    let record = record.map(|seq| format!("seq:{seq}")).unwrap_or_default();
+    // Where records share a time, the number says which one.
+    let style = if at == record { strong } else { faint };
+    end = pen.text(end + 2, 0, &record, style);
     let playing = if open.playing.is_on {
         let arrow = if open.playing.is_reverse {
             "◀"

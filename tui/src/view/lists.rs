@@ -1,14 +1,15 @@
 //! The lists: objects, resources, namespaces, bookmarks, differences and commands. An empty list says why.
 
-use super::pen::{ScreenPen, columns, distinct, first_row};
+use super::pen::{ScreenPen, columns, distinct};
 use crate::answer::{NEARBY_SECS, ObjectRow, ScreenQuestion, SortOrder};
 use crate::lane::LaneState;
+use crate::layout::first_row;
 use crate::model::{OpenReel, PickerState, TableView};
 use crate::theme::StyleRole;
 use crate::time::span_text;
 use crate::update;
 use crate::update::{palette, place_of};
-use kubereel_history::{harmless, timetext};
+use kubereel_history::harmless;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use unicode_width::UnicodeWidthStr as _;
@@ -64,11 +65,13 @@ pub(super) fn draw_objects(open: &OpenReel, pen: &mut ScreenPen<'_>) {
         }
         x
     };
+    let cells = fitted_cells(&shown, &widths, usize::from(is_by_change));
     let strong = pen.role(StyleRole::Strong);
     let names = table.columns.iter().map(String::as_str);
     let changed = is_by_change.then_some("CHANGED");
     line(pen, top, &mut changed.into_iter().chain(names), strong);
-    for (y, ((at, row), ago)) in (top + 1..pen.area.height).zip(shown.into_iter().zip(&mut agos)) {
+    for (place, ((at, _), ago)) in shown.into_iter().zip(&mut agos).enumerate() {
+        let y = columns(place).saturating_add(top + 1);
         let is_chosen = chosen == Some(at);
         let style = pen.role(if is_chosen {
             StyleRole::Chosen
@@ -78,7 +81,8 @@ pub(super) fn draw_objects(open: &OpenReel, pen: &mut ScreenPen<'_>) {
         if is_chosen {
             pen.text(0, y, ">", style);
         }
-        let cells = row.cells.iter().map(String::as_str);
+        let cells = cells.iter().filter_map(|column| column.get(place));
+        let cells = cells.map(String::as_str);
         let first = is_by_change.then_some(ago.as_str());
         let end = line(pen, y, &mut first.into_iter().chain(cells), style);
         if is_by_change {
@@ -98,62 +102,22 @@ pub(super) fn draw_objects(open: &OpenReel, pen: &mut ScreenPen<'_>) {
     }
 }
 
-/// Draws the log of transitions: when, what, from which state to which.
-pub(super) fn draw_transitions(open: &OpenReel, pen: &mut ScreenPen<'_>) {
-    if pen.area.height == 0 {
-        return;
-    }
-    let count = open.stream.rows.len();
-    let matching = if open.filter.is_empty() {
-        String::new()
-    } else {
-        format!(" matching {}", harmless(open.filter.text()))
-    };
-    let head =
-        format!("TRANSITIONS {count}{matching} · / searches, & filters, A or esc shows the lanes");
-    pen.head(0, &head);
-    let faint = pen.role(StyleRole::Faint);
-    if count == 0 {
-        let words = if open.board().is_none() {
-            "loading …"
-        } else {
-            "no transition matches: esc clears the filter"
-        };
-        pen.text(1, 1, words, faint);
-        return;
-    }
-    let chosen = open.row().unwrap_or(0);
-    let first = first_row(chosen, count, pen.area.height.saturating_sub(1));
-    let rows = open.stream.rows.iter().enumerate().skip(first);
-    for (y, (at, row)) in (1..pen.area.height).zip(rows) {
-        let Some((lane, before, now)) = open.transition(*row) else {
-            continue;
-        };
-        let is_chosen = at == chosen;
-        let style = pen.role(if is_chosen {
-            StyleRole::Chosen
-        } else {
-            StyleRole::Plain
-        });
-        pen.text(0, y, if is_chosen { ">" } else { " " }, style);
-        let end = pen.text(1, y, &timetext::time_of_day(row.from), faint);
-        let room = pen.area.width.saturating_sub(end) * 2 / 5;
-        let name = distinct(&[lane.subject.brief(&open.timeline)], usize::from(room));
-        let name = name.first().map_or("", String::as_str);
-        let end = pen
-            .within(end + 1, y, name, room, style)
-            .max(end + 1 + room);
-        let old = before.map_or(LaneState::Absent, |before| before.state);
-        let mut x = pen.text(end + 1, y, old.glyph(), pen.theme.state(old));
-        x = pen.text(x, y, "→", faint);
-        x = pen.text(x, y, now.state.glyph(), pen.theme.state(now.state));
-        let words = match (now.word.as_ref(), &lane.condition) {
-            ("", Some(condition)) => condition.to_string(),
-            ("", None) => now.state.word().to_owned(),
-            (word, _) => word.to_owned(),
-        };
-        pen.text(x + 1, y, &words, style);
-    }
+/// Gives the cells of the rows that show by column, each as short as its column is wide; `before` columns are not of
+/// the rows.
+fn fitted_cells(
+    shown: &[(usize, &ObjectRow)],
+    widths: &[usize],
+    before: usize,
+) -> Vec<Vec<String>> {
+    let own = widths.iter().skip(before).enumerate();
+    let fitted = own.map(|(at, width)| {
+        let cells = shown.iter().map(|(_, row)| row.cells.get(at));
+        let cells: Vec<String> = cells
+            .map(|cell| cell.cloned().unwrap_or_default())
+            .collect();
+        distinct(&cells, *width)
+    });
+    fitted.collect()
 }
 
 /// Gives the widths of the columns on a screen; with times of change, these are the first column.
@@ -416,6 +380,17 @@ pub(super) fn draw_differences(open: &OpenReel, chosen: usize, pen: &mut ScreenP
         pen.text(1, top, "no differences", faint);
         return;
     }
+    let room = pen.area.width / 2;
+    let first = first_row(chosen, all.rows.len(), pen.area.height.saturating_sub(top));
+    let shown = all
+        .rows
+        .iter()
+        .skip(first)
+        .take(usize::from(pen.area.height));
+    let names: Vec<String> = shown
+        .map(|row| row.subject.written(&open.timeline))
+        .collect();
+    let names = distinct(&names, usize::from(room));
     draw_rows(&all.rows, chosen, top, pen, |pen, y, row, style| {
         let sign = match row.fate {
             "created" => "+",
@@ -424,9 +399,8 @@ pub(super) fn draw_differences(open: &OpenReel, chosen: usize, pen: &mut ScreenP
             _ => "~",
         };
         pen.text(1, y, sign, style);
-        let room = pen.area.width / 2;
-        let name = row.subject.written(&open.timeline);
-        let end = pen.within(3, y, &name, room, style);
+        let name = names.get(usize::from(y.saturating_sub(top)));
+        let end = pen.within(3, y, name.map_or("", String::as_str), room, style);
         let words = if row.words.is_empty() {
             row.fate
         } else {

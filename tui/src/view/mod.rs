@@ -6,6 +6,7 @@ mod lists;
 mod panel;
 mod pen;
 mod problems;
+mod stream;
 mod time;
 
 pub(crate) use frame::view;

@@ -249,13 +249,6 @@ pub(super) fn distinct(names: &[String], room: usize) -> Vec<String> {
     names.iter().map(text).collect()
 }
 
-/// Gives the first row that shows, so that a chosen one does, in the middle where it can.
-pub(super) fn first_row(chosen: usize, count: usize, height: u16) -> usize {
-    let height = usize::from(height);
-    let last = count.saturating_sub(height);
-    chosen.saturating_sub(height / 2).min(last)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,15 +1,17 @@
 //! The list of problems, and the details of the selected one. A list that is not complete says so, and a
 //! reel that was not examined is never called healthy.
 
-use super::pen::{ScreenPen, broken, first_row};
+use super::pen::{ScreenPen, broken, columns, distinct};
 use crate::answer::{Ink, problem_lines};
 use crate::findings::{Findings, JudgingState};
 use crate::lane::LaneState;
+use crate::layout::first_row;
 use crate::model::{LanePass, OpenReel};
 use crate::problem::ProblemEntry;
 use crate::theme::StyleRole;
 use crate::time::span_text;
 use kubereel_history::{harmless, timetext};
+use unicode_width::UnicodeWidthStr as _;
 
 /// With fewer columns, time and kind show below the list only.
 const NARROWEST_ROW: u16 = 60;
@@ -73,10 +75,19 @@ pub(super) fn draw(open: &OpenReel, chosen: usize, pen: &mut ScreenPen<'_>) {
     let below = (left * 2 / 5).clamp(left.min(4), 14);
     let height = left.saturating_sub(below);
     let first = first_row(chosen, count, height);
-    for (y, row) in (top..top + height).zip(first..count) {
-        if let Some(entry) = trouble.row(row) {
-            draw_row(open, entry, y, row == chosen, pen);
-        }
+    let rows = (first..count).take(usize::from(height));
+    let entries: Vec<(usize, &ProblemEntry)> = rows
+        .filter_map(|row| Some((row, trouble.row(row)?)))
+        .collect();
+    let names: Vec<String> = entries
+        .iter()
+        .map(|(_, entry)| brief(open, entry))
+        .collect();
+    let columns = RowColumns::of(open, &entries, &names, pen.area.width);
+    let names = distinct(&names, usize::from(columns.name));
+    for (y, ((row, entry), name)) in (top..).zip(entries.iter().zip(&names)) {
+        let is_chosen = *row == chosen;
+        draw_row(open, entry, (y, name), &columns, is_chosen, pen);
     }
     if let Some(entry) = trouble.row(chosen) {
         details(open, entry, top + height, pen);
@@ -177,10 +188,11 @@ fn draw_story(open: &OpenReel, is_alone: bool, pen: &mut ScreenPen<'_>) -> u16 {
         return 0;
     }
     let (start, end) = (open.timeline.start(), open.timeline.end());
+    let zone = open.timeline.zone();
     let head = format!(
         "STORY · {} → {} · {}",
-        timetext::rfc3339_secs(start),
-        timetext::rfc3339_secs(end),
+        zone.rfc3339_secs(start),
+        zone.rfc3339_secs(end),
         span_text(end.micros_since(start))
     );
     pen.head(0, &head);
@@ -242,7 +254,7 @@ fn story_lines(open: &OpenReel) -> Vec<StoryLine> {
         let took = step.to.map_or_else(String::new, |to| {
             format!(" ({})", span_text(to.micros_since(step.from)))
         });
-        let at = timetext::time_of_day(step.from);
+        let at = open.timeline.zone().time_of_day(step.from);
         let at: String = at.chars().take(CLOCK_LETTERS).collect();
         let words = format!("{at}  {}{took}", harmless(&step.words));
         let mut rollouts = story.list.rollouts.iter();
@@ -267,10 +279,54 @@ fn story_lines(open: &OpenReel) -> Vec<StoryLine> {
 /// A time of day to the second.
 const CLOCK_LETTERS: usize = 8;
 
+/// Names what a row is about as short as it can be named.
+fn brief(open: &OpenReel, entry: &ProblemEntry) -> String {
+    let subject = entry.subject.as_ref();
+    subject.map_or_else(
+        || entry.about.clone(),
+        |subject| subject.brief(&open.timeline),
+    )
+}
+
+/// How wide the columns of the list are.
+struct RowColumns {
+    clock: u16,
+    name: u16,
+}
+
+impl RowColumns {
+    /// Gives each what it needs: a name two fifths of what is left at most.
+    fn of(
+        open: &OpenReel,
+        entries: &[(usize, &ProblemEntry)],
+        names: &[String],
+        width: u16,
+    ) -> Self {
+        let times = entries.iter().map(|(_, entry)| clock(open, entry).width());
+        let clock = columns(times.max().unwrap_or(0));
+        let before = 3 + clock + 1 + 11 + if width >= NARROWEST_LONG { 22 } else { 0 };
+        let widest = names.iter().map(|name| name.width()).max().unwrap_or(0);
+        let room = width.saturating_sub(before) * 2 / 5;
+        Self {
+            clock,
+            name: room.min(columns(widest)),
+        }
+    }
+}
+
+/// Gives the time of day at which it was first so.
+fn clock(open: &OpenReel, entry: &ProblemEntry) -> String {
+    let first = entry.first();
+    first.map_or_else(String::new, |spot| {
+        open.timeline.zone().time_of_day(spot.place.at)
+    })
+}
+
 fn draw_row(
     open: &OpenReel,
     entry: &ProblemEntry,
-    y: u16,
+    (y, name): (u16, &str),
+    columns: &RowColumns,
     is_chosen: bool,
     pen: &mut ScreenPen<'_>,
 ) {
@@ -291,14 +347,12 @@ fn draw_row(
     let width = pen.area.width;
     if width < NARROWEST_ROW {
         let end = pen.text(3, y, entry.kind.word(), faint);
-        let words = format!("{}: {}", entry.about, entry.words);
+        let words = format!("{}: {}", brief(open, entry), entry.words);
         pen.text(end + 1, y, &words, style);
         return;
     }
-    let time = entry
-        .first()
-        .map(|spot| timetext::time_of_day(spot.place.at));
-    let mut x = pen.text(3, y, &time.unwrap_or_default(), faint) + 1;
+    pen.text(3, y, &clock(open, entry), faint);
+    let mut x = 3 + columns.clock + 1;
     if width >= NARROWEST_LONG {
         pen.within(x, y, &offset(open, entry), 9, faint);
         x += 10;
@@ -307,14 +361,8 @@ fn draw_row(
     }
     pen.within(x, y, entry.kind.word(), 10, style);
     x += 11;
-    let room = width.saturating_sub(x) * 2 / 5;
-    let end = pen.within(x, y, &entry.about, room, style);
-    let end = end.max(if width >= NARROWEST_LONG {
-        x + room
-    } else {
-        end
-    });
-    pen.text(end + 1, y, &entry.words, style);
+    pen.within(x, y, name, columns.name, style);
+    pen.text(x + columns.name + 1, y, &entry.words, style);
 }
 
 fn offset(open: &OpenReel, entry: &ProblemEntry) -> String {

@@ -280,14 +280,16 @@ fn draw_day(open: &OpenReel, layout: &Layout, row: u16, pen: &mut ScreenPen<'_>)
         LETTERS.1
     };
     let label = |at: RecordedAt| {
-        let text = timetext::time_of_day(at);
+        let text = open.timeline.zone().time_of_day(at);
         text.chars().take(usize::from(letters)).collect()
     };
+    // Labels stand at whole hours of the clock that is shown.
+    let ahead = open.timeline.zone().offset_micros(open.window.from);
     draw_labels(
         open,
         layout,
         row,
-        RecordedAt::from_micros(0),
+        RecordedAt::from_micros(-ahead),
         step,
         label,
         pen,

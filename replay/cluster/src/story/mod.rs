@@ -14,7 +14,7 @@ pub use operator_move::OperatorMove;
 pub use pace::{PartKind, STALL_MICROS, Stall, UpdatePart};
 pub use retrieval::{PodEvent, PodState, Retrieval, RetrievalEnd, Retrievals, VersionPod};
 pub use spell::{Ill, IllSpell, SpellLevel};
-pub use tell::{LeaderHandover, UnobservedSource, Updates, UpgradeStory};
+pub use tell::{LeaderHandover, UnobservedSource, Updates, UpgradeRecords, UpgradeStory};
 pub use update::{
     ClusterRelease, ClusterUpdate, HowRequestEnded, HowUpdateEnded, RequestEnd, UpdateEnd,
     UpdateKind, UpdateRequest,

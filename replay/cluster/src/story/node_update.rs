@@ -10,9 +10,10 @@ use crate::history::{ClusterHistory, ParsedVersion};
 use crate::mark::{MarkSpan, MarkSpans, MarkedMessage, RecordMark, micros_between};
 use crate::objects::{DRAIN, DisruptionBudget, NodeObject, PodObject, PoolObject};
 use crate::state::StateTrack;
-use kubereel_format::{EventType, RecordedAt, Seq};
+use kubereel_format::{EventType, ObjectId, RecordedAt, Seq};
 use kubereel_history::{Cut, QueryError};
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 /// How one node came to a new configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -404,9 +405,9 @@ impl ClusterHistory<'_> {
         drains: &[(&str, MarkSpan)],
         cut: Cut,
     ) -> Result<Vec<Vec<DrainHold>>, QueryError> {
-        let Some(begin) = drains.iter().map(|(_, drain)| drain.from).min() else {
+        if drains.is_empty() {
             return Ok(Vec::new());
-        };
+        }
         let tracks = self.tracks(("policy", "poddisruptionbudgets"), cut, |_| true);
         let mut budgets = Vec::new();
         for ((namespace, name), seqs) in tracks {
@@ -422,7 +423,7 @@ impl ClusterHistory<'_> {
                 exhausted: exhausted.all(),
             });
         }
-        let mut stays: BTreeMap<String, Vec<PodStay>> = BTreeMap::new();
+        let mut pods = PodStays::new(self, cut, &budgets);
         let mut all = Vec::new();
         for (node, drain) in drains {
             let mut holds: Vec<DrainHold> = Vec::new();
@@ -435,13 +436,7 @@ impl ClusterHistory<'_> {
                 if overlaps.is_empty() {
                     continue;
                 }
-                if !stays.contains_key(&budget.namespace) {
-                    let read = self.stays(cut, &budget.namespace, begin)?;
-                    stays.insert(budget.namespace.clone(), read);
-                }
-                let pods = stays.get(&budget.namespace);
-                let on_node = pods.into_iter().flatten();
-                for pod in on_node.filter(|pod| pod.node == *node) {
+                for pod in pods.on_node(node, &budget.namespace, &overlaps)? {
                     holds.extend(budget.held(pod, &overlaps, *drain));
                 }
             }
@@ -449,40 +444,6 @@ impl ClusterHistory<'_> {
             all.push(holds);
         }
         Ok(all)
-    }
-
-    /// Reads where the Pods of a namespace stood.
-    fn stays(
-        self,
-        cut: Cut,
-        namespace: &str,
-        begin: RecordMark,
-    ) -> Result<Vec<PodStay>, QueryError> {
-        let mut stays = Vec::new();
-        for resource in self.resources_named("", "pods") {
-            for &object in self.timeline.objects_of(resource) {
-                let Some(key) = self
-                    .timeline
-                    .key_of(object)
-                    .filter(|key| key.namespace == namespace)
-                else {
-                    continue;
-                };
-                let versions = self.timeline.reel().versions(object);
-                let known = versions.partition_point(|seq| self.timeline.is_within(*seq, cut));
-                let versions = versions.get(..known).unwrap_or_default();
-                // What was gone before the first drain held up none.
-                let is_gone =
-                    |seq: &Seq| self.timeline.reel().kind_of(*seq) == Some(EventType::Deleted);
-                let is_over = versions
-                    .last()
-                    .is_none_or(|last| *last < begin.seq && is_gone(last));
-                if !is_over {
-                    stays.extend(self.stay(&key.name, versions)?);
-                }
-            }
-        }
-        Ok(stays)
     }
 
     fn stay(self, name: &str, seqs: &[Seq]) -> Result<Option<PodStay>, QueryError> {
@@ -525,6 +486,88 @@ impl ClusterHistory<'_> {
             }
         }
         Ok((low < seqs.len()).then_some(low))
+    }
+}
+
+/// Where the Pods of some namespaces stood. Most need not be read: they lived at another time, or on another node.
+struct PodStays<'t> {
+    history: ClusterHistory<'t>,
+    cut: Cut,
+    of_namespace: BTreeMap<String, Vec<ObjectId>>,
+    /// The nodes that Pods were last seen on; empty for those without one.
+    nodes: BTreeMap<ObjectId, String>,
+    stays: BTreeMap<ObjectId, Option<PodStay>>,
+}
+
+impl<'t> PodStays<'t> {
+    fn new(history: ClusterHistory<'t>, cut: Cut, budgets: &[BudgetHistory]) -> Self {
+        let namespaces = budgets.iter().map(|budget| budget.namespace.clone());
+        let mut of_namespace: BTreeMap<String, Vec<ObjectId>> = namespaces
+            .map(|namespace| (namespace, Vec::new()))
+            .collect();
+        for resource in history.resources_named("", "pods") {
+            for &object in history.timeline.objects_of(resource) {
+                let key = history.timeline.key_of(object);
+                let known = key.and_then(|key| of_namespace.get_mut(key.namespace));
+                if let Some(objects) = known {
+                    objects.push(object);
+                }
+            }
+        }
+        Self {
+            history,
+            cut,
+            of_namespace,
+            nodes: BTreeMap::new(),
+            stays: BTreeMap::new(),
+        }
+    }
+
+    /// Gives the Pods of a namespace that stood on a node and lived at one of some times.
+    fn on_node(
+        &mut self,
+        node: &str,
+        namespace: &str,
+        times: &[MarkSpan],
+    ) -> Result<impl Iterator<Item = &PodStay>, QueryError> {
+        let objects = self.of_namespace.get(namespace);
+        let objects = objects.map(Vec::as_slice).unwrap_or_default();
+        let timeline = self.history.timeline;
+        let mut there = Vec::new();
+        for &object in objects {
+            let versions = timeline.reel().versions(object);
+            let known = versions.partition_point(|seq| timeline.is_within(*seq, self.cut));
+            let versions = versions.get(..known).unwrap_or_default();
+            let (Some(first), Some(last)) = (versions.first(), versions.last()) else {
+                continue;
+            };
+            let is_gone = timeline.reel().kind_of(*last) == Some(EventType::Deleted);
+            let life = MarkSpan {
+                from: self.history.mark(*first),
+                to: is_gone.then(|| self.history.mark(*last)),
+            };
+            if !times.iter().any(|time| overlap(*time, life).is_some()) {
+                continue;
+            }
+            if let Entry::Vacant(unread) = self.nodes.entry(object) {
+                let pod = self.history.read_seq::<PodObject>(*last)?;
+                unread.insert(pod.body.spec.node_name);
+            }
+            // A Pod gets its node once.
+            let last_node = self.nodes.get(&object);
+            if last_node.is_some_and(|last| !last.is_empty() && last != node) {
+                continue;
+            }
+            if let Entry::Vacant(unread) = self.stays.entry(object) {
+                let name = timeline.key_of(object).map_or("", |key| key.name);
+                unread.insert(self.history.stay(name, versions)?);
+            }
+            there.push(object);
+        }
+        let stays = there
+            .into_iter()
+            .filter_map(|object| self.stays.get(&object)?.as_ref());
+        Ok(stays.filter(move |stay| stay.node == node))
     }
 }
 

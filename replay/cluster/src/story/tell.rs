@@ -15,7 +15,7 @@ use crate::mark::{MarkSpan, MarkedCondition, MarkedMessage, RecordMark};
 use crate::objects::{
     HistoryEntry, MachineConfig, NodeObject, OperatorObject, PoolObject, VersionObject, pool_of,
 };
-use kubereel_format::{NotCoveredReason, RecordedAt, ResourceId};
+use kubereel_format::{NotCoveredReason, RecordedAt, ResourceId, Seq};
 use kubereel_history::{Certainty, Cut, EventQuestion, LoggedEvent, QueryError, UnobservedSpan};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -40,6 +40,27 @@ pub struct Updates {
     pub completed: Option<RecordedAt>,
     /// The moment asked about, or the last of the recording if that comes first.
     pub now: RecordedAt,
+}
+
+/// The records with which an upgrade begins and ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UpgradeRecords {
+    /// The first one.
+    pub first: Seq,
+    /// The last one; `None` if it was not over.
+    pub last: Option<Seq>,
+}
+
+impl Updates {
+    /// Gives the records of the first upgrade: what `upgrade:start` and `upgrade:end` mean.
+    pub fn first_upgrade(&self) -> Option<UpgradeRecords> {
+        let mut all = self.all.iter();
+        let update = all.find(|update| update.kind == UpdateKind::Upgrade)?;
+        Some(UpgradeRecords {
+            first: update.first.seq,
+            last: update.end.as_ref().map(|end| end.mark.seq),
+        })
+    }
 }
 
 /// What happened during one installation or upgrade.

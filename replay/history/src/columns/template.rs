@@ -115,6 +115,13 @@ impl JsonPathTemplate {
         write_parts(&self.parts, object, &mut out);
         out
     }
+
+    /// Gives what each text and path finds in an object, each as a list, as `-o jsonpath-as-json=` prints them.
+    pub fn found(&self, object: &Value) -> Vec<Value> {
+        let mut out = Vec::new();
+        find_parts(&self.parts, object, &mut out);
+        out
+    }
 }
 
 fn push(open: &mut [(Option<JsonPath>, Vec<JsonPathPart>)], part: JsonPathPart) {
@@ -157,6 +164,24 @@ fn write_parts(parts: &[JsonPathPart], object: &Value, out: &mut String) {
             JsonPathPart::Range(path, parts) => {
                 for item in path.all(object).unwrap_or_default() {
                     write_parts(parts, item, out);
+                }
+            }
+        }
+    }
+}
+
+// The depth of ranges is bounded.
+fn find_parts(parts: &[JsonPathPart], object: &Value, out: &mut Vec<Value>) {
+    for part in parts {
+        match part {
+            JsonPathPart::Text(text) => out.push(Value::Array(vec![text.clone().into()])),
+            JsonPathPart::Value(path) => {
+                let found = path.all(object).unwrap_or_default();
+                out.push(Value::Array(found.into_iter().cloned().collect()));
+            }
+            JsonPathPart::Range(path, parts) => {
+                for item in path.all(object).unwrap_or_default() {
+                    find_parts(parts, item, out);
                 }
             }
         }
@@ -372,6 +397,23 @@ mod tests {
              "status": {"phase": "Running", "restarts": 3}},
             {"metadata": {"name": "web-2"}, "spec": {"containers": [{"name": "a"}]}, "status": {"phase": "Failed"}},
         ]})
+    }
+
+    #[test]
+    fn what_paths_find_is_a_list_each() {
+        let found = |template: &str| {
+            let template = JsonPathTemplate::parse(template).expect("a template");
+            Value::Array(template.found(&pods()))
+        };
+        assert_eq!(
+            found("{.items[*].metadata.name}"),
+            json!([["web-10", "web-2"]])
+        );
+        assert_eq!(
+            found(r#"x{range .items[*]}{.status.restarts}{"\n"}{end}"#),
+            json!([["x"], [3], ["\n"], [], ["\n"]])
+        );
+        assert_eq!(found("{.nothing}"), json!([[]]));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use crate::select::ObjectFilter;
 use crate::tables::{ReelTables, before};
-use crate::timetext;
+use crate::timetext::ClockZone;
 use kubereel_format::{Damage, Loss, Note, RecordedAt, ResourceId, Seq};
 use std::collections::BTreeSet;
 
@@ -138,8 +138,8 @@ impl DamagedSpan {
     }
 
     /// Says what is lost, for people: when, which records, and of what.
-    pub(crate) fn words(&self, tables: &ReelTables) -> String {
-        let at = |at| timetext::within(tables.start(), tables.end(), at);
+    pub(crate) fn words(&self, tables: &ReelTables, zone: &ClockZone) -> String {
+        let at = |at| zone.within(tables.start(), tables.end(), at);
         let span = if self.to > self.from {
             format!("{}–{}", at(self.from), at(self.to))
         } else {

@@ -5,7 +5,7 @@
 use super::chain::{Coverage, CoveredFrom};
 use super::unobserved::RevisionBounds;
 use crate::tables::ReelTables;
-use kubereel_format::{EventType, Evidence, ObjectId, ObjectKey, RecordedAt, ResourceId, Seq};
+use kubereel_format::{EventType, Evidence, ObjectId, ObjectKeyRef, RecordedAt, ResourceId, Seq};
 use std::collections::BTreeMap;
 
 /// A change that must have been made, and is not in the reel.
@@ -48,7 +48,7 @@ impl Coverage {
         let mut lives: BTreeMap<(&str, &str), Vec<ObservedLife>> = BTreeMap::new();
         for &object in tables.objects_of(resource) {
             if let Some((key, life)) = ObservedLife::of(tables, object) {
-                let place = (key.namespace.as_str(), key.name.as_str());
+                let place = (key.namespace, key.name);
                 lives.entry(place).or_default().push(life);
             }
         }
@@ -110,7 +110,7 @@ struct ObservedLife {
 
 impl ObservedLife {
     /// Without a uid an object cannot be told from the next one of its name.
-    fn of(tables: &ReelTables, object: ObjectId) -> Option<(&ObjectKey, Self)> {
+    fn of(tables: &ReelTables, object: ObjectId) -> Option<(ObjectKeyRef<'_>, Self)> {
         let reel = tables.reel();
         let key = tables.key_of(object)?;
         let first = *reel.versions(object).first()?;

@@ -524,7 +524,7 @@ impl DerivedSpans<'_> {
             let keys = changes
                 .iter()
                 .filter_map(|(object, _)| self.tables.key_of(*object));
-            let names = keys.map(|key| (key.namespace.clone(), key.name.clone()));
+            let names = keys.map(|key| (key.namespace.to_owned(), key.name.to_owned()));
             span.late = LateChanges::Of(names.collect());
         }
         self.all = all;

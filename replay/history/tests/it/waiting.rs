@@ -461,7 +461,7 @@ fn every_pod_and_node_of_the_demo_agrees_with_a_plain_walk() {
                     let body: Value = serde_json::from_slice(&body).expect("JSON");
                     timeline.reel().kind_of(seq) != Some(EventType::Deleted) && is_ready(&body)
                 });
-            let first = firsts.entry((&key.namespace, &key.name)).or_default();
+            let first = firsts.entry((key.namespace, key.name)).or_default();
             *first = [*first, ready].into_iter().flatten().min();
         }
         for ((namespace, name), first) in firsts {

@@ -13,6 +13,7 @@ mod reads;
 #[cfg(test)]
 mod tests;
 mod value;
+mod words;
 
 pub(crate) use compile::{CompileError, Compiler, Program, regex};
 pub(crate) use eval::{EvalError, Slots};

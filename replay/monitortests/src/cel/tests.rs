@@ -315,3 +315,58 @@ proptest! {
         }
     }
 }
+
+/// Predicates over the texts `x` and `y` of an object, with parts that no word tells of.
+fn worded_predicates() -> impl Strategy<Value = String> {
+    let leaf = prop_oneof![
+        ("[xy]", "[ab]{1,2}").prop_map(|(text, word)| format!("object.{text}.contains('{word}')")),
+        ("[xy]", "[ab]{0,2}").prop_map(|(text, word)| format!("object.{text} == '{word}'")),
+        ("[xy]", "[ab]{0,2}").prop_map(|(text, word)| format!("object.{text} != '{word}'")),
+        "[xy]".prop_map(|text| format!("object.{text}.startsWith('a')")),
+        Just("object.absent == 'a'".to_owned()),
+        Just("true".to_owned()),
+    ];
+    leaf.prop_recursive(3, 12, 2, |inner| {
+        prop_oneof![
+            (inner.clone(), inner.clone()).prop_map(|(one, other)| format!("({one} && {other})")),
+            (inner.clone(), inner.clone()).prop_map(|(one, other)| format!("({one} || {other})")),
+            inner.prop_map(|of| format!("!({of})")),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn without_its_words_a_predicate_is_false(
+        text in worded_predicates(),
+        x in "[abc]{0,3}",
+        y in "[abc]{0,3}",
+    ) {
+        let program = compiled(&text);
+        let object = json!({"x": x, "y": y});
+        let mut slots = Slots::default();
+        slots.set(0, Some(Val::json(&object)));
+        // An absent field has no text that could hold a word.
+        let words = program.needed_words(0).filter(|words| words.iter().all(|(name, _)| name != "absent"));
+        let is_there = |(name, word): &(String, String)| {
+            object[name].as_str().expect("a text").contains(word.as_str())
+        };
+        if words.is_some_and(|words| !words.iter().any(is_there)) {
+            prop_assert_eq!(program.truth(&slots), Ok(false), "{}", text);
+        }
+    }
+}
+
+#[test]
+fn a_predicate_tells_the_words_that_it_needs() {
+    let words = |text: &str| compiled(text).needed_words(0);
+    let word = |name: &str, word: &str| (name.to_owned(), word.to_owned());
+    assert_eq!(words("object.x.contains('a')"), Some(vec![word("x", "a")]));
+    assert_eq!(
+        words("object.y != 'b' && (object.x == 'a' || object.y.contains('c'))"),
+        Some(vec![word("x", "a"), word("y", "c")])
+    );
+    assert_eq!(words("object.x == 'a' || object.y != 'b'"), None);
+    assert_eq!(words("!object.x.contains('a')"), None);
+    assert_eq!(words("object.?x == 'a'"), None);
+}

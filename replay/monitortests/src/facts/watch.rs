@@ -129,7 +129,7 @@ impl FactsWatcher {
 
     fn node(&mut self, seen: &Seen<'_>) {
         if seen.action == Action::Gone {
-            self.nodes.remove(&seen.key.name);
+            self.nodes.remove(seen.key.name);
         } else {
             let roles = reading::roles(seen.now);
             let has = |role| roles.split(',').any(|known| known == role);
@@ -140,7 +140,7 @@ impl FactsWatcher {
                 is_worker: has("worker") || !is_master,
                 architecture: reading::text(seen.now, "/status/nodeInfo/architecture").to_owned(),
             };
-            self.nodes.insert(seen.key.name.clone(), node);
+            self.nodes.insert(seen.key.name.to_owned(), node);
         }
         let count = |is: fn(&NodeFacts) -> bool| {
             let found = self.nodes.values().filter(|node| is(node)).count();

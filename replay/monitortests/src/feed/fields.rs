@@ -59,10 +59,10 @@ impl Fields {
         self.is_whole
     }
 
-    /// Gives what is read of a member.
-    pub(crate) fn below(&self, name: &str) -> Option<&Self> {
-        let (_, below) = self.below.get(self.place(name).ok()?)?;
-        Some(below)
+    /// Gives a member that is read, with what is read of it.
+    pub(crate) fn below(&self, name: &str) -> Option<(&str, &Self)> {
+        let (name, below) = self.below.get(self.place(name).ok()?)?;
+        Some((name, below))
     }
 
     /// Gives the members below, by name.

@@ -27,13 +27,6 @@ pub struct Fed {
     pub unread_events: u64,
 }
 
-impl Fed {
-    fn lost(&mut self, events: u64, why: FeedError) {
-        self.unread_events = self.unread_events.saturating_add(events);
-        self.unread.push(why);
-    }
-}
-
 /// An event that could not be read.
 #[derive(Debug, Error)]
 #[non_exhaustive]
@@ -77,17 +70,17 @@ const fn action_of(kind: EventType, was_there: bool) -> Action {
     }
 }
 
-/// Counts the events that an error of the reel is about. Of records that are lost altogether nobody knows whether they
+/// Counts the events before `end` that were not given. Of records that are lost altogether nobody knows whether they
 /// were events; the reel's damage names them.
-fn events_of(reel: &Reel, error: &ReadError) -> u64 {
-    let (first, last) = match error {
-        ReadError::Block { first, last, .. } => (*first, *last),
-        ReadError::Event { seq, .. } => (*seq, *seq),
-        _ => return 0,
-    };
-    let records = first.0..=last.0.min(reel.end().0);
-    let events = records.filter(|seq| reel.object_of(Seq(*seq)).is_some());
-    events.fold(0, |count, _| count + 1)
+fn not_given(fed: &Fed, reel: &Reel, end: Seq) -> u64 {
+    if fed.unread.is_empty() {
+        return 0;
+    }
+    let is_event = |seq: &u64| reel.object_of(Seq(*seq)).is_some();
+    let known = (0..end.0)
+        .filter(is_event)
+        .fold(0_u64, |count, _| count.saturating_add(1));
+    known.saturating_sub(fed.events)
 }
 
 /// Tells watchers what happened in a reel, in the order of arrival, with one pass over it.
@@ -120,20 +113,19 @@ pub fn feed_while(
     let mut told = ReaderSet::default();
     let mut held = LiveObjects::default();
     let mut fed = Fed::default();
+    let mut end = timeline.reel().end();
     for event in timeline.reel().scan(Seq(0)) {
         let event = match event {
             Ok(event) => event,
             Err(source) => {
-                fed.lost(
-                    events_of(timeline.reel(), &source),
-                    FeedError::Reel { source },
-                );
+                fed.unread.push(FeedError::Reel { source });
                 continue;
             }
         };
         fed.events += 1;
         let seq = event.head.seq;
         if go_on(seq).is_break() {
+            end = Seq(seq.0.saturating_add(1));
             break;
         }
         let object = event.head.object;
@@ -152,7 +144,8 @@ pub fn feed_while(
         let (now, before) = match pruned(&event.body, &read.fields) {
             Ok(now) => (now, held.take(object)),
             Err(source) => {
-                fed.lost(1, FeedError::Body { seq, source });
+                fed.unread_events += 1;
+                fed.unread.push(FeedError::Body { seq, source });
                 // A deletion counts even if what it shows cannot be read: no state outlives it.
                 let Some(last) = is_gone.then(|| held.take(object)).flatten() else {
                     continue;
@@ -194,6 +187,7 @@ pub fn feed_while(
             held.put(object, now);
         }
     }
+    fed.unread_events += not_given(&fed, timeline.reel(), end);
     fed
 }
 

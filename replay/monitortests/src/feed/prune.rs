@@ -40,10 +40,10 @@ impl<'de> Visitor<'de> for PrunedPart<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut from: A) -> Result<Value, A::Error> {
         let mut members = Map::new();
-        while let Some(name) = from.next_key::<std::borrow::Cow<'de, str>>()? {
-            if let Some(fields) = self.0.below(&name) {
+        while let Some(asked) = from.next_key_seed(MemberName(self.0))? {
+            if let Some((name, fields)) = asked {
                 let value = from.next_value_seed(PrunedPart(fields))?;
-                members.insert(name.into_owned(), value);
+                members.insert(name.to_owned(), value);
             } else {
                 from.next_value::<IgnoredAny>()?;
             }
@@ -81,6 +81,30 @@ impl<'de> Visitor<'de> for PrunedPart<'_> {
 
     fn visit_unit<E>(self) -> Result<Value, E> {
         Ok(Value::Null)
+    }
+}
+
+/// Looks a member's name up, without a copy of it: most members are not asked for.
+#[derive(Clone, Copy, Debug)]
+struct MemberName<'a>(&'a Fields);
+
+impl<'de, 'a> DeserializeSeed<'de> for MemberName<'a> {
+    type Value = Option<(&'a str, &'a Fields)>;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Self::Value, D::Error> {
+        from.deserialize_str(self)
+    }
+}
+
+impl<'a> Visitor<'_> for MemberName<'a> {
+    type Value = Option<(&'a str, &'a Fields)>;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("the name of a member")
+    }
+
+    fn visit_str<E>(self, name: &str) -> Result<Self::Value, E> {
+        Ok(self.0.below(name))
     }
 }
 

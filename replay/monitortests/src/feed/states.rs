@@ -53,8 +53,8 @@ impl Watcher for StateWatcher {
             kind,
             resource: seen.key.resource,
             object: seen.object,
-            namespace: &seen.key.namespace,
-            name: &seen.key.name,
+            namespace: seen.key.namespace,
+            name: seen.key.name,
             mark: RecordMark {
                 seq: seen.seq,
                 at: seen.at,

@@ -1,6 +1,6 @@
 //! Owns what a watcher asks for and what it is told. Refuses to read: `pass` does.
 
-use kubereel_format::{Evidence, ObjectId, ObjectKey, RecordedAt, ResourceInfo, Seq};
+use kubereel_format::{Evidence, ObjectId, ObjectKeyRef, RecordedAt, ResourceInfo, Seq};
 use serde_json::Value;
 
 /// Fields of a resource that someone reads.
@@ -63,7 +63,7 @@ pub struct Seen<'a> {
     /// The object's number in the reel.
     pub object: ObjectId,
     /// Who it is.
-    pub key: &'a ObjectKey,
+    pub key: ObjectKeyRef<'a>,
     /// The fields asked for by anyone; the last ones known if it is gone.
     pub now: &'a Value,
     /// The same before the event, if it was seen before.

@@ -51,10 +51,7 @@ impl Watcher for Generations {
             return;
         };
         let draft = || {
-            let keys = [
-                ("namespace", seen.key.namespace.as_str()),
-                (*key, seen.key.name.as_str()),
-            ];
+            let keys = [("namespace", seen.key.namespace), (*key, seen.key.name)];
             Draft::new(source::GENERATION_MONITOR, Level::Info, seen.at)
                 .about(kind, keys)
                 .shown_by(seen.seq)

@@ -53,10 +53,7 @@ impl Watcher for Leases {
         let draft = Draft::new(source::LEASE_MONITOR, Level::Info, seen.at)
             .about(
                 "Lease",
-                [
-                    ("namespace", &*seen.key.namespace),
-                    ("lease", &*seen.key.name),
-                ],
+                [("namespace", seen.key.namespace), ("lease", seen.key.name)],
             )
             .shown_by(seen.seq)
             .reason(reason)

@@ -61,7 +61,7 @@ impl Watcher for Machines {
                 let created = reading::time(seen.now, "/metadata/creationTimestamp");
                 let at = created.unwrap_or(seen.at);
                 let draft = Draft::new(source::MACHINE_MONITOR, Level::Info, at)
-                    .about("Machine", [("machine", &*seen.key.name)])
+                    .about("Machine", [("machine", seen.key.name)])
                     .shown_by(seen.seq)
                     .reason("MachineCreated")
                     .human("Machine created");
@@ -82,7 +82,7 @@ impl Watcher for Machines {
 
 fn draft<'a>(seen: &Seen<'a>) -> Draft<'a> {
     Draft::new(source::MACHINE_MONITOR, Level::Info, seen.at)
-        .about("Machine", [("machine", &*seen.key.name)])
+        .about("Machine", [("machine", seen.key.name)])
         .shown_by(seen.seq)
 }
 

@@ -185,7 +185,7 @@ impl Watcher for Nodes {
 
 fn draft<'a>(source: &'a str, level: Level, seen: &Seen<'a>) -> Draft<'a> {
     Draft::new(source, level, seen.at)
-        .about("Node", [("node", &*seen.key.name)])
+        .about("Node", [("node", seen.key.name)])
         .shown_by(seen.seq)
 }
 

@@ -43,7 +43,7 @@ impl Operators {
                 .before
                 .and_then(|before| reading::condition_of(before, now.kind));
             if known.is_none_or(|known| known.status != now.status) {
-                let (name, at) = (&seen.key.name, (seen.at, seen.seq));
+                let (name, at) = (seen.key.name, (seen.at, seen.seq));
                 let text = (now.status, now.reason, now.message);
                 self.ledger.add(&instant(name, at, now.kind, text));
             }
@@ -141,6 +141,6 @@ pub(crate) fn instant<'a>(
 
 fn draft<'a>(level: Level, seen: &Seen<'a>, at: RecordedAt) -> Draft<'a> {
     Draft::new(source::CLUSTER_OPERATOR_MONITOR, level, at)
-        .about("ClusterOperator", [("clusteroperator", &*seen.key.name)])
+        .about("ClusterOperator", [("clusteroperator", seen.key.name)])
         .shown_by(seen.seq)
 }

@@ -42,7 +42,7 @@ impl Pools {
                 _ => Level::Info,
             };
             let mut draft = Draft::new(source::POOL_MONITOR, level, seen.at)
-                .about("MachineConfigPool", [("pool", &*seen.key.name)])
+                .about("MachineConfigPool", [("pool", seen.key.name)])
                 .shown_by(seen.seq)
                 .human(now.message)
                 .with("condition", now.kind)

@@ -124,7 +124,7 @@ impl Watcher for VersionWatcher {
 
 fn draft<'a>(level: Level, seen: &Seen<'a>, at: RecordedAt) -> Draft<'a> {
     Draft::new(source::CLUSTER_OPERATOR_MONITOR, level, at)
-        .about("ClusterVersion", [("clusterversion", &*seen.key.name)])
+        .about("ClusterVersion", [("clusterversion", seen.key.name)])
         .shown_by(seen.seq)
 }
 

@@ -8,10 +8,10 @@ use crate::cel::{EvalError, Program, Slots, Val};
 use crate::facts::FactsOverTime;
 use crate::feed::Watcher;
 use crate::interval::Interval;
-use crate::interval_needs::IntervalNeeds;
+use crate::interval_needs::{IntervalChoice, IntervalNeeds, NeededWord, WordPlace};
 use crate::rule::{IntervalSelector, MonitorRule, RuleSet, Watch, explained, place, seen_for};
 use crate::verdict::{JudgeContext, MonitorTest, MonitorTestInfo, Needs, TestCase};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -88,20 +88,13 @@ impl MonitorTest for RuleTest {
             Watch::Intervals(choice) => Some(choice.as_ref()),
         };
         let choices = watched.into_iter().chain(self.rule.also.values());
-        let choices: Vec<EarlySelector> = choices.map(EarlySelector::of).collect();
+        let choices: Arc<[IntervalChoice]> = choices
+            .map(|choice| EarlySelector::of(choice).into_choice())
+            .collect();
         if choices.is_empty() {
-            return IntervalNeeds::None;
-        }
-        let sources: Option<Vec<&[String]>> = choices.iter().map(EarlySelector::sources).collect();
-        let sources: Option<Vec<String>> = sources.map(|sources| {
-            let distinct: BTreeSet<&String> = sources.into_iter().flatten().collect();
-            distinct.into_iter().cloned().collect()
-        });
-        let takes =
-            move |interval: &Interval| choices.iter().any(|choice| choice.may_take(interval));
-        match sources {
-            Some(sources) => IntervalNeeds::of_sources(sources, takes),
-            None => IntervalNeeds::those(takes),
+            IntervalNeeds::None
+        } else {
+            IntervalNeeds::Choices(choices)
         }
     }
 
@@ -218,7 +211,7 @@ pub(super) struct EarlySelector {
 
 impl EarlySelector {
     /// Finds what of a choice can be decided early.
-    pub(super) fn of(choice: &IntervalSelector) -> Self {
+    fn of(choice: &IntervalSelector) -> Self {
         let predicate = choice.chosen.as_ref();
         let predicate = predicate.filter(|program| program.reads_only(place::INTERVAL, &KNOWN));
         Self {
@@ -227,10 +220,21 @@ impl EarlySelector {
         }
     }
 
-    /// Returns the sources of what it takes, if it takes none of others.
-    pub(super) fn sources(&self) -> Option<&[String]> {
-        let sources = self.choice.sources.as_slice();
-        (!sources.is_empty()).then_some(sources)
+    fn into_choice(self) -> IntervalChoice {
+        let words = self.predicate.as_ref();
+        let words = words.and_then(|program| program.needed_words(place::INTERVAL));
+        let placed = words.unwrap_or_default().into_iter().map(|(member, word)| {
+            let place = WordPlace::named(&member)?;
+            Some(NeededWord { place, word })
+        });
+        // A word in another text could be the one.
+        let words: Option<Vec<NeededWord>> = placed.collect();
+        IntervalChoice {
+            sources: self.choice.sources.clone(),
+            reasons: self.choice.reasons.clone(),
+            words: words.unwrap_or_default(),
+            looks_at: Arc::new(move |interval| self.may_take(interval)),
+        }
     }
 
     /// Returns whether an interval may be chosen; where the predicate has no value, it may: a rule that

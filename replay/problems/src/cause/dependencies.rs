@@ -27,6 +27,8 @@ const OWNER: &str = "its owner";
 /// The relation of what configures an operator or a pool.
 pub(super) const CONFIGURATION: &str = "its configuration";
 const MANAGER: &str = "it manages the object";
+/// The relation of what asks for the resource that no Node has enough of.
+pub(super) const ROOM: &str = "its Pods take room on the Nodes";
 /// The relations of what makes the object as it is.
 pub(super) const MANAGING: [&str; 2] = [OWNER, MANAGER];
 
@@ -529,7 +531,7 @@ impl<'a> Dependencies<'a> {
                 let body = last.and_then(|seq| read(self.timeline, *seq));
                 let made = body.and_then(|body| labels(&body, "/spec/template/metadata/labels"));
                 if made.is_some_and(|labels| selector.matches(&labels)) {
-                    all.push((info.kind.clone(), key.name.clone()));
+                    all.push((info.kind.clone(), key.name.to_owned()));
                 }
             }
         }
@@ -606,6 +608,11 @@ impl<'a> Dependencies<'a> {
                 .then(|| of(2, "it holds the rights of its ServiceAccount"))?,
             "Node" if self.problem.kind == SignKind::Unschedulable => {
                 of(1, "a Node that its Pods could run on")
+            }
+            "Deployment" | "StatefulSet" | "DaemonSet" | "Job"
+                if self.problem.kind == SignKind::Unschedulable =>
+            {
+                self.takes_room(&body()?).then(|| of(2, ROOM))?
             }
             "MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration"
                 if self.words.contains("webhook") =>
@@ -716,6 +723,18 @@ impl<'a> Dependencies<'a> {
     fn selects(&self, body: &Value, at: &str) -> bool {
         let selector = body.pointer(at).and_then(match_labels);
         selector.is_some_and(|selector| selector.is_empty() || selector.matches(&self.labels))
+    }
+
+    /// Tells whether a workload's Pods request a resource that the scheduler finds insufficient.
+    fn takes_room(&self, body: &Value) -> bool {
+        let is_short = |resource: &String| {
+            let words = format!("insufficient {}", resource.to_lowercase());
+            self.words.contains(&words)
+        };
+        let containers = items(body, "/spec/template/spec/containers").iter();
+        let mut requests =
+            containers.filter_map(|one| one.pointer("/resources/requests")?.as_object());
+        requests.any(|requests| requests.keys().any(is_short))
     }
 
     /// Tells whether a binding's subjects name an account of the problem's Pods.

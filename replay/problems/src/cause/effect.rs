@@ -92,6 +92,18 @@ pub(super) fn effect(sign: SignKind, words: &str, field: ChangedField<'_>) -> f6
     }
 }
 
+/// Says how much a change of another workload explains that the Nodes have no room for the Pods of a problem.
+pub(super) fn room_taken(field: ChangedField<'_>) -> f64 {
+    let is_more = field.change != ChangeKind::Removed && !field.is_decrease();
+    match field.path {
+        _ if !is_more => 0.0,
+        "" => 0.9,
+        "spec.replicas" | "spec.parallelism" => 0.8,
+        path if path.contains("resources.requests") => 0.8,
+        _ => 0.0,
+    }
+}
+
 /// Rights, and the accounts that have them.
 fn access(sign: SignKind, words: &str, field: ChangedField<'_>) -> f64 {
     match (field.kind, sign) {
@@ -148,6 +160,7 @@ fn storage(sign: SignKind, field: ChangedField<'_>) -> f64 {
     let is_class = ["StorageClass", "CSIDriver"].contains(&field.kind);
     match sign {
         SignKind::ClaimPending if is_class => 1.4,
+        SignKind::Volume if !is_class && field.is_deletion() => 1.4,
         SignKind::ClaimPending => 0.6,
         SignKind::Unschedulable | SignKind::VolumeMount | SignKind::Volume if is_class => 0.8,
         SignKind::VolumeMount | SignKind::Unschedulable | SignKind::PodPending if !is_class => 1.0,
@@ -158,6 +171,7 @@ fn storage(sign: SignKind, field: ChangedField<'_>) -> f64 {
 fn network(sign: SignKind, field: ChangedField<'_>) -> f64 {
     match (field.kind, sign) {
         ("Service", SignKind::NoEndpoints) if field.has(&["spec.selector"]) => 1.4,
+        ("Service", SignKind::NoEndpoints) if field.has(&["targetPort"]) => 1.4,
         ("Service", SignKind::NoEndpoints) if field.is_whole() => 0.6,
         ("Service", SignKind::ApiService | SignKind::CreateFailed | SignKind::Webhook) => {
             if field.is_deletion() { 1.2 } else { 0.9 }
@@ -238,7 +252,7 @@ fn template_fields(sign: SignKind) -> (&'static [&'static str], f64, f64) {
             0.4,
         ),
         SignKind::CreateFailed => (ADMIT, 1.1, 0.4),
-        SignKind::NoEndpoints => (&["template.metadata.labels"], 1.3, 0.4),
+        SignKind::NoEndpoints => (&["template.metadata.labels", "containers.ports"], 1.3, 0.4),
         SignKind::RolloutStuck
         | SignKind::Unavailable
         | SignKind::ReplicasMissing

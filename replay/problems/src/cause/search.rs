@@ -1,7 +1,7 @@
 //! The search for causes: which changes are candidates, and their scores.
 
-use super::dependencies::{CONFIGURATION, Dependencies, MANAGING, OWN, Relation};
-use super::effect::{ChangedField, effect};
+use super::dependencies::{CONFIGURATION, Dependencies, MANAGING, OWN, ROOM, Relation};
+use super::effect::{ChangedField, effect, room_taken};
 use crate::collect::Collected;
 use crate::lookup::read;
 use crate::problem::{Cause, Problem, ProblemObject};
@@ -191,14 +191,14 @@ impl<'a> Search<'a> {
             let body = || self.last_body(object, last);
             let related = self
                 .dependencies
-                .relation(info, &key.namespace, &key.name, &body);
+                .relation(info, key.namespace, key.name, &body);
             let Some(relation) = related else {
                 continue;
             };
             let named = ProblemObject {
                 kind: info.kind.clone(),
-                namespace: key.namespace.clone(),
-                name: key.name.clone(),
+                namespace: key.namespace.to_owned(),
+                name: key.name.to_owned(),
                 resource: Some(info.id),
             };
             for seq in seqs {
@@ -369,12 +369,16 @@ impl<'a> Search<'a> {
             .any(|part| kind.contains(part));
             effect *= if is_restriction { 1.0 } else { 0.4 };
         }
+        let secs = self.problem.from.at.micros_since(cause.at.at) / 1_000_000;
+        if relation.via == ROOM {
+            // A workload that took room earlier had left enough of it.
+            effect = if secs <= 300 { room_taken(field) } else { 0.0 };
+        }
         let closeness = 1.0 / (1.0 + 0.3 * f64::from(relation.distance));
         // Nobody configures an operator that is well without meaning something.
         if relation.via == CONFIGURATION && cause.field.starts_with("spec") {
             effect *= 1.3;
         }
-        let secs = self.problem.from.at.micros_since(cause.at.at) / 1_000_000;
         let in_time = match secs {
             // A request has its effect when its turn comes.
             _ if self.is_rolled_out(&cause) => 1.0,

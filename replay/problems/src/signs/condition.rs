@@ -1,9 +1,9 @@
-//! Objects of any kind, custom ones included: what is wrong by their conditions. A type whose meaning is not
-//! known is not interpreted.
+//! Objects of any kind, custom ones included: what is wrong by their conditions, or by their phase. A type or
+//! phase whose meaning is not known is not interpreted.
 
 use super::Reading;
 use crate::sign::{Sign, SignKind};
-use kubereel_cluster::{ControllerReport, StateHealth};
+use kubereel_cluster::{ControllerReport, StateHealth, StatusWord};
 use serde_json::Value;
 
 /// Parts of reasons that say that something failed, and does not just take its time.
@@ -56,7 +56,28 @@ pub(super) fn read(object: &Value) -> Reading {
         }
     }
     reading.is_well &= reading.signs.is_empty();
+    if reading.signs.is_empty() && !reading.is_well {
+        read_word(object, &mut reading);
+    }
     reading
+}
+
+/// Reads the phase of an object whose conditions, if it has any, have no known meaning.
+fn read_word(object: &Value, reading: &mut Reading) {
+    let Some(said) = StatusWord::of(object) else {
+        return;
+    };
+    reading.is_well = said.health == Some(StateHealth::Good);
+    if said.health == Some(StateHealth::Bad) {
+        let words = format!("{} is {}", said.field, said.word);
+        let message = match said.message {
+            "" => words,
+            message => format!("{words}: {message}"),
+        };
+        let mut sign = Sign::new(SignKind::Condition, said.word, &message).of_part(said.field);
+        sign.is_failure = true;
+        reading.signs.push(sign);
+    }
 }
 
 #[cfg(test)]
@@ -88,5 +109,22 @@ mod tests {
             parts(&json!([{"type": "Ready", "status": "False", "observedGeneration": 1}]))
                 .is_empty()
         );
+    }
+
+    #[test]
+    fn a_phase_counts_where_no_condition_does() {
+        let said = |status: Value| {
+            let signs = read(&json!({"status": status})).signs;
+            let mut said = signs.into_iter().map(|sign| sign.message);
+            said.next()
+        };
+        let failed = json!({"phase": "Failed", "message": "no such bucket"});
+        assert_eq!(
+            said(failed).as_deref(),
+            Some("phase is Failed: no such bucket")
+        );
+        let ready = json!({"phase": "Failed", "conditions": [{"type": "Ready", "status": "True"}]});
+        assert_eq!(said(ready), None);
+        assert_eq!(said(json!({"phase": "Pending"})), None);
     }
 }

@@ -53,6 +53,10 @@ pub(crate) fn paths(info: &ResourceInfo) -> impl Iterator<Item = &'static str> {
 pub(crate) fn read(info: &ResourceInfo, object: &Value) -> Reading {
     let is_deleted = !text(object, "/metadata/deletionTimestamp").is_empty();
     match (info.group.as_str(), info.plural.as_str()) {
+        // The API server serves each of these with a status: one without was kept by a tool that left it out.
+        ("", "pods") | ("apps", _) | ("batch", "jobs") if object.get("status").is_none() => {
+            Reading::default()
+        }
         ("", "pods") => pod::read(object),
         // What is being deleted is not well, and need not be.
         ("", "namespaces") if is_deleted => resource::namespace_deletion(object),

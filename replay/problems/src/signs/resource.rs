@@ -14,6 +14,10 @@ pub(super) const PATHS: &[&str] = &[
     "status.phase",
     "status.reason",
     "status.message",
+    "status.state",
+    "status.health.status",
+    "status.errorMessage",
+    "status.failureReason",
     "status.attached",
     "status.attachError",
     "status.detachError",
@@ -64,11 +68,14 @@ pub(super) fn claim(object: &Value) -> Reading {
             is_well: true,
             ..Reading::default()
         },
-        "Lost" => only(Sign::new(
-            SignKind::Volume,
-            phase,
-            "the volume of the claim is gone",
-        )),
+        // Nothing that takes its time: the volume does not come back.
+        "Lost" => {
+            let sign = Sign::new(SignKind::Volume, phase, "the volume of the claim is gone");
+            only(Sign {
+                is_failure: true,
+                ..sign
+            })
+        }
         _ => only(Sign::new(
             SignKind::ClaimPending,
             phase,

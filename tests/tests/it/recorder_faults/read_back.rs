@@ -148,7 +148,7 @@ fn rises_and_is_marked(scene: &Scene, of: &Gap) -> Result<()> {
     let noted = noted.find(|entry| entry.note == Note::Gap(of.clone()));
     let noted = noted.context("the gap is noted")?.seq;
     let is_of = |seq: Seq| {
-        reel.objects().iter().any(|object| {
+        reel.objects().any(|object| {
             object.key.resource == of.resource && reel.versions(object.id).contains(&seq)
         })
     };

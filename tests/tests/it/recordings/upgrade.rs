@@ -31,7 +31,7 @@ impl Story {
     pub fn read(file: &str) -> Option<Self> {
         let reel = Recording::read(file)?.import(&ImportOptions::new("test", "a recording"));
         let raw = reel.timeline.reel();
-        let all = raw.objects().iter().map(|object| raw.versions(object.id));
+        let all = raw.objects().map(|object| raw.versions(object.id));
         let mut events: Vec<Seq> = all.flatten().copied().collect();
         events.sort_unstable();
         Some(Self { reel, events })
@@ -592,9 +592,9 @@ fn holder(story: &Story, line: usize, cells: &[&str]) -> (Vec<String>, [String; 
 
 fn event(story: &Story, line: usize, cells: &[&str]) -> (Vec<String>, [String; 3]) {
     let reel = story.timeline().reel();
-    let place = usize::try_from(reel.object_of(story.event(line)).unwrap().0).unwrap();
-    let key = &reel.objects()[place].key;
-    let object = ["events", key.namespace.as_str(), key.name.as_str()];
+    let object = reel.object_of(story.event(line)).unwrap();
+    let key = reel.key(object).unwrap();
+    let object = ["events", key.namespace, key.name];
     let shown = after(story, &object, line);
     assert_eq!(shown["involvedObject"]["name"], "version");
     assert_eq!(text(&shown["type"]), cells[0]);
@@ -624,8 +624,8 @@ fn every_transition_of_an_operator_of_the_install_is_in_its_history() {
     }
     let info = story.resource("co");
     for object in story.timeline().objects_of(info.id) {
-        let place = usize::try_from(object.0).unwrap();
-        let name = story.timeline().reel().objects()[place].key.name.clone();
+        let key = story.timeline().key_of(*object).unwrap();
+        let name = key.name.to_owned();
         let mut found: BTreeMap<(String, String), Vec<[String; 5]>> = BTreeMap::new();
         let object = ["co", "", &name];
         for version in story.history(&object, &[".status.conditions.status".to_owned()]) {

@@ -103,7 +103,7 @@ impl Watcher for CrdStorage {
         }
         definition.open = Some(self.findings.len());
         self.findings.push(TestFinding {
-            subject: FindingSubject::object(RESOURCE, "", &seen.key.name),
+            subject: FindingSubject::object(RESOURCE, "", seen.key.name),
             severity: Severity::Fail,
             from: seen.at,
             to: None,

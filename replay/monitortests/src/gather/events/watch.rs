@@ -146,7 +146,7 @@ impl Watcher for Events {
     fn seen(&mut self, seen: &Seen<'_>) {
         if seen.resource.plural == "nodes" {
             let roles = reading::roles(seen.now);
-            self.roles.insert(seen.key.name.clone(), roles);
+            self.roles.insert(seen.key.name.to_owned(), roles);
             return;
         }
         // What was there before the recorder looked is no news, and an Event that expires is none.

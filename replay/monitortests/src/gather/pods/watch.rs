@@ -54,7 +54,8 @@ impl Watcher for PodsWatcher {
     }
 
     fn seen(&mut self, seen: &Seen<'_>) {
-        let pod = WatchedPod { seen };
+        let uid = seen.key.uid.text();
+        let pod = WatchedPod { seen, uid: &uid };
         let ledger = &mut self.ledger;
         match (seen.action, seen.before) {
             (Action::Appeared, _) | (Action::Changed, None) => {
@@ -81,9 +82,9 @@ impl Watcher for PodsWatcher {
         let last = last.or_insert_with(|| {
             let key = seen.key;
             let name = PodName {
-                namespace: key.namespace.as_str().into(),
-                name: key.name.as_str().into(),
-                uid: key.uid.as_str().into(),
+                namespace: key.namespace.into(),
+                name: key.name.into(),
+                uid: pod.uid.into(),
             };
             (name, LastPod::default())
         });
@@ -95,6 +96,7 @@ impl Watcher for PodsWatcher {
 #[derive(Clone, Copy)]
 pub(super) struct WatchedPod<'a> {
     pub(super) seen: &'a Seen<'a>,
+    uid: &'a str,
 }
 
 impl<'a> WatchedPod<'a> {
@@ -120,9 +122,9 @@ impl<'a> WatchedPod<'a> {
 
     fn keys(self) -> [(&'a str, &'a str); 5] {
         [
-            ("namespace", &self.seen.key.namespace),
-            ("pod", &self.seen.key.name),
-            ("uid", &self.seen.key.uid),
+            ("namespace", self.seen.key.namespace),
+            ("pod", self.seen.key.name),
+            ("uid", self.uid),
             ("node", reading::text(self.now(), "/spec/nodeName")),
             ("mirror-uid", mirror(self.now())),
         ]

@@ -20,8 +20,8 @@ pub(super) struct RelatedIndex {
 impl RelatedIndex {
     /// Takes what happened to an object.
     pub(super) fn take(&mut self, seen: &Seen<'_>, fields: &Fields) {
-        let namespace = seen.key.namespace.clone();
-        let name = (namespace.clone(), seen.key.name.clone());
+        let namespace = seen.key.namespace.to_owned();
+        let name = (namespace.clone(), seen.key.name.to_owned());
         let objects = self.by_namespace.entry(namespace).or_default();
         if seen.action == Action::Gone {
             objects.remove(&seen.object);

@@ -93,7 +93,7 @@ impl ObjectWatch {
             regex.as_ref().is_none_or(|regex| regex.is_match(text))
         };
         let is_named =
-            fits(&objects.namespace, &seen.key.namespace) && fits(&objects.name, &seen.key.name);
+            fits(&objects.namespace, seen.key.namespace) && fits(&objects.name, seen.key.name);
         if self.is_named.len() <= number {
             self.is_named.resize(number + 1, None);
         }
@@ -104,7 +104,7 @@ impl ObjectWatch {
     }
 
     fn own(&mut self, rule: &MonitorRule, objects: &ObjectSelector, seen: &Seen<'_>) {
-        let name = (seen.key.namespace.clone(), seen.key.name.clone());
+        let name = (seen.key.namespace.to_owned(), seen.key.name.to_owned());
         let former = match seen.action {
             Action::Appeared => self.former.remove(&name),
             _ => None,
@@ -123,8 +123,8 @@ impl ObjectWatch {
             .live
             .remove(&seen.object)
             .unwrap_or_else(|| WatchedObject {
-                namespace: Arc::from(seen.key.namespace.as_str()),
-                name: Arc::from(seen.key.name.as_str()),
+                namespace: Arc::from(seen.key.namespace),
+                name: Arc::from(seen.key.name),
                 current: None,
                 chosen: SignalTruth::Silent,
                 things: BTreeMap::new(),

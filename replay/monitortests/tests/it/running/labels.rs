@@ -69,9 +69,9 @@ impl Watcher for Found {
     }
 
     fn seen(&mut self, seen: &Seen<'_>) {
-        let name = &seen.key.name;
+        let name = seen.key.name;
         let open = self.0.iter_mut().rev();
-        let mut open = open.filter(|finding| &finding.subject.name == name);
+        let mut open = open.filter(|finding| finding.subject.name == name);
         if let Some(finding) = open.find(|finding| finding.to.is_none()) {
             finding.to = Some(seen.at);
         }
@@ -87,8 +87,8 @@ impl Watcher for Found {
         self.0.push(TestFinding {
             subject: FindingSubject {
                 resource: "pods".to_owned(),
-                namespace: seen.key.namespace.clone(),
-                name: name.clone(),
+                namespace: seen.key.namespace.to_owned(),
+                name: name.to_owned(),
                 keys: [("container".to_owned(), "main".to_owned())].into(),
             },
             severity,

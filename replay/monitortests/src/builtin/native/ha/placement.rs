@@ -112,7 +112,7 @@ impl Watcher for Spread {
     fn seen(&mut self, seen: &Seen<'_>) {
         if seen.resource.plural == "nodes" {
             if seen.action == Action::Gone {
-                self.nodes.remove(&seen.key.name);
+                self.nodes.remove(seen.key.name);
                 return;
             }
             let labels = seen
@@ -125,7 +125,7 @@ impl Watcher for Spread {
                 .filter_map(|(key, _)| key.strip_prefix("node-role.kubernetes.io/"))
                 .map(str::to_owned)
                 .collect();
-            self.nodes.insert(seen.key.name.clone(), roles);
+            self.nodes.insert(seen.key.name.to_owned(), roles);
             return;
         }
         let (before, now) = self.pods.take(seen);
@@ -221,14 +221,14 @@ impl Watcher for Evictions {
     }
 
     fn seen(&mut self, seen: &Seen<'_>) {
-        let uid = &seen.key.uid;
+        let uid = seen.key.uid.text();
         if seen.resource.plural != "pods" {
             if seen.action == Action::Gone {
-                self.wanted.remove(uid);
+                self.wanted.remove(&*uid);
                 return;
             }
             let replicas = number(seen.now, "/spec/replicas").unwrap_or(1);
-            let before = self.wanted.get(uid);
+            let before = self.wanted.get(&*uid);
             let is_less = before.is_some_and(|before| replicas < before.replicas);
             let scaled_down = if is_less {
                 Some(seen.at)
@@ -239,7 +239,7 @@ impl Watcher for Evictions {
                 replicas,
                 scaled_down,
             };
-            self.wanted.insert(uid.clone(), wanted);
+            self.wanted.insert(uid.into_owned(), wanted);
             return;
         }
         let (before, now) = self.pods.take(seen);
@@ -352,9 +352,9 @@ impl Watcher for Drains {
                 let is_cordoned =
                     reading::at(seen.now, "/spec/unschedulable") == Some(&Value::Bool(true));
                 let is_news = if is_cordoned && !is_gone {
-                    self.cordoned.insert(seen.key.name.clone())
+                    self.cordoned.insert(seen.key.name.to_owned())
                 } else {
-                    self.cordoned.remove(&seen.key.name)
+                    self.cordoned.remove(seen.key.name)
                 };
                 if is_news {
                     self.judge(None, seen);
@@ -364,7 +364,7 @@ impl Watcher for Drains {
                 let (before, now) = self.pods.take(seen);
                 let mut both = before.iter().chain(&now);
                 if both.any(|pod| self.cordoned.contains(&pod.node)) {
-                    self.judge(Some(&seen.key.namespace), seen);
+                    self.judge(Some(seen.key.namespace), seen);
                 }
             }
             _ => {
@@ -384,7 +384,7 @@ impl Watcher for Drains {
                     expected: number(seen.now, "/status/expectedPods").unwrap_or(0),
                 };
                 self.budgets.insert(subject, budget);
-                self.judge(Some(&seen.key.namespace), seen);
+                self.judge(Some(seen.key.namespace), seen);
             }
         }
     }

@@ -54,7 +54,7 @@ impl HaPods {
 
     /// Takes what happened to a Pod; gives it as it was and as it is.
     pub(super) fn take(&mut self, seen: &Seen<'_>) -> (Option<HaPod>, Option<HaPod>) {
-        let uid = seen.key.uid.clone();
+        let uid = seen.key.uid.text().into_owned();
         if seen.action == Action::Gone {
             let before = self.by_uid.remove(&uid);
             let controller = before.as_ref().and_then(|pod| pod.controller.as_ref());
@@ -100,8 +100,8 @@ fn pod(seen: &Seen<'_>) -> HaPod {
     let labels = reading::at(seen.now, "/metadata/labels");
     let phase = text("/status/phase");
     HaPod {
-        namespace: seen.key.namespace.clone(),
-        name: seen.key.name.clone(),
+        namespace: seen.key.namespace.to_owned(),
+        name: seen.key.name.to_owned(),
         controller: controller(seen, labels),
         labels: labels.cloned().unwrap_or_default(),
         node: text("/spec/nodeName"),
@@ -125,7 +125,7 @@ fn controller(seen: &Seen<'_>, labels: Option<&Value>) -> Option<PodController> 
         name.truncate(length);
     }
     Some(PodController {
-        namespace: seen.key.namespace.clone(),
+        namespace: seen.key.namespace.to_owned(),
         kind,
         name,
         uid: text("uid")?,

@@ -148,8 +148,8 @@ pub(super) fn subject(seen: &Seen<'_>) -> FindingSubject {
     };
     FindingSubject {
         resource,
-        namespace: seen.key.namespace.clone(),
-        name: seen.key.name.clone(),
+        namespace: seen.key.namespace.to_owned(),
+        name: seen.key.name.to_owned(),
         keys: BTreeMap::new(),
     }
 }
@@ -168,7 +168,7 @@ fn runs_once(pod: &Value) -> bool {
 
 fn told<'a>(seen: &'a Seen<'_>) -> Option<PodTemplate<'a>> {
     let plural = seen.resource.plural.as_str();
-    let name = seen.key.name.as_str();
+    let name = seen.key.name;
     if plural == "pods" {
         return Some(PodTemplate {
             plural,

@@ -1,0 +1,150 @@
+//! The identities of a reel's objects in memory. All names are one text, and each resource and namespace is held
+//! once: most of a recording's objects are Events and Pods, whose names would otherwise take more memory than
+//! everything else that is known of the recording without its bodies.
+//!
+//! Invariants:
+//! * What is read at an object's number is what was pushed there.
+//! * Names are cut out of the text where they were joined, so that each is whole characters.
+
+use crate::event::ObjectKeyRef;
+use crate::file::column::PackedColumn;
+use crate::id::{ObjectId, ResourceId};
+use crate::limits::{len64, place32};
+use crate::uid::UidRef;
+use std::collections::BTreeMap;
+
+/// The identities of objects, by their numbers.
+#[derive(Debug, Default)]
+pub(crate) struct ObjectNames {
+    /// The resources and namespaces that objects have, each once.
+    scopes: Vec<(ResourceId, Box<str>)>,
+    /// The scope of each object, as a place in `scopes`.
+    scope_places: PackedColumn,
+    /// All names, one behind the other.
+    text: String,
+    /// Where each object's name ends in `text`.
+    ends: PackedColumn,
+    /// Each object's uid; [`ODD_UID`] for those without one and those in another spelling.
+    uids: Vec<u128>,
+    odd_uids: BTreeMap<usize, Box<str>>,
+    /// Where each scope is, by resource and namespace.
+    known: BTreeMap<ResourceId, BTreeMap<Box<str>, usize>>,
+}
+
+/// What stands for a uid that is not a number, or that is this one.
+const ODD_UID: u128 = 0;
+
+impl ObjectNames {
+    /// Returns how many objects there are.
+    pub(crate) fn len(&self) -> usize {
+        self.uids.len()
+    }
+
+    /// Appends an object.
+    pub(crate) fn push(&mut self, key: ObjectKeyRef<'_>) {
+        let scope = self.scope(key.resource, key.namespace);
+        self.scope_places.push(len64(scope));
+        self.text.push_str(key.name);
+        self.ends.push(len64(self.text.len()));
+        let number = key.uid.number().unwrap_or(ODD_UID);
+        if number == ODD_UID && !key.uid.is_empty() {
+            self.odd_uids.insert(self.uids.len(), key.uid.text().into());
+        }
+        self.uids.push(number);
+    }
+
+    fn scope(&mut self, resource: ResourceId, namespace: &str) -> usize {
+        let known = self.known.entry(resource).or_default();
+        if let Some(place) = known.get(namespace) {
+            return *place;
+        }
+        let place = self.scopes.len();
+        known.insert(namespace.into(), place);
+        self.scopes.push((resource, namespace.into()));
+        place
+    }
+
+    /// Gives back memory that only the pushing needs.
+    pub(crate) fn settle(&mut self) {
+        self.known = BTreeMap::new();
+        self.scopes.shrink_to_fit();
+        self.text.shrink_to_fit();
+        self.uids.shrink_to_fit();
+    }
+
+    /// Returns the identity of an object.
+    pub(crate) fn get(&self, object: ObjectId) -> Option<ObjectKeyRef<'_>> {
+        let place = place32(object.0);
+        let uid = match *self.uids.get(place)? {
+            ODD_UID => UidRef::new(self.odd_uids.get(&place).map_or("", |uid| uid)),
+            number => UidRef::of_number(number),
+        };
+        let (resource, namespace) = self.scopes.get(number(&self.scope_places, place)?)?;
+        let start = match place.checked_sub(1) {
+            Some(before) => number(&self.ends, before)?,
+            None => 0,
+        };
+        Some(ObjectKeyRef {
+            resource: *resource,
+            namespace,
+            name: self.text.get(start..number(&self.ends, place)?)?,
+            uid,
+        })
+    }
+
+    /// Returns the resource of an object.
+    pub(crate) fn resource(&self, object: ObjectId) -> Option<ResourceId> {
+        let scope = number(&self.scope_places, place32(object.0))?;
+        self.scopes.get(scope).map(|(resource, _)| *resource)
+    }
+}
+
+fn number(column: &PackedColumn, place: usize) -> Option<usize> {
+    usize::try_from(column.get(place)?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::ObjectKey;
+    use crate::uid::uuid_text;
+    use proptest::prelude::*;
+
+    fn keys() -> impl Strategy<Value = Vec<ObjectKey>> {
+        let uid = prop_oneof![
+            any::<u128>().prop_map(uuid_text),
+            Just(uuid_text(ODD_UID)),
+            ".{0,4}"
+        ];
+        let key = (0_u32..3, "[ab]?", "[a-zé]{0,8}", uid);
+        let key = key.prop_map(|(resource, namespace, name, uid)| ObjectKey {
+            resource: ResourceId(resource),
+            namespace,
+            name,
+            uid,
+        });
+        prop::collection::vec(key, 0..2_100)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+
+        #[test]
+        fn every_object_keeps_its_identity(keys in keys()) {
+            let mut names = ObjectNames::default();
+            for key in &keys {
+                names.push(key.view());
+            }
+            names.settle();
+            prop_assert_eq!(names.len(), keys.len());
+            for (number, key) in (0_u32..).zip(&keys) {
+                let read = names.get(ObjectId(number));
+                prop_assert_eq!(read, Some(key.view()));
+                prop_assert_eq!(read.map(ObjectKeyRef::to_key), Some(key.clone()));
+                prop_assert_eq!(names.resource(ObjectId(number)), Some(key.resource));
+            }
+            let end = u32::try_from(keys.len()).unwrap();
+            prop_assert_eq!(names.get(ObjectId(end)), None);
+        }
+    }
+}

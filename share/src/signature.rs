@@ -1,0 +1,306 @@
+//! Signatures over the digest of a recording, in the format of `ssh-keygen -Y sign`.
+//!
+//! What is signed is the [`statement`], a line of text that anybody can make again from the digest. The namespace keeps
+//! a signature made for another purpose from being taken for one of a recording.
+
+use crate::signers::{AllowedSigners, SignerRefusal};
+use ssh_key::{Algorithm, HashAlg, LineEnding, PrivateKey, PublicKey, SshSig};
+use std::fmt::{self, Display, Formatter};
+use thiserror::Error;
+
+/// The namespace of signatures of recordings.
+pub const NAMESPACE: &str = "recording@kubereel";
+
+/// Writes the text that is signed for the recording with a digest.
+pub fn statement(digest: impl Display) -> String {
+    format!("kubereel recording {digest}\n")
+}
+
+/// Tells whether signatures of an algorithm can be made and checked here.
+fn is_supported(algorithm: &Algorithm) -> bool {
+    matches!(algorithm, Algorithm::Ed25519 | Algorithm::Ecdsa { .. })
+}
+
+/// A key cannot sign.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum SigningError {
+    /// It is not a private key in the format of OpenSSH.
+    #[error("not an OpenSSH private key")]
+    NotAKey,
+    /// Its algorithm has no place here.
+    #[error("{algorithm} keys are not supported")]
+    Algorithm {
+        /// Its name, as in public keys.
+        algorithm: String,
+    },
+    /// It is encrypted, and the passphrase is another.
+    #[error("wrong passphrase")]
+    Passphrase,
+    /// The library refused.
+    #[error("cannot sign: {source}")]
+    Library {
+        /// Why.
+        source: ssh_key::Error,
+    },
+}
+
+/// A private SSH key.
+pub struct SigningKey {
+    key: PrivateKey,
+}
+
+impl fmt::Debug for SigningKey {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        out.debug_tuple("SigningKey")
+            .field(&self.fingerprint())
+            .finish()
+    }
+}
+
+impl SigningKey {
+    /// Reads a key file.
+    ///
+    /// # Errors
+    /// When it is not a key in the format of OpenSSH, or one of an algorithm that is not supported.
+    pub fn parse(text: &str) -> Result<Self, SigningError> {
+        let key = PrivateKey::from_openssh(text).map_err(|error| match error {
+            ssh_key::Error::AlgorithmUnsupported { algorithm } => SigningError::Algorithm {
+                algorithm: algorithm.to_string(),
+            },
+            _ => SigningError::NotAKey,
+        })?;
+        let algorithm = key.public_key().algorithm();
+        if !is_supported(&algorithm) {
+            let algorithm = algorithm.to_string();
+            return Err(SigningError::Algorithm { algorithm });
+        }
+        Ok(Self { key })
+    }
+
+    /// Tells whether a passphrase is needed.
+    pub fn is_encrypted(&self) -> bool {
+        self.key.is_encrypted()
+    }
+
+    /// Decrypts the key.
+    ///
+    /// # Errors
+    /// When the passphrase is wrong, or the key is not encrypted.
+    pub fn unlock(&self, passphrase: &str) -> Result<Self, SigningError> {
+        let key = self.key.decrypt(passphrase);
+        key.map(|key| Self { key })
+            .map_err(|_library| SigningError::Passphrase)
+    }
+
+    /// Returns the name of the key's algorithm, as in public keys.
+    pub fn algorithm(&self) -> String {
+        self.key.public_key().algorithm().to_string()
+    }
+
+    /// Returns the fingerprint, as `ssh-keygen -l` prints it.
+    pub fn fingerprint(&self) -> String {
+        self.key.fingerprint(HashAlg::Sha256).to_string()
+    }
+
+    /// Signs a statement, and gives the armored signature.
+    ///
+    /// # Errors
+    /// When the key is still encrypted.
+    pub fn sign(&self, statement: &str) -> Result<String, SigningError> {
+        let failed = |source| SigningError::Library { source };
+        let signature = self
+            .key
+            .sign(NAMESPACE, HashAlg::Sha512, statement.as_bytes())
+            .map_err(failed)?;
+        signature.to_pem(LineEnding::LF).map_err(failed)
+    }
+}
+
+/// A signature does not show who vouches for a recording.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum SignatureError {
+    /// It is not a signature of `ssh-keygen -Y sign`.
+    #[error("not an SSH signature")]
+    Malformed,
+    /// It was made for another purpose.
+    #[error("made for the namespace {found:?}, not for {NAMESPACE}")]
+    Namespace {
+        /// For which.
+        found: String,
+    },
+    /// Its algorithm has no place here.
+    #[error("signatures of {algorithm} keys are not supported")]
+    Algorithm {
+        /// The key's algorithm.
+        algorithm: String,
+    },
+    /// It does not fit.
+    #[error("it does not fit this recording: one of the two was changed")]
+    Mismatch,
+    /// It fits, and the key is not among the allowed ones.
+    #[error("made with the key {fingerprint}, which is not among the allowed signers")]
+    UnknownKey {
+        /// The key.
+        fingerprint: String,
+    },
+    /// It fits, and the key is not allowed here.
+    #[error("made with the key {fingerprint}, which is not accepted: {reason}")]
+    Refused {
+        /// The key.
+        fingerprint: String,
+        /// Why.
+        reason: String,
+    },
+}
+
+/// Who signed a recording.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VerifiedSigner {
+    /// The identities that the list of allowed signers gives the key; none if it names a key only.
+    pub identities: Option<String>,
+    /// The key's algorithm, as in public keys.
+    pub algorithm: String,
+    /// The key's fingerprint, as `ssh-keygen -l` prints it.
+    pub fingerprint: String,
+}
+
+/// A signature, of which nothing is checked yet.
+#[derive(Debug)]
+pub struct RecordingSignature {
+    signature: SshSig,
+}
+
+impl RecordingSignature {
+    /// Reads an armored signature.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub fn parse(armored: &str) -> Result<Self, SignatureError> {
+        // OpenSSH takes a file that ends in blanks, the library does not.
+        let signature = SshSig::from_pem(armored.trim_ascii());
+        signature
+            .map(|signature| Self { signature })
+            .map_err(|_library| SignatureError::Malformed)
+    }
+
+    /// Checks that an allowed signer, of the given identity if there is one, has signed a statement.
+    ///
+    /// # Errors
+    /// When the signature does not fit the statement, or its key is not allowed.
+    pub fn check(
+        &self,
+        statement: &str,
+        signers: &AllowedSigners,
+        identity: Option<&str>,
+    ) -> Result<VerifiedSigner, SignatureError> {
+        let key = PublicKey::from(self.signature.public_key().clone());
+        let algorithm = key.algorithm();
+        if !is_supported(&algorithm) {
+            let algorithm = algorithm.to_string();
+            return Err(SignatureError::Algorithm { algorithm });
+        }
+        if self.signature.namespace() != NAMESPACE {
+            let found = self.signature.namespace().to_owned();
+            return Err(SignatureError::Namespace { found });
+        }
+        key.verify(NAMESPACE, statement.as_bytes(), &self.signature)
+            .map_err(|_library| SignatureError::Mismatch)?;
+        let fingerprint = key.fingerprint(HashAlg::Sha256).to_string();
+        let identities = signers.find(&key, NAMESPACE, identity).map_err(|refusal| {
+            let fingerprint = fingerprint.clone();
+            match refusal {
+                SignerRefusal::NotListed => SignatureError::UnknownKey { fingerprint },
+                SignerRefusal::NotAllowed(reason) => SignatureError::Refused {
+                    fingerprint,
+                    reason,
+                },
+            }
+        })?;
+        Ok(VerifiedSigner {
+            identities,
+            algorithm: algorithm.to_string(),
+            fingerprint,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ssh_key::private::Ed25519Keypair;
+    use ssh_key::{Cipher, Kdf};
+
+    fn key() -> PrivateKey {
+        let pair = Ed25519Keypair::from_seed(&[7; 32]);
+        PrivateKey::new(pair.into(), "a@example.com").expect("a key")
+    }
+
+    fn text(key: &PrivateKey) -> String {
+        key.to_openssh(LineEnding::LF).expect("text").to_string()
+    }
+
+    fn public() -> String {
+        key().public_key().to_openssh().expect("text")
+    }
+
+    fn signed(statement: &str) -> RecordingSignature {
+        let key = SigningKey::parse(&text(&key())).expect("a key");
+        let armored = key.sign(statement).expect("signed");
+        RecordingSignature::parse(&armored).expect("a signature")
+    }
+
+    #[test]
+    fn a_signature_fits_its_statement_and_no_other() {
+        let words = statement("sha256:00");
+        let signature = signed(&words);
+        let signers = AllowedSigners::parse(&public()).expect("a public key");
+        let signer = signature.check(&words, &signers, None).expect("good");
+        assert_eq!(signer.algorithm, "ssh-ed25519");
+        assert_eq!(signer.identities, None);
+        let other = signature.check(&statement("sha256:01"), &signers, None);
+        assert!(matches!(other, Err(SignatureError::Mismatch)), "{other:?}");
+    }
+
+    #[test]
+    fn a_signature_for_another_purpose_is_none() {
+        let words = statement("sha256:00");
+        let made = key().sign("file", HashAlg::Sha512, words.as_bytes());
+        let armored = made.expect("signed").to_pem(LineEnding::LF).expect("text");
+        let signature = RecordingSignature::parse(&armored).expect("a signature");
+        let signers = AllowedSigners::parse(&public()).expect("a public key");
+        let checked = signature.check(&words, &signers, None);
+        assert!(
+            matches!(&checked, Err(SignatureError::Namespace { found }) if found == "file"),
+            "{checked:?}"
+        );
+    }
+
+    #[test]
+    fn an_encrypted_key_needs_its_passphrase_and_shows_nothing() {
+        let kdf = Kdf::Bcrypt {
+            salt: vec![3; 16],
+            rounds: 1,
+        };
+        let locked = key().encrypt_with(Cipher::Aes256Ctr, kdf, 5, "secret");
+        let key = SigningKey::parse(&text(&locked.expect("encrypted"))).expect("a key");
+        assert!(key.is_encrypted());
+        assert!(key.sign("x").is_err(), "signed with an encrypted key");
+        let wrong = key.unlock("wrong").expect_err("wrong").to_string();
+        assert_eq!(wrong, "wrong passphrase");
+        let unlocked = key.unlock("secret").expect("unlocked");
+        assert!(unlocked.sign("x").is_ok());
+        let shown = format!("{unlocked:?}");
+        assert_eq!(shown, format!("SigningKey({:?})", key.fingerprint()));
+    }
+
+    #[test]
+    fn what_is_not_a_private_key_is_refused() {
+        for text in ["", &public(), "-----BEGIN RSA PRIVATE KEY-----\n"] {
+            let refused = SigningKey::parse(text).expect_err("refused").to_string();
+            assert_eq!(refused, "not an OpenSSH private key");
+        }
+        assert!(RecordingSignature::parse(&text(&key())).is_err());
+    }
+}

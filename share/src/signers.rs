@@ -1,0 +1,275 @@
+//! Who may sign: a public key, or lines of the ALLOWED SIGNERS of ssh-keygen(1).
+//!
+//! What a line demands and cannot be checked here (certificates, times of validity) makes its key refused, never
+//! accepted.
+
+use ssh_key::PublicKey;
+use ssh_key::authorized_keys::ConfigOpts;
+use thiserror::Error;
+
+/// A line of a list of signers cannot be read.
+#[derive(Debug, Error)]
+#[error("line {line} is neither a public key nor an allowed signer: {source}")]
+pub struct SignersError {
+    /// Its number, from 1.
+    pub line: usize,
+    /// Why.
+    pub source: ssh_key::Error,
+}
+
+/// A key may not sign.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum SignerRefusal {
+    /// No line has it.
+    NotListed,
+    /// A line has it, and does not allow it here: why.
+    NotAllowed(String),
+}
+
+/// The keys that may sign.
+#[derive(Clone, Debug)]
+pub struct AllowedSigners {
+    signers: Vec<AllowedSigner>,
+}
+
+#[derive(Clone, Debug)]
+struct AllowedSigner {
+    /// The patterns of identities; none for a public key alone.
+    principals: Option<String>,
+    options: Vec<String>,
+    key: PublicKey,
+}
+
+impl AllowedSigners {
+    /// Reads a public key, or a file of allowed signers.
+    ///
+    /// # Errors
+    /// When a line is neither.
+    pub fn parse(text: &str) -> Result<Self, SignersError> {
+        let mut signers = Vec::new();
+        for (number, line) in text.lines().enumerate() {
+            let line = line.trim_ascii();
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let signer = AllowedSigner::parse(line).map_err(|source| SignersError {
+                line: number.saturating_add(1),
+                source,
+            })?;
+            signers.push(signer);
+        }
+        Ok(Self { signers })
+    }
+
+    /// Tells whether there is no key at all.
+    pub fn is_empty(&self) -> bool {
+        self.signers.is_empty()
+    }
+
+    /// Finds a key that may sign in a namespace, for an identity if there is one, and gives the identities of its line.
+    pub(crate) fn find(
+        &self,
+        key: &PublicKey,
+        namespace: &str,
+        identity: Option<&str>,
+    ) -> Result<Option<String>, SignerRefusal> {
+        let mut refusal = None;
+        for signer in &self.signers {
+            if signer.key.key_data() != key.key_data() {
+                continue;
+            }
+            match signer.refusal(namespace, identity) {
+                None => return Ok(signer.principals.clone()),
+                Some(reason) => refusal.get_or_insert(reason),
+            };
+        }
+        Err(refusal.map_or(SignerRefusal::NotListed, SignerRefusal::NotAllowed))
+    }
+}
+
+impl AllowedSigner {
+    fn parse(line: &str) -> Result<Self, ssh_key::Error> {
+        if let Ok(key) = PublicKey::from_openssh(line) {
+            return Ok(Self {
+                principals: None,
+                options: Vec::new(),
+                key,
+            });
+        }
+        let (principals, rest) = match line.strip_prefix('"') {
+            Some(quoted) => quoted.split_once('"'),
+            None => line.split_once([' ', '\t']),
+        }
+        .unwrap_or((line, ""));
+        // The library's own reading of such lines takes options only before a key that has a comment.
+        let rest = rest.trim_ascii();
+        let (options, key) = match PublicKey::from_openssh(rest) {
+            Ok(key) => (ConfigOpts::default(), key),
+            Err(error) => {
+                let (options, key) = split_unquoted(rest).ok_or(error)?;
+                let key = PublicKey::from_openssh(key.trim_ascii())?;
+                (ConfigOpts::new(options)?, key)
+            }
+        };
+        Ok(Self {
+            principals: Some(principals.to_owned()),
+            options: options.iter().map(str::to_owned).collect(),
+            key,
+        })
+    }
+
+    /// Says why this line does not allow its key to sign.
+    fn refusal(&self, namespace: &str, identity: Option<&str>) -> Option<String> {
+        if let Some(identity) = identity {
+            let is_named = self
+                .principals
+                .as_ref()
+                .is_some_and(|patterns| matches_list(patterns, identity));
+            if !is_named {
+                return Some(match &self.principals {
+                    Some(patterns) => format!("it belongs to {patterns}, not to {identity}"),
+                    None => format!("a public key alone has no identity such as {identity}"),
+                });
+            }
+        }
+        for option in &self.options {
+            let (name, value) = option.split_once('=').unwrap_or((option, ""));
+            let is_met = name.eq_ignore_ascii_case("namespaces")
+                && matches_list(value.trim_matches('"'), namespace);
+            if !is_met {
+                return Some(format!("its line has the option {option}"));
+            }
+        }
+        None
+    }
+}
+
+/// Splits at the first blank that is not inside of quotation marks.
+fn split_unquoted(text: &str) -> Option<(&str, &str)> {
+    let mut is_quoted = false;
+    let place = text.find(|letter: char| {
+        is_quoted ^= letter == '"';
+        !is_quoted && letter.is_ascii_whitespace()
+    })?;
+    text.split_at_checked(place)
+}
+
+/// Matches a list of patterns as OpenSSH does: one must match, and none with an exclamation mark.
+fn matches_list(patterns: &str, text: &str) -> bool {
+    let mut is_matched = false;
+    for pattern in patterns.split(',') {
+        match pattern.strip_prefix('!') {
+            Some(pattern) if matches_pattern(pattern, text) => return false,
+            Some(_) => {}
+            None => is_matched |= matches_pattern(pattern, text),
+        }
+    }
+    is_matched
+}
+
+/// Matches `*` and `?`. It goes back to the last star only, so that its time is bounded by the product of the lengths.
+fn matches_pattern(pattern: &str, text: &str) -> bool {
+    let (pattern, text): (Vec<char>, Vec<char>) =
+        (pattern.chars().collect(), text.chars().collect());
+    let (mut at, mut from, mut star) = (0, 0, None);
+    while let Some(letter) = text.get(from) {
+        match pattern.get(at) {
+            Some('*') => {
+                star = Some((at, from));
+                at += 1;
+            }
+            Some(one) if one == letter || *one == '?' => {
+                at += 1;
+                from += 1;
+            }
+            _ => match star {
+                Some((behind, taken)) => {
+                    star = Some((behind, taken + 1));
+                    (at, from) = (behind + 1, taken + 1);
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern
+        .get(at..)
+        .unwrap_or_default()
+        .iter()
+        .all(|rest| *rest == '*')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PUBLIC: &str =
+        "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOpKbGPinFIKvvUe6a/qUCTBKZPMPyl4VrljYZ8m8GEo";
+
+    fn refusal(line: &str, identity: Option<&str>) -> Option<SignerRefusal> {
+        let key = PublicKey::from_openssh(PUBLIC).expect("a key");
+        let signers = AllowedSigners::parse(&line.replace("KEY", PUBLIC)).expect("signers");
+        signers.find(&key, "recording@kubereel", identity).err()
+    }
+
+    #[test]
+    fn identities_are_patterns_as_in_openssh() {
+        for (line, identity, is_allowed) in [
+            ("KEY", None, true),
+            ("KEY", Some("a@x.org"), false),
+            ("a@x.org KEY", None, true),
+            ("a@x.org KEY", Some("a@x.org"), true),
+            ("a@x.org KEY", Some("A@x.org"), false),
+            ("*@x.org,b KEY", Some("a@x.org"), true),
+            ("*@x.org,!a@* KEY", Some("a@x.org"), false),
+            ("?@x.* KEY", Some("a@x.org"), true),
+            ("?@x.*g KEY", Some("ab@x.org"), false),
+            ("*a*b*c* KEY", Some("xxaxxbxx"), false),
+            ("\"a@x.org\" KEY", Some("a@x.org"), true),
+            ("# a comment\n\na@x.org KEY", Some("a@x.org"), true),
+        ] {
+            let refusal = refusal(line, identity);
+            assert_eq!(
+                refusal.is_none(),
+                is_allowed,
+                "{line} {identity:?}: {refusal:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn options_that_are_not_met_or_not_known_refuse_the_key() {
+        for (line, refused) in [
+            ("a namespaces=\"recording@kubereel\" KEY", None),
+            ("a namespaces=\"file,recording@*\" KEY", None),
+            ("a namespaces=\"file\" KEY", Some("namespaces=\"file\"")),
+            (
+                "a valid-before=\"20200101\" KEY",
+                Some("valid-before=\"20200101\""),
+            ),
+            ("a cert-authority KEY", Some("cert-authority")),
+            ("a cert-authority KEY a comment", Some("cert-authority")),
+            (
+                "a namespaces=\"recording@kubereel\",cert-authority KEY",
+                Some("cert-authority"),
+            ),
+            ("a\tnamespaces=\"recording@kubereel\"\tKEY a comment", None),
+            ("a namespaces=\"file\" KEY\na KEY", None),
+        ] {
+            let said = refusal(line, Some("a"));
+            let wanted = refused.map(|option| {
+                SignerRefusal::NotAllowed(format!("its line has the option {option}"))
+            });
+            assert_eq!(said, wanted, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_line_that_is_no_key_is_named() {
+        let error = AllowedSigners::parse("# x\nno key at all").expect_err("refused");
+        assert!(
+            error.to_string().starts_with("line 2 is neither"),
+            "{error}"
+        );
+        assert!(AllowedSigners::parse("\n").expect("empty").is_empty());
+    }
+}

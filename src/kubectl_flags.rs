@@ -1,0 +1,260 @@
+//! Flags as kubectl takes them: what they mean here is written as the parser of this program reads it, and those that a
+//! recording has no use for say so. One table, which the documentation is compared with.
+
+use crate::command_error::CommandError;
+use clap::{ArgAction, Command};
+use std::ffi::OsString;
+
+/// A flag of kubectl without a counterpart.
+struct UnavailableFlag {
+    /// The flag, and its short form.
+    names: &'static [&'static str],
+    /// Why there is none.
+    why: &'static str,
+    /// What to do instead.
+    instead: &'static str,
+}
+
+const LEAVE_OUT: &str = "omit it";
+
+/// All of them.
+const UNAVAILABLE: [UnavailableFlag; 6] = [
+    UnavailableFlag {
+        names: &[
+            "--context",
+            "--cluster",
+            "--user",
+            "--kubeconfig",
+            "--server",
+            "-s",
+            "--token",
+            "--username",
+            "--password",
+            "--certificate-authority",
+            "--client-certificate",
+            "--client-key",
+            "--insecure-skip-tls-verify",
+            "--tls-server-name",
+            "--as",
+            "--as-group",
+            "--as-uid",
+            "--request-timeout",
+            "--cache-dir",
+            "--disable-compression",
+            "--match-server-version",
+            "--profile",
+            "--profile-output",
+            "--kuberc",
+            "--v",
+            "--vmodule",
+            "--warnings-as-errors",
+            "--log-flush-frequency",
+        ],
+        why: "a recording is read from its file, and no server is asked",
+        instead: LEAVE_OUT,
+    },
+    UnavailableFlag {
+        names: &["--filename", "-f"],
+        why: "no manifest is read by this command",
+        instead: "name the object: RESOURCE/NAME",
+    },
+    UnavailableFlag {
+        names: &["--raw"],
+        why: "a recording has objects, not answers of a server",
+        instead: "to read an object: kubereel get REEL RESOURCE/NAME -o json",
+    },
+    UnavailableFlag {
+        names: &["--kustomize", "-k"],
+        why: "no kustomization is built",
+        instead: "kubectl kustomize DIR | kubereel get REEL -f -",
+    },
+    UnavailableFlag {
+        names: &["--subresource"],
+        why: "subresources are parts of the objects",
+        instead: "to print the object with its status: -o yaml",
+    },
+    UnavailableFlag {
+        names: &["--template"],
+        why: "Go templates are not supported",
+        instead: "use -o jsonpath=TEMPLATE, or -o json and jq",
+    },
+];
+
+/// Writes a command line as the parser reads it: `--flag=true` of a switch, and flags before the command.
+///
+/// # Errors
+/// When it has a flag of kubectl that has no counterpart.
+pub(crate) fn plain(words: Vec<OsString>, cli: &Command) -> Result<Vec<OsString>, CommandError> {
+    let words = with_command_first(words, cli);
+    let (mut command, mut start) = (cli, 1);
+    while let Some(below) = words
+        .get(start)
+        .and_then(|word| command.find_subcommand(word))
+    {
+        (command, start) = (below, start + 1);
+    }
+    if start == 1 {
+        return Ok(words);
+    }
+    let mut plain = Vec::with_capacity(words.len());
+    let mut is_over = false;
+    for (place, word) in words.into_iter().enumerate() {
+        is_over |= word == "--";
+        let text = word.to_str().filter(|_| place >= start && !is_over);
+        match text.map_or(FlagReading::AsWritten, |text| read(text, command)) {
+            FlagReading::AsWritten => plain.push(word),
+            FlagReading::On(flag) => plain.push(flag.into()),
+            FlagReading::Off => {}
+            FlagReading::Unavailable(flag) => {
+                let name = word.to_string_lossy();
+                let name = name.split('=').next().unwrap_or_default();
+                let message = format!("kubectl's {name} has no counterpart here: {}", flag.why);
+                return Err(CommandError::usage(message).hint(flag.instead));
+            }
+        }
+    }
+    Ok(plain)
+}
+
+/// What becomes of a word.
+enum FlagReading {
+    AsWritten,
+    /// The switch that it turns on.
+    On(String),
+    /// It turns a switch off, which is off by itself.
+    Off,
+    Unavailable(&'static UnavailableFlag),
+}
+
+fn read(word: &str, command: &Command) -> FlagReading {
+    let (name, value) = match word.split_once('=') {
+        Some((name, value)) => (name, Some(value)),
+        None => (word, None),
+    };
+    if !name.starts_with('-') || name.len() < 2 {
+        return FlagReading::AsWritten;
+    }
+    let own = command.get_arguments().find(|arg| {
+        let long = arg.get_long_and_visible_aliases().unwrap_or_default();
+        let short = arg.get_short_and_visible_aliases().unwrap_or_default();
+        match name.strip_prefix("--") {
+            Some(name) => long.contains(&name),
+            None => short
+                .iter()
+                .any(|short| name.strip_prefix('-') == Some(&short.to_string())),
+        }
+    });
+    match (own, value) {
+        (Some(own), Some(value)) if matches!(own.get_action(), ArgAction::SetTrue) => match value {
+            "true" | "True" | "TRUE" | "1" | "t" | "T" => FlagReading::On(name.to_owned()),
+            "false" | "False" | "FALSE" | "0" | "f" | "F" => FlagReading::Off,
+            _ => FlagReading::AsWritten,
+        },
+        (Some(_), _) => FlagReading::AsWritten,
+        (None, _) => {
+            let mut all = UNAVAILABLE.iter();
+            let flag = all.find(|flag| flag.names.contains(&name));
+            flag.map_or(FlagReading::AsWritten, FlagReading::Unavailable)
+        }
+    }
+}
+
+/// Puts flags that stand before the command behind it: kubectl takes them in both places.
+fn with_command_first(mut words: Vec<OsString>, cli: &Command) -> Vec<OsString> {
+    let mut flags = 0;
+    while let Some(word) = words.get(1 + flags).and_then(|word| word.to_str()) {
+        let (name, has_value) = match word.split_once('=') {
+            Some((name, _)) => (name, true),
+            None => (word, false),
+        };
+        match name {
+            "-n" | "--namespace" | "--tz" => flags += if has_value { 1 } else { 2 },
+            "-A" | "--all-namespaces" => flags += 1,
+            _ => break,
+        }
+    }
+    let command = words.get(1 + flags);
+    if flags > 0 && command.is_some_and(|command| cli.find_subcommand(command).is_some()) {
+        let command = words.remove(1 + flags);
+        words.insert(1, command);
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::Cli;
+    use clap::CommandFactory as _;
+
+    fn read(words: &[&str]) -> Result<Vec<String>, CommandError> {
+        let words = words.iter().map(OsString::from).collect();
+        let read = plain(words, &Cli::command())?;
+        let read = read
+            .into_iter()
+            .map(|word| word.into_string().expect("text"));
+        Ok(read.collect())
+    }
+
+    #[test]
+    fn switches_take_a_value_as_for_kubectl() {
+        let words = [
+            "kubereel",
+            "get",
+            "a.reel",
+            "pods",
+            "--no-headers=true",
+            "-A=true",
+            "--watch=false",
+        ];
+        let plain = ["kubereel", "get", "a.reel", "pods", "--no-headers", "-A"];
+        assert_eq!(read(&words).expect("flags"), plain);
+        // What takes a value keeps it, and so does what stands behind the flags.
+        let words = [
+            "kubereel",
+            "get",
+            "a.reel",
+            "pods",
+            "--selector=true",
+            "--",
+            "--no-headers=true",
+        ];
+        assert_eq!(read(&words).expect("flags"), words);
+        let odd = ["kubereel", "get", "a.reel", "pods", "--no-headers=maybe"];
+        assert_eq!(read(&odd).expect("for the parser"), odd);
+    }
+
+    #[test]
+    fn flags_may_stand_before_the_command() {
+        let moved = ["kubereel", "get", "-n", "shop", "a.reel", "pods"];
+        let words = ["kubereel", "-n", "shop", "get", "a.reel", "pods"];
+        assert_eq!(read(&words).expect("flags"), moved);
+        let words = ["kubereel", "--namespace=shop", "get", "a.reel"];
+        assert_eq!(
+            read(&words).expect("flags"),
+            ["kubereel", "get", "--namespace=shop", "a.reel"]
+        );
+        let words = ["kubereel", "--tz", "local", "-A", "get", "pods"];
+        let moved = ["kubereel", "get", "--tz", "local", "-A", "pods"];
+        assert_eq!(read(&words).expect("flags"), moved);
+        let words = ["kubereel", "-n", "get"];
+        assert_eq!(read(&words).expect("flags"), words);
+    }
+
+    #[test]
+    fn what_has_no_counterpart_says_why() {
+        for flag in UNAVAILABLE.iter().flat_map(|flag| flag.names) {
+            let error = read(&["kubereel", "blame", "a.reel", "pod/x", flag]).expect_err(flag);
+            assert!(error.message().contains(flag), "{}", error.message());
+        }
+        let error = read(&["kubereel", "get", "pods", "--context=x"]).expect_err("a context");
+        assert!(
+            error.message().contains("--context has no counterpart"),
+            "{}",
+            error.message()
+        );
+        // A command that has the flag takes it.
+        assert!(read(&["kubereel", "record", "-o", "a.reel", "--context", "x"]).is_ok());
+        assert!(read(&["kubereel", "get", "a.reel", "--", "--raw"]).is_ok());
+    }
+}
