@@ -354,7 +354,7 @@ pub(crate) enum CodecError {
     /// The checksum does not fit: the bytes were changed after they were written.
     #[error("checksum mismatch: the bytes were changed after they were written")]
     Checksum,
-    /// The compressor refused.
+    /// The compressor, or the code of the recovery shards, refused.
     #[error("{what}: {cause}")]
     Library { what: &'static str, cause: String },
 }

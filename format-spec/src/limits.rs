@@ -53,9 +53,6 @@ pub(crate) const EXTENT: usize = 32_700;
 /// How many extents of the bodies share a parity row in a finished file: it costs a sixteenth of them.
 pub(crate) const PARITY_GROUP: u64 = 16;
 
-/// The same in a sealed file.
-pub(crate) const SEALED_PARITY_GROUP: usize = 32;
-
 /// A block of a sealed file is full with this many records, or with [`BLOCK_RAW`].
 pub(crate) const SEALED_BLOCK_RECORDS: usize = 4096;
 

@@ -8,10 +8,12 @@
 
 use crate::digest::{DigestBuilder, RecordingDigest};
 use crate::error::SealError;
-use crate::file::{Reel, SealWriter, part_path, publish, replace};
+use crate::file::{Reel, SealWriter, publish, replace};
 use crate::id::Seq;
 use crate::limits::len64;
-use std::path::Path;
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher as _;
+use std::path::{Path, PathBuf};
 
 /// What a reel was before it was sealed, and what it is now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +31,8 @@ pub struct SealStats {
 }
 
 /// Writes a reel in its tightest form to `to`: its own path, or one where no file is. `progress` receives how many
-/// of `2 * reel.end()` steps are done.
+/// of `2 * reel.end()` steps are done. Interrupted at any point it leaves the old file as it was, and beside it perhaps
+/// a file `NAME.….part`.
 ///
 /// # Errors
 ///
@@ -62,7 +65,7 @@ pub fn seal(reel: &Reel, to: &Path, mut progress: impl FnMut(u64)) -> Result<Sea
     } else {
         to.to_owned()
     };
-    let part = part_path(&target);
+    let part = draw_part_path(&target);
     let outcome = write(reel, &part, &mut progress).and_then(|stats| {
         if is_in_place {
             replace(&part, &target).map_err(failed)?;
@@ -74,6 +77,15 @@ pub fn seal(reel: &Reel, to: &Path, mut progress: impl FnMut(u64)) -> Result<Sea
     // Gone already if all went well.
     drop(std::fs::remove_file(&part));
     outcome
+}
+
+/// Returns a path beside the file under which the new one is written until it is complete. It is drawn at random:
+/// what an interrupted seal left is in nobody's way, and two at once do not share it.
+fn draw_part_path(target: &Path) -> PathBuf {
+    let mut name = target.file_name().unwrap_or_default().to_owned();
+    let number = RandomState::new().hash_one(target);
+    name.push(format!(".{number:016x}.part"));
+    target.with_file_name(name)
 }
 
 fn write(reel: &Reel, part: &Path, progress: &mut impl FnMut(u64)) -> Result<SealStats, SealError> {
@@ -98,7 +110,11 @@ fn write(reel: &Reel, part: &Path, progress: &mut impl FnMut(u64)) -> Result<Sea
     let sealed = Reel::open(part)?;
     let end = reel.end().0;
     let found = sealed.digest(|done| progress(end.saturating_add(done)))?;
-    if found != digest || !sealed.damage().is_empty() {
+    let is_same = found == digest
+        && sealed.is_sealed()
+        && sealed.is_finished() == reel.is_finished()
+        && sealed.objects().eq(reel.objects());
+    if !is_same {
         return Err(SealError::Changed);
     }
     Ok(SealStats {

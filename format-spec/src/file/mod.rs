@@ -37,7 +37,7 @@ pub use finish::{FinishStats, Sealed};
 pub use growth::Usage;
 pub use open::file_digest;
 pub use recover::{RecoverStats, recover};
-pub(crate) use recover::{part_path, publish};
+pub(crate) use recover::publish;
 pub use reel::{BlockInfo, PartSizes, ReadCounts, Reel, ReelObject, SizeBreakdown};
 pub use scan::{Event, Scan};
 pub(crate) use seal_writer::SealWriter;

@@ -94,50 +94,6 @@ fn members_of(group: u64, groups: u64, shift: u64, extents: u64) -> impl Iterato
     (0..extents).filter(move |number| number.wrapping_add(shift) % groups == group)
 }
 
-/// Deals the extents of both streams out to groups; few extents have none.
-fn deal(bodies: u64, indexes: u64) -> Vec<Vec<(RowKind, u64)>> {
-    if bodies.saturating_add(indexes) < PARITY_LEAST {
-        return Vec::new();
-    }
-    let groups = bodies.max(indexes).div_ceil(PARITY_GROUP).max(1);
-    let dealt = (0..groups).map(|group| {
-        // The streams are shifted against each other: a block's index lies near its bodies.
-        let bodies = members_of(group, groups, 0, bodies).map(|number| (RowKind::Bodies, number));
-        let indexes = members_of(group, groups, groups / 2, indexes);
-        bodies
-            .chain(indexes.map(|number| (RowKind::Index, number)))
-            .collect()
-    });
-    dealt.collect()
-}
-
-/// A group's parity in the making.
-#[derive(Default)]
-pub(crate) struct ParityGroup {
-    parity: Vec<u8>,
-    members: Vec<ParityMember>,
-}
-
-impl ParityGroup {
-    /// Takes an extent in.
-    pub(crate) fn add(&mut self, kind: RowKind, number: u64, writer: u32, content: &[u8]) {
-        add(&mut self.parity, content);
-        self.members.push(ParityMember {
-            kind,
-            number,
-            len: u32::try_from(content.len()).unwrap_or(u32::MAX),
-            writer,
-            sum: xxh3_64(content),
-        });
-    }
-
-    /// Returns the contents of its two rows: the parity, and the members.
-    pub(crate) fn rows(mut self) -> (Vec<u8>, Vec<u8>) {
-        self.parity.truncate(EXTENT);
-        (self.parity, encode(&self.members))
-    }
-}
-
 /// Writes the redundancy of a file that is packed.
 pub(crate) fn write(read: &ReadTransaction, to: &WriteTransaction) -> Result<(), redb::Error> {
     let meta = read.open_table(tables::META)?;
@@ -159,25 +115,50 @@ pub(crate) fn write(read: &ReadTransaction, to: &WriteTransaction) -> Result<(),
     }
     let [bodies, indexes] = counts;
     let mut table = to.open_table(tables::PARITY)?;
-    for (group, members) in (0..).zip(deal(bodies, indexes)) {
-        let mut parity = ParityGroup::default();
-        for (kind, number) in members {
-            let of_kind = streams.iter().find(|(known, _)| *known == kind);
-            let Some(row) = of_kind
-                .map(|(_, rows)| rows.get(number))
-                .transpose()?
-                .flatten()
-            else {
-                continue;
-            };
-            let writer = RowHeader::read(row.value()).map_or(0, |header| header.owner.writer);
-            parity.add(kind, number, writer, content_of(row.value()));
+    if bodies.saturating_add(indexes) >= PARITY_LEAST {
+        let groups = bodies.max(indexes).div_ceil(PARITY_GROUP).max(1);
+        for group in 0..groups {
+            let (mut parity, mut members) = (Vec::new(), Vec::new());
+            // The streams are shifted against each other: a block's index lies near its bodies.
+            for ((kind, extents), (count, shift)) in
+                streams.iter().zip([(bodies, 0), (indexes, groups / 2)])
+            {
+                for number in members_of(group, groups, shift, count) {
+                    let Some(row) = extents.get(number)? else {
+                        continue;
+                    };
+                    let writer = RowHeader::read(row.value());
+                    let content = content_of(row.value());
+                    add(&mut parity, content);
+                    members.push(member_of(*kind, number, writer, content));
+                }
+            }
+            parity.truncate(EXTENT);
+            put(&mut table, owner, (RowKind::Parity, group), &parity)?;
+            put(
+                &mut table,
+                owner,
+                (RowKind::Members, group),
+                &encode(&members),
+            )?;
         }
-        let (parity, members) = parity.rows();
-        put(&mut table, owner, (RowKind::Parity, group), &parity)?;
-        put(&mut table, owner, (RowKind::Members, group), &members)?;
     }
     copy_rows(read, &mut table)
+}
+
+fn member_of(
+    kind: RowKind,
+    number: u64,
+    header: Option<RowHeader>,
+    content: &[u8],
+) -> ParityMember {
+    ParityMember {
+        kind,
+        number,
+        len: u32::try_from(content.len()).unwrap_or(u32::MAX),
+        writer: header.map_or(0, |header| header.owner.writer),
+        sum: xxh3_64(content),
+    }
 }
 
 type ParityTable<'a> = redb::Table<'a, u64, &'static [u8]>;
@@ -227,13 +208,12 @@ mod tests {
     #[test]
     fn the_members_come_back_and_a_lost_one_is_what_the_others_leave() {
         let contents = [vec![1; 9], vec![2; 5], vec![7; 12]];
-        let mut group = ParityGroup::default();
+        let mut parity = Vec::new();
+        let mut members = Vec::new();
         for (number, content) in (0..).zip(&contents) {
-            group.add(RowKind::Bodies, number, 0, content);
+            add(&mut parity, content);
+            members.push(member_of(RowKind::Bodies, number, None, content));
         }
-        let members = group.members.clone();
-        let (mut parity, row) = group.rows();
-        assert_eq!(row, encode(&members));
         assert_eq!(decode(&encode(&members)).unwrap(), members);
         for content in &contents[1..] {
             add(&mut parity, content);

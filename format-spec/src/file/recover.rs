@@ -11,6 +11,7 @@ use crate::error::{Loss, ReadError, RecoverError};
 use crate::event::{NewBody, NewEvent};
 use crate::file::append::Appender;
 use crate::file::body::key_of;
+use crate::file::finish::sync_folder;
 use crate::file::load::Slot;
 use crate::file::reel::Reel;
 use crate::file::scan::Event;
@@ -73,7 +74,7 @@ pub fn recover(
 }
 
 /// Returns the path under which a new file is written until it is complete.
-pub(crate) fn part_path(to: &Path) -> PathBuf {
+fn part_path(to: &Path) -> PathBuf {
     let mut name = to.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.part", std::process::id()));
     to.with_file_name(name)
@@ -84,10 +85,12 @@ pub(crate) fn publish(part: &Path, to: &Path) -> std::io::Result<()> {
     match std::fs::hard_link(part, to) {
         Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
             // Not every file system has links.
-            std::fs::rename(part, to)
+            std::fs::rename(part, to)?;
         }
-        linked => linked,
+        linked => linked?,
     }
+    sync_folder(to);
+    Ok(())
 }
 
 fn write(

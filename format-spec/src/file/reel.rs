@@ -410,9 +410,13 @@ impl Reel {
             file: self.file_bytes,
             parts: PartSizes {
                 bodies: self
+                    .loaded
                     .blocks
                     .iter()
-                    .map(|block| u64::from(block.body_bytes))
+                    .map(|block| match &block.source {
+                        BlockSource::Sealed(place) => u64::from(place.bodies.len),
+                        BlockSource::Tail(_) => 0,
+                    })
                     .sum(),
                 index: self.loaded.index_bytes,
                 tail: self.loaded.tail_bytes,

@@ -3,14 +3,16 @@
 //! Invariants:
 //! * The file begins with the row `owner`, then `state`; the last row is `state` once more. Nothing lies between rows,
 //!   so that a file with all of its bytes in whole rows, and that last row, is whole.
+//! * All but the rows of stripes and shards and the last row lie in stripes, one behind another. Each has its recovery
+//!   shards right behind it, so that a cut takes none of those in front of it.
 //! * The headers of rows are what a salvage searches for: a sealed file is opened by the same search, and damage takes
 //!   what it takes of any other reel.
 
-use crate::file::parity::ParityGroup;
-use crate::file::row::{ROW_HEADER, RowKind, RowOwner};
-use crate::limits::{PARITY_LEAST, SEALED_PARITY_GROUP, len64};
-use std::fs::File;
-use std::io::{self, BufWriter, Read as _, Seek as _, SeekFrom, Write as _};
+use crate::codec::stripe::{LEAST_STRIPE, STRIPE_BYTES, Stripe, shard_row};
+use crate::file::row::{RowKind, RowOwner};
+use crate::limits::len64;
+use std::fs::{File, Permissions};
+use std::io::{self, BufWriter, Write as _};
 use std::path::Path;
 
 /// How many bytes are written at once.
@@ -22,32 +24,29 @@ pub(crate) struct RowFile {
     owner: RowOwner,
     state: Vec<u8>,
     bytes: u64,
-    /// The extents that were written, for their parity.
-    extents: Vec<Extent>,
+    /// The bytes since the last stripe.
+    stripe: Vec<u8>,
+    stripes: u64,
     /// The rows of the directory, to be written once more.
     directory: Vec<(u64, Vec<u8>)>,
 }
 
-#[derive(Clone, Copy)]
-struct Extent {
-    kind: RowKind,
-    number: u64,
-    /// Where its content begins.
-    at: u64,
-    len: usize,
-}
-
 impl RowFile {
     /// Begins a new file.
-    pub(crate) fn create(path: &Path, state: Vec<u8>) -> io::Result<Self> {
-        let mut options = File::options();
-        let file = options.read(true).write(true).create_new(true).open(path)?;
+    pub(crate) fn create(
+        path: &Path,
+        permissions: Permissions,
+        state: Vec<u8>,
+    ) -> io::Result<Self> {
+        let file = File::options().write(true).create_new(true).open(path)?;
+        file.set_permissions(permissions)?;
         let mut rows = Self {
             out: BufWriter::with_capacity(BUFFER, file),
             owner: RowOwner::draw(),
             state,
             bytes: 0,
-            extents: Vec::new(),
+            stripe: Vec::new(),
+            stripes: 0,
             directory: Vec::new(),
         };
         rows.put(RowKind::Owner, 0, &[])?;
@@ -60,50 +59,50 @@ impl RowFile {
         let row = self.owner.row(kind, number, content);
         self.out.write_all(&row)?;
         self.bytes = self.bytes.saturating_add(len64(row.len()));
+        if !matches!(kind, RowKind::Stripe | RowKind::Shard) {
+            self.stripe.extend_from_slice(&row);
+        }
         Ok(())
     }
 
     /// Writes a row.
     pub(crate) fn row(&mut self, kind: RowKind, number: u64, content: Vec<u8>) -> io::Result<()> {
-        if matches!(kind, RowKind::Bodies | RowKind::Index) {
-            self.extents.push(Extent {
-                kind,
-                number,
-                at: self.bytes.saturating_add(len64(ROW_HEADER)),
-                len: content.len(),
-            });
-        }
         self.put(kind, number, &content)?;
         if kind == RowKind::Directory {
             self.directory.push((number, content));
         }
+        if self.stripe.len() >= STRIPE_BYTES {
+            self.end_stripe()?;
+        }
         Ok(())
+    }
+
+    /// Writes what restores the bytes since the last stripe.
+    fn end_stripe(&mut self) -> io::Result<()> {
+        let bytes = std::mem::take(&mut self.stripe);
+        if self.stripes == 0 && bytes.len() < LEAST_STRIPE {
+            return Ok(());
+        }
+        let start = self.bytes.saturating_sub(len64(bytes.len()));
+        let Some((stripe, shards)) = Stripe::protect(&bytes).map_err(io::Error::other)? else {
+            return Ok(());
+        };
+        let number = self.stripes;
+        self.stripes = number.saturating_add(1);
+        // In front of the shards and behind them: without it they are of no use.
+        self.put(RowKind::Stripe, number, &stripe.encode(self.bytes - start))?;
+        for (place, shard) in shards.iter().enumerate() {
+            self.put(RowKind::Shard, shard_row(number, place), shard)?;
+        }
+        self.put(RowKind::Stripe, number, &stripe.encode(self.bytes - start))
     }
 
     /// Writes what is there twice, makes the file durable, and gives its length.
     pub(crate) fn end(mut self) -> io::Result<u64> {
-        self.out.flush()?;
-        let extents = std::mem::take(&mut self.extents);
-        // Neighbours are in different groups: rows are not aligned to pages, and what is damaged may be the end of one
-        // and the beginning of the next.
-        let groups = match extents.len() {
-            few if len64(few) < PARITY_LEAST => 0,
-            count => count.div_ceil(SEALED_PARITY_GROUP).max(2),
-        };
-        for group in 0..groups {
-            let mut parity = ParityGroup::default();
-            for extent in extents.iter().skip(group).step_by(groups) {
-                let content = self.read(*extent)?;
-                parity.add(extent.kind, extent.number, self.owner.writer, &content);
-            }
-            let (parity, members) = parity.rows();
-            self.out.seek(SeekFrom::End(0))?;
-            self.put(RowKind::Parity, len64(group), &parity)?;
-            self.put(RowKind::Members, len64(group), &members)?;
-        }
         for (number, content) in std::mem::take(&mut self.directory) {
             self.put(RowKind::Directory, number, &content)?;
         }
+        self.end_stripe()?;
         let state = std::mem::take(&mut self.state);
         self.put(RowKind::State, 0, &state)?;
         let file = self
@@ -112,12 +111,5 @@ impl RowFile {
             .map_err(io::IntoInnerError::into_error)?;
         file.sync_all()?;
         Ok(self.bytes)
-    }
-
-    fn read(&mut self, extent: Extent) -> io::Result<Vec<u8>> {
-        self.out.seek(SeekFrom::Start(extent.at))?;
-        let mut content = vec![0; extent.len];
-        self.out.get_mut().read_exact(&mut content)?;
-        Ok(content)
     }
 }

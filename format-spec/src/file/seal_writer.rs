@@ -65,7 +65,9 @@ impl<'a> SealWriter<'a> {
             finished: reel.is_finished(),
             records: reel.end().0,
         };
-        let file = RowFile::create(path, state.encode().map_err(refused)?)
+        let state = state.encode().map_err(refused)?;
+        let file = std::fs::metadata(reel.path())
+            .and_then(|facts| RowFile::create(path, facts.permissions(), state))
             .map_err(|source| written(path, source))?;
         let start = SegmentStart {
             blob: 1,
