@@ -3,7 +3,7 @@
 //!
 //! `cargo bench -p kubereel-format --bench codec -- FILE.jsonl… FILE.reel…` (lines as `kubereel export` writes
 //! them, also zstd-compressed). Without a file it generates a life of Leases and Pods. Of a reel it prints what its
-//! bytes are.
+//! bytes are, before and after it is sealed.
 
 #![expect(
     clippy::unwrap_used,
@@ -16,7 +16,7 @@
 
 use kubereel_format::{
     Appender, COMMIT_EVERY_MILLIS, ConnectionId, Elapsed, EventType, Evidence, NewBody, NewEvent,
-    Note, RecordedAt, Reel, ResourceId, ResourceInfo, Seq, Stamp,
+    Note, RecordedAt, Reel, ResourceId, ResourceInfo, Seq, Stamp, seal,
 };
 use serde_json::Value;
 use std::collections::HashMap;
@@ -112,6 +112,21 @@ fn weigh(path: &Path) {
             part.bytes as f64 * 100.0 / weight.file_bytes as f64,
         );
     }
+    if reel.is_sealed() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let sealed = folder.path().join("sealed.reel");
+    let started = cpu_time();
+    let stats = seal(&reel, &sealed, |_| {}).unwrap();
+    println!(
+        "{}: sealed in {:.1} s of a processor: {} bytes, {:.1} % less",
+        path.display(),
+        cpu_time().saturating_sub(started).as_secs_f64(),
+        stats.file_bytes,
+        100.0 - stats.file_bytes as f64 * 100.0 / stats.bytes_before as f64,
+    );
+    weigh(&sealed);
 }
 
 fn read(file: &str) -> Vec<Line> {

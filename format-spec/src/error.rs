@@ -187,7 +187,7 @@ pub enum RecoverError {
 #[non_exhaustive]
 pub enum SealError {
     /// The reel is damaged: a new file would hide that.
-    #[error("the reel is damaged at {place}: {cause}")]
+    #[error("the reel is damaged: {place}: {cause}")]
     Damaged {
         /// Where.
         place: String,
@@ -221,7 +221,7 @@ pub enum SealError {
     #[error(transparent)]
     Open(#[from] OpenError),
     /// The new file does not hold the same recording.
-    #[error("the sealed file does not hold the same records, and was removed")]
+    #[error("the sealed file has other records, and was removed")]
     Changed,
     /// The reel has more blocks or texts than their numbers can name.
     #[error("the reel is too large to be sealed")]

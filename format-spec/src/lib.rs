@@ -29,8 +29,9 @@ pub use error::{
 pub use event::{EventHead, EventType, Evidence, NewBody, NewEvent, ObjectKey, ObjectKeyRef};
 pub use file::{
     Appender, BlockInfo, Bounds, CommitStats, Event, FinishStats, ObjectMemory, PartSizes,
-    PartWeight, ReadAllowance, ReadCounts, RecoverStats, Reel, ReelObject, ReelWeight, Scan,
-    Sealed, SizeBreakdown, Usage, copy_in_use, file_digest, is_in_use, panic_is_caught, recover,
+    PartWeight, REEL_START_BYTES, ReadAllowance, ReadCounts, RecoverStats, Reel, ReelObject,
+    ReelWeight, Scan, Sealed, SizeBreakdown, Usage, copy_in_use, file_digest, is_in_use,
+    is_reel_start, panic_is_caught, recover,
 };
 pub use harmless::harmless;
 pub use id::{

@@ -62,6 +62,18 @@ pub(crate) const SEALED_GROUP: usize = 16;
 /// After this many records of a sealed file the live objects are written once more.
 pub(crate) const SEALED_CHECKPOINT_RECORDS: u64 = 131_072;
 
+/// A stripe of a sealed file ends behind the row with which it reaches this length.
+pub(crate) const STRIPE_BYTES: usize = 8 << 20;
+
+/// The longest stripe: one with a long row at its end.
+pub(crate) const MAX_STRIPE: usize = STRIPE_BYTES + (1 << 20);
+
+/// A sealed file with fewer bytes than this has no recovery shards: they would cost too large a part of it.
+pub(crate) const LEAST_STRIPE: usize = 32 << 10;
+
+/// How many shards of a stripe share a recovery shard.
+pub(crate) const SHARDS_PER_RECOVERY: usize = 32;
+
 /// A file with fewer extents than this has no parity: it would cost too large a part of it.
 pub(crate) const PARITY_LEAST: u64 = 4;
 
@@ -140,7 +152,8 @@ pub struct FormatVersion {
 /// The version that this program writes. 0.3 adds the reason
 /// [`NotCoveredReason::MemoryBudget`](crate::NotCoveredReason::MemoryBudget), which an older reader cannot
 /// decode. 0.4 adds the headers of rows, which an older reader would take for content, and the note
-/// [`Note::Unreadable`](crate::Note::Unreadable).
+/// [`Note::Unreadable`](crate::Note::Unreadable). 0.5 adds sealed files, which an older reader would not take
+/// for a reel.
 pub const FORMAT: FormatVersion = FormatVersion { major: 0, minor: 5 };
 
 /// The redaction policy that keeps everything.

@@ -8,24 +8,19 @@
 
 use crate::codec::varint::FieldReader;
 use crate::codec::{CodecError, varint};
-use crate::limits::len64;
+use crate::limits::{MAX_STRIPE, SHARDS_PER_RECOVERY, len64};
 use reed_solomon_simd::{ReedSolomonDecoder, ReedSolomonEncoder};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// A stripe ends behind the row with which it reaches this length.
-pub(crate) const STRIPE_BYTES: usize = 8 << 20;
-/// The longest stripe: one with a long row at its end.
-pub(crate) const MAX_STRIPE: usize = STRIPE_BYTES + (1 << 20);
-/// A shorter file has no recovery shards: they would cost too large a part of it.
-pub(crate) const LEAST_STRIPE: usize = 32 << 10;
-/// How many shards share a recovery shard.
-const SHARDS_PER_RECOVERY: usize = 32;
 /// How many shards a stripe is cut into, if that makes none longer or shorter than the bounds.
 const SHARDS: usize = 1024;
 const LEAST_SHARD: usize = 256;
 const MOST_SHARD: usize = 8192;
 /// The most shards of either kind that a description may name.
 const MAX_SHARDS: usize = 1 << 15;
+
+/// A stripe and its recovery shards.
+pub(crate) type ProtectedStripe = (Stripe, Vec<Vec<u8>>);
 
 /// A recovery shard and its place among them.
 pub(crate) type RecoveryShard = (usize, Vec<u8>);
@@ -55,7 +50,7 @@ fn padded(shard: &[u8], len: usize) -> Vec<u8> {
 
 impl Stripe {
     /// Describes some bytes, and computes their recovery shards; too many have none.
-    pub(crate) fn protect(bytes: &[u8]) -> Result<Option<(Self, Vec<Vec<u8>>)>, CodecError> {
+    pub(crate) fn protect(bytes: &[u8]) -> Result<Option<ProtectedStripe>, CodecError> {
         if bytes.is_empty() || bytes.len() > MAX_STRIPE {
             return Ok(None);
         }
@@ -164,11 +159,11 @@ impl Stripe {
         for (number, shard) in recovery {
             decoder.add_recovery_shard(*number, shard).ok()?;
         }
-        let decoded = decoder.decode().ok()?;
+        let restored = decoder.decode().ok()?;
         let mut whole = bytes.to_vec();
         let mut repaired = Vec::with_capacity(damaged.len());
         for number in damaged {
-            let shard = decoded.restored_original(number)?;
+            let shard = restored.restored_original(number)?;
             let at = number.checked_mul(self.shard_len)?;
             let end = at.checked_add(self.shard_len)?.min(self.len);
             let shard = shard.get(..end.checked_sub(at)?)?;
@@ -196,6 +191,7 @@ pub(crate) fn shard_row(stripe: u64, shard: usize) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::LEAST_STRIPE;
     use proptest::prelude::*;
 
     fn bytes_of(len: usize) -> Vec<u8> {

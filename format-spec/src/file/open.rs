@@ -33,6 +33,17 @@ const MAGIC: &[u8] = b"redb\x1a\x0a\xa9\x0d\x0a";
 /// How far a file is searched for rows that begins as something else does.
 const FOREIGN_SEARCH: u64 = 8 * 1024 * 1024;
 
+/// What tells a database from other files. The rest of [`MAGIC`] shows whether a transfer changed line ends.
+const DATABASE: &[u8] = b"redb\x1a\x0a";
+
+/// How many bytes [`is_reel_start`] needs.
+pub const REEL_START_BYTES: usize = DATABASE.len();
+
+/// Returns whether a file that begins with these bytes is meant as a reel, sealed or not.
+pub fn is_reel_start(start: &[u8]) -> bool {
+    start.starts_with(&ROW_MAGIC) || start.starts_with(DATABASE)
+}
+
 /// A reel's parts, opened.
 pub(crate) struct OpenedReel {
     pub(crate) rows: RowSource,

@@ -8,9 +8,9 @@
 //! * The headers of rows are what a salvage searches for: a sealed file is opened by the same search, and damage takes
 //!   what it takes of any other reel.
 
-use crate::codec::stripe::{LEAST_STRIPE, STRIPE_BYTES, Stripe, shard_row};
+use crate::codec::stripe::{Stripe, shard_row};
 use crate::file::row::{RowKind, RowOwner};
-use crate::limits::len64;
+use crate::limits::{LEAST_STRIPE, STRIPE_BYTES, len64};
 use std::fs::{File, Permissions};
 use std::io::{self, BufWriter, Write as _};
 use std::path::Path;

@@ -65,7 +65,7 @@ impl<'a> SealWriter<'a> {
             finished: reel.is_finished(),
             records: reel.end().0,
         };
-        let state = state.encode().map_err(refused)?;
+        let state = state.encode().map_err(|error| refused(&error))?;
         let file = std::fs::metadata(reel.path())
             .and_then(|facts| RowFile::create(path, facts.permissions(), state))
             .map_err(|source| written(path, source))?;
@@ -100,7 +100,7 @@ impl<'a> SealWriter<'a> {
             end: self.reel.end(),
         })?;
         self.new_objects(head.object)?;
-        self.encoder.make_room().map_err(refused)?;
+        self.encoder.make_room().map_err(|error| refused(&error))?;
         let block = self.block();
         self.encoder
             .push(
@@ -111,7 +111,7 @@ impl<'a> SealWriter<'a> {
                 head.kind,
                 &event.body,
             )
-            .map_err(refused)?;
+            .map_err(|error| refused(&error))?;
         let content = RecordContent::Event {
             kind: head.kind,
             evidence: head.evidence,
@@ -148,7 +148,7 @@ impl<'a> SealWriter<'a> {
                 *blob = log.always(&text).ok_or(SealError::TooLarge)?;
             }
         }
-        let bytes = record::encode(&note).map_err(refused)?;
+        let bytes = record::encode(&note).map_err(|error| refused(&error))?;
         self.segment.note_bytes = self.segment.note_bytes.saturating_add(bytes.len());
         self.record(entry.stamp, RecordContent::Note(bytes))
     }
@@ -170,7 +170,8 @@ impl<'a> SealWriter<'a> {
         let next = self.segment.next();
         let segment = std::mem::replace(&mut self.segment, next);
         let bodies = segment.bodies.columns_since(BodyMark::default());
-        let [_, _, text, _] = frame::column_places(&bodies, "a block's bodies").map_err(refused)?;
+        let [_, _, text, _] =
+            frame::column_places(&bodies, "a block's bodies").map_err(|error| refused(&error))?;
         let reel = self.reel;
         let resource_of = |object: ObjectId| key_of(reel, object).map(|key| key.resource);
         let index = index::encode(&segment.objects, &segment.records, resource_of);
@@ -187,7 +188,7 @@ impl<'a> SealWriter<'a> {
         Ok(())
     }
 
-    /// Writes a group: the rows of the directory, then its shared text and its blocks.
+    /// Writes a group: its shared text, then its blocks.
     fn end_group(&mut self) -> Result<(), SealError> {
         let open = std::mem::take(&mut self.open);
         let Some(first) = open.first() else {
@@ -196,7 +197,7 @@ impl<'a> SealWriter<'a> {
         let texts = open
             .iter()
             .map(|block| block.bodies.get(block.text.clone()).unwrap_or_default());
-        let shared = shared_text(texts, MAX_PREFIX - PREFIX_HEAD);
+        let shared = shared_text(&texts, MAX_PREFIX - PREFIX_HEAD);
         let mut prefix = BodyWriter::default();
         prefix.blobs.push(&shared);
         let prefix = prefix.columns_since(BodyMark::default());
@@ -210,18 +211,15 @@ impl<'a> SealWriter<'a> {
             text: 0..0,
             index: index::encode(&[], &[], |_| None),
         };
-        let mut rows = vec![self.place(&head, &prefix, &[])?];
-        for block in &open {
-            rows.push(self.place(block, &block.bodies, &prefix)?);
+        let number = self.group;
+        self.block_rows(number, &head, &prefix, &[])?;
+        for (next, block) in (1..).zip(&open) {
+            let number = number.checked_add(next).ok_or(SealError::TooLarge)?;
+            self.block_rows(number, block, &block.bodies, &prefix)?;
         }
-        // In front of what they name: a cut leaves the blocks that lie before it.
-        for row in rows {
-            let number = u64::from(self.group);
-            self.file
-                .row(RowKind::Directory, number, row)
-                .map_err(|source| written(self.reel.path(), source))?;
-            self.group = self.group.checked_add(1).ok_or(SealError::TooLarge)?;
-        }
+        let blocks = u32::try_from(open.len()).map_err(|_too_many| SealError::TooLarge)?;
+        let next = blocks.saturating_add(1);
+        self.group = number.checked_add(next).ok_or(SealError::TooLarge)?;
         self.checkpoint()?;
         self.write_extents()?;
         // The next group's text is a blob, too.
@@ -231,6 +229,22 @@ impl<'a> SealWriter<'a> {
 }
 
 impl SealWriter<'_> {
+    /// Writes a block: its row of the directory, its index and its bodies. Nothing else lies in their extents, so that
+    /// a cut leaves the blocks in front of it, and other damage takes few.
+    fn block_rows(
+        &mut self,
+        number: u32,
+        block: &OpenBlock,
+        bodies: &[u8],
+        prefix: &[u8],
+    ) -> Result<(), SealError> {
+        let row = self.place(block, bodies, prefix)?;
+        self.file
+            .row(RowKind::Directory, u64::from(number), row)
+            .map_err(|source| written(self.reel.path(), source))?;
+        self.write_extents()
+    }
+
     /// Compresses a block, and gives its row of the directory.
     fn place(
         &mut self,
@@ -238,8 +252,10 @@ impl SealWriter<'_> {
         bodies: &[u8],
         prefix: &[u8],
     ) -> Result<Vec<u8>, SealError> {
-        let packed = frame::pack(bodies, frame::LEVEL_SEALED, prefix).map_err(refused)?;
-        let index = frame::pack(&block.index, frame::LEVEL_SEALED, &[]).map_err(refused)?;
+        let packed =
+            frame::pack(bodies, frame::LEVEL_SEALED, prefix).map_err(|error| refused(&error))?;
+        let index =
+            frame::pack(&block.index, frame::LEVEL_SEALED, &[]).map_err(|error| refused(&error))?;
         let place = BlockPlace {
             start: block.start,
             blobs: block.blobs,
@@ -247,7 +263,7 @@ impl SealWriter<'_> {
             bodies: self.bodies.push(&packed),
             index: self.indexes.push(&index),
         };
-        place.encode().map_err(refused)
+        place.encode().map_err(|error| refused(&error))
     }
 
     /// Writes the live objects once more if many records lie behind the last time.
@@ -269,15 +285,16 @@ impl SealWriter<'_> {
             &mut self.bodies,
             frame::LEVEL_SEALED,
         );
-        let row = taken.and_then(|taken| taken.encode()).map_err(refused)?;
+        let row = taken
+            .and_then(|taken| taken.encode())
+            .map_err(|error| refused(&error))?;
         self.checkpoints.push(seq);
         self.file
             .row(RowKind::Checkpoint, u64::from(number), row)
             .map_err(|source| written(self.reel.path(), source))
     }
 
-    /// Writes the streams so far. Each group has extents of its own, so that what lies before a place of the file can
-    /// be read without what lies behind it.
+    /// Writes the streams so far, and ends their last rows.
     fn write_extents(&mut self) -> Result<(), SealError> {
         for (kind, stream) in [
             (RowKind::Index, &mut self.indexes),
@@ -304,7 +321,7 @@ impl SealWriter<'_> {
     }
 }
 
-fn refused(error: CodecError) -> SealError {
+fn refused(error: &CodecError) -> SealError {
     SealError::Encode {
         cause: error.to_string(),
     }

@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::xxh3_64;
 /// Texts are compared in pairs of pieces: a piece brings along the one that it follows, so that long repetitions stay
 /// in one part. Text that stands in most blocks goes in first if not all fits.
 pub(crate) fn shared_text<'a>(
-    blocks: impl Iterator<Item = &'a [u8]> + Clone,
+    blocks: &(impl Iterator<Item = &'a [u8]> + Clone),
     most: usize,
 ) -> Vec<u8> {
     let mut pairs: HashMap<u64, PairUse> = HashMap::new();
@@ -86,7 +86,7 @@ mod tests {
             b"zero,{two},more,three,four,",
             b"three,four,{two}",
         ];
-        let shared = shared_text(blocks.iter().copied(), 1000);
+        let shared = shared_text(&blocks.iter().copied(), 1000);
         let words = String::from_utf8(shared).unwrap();
         assert_eq!(words.matches("two}").count(), 1, "{words}");
         assert_eq!(words.matches("three,four,").count(), 1, "{words}");
@@ -103,13 +103,13 @@ mod tests {
             b"{often,said,}rare,word,",
             b"{often,said,}other",
         ];
-        let all = shared_text(blocks.iter().copied(), 1000);
-        let little = shared_text(blocks.iter().copied(), all.len() - 1);
+        let all = shared_text(&blocks.iter().copied(), 1000);
+        let little = shared_text(&blocks.iter().copied(), all.len() - 1);
         let words = String::from_utf8(little).unwrap();
         assert!(
             words.contains("often,said,") && !words.contains("rare"),
             "{words}"
         );
-        assert!(shared_text(blocks.iter().copied(), 1).is_empty());
+        assert!(shared_text(&blocks.iter().copied(), 1).is_empty());
     }
 }

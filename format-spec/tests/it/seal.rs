@@ -174,6 +174,18 @@ fn what_cannot_be_sealed_stays_as_it_was() {
     let whole = Reel::open(&demo_path()).unwrap();
     let refused = seal(&whole, &path, |_| {}).unwrap_err();
     assert!(matches!(refused, SealError::Exists { .. }), "{refused}");
+    // A sealed reel is not worse than another.
+    let sealed = folder.path().join("sealed.reel");
+    seal(&whole, &sealed, |_| {}).unwrap();
+    let mut small = std::fs::read(&sealed).unwrap();
+    small[9_999] ^= 1;
+    std::fs::write(&sealed, &small).unwrap();
+    let hurt = Reel::open(&sealed).unwrap();
+    assert!(!hurt.has_losses() && !hurt.is_sealed());
+    let refused = seal(&hurt, &sealed, |_| {}).unwrap_err();
+    assert!(matches!(refused, SealError::Damaged { .. }), "{refused}");
+    drop(hurt);
+    std::fs::remove_file(&sealed).unwrap();
     assert!(std::fs::read(&path).unwrap() == bytes, "the file changed");
     assert_eq!(names_in(folder.path()).len(), 1);
 }
