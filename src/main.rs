@@ -142,6 +142,7 @@ fn run(command: &Subcommand, screen: &mut Console) -> Result<Exit, CommandError>
         Subcommand::Verify(args) => command::verify::run(args, screen),
         Subcommand::Sign(args) => command::sign::run(args, screen),
         Subcommand::Recover(args) => command::recover::run(args, screen),
+        Subcommand::Seal(args) => command::seal::run(args, screen),
         Subcommand::Scan(args) => command::scan::run(args, screen),
         Subcommand::Export(args) => command::export::run(args, screen),
         Subcommand::Import(args) => command::import::run(args, screen),

@@ -31,7 +31,7 @@ macro_rules! schemas {
 }
 
 /// All of them; a test compares the names with the folder.
-pub(crate) const SCHEMAS: [(&str, &str); 25] = schemas![
+pub(crate) const SCHEMAS: [(&str, &str); 26] = schemas![
     "api-resources",
     "blame",
     "describe",
@@ -47,6 +47,7 @@ pub(crate) const SCHEMAS: [(&str, &str); 25] = schemas![
     "recover",
     "rollout",
     "scan",
+    "seal",
     "sign",
     "story",
     "test",
