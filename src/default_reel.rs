@@ -2,8 +2,8 @@
 //! that decides it; what follows sees a command line that names its reel.
 
 use crate::command_error::CommandError;
-use clap::Command;
 use clap::error::ErrorKind;
+use clap::{Arg, Command};
 use kubereel_fetch::ReelAddress;
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -47,20 +47,12 @@ impl ReelLookup {
             return self.screen(words);
         }
         let is_help = |word: &OsString| word == "--help" || word == "-h";
-        // The words behind the subcommand, which may be one of another.
-        let (mut command, mut start) = (cli, 1);
-        while let Some(below) = words
-            .get(start)
-            .and_then(|word| command.find_subcommand(word))
-        {
-            (command, start) = (below, start + 1);
-        }
+        let (command, start) = subcommand(&words, cli);
         let places: Vec<_> = command.get_positionals().collect();
-        let reel = places.first().filter(|first| {
-            let names = first.get_value_names().unwrap_or_default();
-            let is_reel = names.first().is_some_and(|name| name.starts_with("REEL"));
-            is_reel && (first.is_required_set() || command.get_name() == "test")
-        });
+        let reel = places
+            .first()
+            .filter(|first| takes_reel(first))
+            .filter(|first| first.is_required_set() || command.get_name() == "test");
         if reel.is_none() || words.iter().any(is_help) {
             return Ok(words);
         }
@@ -94,6 +86,37 @@ impl ReelLookup {
         }
     }
 
+    /// Names the reel into a command line that is being completed at a word, if it has none.
+    ///
+    /// A word that begins like a reel of this folder is left to be one.
+    pub(crate) fn name_for_completion(
+        &self,
+        words: &[OsString],
+        current: usize,
+        cli: &Command,
+    ) -> Option<Vec<OsString>> {
+        let (command, start) = subcommand(words, cli);
+        let taken = command.get_positionals().next().filter(takes_reel);
+        if taken.is_none() || current < start {
+            return None;
+        }
+        let mut reels = reels_in(&self.folder);
+        if let Some(place) = first_positional(command, words, start) {
+            let word = words.get(place)?;
+            let begins = |reel: &OsString| {
+                let reel = reel.as_encoded_bytes();
+                reel.starts_with(word.as_encoded_bytes())
+            };
+            let is_begun = place == current && !word.is_empty() && reels.iter().any(begins);
+            if is_reel(word) || is_begun {
+                return None;
+            }
+        }
+        let only = reels.pop().filter(|_| reels.is_empty());
+        let reel = self.named.clone().or(only)?;
+        Some(with_reel(words, start, &reel))
+    }
+
     /// The program alone opens the screen where there is a reel, and else prints its help.
     fn screen(&self, mut words: Vec<OsString>) -> Result<Vec<OsString>, CommandError> {
         if self.is_terminal
@@ -125,6 +148,24 @@ impl ReelLookup {
         }
         Err(failed)
     }
+}
+
+/// Finds the subcommand of a line, which may be one of another, and the place of the first word behind it.
+fn subcommand<'a>(words: &[OsString], cli: &'a Command) -> (&'a Command, usize) {
+    let (mut command, mut start) = (cli, 1);
+    while let Some(below) = words
+        .get(start)
+        .and_then(|word| command.find_subcommand(word))
+    {
+        (command, start) = (below, start + 1);
+    }
+    (command, start)
+}
+
+/// Tells whether an argument is a reel.
+fn takes_reel(arg: &&Arg) -> bool {
+    let names = arg.get_value_names().unwrap_or_default();
+    names.first().is_some_and(|name| name.starts_with("REEL"))
 }
 
 /// Puts the reel behind the subcommand.

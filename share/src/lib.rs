@@ -10,6 +10,7 @@
 //!
 //! The crate knows neither reels nor files: bytes and texts go in, bytes and texts come out.
 
+mod short_key;
 mod signature;
 mod signers;
 

@@ -3,6 +3,7 @@
 //! What is signed is the [`statement`], a line of text that anybody can make again from the digest. The namespace keeps
 //! a signature made for another purpose from being taken for one of a recording.
 
+use crate::short_key;
 use crate::signers::{AllowedSigners, SignerRefusal};
 use ssh_key::{Algorithm, HashAlg, LineEnding, PrivateKey, PublicKey, SshSig};
 use std::fmt::{self, Display, Formatter};
@@ -64,12 +65,14 @@ impl SigningKey {
     /// # Errors
     /// When it is not a key in the format of OpenSSH, or one of an algorithm that is not supported.
     pub fn parse(text: &str) -> Result<Self, SigningError> {
-        let key = PrivateKey::from_openssh(text).map_err(|error| match error {
-            ssh_key::Error::AlgorithmUnsupported { algorithm } => SigningError::Algorithm {
-                algorithm: algorithm.to_string(),
-            },
-            _ => SigningError::NotAKey,
-        })?;
+        let key = match PrivateKey::from_openssh(text) {
+            Ok(key) => key,
+            Err(ssh_key::Error::AlgorithmUnsupported { algorithm }) => {
+                let algorithm = algorithm.to_string();
+                return Err(SigningError::Algorithm { algorithm });
+            }
+            Err(_library) => short_key::parse(text).ok_or(SigningError::NotAKey)?,
+        };
         let algorithm = key.public_key().algorithm();
         if !is_supported(&algorithm) {
             let algorithm = algorithm.to_string();
@@ -88,9 +91,10 @@ impl SigningKey {
     /// # Errors
     /// When the passphrase is wrong, or the key is not encrypted.
     pub fn unlock(&self, passphrase: &str) -> Result<Self, SigningError> {
-        let key = self.key.decrypt(passphrase);
-        key.map(|key| Self { key })
-            .map_err(|_library| SigningError::Passphrase)
+        let key = self.key.decrypt(passphrase).ok();
+        key.or_else(|| short_key::decrypt(&self.key, passphrase))
+            .map(|key| Self { key })
+            .ok_or(SigningError::Passphrase)
     }
 
     /// Returns the name of the key's algorithm, as in public keys.

@@ -1,7 +1,8 @@
 //! `kubereel completion`: shell completions. The shell asks this program for each word, so that resources, names,
-//! namespaces, fields and moments come from the reel on the command line.
+//! namespaces, fields and moments come from the reel on the command line, or the one that it means without naming it.
 
 use crate::command_error::{CommandError, Exit};
+use crate::default_reel::ReelLookup;
 use crate::screen::Console;
 use crate::{arguments, files};
 use clap::builder::StyledStr;
@@ -17,16 +18,21 @@ use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
 use std::path::Path;
+use std::process;
 
 /// Set by the shell that asks for words.
 const VARIABLE: &str = "KUBEREEL_COMPLETE";
+
+/// Which word of the line is completed, in the scripts of clap.
+const INDEX: &str = "_CLAP_COMPLETE_INDEX";
 
 /// Problems are looked for in reels of this many records at most: a shell waits for the answer.
 const MOST_RECORDS: u64 = 200_000;
 
 /// Generate shell completions
 ///
-/// They complete resources, names, namespaces, fields, rules and moments from the reel on the command line.
+/// They complete resources, names, namespaces, fields, rules and moments from the reel on the command line, from
+/// $KUBEREEL, or from the only reel of the folder.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -96,8 +102,26 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
 
 /// Answers a shell that asks for words; `false` if none does.
 pub(crate) fn answer(program: fn() -> Command, words: &[OsString]) -> clap::error::Result<bool> {
+    if let Some(is_answered) = answer_with_reel(&program(), words) {
+        return Ok(is_answered);
+    }
     let complete = CompleteEnv::with_factory(move || with_values(program())).var(VARIABLE);
     complete.try_complete(words.iter().cloned(), None)
+}
+
+/// Asks this program once more with the reel named, where the line that is completed means one without naming it.
+fn answer_with_reel(cli: &Command, words: &[OsString]) -> Option<bool> {
+    std::env::var_os(VARIABLE)?;
+    let index: usize = std::env::var(INDEX).ok()?.parse().ok()?;
+    let begin = words.iter().position(|word| word == "--")?.checked_add(1)?;
+    let (program, line) = words.split_at_checked(begin)?;
+    let line = ReelLookup::of_process().name_for_completion(line, index, cli)?;
+    let status = process::Command::new(std::env::current_exe().ok()?)
+        .args(program.get(1..)?)
+        .args(line)
+        .env(INDEX, index.checked_add(1)?.to_string())
+        .status();
+    Some(status.is_ok_and(|status| status.success()))
 }
 
 /// Says of each argument where its values come from.

@@ -237,6 +237,10 @@ impl InfoPage<'_> {
             self.push("recorded", &["nothing".to_owned()]);
             return;
         }
+        if !self.timeline.is_dated() {
+            self.push("recorded", &["unknown: no record can be read".to_owned()]);
+            return;
+        }
         let sessions = summary.sessions.len();
         let micros = summary.end.micros_since(summary.start);
         self.push(

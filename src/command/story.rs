@@ -56,16 +56,23 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
     problems::exit_of(&timeline, &story.list, screen)
 }
 
+fn recorded_line(timeline: &Timeline) -> String {
+    if !timeline.is_dated() {
+        return "Recorded:   unknown: no record can be read".to_owned();
+    }
+    format!(
+        "Recorded:   {} → {} ({})",
+        timetext::rfc3339_secs(timeline.start()),
+        timetext::rfc3339_secs(timeline.end()),
+        duration(timeline.end().micros_since(timeline.start()))
+    )
+}
+
 /// Writes the story as lines of text.
 pub(crate) fn text(timeline: &Timeline, story: &ClusterStory) -> Vec<String> {
     let mut lines = vec![
         format!("Cluster:    {}", story.cluster.sentence()),
-        format!(
-            "Recorded:   {} → {} ({})",
-            timetext::rfc3339_secs(timeline.start()),
-            timetext::rfc3339_secs(timeline.end()),
-            duration(timeline.end().micros_since(timeline.start()))
-        ),
+        recorded_line(timeline),
         String::new(),
         "Done to it:".to_owned(),
     ];

@@ -309,8 +309,12 @@ fn topics_and_schemas_are_printed() {
 
 /// Asks for completions as the script of bash does.
 fn completed(words: &[&str]) -> Vec<String> {
+    completed_with(words, &mut super::run::program())
+}
+
+fn completed_with(words: &[&str], program: &mut std::process::Command) -> Vec<String> {
     let index = words.len().to_string();
-    let ran = super::run::program()
+    let ran = program
         .env("KUBEREEL_COMPLETE", "bash")
         .env("_CLAP_COMPLETE_INDEX", index)
         .env("_CLAP_COMPLETE_COMP_TYPE", "9")
@@ -427,6 +431,34 @@ fn words_are_completed_from_the_reel() {
             "{shell}"
         );
     }
+}
+
+#[test]
+fn words_are_completed_from_the_reel_that_is_not_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let complete = |words: &[&str], reel: Option<&str>| {
+        let mut program = super::run::program();
+        program.current_dir(folder.path()).env_remove("KUBEREEL");
+        if let Some(reel) = reel {
+            program.env("KUBEREEL", reel);
+        }
+        completed_with(words, &mut program)
+    };
+    let demo = std::fs::canonicalize(DEMO).expect("a path");
+    let demo = demo.to_str().expect("text");
+    assert_eq!(complete(&["get", "deploym"], None), [""; 0]);
+    for words in [&["get", "deploym"][..], &["get", "-n", "shop", "deploym"]] {
+        assert_eq!(complete(words, Some(demo)), ["deployments"], "{words:?}");
+    }
+    assert_eq!(
+        complete(&["rollout", "history", "deploy/we", "-n", "sh"], Some(demo)),
+        ["shop"]
+    );
+    assert_eq!(complete(&["ge"], Some(demo)), ["get"]);
+    std::fs::copy(demo, folder.path().join("run.reel")).expect("copied");
+    assert_eq!(complete(&["get", "nodes", "master-1"], None), ["master-1"]);
+    assert_eq!(complete(&["get", "ru"], None), ["run.reel"]);
+    assert_eq!(complete(&["get", "run.reel", "nod"], None), ["nodes"]);
 }
 
 #[test]

@@ -70,6 +70,21 @@ fn a_reel_whose_container_alone_is_damaged_answers_everything() {
 }
 
 #[test]
+fn where_no_record_can_be_read_no_time_is_told() {
+    let copies = Copies::new();
+    let mut bytes = copies.bytes.clone();
+    let half = bytes.len() / 2;
+    bytes[..half].fill(0);
+    let path = copies.write("half.reel", &bytes);
+    let info = kubereel(&["info", &path]).code(3).out;
+    assert!(info.contains("at an unknown time, records "), "{info}");
+    assert!(
+        !info.contains("1970") && !info.contains("00:00:00"),
+        "{info}"
+    );
+}
+
+#[test]
 fn a_cut_reel_names_times_and_records_and_answers_the_rest() {
     let copies = Copies::new();
     let path = copies.cut();

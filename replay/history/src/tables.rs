@@ -52,6 +52,11 @@ impl ReelTables {
         self.end
     }
 
+    /// Tells whether the time of any record is known.
+    pub(crate) fn is_dated(&self) -> bool {
+        self.end != RecordedAt::default()
+    }
+
     pub(crate) const fn resources(&self) -> &ResourceTable {
         &self.resources
     }

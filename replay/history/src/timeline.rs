@@ -116,6 +116,11 @@ impl Timeline {
         self.known.tables.end()
     }
 
+    /// Tells whether the times of its begin and end are known: not where no record can be read.
+    pub fn is_dated(&self) -> bool {
+        self.known.tables.is_dated()
+    }
+
     /// Gives the recorded resources and those that are not covered.
     pub fn resources(&self) -> &ResourceTable {
         self.known.tables.resources()

@@ -207,6 +207,7 @@ fn each_library_has_its_room() {
         ("tar", &["kubereel-unpack"]),
         ("zip", &["kubereel-unpack"]),
         ("ureq", &["kubereel-fetch"]),
+        ("ssh-encoding", &["kubereel-share"]),
         ("ssh-key", &["kubereel-share"]),
         ("rpassword", &["kubereel"]),
         ("rmp-serde", &["kubereel-import"]),

@@ -140,10 +140,15 @@ impl DamagedSpan {
     /// Says what is lost, for people: when, which records, and of what.
     pub(crate) fn words(&self, tables: &ReelTables, zone: &ClockZone) -> String {
         let at = |at| zone.within(tables.start(), tables.end(), at);
+        let after = if tables.is_dated() {
+            format!("after {}", at(self.from))
+        } else {
+            "at an unknown time".to_owned()
+        };
         let span = if self.to > self.from {
             format!("{}–{}", at(self.from), at(self.to))
         } else {
-            format!("after {}", at(self.from))
+            after.clone()
         };
         let Damage { place, cause, loss } = &self.damage;
         let why = format!("{place}: {cause}");
@@ -167,8 +172,7 @@ impl DamagedSpan {
                 grouped(last.0)
             ),
             Loss::Records { first, last: None } => format!(
-                "after {}, records from {} on are missing, if there were any ({why})",
-                at(self.from),
+                "{after}, records from {} on are missing, if there were any ({why})",
                 grouped(first.0)
             ),
             Loss::Bodies { first, last } => format!(
