@@ -96,7 +96,10 @@ impl ReelLookup {
         cli: &Command,
     ) -> Option<Vec<OsString>> {
         let (command, start) = subcommand(words, cli);
-        let taken = command.get_positionals().next().filter(takes_reel);
+        let taken = command
+            .get_positionals()
+            .next()
+            .filter(|arg| takes_reel(arg));
         if taken.is_none() || current < start {
             return None;
         }
@@ -163,7 +166,7 @@ fn subcommand<'a>(words: &[OsString], cli: &'a Command) -> (&'a Command, usize) 
 }
 
 /// Tells whether an argument is a reel.
-fn takes_reel(arg: &&Arg) -> bool {
+fn takes_reel(arg: &Arg) -> bool {
     let names = arg.get_value_names().unwrap_or_default();
     names.first().is_some_and(|name| name.starts_with("REEL"))
 }
@@ -332,8 +335,8 @@ mod tests {
     #[test]
     fn a_subcommand_of_a_subcommand_has_its_reel_behind_it() {
         let folder = tempfile::tempdir().expect("a folder");
-        let reel = clap::Arg::new("reel").value_name("REEL").required(true);
-        let object = clap::Arg::new("object").required(true);
+        let reel = Arg::new("reel").value_name("REEL").required(true);
+        let object = Arg::new("object").required(true);
         let inner = Command::new("history").arg(reel).arg(object);
         let cli = Command::new("kubereel").subcommand(Command::new("rollout").subcommand(inner));
         let words = ["kubereel", "rollout", "history", "deploy/web"].map(OsString::from);
