@@ -150,8 +150,9 @@ fn refuse_growing(is_growing: bool, path: &Path) -> Result<(), CommandError> {
 
 /// Says by how much a file became smaller; nothing if it did not.
 fn percent_less(before: u64, after: u64) -> String {
-    let saved = u128::from(before.saturating_sub(after)).saturating_mul(100);
-    match saved.checked_div(u128::from(before)) {
+    let before = u128::from(before);
+    let saved = before.saturating_sub(u128::from(after)).saturating_mul(100);
+    match saved.saturating_add(before / 2).checked_div(before) {
         None | Some(0) => String::new(),
         Some(percent) => format!(" (-{percent} %)"),
     }
@@ -180,7 +181,8 @@ mod tests {
     #[test]
     fn what_was_saved_is_in_percent_of_before() {
         assert_eq!(percent_less(200, 150), " (-25 %)");
-        assert_eq!(percent_less(200, 199), "");
+        assert_eq!(percent_less(1000, 824), " (-18 %)");
+        assert_eq!(percent_less(1000, 996), "");
         assert_eq!(percent_less(200, 300), "");
         assert_eq!(percent_less(0, 0), "");
     }
