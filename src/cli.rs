@@ -4,8 +4,8 @@ use crate::arguments;
 use crate::command::{
     api_resources, blame, completion, demo, describe, diff, encrypt, events, explain, export, get,
     grep, history, import, info, install, intervals, man, mark, observe, problems, record, recover,
-    rollout, scan, schema, sign, story, test, top_writers, topic, tui, upgrade, verify, version,
-    wait,
+    rollout, scan, schema, seal, sign, story, test, top_writers, topic, tui, upgrade, verify,
+    version, wait,
 };
 use crate::command_error::Exit;
 use crate::default_reel;
@@ -73,6 +73,7 @@ pub(crate) enum Subcommand {
     Encrypt(encrypt::Args),
     Decrypt(encrypt::DecryptArgs),
     Recover(recover::Args),
+    Seal(seal::Args),
     Scan(scan::Args),
     Export(export::Args),
     Import(import::Args),
@@ -111,6 +112,7 @@ Examples:
                                                    check who signed it
   kubereel encrypt run.reel -r age1...             write run.reel.age, for one recipient
   kubereel recover broken.reel whole.reel          write what can be read of a damaged reel
+  kubereel seal run.reel                           rewrite it in its smallest form
   kubereel scan run.reel                           search it for secrets
   kubereel export run.reel -o jsonl events.jsonl   write every event, byte for byte
   kubereel import events.jsonl -o run.reel         convert another tool's recording

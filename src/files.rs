@@ -370,6 +370,10 @@ pub(crate) fn explain_open(error: &OpenError) -> CommandError {
         OpenError::UnknownFormat { .. } => {
             failed.hint("use the version of kubereel that recorded it")
         }
+        OpenError::Sealed { path } => failed.hint(format!(
+            "choose another file, or make a copy that takes more: kubereel recover {} NEW.reel",
+            path.display()
+        )),
         OpenError::CutOff { .. } => {
             failed.hint("the end of the file is missing: copy or download it again")
         }

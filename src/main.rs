@@ -145,6 +145,7 @@ fn run(command: &Subcommand, screen: &mut Console) -> Result<Exit, CommandError>
         Subcommand::Encrypt(args) => command::encrypt::run(args, screen),
         Subcommand::Decrypt(args) => command::encrypt::run_decrypt(args, screen),
         Subcommand::Recover(args) => command::recover::run(args, screen),
+        Subcommand::Seal(args) => command::seal::run(args, screen),
         Subcommand::Scan(args) => command::scan::run(args, screen),
         Subcommand::Export(args) => command::export::run(args, screen),
         Subcommand::Import(args) => command::import::run(args, screen),

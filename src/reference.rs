@@ -4,6 +4,7 @@
 use crate::cli::Cli;
 use crate::command::recover;
 use crate::command::schema::SCHEMAS;
+use crate::command::seal;
 use crate::command::test::{json, suite};
 use crate::command::upgrade::json::{StoryOutput, UpdateListOutput};
 use crate::command::{
@@ -134,6 +135,7 @@ fn the_schemas_are_those_of_the_outputs() {
         ("encrypt", object::<encrypt::EncryptOutput<'_>>()),
         ("decrypt", object::<encrypt::DecryptOutput<'_>>()),
         ("recover", object::<recover::RecoverOutput<'_>>()),
+        ("seal", object::<seal::SealOutput>()),
         ("rollout", object::<rollout::RevisionOutput<'_>>()),
         ("scan", object::<scan::ScanOutput<'_>>()),
         ("story", object::<story::ClusterStoryOutput>()),

@@ -41,6 +41,7 @@ mod cli {
     mod recover;
     pub(crate) mod run;
     mod scan;
+    mod seal;
     mod sign;
     mod test;
     mod test_progress;

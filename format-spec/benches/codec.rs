@@ -1,8 +1,9 @@
 //! Times the writer, and weighs its file, on a recording: beside parsing the same lines, and beside
 //! `zstd -19 --long=27` of the same lines, in the same run.
 //!
-//! `cargo bench -p kubereel-format --bench codec -- FILE.jsonl…` (lines as `kubereel export` writes
-//! them, also zstd-compressed). Without a file it generates a life of Leases and Pods.
+//! `cargo bench -p kubereel-format --bench codec -- FILE.jsonl… FILE.reel…` (lines as `kubereel export` writes
+//! them, also zstd-compressed). Without a file it generates a life of Leases and Pods. Of a reel it prints what its
+//! bytes are, before and after it is sealed.
 
 #![expect(
     clippy::unwrap_used,
@@ -15,7 +16,7 @@
 
 use kubereel_format::{
     Appender, COMMIT_EVERY_MILLIS, ConnectionId, Elapsed, EventType, Evidence, NewBody, NewEvent,
-    Note, RecordedAt, Reel, ResourceId, ResourceInfo, Seq, Stamp,
+    Note, RecordedAt, Reel, ResourceId, ResourceInfo, Seq, Stamp, seal,
 };
 use serde_json::Value;
 use std::collections::HashMap;
@@ -53,16 +54,79 @@ fn main() {
         "open ms",
         "body µs"
     );
-    if files.is_empty() {
+    let (reels, lines): (Vec<String>, Vec<String>) =
+        files.into_iter().partition(|file| is_reel(file));
+    if reels.is_empty() && lines.is_empty() {
         measure("generated", &generated(50_000));
     }
-    for file in files {
+    for reel in &reels {
+        weigh(Path::new(reel));
+    }
+    for file in lines {
         let name = Path::new(&file)
             .parent()
             .and_then(Path::file_name)
             .unwrap_or_default();
         measure(&name.to_string_lossy(), &read(&file));
     }
+}
+
+fn is_reel(file: &str) -> bool {
+    Path::new(file).extension().is_some_and(|end| end == "reel")
+}
+
+/// Prints what the bytes of a reel are, and how long its lines are after `zstd -19 --long=27`.
+fn weigh(path: &Path) {
+    let reel = Reel::open(path).unwrap();
+    let weight = reel.weigh().unwrap();
+    let lines: Vec<Line> = reel
+        .scan(Seq(0))
+        .map(|event| {
+            let event = event.unwrap();
+            Line {
+                kind: event.head.kind,
+                resource: String::new(),
+                namespace: String::new(),
+                name: String::new(),
+                uid: String::new(),
+                rv: String::new(),
+                body: String::from_utf8(event.body.to_vec()).unwrap(),
+            }
+        })
+        .collect();
+    let baseline = zstd_19(&lines);
+    println!(
+        "{}: {} events, {} bytes, {:.2} of zstd -19 --long=27 ({baseline}); {} of it in blocks that are a prefix",
+        path.display(),
+        lines.len(),
+        weight.file_bytes,
+        weight.file_bytes as f64 / baseline as f64,
+        weight.prefix_bytes,
+    );
+    for part in weight.parts {
+        println!(
+            "  {:<38} {:>10} raw {:>10} {:>5.1} %",
+            part.name,
+            part.raw_bytes,
+            part.bytes,
+            part.bytes as f64 * 100.0 / weight.file_bytes as f64,
+        );
+    }
+    if reel.is_sealed() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let sealed = folder.path().join("sealed.reel");
+    let started = cpu_time();
+    let stats = seal(&reel, &sealed, |_| {}).unwrap();
+    println!(
+        "{}: sealed in {:.1} s of a processor: {} bytes, {:.1} % less",
+        path.display(),
+        cpu_time().saturating_sub(started).as_secs_f64(),
+        stats.file_bytes,
+        100.0 - stats.file_bytes as f64 * 100.0 / stats.bytes_before as f64,
+    );
+    weigh(&sealed);
 }
 
 fn read(file: &str) -> Vec<Line> {

@@ -68,6 +68,12 @@ pub enum OpenError {
         /// What is wrong.
         cause: String,
     },
+    /// The reel is sealed, and the caller wanted to append.
+    #[error("the reel is sealed, and takes no more records: {path}", path = path.display())]
+    Sealed {
+        /// The file.
+        path: PathBuf,
+    },
     /// The recording is finished, and the caller wanted to append.
     #[error("the reel is finished: {path}", path = path.display())]
     Finished {
@@ -174,6 +180,52 @@ pub enum RecoverError {
         /// Why.
         source: std::io::Error,
     },
+}
+
+/// A reel could not be sealed. It stands as it was.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum SealError {
+    /// The reel is damaged: a new file would hide that.
+    #[error("the reel is damaged: {place}: {cause}")]
+    Damaged {
+        /// Where.
+        place: String,
+        /// What is wrong.
+        cause: String,
+    },
+    /// There is a file of that name.
+    #[error("the file exists: {path}", path = path.display())]
+    Exists {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Something of the reel could not be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// Something could not be encoded.
+    #[error("cannot encode a block: {cause}")]
+    Encode {
+        /// Why.
+        cause: String,
+    },
+    /// The new file could not be written.
+    #[error("cannot write the sealed file: {source}: {path}", path = path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The new file could not be read.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The new file does not hold the same recording.
+    #[error("the sealed file has other records, and was removed")]
+    Changed,
+    /// The reel has more blocks or texts than their numbers can name.
+    #[error("the reel is too large to be sealed")]
+    TooLarge,
 }
 
 /// Something of a reel could not be read.
@@ -302,7 +354,7 @@ pub(crate) enum CodecError {
     /// The checksum does not fit: the bytes were changed after they were written.
     #[error("checksum mismatch: the bytes were changed after they were written")]
     Checksum,
-    /// The compressor refused.
+    /// The compressor, or the code of the recovery shards, refused.
     #[error("{what}: {cause}")]
     Library { what: &'static str, cause: String },
 }

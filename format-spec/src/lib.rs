@@ -16,18 +16,22 @@ mod harmless;
 mod id;
 mod limits;
 mod note;
+mod seal;
 #[cfg(test)]
 mod spec_text;
 mod uid;
 
 pub use codec::frame::zstd_reader;
 pub use digest::{DigestBuilder, RecordingDigest};
-pub use error::{AppendError, Damage, FinishError, Loss, OpenError, ReadError, RecoverError};
+pub use error::{
+    AppendError, Damage, FinishError, Loss, OpenError, ReadError, RecoverError, SealError,
+};
 pub use event::{EventHead, EventType, Evidence, NewBody, NewEvent, ObjectKey, ObjectKeyRef};
 pub use file::{
     Appender, BlockInfo, Bounds, CommitStats, Event, FinishStats, ObjectMemory, PartSizes,
-    ReadAllowance, ReadCounts, RecoverStats, Reel, ReelObject, Scan, Sealed, SizeBreakdown, Usage,
-    copy_in_use, file_digest, is_in_use, panic_is_caught, recover,
+    PartWeight, REEL_START_BYTES, ReadAllowance, ReadCounts, RecoverStats, Reel, ReelObject,
+    ReelWeight, Scan, Sealed, SizeBreakdown, Usage, copy_in_use, file_digest, is_in_use,
+    is_reel_start, panic_is_caught, recover,
 };
 pub use harmless::harmless;
 pub use id::{
@@ -43,4 +47,5 @@ pub use note::{
     Lifecycle, ListMethod, NotCoveredReason, Note, NoteEntry, OddLineProblem, OutageClass,
     ResourceInfo, SessionEnd,
 };
+pub use seal::{SealStats, seal};
 pub use uid::UidRef;

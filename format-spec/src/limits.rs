@@ -53,6 +53,27 @@ pub(crate) const EXTENT: usize = 32_700;
 /// How many extents of the bodies share a parity row in a finished file: it costs a sixteenth of them.
 pub(crate) const PARITY_GROUP: u64 = 16;
 
+/// A block of a sealed file is full with this many records, or with [`BLOCK_RAW`].
+pub(crate) const SEALED_BLOCK_RECORDS: usize = 4096;
+
+/// How many blocks of a sealed file share a text.
+pub(crate) const SEALED_GROUP: usize = 16;
+
+/// After this many records of a sealed file the live objects are written once more.
+pub(crate) const SEALED_CHECKPOINT_RECORDS: u64 = 131_072;
+
+/// A stripe of a sealed file ends behind the row with which it reaches this length.
+pub(crate) const STRIPE_BYTES: usize = 8 << 20;
+
+/// The longest stripe: one with a long row at its end.
+pub(crate) const MAX_STRIPE: usize = STRIPE_BYTES + (1 << 20);
+
+/// A sealed file with fewer bytes than this has no recovery shards: they would cost too large a part of it.
+pub(crate) const LEAST_STRIPE: usize = 32 << 10;
+
+/// How many shards of a stripe share a recovery shard.
+pub(crate) const SHARDS_PER_RECOVERY: usize = 32;
+
 /// A file with fewer extents than this has no parity: it would cost too large a part of it.
 pub(crate) const PARITY_LEAST: u64 = 4;
 
@@ -131,8 +152,9 @@ pub struct FormatVersion {
 /// The version that this program writes. 0.3 adds the reason
 /// [`NotCoveredReason::MemoryBudget`](crate::NotCoveredReason::MemoryBudget), which an older reader cannot
 /// decode. 0.4 adds the headers of rows, which an older reader would take for content, and the note
-/// [`Note::Unreadable`](crate::Note::Unreadable).
-pub const FORMAT: FormatVersion = FormatVersion { major: 0, minor: 4 };
+/// [`Note::Unreadable`](crate::Note::Unreadable). 0.5 adds sealed files, which an older reader would not take
+/// for a reel.
+pub const FORMAT: FormatVersion = FormatVersion { major: 0, minor: 5 };
 
 /// The redaction policy that keeps everything.
 pub const REDACTION_NONE: u32 = 0;

@@ -32,6 +32,7 @@ fn every_bound_has_the_value_that_is_written() {
         ("MAX_ITEMS", limits::MAX_ITEMS),
         ("MAX_CHAIN", len(limits::MAX_CHAIN)),
         ("MAX_CHAIN_RAW", len(limits::MAX_CHAIN_RAW)),
+        ("MAX_STRIPE", len(limits::MAX_STRIPE)),
         ("BLOCK_RECORDS", len(limits::BLOCK_RECORDS)),
         ("BLOCK_RAW", len(limits::BLOCK_RAW)),
         ("BLOCK_GROUP", u64::from(limits::BLOCK_GROUP)),
@@ -43,6 +44,15 @@ fn every_bound_has_the_value_that_is_written() {
         ("BLOB_MIN", len(limits::BLOB_MIN)),
         ("PARITY_GROUP", limits::PARITY_GROUP),
         ("PARITY_LEAST", limits::PARITY_LEAST),
+        ("SEALED_BLOCK_RECORDS", len(limits::SEALED_BLOCK_RECORDS)),
+        ("SEALED_GROUP", len(limits::SEALED_GROUP)),
+        (
+            "SEALED_CHECKPOINT_RECORDS",
+            limits::SEALED_CHECKPOINT_RECORDS,
+        ),
+        ("STRIPE_BYTES", len(limits::STRIPE_BYTES)),
+        ("LEAST_STRIPE", len(limits::LEAST_STRIPE)),
+        ("SHARDS_PER_RECOVERY", len(limits::SHARDS_PER_RECOVERY)),
     ];
     let written: Vec<(String, u64)> = rows()
         .into_iter()

@@ -7,16 +7,13 @@ use crate::document::{self, ImportedHead, Leaf, ListType, json_error};
 use crate::error::{BrokenParts, BrokenReason, GatheredFiles, ImportError};
 use crate::input::{MAX_JSON, MAX_YAML, len_u64, unread, whole, yaml};
 use crate::moment::newest_time;
-use kubereel_format::RecordedAt;
+use kubereel_format::{REEL_START_BYTES, RecordedAt, is_reel_start};
 use kubereel_unpack::{ArchiveFile, PlainInput, SkippedEntries, UnpackError};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Read, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
-
-/// The first bytes of a reel.
-const REEL: &[u8] = b"redb\x1a\x0a";
 
 /// How many bytes of objects may wait.
 const MAX_WAITING: u64 = 64 << 30;
@@ -94,10 +91,10 @@ impl Gatherer {
             FileKind::Log => self.gathered.files.logs += 1,
             FileKind::Other => {
                 let mut start = Vec::new();
-                let head = file.content.take(len_u64(REEL.len()));
+                let head = file.content.take(len_u64(REEL_START_BYTES));
                 let read = { head }.read_to_end(&mut start);
                 read.map_err(unread)?;
-                if start == REEL {
+                if is_reel_start(&start) {
                     self.gathered.reels.push(name.to_owned());
                 }
                 self.gathered.files.others += 1;

@@ -5,7 +5,7 @@
 
 use crate::error::ImportError;
 use crate::unsupported::unsupported;
-use kubereel_format::MAX_BODY;
+use kubereel_format::{MAX_BODY, is_reel_start};
 use kubereel_unpack::UnpackError;
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
@@ -61,8 +61,7 @@ pub(crate) fn form(start: &[u8]) -> Result<InputForm, ImportError> {
             return Err(ImportError::Compressed { form, program });
         }
     }
-    // The database in which a reel is kept begins so.
-    if start.starts_with(b"redb\x1a\x0a") {
+    if is_reel_start(start) {
         return Err(ImportError::Reel);
     }
     if start.get(TAR_MARK) == Some(b"ustar") {
@@ -431,6 +430,7 @@ mod tests {
                 b"redb\x1a\x0a\xa9\x0d\x0a\x00",
                 "the input is already a reel",
             ),
+            (b"\xd7KR\x8b\x01\x00", "the input is already a reel"),
             (b"ab\x00", "the input is neither JSON nor YAML: byte 2 is 0"),
         ] {
             assert_eq!(form(bytes).expect_err("none").to_string(), words);

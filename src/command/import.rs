@@ -234,6 +234,11 @@ fn explain(error: &ImportError, file: &str, target: &Path) -> CommandError {
         ImportError::Create(OpenError::InUse { .. }) => {
             CommandError::io(error).hint("another program is writing it: wait until it ends")
         }
+        // The import names its copy.
+        ImportError::Create(OpenError::Sealed { .. }) => {
+            let path = target.to_owned();
+            files::explain_open(&OpenError::Sealed { path })
+        }
         ImportError::Create(OpenError::Io { source, .. })
             if source.kind() == io::ErrorKind::NotFound =>
         {

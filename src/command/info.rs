@@ -168,20 +168,27 @@ impl InfoPage<'_> {
             self.paint
                 .wary("not finished: its recorder was killed, or this is a copy of a running one")
         };
+        let sealed = if summary.sealed { "sealed" } else { "" };
         let parts = [
             bytes(summary.file_bytes),
             format!("format {}", summary.format),
             finished,
+            sealed.to_owned(),
         ];
         self.push(&harmless(name), &parts);
         let parts = summary.parts;
+        let container = if summary.sealed {
+            "recovery"
+        } else {
+            "database"
+        };
         self.push(
             "bytes",
             &[
                 format!("objects {}", bytes(parts.bodies)),
                 format!("index {}", bytes(parts.index)),
                 format!("unsealed {}", bytes(parts.tail)),
-                format!("database {}", bytes(parts.other)),
+                format!("{container} {}", bytes(parts.other)),
             ],
         );
         if let Some(digest) = &summary.digest {

@@ -30,6 +30,7 @@ pub(crate) mod recover;
 pub(crate) mod rollout;
 pub(crate) mod scan;
 pub(crate) mod schema;
+pub(crate) mod seal;
 mod selection;
 pub(crate) mod sign;
 mod signature;

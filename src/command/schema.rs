@@ -31,7 +31,7 @@ macro_rules! schemas {
 }
 
 /// All of them; a test compares the names with the folder.
-pub(crate) const SCHEMAS: [(&str, &str); 27] = schemas![
+pub(crate) const SCHEMAS: [(&str, &str); 28] = schemas![
     "api-resources",
     "blame",
     "decrypt",
@@ -49,6 +49,7 @@ pub(crate) const SCHEMAS: [(&str, &str); 27] = schemas![
     "recover",
     "rollout",
     "scan",
+    "seal",
     "sign",
     "story",
     "test",

@@ -8,16 +8,13 @@ use crate::compression::CompressionForm;
 use crate::error::UnpackError;
 use crate::plain::PlainInput;
 use crate::walk::{UnpackLimits, list_folder, walk_tar, walk_zip};
-use kubereel_format::file_digest;
+use kubereel_format::{file_digest, is_reel_start};
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Write as _};
 use std::path::{Path, PathBuf};
 use tempfile::{NamedTempFile, TempPath};
 use thiserror::Error;
-
-/// The first bytes of the database in which a reel is kept.
-const REEL: &[u8] = b"redb\x1a\x0a\xa9\x0d\x0a";
 
 /// Where a tar archive says that it is one.
 const TAR_MARK: std::ops::Range<usize> = 257..262;
@@ -181,7 +178,7 @@ fn in_folder(
     for file in &files {
         // One file that may not be read does not hide the reel beside it.
         let Ok(head) = head_of(file) else { continue };
-        let is_reel = head.starts_with(REEL)
+        let is_reel = is_reel_start(&head)
             || (CompressionForm::of(&head).is_some() && is_reel_inside(file).unwrap_or(false));
         if is_reel && reels.len() < NAMED {
             reels.push(file);
@@ -210,7 +207,7 @@ fn in_folder(
 
 fn is_reel_inside(file: &Path) -> io::Result<bool> {
     let input = BufReader::new(File::open(file)?);
-    Ok(PlainInput::open(input, u64::MAX)?.start().starts_with(REEL))
+    Ok(is_reel_start(PlainInput::open(input, u64::MAX)?.start()))
 }
 
 /// Finds the reel inside a compressed file or an archive.
@@ -248,7 +245,7 @@ fn inside(
         ..UnpackLimits::default()
     };
     let mut found = match archive_form(plain.start()) {
-        None if plain.start().starts_with(REEL) => {
+        None if is_reel_start(plain.start()) => {
             copy.take("", plain)?;
             String::new()
         }
@@ -325,7 +322,7 @@ impl ReelCopy<'_> {
                 error => return Err(error.into()),
             },
         };
-        if plain.start().starts_with(REEL) {
+        if is_reel_start(plain.start()) {
             self.take(name, plain)?;
         }
         Ok(())
@@ -447,6 +444,9 @@ mod tests {
     use flate2::Compression;
     use flate2::write::GzEncoder;
 
+    const REEL: &[u8] = b"redb\x1a\x0a\xa9\x0d\x0a";
+    const SEALED: &[u8] = b"\xd7KR\x8b\x01";
+
     fn cache(folder: &Path) -> ReelCache {
         ReelCache {
             folder: Some(folder.join("cache")),
@@ -487,24 +487,27 @@ mod tests {
     #[test]
     fn a_reel_is_found_in_every_wrapping_whatever_its_name() {
         let folder = tempfile::tempdir().expect("a folder");
-        let whole = reel(7, 2000);
-        let tar = tar_of(&[
-            ("a/log.txt", b"hello".to_vec()),
-            ("a/run.reel", whole.clone()),
-        ]);
-        let wrapped = tar_of(&[("a/run", gzip(&whole)), ("b.gz", gzip(b"text"))]);
-        for bytes in [
-            whole.clone(),
-            gzip(&whole),
-            gzip(&gzip(&whole)),
-            tar.clone(),
-            gzip(&tar),
-            wrapped,
-        ] {
-            let path = folder.path().join("run");
-            fs::write(&path, bytes).expect("written");
-            for _again in 0..2 {
-                assert_eq!(located(&path, folder.path()).expect("found"), whole);
+        let mut sealed = SEALED.to_vec();
+        sealed.resize(2000, 7);
+        for whole in [reel(7, 2000), sealed] {
+            let tar = tar_of(&[
+                ("a/log.txt", b"hello".to_vec()),
+                ("a/run.reel", whole.clone()),
+            ]);
+            let wrapped = tar_of(&[("a/run", gzip(&whole)), ("b.gz", gzip(b"text"))]);
+            for bytes in [
+                whole.clone(),
+                gzip(&whole),
+                gzip(&gzip(&whole)),
+                tar.clone(),
+                gzip(&tar),
+                wrapped,
+            ] {
+                let path = folder.path().join("run");
+                fs::write(&path, bytes).expect("written");
+                for _again in 0..2 {
+                    assert_eq!(located(&path, folder.path()).expect("found"), whole);
+                }
             }
         }
     }
@@ -517,8 +520,8 @@ mod tests {
         fs::write(run.join("build.log"), "x").expect("written");
         let error = located(&run, folder.path()).expect_err("none");
         assert!(matches!(error, LocateError::None { .. }), "{error}");
-        fs::write(run.join("deep/er/a.reel"), reel(1, 900)).expect("written");
-        assert_eq!(located(&run, folder.path()).expect("found"), reel(1, 900));
+        fs::write(run.join("deep/er/a.reel"), SEALED).expect("written");
+        assert_eq!(located(&run, folder.path()).expect("found"), SEALED);
         fs::write(run.join("b.gz"), gzip(&reel(2, 900))).expect("written");
         let error = located(&run, folder.path()).expect_err("two");
         let LocateError::Several {

@@ -28,6 +28,8 @@ const AT_ONCE: usize = 2 * 1024 * 1024;
 
 /// The compression level of everything that stays: a good middle of speed and size.
 pub(crate) const LEVEL_KEPT: i32 = 9;
+/// The compression level of what is written once and read for long.
+pub(crate) const LEVEL_SEALED: i32 = 19;
 /// The compression level of what is rewritten soon.
 pub(crate) const LEVEL_QUICK: i32 = 1;
 

@@ -6,6 +6,7 @@ pub(crate) mod frame;
 pub(crate) mod index;
 pub(crate) mod record;
 pub(crate) mod splice;
+pub(crate) mod stripe;
 pub(crate) mod varint;
 
 pub(crate) use crate::error::CodecError;

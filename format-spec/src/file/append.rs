@@ -520,9 +520,9 @@ impl Appender {
         let taken = Checkpoint::write(
             &mut self.encoder,
             &self.checkpoints.left_out,
-            seq,
-            parent_seq.copied().unwrap_or(0),
+            (seq, parent_seq.copied().unwrap_or(0)),
             &mut self.bodies,
+            frame::LEVEL_KEPT,
         )?;
         self.checkpoints.pending.push((number, taken.encode()?));
         self.checkpoints.taken.push(seq);
@@ -661,7 +661,7 @@ impl Appender {
 }
 
 /// Returns the folder of a file.
-fn folder_of(path: &Path) -> &Path {
+pub(crate) fn folder_of(path: &Path) -> &Path {
     let folder = path.parent();
     folder
         .filter(|folder| !folder.as_os_str().is_empty())
@@ -747,6 +747,11 @@ impl Appender {
         };
         if let Some(damage) = reel.damage().first() {
             return Err(damaged(&damage.place, damage.cause.clone()));
+        }
+        if reel.is_sealed() {
+            return Err(OpenError::Sealed {
+                path: path.to_owned(),
+            });
         }
         let encoder = Encoder::new(folder_of(path), bounds.body_memory);
         let mut carried =

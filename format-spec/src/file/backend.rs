@@ -213,13 +213,29 @@ impl Overlay {
         })
     }
 
-    /// Returns bytes of the file as it is, at most `most`: fewer at its end.
+    /// Returns bytes of the file, at most `most`: fewer at its end. What was written here shows in them.
     pub(crate) fn bytes(&self, offset: u64, most: u64) -> io::Result<Vec<u8>> {
+        let (is_written, len) = {
+            let written = held(&self.written);
+            (!written.pages.is_empty(), written.len)
+        };
+        if is_written {
+            let there = len.saturating_sub(offset).min(most);
+            let there = usize::try_from(there).map_err(io::Error::other)?;
+            let mut bytes = vec![0; there];
+            redb::StorageBackend::read(self, offset, &mut bytes)?;
+            return Ok(bytes);
+        }
         let mut file = held(&self.file);
         file.seek(SeekFrom::Start(offset))?;
         let mut bytes = Vec::new();
         (&mut *file).take(most).read_to_end(&mut bytes)?;
         Ok(bytes)
+    }
+
+    /// Shows other bytes at a place of the file.
+    pub(crate) fn patch(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        redb::StorageBackend::write(self, offset, bytes)
     }
 
     /// Returns the file's length, in bytes.

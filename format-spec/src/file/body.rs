@@ -32,7 +32,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Reads bodies and blobs.
 pub(crate) struct BodyReader {
     rows: RowSource,
-    blocks: Mutex<Cache<u64, Bodies>>,
+    blocks: Mutex<Cache<u32, Bodies>>,
     stored: Mutex<Cache<u64, CheckpointFrame>>,
     known: Mutex<Cache<Seq, Arc<[u8]>>>,
     damage: Mutex<FrameDamage>,
@@ -52,8 +52,8 @@ fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
 /// decompress it anew. Bounded by the frames that the directory and the checkpoints name.
 #[derive(Debug, Default)]
 struct FrameDamage {
-    /// By the block's first record.
-    blocks: HashMap<u64, String>,
+    /// By the block's number.
+    blocks: HashMap<u32, String>,
     /// Parts of checkpoints, by their place in the stream.
     parts: HashMap<u64, String>,
 }
@@ -104,6 +104,11 @@ impl BodyReader {
         held(&self.known).bound(most / 4);
     }
 
+    /// Returns the rows that it reads.
+    pub(crate) fn rows(&self) -> &RowSource {
+        &self.rows
+    }
+
     pub(crate) fn counts(&self) -> ReadCounts {
         ReadCounts {
             rows: self.rows_read.load(Ordering::Relaxed),
@@ -143,11 +148,11 @@ impl BodyReader {
             BlockSource::Sealed(place) => place,
         };
         let weight = |bodies: &Bodies| bodies.raw().len();
-        if let Some(bodies) = held(&self.blocks).get(block.start.record, weight) {
+        if let Some(bodies) = held(&self.blocks).get(block.number, weight) {
             return Ok(Some(bodies));
         }
         let damaged = |cause| damaged(block, cause);
-        if let Some(cause) = held(&self.damage).blocks.get(&block.start.record) {
+        if let Some(cause) = held(&self.damage).blocks.get(&block.number) {
             return Err(damaged(cause.clone()));
         }
         let prefix = if place.prefix == block.number {
@@ -189,11 +194,11 @@ impl BodyReader {
             Err(error) => {
                 let cause = error.to_string();
                 let mut damage = held(&self.damage);
-                damage.blocks.insert(block.start.record, cause.clone());
+                damage.blocks.insert(block.number, cause.clone());
                 return Err(damaged(cause));
             }
         };
-        held(&self.blocks).put(block.start.record, Arc::clone(&bodies), weight(&bodies));
+        held(&self.blocks).put(block.number, Arc::clone(&bodies), weight(&bodies));
         Ok(Some(bodies))
     }
 
@@ -223,7 +228,10 @@ impl BodyReader {
                 unreadable.insert(block.number, (block, error));
             }
         }
-        let named = unreadable.into_values().map(|(block, error)| Damage {
+        // What only serves as a prefix has no bodies of its own.
+        let unreadable = unreadable.into_values();
+        let unreadable = unreadable.filter(|(block, _)| block.records > 0);
+        let named = unreadable.map(|(block, error)| Damage {
             place: format!("block {}", block.number),
             cause: match error {
                 ReadError::Block { cause, .. } => cause,

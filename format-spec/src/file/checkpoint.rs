@@ -56,9 +56,9 @@ impl Checkpoint {
     pub(crate) fn write(
         encoder: &mut Encoder,
         left_out: &HashSet<ResourceId>,
-        seq: u64,
-        parent_seq: u64,
+        (seq, parent_seq): (u64, u64),
         stream: &mut FrameStream,
+        level: i32,
     ) -> Result<Self, CodecError> {
         let mut parts = Vec::new();
         let mut open = OpenPart::default();
@@ -68,11 +68,11 @@ impl Checkpoint {
             };
             open.push(object, &splice::seed_of(key.view()), &body, &encoder.blobs);
             if open.bodies.len() >= BLOCK_RAW {
-                parts.push(open.end(stream)?);
+                parts.push(open.end(stream, level)?);
             }
         }
         if open.first.is_some() {
-            parts.push(open.end(stream)?);
+            parts.push(open.end(stream, level)?);
         }
         Ok(Self {
             seq,
@@ -126,11 +126,11 @@ impl OpenPart {
         bodies.end_entry(Base::Whole);
     }
 
-    fn end(&mut self, stream: &mut FrameStream) -> Result<CheckpointPart, CodecError> {
+    fn end(&mut self, stream: &mut FrameStream, level: i32) -> Result<CheckpointPart, CodecError> {
         let done = std::mem::take(self);
         let bodies = done.bodies.columns_since(BodyMark::default());
         let raw = frame::join_columns([&done.numbers, &bodies]);
-        let packed = frame::pack(&raw, frame::LEVEL_KEPT, &[])?;
+        let packed = frame::pack(&raw, level, &[])?;
         Ok(CheckpointPart {
             first: done.first.unwrap_or_default(),
             span: stream.push(&packed),

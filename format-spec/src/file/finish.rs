@@ -146,8 +146,15 @@ fn copy_path(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
+/// Puts a complete and durable file in another's place.
+pub(crate) fn replace(new: &Path, old: &Path) -> std::io::Result<()> {
+    std::fs::rename(new, old)?;
+    sync_folder(old);
+    Ok(())
+}
+
 /// Makes the new name durable where the system offers it; elsewhere the rename alone must do.
-fn sync_folder(path: &Path) {
+pub(crate) fn sync_folder(path: &Path) {
     let folder = path
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty());

@@ -12,6 +12,7 @@ use crate::codec::frame::Digest;
 use crate::error::{Damage, Loss, OpenError};
 use crate::file::backend::{Overlay, PanicFence, fenced};
 use crate::file::load::Loaded;
+use crate::file::row::ROW_MAGIC;
 use crate::file::rows::RowSource;
 use crate::file::salvage::Salvage;
 use crate::file::tables;
@@ -32,11 +33,24 @@ const MAGIC: &[u8] = b"redb\x1a\x0a\xa9\x0d\x0a";
 /// How far a file is searched for rows that begins as something else does.
 const FOREIGN_SEARCH: u64 = 8 * 1024 * 1024;
 
+/// What tells a database from other files. The rest of [`MAGIC`] shows whether a transfer changed line ends.
+const DATABASE: &[u8] = b"redb\x1a\x0a";
+
+/// How many bytes [`is_reel_start`] needs.
+pub const REEL_START_BYTES: usize = DATABASE.len();
+
+/// Returns whether a file that begins with these bytes is meant as a reel, sealed or not.
+pub fn is_reel_start(start: &[u8]) -> bool {
+    start.starts_with(&ROW_MAGIC) || start.starts_with(DATABASE)
+}
+
 /// A reel's parts, opened.
 pub(crate) struct OpenedReel {
     pub(crate) rows: RowSource,
     pub(crate) format: FormatVersion,
     pub(crate) finished: bool,
+    /// Whether it is a whole file of rows without a database.
+    pub(crate) is_sealed: bool,
     pub(crate) file_bytes: u64,
     pub(crate) loaded: Loaded,
 }
@@ -48,6 +62,9 @@ pub(crate) fn open(path: &Path) -> Result<OpenedReel, OpenError> {
         path: path.to_owned(),
         source,
     })?;
+    if start.starts_with(&ROW_MAGIC) {
+        return open_sealed(path);
+    }
     if !start.starts_with(MAGIC) {
         let (found, is_known) = what_it_is(&start);
         let refusal = OpenError::NotAReel {
@@ -75,6 +92,31 @@ pub(crate) fn open(path: &Path) -> Result<OpenedReel, OpenError> {
         Err(cause) => cause,
     };
     open_damaged(path, file_bytes, cause)
+}
+
+/// Opens a file of rows without a database. It is whole if all its bytes are in whole rows and the last one is there.
+fn open_sealed(path: &Path) -> Result<OpenedReel, OpenError> {
+    let overlay = Overlay::open(path)?;
+    let file_bytes = overlay.file_len();
+    let found = Salvage::search(overlay, u64::MAX, None).map_err(|source| OpenError::Io {
+        path: path.to_owned(),
+        source,
+    })?;
+    let Some(format) = found.format.filter(|_| !found.is_empty()) else {
+        let cause = "none of its rows is whole".to_owned();
+        return Err(damaged(path, "the file", cause));
+    };
+    check_format(format, path)?;
+    if found.is_unbroken() {
+        return Ok(load(RowSource::of_sealed(found), format, file_bytes, None));
+    }
+    let damage = Damage {
+        place: "the file".to_owned(),
+        cause: found.breakage(),
+        loss: Loss::Nothing,
+    };
+    let rows = RowSource::of_damaged(None, found);
+    Ok(load(rows, format, file_bytes, Some(damage)))
 }
 
 /// Opens a file whose database is damaged: by its rows' headers, and with what the database still gives.
@@ -194,6 +236,7 @@ fn load(
     let finished = read_state(&rows, &mut loaded);
     loaded.damage.splice(0..0, damage);
     OpenedReel {
+        is_sealed: rows.is_sealed(),
         rows,
         format,
         finished,
@@ -247,25 +290,26 @@ fn read_state(rows: &RowSource, loaded: &mut Loaded) -> bool {
     let there = loaded.heads.len();
     let place = "the row of the file's state";
     match state {
-        Ok(Some(state)) if state.finished && state.records > there => {
+        // Only a sealed file names the end of a recording that was not finished.
+        Ok(Some(state)) if state.records > there => {
             let lost = state.records;
             loaded.lose_end(
                 lost,
                 "the last blocks",
                 format!("{there} of {lost} records are there"),
             );
-            true
+            state.finished
         }
-        Ok(Some(state)) if state.finished && state.records < there => {
+        Ok(Some(state)) if state.records < there => {
             loaded.damage.push(Damage {
                 place: place.to_owned(),
                 cause: format!("{} records were finished, {there} are there", state.records),
                 loss: Loss::Unknown,
             });
-            true
+            state.finished
         }
-        Ok(Some(state)) if state.finished => true,
-        Ok(_) => {
+        Ok(Some(state)) => state.finished,
+        Ok(None) => {
             if rows.is_salvaged() && !rows.names_end(loaded.next_block, loaded.next_commit) {
                 let cause = "the end of the recording is not there or not marked";
                 loaded.lose_end(there, "the end of the file", cause.to_owned());

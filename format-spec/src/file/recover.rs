@@ -11,6 +11,7 @@ use crate::error::{Loss, ReadError, RecoverError};
 use crate::event::{NewBody, NewEvent};
 use crate::file::append::Appender;
 use crate::file::body::key_of;
+use crate::file::finish::sync_folder;
 use crate::file::load::Slot;
 use crate::file::reel::Reel;
 use crate::file::scan::Event;
@@ -56,7 +57,15 @@ pub fn recover(
     }
     let part = part_path(to);
     let outcome = write(reel, &part, progress).and_then(|stats| {
-        publish(&part, to)?;
+        publish(&part, to).map_err(|source| match source.kind() {
+            std::io::ErrorKind::AlreadyExists => RecoverError::Exists {
+                path: to.to_owned(),
+            },
+            _ => RecoverError::Name {
+                path: to.to_owned(),
+                source,
+            },
+        })?;
         Ok(stats)
     });
     // Gone already if all went well.
@@ -64,6 +73,7 @@ pub fn recover(
     outcome
 }
 
+/// Returns the path under which a new file is written until it is complete.
 fn part_path(to: &Path) -> PathBuf {
     let mut name = to.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.part", std::process::id()));
@@ -71,23 +81,16 @@ fn part_path(to: &Path) -> PathBuf {
 }
 
 /// Gives the complete file its name, unless somebody else took it meanwhile.
-fn publish(part: &Path, to: &Path) -> Result<(), RecoverError> {
-    let failed = |source: std::io::Error| match source.kind() {
-        std::io::ErrorKind::AlreadyExists => RecoverError::Exists {
-            path: to.to_owned(),
-        },
-        _ => RecoverError::Name {
-            path: to.to_owned(),
-            source,
-        },
-    };
+pub(crate) fn publish(part: &Path, to: &Path) -> std::io::Result<()> {
     match std::fs::hard_link(part, to) {
         Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
             // Not every file system has links.
-            std::fs::rename(part, to).map_err(failed)
+            std::fs::rename(part, to)?;
         }
-        linked => linked.map_err(failed),
+        linked => linked?,
     }
+    sync_folder(to);
+    Ok(())
 }
 
 fn write(

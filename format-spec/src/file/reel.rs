@@ -26,6 +26,7 @@ pub struct Reel {
     path: PathBuf,
     format: FormatVersion,
     finished: bool,
+    is_sealed: bool,
     file_bytes: u64,
     objects: ObjectNames,
     pub(crate) loaded: Loaded,
@@ -179,6 +180,8 @@ impl Reel {
         let blocks = loaded
             .blocks
             .iter()
+            // What only serves as a prefix is a part of the others.
+            .filter(|block| block.records > 0)
             .map(|block| {
                 let body_bytes = match &block.source {
                     BlockSource::Sealed(place) => Some(place.bodies.len),
@@ -197,6 +200,7 @@ impl Reel {
             path: path.to_owned(),
             format: opened.format,
             finished: opened.finished,
+            is_sealed: opened.is_sealed,
             file_bytes: opened.file_bytes,
             versions,
             reader: BodyReader::new(opened.rows),
@@ -222,6 +226,11 @@ impl Reel {
     /// Returns the file's format.
     pub fn format(&self) -> FormatVersion {
         self.format
+    }
+
+    /// Returns whether the file is a sealed one: whole, and without a database. Nothing is appended to it.
+    pub fn is_sealed(&self) -> bool {
+        self.is_sealed
     }
 
     /// Returns whether the last recorder ended in order.
@@ -401,9 +410,13 @@ impl Reel {
             file: self.file_bytes,
             parts: PartSizes {
                 bodies: self
+                    .loaded
                     .blocks
                     .iter()
-                    .map(|block| u64::from(block.body_bytes))
+                    .map(|block| match &block.source {
+                        BlockSource::Sealed(place) => u64::from(place.bodies.len),
+                        BlockSource::Tail(_) => 0,
+                    })
                     .sum(),
                 index: self.loaded.index_bytes,
                 tail: self.loaded.tail_bytes,

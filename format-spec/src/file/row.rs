@@ -1,5 +1,5 @@
-//! Headers of rows: each row of the database says what it is, so that it is found in the raw bytes of a file
-//! whose database is damaged.
+//! Headers of rows: each row says what it is, so that it is found in the raw bytes of a file whose database is
+//! damaged, or that has none.
 //!
 //! Rows of files before format 0.4 have none: what does not begin with a header that fits is such a row.
 
@@ -36,11 +36,15 @@ pub(crate) enum RowKind {
     Members,
     /// A directory row's content and the frame of the block's index.
     Block,
+    /// What there is to know of a stripe of a sealed file.
+    Stripe,
+    /// A recovery shard of a stripe.
+    Shard,
 }
 
 impl RowKind {
     /// The kinds and their numbers in the file.
-    pub(crate) const ALL: [(Self, u8); 10] = [
+    pub(crate) const ALL: [(Self, u8); 12] = [
         (Self::Owner, 1),
         (Self::Bodies, 2),
         (Self::Index, 3),
@@ -51,6 +55,8 @@ impl RowKind {
         (Self::Parity, 8),
         (Self::Members, 9),
         (Self::Block, 10),
+        (Self::Stripe, 11),
+        (Self::Shard, 12),
     ];
 
     fn number(self) -> u8 {

@@ -11,9 +11,10 @@ use crate::file::row::{RowHeader, RowKind, RowOwner, content_of};
 use crate::file::salvage::{FoundRow, Salvage};
 use crate::file::segment::{FrameSpan, rows_of};
 use crate::file::tables;
-use crate::limits::place32;
+use crate::limits::{len64, place32};
 use redb::{
-    Database, ReadOnlyTable, ReadTransaction, ReadableTable as _, ReadableTableMetadata as _,
+    Database, ReadOnlyTable, ReadTransaction, ReadableDatabase as _, ReadableTable as _,
+    ReadableTableMetadata as _, TableDefinition, TableHandle as _,
 };
 
 use std::collections::BTreeSet;
@@ -24,6 +25,8 @@ type Rows<K> = Result<ReadOnlyTable<K, &'static [u8]>, String>;
 pub(crate) struct RowSource {
     database: Option<OpenTables>,
     salvage: Option<Salvage>,
+    /// Whether the file has no database and is whole.
+    is_sealed: bool,
 }
 
 /// The tables of a database.
@@ -35,7 +38,7 @@ struct OpenTables {
     tail: Rows<u64>,
     meta: Rows<&'static str>,
     /// Outlives the tables.
-    _database: PanicFence<Database>,
+    database: PanicFence<Database>,
 }
 
 /// A row without its header.
@@ -60,9 +63,10 @@ impl RowSource {
                 checkpoints: fenced(|| transaction.open_table(tables::CHECKPOINTS)),
                 tail: fenced(|| transaction.open_table(tables::TAIL)),
                 meta: fenced(|| transaction.open_table(tables::META)),
-                _database: database,
+                database,
             }),
             salvage: None,
+            is_sealed: false,
         }
     }
 
@@ -71,12 +75,57 @@ impl RowSource {
         Self {
             database: database.and_then(|source| source.database),
             salvage: Some(salvage),
+            is_sealed: false,
         }
     }
 
-    /// Returns whether rows come from the raw bytes.
+    /// Reads rows of a whole file without a database.
+    pub(crate) fn of_sealed(salvage: Salvage) -> Self {
+        Self {
+            database: None,
+            salvage: Some(salvage),
+            is_sealed: true,
+        }
+    }
+
+    /// Returns whether rows come from the raw bytes of a damaged file.
     pub(crate) fn is_salvaged(&self) -> bool {
-        self.salvage.is_some()
+        self.salvage.is_some() && !self.is_sealed
+    }
+
+    /// Returns whether rows come from a whole file without a database.
+    pub(crate) fn is_sealed(&self) -> bool {
+        self.is_sealed
+    }
+
+    /// Weighs the rows that hold neither bodies nor indexes, headers included.
+    pub(crate) fn weigh(&self) -> Result<Vec<(&'static str, u64)>, String> {
+        let Some(tables) = &self.database else {
+            let found = self.salvage.as_ref().map(Salvage::weigh);
+            return Ok(found.unwrap_or_default());
+        };
+        fenced(|| {
+            let read = tables.database.begin_read()?;
+            let known: BTreeSet<String> = read
+                .list_tables()?
+                .map(|table| table.name().to_owned())
+                .collect();
+            let mut rows = Vec::new();
+            for (name, table) in [
+                ("rows of dir", tables::DIRECTORY),
+                ("rows of cp", tables::CHECKPOINTS),
+                ("rows of blk", tables::BLOCKS),
+            ] {
+                rows.push((name, sum(&read, table, &known)?));
+            }
+            for (name, table) in [
+                ("rows of tail", tables::TAIL),
+                ("rows of par", tables::PARITY),
+            ] {
+                rows.push((name, sum(&read, table, &known)?));
+            }
+            Ok::<_, redb::Error>(rows)
+        })
     }
 
     /// Returns the owner that the database names.
@@ -369,4 +418,20 @@ impl RowSource {
             Ok::<_, redb::Error>(part.map(<[u8]>::to_vec))
         })
     }
+}
+
+/// Sums up the lengths of a table's rows; a reel need not have all tables.
+fn sum<K: redb::Key + 'static>(
+    read: &ReadTransaction,
+    table: TableDefinition<'_, K, &'static [u8]>,
+    known: &BTreeSet<String>,
+) -> Result<u64, redb::Error> {
+    if !known.contains(redb::TableHandle::name(&table)) {
+        return Ok(0);
+    }
+    read.open_table(table)?
+        .iter()?
+        .try_fold(0, |bytes: u64, row| {
+            Ok(bytes.saturating_add(len64(row?.1.value().len())))
+        })
 }

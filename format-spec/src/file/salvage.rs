@@ -7,10 +7,11 @@
 //! * The database copies rows before it changes them, so that old ones lie about. Of several rows of one number the
 //!   last writer's longest whole one comes first. What a writer wrote that the next one did not find, because it was
 //!   never committed, is not given: a later writer's numbers begin where it resumed.
-//! * Damaged extents are put together from parity, if only one of a group is damaged; what comes out is compared with
-//!   its checksum.
+//! * Damaged extents are put together from parity, if only one of a group is damaged, and damaged bytes of a sealed
+//!   file from the recovery shards of their stripe; what comes out is compared with its checksum.
 //! * A row is not believed: its content is a frame, or holds frames, and these have their own checksums.
 
+use crate::codec::stripe::{RecoveryShard, Stripe, shard_row};
 use crate::file::backend::Overlay;
 use crate::file::parity::{self, ParityMember};
 use crate::file::row::{ROW_HEADER, ROW_MAGIC, RowHeader, RowKind};
@@ -63,6 +64,10 @@ pub(crate) struct Salvage {
     pub(crate) format: Option<FormatVersion>,
     /// How many bytes rows of other recordings have.
     pub(crate) foreign_bytes: u64,
+    /// How many bytes whole rows have, with their headers.
+    whole_bytes: u64,
+    /// How many bytes of the file were put together from recovery shards.
+    repaired_bytes: u64,
     /// How many writers' rows there are.
     writers: usize,
     last_writer: u32,
@@ -73,6 +78,19 @@ pub(crate) struct Salvage {
 impl Salvage {
     /// Searches a file for rows, as far as `most` bytes; `file` is the recording that the database names.
     pub(crate) fn search(overlay: Overlay, most: u64, file: Option<u64>) -> io::Result<Self> {
+        let mut found = Self::pass(overlay, most, file)?;
+        if !found.is_unbroken() {
+            let repaired_bytes = found.repair()?;
+            if repaired_bytes > 0 {
+                found = Self::pass(found.file, most, file)?;
+                found.repaired_bytes = repaired_bytes;
+            }
+        }
+        found.heal();
+        Ok(found)
+    }
+
+    fn pass(overlay: Overlay, most: u64, file: Option<u64>) -> io::Result<Self> {
         let len = overlay.file_len().min(most);
         let mut search = RowSearch {
             budget: len.saturating_mul(VAIN_READS).saturating_add(1 << 24),
@@ -83,9 +101,117 @@ impl Salvage {
         while at < len {
             at = search.piece(&overlay, at)?;
         }
-        let mut found = search.end(overlay, file);
-        found.heal();
-        Ok(found)
+        Ok(search.end(overlay, file))
+    }
+
+    /// Shows the damaged bytes of a sealed file as they were written, as far as the recovery shards suffice, and gives
+    /// how many these are.
+    fn repair(&self) -> io::Result<u64> {
+        // Stripes do not overlap; a forged file must not take more.
+        let mut budget = self.file.file_len().saturating_add(1 << 24);
+        let mut repaired: u64 = 0;
+        for number in self.numbers(RowKind::Stripe) {
+            let rows = self.rows(RowKind::Stripe, number).iter();
+            for row in rows.filter(|row| row.is_whole) {
+                let left = self.repair_stripe(number, *row, &mut budget)?;
+                repaired = repaired.saturating_add(left.unwrap_or(0));
+                if left.is_some() {
+                    break;
+                }
+            }
+        }
+        Ok(repaired)
+    }
+
+    /// Repairs one stripe that a row describes. Gives how many bytes it changed; nothing if the stripe is not where the
+    /// row says, or too much of it is damaged.
+    fn repair_stripe(
+        &self,
+        number: u64,
+        row: FoundRow,
+        budget: &mut u64,
+    ) -> io::Result<Option<u64>> {
+        let content = self.read(row, 0, usize::MAX).map_err(io::Error::other)?;
+        let Ok((back, stripe)) = Stripe::decode(&content) else {
+            return Ok(None);
+        };
+        let start = row.at.checked_sub(len64(ROW_HEADER));
+        let start = start.and_then(|start| start.checked_sub(back));
+        let left = budget.checked_sub(len64(stripe.len()));
+        let (Some(start), Some(left)) = (start, left) else {
+            return Ok(None);
+        };
+        *budget = left;
+        let bytes = self.file.bytes(start, len64(stripe.len()))?;
+        if stripe.fits(&bytes) {
+            return Ok(Some(0));
+        }
+        let recovery: Vec<RecoveryShard> = (0..stripe.recovery())
+            .filter_map(|place| {
+                let rows = self.rows(RowKind::Shard, shard_row(number, place));
+                let row = rows.first().filter(|row| row.is_whole)?;
+                Some((place, self.read(*row, 0, usize::MAX).ok()?))
+            })
+            .collect();
+        let Some(shards) = stripe.repair(&bytes, &recovery) else {
+            return Ok(None);
+        };
+        let mut changed = 0;
+        for (at, shard) in shards {
+            changed += len64(shard.len());
+            self.file.patch(start.saturating_add(len64(at)), &shard)?;
+        }
+        Ok(Some(changed))
+    }
+
+    /// Returns whether the file is one of rows without a database, and whole.
+    pub(crate) fn is_unbroken(&self) -> bool {
+        let len = self.file.file_len();
+        let is_last = |row: &FoundRow| row.at.saturating_add(u64::from(row.len)) == len;
+        let mut states = self.rows(RowKind::State, 0).iter();
+        self.whole_bytes == len
+            && self.repaired_bytes == 0
+            && self.foreign_bytes == 0
+            && self.writers == 1
+            && states.any(|row| row.is_whole && is_last(row))
+    }
+
+    /// Says what is wrong with a file that is not unbroken.
+    pub(crate) fn breakage(&self) -> String {
+        let len = self.file.file_len();
+        let changed = len.saturating_sub(self.whole_bytes);
+        let broken = match (changed, self.foreign_bytes) {
+            (0, 0) if self.repaired_bytes > 0 => {
+                let bytes = self.repaired_bytes;
+                return format!("{bytes} of {len} bytes were damaged, and put together again");
+            }
+            (0, 0) => "its end is cut off".to_owned(),
+            (0, foreign) => format!("{foreign} bytes of another reel's rows are in it"),
+            (changed, _) => format!("{changed} of {len} bytes are not what was written"),
+        };
+        match self.repaired_bytes {
+            0 => broken,
+            repaired => format!("{broken}; {repaired} others were put together again"),
+        }
+    }
+
+    /// Weighs the rows that hold neither bodies nor indexes, headers included.
+    pub(crate) fn weigh(&self) -> Vec<(&'static str, u64)> {
+        let named = [
+            ("rows of directory", [RowKind::Directory, RowKind::Block]),
+            ("rows of parity", [RowKind::Stripe, RowKind::Shard]),
+            ("other rows", [RowKind::Checkpoint, RowKind::State]),
+        ];
+        let sum = |kinds: [RowKind; 2]| {
+            let rows = self
+                .rows
+                .iter()
+                .filter(|((kind, _), _)| kinds.contains(kind));
+            let rows = rows.flat_map(|(_, rows)| rows);
+            rows.map(|row| u64::from(row.len).saturating_add(len64(ROW_HEADER)))
+                .sum()
+        };
+        named.map(|(name, kinds)| (name, sum(kinds))).to_vec()
     }
 
     /// Returns whether no row was found.
@@ -195,6 +321,7 @@ impl Salvage {
 #[derive(Debug, Default)]
 struct RowSearch {
     rows: BTreeMap<(u64, RowKind, u64), Vec<FoundRow>>,
+    whole_bytes: u64,
     /// For each recording how many bytes its whole rows have.
     recordings: HashMap<u64, u64>,
     /// For each recording's writer its first block.
@@ -263,6 +390,8 @@ impl RowSearch {
             }
             let bytes = self.recordings.entry(file).or_default();
             *bytes = bytes.saturating_add(u64::from(header.len));
+            let row_bytes = u64::from(header.len).saturating_add(len64(ROW_HEADER));
+            self.whole_bytes = self.whole_bytes.saturating_add(row_bytes);
             let format = self.formats.entry(file).or_insert(header.format);
             *format = header.format.max(*format);
             if self.writers.len() < self.most_rows {
@@ -313,6 +442,8 @@ impl RowSearch {
             rows,
             format,
             foreign_bytes,
+            whole_bytes: self.whole_bytes,
+            repaired_bytes: 0,
             writers: writers.len(),
             last_writer: writers.last().map_or(0, |(writer, _)| *writer),
             healed: Vec::new(),
@@ -323,7 +454,7 @@ impl RowSearch {
 /// Returns whether a header may be believed as far as its length goes.
 fn is_sane(header: &RowHeader) -> bool {
     let most = match header.kind {
-        RowKind::Bodies | RowKind::Index | RowKind::Parity => EXTENT,
+        RowKind::Bodies | RowKind::Index | RowKind::Parity | RowKind::Shard => EXTENT,
         RowKind::Tail => MAX_BLOCK_RAW.saturating_add(MAX_RECORD),
         _ => MAX_RECORD,
     };

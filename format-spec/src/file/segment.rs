@@ -196,6 +196,15 @@ impl FrameStream {
             .collect()
     }
 
+    /// Takes note that everything is durable, and ends the last row: the next frame begins in a new one.
+    pub(crate) fn close_row(&mut self) {
+        self.set_done();
+        if !self.part.is_empty() {
+            self.part.clear();
+            self.whole = self.whole.saturating_add(1);
+        }
+    }
+
     /// Takes note that everything is durable.
     pub(crate) fn set_done(&mut self) {
         self.part.append(&mut self.pending);

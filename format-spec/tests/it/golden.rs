@@ -5,7 +5,7 @@ use std::path::Path;
 use xxhash_rust::xxh3::Xxh3Default;
 
 /// A reel in `testdata/formats`: its version, how many events and notes it has, and the digest of all of them.
-const GOLDEN: [(&str, u16, u64, usize, &str); 3] = [
+const GOLDEN: [(&str, u16, u64, usize, &str); 4] = [
     (
         "0.1.reel",
         1,
@@ -15,6 +15,7 @@ const GOLDEN: [(&str, u16, u64, usize, &str); 3] = [
     ),
     ("0.3.reel", 3, 600, 62, "df2c8cbdee468f32e9a2f7c482919172"),
     ("0.4.reel", 4, 600, 62, "df2c8cbdee468f32e9a2f7c482919172"),
+    ("0.5.reel", 5, 600, 62, "df2c8cbdee468f32e9a2f7c482919172"),
 ];
 
 fn digest(reel: &Reel) -> String {

@@ -11,4 +11,5 @@ mod digest;
 mod golden;
 mod kept;
 mod life;
+mod seal;
 mod snapshot;

@@ -188,6 +188,7 @@ fn each_library_has_its_room() {
         ("redb", &["kubereel-format"]),
         ("sha2", &["kubereel-format"]),
         ("bincode", &["kubereel-format"]),
+        ("reed-solomon-simd", &["kubereel-format"]),
         ("zstd", &["kubereel-format"]),
         ("imara-diff", &["kubereel-format", "kubereel-history"]),
         ("kube", &["kubereel-recorder", "kubereel-tests"]),

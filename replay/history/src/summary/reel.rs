@@ -26,6 +26,8 @@ pub struct ReelSummary {
     pub format: String,
     /// Whether the recorder finished it.
     pub finished: bool,
+    /// Whether it is in its smallest form.
+    pub sealed: bool,
     /// The digest of the recording, if it was asked for.
     pub digest: Option<String>,
     /// The first record's time.
@@ -86,7 +88,7 @@ pub struct FileParts {
     pub index: u64,
     /// What was not sealed when the recorder stopped.
     pub tail: u64,
-    /// The database's own.
+    /// The container's own: the database, or headers and recovery shards of a sealed reel.
     pub other: u64,
 }
 
@@ -311,6 +313,7 @@ impl ReelSummary {
             parts: parts(timeline),
             format: reel.format().to_string(),
             finished: reel.is_finished(),
+            sealed: reel.is_sealed(),
             digest: None,
             start: timeline.start(),
             end: timeline.end(),

@@ -191,6 +191,7 @@ fn the_schema_of_programs_is_stable() {
             "records",
             "redaction",
             "resources",
+            "sealed",
             "sessions",
             "span_secs",
             "start",

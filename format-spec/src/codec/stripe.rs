@@ -1,0 +1,261 @@
+//! Reed-Solomon shards over the bytes of a sealed file: a stripe of some megabytes is cut into shards of equal length,
+//! and any damaged ones are put together from the others, as long as they are not more than there are recovery shards.
+//!
+//! Invariants, because a description may be forged:
+//! * Lengths are bounded before anything is allocated.
+//! * What is put together is compared with the checksum of the whole stripe. The shards' own checks are short: they
+//!   only tell which shards to replace.
+
+use crate::codec::varint::FieldReader;
+use crate::codec::{CodecError, varint};
+use crate::limits::{MAX_STRIPE, SHARDS_PER_RECOVERY, len64};
+use reed_solomon_simd::{ReedSolomonDecoder, ReedSolomonEncoder};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// How many shards a stripe is cut into, if that makes none longer or shorter than the bounds.
+const SHARDS: usize = 1024;
+const LEAST_SHARD: usize = 256;
+const MOST_SHARD: usize = 8192;
+/// The most shards of either kind that a description may name.
+const MAX_SHARDS: usize = 1 << 15;
+
+/// A stripe and its recovery shards.
+pub(crate) type ProtectedStripe = (Stripe, Vec<Vec<u8>>);
+
+/// A recovery shard and its place among them.
+pub(crate) type RecoveryShard = (usize, Vec<u8>);
+
+/// What there is to know of a stripe, beside where it lies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Stripe {
+    len: usize,
+    shard_len: usize,
+    recovery: usize,
+    sum: u64,
+    /// The beginning of each shard's checksum.
+    checks: Vec<[u8; 2]>,
+}
+
+fn check_of(shard: &[u8]) -> [u8; 2] {
+    let [a, b, ..] = xxh3_64(shard).to_le_bytes();
+    [a, b]
+}
+
+/// Returns a shard as the code takes it: the last one is filled up with zeros.
+fn padded(shard: &[u8], len: usize) -> Vec<u8> {
+    let mut whole = shard.to_vec();
+    whole.resize(len, 0);
+    whole
+}
+
+impl Stripe {
+    /// Describes some bytes, and computes their recovery shards; too many have none.
+    pub(crate) fn protect(bytes: &[u8]) -> Result<Option<ProtectedStripe>, CodecError> {
+        if bytes.is_empty() || bytes.len() > MAX_STRIPE {
+            return Ok(None);
+        }
+        let least = bytes.len().div_ceil(SHARDS).next_multiple_of(64);
+        let shard_len = least.clamp(LEAST_SHARD, MOST_SHARD);
+        let checks: Vec<[u8; 2]> = bytes.chunks(shard_len).map(check_of).collect();
+        let recovery = checks.len().div_ceil(SHARDS_PER_RECOVERY);
+        let mut encoder = ReedSolomonEncoder::new(checks.len(), recovery, shard_len)?;
+        for shard in bytes.chunks(shard_len) {
+            encoder.add_original_shard(padded(shard, shard_len))?;
+        }
+        let shards = encoder.encode()?;
+        let shards: Vec<Vec<u8>> = shards.recovery_iter().map(<[u8]>::to_vec).collect();
+        let stripe = Self {
+            len: bytes.len(),
+            shard_len,
+            recovery,
+            sum: xxh3_64(bytes),
+            checks,
+        };
+        Ok(Some((stripe, shards)))
+    }
+
+    /// Returns its length in bytes.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Returns the number of its recovery shards.
+    pub(crate) fn recovery(&self) -> usize {
+        self.recovery
+    }
+
+    /// Returns whether some bytes are those of the stripe.
+    pub(crate) fn fits(&self, bytes: &[u8]) -> bool {
+        bytes.len() == self.len && xxh3_64(bytes) == self.sum
+    }
+
+    /// Returns the content of its row; `back` is how many bytes lie between the stripe's first byte and that row.
+    pub(crate) fn encode(&self, back: u64) -> Vec<u8> {
+        let mut out = Vec::new();
+        varint::put(&mut out, u128::from(back));
+        for len in [self.len, self.shard_len, self.recovery] {
+            varint::put_len(&mut out, len);
+        }
+        out.extend_from_slice(&self.sum.to_le_bytes());
+        out.extend_from_slice(self.checks.as_flattened());
+        out
+    }
+
+    /// Reads the content of a stripe's row: how many bytes it begins before that row, and what it is.
+    pub(crate) fn decode(content: &[u8]) -> Result<(u64, Self), CodecError> {
+        let mut fields = FieldReader::new(content, "a stripe");
+        let back = fields.at_most(u64::MAX)?;
+        let len = fields.len_at_most(MAX_STRIPE)?;
+        let shard_len = fields.len_at_most(MAX_STRIPE)?;
+        let recovery = fields.len_at_most(MAX_SHARDS)?;
+        let mut sum = [0; 8];
+        sum.copy_from_slice(fields.bytes(8)?);
+        let (checks, rest) = fields.rest().as_chunks::<2>();
+        let is_sane = rest.is_empty()
+            && checks.len() <= MAX_SHARDS
+            && recovery <= checks.len()
+            && len.checked_div(shard_len).is_some()
+            && len.div_ceil(shard_len) == checks.len();
+        if !is_sane {
+            return Err(CodecError::Meaningless {
+                what: "a stripe's shards",
+                found: len64(checks.len()),
+            });
+        }
+        let stripe = Self {
+            len,
+            shard_len,
+            recovery,
+            sum: u64::from_le_bytes(sum),
+            checks: checks.to_vec(),
+        };
+        Ok((back, stripe))
+    }
+
+    /// Puts the damaged shards of a stripe together. Gives where each lies in it, and its bytes; nothing if too many
+    /// are damaged.
+    pub(crate) fn repair(
+        &self,
+        bytes: &[u8],
+        recovery: &[RecoveryShard],
+    ) -> Option<Vec<(usize, Vec<u8>)>> {
+        let shards = || (0..).zip(bytes.chunks(self.shard_len).zip(&self.checks));
+        let damaged: Vec<usize> = shards()
+            .filter(|(_, (shard, check))| check_of(shard) != **check)
+            .map(|(number, _)| number)
+            .collect();
+        let is_enough = !damaged.is_empty() && damaged.len() <= recovery.len();
+        if bytes.len() != self.len || !is_enough {
+            return None;
+        }
+        let count = self.checks.len();
+        let mut decoder = ReedSolomonDecoder::new(count, self.recovery, self.shard_len).ok()?;
+        for (number, (shard, _)) in shards() {
+            if damaged.binary_search(&number).is_err() {
+                let shard = padded(shard, self.shard_len);
+                decoder.add_original_shard(number, shard).ok()?;
+            }
+        }
+        for (number, shard) in recovery {
+            decoder.add_recovery_shard(*number, shard).ok()?;
+        }
+        let restored = decoder.decode().ok()?;
+        let mut whole = bytes.to_vec();
+        let mut repaired = Vec::with_capacity(damaged.len());
+        for number in damaged {
+            let shard = restored.restored_original(number)?;
+            let at = number.checked_mul(self.shard_len)?;
+            let end = at.checked_add(self.shard_len)?.min(self.len);
+            let shard = shard.get(..end.checked_sub(at)?)?;
+            whole.get_mut(at..end)?.copy_from_slice(shard);
+            repaired.push((at, shard.to_vec()));
+        }
+        self.fits(&whole).then_some(repaired)
+    }
+}
+
+impl From<reed_solomon_simd::Error> for CodecError {
+    fn from(error: reed_solomon_simd::Error) -> Self {
+        Self::Library {
+            what: "cannot compute recovery shards",
+            cause: error.to_string(),
+        }
+    }
+}
+
+/// Returns the number of the row of a stripe's recovery shard.
+pub(crate) fn shard_row(stripe: u64, shard: usize) -> u64 {
+    (stripe << 16) | (len64(shard) & 0xffff)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::LEAST_STRIPE;
+    use proptest::prelude::*;
+
+    fn bytes_of(len: usize) -> Vec<u8> {
+        let mut state = 7_u64;
+        let numbers = std::iter::repeat_with(|| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005) + 1;
+            state.to_be_bytes()[0]
+        });
+        numbers.take(len).collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(40))]
+
+        #[test]
+        fn damaged_shards_come_back_as_long_as_enough_are_left(
+            len in 1..LEAST_STRIPE * 9,
+            hits in prop::collection::vec((any::<prop::sample::Index>(), 1u8..), 1..40),
+            lost in 0usize..3,
+        ) {
+            let whole = bytes_of(len);
+            let (stripe, shards) = Stripe::protect(&whole).unwrap().unwrap();
+            prop_assert_eq!(Stripe::decode(&stripe.encode(77)), Ok((77, stripe.clone())));
+            let mut bytes = whole.clone();
+            for (at, flip) in &hits {
+                let at = at.index(len);
+                bytes[at] ^= flip;
+            }
+            let damaged = whole
+                .chunks(stripe.shard_len)
+                .zip(bytes.chunks(stripe.shard_len))
+                .filter(|(before, after)| before != after)
+                .count();
+            let left: Vec<RecoveryShard> = shards.into_iter().enumerate().skip(lost).collect();
+            match stripe.repair(&bytes, &left) {
+                Some(repaired) => {
+                    prop_assert!(damaged <= left.len());
+                    for (at, shard) in repaired {
+                        bytes[at..at + shard.len()].copy_from_slice(&shard);
+                    }
+                    prop_assert!(bytes == whole);
+                }
+                None => prop_assert!(damaged == 0 || damaged > left.len()),
+            }
+        }
+
+        #[test]
+        fn a_forged_description_is_an_error_or_harmless(content: Vec<u8>) {
+            if let Ok((_, stripe)) = Stripe::decode(&content) {
+                prop_assert!(stripe.repair(&bytes_of(stripe.len().min(1000)), &[]).is_none());
+            }
+        }
+    }
+
+    #[test]
+    fn a_wrong_recovery_shard_gives_nothing() {
+        let whole = bytes_of(100_000);
+        let (stripe, shards) = Stripe::protect(&whole).unwrap().unwrap();
+        let mut shards: Vec<RecoveryShard> = shards.into_iter().enumerate().collect();
+        shards[0].1[5] ^= 1;
+        let mut bytes = whole;
+        for shard in 0..shards.len() {
+            bytes[shard * 2_000] ^= 1;
+        }
+        assert_eq!(stripe.repair(&bytes, &shards), None);
+    }
+}

@@ -1,0 +1,224 @@
+//! A sealed reel is the same recording: every event, note and text, asked in order and at random. What fails leaves
+//! the old file as it was.
+
+use crate::life::{append, begin, check, life, path_in, stamp};
+use kubereel_format::{
+    Appender, BlobNote, DocumentKind, OpenError, Reel, SealError, Seq, recover, seal,
+};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+fn demo_path() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/demo.reel")
+}
+
+fn names_in(folder: &Path) -> BTreeSet<String> {
+    let files = std::fs::read_dir(folder).unwrap();
+    files
+        .map(|file| file.unwrap().file_name().into_string().unwrap())
+        .collect()
+}
+
+/// Compares two reels in everything that a reader can ask.
+fn assert_equal(old: &Reel, new: &Reel) {
+    assert_eq!(new.damage(), []);
+    assert!(new.is_sealed());
+    assert_eq!(new.is_finished(), old.is_finished());
+    assert_eq!(new.end(), old.end());
+    assert_eq!(new.event_count(), old.event_count());
+    assert!(new.objects().eq(old.objects()));
+    let events: Vec<_> = old.scan(Seq(0)).map(Result::unwrap).collect();
+    let again: Vec<_> = new.scan(Seq(0)).map(Result::unwrap).collect();
+    assert!(events == again, "an event differs");
+    // From the end, so that nothing helps that was decoded before.
+    for event in events.iter().rev().step_by(7) {
+        assert_eq!(new.body(event.head.seq).unwrap(), event.body);
+    }
+    assert_eq!(new.notes().len(), old.notes().len());
+    for (old, new) in old.notes().iter().zip(new.notes()) {
+        assert_eq!((new.seq, new.stamp), (old.seq, old.stamp));
+    }
+    // The digest compares the notes' words and texts.
+    let digest = |reel: &Reel| reel.digest(|_| {}).unwrap();
+    assert_eq!(digest(new), digest(old));
+}
+
+#[test]
+fn a_sealed_demo_is_the_same_recording_in_fewer_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = path_in(&folder);
+    let old = Reel::open(&demo_path()).unwrap();
+    let mut last = 0;
+    let stats = seal(&old, &path, |done| {
+        assert!(done >= last && done <= 2 * old.end().0);
+        last = done;
+    })
+    .unwrap();
+    println!("demo: {stats:?}");
+    let new = Reel::open(&path).unwrap();
+    assert_equal(&old, &new);
+    assert_eq!(stats.file_bytes, std::fs::metadata(&path).unwrap().len());
+    assert_eq!(
+        stats.bytes_before,
+        std::fs::metadata(demo_path()).unwrap().len()
+    );
+    assert_eq!(stats.events, old.event_count());
+    assert!(stats.file_bytes * 20 < stats.bytes_before * 19, "{stats:?}");
+    // Sealed once more it is the same.
+    let again = folder.path().join("again.reel");
+    let twice = seal(&new, &again, |_| {}).unwrap();
+    assert_eq!(twice.file_bytes, stats.file_bytes);
+    assert_equal(&old, &Reel::open(&again).unwrap());
+    drop(new);
+    assert_eq!(names_in(folder.path()).len(), 2);
+}
+
+#[test]
+fn many_groups_checkpoints_and_documents_come_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = path_in(&folder);
+    let told = life(140_000, 150);
+    let mut appender = begin(&path);
+    for (at, event) in (0i64..).zip(&told) {
+        append(&mut appender, event, at);
+    }
+    let document: Vec<u8> = (0..200_000u32).flat_map(u32::to_le_bytes).collect();
+    appender
+        .append_blob_note(
+            stamp(160_000),
+            BlobNote::Document {
+                kind: DocumentKind::Discovery,
+                path: "/apis".to_owned(),
+            },
+            &document,
+        )
+        .unwrap();
+    appender.finish().unwrap();
+    let copy = folder.path().join("copy.reel");
+    std::fs::copy(&path, &copy).unwrap();
+    let reel = Reel::open(&path).unwrap();
+    let stats = seal(&reel, &path, |_| {}).unwrap();
+    drop(reel);
+    println!("life: {stats:?}");
+    let (old, new) = (Reel::open(&copy).unwrap(), Reel::open(&path).unwrap());
+    assert_equal(&old, &new);
+    assert!(new.blocks().len() > 16, "more than one group");
+    check(&path, &told);
+    drop(new);
+    assert_eq!(names_in(folder.path()).len(), 2, "nothing is left behind");
+}
+
+#[test]
+fn a_killed_recorders_reel_is_sealed_and_stays_unfinished() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = path_in(&folder);
+    let told = life(3_000, 90);
+    let mut appender = begin(&path);
+    for (at, event) in (0i64..).zip(&told) {
+        append(&mut appender, event, at);
+        if at % 61 == 0 {
+            appender.commit().unwrap();
+        }
+    }
+    appender.commit().unwrap();
+    drop(appender);
+    let to = folder.path().join("sealed.reel");
+    let old = Reel::open(&path).unwrap();
+    seal(&old, &to, |_| {}).unwrap();
+    assert!(!old.is_finished());
+    assert_equal(&old, &Reel::open(&to).unwrap());
+    check(&to, &told);
+    // The end of it is known, though the recorder never told.
+    let bytes = std::fs::read(&to).unwrap();
+    std::fs::write(&to, &bytes[..bytes.len() / 2]).unwrap();
+    assert!(Reel::open(&to).unwrap().has_losses());
+}
+
+#[test]
+fn an_empty_reel_is_sealed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = path_in(&folder);
+    Appender::create(&path).unwrap().finish().unwrap();
+    let to = folder.path().join("sealed.reel");
+    let old = Reel::open(&path).unwrap();
+    seal(&old, &to, |_| {}).unwrap();
+    assert_equal(&old, &Reel::open(&to).unwrap());
+}
+
+#[test]
+fn nothing_is_appended_to_a_sealed_reel() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = path_in(&folder);
+    seal(&Reel::open(&demo_path()).unwrap(), &path, |_| {}).unwrap();
+    let before = std::fs::read(&path).unwrap();
+    let refused = Appender::resume(&path).unwrap_err();
+    assert!(matches!(refused, OpenError::Sealed { .. }), "{refused}");
+    assert!(std::fs::read(&path).unwrap() == before, "the file changed");
+}
+
+#[test]
+fn what_cannot_be_sealed_stays_as_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = path_in(&folder);
+    recover(&Reel::open(&demo_path()).unwrap(), &path, |_| {}).unwrap();
+    let mut bytes = std::fs::read(&path).unwrap();
+    // A damaged reel.
+    let middle = bytes.len() / 2;
+    bytes[middle..middle + 40_960].fill(0);
+    std::fs::write(&path, &bytes).unwrap();
+    let reel = Reel::open(&path).unwrap();
+    let refused = seal(&reel, &path, |_| {}).unwrap_err();
+    assert!(matches!(refused, SealError::Damaged { .. }), "{refused}");
+    assert!(std::fs::read(&path).unwrap() == bytes, "the file changed");
+    // Another file's name.
+    let whole = Reel::open(&demo_path()).unwrap();
+    let refused = seal(&whole, &path, |_| {}).unwrap_err();
+    assert!(matches!(refused, SealError::Exists { .. }), "{refused}");
+    // A sealed reel is not worse than another.
+    let sealed = folder.path().join("sealed.reel");
+    seal(&whole, &sealed, |_| {}).unwrap();
+    let mut small = std::fs::read(&sealed).unwrap();
+    small[9_999] ^= 1;
+    std::fs::write(&sealed, &small).unwrap();
+    let hurt = Reel::open(&sealed).unwrap();
+    assert!(!hurt.has_losses() && !hurt.is_sealed());
+    let refused = seal(&hurt, &sealed, |_| {}).unwrap_err();
+    assert!(matches!(refused, SealError::Damaged { .. }), "{refused}");
+    drop(hurt);
+    std::fs::remove_file(&sealed).unwrap();
+    assert!(std::fs::read(&path).unwrap() == bytes, "the file changed");
+    assert_eq!(names_in(folder.path()).len(), 1);
+}
+
+#[test]
+fn a_seal_that_ends_at_any_step_leaves_the_old_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = path_in(&folder);
+    std::fs::copy(demo_path(), &path).unwrap();
+    let bytes = std::fs::read(&path).unwrap();
+    let end = Reel::open(&path).unwrap().end().0;
+    for step in [0, end / 2, end - 1, end + end / 2] {
+        // The panic stands for a kill: nothing of the seal runs behind it.
+        let killed = std::panic::catch_unwind(|| {
+            let reel = Reel::open(&path).unwrap();
+            seal(&reel, &path, |done| {
+                assert!(done < step, "killed");
+            })
+        });
+        assert!(killed.is_err(), "{step} was never reached");
+        assert!(
+            std::fs::read(&path).unwrap() == bytes,
+            "{step}: the file changed"
+        );
+        assert_eq!(Reel::open(&path).unwrap().damage(), []);
+        for name in names_in(folder.path()) {
+            if Path::new(&name) != path.file_name().unwrap() {
+                std::fs::remove_file(folder.path().join(name)).unwrap();
+            }
+        }
+    }
+    let reel = Reel::open(&path).unwrap();
+    seal(&reel, &path, |_| {}).unwrap();
+    drop(reel);
+    assert!(Reel::open(&path).unwrap().is_sealed());
+}
