@@ -25,9 +25,9 @@ pub use digest::{DigestBuilder, RecordingDigest};
 pub use error::{AppendError, Damage, FinishError, Loss, OpenError, ReadError, RecoverError};
 pub use event::{EventHead, EventType, Evidence, NewBody, NewEvent, ObjectKey, ObjectKeyRef};
 pub use file::{
-    Appender, BlockInfo, Bounds, CommitStats, Event, FinishStats, ObjectMemory, PartSizes,
-    ReadAllowance, ReadCounts, RecoverStats, Reel, ReelObject, Scan, Sealed, SizeBreakdown, Usage,
-    copy_in_use, file_digest, is_in_use, panic_is_caught, recover,
+    Appender, BlockInfo, Bounds, CommitStats, Event, FinishStats, GrowingReel, ObjectMemory,
+    PartSizes, ReadAllowance, ReadCounts, RecoverStats, Reel, ReelGrowth, ReelObject, Scan, Sealed,
+    SizeBreakdown, Usage, copy_in_use, file_digest, is_in_use, panic_is_caught, recover,
 };
 pub use harmless::harmless;
 pub use id::{

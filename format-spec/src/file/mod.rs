@@ -34,4 +34,4 @@ pub use open::file_digest;
 pub use recover::{RecoverStats, recover};
 pub use reel::{BlockInfo, PartSizes, ReadCounts, Reel, ReelObject, SizeBreakdown};
 pub use scan::{Event, Scan};
-pub use snapshot::{copy_in_use, is_in_use};
+pub use snapshot::{GrowingReel, ReelGrowth, copy_in_use, is_in_use};

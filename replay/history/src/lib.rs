@@ -16,6 +16,7 @@ mod describe;
 mod difference;
 mod export;
 pub mod field;
+mod follow;
 mod history;
 mod jsonpath;
 mod moment;
@@ -61,6 +62,7 @@ pub use density::{Density, MAX_SLICES};
 pub use describe::{DescribedCondition, Description, Scalar};
 pub use difference::{ObjectDifference, ObjectFate, ResourceMoment, SteppedOver, differing};
 pub use export::{ExportError, Exported};
+pub use follow::{FollowError, FollowStep, FollowedReel, ReelFollower};
 pub use history::{
     DurationEnd, HistoryItem, HistoryQuestion, HistoryVersion, ObjectHistory, VersionDuration,
     VersionPlace,
