@@ -7,6 +7,7 @@ use kubereel_tests::control_plane::skipped;
 use kubereel_tests::kubectl::Kubectl;
 use kubereel_tests::recording::{Page, Recording, program};
 use kubereel_tests::skipped::say_skipped;
+use kubereel_tests::tmux::Terminal;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use std::fs::File;
@@ -378,6 +379,48 @@ async fn a_reel_that_is_removed_ends_its_followers_with_an_error() -> Result<()>
     let words = follower.complained()?;
     ensure!(status.code() == Some(3), "{status}: {words}");
     ensure!(words.contains("error: the reel was removed: "), "{words}");
+    turn.hand_on();
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_screen_is_live_until_the_recorder_ends() -> Result<()> {
+    let Some((turn, kubectl)) = setting().await? else {
+        return Ok(());
+    };
+    let mut stage = Stage::begin(&turn, kubectl).await?;
+    let home = stage.folder.path().display();
+    let (program, reel) = (program()?, stage.reel());
+    let command = format!(
+        "env HOME={home} XDG_CACHE_HOME={home}/cache XDG_STATE_HOME={home}/state {} tui {} --select configmaps --filter 'ns:default follow'",
+        program.display(),
+        reel.display()
+    );
+    let Some(screen) = Terminal::start((120, 40), &command)? else {
+        return Ok(());
+    };
+    screen.until("◉ live")?;
+    screen.press(&["G"])?;
+    // At the end, what is created shows by itself.
+    stage.create("follow-0").await?;
+    screen.until_so("the new one", |text| {
+        text.contains("default") && text.contains("follow-0") && !text.contains("new: G")
+    })?;
+    // Elsewhere nothing moves, and what came is counted.
+    screen.press(&["g"])?;
+    screen.until_so("the start", |text| text.contains("+0s"))?;
+    stage.create("follow-1").await?;
+    screen.until_so("the count", |text| {
+        text.contains("◉ live · ") && text.contains(" new: G") && text.contains("+0s")
+    })?;
+    screen.press(&["G"])?;
+    screen.until_so("the newest", |text| {
+        text.contains("follow-1") && !text.contains("new: G")
+    })?;
+    stage.clear(&["follow-0", "follow-1"]).await?;
+    stage.finish()?;
+    screen.until("■ ended")?;
+    screen.press(&["q"])?;
     turn.hand_on();
     Ok(())
 }
