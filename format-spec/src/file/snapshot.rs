@@ -8,6 +8,8 @@
 //!   checksums of the copy are checked instead.
 //! * Each commit writes the header: while that stays the same, nothing is new.
 //! * A copy is not changed while a reel that was opened of it is read.
+//! * A reel that was being written is read from copies also when its writer has gone: a lock on the file would keep the
+//!   next writer out.
 
 use crate::error::OpenError;
 use crate::file::backend::Overlay;
@@ -99,6 +101,18 @@ pub struct GrowingReel {
     /// The header of the commit that was read last; empty before the first.
     header: Vec<u8>,
     copies: Vec<Arc<Mutex<File>>>,
+    writer: ReelWriter,
+}
+
+/// What is known of the program that writes a reel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ReelWriter {
+    /// Nothing yet.
+    Unknown,
+    /// It writes.
+    There,
+    /// It has gone, and what it left was read.
+    Gone,
 }
 
 /// How a growing reel stands.
@@ -108,7 +122,8 @@ pub enum ReelGrowth {
     Unchanged,
     /// It is being written: this is a copy as of the last commit.
     Grown(Reel),
-    /// No program writes it any more: this is the file itself. It is finished unless its writer was killed.
+    /// No program writes it, or none does any more. It is finished unless its writer was killed; then another one may
+    /// go on with it.
     Ended(Reel),
 }
 
@@ -120,6 +135,7 @@ impl GrowingReel {
             folder: folder.to_owned(),
             header: Vec::new(),
             copies: Vec::new(),
+            writer: ReelWriter::Unknown,
         }
     }
 
@@ -133,16 +149,32 @@ impl GrowingReel {
         self.header.clear();
     }
 
-    /// Opens the reel if there is more of it than the last time.
+    /// Opens the reel if there is more of it than the last time, or if its writer has gone since.
     ///
     /// # Errors
     /// When the file, or a copy of it, cannot be read or written, or is not a reel, or is gone.
     pub fn read(&mut self) -> Result<ReelGrowth, OpenError> {
-        match Reel::open(&self.path) {
-            Ok(reel) => Ok(ReelGrowth::Ended(reel)),
-            Err(OpenError::InUse { .. }) => self.read_copy(),
-            Err(error) => Err(error),
+        if self.writer == ReelWriter::Unknown {
+            match Reel::open(&self.path) {
+                Err(OpenError::InUse { .. }) => self.writer = ReelWriter::There,
+                opened => return opened.map(ReelGrowth::Ended),
+            }
         }
+        if is_in_use(&self.path) {
+            self.writer = ReelWriter::There;
+            return self.read_copy();
+        }
+        if self.writer == ReelWriter::There {
+            // The end of the recording is news, though nothing was committed since.
+            self.forget();
+        }
+        Ok(match self.read_copy()? {
+            ReelGrowth::Grown(reel) => {
+                self.writer = ReelWriter::Gone;
+                ReelGrowth::Ended(reel)
+            }
+            other => other,
+        })
     }
 
     fn read_copy(&mut self) -> Result<ReelGrowth, OpenError> {

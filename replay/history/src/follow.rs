@@ -36,7 +36,7 @@ pub enum FollowStep {
     Unchanged,
     /// It is being recorded, and there is more of it.
     Grown(FollowedReel),
-    /// It is not being recorded, or no longer.
+    /// It is not being recorded, or no longer. One that is not finished may be gone on with.
     Ended(FollowedReel),
 }
 

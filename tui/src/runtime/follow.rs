@@ -37,7 +37,7 @@ pub(super) fn open(
     Err("the reel is being recorded, and changes too fast to be copied".to_owned())
 }
 
-/// Follows a reel until its recording has ended or the program has.
+/// Follows a reel until its recording has ended in order, or the program has ended.
 pub(super) fn begin(
     follower: ReelFollower,
     told: &SyncSender<RuntimeEvent>,
@@ -52,7 +52,7 @@ pub(super) fn begin(
 fn run(mut follower: ReelFollower, told: &SyncSender<RuntimeEvent>) -> Option<()> {
     let say = |msg| told.send(RuntimeEvent::Reader(msg)).ok();
     say(Msg::Live(LiveState::Live))?;
-    let mut gathered = (0, 0);
+    let (mut gathered, mut was_left) = ((0, 0), false);
     loop {
         thread::sleep(follower.pause());
         let step = caught(|| follower.look());
@@ -82,8 +82,13 @@ fn run(mut follower: ReelFollower, told: &SyncSender<RuntimeEvent>) -> Option<()
                 Err(why) => return say(Msg::NotFollowed(why)),
             }
         }
-        if is_last {
+        if is_last && ended == LiveState::Ended {
             return say(Msg::Live(ended));
+        }
+        // A recorder that was killed may be started again.
+        if is_last != was_left {
+            was_left = is_last;
+            say(Msg::Live(if is_last { ended } else { LiveState::Live }))?;
         }
     }
 }
