@@ -101,10 +101,12 @@ fn explain_opening(error: &OpenError, path: &Path) -> CommandError {
 pub(crate) fn follow_reel(path: &Path) -> Result<FollowableReel, CommandError> {
     let local = find_reel(path)?;
     arguments::name_reel(named_path(path, local.path()));
-    let follower = ReelFollower::new(local.path(), &copy_folder());
+    let copies = copy_folder();
+    let follower = ReelFollower::new(local.path(), &copies);
     Ok(FollowableReel {
         follower,
         named: path.to_owned(),
+        copies,
         _local: local,
     })
 }
@@ -113,6 +115,7 @@ pub(crate) fn follow_reel(path: &Path) -> Result<FollowableReel, CommandError> {
 pub(crate) struct FollowableReel {
     pub(crate) follower: ReelFollower,
     named: PathBuf,
+    copies: PathBuf,
     _local: LocalReel,
 }
 
@@ -120,6 +123,14 @@ impl FollowableReel {
     /// Makes the error of a reel that cannot be followed any longer.
     pub(crate) fn explain(&self, error: &FollowError) -> CommandError {
         match error {
+            FollowError::Open(OpenError::Io { path, source }) if *path == self.copies => {
+                let path = path.display();
+                let message =
+                    format!("cannot copy the reel that is being recorded: {source}: {path}");
+                CommandError::io(message).hint(
+                    "a copy is as large as the reel; to choose its folder: XDG_CACHE_HOME=FOLDER",
+                )
+            }
             FollowError::Open(error) => explain_opening(error, &self.named),
             _ => CommandError::reel(error),
         }

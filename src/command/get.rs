@@ -53,8 +53,8 @@ pub(crate) struct Args {
     /// Show the state at this time
     #[arg(long, value_name = "TIME", default_value = "end", value_parser = arguments::read_moment, allow_hyphen_values = true)]
     pub(crate) at: Moment,
-    /// Show the state at --from, and then each change up to --to, with its time; a reel that is being recorded is
-    /// followed
+    /// Show the state at --from, and then each change up to --to, with its time; -o json writes an object a line. A
+    /// reel that is being recorded is followed
     #[arg(short, long, group = "watching", conflicts_with_all = ["at", "sort_by", "filename"])]
     pub(crate) watch: bool,
     /// As --watch, without the state at --from

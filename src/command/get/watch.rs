@@ -12,7 +12,7 @@ use crate::table::TextTable;
 use kubereel_format::{EventType, ObjectId, RecordedAt, Seq};
 use kubereel_history::{
     Certainty, ColumnRoom, Cut, FollowedReel, LabelColumns, Moment, ObjectForm, ObjectMeta,
-    ResourceColumns, Timeline, Track, harmless, name_of, write_json,
+    ResourceColumns, Timeline, Track, harmless, name_of, write_json, write_json_line,
 };
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -256,7 +256,11 @@ impl<'a> ChangeWatch<'a> {
                 let written = write_template(template, true, &object, screen.out());
                 written.map_err(|error| CommandError::output(&error))
             }
-            ObjectPrinter::Json | ObjectPrinter::Yaml => {
+            ObjectPrinter::Json => {
+                let written = write_json_line(screen.out(), &object);
+                written.map_err(|error| CommandError::output(&error))
+            }
+            ObjectPrinter::Yaml => {
                 write_json(screen.out(), &object).map_err(|error| CommandError::output(&error))
             }
         }

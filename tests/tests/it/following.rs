@@ -6,12 +6,13 @@ use anyhow::{Context as _, Result, ensure};
 use kubereel_tests::control_plane::skipped;
 use kubereel_tests::kubectl::Kubectl;
 use kubereel_tests::recording::{Page, Recording, program};
+use kubereel_tests::scripted::{Kubeconfig, ScriptedCluster};
 use kubereel_tests::skipped::say_skipped;
 use kubereel_tests::tmux::Terminal;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -57,13 +58,7 @@ impl Stage {
 
     /// Asks something of the reel.
     fn ask(&self, args: &[&str]) -> Result<Command> {
-        let mut command = Command::new(program()?);
-        let (subcommand, rest) = args.split_first().context("a command")?;
-        command.arg(subcommand).arg(self.reel()).args(rest);
-        // Nothing of the user's own is read or written.
-        command.env("XDG_CACHE_HOME", self.folder.path().join("cache"));
-        command.env_remove("KUBEREEL");
-        Ok(command)
+        asked(self.folder.path(), args)
     }
 
     /// Asks, and waits for the answer.
@@ -80,18 +75,7 @@ impl Stage {
 
     /// Asks, and lets the answer come.
     fn follow(&self, name: &str, args: &[&str]) -> Result<Follower> {
-        let path = |ending| self.folder.path().join(format!("{name}.{ending}"));
-        let follower = Follower {
-            out: path("out"),
-            err: path("err"),
-            child: self
-                .ask(args)?
-                .stdin(Stdio::null())
-                .stdout(File::create(path("out"))?)
-                .stderr(File::create(path("err"))?)
-                .spawn()?,
-        };
-        Ok(follower)
+        Follower::start(self.folder.path(), name, args)
     }
 
     async fn kubectl(&self, args: &[&str]) -> Result<()> {
@@ -148,6 +132,19 @@ impl Stage {
     }
 }
 
+/// Asks something of the reel in a folder.
+fn asked(folder: &Path, args: &[&str]) -> Result<Command> {
+    let mut command = Command::new(program()?);
+    let (subcommand, rest) = args.split_first().context("a command")?;
+    command.arg(subcommand).arg(folder.join("run.reel"));
+    // Nothing of the user's own is read or written.
+    command
+        .args(rest)
+        .env("XDG_CACHE_HOME", folder.join("cache"));
+    command.env_remove("KUBEREEL");
+    Ok(command)
+}
+
 /// A command that follows the reel; killed when it is dropped.
 struct Follower {
     child: Child,
@@ -156,6 +153,16 @@ struct Follower {
 }
 
 impl Follower {
+    /// Asks something of the reel in a folder, and lets the answer come.
+    fn start(folder: &Path, name: &str, args: &[&str]) -> Result<Self> {
+        let path = |ending| folder.join(format!("{name}.{ending}"));
+        let mut command = asked(folder, args)?;
+        let (out, err) = (path("out"), path("err"));
+        command.stdin(Stdio::null()).stdout(File::create(&out)?);
+        let child = command.stderr(File::create(&err)?).spawn()?;
+        Ok(Self { child, out, err })
+    }
+
     fn said(&self) -> Result<String> {
         Ok(std::fs::read_to_string(&self.out)?)
     }
@@ -164,10 +171,10 @@ impl Follower {
         Ok(std::fs::read_to_string(&self.err)?)
     }
 
-    /// Waits until it said something.
+    /// Waits until it said something, on stdout or on stderr.
     fn until_said(&mut self, what: &str) -> Result<()> {
         let deadline = Instant::now() + SURE;
-        while !self.said()?.contains(what) {
+        while !self.said()?.contains(what) && !self.complained()?.contains(what) {
             let status = self.child.try_wait()?;
             let words = || self.complained().unwrap_or_default();
             ensure!(status.is_none(), "ended without {what}: {}", words());
@@ -380,6 +387,59 @@ async fn a_reel_that_is_removed_ends_its_followers_with_an_error() -> Result<()>
     ensure!(status.code() == Some(3), "{status}: {words}");
     ensure!(words.contains("error: the reel was removed: "), "{words}");
     turn.hand_on();
+    Ok(())
+}
+
+/// Where endpoints are watched.
+const ENDPOINTS: &str = "/api/v1/endpoints";
+
+#[test]
+fn a_gap_is_told_once_it_is_over_and_once_only() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let mut cluster = ScriptedCluster::start()?;
+    let put = |cluster: &ScriptedCluster, round: u32| {
+        let data = format!(r#""data":{{"n":"{round}"}}"#);
+        cluster.put("endpoints", "default", "written", &data)
+    };
+    put(&cluster, 0)?;
+    let kubeconfig = folder.path().join("kubeconfig");
+    cluster.write_kubeconfig(&kubeconfig, &Kubeconfig::Good)?;
+    let recording = Recording::start(&folder.path().join("run.reel"), &kubeconfig, &[])?;
+    let live = cluster.wait_live(ENDPOINTS, SURE);
+    live.with_context(|| recording.log())?;
+    let start = |name: &str, args: &[&str]| Follower::start(folder.path(), name, args);
+    let mut watch = start("watch", &["get", "endpoints", "-w", "-o", "name"])?;
+    let mut history = start("history", &["history", "endpoints/written", "-f"])?;
+    watch.until_said("endpoints/written")?;
+    history.until_said("existed when the recording started")?;
+    cluster.go_down()?;
+    for round in 1..9 {
+        put(&cluster, round)?;
+    }
+    cluster.compact(cluster.revision());
+    cluster.accept()?;
+    watch.until_said("note: not observed ")?;
+    history.until_said("── gap ")?;
+    let lines = watch.said()?.lines().count();
+    put(&cluster, 9)?;
+    let deadline = Instant::now() + SURE;
+    while watch.said()?.lines().count() <= lines {
+        ensure!(Instant::now() < deadline, "{}", watch.complained()?);
+        std::thread::sleep(LOOK);
+    }
+    let ended = recording.finish(SURE)?;
+    ensure!(ended.status.success(), "{}: {}", ended.status, ended.log);
+    // What is missing is unknown, as it is of the finished reel.
+    let status = watch.ended(SURE)?;
+    let words = watch.complained()?;
+    ensure!(status.code() == Some(4), "{status}: {words}");
+    ensure!(words.matches("note: not observed ").count() == 1, "{words}");
+    ensure!(
+        words.contains("changes may be missing: 1 unobserved span"),
+        "{words}"
+    );
+    let said = history.ended_well()?;
+    ensure!(said.matches("── gap ").count() == 1, "{said}");
     Ok(())
 }
 
