@@ -477,9 +477,18 @@ async fn the_screen_is_live_until_the_recorder_ends() -> Result<()> {
     screen.until_so("the newest", |text| {
         text.contains("follow-1") && !text.contains("new: G")
     })?;
-    stage.clear(&["follow-0", "follow-1"]).await?;
+    // A killed recorder ends it, one that goes on with the reel makes it live again: the screen keeps none out.
+    stage.recording.take().context("a recorder")?.kill()?;
+    screen.until("■ ended, unfinished")?;
+    stage.recording = Some(Recording::start(&reel, &stage.kubeconfig, &[])?);
+    screen.until("◉ live")?;
+    stage.create("follow-2").await?;
+    screen.until("follow-2")?;
+    stage.clear(&["follow-0", "follow-1", "follow-2"]).await?;
     stage.finish()?;
-    screen.until("■ ended")?;
+    screen.until_so("the end", |text| {
+        text.contains("■ ended") && !text.contains("unfinished")
+    })?;
     screen.press(&["q"])?;
     turn.hand_on();
     Ok(())
