@@ -101,12 +101,12 @@ pub struct GrowingReel {
     /// The header of the commit that was read last; empty before the first.
     header: Vec<u8>,
     copies: Vec<Arc<Mutex<File>>>,
-    writer: ReelWriter,
+    writer: WriterPresence,
 }
 
 /// What is known of the program that writes a reel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ReelWriter {
+enum WriterPresence {
     /// Nothing yet.
     Unknown,
     /// It writes.
@@ -135,7 +135,7 @@ impl GrowingReel {
             folder: folder.to_owned(),
             header: Vec::new(),
             copies: Vec::new(),
-            writer: ReelWriter::Unknown,
+            writer: WriterPresence::Unknown,
         }
     }
 
@@ -154,23 +154,23 @@ impl GrowingReel {
     /// # Errors
     /// When the file, or a copy of it, cannot be read or written, or is not a reel, or is gone.
     pub fn read(&mut self) -> Result<ReelGrowth, OpenError> {
-        if self.writer == ReelWriter::Unknown {
+        if self.writer == WriterPresence::Unknown {
             match Reel::open(&self.path) {
-                Err(OpenError::InUse { .. }) => self.writer = ReelWriter::There,
+                Err(OpenError::InUse { .. }) => self.writer = WriterPresence::There,
                 opened => return opened.map(ReelGrowth::Ended),
             }
         }
         if is_in_use(&self.path) {
-            self.writer = ReelWriter::There;
+            self.writer = WriterPresence::There;
             return self.read_copy();
         }
-        if self.writer == ReelWriter::There {
+        if self.writer == WriterPresence::There {
             // The end of the recording is news, though nothing was committed since.
             self.forget();
         }
         Ok(match self.read_copy()? {
             ReelGrowth::Grown(reel) => {
-                self.writer = ReelWriter::Gone;
+                self.writer = WriterPresence::Gone;
                 ReelGrowth::Ended(reel)
             }
             other => other,
