@@ -10,7 +10,7 @@ use kubereel_fetch::{
     FetchClient, FetchError, FetchOptions, FetchProgress, FetchedFile, ReelAddress, WantedFile,
 };
 use kubereel_format::{OpenError, copy_in_use, harmless, is_in_use};
-use kubereel_history::Timeline;
+use kubereel_history::{FollowError, ReelFollower, Timeline};
 use kubereel_unpack::{LocateError, LocatedReel, ReelCache};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -89,16 +89,59 @@ pub(crate) fn open_reel(path: &Path) -> Result<Timeline, CommandError> {
 pub(crate) fn open_located(path: &Path, local: &LocalReel) -> Result<Timeline, CommandError> {
     arguments::name_reel(named_path(path, local.path()));
     // An open file stays readable where its temporary name is taken away.
-    Timeline::open(local.path()).map_err(|error| {
-        let mut failed = explain_open(&error);
-        if local.decrypted.is_some() {
-            failed = failed.hint(format!("it was decrypted from {}", shown(path)));
-        }
-        match address_of(path) {
-            Some(_) => failed.hint(format!("it was downloaded from {}", shown(path))),
-            None => failed,
-        }
+    Timeline::open(local.path()).map_err(|error| explain_opening(&error, path, local))
+}
+
+/// Makes the error of the reel that a path means.
+fn explain_opening(error: &OpenError, path: &Path, local: &LocalReel) -> CommandError {
+    let mut failed = explain_open(error);
+    if local.decrypted.is_some() {
+        failed = failed.hint(format!("it was decrypted from {}", shown(path)));
+    }
+    match address_of(path) {
+        Some(_) => failed.hint(format!("it was downloaded from {}", shown(path))),
+        None => failed,
+    }
+}
+
+/// Begins to follow the reel that a path means.
+pub(crate) fn follow_reel(path: &Path) -> Result<FollowableReel, CommandError> {
+    let local = find_reel(path)?;
+    arguments::name_reel(named_path(path, local.path()));
+    let copies = copy_folder();
+    let follower = ReelFollower::new(local.path(), &copies);
+    Ok(FollowableReel {
+        follower,
+        named: path.to_owned(),
+        copies,
+        local,
     })
+}
+
+/// A reel that is followed, and what has to stay meanwhile.
+pub(crate) struct FollowableReel {
+    pub(crate) follower: ReelFollower,
+    named: PathBuf,
+    copies: PathBuf,
+    local: LocalReel,
+}
+
+impl FollowableReel {
+    /// Makes the error of a reel that cannot be followed any longer.
+    pub(crate) fn explain(&self, error: &FollowError) -> CommandError {
+        match error {
+            FollowError::Open(OpenError::Io { path, source }) if *path == self.copies => {
+                let path = path.display();
+                let message =
+                    format!("cannot copy the reel that is being recorded: {source}: {path}");
+                CommandError::io(message).hint(
+                    "a copy is as large as the reel; to choose its folder: XDG_CACHE_HOME=FOLDER",
+                )
+            }
+            FollowError::Open(error) => explain_opening(error, &self.named, &self.local),
+            _ => CommandError::reel(error),
+        }
+    }
 }
 
 /// Gives the path beside which the bookmarks of a reel lie: a reel in a folder is a file of its own, any other is what
@@ -114,6 +157,15 @@ pub(crate) fn named_path(named: &Path, file: &Path) -> PathBuf {
 /// Finds the reel that a path means. One at an address is downloaded, one that is compressed is decompressed, one that
 /// is being recorded is copied.
 pub(crate) fn locate_reel(path: &Path) -> Result<LocalReel, CommandError> {
+    let mut local = find_reel(path)?;
+    local.copy = is_in_use(local.located.path())
+        .then(|| copy_of(local.located.path()))
+        .transpose()?;
+    Ok(local)
+}
+
+/// Finds the reel that a path means, as it lies there.
+pub(crate) fn find_reel(path: &Path) -> Result<LocalReel, CommandError> {
     let download = address_of(path)
         .map(|word| download(word, WantedFile::Reel))
         .transpose()?;
@@ -124,14 +176,11 @@ pub(crate) fn locate_reel(path: &Path) -> Result<LocalReel, CommandError> {
         Some(path) => unpack(path, None)?,
         None => unpack(path, reel_folder())?,
     };
-    let copy = is_in_use(located.path())
-        .then(|| copy_of(located.path()))
-        .transpose()?;
     Ok(LocalReel {
         located,
         _download: download,
         decrypted,
-        copy,
+        copy: None,
     })
 }
 
@@ -152,12 +201,8 @@ fn unpack(path: &Path, folder: Option<PathBuf>) -> Result<LocatedReel, CommandEr
 fn copy_of(path: &Path) -> Result<TempPath, CommandError> {
     let mut name = tempfile::Builder::new();
     name.prefix("copy-").suffix(".reel");
-    let in_cache = reel_folder().and_then(|folder| {
-        fs::create_dir_all(&folder).ok()?;
-        name.tempfile_in(folder).ok()
-    });
-    let made = in_cache.map_or_else(|| name.tempfile(), Ok);
-    let copy = made
+    let copy = name
+        .tempfile_in(copy_folder())
         .map_err(|error| CommandError::io(format!("cannot make a temporary file: {error}")))?
         .into_temp_path();
     copy_in_use(path, &copy).map_err(|error| explain_open(&error))?;
@@ -308,6 +353,14 @@ fn again_with(given: &str, reel: &str) -> String {
         }
         None => format!("choose one: {reel}"),
     }
+}
+
+/// Finds a folder for copies of reels that are being recorded. A temporary folder is often memory.
+pub(crate) fn copy_folder() -> PathBuf {
+    let in_cache = reel_folder().filter(|folder| {
+        fs::create_dir_all(folder).is_ok() && tempfile::tempfile_in(folder).is_ok()
+    });
+    in_cache.unwrap_or_else(tempfile::env::temp_dir)
 }
 
 /// Finds the folder of reels that were decompressed or copied.

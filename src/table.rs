@@ -9,6 +9,8 @@ use std::borrow::Cow;
 pub(crate) struct TextTable {
     rows: Vec<Vec<String>>,
     layout: ColumnLayout,
+    /// How wide the columns of the rows were that were printed before.
+    least: Vec<usize>,
 }
 
 /// How wide columns are.
@@ -52,12 +54,29 @@ impl TextTable {
         Self {
             rows: Vec::new(),
             layout: ColumnLayout::Page,
+            least: Vec::new(),
         }
     }
 
     /// Adds a row.
     pub(crate) fn push(&mut self, row: Vec<String>) {
         self.rows.push(row);
+    }
+
+    /// Gives the lines and lets go of their rows: those that follow are aligned with them, as far as they fit.
+    pub(crate) fn take_lines(&mut self) -> Vec<String> {
+        let lines = self.lines();
+        let rows: Vec<Vec<Cow<'_, str>>> = self.rows.iter().map(|row| cells(row)).collect();
+        let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
+        self.least.resize(self.least.len().max(columns), 0);
+        for (column, least) in self.least.iter_mut().enumerate() {
+            let cells: Vec<Cell<'_>> = rows.iter().map(|row| Cell::of(row, column)).collect();
+            let widths = widths(&cells, self.layout, *least).into_iter();
+            *least = widths.fold(*least, usize::max);
+        }
+        drop(rows);
+        self.rows.clear();
+        lines
     }
 
     /// Gives the lines, aligned.
@@ -70,7 +89,8 @@ impl TextTable {
         let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
         for column in 0..columns {
             let cells: Vec<Cell<'_>> = rows.iter().map(|row| Cell::of(row, column)).collect();
-            let widths = widths(&cells, self.layout);
+            let least = self.least.get(column).copied().unwrap_or_default();
+            let widths = widths(&cells, self.layout, least);
             for ((line, cell), width) in lines.iter_mut().zip(&cells).zip(widths) {
                 match *cell {
                     Cell::Filled(text) => {
@@ -115,9 +135,9 @@ fn cells(row: &[String]) -> Vec<Cow<'_, str>> {
 ///
 /// Rows without a cell there part it. In a table, what comes after such a row is as wide as what came before, at
 /// least.
-fn widths(cells: &[Cell<'_>], layout: ColumnLayout) -> Vec<usize> {
+fn widths(cells: &[Cell<'_>], layout: ColumnLayout, least: usize) -> Vec<usize> {
     let mut widths = Vec::with_capacity(cells.len());
-    let mut widest = layout.narrowest();
+    let mut widest = layout.narrowest().max(least);
     let is_parted = |cell: &Cell<'_>| !matches!(cell, Cell::Filled(_));
     for run in cells.split_inclusive(is_parted) {
         if layout == ColumnLayout::Page {
@@ -150,6 +170,22 @@ mod tests {
         let mut table = TextTable::with_headers(["NAME", "AGE"]);
         table.push(vec!["étoile-1".to_owned(), "5s".to_owned()]);
         assert_eq!(table.lines(), ["NAME       AGE", "étoile-1   5s"]);
+    }
+
+    #[test]
+    fn rows_that_follow_are_aligned_with_those_before() {
+        let mut table = TextTable::with_headers(["NAME", "AGE"]);
+        table.push(vec!["étoile-1".to_owned(), "5s".to_owned()]);
+        assert_eq!(table.take_lines(), ["NAME       AGE", "étoile-1   5s"]);
+        table.push(vec!["a".to_owned(), "6s".to_owned()]);
+        assert_eq!(table.take_lines(), ["a          6s"]);
+        table.push(vec!["longer-than-1".to_owned(), "7s".to_owned()]);
+        table.push(vec!["b".to_owned(), "8s".to_owned()]);
+        assert_eq!(
+            table.take_lines(),
+            ["longer-than-1   7s", "b               8s"]
+        );
+        assert!(table.take_lines().is_empty());
     }
 
     #[test]

@@ -28,10 +28,10 @@ pub use error::{
 };
 pub use event::{EventHead, EventType, Evidence, NewBody, NewEvent, ObjectKey, ObjectKeyRef};
 pub use file::{
-    Appender, BlockInfo, Bounds, CommitStats, Event, FinishStats, ObjectMemory, PartSizes,
-    PartWeight, REEL_START_BYTES, ReadAllowance, ReadCounts, RecoverStats, Reel, ReelObject,
-    ReelWeight, Scan, Sealed, SizeBreakdown, Usage, copy_in_use, file_digest, is_in_use,
-    is_reel_start, panic_is_caught, recover,
+    Appender, BlockInfo, Bounds, CommitStats, Event, FinishStats, GrowingReel, ObjectMemory,
+    PartSizes, PartWeight, REEL_START_BYTES, ReadAllowance, ReadCounts, RecoverStats, Reel,
+    ReelGrowth, ReelObject, ReelWeight, Scan, Sealed, SizeBreakdown, Usage, copy_in_use,
+    file_digest, is_in_use, is_reel_start, panic_is_caught, recover,
 };
 pub use harmless::harmless;
 pub use id::{

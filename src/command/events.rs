@@ -5,14 +5,15 @@ use crate::command::object_query::{self, TargetObject};
 use crate::command_error::{CommandError, Exit};
 use crate::field_text::{self, HANG};
 use crate::files;
+use crate::follow::{self, FollowBounds, FollowOptions, ToldSpans};
 use crate::outputs::outputs;
 use crate::screen::Console;
 use crate::screen::{Style, StyledLine};
 use crate::words::count;
-use kubereel_format::{Evidence, ResourceId};
+use kubereel_format::{Evidence, ResourceId, Seq};
 use kubereel_history::{
-    EventQuestion, LoggedEvent, Moment, ObjectForm, QueryError, Regarding, Timeline, harmless,
-    timetext, write_yaml,
+    Cut, EventQuestion, FollowedReel, LoggedEvent, Moment, ObjectForm, QueryError, Regarding,
+    Timeline, harmless, timetext, write_yaml,
 };
 use serde_json::Value;
 use std::io::Write as _;
@@ -24,6 +25,7 @@ use std::path::PathBuf;
 /// recorder received it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = after_help())]
+#[expect(clippy::struct_excessive_bools, reason = "flags are booleans")]
 pub(crate) struct Args {
     /// The reel: a file, a folder, an archive or a URL; default: $KUBEREEL, or the only one here
     #[arg(value_name = "REEL")]
@@ -46,7 +48,10 @@ pub(crate) struct Args {
     /// Only Events received up to this moment
     #[arg(long, value_name = "TIME", value_parser = arguments::read_moment, allow_hyphen_values = true)]
     to: Option<Moment>,
-    /// Accepted as for kubectl: every occurrence from --from to --to is shown in any case
+    /// Follow a reel that is being recorded: show Events as they come
+    #[arg(short, long)]
+    follow: bool,
+    /// As --follow; of a reel that is not being recorded every occurrence is shown in any case
     #[arg(short, long)]
     watch: bool,
     /// Omit the header row
@@ -87,6 +92,7 @@ Examples:
   kubereel events run.reel -n web
   kubereel events run.reel -A --types Warning --from 14:02 --to 14:10
   kubereel events run.reel -n web --for pod/web-0
+  kubereel events run.reel -A --follow --from -5m        while it is recorded
   kubereel events run.reel -A -o json | jq 'select(.reason == \"BackOff\") | .message'
 
 {}",
@@ -96,8 +102,63 @@ Examples:
 
 /// Runs the command.
 pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
+    if args.follow || args.watch {
+        return follow(args, screen);
+    }
     let timeline = files::open_reel(&args.reel)?;
     let timeline = &timeline;
+    let resources = event_resources(timeline)?;
+    let bounds = arguments::bounds(timeline, args.from, args.to)?;
+    let (question, about) = question(args, timeline, bounds)?;
+    let mut printer = EventPrinter::of(timeline, args);
+    printer.begin(args, screen)?;
+    for logged in timeline.event_log(question) {
+        printer.print(&logged.map_err(CommandError::reel)?, screen)?;
+    }
+    let shown = printer.shown;
+    end(args, timeline, &resources, about.as_ref(), shown, screen)
+}
+
+/// Prints Events as they are recorded.
+fn follow(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
+    let mut bounds = FollowBounds::new(args.from, args.to);
+    let mut told = ToldSpans::default();
+    let mut shown = None;
+    let take = |state: &FollowedReel, is_last: bool, screen: &mut Console| {
+        let Some(part) = bounds.part(state)? else {
+            return Ok(None);
+        };
+        let timeline = &state.timeline;
+        let resources = event_resources(timeline)?;
+        let (question, about) = question(args, timeline, (part.from, part.to))?;
+        let mut printer = EventPrinter::of(timeline, args);
+        match shown {
+            None => printer.begin(args, screen)?,
+            Some(shown) => printer.shown = shown,
+        }
+        for logged in timeline.event_log(question) {
+            printer.print(&logged.map_err(CommandError::reel)?, screen)?;
+        }
+        let count = printer.shown;
+        shown = Some(count);
+        let is_last = is_last || part.is_over;
+        if !is_last || state.new_from > Seq(0) {
+            told.tell(timeline, &resources, part, screen)?;
+        }
+        if !is_last {
+            return Ok(None);
+        }
+        end(args, timeline, &resources, about.as_ref(), count, screen).map(Some)
+    };
+    let options = FollowOptions {
+        is_asked: args.follow,
+        ..FollowOptions::default()
+    };
+    follow::follow(&args.reel, options, screen, take)
+}
+
+/// Finds the resources that hold Events.
+fn event_resources(timeline: &Timeline) -> Result<Vec<ResourceId>, CommandError> {
     let resources = timeline.event_resources();
     if resources.is_empty() && timeline.reel().has_losses() {
         return Err(damaged("no Events in the readable part of the reel"));
@@ -108,17 +169,22 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
                 .hint("to see what was recorded, and why: kubereel info REEL"),
         );
     }
-    let (question, about) = question(args, timeline)?;
-    let mut printer = EventPrinter::begin(timeline, args, screen)?;
-    for logged in timeline.event_log(question) {
-        printer.print(&logged.map_err(CommandError::reel)?, screen)?;
-    }
-    let shown = printer.shown;
+    Ok(resources)
+}
+
+/// Says how many lines there are, and how far they can be trusted.
+fn end(
+    args: &Args,
+    timeline: &Timeline,
+    resources: &[ResourceId],
+    about: Option<&TargetObject<'_>>,
+    shown: u64,
+    screen: &mut Console,
+) -> Result<Exit, CommandError> {
     if shown == 0 {
-        known_place(args, timeline, about.as_ref())?;
+        known_place(args, timeline, about)?;
     }
-    let trust = trust(timeline, &resources);
-    let (words, exit) = match trust {
+    let (words, exit) = match trust(timeline, resources) {
         EventTrust::Damaged => {
             screen.finish()?;
             return Err(damaged("the reel is damaged, Events are missing"));
@@ -162,21 +228,22 @@ struct EventPrinter<'a> {
 }
 
 impl<'a> EventPrinter<'a> {
-    fn begin(
-        timeline: &'a Timeline,
-        args: &Args,
-        screen: &mut Console,
-    ) -> Result<Self, CommandError> {
-        let printer = Self {
+    const fn of(timeline: &'a Timeline, args: &Args) -> Self {
+        Self {
             timeline,
             form: args.output,
             shows_namespace: args.all_namespaces,
             shown: 0,
-        };
-        if matches!(printer.form, None | Some(EventFormat::Wide)) && !args.no_headers {
+        }
+    }
+
+    /// Prints the header row.
+    fn begin(&self, args: &Args, screen: &mut Console) -> Result<(), CommandError> {
+        let timeline = self.timeline;
+        if matches!(self.form, None | Some(EventFormat::Wide)) && !args.no_headers {
             let time = timeline.written(timeline.end()).len();
             let mut line = StyledLine::of(Style::Plain, format!("{:<time$}   ", "TIME"));
-            if printer.shows_namespace {
+            if self.shows_namespace {
                 line.push(
                     Style::Plain,
                     format!("{:<NAMESPACE_WIDTH$}   ", "NAMESPACE"),
@@ -185,13 +252,13 @@ impl<'a> EventPrinter<'a> {
             for (name, width) in COLUMNS {
                 line.push(Style::Plain, format!("{name:<width$}   "));
             }
-            if printer.form.is_some() {
+            if self.form.is_some() {
                 line.push(Style::Plain, format!("{:<SOURCE_WIDTH$}   ", "SOURCE"));
             }
             line.push(Style::Plain, "MESSAGE");
             screen.show(&line, HANG)?;
         }
-        Ok(printer)
+        Ok(())
     }
 
     fn object(&self, logged: &LoggedEvent) -> Result<Value, QueryError> {
@@ -261,8 +328,8 @@ fn damaged(message: &str) -> CommandError {
 fn question<'a>(
     args: &'a Args,
     timeline: &'a Timeline,
+    (from, to): (Option<Cut>, Option<Cut>),
 ) -> Result<(EventQuestion, Option<TargetObject<'a>>), CommandError> {
-    let (from, to) = arguments::bounds(timeline, args.from, args.to)?;
     let about = match &args.about {
         None => None,
         Some(words) => {

@@ -53,7 +53,8 @@ pub(crate) struct Args {
     /// Show the state at this time
     #[arg(long, value_name = "TIME", default_value = "end", value_parser = arguments::read_moment, allow_hyphen_values = true)]
     pub(crate) at: Moment,
-    /// Show the state at --from, and then each change up to --to, with its time
+    /// Show the state at --from, and then each change up to --to, with its time; -o json writes an object a line. A
+    /// reel that is being recorded is followed
     #[arg(short, long, group = "watching", conflicts_with_all = ["at", "sort_by", "filename"])]
     pub(crate) watch: bool,
     /// As --watch, without the state at --from
@@ -62,7 +63,7 @@ pub(crate) struct Args {
     /// Where --watch begins; default: start
     #[arg(long, value_name = "TIME", requires = "watching", value_parser = arguments::read_moment, allow_hyphen_values = true)]
     pub(crate) from: Option<Moment>,
-    /// Where --watch ends; default: end
+    /// Where --watch ends; default: end, of a reel that is being recorded never
     #[arg(long, value_name = "TIME", requires = "watching", value_parser = arguments::read_moment, allow_hyphen_values = true)]
     pub(crate) to: Option<Moment>,
     /// Output format; default: a table. One of json, yaml, name, wide, jsonpath=TEMPLATE, jsonpath-file=FILE,
@@ -127,6 +128,7 @@ Examples:
   kubereel get run.reel pods -A --field-selector status.phase!=Running --sort-by .spec.nodeName
   kubereel get run.reel pods -A -o custom-columns=NAME:.metadata.name,NODE:.spec.nodeName
   kubereel get run.reel pods -n web --watch --from 14:02 --to 14:05
+  kubereel get run.reel pods -A --watch --from now       what changes while it is recorded
   kubereel get run.reel clusteroperators --at rv:118204 -o json
 
 {}",
@@ -148,6 +150,9 @@ impl Args {
 
 /// Runs the command.
 pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
+    if args.watch || args.watch_only {
+        return watch::follow(args, screen);
+    }
     let timeline = files::open_reel(&args.reel)?;
     answer(&timeline, args, screen)
 }
@@ -161,9 +166,6 @@ pub(crate) fn answer(
     let printer = ObjectPrinter::of(args.output.as_ref())?;
     let cut = arguments::resolve_at(timeline, args.at)?;
     let targets = args.selection().resources(timeline, cut)?;
-    if args.watch || args.watch_only {
-        return watch::run(timeline, args, &targets, &printer, screen);
-    }
     let mut answers = Vec::new();
     let mut exit = Exit::Yes;
     for target in &targets {

@@ -5,14 +5,15 @@ use crate::command::object_query::{self, ObjectArgs, TargetObject};
 use crate::command_error::{CommandError, Exit};
 use crate::field_text::{self, FieldChangeOutput, FieldWriterOutput, HANG};
 use crate::files;
+use crate::follow::{self, FollowBounds, FollowOptions, ToldSpans};
 use crate::outputs::outputs;
 use crate::screen::{Console, JsonList, Style, StyledLine};
 use crate::words::count;
 use kubereel_format::{EventType, Evidence, Gap};
 use kubereel_history::{
-    Authors, Certainty, ComparisonScope, DurationEnd, Field, HistoryItem, HistoryQuestion,
-    HistoryVersion, Moment, ObjectHistory, Timeline, VersionDuration, VersionPlace, harmless,
-    timetext,
+    Authors, Certainty, ComparisonScope, Cut, DurationEnd, Field, FollowedReel, HistoryItem,
+    HistoryQuestion, HistoryVersion, Moment, ObjectHistory, Timeline, VersionDuration,
+    VersionPlace, harmless, timetext,
 };
 use serde::Serialize;
 use std::path::PathBuf;
@@ -39,6 +40,9 @@ pub(crate) struct Args {
     /// Only versions up to this moment
     #[arg(long, value_name = "TIME", value_parser = arguments::read_moment, allow_hyphen_values = true)]
     to: Option<Moment>,
+    /// Follow a reel that is being recorded: show versions as they come; -o json writes an item a line
+    #[arg(short, long)]
+    follow: bool,
     /// Compare metadata.managedFields too
     #[arg(long)]
     show_managed_fields: bool,
@@ -53,6 +57,7 @@ Examples:
   kubereel history run.reel co/etcd
   kubereel history run.reel co/etcd --field .status.conditions
   kubereel history run.reel deploy shop -n web --field .spec.replicas --from 14:02 --to +30m
+  kubereel history run.reel pod/web-0 -n web --follow
   kubereel history run.reel node/worker-0 -o json | jq '.items[].writers'
 
 {}",
@@ -62,8 +67,113 @@ Examples:
 
 /// Runs the command.
 pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
+    if args.follow {
+        return follow(args, screen);
+    }
     let timeline = files::open_reel(&args.reel)?;
     answer(&timeline, args, screen)
+}
+
+/// Prints versions as they are recorded.
+fn follow(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
+    let mut bounds = FollowBounds::new(args.from, args.to);
+    let mut told = ToldSpans::default();
+    let mut tally: Option<HistoryTally> = None;
+    let take = |state: &FollowedReel, is_last: bool, screen: &mut Console| {
+        let Some(part) = bounds.part(state)? else {
+            return Ok(None);
+        };
+        let is_last = is_last || part.is_over;
+        let timeline = &state.timeline;
+        let end = part.to.unwrap_or(timeline.last_cut());
+        let named = find(timeline, args, end)?;
+        let history = timeline.history(question(args, &named, part.from, part.to));
+        let certainty = timeline.certainty(named.resource.id, end);
+        if tally.is_none() && !args.output.is_json() {
+            let head = head(timeline, &named, &history, &certainty);
+            screen.aside(harmless(&head))?;
+        }
+        let tally = tally.get_or_insert_default();
+        tally.versions += history.versions();
+        for mut item in history {
+            match &mut item {
+                HistoryItem::Gap(gap) if !told.is_new_gap(gap) => continue,
+                HistoryItem::Unobserved(span) if !told.is_new(span, is_last) => continue,
+                // How long the last version holds is to be seen.
+                HistoryItem::Version(version) if !is_last => {
+                    version.held = version.held.filter(|held| held.until != DurationEnd::End);
+                }
+                _ => {}
+            }
+            tally.take(&item);
+            if args.output.is_json() {
+                screen.json_line(&HistoryOutputItem::of(timeline, &item))?;
+                continue;
+            }
+            for line in item_lines(timeline, &item) {
+                screen.show(&line, HANG)?;
+            }
+        }
+        if !is_last {
+            return Ok(None);
+        }
+        say_the_rest(timeline, args, tally, screen)?;
+        Ok(Some(exit_of(timeline, &named, part.asked_from, part.to)))
+    };
+    let options = FollowOptions {
+        is_asked: true,
+        ..FollowOptions::default()
+    };
+    follow::follow(&args.reel, options, screen, take)
+}
+
+/// Finds the object, which was observed.
+fn find<'a>(
+    timeline: &'a Timeline,
+    args: &'a Args,
+    end: Cut,
+) -> Result<TargetObject<'a>, CommandError> {
+    let named = args.object.find(timeline, end)?;
+    let lives = timeline.lives(named.resource.id, named.namespace, &named.name);
+    if lives.is_empty() {
+        return Err(named.never_observed(timeline));
+    }
+    Ok(named)
+}
+
+fn question<'a>(
+    args: &Args,
+    named: &'a TargetObject<'a>,
+    from: Option<Cut>,
+    to: Option<Cut>,
+) -> HistoryQuestion<'a> {
+    HistoryQuestion {
+        resource: named.resource,
+        namespace: named.namespace,
+        name: &named.name,
+        scope: ComparisonScope {
+            fields: args.fields.clone(),
+            shows_managed_fields: args.show_managed_fields,
+            shows_resource_version: false,
+        },
+        from,
+        to,
+    }
+}
+
+/// Versions that are shown stand; a bound that nobody knows of leaves open which are missing.
+fn exit_of(
+    timeline: &Timeline,
+    named: &TargetObject<'_>,
+    from: Option<Cut>,
+    to: Option<Cut>,
+) -> Exit {
+    let mut bounds = from.into_iter().chain(to);
+    if bounds.all(|cut| timeline.certainty(named.resource.id, cut).is_known()) {
+        Exit::Yes
+    } else {
+        Exit::Unknown
+    }
 }
 
 /// Answers a question about an open reel.
@@ -74,39 +184,14 @@ pub(crate) fn answer(
 ) -> Result<Exit, CommandError> {
     let (from, to) = arguments::bounds(timeline, args.from, args.to)?;
     let end = arguments::resolve(timeline, args.to.unwrap_or(Moment::End))?;
-    let named = args.object.find(timeline, end)?;
-    let resource = named.resource;
-    if timeline
-        .lives(resource.id, named.namespace, &named.name)
-        .is_empty()
-    {
-        return Err(named.never_observed(timeline));
-    }
-    let history = timeline.history(HistoryQuestion {
-        resource,
-        namespace: named.namespace,
-        name: &named.name,
-        scope: ComparisonScope {
-            fields: args.fields.clone(),
-            shows_managed_fields: args.show_managed_fields,
-            shows_resource_version: false,
-        },
-        from,
-        to,
-    });
-    let certainty = timeline.certainty(resource.id, end);
+    let named = find(timeline, args, end)?;
+    let history = timeline.history(question(args, &named, from, to));
+    let certainty = timeline.certainty(named.resource.id, end);
     let head = head(timeline, &named, &history, &certainty);
     screen.aside(harmless(&head))?;
     let tally = print(timeline, args, &named, &certainty, history, screen)?;
     say_the_rest(timeline, args, &tally, screen)?;
-    // Versions that are shown stand; a bound that nobody knows of leaves open which are missing.
-    let bounds = from.into_iter().chain(to);
-    let is_known = |cut| timeline.certainty(resource.id, cut).is_known();
-    Ok(if bounds.into_iter().all(is_known) {
-        Exit::Yes
-    } else {
-        Exit::Unknown
-    })
+    Ok(exit_of(timeline, &named, from, to))
 }
 
 /// What was shown.

@@ -79,7 +79,7 @@ Keys:
 
 /// Runs the command.
 pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
-    let located = files::locate_reel(&args.reel)?;
+    let located = files::find_reel(&args.reel)?;
     let file = located.path().to_owned();
     // A file that is not a reel is an error with hints here, before the screen opens.
     if !file.exists() {
@@ -88,6 +88,7 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
     let request = TuiRequest {
         path: files::named_path(&args.reel, &file),
         file: Some(file),
+        copies: Some(files::copy_folder()),
         at: args.at,
         select: args.select.clone(),
         namespace: args.namespace.clone(),

@@ -4,17 +4,19 @@ use crate::arguments::{self, JsonOutput};
 use crate::command_error::{CommandError, Exit};
 use crate::field_text::{self, FieldWriterOutput};
 use crate::files;
+use crate::follow::{self, FollowBounds, FollowOptions};
 use crate::outputs::outputs;
 use crate::screen::{Console, JsonList};
 use kubereel_format::RecordedAt;
 use kubereel_history::{
-    FieldSelector, GoalError, LabelSelector, MissedReason, MissedTime, Moment, ReelInstant,
-    Timeline, WaitAnswer, WaitFor, WaitQuestion, WaitStep, WaitVerdict, harmless, name_of,
-    timetext,
+    Cut, FieldSelector, FollowedReel, GoalError, LabelSelector, MissedReason, MissedTime, Moment,
+    ReelInstant, Timeline, WaitAnswer, WaitFor, WaitQuestion, WaitStep, WaitVerdict, harmless,
+    name_of, timetext,
 };
 use serde::Serialize;
 use std::num::NonZeroU64;
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 use targets::WaitTarget;
 
 mod targets;
@@ -39,6 +41,7 @@ const WEEK_MICROS: i64 = 168 * 3600 * 1_000_000;
 /// object with the same name).
 #[derive(Debug, clap::Args)]
 #[command(after_help = after_help())]
+#[expect(clippy::struct_excessive_bools, reason = "flags are booleans")]
 pub(crate) struct Args {
     /// The reel: a file, a folder, an archive or a URL; default: $KUBEREEL, or the only one here
     #[arg(value_name = "REEL")]
@@ -72,7 +75,11 @@ pub(crate) struct Args {
     /// Search up to this moment
     #[arg(long, visible_alias = "until-time", value_name = "TIME", default_value = "end", value_parser = arguments::read_moment, allow_hyphen_values = true)]
     to: Moment,
-    /// Maximum recorded time to search: 0 evaluates only the start, a negative value means a week
+    /// Follow a reel that is being recorded: wait until the condition is met; default of --from: now
+    #[arg(long)]
+    follow: bool,
+    /// Maximum recorded time to search, with --follow maximum time to wait: 0 evaluates only the start, a negative
+    /// value means a week
     #[arg(long, value_name = "DURATION", value_parser = read_timeout, allow_hyphen_values = true)]
     timeout: Option<i64>,
     #[command(flatten)]
@@ -122,6 +129,7 @@ Examples:
   kubereel wait run.reel pod/web-0 -n shop --for=jsonpath='{{.status.phase}}'=Failed --fail-on=delete
   kubereel wait run.reel co/etcd --for=condition=Available=False --for-at-least 40s -o json
   kubereel wait run.reel -f shop.yaml --for=create
+  kubereel wait run.reel deploy/shop -n shop --for=condition=Available --follow --timeout 5m
 
 {}",
         arguments::forms_help()
@@ -160,29 +168,92 @@ fn read_length(text: &str) -> Result<i64, String> {
 
 /// Runs the command.
 pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
-    let timeline = files::open_reel(&args.reel)?;
-    answer(&timeline, args, screen)
-}
-
-/// Answers a args about an open reel.
-pub(crate) fn answer(
-    timeline: &Timeline,
-    args: &Args,
-    screen: &mut Console,
-) -> Result<Exit, CommandError> {
     let all = args.goals.iter().chain(&args.fail_on);
     if args.for_at_least.is_some() && all.clone().any(WaitFor::is_momentary) {
         return Err(CommandError::usage(
             "--for-at-least requires a condition that lasts: an Event has no duration",
         ));
     }
-    let mut targets = targets::find(timeline, args)?;
-    if targets.is_empty() {
-        return none_matched(timeline, args, screen);
+    if args.follow {
+        return follow(args, screen);
     }
+    let timeline = files::open_reel(&args.reel)?;
+    let from = args.from.map(|from| arguments::resolve(&timeline, from));
+    let search = SearchedTime {
+        from: from.transpose()?,
+        to: arguments::resolve(&timeline, args.to)?,
+        timeout: args.timeout,
+    };
+    let mut targets = targets::find(&timeline, args, search)?;
+    if targets.is_empty() {
+        return none_matched(&timeline, args, search, screen);
+    }
+    let answers = answers(&timeline, args, &mut targets);
+    end(&timeline, args, &targets, answers, screen)
+}
+
+/// The time of the recording that is searched.
+#[derive(Clone, Copy)]
+struct SearchedTime {
+    /// `None` for the first list of the resource.
+    from: Option<Cut>,
+    to: Cut,
+    timeout: Option<i64>,
+}
+
+/// Waits until the condition is met, or cannot be met any more, while the reel is recorded.
+fn follow(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
+    let mut bounds = FollowBounds::new(Some(args.from.unwrap_or(Moment::End)), Some(args.to));
+    let timeout = args
+        .timeout
+        .and_then(|micros| u64::try_from(micros).ok())
+        .map(Duration::from_micros);
+    let options = FollowOptions {
+        deadline: timeout.and_then(|timeout| Instant::now().checked_add(timeout)),
+        is_asked: true,
+        is_silent: true,
+    };
+    let take = |state: &FollowedReel, is_last: bool, screen: &mut Console| {
+        let Some(part) = bounds.part(state)? else {
+            return Ok(None);
+        };
+        let is_last = is_last || part.is_over;
+        let timeline = &state.timeline;
+        let search = SearchedTime {
+            from: part.asked_from,
+            to: part.to.unwrap_or(timeline.last_cut()),
+            timeout: args.timeout.filter(|timeout| *timeout == 0),
+        };
+        let mut targets = targets::find(timeline, args, search)?;
+        if targets.is_empty() && is_last {
+            return none_matched(timeline, args, search, screen).map(Some);
+        }
+        let answers = answers(timeline, args, &mut targets);
+        if !is_last && !is_decided(args, &answers) {
+            return Ok(None);
+        }
+        end(timeline, args, &targets, answers, screen).map(Some)
+    };
+    follow::follow(&args.reel, options, screen, take)
+}
+
+/// Tells whether nothing that comes can change how the command ends.
+fn is_decided(args: &Args, answers: &[WaitAnswer]) -> bool {
+    let is_met = |answer: &WaitAnswer| answer.verdict == WaitVerdict::Met;
+    let has_failed = answers.iter().any(|answer| match answer.verdict {
+        WaitVerdict::Met => args.never,
+        WaitVerdict::Refused { .. } | WaitVerdict::Failed { .. } => true,
+        WaitVerdict::NotMet | WaitVerdict::Unknown => false,
+    });
+    let are_met = !answers.is_empty() && !args.never && answers.iter().all(is_met);
+    has_failed || are_met
+}
+
+/// Waits for one object after the other.
+fn answers(timeline: &Timeline, args: &Args, targets: &mut [WaitTarget<'_>]) -> Vec<WaitAnswer> {
     let mut answers = Vec::new();
     let mut reached: Option<ReelInstant> = None;
-    for target in &mut targets {
+    for target in targets {
         if let Some(reached) = reached
             && args.sequential
         {
@@ -206,6 +277,17 @@ pub(crate) fn answer(
         reached = Some(waited.reached);
         answers.push(waited);
     }
+    answers
+}
+
+/// Prints the answers, and gives how the command ends.
+fn end(
+    timeline: &Timeline,
+    args: &Args,
+    targets: &[WaitTarget<'_>],
+    answers: Vec<WaitAnswer>,
+    screen: &mut Console,
+) -> Result<Exit, CommandError> {
     let answers: Vec<(&WaitTarget<'_>, WaitAnswer)> = targets.iter().zip(answers).collect();
     if args.output.is_json() {
         print_json(args, &answers, screen)?;
@@ -246,9 +328,10 @@ const fn exit(args: &Args, verdict: &WaitVerdict) -> Exit {
 fn none_matched(
     timeline: &Timeline,
     args: &Args,
+    search: SearchedTime,
     screen: &mut Console,
 ) -> Result<Exit, CommandError> {
-    let is_known = targets::are_known(timeline, args)?;
+    let is_known = targets::are_known(timeline, args, search)?;
     let is_gone = args.goals.iter().any(WaitFor::is_deletion);
     if is_gone && is_known && !args.never {
         if args.output.is_json() {

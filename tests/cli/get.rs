@@ -428,6 +428,12 @@ fn a_watch_prints_each_change_with_its_time_and_what_may_be_missing() {
          14:00:12.000Z   MODIFIED   default     a      0/0              0          60m\n\
          14:00:15.000Z   MODIFIED   default     a      0/0              0          60m\n"
     );
+    let out = kubereel(&[&args[..], &["-o", "json"]].concat()).out;
+    assert_eq!(out.lines().count(), 6, "an object a line");
+    for line in out.lines() {
+        let object: Value = serde_json::from_str(line).expect("an object");
+        assert_eq!(object["kind"], "Pod");
+    }
     // What no longer matches is deleted for who watches it.
     let more = [
         "-l",

@@ -4,6 +4,7 @@ use crate::answer::{Panel, ScreenAnswer, ScreenDocument, SearchResult};
 use crate::findings::JudgingState;
 use crate::keep::{Bookmarks, SavedState};
 use crate::lane::Board;
+use crate::model::LiveState;
 use crate::problem::Problems;
 use crate::time::TimeDirection;
 use kubereel_history::Timeline;
@@ -170,6 +171,14 @@ pub(crate) enum Msg {
     NotListed(String),
     /// What looks wrong is listed.
     Listed(Arc<Problems>),
+    /// Whether the recording goes on.
+    Live(LiveState),
+    /// There is more of the reel.
+    Grown(Arc<Timeline>),
+    /// The pass over what there is now is done.
+    Regathered(Arc<Board>),
+    /// The recording cannot be followed any longer, and why.
+    NotFollowed(String),
     /// A question is answered.
     Answered(ScreenAnswer),
     /// A document is in a file of this path, or why it is not.

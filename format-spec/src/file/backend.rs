@@ -172,7 +172,7 @@ const ROOM: u64 = 64 * 1024 * 1024;
 /// file left by a killed recorder can be repaired for reading, and stays as it is.
 #[derive(Debug)]
 pub(crate) struct Overlay {
-    file: Mutex<File>,
+    file: Arc<Mutex<File>>,
     file_len: u64,
     written: Mutex<OverlayPages>,
 }
@@ -202,15 +202,25 @@ impl Overlay {
         let file = File::open(path).map_err(io_error(path))?;
         let facts = file.metadata().map_err(io_error(path))?;
         taken(file.try_lock_shared(), path)?;
-        Ok(Self {
-            file: Mutex::new(file),
-            file_len: facts.len(),
+        Ok(Self::new(Arc::new(Mutex::new(file)), facts.len()))
+    }
+
+    /// Takes a file that is open already, and that nobody else changes. It may have no name any more.
+    pub(crate) fn of_file(file: &Arc<Mutex<File>>, path: &Path) -> Result<Self, OpenError> {
+        let facts = held(file).metadata().map_err(io_error(path))?;
+        Ok(Self::new(Arc::clone(file), facts.len()))
+    }
+
+    fn new(file: Arc<Mutex<File>>, file_len: u64) -> Self {
+        Self {
+            file,
+            file_len,
             written: Mutex::new(OverlayPages {
-                len: facts.len(),
-                shown: facts.len(),
+                len: file_len,
+                shown: file_len,
                 pages: BTreeMap::new(),
             }),
-        })
+        }
     }
 
     /// Returns bytes of the file, at most `most`: fewer at its end. What was written here shows in them.

@@ -41,5 +41,5 @@ pub use recover::{RecoverStats, recover};
 pub use reel::{BlockInfo, PartSizes, ReadCounts, Reel, ReelObject, SizeBreakdown};
 pub use scan::{Event, Scan};
 pub(crate) use seal_writer::SealWriter;
-pub use snapshot::{copy_in_use, is_in_use};
+pub use snapshot::{GrowingReel, ReelGrowth, copy_in_use, is_in_use};
 pub use weigh::{PartWeight, ReelWeight};

@@ -23,6 +23,7 @@ use redb::{Database, ReadableDatabase as _};
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
+use std::sync::{Arc, Mutex};
 
 /// How many bytes of pages the database keeps while reading. What is decoded of them is kept elsewhere, and the
 /// system keeps the file's own bytes: the same page is rarely asked for again.
@@ -55,9 +56,35 @@ pub(crate) struct OpenedReel {
     pub(crate) loaded: Loaded,
 }
 
+/// Where the bytes of a reel are.
+#[derive(Clone, Copy)]
+pub(crate) enum ReelSource<'a> {
+    /// In the file at a path.
+    Path(&'a Path),
+    /// In a private copy of the file at a path.
+    Copy(&'a Arc<Mutex<File>>, &'a Path),
+}
+
+impl<'a> ReelSource<'a> {
+    /// Gives the path that errors name.
+    pub(crate) const fn path(self) -> &'a Path {
+        match self {
+            Self::Path(path) | Self::Copy(_, path) => path,
+        }
+    }
+
+    fn overlay(self) -> Result<Overlay, OpenError> {
+        match self {
+            Self::Path(path) => Overlay::open(path),
+            Self::Copy(file, path) => Overlay::of_file(file, path),
+        }
+    }
+}
+
 /// Opens a file.
-pub(crate) fn open(path: &Path) -> Result<OpenedReel, OpenError> {
-    let overlay = Overlay::open(path)?;
+pub(crate) fn open(source: ReelSource<'_>) -> Result<OpenedReel, OpenError> {
+    let path = source.path();
+    let overlay = source.overlay()?;
     let start = overlay.bytes(0, 64).map_err(|source| OpenError::Io {
         path: path.to_owned(),
         source,
@@ -76,7 +103,8 @@ pub(crate) fn open(path: &Path) -> Result<OpenedReel, OpenError> {
         }
         let most = if is_known { FOREIGN_SEARCH } else { u64::MAX };
         let what = format!("the file does not begin as a reel: {found}");
-        return salvage(path, most, None, what).and_then(|opened| opened.map_err(|_none| refusal));
+        return salvage(source, most, None, what)
+            .and_then(|opened| opened.map_err(|_none| refusal));
     }
     let file_bytes = overlay.file_len();
     let cause = match checked(overlay) {
@@ -91,7 +119,7 @@ pub(crate) fn open(path: &Path) -> Result<OpenedReel, OpenError> {
         // The check stops at the first bad page; the rows behind good ones can still be read.
         Err(cause) => cause,
     };
-    open_damaged(path, file_bytes, cause)
+    open_damaged(source, file_bytes, cause)
 }
 
 /// Opens a file of rows without a database. It is whole if all its bytes are in whole rows and the last one is there.
@@ -120,8 +148,13 @@ fn open_sealed(path: &Path) -> Result<OpenedReel, OpenError> {
 }
 
 /// Opens a file whose database is damaged: by its rows' headers, and with what the database still gives.
-fn open_damaged(path: &Path, file_bytes: u64, cause: String) -> Result<OpenedReel, OpenError> {
-    let overlay = Overlay::open(path)?;
+fn open_damaged(
+    source: ReelSource<'_>,
+    file_bytes: u64,
+    cause: String,
+) -> Result<OpenedReel, OpenError> {
+    let path = source.path();
+    let overlay = source.overlay()?;
     let database = fenced(|| builder().create_with_backend(overlay)).map(PanicFence::new);
     let (database, cause) = match database {
         Ok(database) => (read_database(database, path), cause),
@@ -148,7 +181,7 @@ fn open_damaged(path: &Path, file_bytes: u64, cause: String) -> Result<OpenedRee
         Err(refusal @ OpenError::UnknownFormat { .. }) => return Err(refusal),
         Err(refusal) => (None, Some(refusal)),
     };
-    match salvage(path, u64::MAX, database, cause.clone())? {
+    match salvage(source, u64::MAX, database, cause.clone())? {
         Ok(opened) => Ok(opened),
         Err(Some((rows, format))) => {
             // A file of an older format: nothing tells what a page held.
@@ -197,12 +230,13 @@ fn check_format(found: FormatVersion, path: &Path) -> Result<(), OpenError> {
 
 /// Reads the rows that a search of the raw bytes finds; gives the database's own back if there are none.
 fn salvage(
-    path: &Path,
+    source: ReelSource<'_>,
     most: u64,
     database: Option<NamedRows>,
     cause: String,
 ) -> Result<Result<OpenedReel, Option<NamedRows>>, OpenError> {
-    let overlay = Overlay::open(path)?;
+    let path = source.path();
+    let overlay = source.overlay()?;
     let file_bytes = overlay.file_len();
     let owner = database.as_ref().and_then(|(rows, _)| rows.owner());
     let found = Salvage::search(overlay, most, owner.map(|owner| owner.file));

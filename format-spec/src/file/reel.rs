@@ -3,6 +3,7 @@
 
 use super::body::BodyReader;
 use super::load::{BlockSource, Loaded};
+use super::open::ReelSource;
 use super::scan::Scan;
 use super::{checkpoint, open};
 use crate::error::{Damage, Loss, OpenError, ReadError};
@@ -172,7 +173,12 @@ impl Reel {
     /// is not an error as long as anything can be read: see [`Self::damage`]. A file whose database is
     /// damaged is searched for its rows, which takes a pass over all of it.
     pub fn open(path: &Path) -> Result<Self, OpenError> {
-        let opened = open::open(path)?;
+        Self::open_source(ReelSource::Path(path))
+    }
+
+    /// Opens a reel whose bytes may be in a private copy.
+    pub(crate) fn open_source(source: ReelSource<'_>) -> Result<Self, OpenError> {
+        let opened = open::open(source)?;
         let mut loaded = opened.loaded;
         let versions = Versions::new(&loaded);
         let mut objects = std::mem::take(&mut loaded.objects);
@@ -197,7 +203,7 @@ impl Reel {
             })
             .collect();
         let mut reel = Self {
-            path: path.to_owned(),
+            path: source.path().to_owned(),
             format: opened.format,
             finished: opened.finished,
             is_sealed: opened.is_sealed,

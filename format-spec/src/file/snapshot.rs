@@ -1,4 +1,4 @@
-//! A copy of a reel that another program writes at the moment.
+//! Copies of a reel that another program writes at the moment: one, or one after the other as it grows.
 //!
 //! Invariants:
 //! * The file is neither changed nor locked: its recorder goes on.
@@ -6,14 +6,21 @@
 //!   header: while the header stays the same, no page of that commit changes. A pass over the whole file with the same
 //!   header before and after it has therefore seen that commit whole. Where commits come faster than a pass, all
 //!   checksums of the copy are checked instead.
+//! * Each commit writes the header: while that stays the same, nothing is new.
+//! * A copy is not changed while a reel that was opened of it is read.
+//! * A reel that was being written is read from copies also when its writer has gone: a lock on the file would keep the
+//!   next writer out.
 
 use crate::error::OpenError;
 use crate::file::backend::Overlay;
-use crate::file::open;
+use crate::file::open::{self, ReelSource};
+use crate::file::reel::Reel;
+use crate::file::spill::unnamed;
 use crate::limits::len64;
 use std::fs::File;
 use std::io::{self, Read, Seek as _, SeekFrom, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// How much of the file is its header.
 const HEADER: usize = 4096;
@@ -37,32 +44,163 @@ pub fn is_in_use(path: &Path) -> bool {
 /// # Errors
 /// When a file cannot be read or written, and [`OpenError::InUse`] when the reel changes too fast.
 pub fn copy_in_use(path: &Path, copy: &Path) -> Result<(), OpenError> {
-    let failed = |path: &Path| {
-        let path = path.to_owned();
-        move |source| OpenError::Io { path, source }
-    };
-    let mut from = File::open(path).map_err(failed(path))?;
-    let mut to = File::options()
+    let mut from = File::open(path).map_err(io_error(path))?;
+    let to = File::options()
         .read(true)
         .write(true)
         .create(true)
         .truncate(true)
         .open(copy)
-        .map_err(failed(copy))?;
+        .map_err(io_error(copy))?;
+    copy_commit(&mut from, path, &Arc::new(Mutex::new(to)), copy)
+}
+
+fn io_error(path: &Path) -> impl FnOnce(io::Error) -> OpenError {
+    let path = path.to_owned();
+    move |source| OpenError::Io { path, source }
+}
+
+/// Makes a file like one commit of another one.
+fn copy_commit(
+    from: &mut File,
+    path: &Path,
+    to: &Arc<Mutex<File>>,
+    copy: &Path,
+) -> Result<(), OpenError> {
     for pass in 0..PASSES {
-        let before = header(&mut from).map_err(failed(path))?;
-        copy_differences(&mut from, &mut to).map_err(failed(copy))?;
-        if header(&mut from).map_err(failed(path))? == before {
+        let before = header(from).map_err(io_error(path))?;
+        copy_differences(from, &mut held(to)).map_err(io_error(copy))?;
+        if header(from).map_err(io_error(path))? == before {
             return Ok(());
         }
-        if pass >= UNCHECKED && open::open(copy).is_ok_and(|opened| opened.loaded.damage.is_empty())
-        {
+        let is_whole = || {
+            let opened = open::open(ReelSource::Copy(to, path));
+            opened.is_ok_and(|opened| opened.loaded.damage.is_empty())
+        };
+        if pass >= UNCHECKED && is_whole() {
             return Ok(());
         }
     }
     Err(OpenError::InUse {
         path: path.to_owned(),
     })
+}
+
+fn held(file: &Mutex<File>) -> std::sync::MutexGuard<'_, File> {
+    file.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A reel that another program writes, opened again whenever something was committed.
+///
+/// Its copies are files without a name: nothing of them stays, however this program ends. There is one for each reel
+/// that is still read, and what the next one has in common with an older one is not written again.
+#[derive(Debug)]
+pub struct GrowingReel {
+    path: PathBuf,
+    folder: PathBuf,
+    /// The header of the commit that was read last; empty before the first.
+    header: Vec<u8>,
+    copies: Vec<Arc<Mutex<File>>>,
+    writer: WriterPresence,
+}
+
+/// What is known of the program that writes a reel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum WriterPresence {
+    /// Nothing yet.
+    Unknown,
+    /// It writes.
+    There,
+    /// It has gone, and what it left was read.
+    Gone,
+}
+
+/// How a growing reel stands.
+#[derive(Debug)]
+pub enum ReelGrowth {
+    /// Nothing was committed since it was read last.
+    Unchanged,
+    /// It is being written: this is a copy as of the last commit.
+    Grown(Reel),
+    /// No program writes it, or none does any more. It is finished unless its writer was killed; then another one may
+    /// go on with it.
+    Ended(Reel),
+}
+
+impl GrowingReel {
+    /// Begins with nothing read. Copies lie in a folder that has room for as much as the reel takes.
+    pub fn new(path: &Path, folder: &Path) -> Self {
+        Self {
+            path: path.to_owned(),
+            folder: folder.to_owned(),
+            header: Vec::new(),
+            copies: Vec::new(),
+            writer: WriterPresence::Unknown,
+        }
+    }
+
+    /// Gives the file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Makes the next reading open the reel, though nothing was committed since the last one.
+    pub fn forget(&mut self) {
+        self.header.clear();
+    }
+
+    /// Opens the reel if there is more of it than the last time, or if its writer has gone since.
+    ///
+    /// # Errors
+    /// When the file, or a copy of it, cannot be read or written, or is not a reel, or is gone.
+    pub fn read(&mut self) -> Result<ReelGrowth, OpenError> {
+        if self.writer == WriterPresence::Unknown {
+            match Reel::open(&self.path) {
+                Err(OpenError::InUse { .. }) => self.writer = WriterPresence::There,
+                opened => return opened.map(ReelGrowth::Ended),
+            }
+        }
+        if is_in_use(&self.path) {
+            self.writer = WriterPresence::There;
+            return self.read_copy();
+        }
+        if self.writer == WriterPresence::There {
+            // The end of the recording is news, though nothing was committed since.
+            self.forget();
+        }
+        Ok(match self.read_copy()? {
+            ReelGrowth::Grown(reel) => {
+                self.writer = WriterPresence::Gone;
+                ReelGrowth::Ended(reel)
+            }
+            other => other,
+        })
+    }
+
+    fn read_copy(&mut self) -> Result<ReelGrowth, OpenError> {
+        let path = &self.path;
+        let mut from = File::open(path).map_err(io_error(path))?;
+        if header(&mut from).map_err(io_error(path))? == self.header {
+            return Ok(ReelGrowth::Unchanged);
+        }
+        // A reel that was opened of a copy shares it as long as it is read.
+        let free = self.copies.iter().find(|copy| Arc::strong_count(copy) == 1);
+        let copy = if let Some(copy) = free {
+            Arc::clone(copy)
+        } else {
+            let made = unnamed(&self.folder).map_err(io_error(&self.folder))?;
+            let made = Arc::new(Mutex::new(made));
+            self.copies.push(Arc::clone(&made));
+            made
+        };
+        match copy_commit(&mut from, path, &copy, &self.folder) {
+            // Commits come faster than passes: the next time may be quieter.
+            Err(OpenError::InUse { .. }) => return Ok(ReelGrowth::Unchanged),
+            copied => copied?,
+        }
+        self.header = header(&mut held(&copy)).map_err(io_error(&self.folder))?;
+        Reel::open_source(ReelSource::Copy(&copy, path)).map(ReelGrowth::Grown)
+    }
 }
 
 fn header(file: &mut File) -> io::Result<Vec<u8>> {

@@ -88,7 +88,8 @@ impl SpillFile {
     }
 }
 
-fn unnamed(folder: &Path) -> io::Result<File> {
+/// Makes a file without a name, which only this process can read.
+pub(crate) fn unnamed(folder: &Path) -> io::Result<File> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let process = std::process::id();
@@ -98,11 +99,12 @@ fn unnamed(folder: &Path) -> io::Result<File> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
-    let file = File::options()
-        .read(true)
-        .write(true)
-        .create_new(true)
-        .open(&path)?;
+    let mut options = File::options();
+    options.read(true).write(true).create_new(true);
+    // Until its name is gone, others could open it.
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.open(&path)?;
     std::fs::remove_file(&path)?;
     Ok(file)
 }

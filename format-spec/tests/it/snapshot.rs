@@ -1,7 +1,9 @@
 //! A reel that is being written is copied again and again, and every copy is of one commit.
 
 use super::life::{append, begin, life};
-use kubereel_format::{OpenError, Reel, Seq, copy_in_use, is_in_use};
+use kubereel_format::{
+    Appender, GrowingReel, OpenError, Reel, ReelGrowth, Seq, copy_in_use, is_in_use,
+};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
@@ -61,4 +63,84 @@ fn what_cannot_be_copied_says_which_file() {
         assert_eq!(path, named);
         std::fs::write(&copy, "x").unwrap();
     }
+}
+
+#[test]
+fn a_growing_reel_is_read_again_while_it_is_being_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.reel");
+    let told = life(6000, 40);
+    let mut appender = begin(&path);
+    appender.commit().unwrap();
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for (told, at) in told.iter().zip(1..) {
+                append(&mut appender, told, at);
+                if at % 5 == 0 {
+                    appender.commit().unwrap();
+                }
+            }
+            appender.commit().unwrap();
+            is_over.store(true, Ordering::SeqCst);
+        });
+        let mut growing = GrowingReel::new(&path, folder.path());
+        let mut last = None;
+        loop {
+            let was_over = is_over.load(Ordering::SeqCst);
+            match growing.read().unwrap() {
+                ReelGrowth::Grown(reel) => {
+                    assert_eq!(reel.damage(), []);
+                    let before = last.as_ref().map_or(0, Reel::event_count);
+                    assert!(reel.event_count() >= before);
+                    // The one before is still read: its copy is not the one that was written to.
+                    for reel in last.iter().chain([&reel]) {
+                        for (event, told) in reel.scan(Seq(0)).zip(&told) {
+                            assert_eq!(event.unwrap().body[..], told.body[..]);
+                        }
+                    }
+                    last = Some(reel);
+                }
+                ReelGrowth::Unchanged if was_over => break,
+                ReelGrowth::Unchanged => {}
+                ReelGrowth::Ended(_) => panic!("it is being written"),
+            }
+        }
+        assert_eq!(last.map(|reel| reel.event_count()), Some(6000));
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    });
+    appender.finish().unwrap();
+    let ended = GrowingReel::new(&path, folder.path()).read().unwrap();
+    assert!(matches!(ended, ReelGrowth::Ended(reel) if reel.is_finished()));
+}
+
+#[test]
+fn a_reader_keeps_no_writer_out_and_sees_it_go_and_come_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.reel");
+    let told = life(20, 4);
+    let mut appender = begin(&path);
+    append(&mut appender, &told[0], 1);
+    appender.commit().unwrap();
+    let mut growing = GrowingReel::new(&path, folder.path());
+    let ReelGrowth::Grown(first) = growing.read().unwrap() else {
+        panic!("it is being written");
+    };
+    drop(appender);
+    let ReelGrowth::Ended(left) = growing.read().unwrap() else {
+        panic!("nobody writes it");
+    };
+    assert!(!left.is_finished());
+    assert_eq!(left.end(), first.end());
+    assert!(matches!(growing.read().unwrap(), ReelGrowth::Unchanged));
+    // Both are still read, and the next writer can begin.
+    let mut appender = Appender::resume(&path).unwrap();
+    append(&mut appender, &told[1], 2);
+    appender.commit().unwrap();
+    let ReelGrowth::Grown(next) = growing.read().unwrap() else {
+        panic!("it is being written again");
+    };
+    assert_eq!(next.event_count(), left.event_count() + 1);
+    appender.finish().unwrap();
+    assert!(matches!(growing.read().unwrap(), ReelGrowth::Ended(reel) if reel.is_finished()));
 }

@@ -16,6 +16,7 @@ mod describe;
 mod difference;
 mod export;
 pub mod field;
+mod follow;
 mod history;
 mod jsonpath;
 mod moment;
@@ -61,6 +62,7 @@ pub use density::{Density, MAX_SLICES};
 pub use describe::{DescribedCondition, Description, Scalar};
 pub use difference::{ObjectDifference, ObjectFate, ResourceMoment, SteppedOver, differing};
 pub use export::{ExportError, Exported};
+pub use follow::{FollowError, FollowStep, FollowedReel, ReelFollower};
 pub use history::{
     DurationEnd, HistoryItem, HistoryQuestion, HistoryVersion, ObjectHistory, VersionDuration,
     VersionPlace,
@@ -68,8 +70,8 @@ pub use history::{
 pub use kubereel_format::harmless;
 pub use moment::{Cut, MOMENT_FORMS, MarkText, Moment, MomentError, ResolveError, named};
 pub use object::{
-    ListForm, ListWriter, ObjectForm, ObjectMeta, YamlLine, name_of, write_json, write_yaml,
-    yaml_lines,
+    ListForm, ListWriter, ObjectForm, ObjectMeta, YamlLine, name_of, write_json, write_json_line,
+    write_yaml, yaml_lines,
 };
 pub use page::{ObjectPage, PageLine};
 pub use proof::{Integrity, OutageSum, Proof, ReelVerdict, ResourceCompleteness, ResourceProof};

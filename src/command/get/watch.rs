@@ -1,17 +1,18 @@
-//! `kubereel get --watch`: the state at a moment, and then a row for each change up to another.
+//! `kubereel get --watch`: the state at a moment, and then a row for each change up to another. A reel that is being
+//! recorded is followed: rows come as changes are committed.
 
 use super::Args;
 use super::form::{ObjectPrinter, write_template};
-use crate::arguments;
 use crate::command::object_query;
 use crate::command::selection::SelectedResource;
 use crate::command_error::{CommandError, Exit};
+use crate::follow::{self, FollowBounds, FollowOptions, FollowPart, ToldSpans};
 use crate::screen::Console;
 use crate::table::TextTable;
 use kubereel_format::{EventType, ObjectId, RecordedAt, Seq};
 use kubereel_history::{
-    Certainty, ColumnRoom, Cut, LabelColumns, Moment, ObjectForm, ObjectMeta, ResourceColumns,
-    Timeline, Track, harmless, name_of, write_json,
+    Certainty, ColumnRoom, Cut, FollowedReel, LabelColumns, Moment, ObjectForm, ObjectMeta,
+    ResourceColumns, Timeline, Track, harmless, name_of, write_json, write_json_line,
 };
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -20,62 +21,48 @@ use std::collections::BTreeSet;
 const ROWS: usize = 100;
 
 /// Prints what the objects were at the start, and each change of them.
-pub(super) fn run(
-    timeline: &Timeline,
-    args: &Args,
-    targets: &[SelectedResource<'_>],
-    printer: &ObjectPrinter,
-    screen: &mut Console,
-) -> Result<Exit, CommandError> {
-    let [target] = targets else {
-        return Err(CommandError::usage("--watch takes one resource")
-            .hint("for example: kubereel get run.reel pods -n shop --watch"));
-    };
+pub(super) fn follow(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
+    let printer = ObjectPrinter::of(args.output.as_ref())?;
     let from = args.from.unwrap_or(Moment::Start);
-    let (from, to) = arguments::bounds(timeline, Some(from), args.to)?;
-    let (Some(from), to) = (
-        from,
-        to.unwrap_or(arguments::resolve(timeline, Moment::End)?),
-    ) else {
-        return Err(CommandError::usage("--watch needs a start"));
-    };
-    let Cut::Arrival { below: until, .. } = to else {
+    let mut bounds = FollowBounds::new(Some(from), args.to);
+    if matches!(args.to, Some(Moment::Revision(_))) {
         return Err(CommandError::usage(
             "--watch ends at a time: --to rv:… is not possible",
         ));
-    };
-    let columns = ResourceColumns::of(timeline, target.resource, to, args.room())
-        .map_err(CommandError::reel)?;
-    let mut watch = ChangeWatch {
-        timeline,
-        args,
-        target,
-        printer,
-        columns,
-        labels: args.label_columns(),
-        selected: BTreeSet::new(),
-        table: TextTable::default(),
-        rows: 0,
-        is_shown: !args.watch_only,
-    };
-    watch.head();
-    watch.state(from, screen)?;
-    watch.is_shown = true;
-    let mut cursor = timeline.cursor(Track::Resource(target.resource.id), from);
-    while let Some(step) = cursor.forward() {
-        if step.seq >= until {
-            break;
-        }
-        let is_asked = timeline
-            .key_of(step.object)
-            .is_some_and(|key| target.filter().takes(key.namespace, key.name));
-        if !is_asked {
-            continue;
-        }
-        let body = cursor.bodies(&step).map_err(CommandError::reel)?.now;
-        watch.change(step.seq, step.object, step.at, step.kind, &body, screen)?;
     }
-    watch.flush(screen)?;
+    let mut progress = WatchProgress::default();
+    let take = |state: &FollowedReel, is_last: bool, screen: &mut Console| {
+        let Some(part) = bounds.part(state)? else {
+            return Ok(None);
+        };
+        let timeline = &state.timeline;
+        let targets = args.selection().resources(timeline, timeline.last_cut())?;
+        let [target] = targets.as_slice() else {
+            return Err(CommandError::usage("--watch takes one resource")
+                .hint("for example: kubereel get run.reel pods -n shop --watch"));
+        };
+        ChangeWatch::new(timeline, args, target, &printer, &mut progress)?.take(part, screen)?;
+        let is_last = is_last || part.is_over;
+        if !is_last || state.new_from > Seq(0) {
+            let told = &mut progress.told;
+            told.tell(timeline, &[target.resource.id], part, screen)?;
+        }
+        if !is_last {
+            return Ok(None);
+        }
+        end(timeline, target, part, screen).map(Some)
+    };
+    follow::follow(&args.reel, FollowOptions::default(), screen, take)
+}
+
+/// Says how far the rows can be trusted.
+fn end(
+    timeline: &Timeline,
+    target: &SelectedResource<'_>,
+    part: FollowPart,
+    screen: &mut Console,
+) -> Result<Exit, CommandError> {
+    let to = part.to.unwrap_or(timeline.last_cut());
     let certainty = timeline.certainty(target.resource.id, to);
     let unobserved = timeline.unobserved(target.resource.id).count();
     if unobserved > 0 {
@@ -92,6 +79,18 @@ pub(super) fn run(
     })
 }
 
+/// How far a watch is.
+#[derive(Default)]
+struct WatchProgress {
+    has_begun: bool,
+    /// The objects that the selectors held for when they were last seen.
+    selected: BTreeSet<ObjectId>,
+    /// The rows that were not printed yet, and how wide the columns of all others were.
+    table: TextTable,
+    rows: usize,
+    told: ToldSpans,
+}
+
 struct ChangeWatch<'a> {
     timeline: &'a Timeline,
     args: &'a Args,
@@ -99,15 +98,65 @@ struct ChangeWatch<'a> {
     printer: &'a ObjectPrinter,
     columns: ResourceColumns,
     labels: LabelColumns,
-    /// The objects that the selectors held for when they were last seen.
-    selected: BTreeSet<ObjectId>,
-    table: TextTable,
-    rows: usize,
+    progress: &'a mut WatchProgress,
     /// Whether events are printed, not only taken note of.
     is_shown: bool,
 }
 
-impl ChangeWatch<'_> {
+impl<'a> ChangeWatch<'a> {
+    fn new(
+        timeline: &'a Timeline,
+        args: &'a Args,
+        target: &'a SelectedResource<'a>,
+        printer: &'a ObjectPrinter,
+        progress: &'a mut WatchProgress,
+    ) -> Result<Self, CommandError> {
+        let end = timeline.last_cut();
+        let columns = ResourceColumns::of(timeline, target.resource, end, args.room())
+            .map_err(CommandError::reel)?;
+        Ok(Self {
+            timeline,
+            args,
+            target,
+            printer,
+            columns,
+            labels: args.label_columns(),
+            progress,
+            is_shown: true,
+        })
+    }
+
+    /// Prints what is new.
+    fn take(&mut self, part: FollowPart, screen: &mut Console) -> Result<(), CommandError> {
+        let start = Cut::Arrival {
+            below: Seq(0),
+            wall: self.timeline.start(),
+        };
+        let from = part.from.unwrap_or(start);
+        let until = match part.to {
+            Some(Cut::Arrival { below, .. }) => below,
+            Some(Cut::Revision(_)) | None => self.timeline.reel().end(),
+        };
+        if !self.progress.has_begun {
+            self.progress.has_begun = true;
+            self.head();
+            self.is_shown = !self.args.watch_only;
+            self.state(from, screen)?;
+            self.is_shown = true;
+        }
+        let track = Track::Resource(self.target.resource.id);
+        let mut cursor = self.timeline.cursor(track, from);
+        while let Some(step) = cursor.forward().filter(|step| step.seq < until) {
+            let key = self.timeline.key_of(step.object);
+            if !key.is_some_and(|key| self.target.filter().takes(key.namespace, key.name)) {
+                continue;
+            }
+            let body = cursor.bodies(&step).map_err(CommandError::reel)?.now;
+            self.change(step.seq, step.object, step.at, step.kind, &body, screen)?;
+        }
+        self.flush(screen)
+    }
+
     fn head(&mut self) {
         if self.args.no_headers {
             return;
@@ -125,7 +174,7 @@ impl ChangeWatch<'_> {
         if matches!(self.printer, ObjectPrinter::Table) {
             row.extend(self.labels.names());
         }
-        self.table.push(row);
+        self.progress.table.push(row);
     }
 
     /// Prints the objects that were there at the start.
@@ -172,16 +221,16 @@ impl ChangeWatch<'_> {
             .map_err(|error| unreadable(&error))?;
         let is_selected =
             self.args.selector.matches(&meta.labels) && self.args.field_selector.matches(&object);
-        let was_selected = self.selected.contains(&id);
+        let was_selected = self.progress.selected.contains(&id);
         // What leaves the selection is deleted for who watches it, as for kubectl.
         let event = match (kind, was_selected, is_selected) {
             (_, false, false) => return Ok(()),
             (EventType::Deleted, _, _) | (_, true, false) => {
-                self.selected.remove(&id);
+                self.progress.selected.remove(&id);
                 "DELETED"
             }
             (_, false, true) => {
-                self.selected.insert(id);
+                self.progress.selected.insert(id);
                 "ADDED"
             }
             (_, true, true) => "MODIFIED",
@@ -192,7 +241,7 @@ impl ChangeWatch<'_> {
         match self.printer {
             ObjectPrinter::Table | ObjectPrinter::Custom(_) => {
                 self.row(at, event, &object);
-                if self.rows >= ROWS {
+                if self.progress.rows >= ROWS {
                     self.flush(screen)?;
                 }
                 Ok(())
@@ -207,7 +256,11 @@ impl ChangeWatch<'_> {
                 let written = write_template(template, true, &object, screen.out());
                 written.map_err(|error| CommandError::output(&error))
             }
-            ObjectPrinter::Json | ObjectPrinter::Yaml => {
+            ObjectPrinter::Json => {
+                let written = write_json_line(screen.out(), &object);
+                written.map_err(|error| CommandError::output(&error))
+            }
+            ObjectPrinter::Yaml => {
                 write_json(screen.out(), &object).map_err(|error| CommandError::output(&error))
             }
         }
@@ -226,13 +279,14 @@ impl ChangeWatch<'_> {
             row.extend(self.columns.row(object, at));
             row.extend(self.labels.row(object));
         }
-        self.table.push(row);
-        self.rows += 1;
+        self.progress.table.push(row);
+        self.progress.rows += 1;
     }
 
     fn flush(&mut self, screen: &mut Console) -> Result<(), CommandError> {
-        self.rows = 0;
-        screen.table(&std::mem::take(&mut self.table))
+        self.progress.rows = 0;
+        let lines = self.progress.table.take_lines();
+        lines.iter().try_for_each(|line| screen.line(line))
     }
 }
 

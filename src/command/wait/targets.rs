@@ -1,7 +1,6 @@
 //! The objects that `kubereel wait` waits for: by name, by a selector when they first exist, or from manifests.
 
-use super::Args;
-use crate::arguments;
+use super::{Args, SearchedTime};
 use crate::command::manifests::named_objects;
 use crate::command::object_query::{self, NamedResources, TargetObject, find_resource};
 use crate::command_error::CommandError;
@@ -22,11 +21,12 @@ pub(crate) struct WaitTarget<'a> {
 pub(super) fn find<'a>(
     timeline: &'a Timeline,
     args: &'a Args,
+    search: SearchedTime,
 ) -> Result<Vec<WaitTarget<'a>>, CommandError> {
     let mut targets = Vec::new();
     let which = &args.which;
     for object in named_objects(&which.filename, which.namespace.as_deref())? {
-        let place = TargetSearch::of(timeline, args, &object.resource())?;
+        let place = TargetSearch::of(timeline, args, search, &object.resource())?;
         if place.resource.group != object.group {
             let written = format!("{}/{}", object.resource(), object.name);
             let message = format!("the resource of {written} is not in this reel");
@@ -39,7 +39,7 @@ pub(super) fn find<'a>(
         return Ok(targets);
     }
     for (spelt, names) in named_resources(args)? {
-        let place = TargetSearch::of(timeline, args, spelt)?;
+        let place = TargetSearch::of(timeline, args, search, spelt)?;
         if names.is_empty() {
             targets.extend(place.chosen()?);
         }
@@ -51,9 +51,13 @@ pub(super) fn find<'a>(
 }
 
 /// Tells whether what is there at the start is known for all resources that were asked for.
-pub(super) fn are_known(timeline: &Timeline, args: &Args) -> Result<bool, CommandError> {
+pub(super) fn are_known(
+    timeline: &Timeline,
+    args: &Args,
+    search: SearchedTime,
+) -> Result<bool, CommandError> {
     for (spelt, _) in named_resources(args)? {
-        let place = TargetSearch::of(timeline, args, spelt)?;
+        let place = TargetSearch::of(timeline, args, search, spelt)?;
         let certainty = timeline.certainty(place.resource.id, place.start());
         if !certainty.is_proven() {
             return Ok(false);
@@ -97,20 +101,16 @@ struct TargetSearch<'a> {
 }
 
 impl<'a> TargetSearch<'a> {
-    fn of(timeline: &'a Timeline, args: &'a Args, spelt: &str) -> Result<Self, CommandError> {
-        let to = arguments::resolve(timeline, args.to)?;
+    fn of(
+        timeline: &'a Timeline,
+        args: &'a Args,
+        search: SearchedTime,
+        spelt: &str,
+    ) -> Result<Self, CommandError> {
+        let SearchedTime { from, to, timeout } = search;
         let resource = timeline.resource_at(find_resource(timeline, spelt)?, to);
-        let from = args.from.map(|from| arguments::resolve(timeline, from));
         let goals: Vec<WaitFor> = args.goals.iter().chain(&args.fail_on).cloned().collect();
-        let timeout = args.timeout;
-        let span = WaitSpan::of(
-            timeline,
-            resource.id,
-            &goals,
-            from.transpose()?,
-            to,
-            timeout,
-        );
+        let span = WaitSpan::of(timeline, resource.id, &goals, from, to, timeout);
         if span.to.at < span.from.at || span.to.below < span.from.below {
             let (from, to) = (timeline.written(span.from.at), timeline.written(span.to.at));
             let message = format!("the time span ends before it starts: from {from} to {to}");

@@ -65,6 +65,7 @@ fn request(reel: &Path) -> TuiRequest {
     TuiRequest {
         path: reel.to_owned(),
         file: None,
+        copies: None,
         at: None,
         select: Some("clusteroperators/etcd".to_owned()),
         namespace: "default".to_owned(),

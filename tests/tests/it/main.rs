@@ -9,6 +9,7 @@ mod deploy;
 mod diagnosis;
 mod dist;
 mod fault_matrix;
+mod following;
 mod golden_intervals;
 mod healthy_clusters;
 mod imported_formats;

@@ -41,7 +41,7 @@ pub(super) const KEYS: &[KeyBinding] = table! {
     Timeline [Named("Shift-Left"), Named("Shift-Right")] => [Cells(-10), Cells(10)],
         "shift-← →" "move the cursor ten cells" "";
     Timeline [Char('g'), Char('G')] => [Start, End],
-        "g G" "go to the start, the end" "";
+        "g G" "go to the start, the end; at the end the cursor follows a live recording" "";
     Timeline [Char(':')] => [AskTime],
         ":" "go to a TIME, kind (:pods), object (:co/etcd, :deploy web), problem, or run a command (:theme light)" "go to";
     Timeline [Char('-'), Char('+'), Char('s'), Char('w'), Char('_'), Char('=')] => [ZoomOut, ZoomIn],

@@ -51,6 +51,8 @@ pub(crate) struct UnfoldedObject {
     pub(crate) subject: NamedObject,
     /// Its parts, once they are read.
     pub(crate) parts: Option<ObjectParts>,
+    /// Whether there is more of the reel than they know.
+    pub(crate) is_old: bool,
 }
 
 /// The head of a section.
@@ -324,6 +326,15 @@ impl Pins {
     /// Tells whether an object is pinned.
     pub(crate) fn has(&self, subject: &NamedObject) -> bool {
         self.lanes.iter().any(|lane| lane.subject.is(subject))
+    }
+
+    /// Makes the lanes anew, of a reel that has grown.
+    pub(crate) fn renew(&mut self, timeline: &Timeline) {
+        for lane in &mut self.lanes {
+            if let Some(subject) = lane.subject.object() {
+                *lane = presence(timeline, &subject.clone());
+            }
+        }
     }
 
     /// Pins an object, or takes its pin away; tells whether it is pinned now. `None` if there are too

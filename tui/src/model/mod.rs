@@ -1,6 +1,7 @@
 //! The model: what the screen is a function of.
 
 mod lanes;
+mod live;
 mod open;
 mod state;
 mod stream;
@@ -9,6 +10,7 @@ pub(crate) use lanes::{
     ChosenRow, Grouping, LaneAt, LaneList, LaneRow, MOST_UNFOLDED, Pins, RowCells, Section,
     SectionHead, UnfoldedObject,
 };
+pub(crate) use live::{LiveReel, LiveState};
 pub(crate) use open::{
     BrowseState, CompareState, FilterState, LanePass, List, OpenReel, PanelReading, Playing,
     ProblemsState, Searches, TableView, TimelineMark, ToldProblem,

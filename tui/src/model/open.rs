@@ -1,6 +1,7 @@
 //! What is known and chosen of an open reel. Bodies are not read here: answers bring them.
 
 use super::lanes::{ChosenRow, LaneAt, LaneList, LaneRow, Pins, Section};
+use super::live::LiveReel;
 use super::state::{Pane, Panes};
 use super::stream::TransitionLog;
 use crate::answer::{
@@ -192,6 +193,8 @@ pub(crate) struct OpenReel {
     pub(crate) hidden: Option<NamedObject>,
     /// What changed about the cursor, for the pane that stands below the panel.
     pub(crate) standing: Option<ScreenAnswer>,
+    /// Whether the recording goes on, if it did when the reel was opened.
+    pub(crate) live: Option<LiveReel>,
 }
 
 /// The problem that the panel tells of, until something else is selected.

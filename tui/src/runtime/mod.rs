@@ -2,6 +2,7 @@
 
 mod cache;
 mod event;
+mod follow;
 #[doc(hidden)]
 pub mod headless;
 mod judge;

@@ -2,6 +2,7 @@
 //! searches (the last one), one for files.
 
 use super::event::{RuntimeEvent, TuiError, spawn};
+use super::follow;
 use super::output::save;
 use super::program::caught;
 use crate::answer::{ScreenQuestion, ScreenSearch, answer, document, not_answered};
@@ -12,7 +13,7 @@ use crate::lane::{Board, gather};
 use crate::model::TuiRequest;
 use crate::msg::Msg;
 use crate::problem::problems;
-use kubereel_history::Timeline;
+use kubereel_history::{ReelFollower, Timeline};
 use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -68,11 +69,16 @@ impl ReaderThreads {
         })?;
         spawn("kubereel-pass", told, move |told| {
             while let Ok(long) = wanted.recv() {
-                if told
-                    .send(RuntimeEvent::Reader(done_of(long, told)))
-                    .is_err()
-                {
+                let (msg, follower) = done_of(long, told);
+                if told.send(RuntimeEvent::Reader(msg)).is_err() {
                     return;
+                }
+                // What it says comes after the reel was opened.
+                let begun = follower.map_or(Ok(()), |follower| follow::begin(follower, told));
+                if let Err(error) = begun {
+                    let why = Msg::NotFollowed(error.to_string());
+                    // A loop that is over needs nothing.
+                    drop(told.send(RuntimeEvent::Reader(why)));
                 }
             }
         })?;
@@ -177,15 +183,18 @@ fn answered(timeline: &Timeline, question: ScreenQuestion, purpose: Purpose) -> 
 }
 
 /// How many bytes of what it decoded the screen keeps: one cursor looks at few places.
-const CACHE_BYTES: usize = 16 * 1024 * 1024;
+pub(super) const CACHE_BYTES: usize = 16 * 1024 * 1024;
 
-/// Does what takes long, and gives what came of it.
-fn done_of(long: Long, told: &SyncSender<RuntimeEvent>) -> Msg {
-    match long {
+/// Does what takes long, and gives what came of it; a reel that is being recorded comes with what follows it.
+fn done_of(long: Long, told: &SyncSender<RuntimeEvent>) -> (Msg, Option<ReelFollower>) {
+    let msg = match long {
         Long::Open(request) => {
             let file = request.file.as_ref().unwrap_or(&request.path);
-            let opened = caught(|| Timeline::open(file).map_err(|error| error.to_string()));
-            let opened = opened.and_then(|opened| opened).map(Arc::new);
+            let opened = caught(|| follow::open(&request, file)).and_then(|opened| opened);
+            let (opened, follower) = match opened {
+                Ok((timeline, follower)) => (Ok(Arc::new(timeline)), follower),
+                Err(why) => (Err(why), None),
+            };
             if let Ok(timeline) = &opened {
                 timeline.reel().bound_cache(CACHE_BYTES);
             }
@@ -204,7 +213,7 @@ fn done_of(long: Long, told: &SyncSender<RuntimeEvent>) -> Msg {
                 // A loop that is over needs nothing.
                 drop(told.send(RuntimeEvent::Reader(Msg::Kept(Box::new(kept)))));
             }
-            Msg::Opened(opened)
+            return (Msg::Opened(opened), follower);
         }
         Long::List(timeline, board, findings) => {
             let listed = caught(|| problems(&timeline, board.as_deref(), findings.as_deref()));
@@ -214,7 +223,8 @@ fn done_of(long: Long, told: &SyncSender<RuntimeEvent>) -> Msg {
             let gathered = caught(|| pass(&timeline, told, &is_stopped));
             gathered.map_or_else(Msg::NotGathered, Msg::Gathered)
         }
-    }
+    };
+    (msg, None)
 }
 
 /// Reads the reel once, and tells how far it is; `None` if it was stopped.

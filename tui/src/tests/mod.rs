@@ -3,6 +3,7 @@
 mod commands;
 mod lanes;
 mod lists;
+mod live;
 mod marking;
 mod panels;
 mod plain;

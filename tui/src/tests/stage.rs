@@ -53,6 +53,7 @@ pub(super) fn request(path: &Path) -> TuiRequest {
     TuiRequest {
         path: path.to_owned(),
         file: None,
+        copies: None,
         // Lanes at the start; the story is tested where it shows.
         at: Some(Moment::AfterStart { micros: 0 }),
         select: None,

@@ -158,6 +158,7 @@ pub(super) fn unfold(open: &mut OpenReel) -> Option<String> {
         open.lanes.unfolded.push(UnfoldedObject {
             subject,
             parts: None,
+            is_old: false,
         });
     }
     arrange(open);
@@ -167,7 +168,7 @@ pub(super) fn unfold(open: &mut OpenReel) -> Option<String> {
 /// Asks for the parts of an unfolded object that has none yet.
 pub(super) fn parts_question(open: &OpenReel) -> Option<ScreenQuestion> {
     let mut unfolded = open.lanes.unfolded.iter();
-    let next = unfolded.find(|one| one.parts.is_none())?;
+    let next = unfolded.find(|one| one.parts.is_none() || one.is_old)?;
     Some(ScreenQuestion::Parts(next.subject.clone()))
 }
 
@@ -180,6 +181,8 @@ pub(super) fn take_parts(open: &mut OpenReel, question: &ScreenQuestion, parts: 
         && let Some(one) = open.lanes.unfolded.get_mut(at)
     {
         one.parts = Some(parts);
+        one.is_old = false;
+        open.lanes.forget();
         arrange(open);
     }
 }

@@ -1,6 +1,6 @@
 //! `update`: which part of the model each message is for, and what is asked of the world after it.
 
-use super::{choosing, lane_rows, marking, moving, opening, panel, problems};
+use super::{choosing, growing, lane_rows, marking, moving, opening, panel, problems};
 use crate::answer::{
     LEAST_MICROS, MOST_READ, MOST_READ_STANDING, NearbyQuery, Panel, ScreenAnswer, ScreenQuestion,
     TableQuery,
@@ -73,6 +73,9 @@ pub(crate) fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
         Msg::NotAnswered(why) => {
             model.screen = ActiveScreen::Main;
             model.word = Some(why);
+        }
+        msg @ (Msg::Live(_) | Msg::Grown(_) | Msg::Regathered(_) | Msg::NotFollowed(_)) => {
+            effects.extend(growing::heard(model, msg));
         }
         msg @ (Msg::Judging(_) | Msg::Listed(_) | Msg::NotListed(_)) => {
             effects.extend(problems::heard(model, msg));
@@ -283,6 +286,8 @@ fn take_pass(model: &mut Model, msg: Msg) -> Vec<Effect> {
             }
             Vec::new()
         }
+        // A later pass knows more.
+        Msg::Gathered(_) if open.live.is_some() && open.board().is_some() => Vec::new(),
         Msg::Gathered(board) => {
             if let Some(names) = board.as_ref().map(|board| board.left_out.join(", "))
                 && !names.is_empty()
@@ -314,6 +319,7 @@ pub(super) fn refresh(model: &mut Model) -> Vec<Effect> {
     let ReelState::Open(open) = &mut model.reel else {
         return Vec::new();
     };
+    growing::look(open);
     let is_fresh = open
         .density
         .as_ref()

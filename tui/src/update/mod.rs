@@ -1,6 +1,7 @@
 //! The only code that changes the model. Pure: no clock, no terminal, no bodies of the reel.
 
 mod choosing;
+mod growing;
 mod lane_rows;
 mod marking;
 mod messages;

@@ -117,6 +117,7 @@ fn fresh(
         awaited: request.at.filter(|at| moving::is_told_by_pass(*at)),
         hidden: None,
         standing: None,
+        live: None,
         timeline: zoned(timeline, request.zone),
     }
 }
@@ -132,7 +133,7 @@ pub(super) fn zoned(timeline: &Arc<Timeline>, zone: Option<&TimeZone>) -> Arc<Ti
 }
 
 /// Gives the marks of a recording, in order.
-fn marks(timeline: &Timeline) -> Vec<TimelineMark> {
+pub(super) fn marks(timeline: &Timeline) -> Vec<TimelineMark> {
     let notes = timeline.reel().notes().iter();
     let marks = notes.filter_map(|entry| match &entry.note {
         Note::Mark { text } => Some(TimelineMark {

@@ -1,7 +1,7 @@
 //! What keys do with problems: steps, jumps, the order, a retry. An effect lists them.
 
 use super::opening::zoned;
-use super::{lane_rows, messages, moving};
+use super::{growing, lane_rows, messages, moving};
 use crate::effect::Effect;
 use crate::findings::JudgingState;
 use crate::lane::{LaneGroup, LaneSubject};
@@ -37,6 +37,7 @@ pub(super) fn heard(model: &mut Model, msg: Msg) -> Vec<Effect> {
             if std::mem::take(&mut open.is_awaiting) {
                 to_first(open, matches!(model.screen, ActiveScreen::Problems(_)));
             }
+            return growing::listed(open);
         }
         Msg::NotListed(why) => {
             open.trouble.making = open.trouble.making.saturating_sub(1);

@@ -6,12 +6,13 @@ use crate::findings::JudgingState;
 use crate::keymap::{bindings, grouped, has_meaning};
 use crate::lane::{DarkSpan, LaneState};
 use crate::layout::{Layout, SMALLEST, layout};
-use crate::model::{ActiveScreen, LanePass, List, Model, OpenReel, ReelState};
+use crate::model::{ActiveScreen, LanePass, List, LiveState, Model, OpenReel, ReelState};
 use crate::theme::StyleRole;
 use crate::time::{SelectionCounts, TimeSelection, span_text};
 use kubereel_history::{harmless, timetext};
 use ratatui::Frame;
 use ratatui::layout::Rect;
+use ratatui::style::Style;
 use unicode_width::UnicodeWidthStr as _;
 
 /// Draws the screen.
@@ -114,6 +115,8 @@ fn draw_title(model: &Model, open: &OpenReel, pen: &mut ScreenPen<'_>) {
     if is_low {
         let end = pen.text(0, 0, &at, strong);
         let end = pen.text(end + 1, 0, &offset, plain);
+        let live = live_words(open, pen).map(|(words, style)| pen.text(end + 1, 0, &words, style));
+        let end = live.unwrap_or(end);
         pen.text(end + 1, 0, &format!("{} {word}", dot(state)), trust_style);
         return;
     }
@@ -153,7 +156,9 @@ fn draw_title(model: &Model, open: &OpenReel, pen: &mut ScreenPen<'_>) {
     };
     let style = if open.playing.is_on { strong } else { faint };
     pen.text(end + 2, 0, &playing, style);
-    let end = pen.text(0, 1, &format!("{} {word}", dot(state)), trust_style);
+    let live = live_words(open, pen).map(|(words, style)| pen.text(0, 1, &words, style) + 2);
+    let trust = format!("{} {word}", dot(state));
+    let end = pen.text(live.unwrap_or(0), 1, &trust, trust_style);
     let mut right = Vec::new();
     let board = open.board();
     if let Some(board) = board.filter(|board| !board.releases.is_empty()) {
@@ -171,6 +176,22 @@ fn draw_title(model: &Model, open: &OpenReel, pen: &mut ScreenPen<'_>) {
         right.remove(0);
     }
     pen.right(1, &right.join("   "), plain);
+}
+
+/// Says whether the recording goes on, and how many events came since the cursor stood at its end.
+fn live_words(open: &OpenReel, pen: &ScreenPen<'_>) -> Option<(String, Style)> {
+    let live = open.live?;
+    let (sign, style) = match live.state {
+        LiveState::Live => ("◉", pen.theme.state(LaneState::Good)),
+        LiveState::Ended => ("■", pen.role(StyleRole::Strong)),
+        LiveState::Unfinished | LiveState::Lost => ("■", pen.theme.state(LaneState::Unknown)),
+    };
+    let mut words = format!("{sign} {}", live.state.word());
+    let unseen = live.unseen(open.timeline.reel().event_count());
+    if unseen > 0 {
+        words = format!("{words} · {unseen} new: G");
+    }
+    Some((words, style))
 }
 
 /// Says what is wrong, or how far one is with finding it out.

@@ -26,6 +26,17 @@ pub fn write_json(out: &mut impl Write, value: &Value) -> io::Result<()> {
     out.write_all(text.as_bytes())
 }
 
+/// Writes a value on one line, with a line end after it: for a reader that takes line by line.
+///
+/// # Errors
+/// When the output cannot be written.
+pub fn write_json_line(out: &mut impl Write, value: &Value) -> io::Result<()> {
+    let mut text = String::new();
+    push(&mut text, value, None);
+    text.push('\n');
+    out.write_all(text.as_bytes())
+}
+
 /// Writes a value as it stands among the items of a list, on lines of its own.
 pub(super) fn push_item(text: &mut String, value: &Value) {
     const DEPTH: Option<usize> = Some(2);

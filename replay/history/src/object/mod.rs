@@ -8,6 +8,6 @@ mod yaml;
 
 pub use form::{ObjectForm, ObjectMeta, name_of};
 pub(crate) use json::compact;
-pub use json::write_json;
+pub use json::{write_json, write_json_line};
 pub use list::{ListForm, ListWriter};
 pub use yaml::{YamlLine, write_yaml, yaml_lines};

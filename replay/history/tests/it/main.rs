@@ -9,6 +9,7 @@ mod accounting;
 mod as_of;
 mod costs;
 mod damaged;
+mod following;
 mod script;
 mod summary;
 mod unobserved;

@@ -1,0 +1,94 @@
+//! The thread that follows a reel which is being recorded: it reads again what grew, and finds its lanes, in a small
+//! share of the time.
+
+use super::event::{RuntimeEvent, TuiError, spawn};
+use super::program::caught;
+use super::reader::CACHE_BYTES;
+use crate::lane::gather;
+use crate::model::{LiveState, TuiRequest};
+use crate::msg::Msg;
+use kubereel_history::{FollowStep, FollowedReel, ReelFollower, Timeline};
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::SyncSender;
+use std::thread;
+
+/// How often a reel that changes too fast to be copied is tried at first.
+const TRIES: usize = 5;
+
+/// Opens a reel; one that is being recorded comes with what follows it.
+pub(super) fn open(
+    request: &TuiRequest,
+    file: &Path,
+) -> Result<(Timeline, Option<ReelFollower>), String> {
+    let Some(copies) = &request.copies else {
+        let opened = Timeline::open(file).map_err(|error| error.to_string())?;
+        return Ok((opened, None));
+    };
+    let mut follower = ReelFollower::new(file, copies);
+    for _ in 0..TRIES {
+        match follower.look().map_err(|error| error.to_string())? {
+            FollowStep::Unchanged => thread::sleep(follower.pause()),
+            FollowStep::Grown(state) => return Ok((state.timeline, Some(follower))),
+            FollowStep::Ended(state) => return Ok((state.timeline, None)),
+        }
+    }
+    Err("the reel is being recorded, and changes too fast to be copied".to_owned())
+}
+
+/// Follows a reel until its recording has ended in order, or the program has ended.
+pub(super) fn begin(
+    follower: ReelFollower,
+    told: &SyncSender<RuntimeEvent>,
+) -> Result<(), TuiError> {
+    spawn("kubereel-follow", told, move |told| {
+        // A loop that is over needs nothing.
+        let _is_heard = run(follower, told);
+    })
+}
+
+/// Returns once nothing comes any more; `None` if nobody listens.
+fn run(mut follower: ReelFollower, told: &SyncSender<RuntimeEvent>) -> Option<()> {
+    let say = |msg| told.send(RuntimeEvent::Reader(msg)).ok();
+    say(Msg::Live(LiveState::Live))?;
+    let (mut gathered, mut was_left) = ((0, 0), false);
+    loop {
+        thread::sleep(follower.pause());
+        let step = caught(|| follower.look());
+        let (state, is_last) = match step.map(|step| step.map_err(|error| error.to_string())) {
+            Ok(Ok(FollowStep::Unchanged)) => continue,
+            Ok(Ok(FollowStep::Grown(state))) => (state, false),
+            Ok(Ok(FollowStep::Ended(state))) => (state, true),
+            Ok(Err(why)) | Err(why) => return say(Msg::NotFollowed(why)),
+        };
+        let FollowedReel { timeline, .. } = state;
+        let reel = timeline.reel();
+        reel.bound_cache(CACHE_BYTES);
+        let ended = if reel.is_finished() {
+            LiveState::Ended
+        } else {
+            LiveState::Unfinished
+        };
+        // Only these change lanes.
+        let now = (reel.event_count(), timeline.outages().len());
+        let timeline = Arc::new(timeline);
+        say(Msg::Grown(Arc::clone(&timeline)))?;
+        if is_last || now != gathered {
+            gathered = now;
+            match caught(|| gather(&timeline, |_| ControlFlow::Continue(()))) {
+                Ok(Some(board)) => say(Msg::Regathered(Arc::new(board)))?,
+                Ok(None) => {}
+                Err(why) => return say(Msg::NotFollowed(why)),
+            }
+        }
+        if is_last && ended == LiveState::Ended {
+            return say(Msg::Live(ended));
+        }
+        // A recorder that was killed may be started again.
+        if is_last != was_left {
+            was_left = is_last;
+            say(Msg::Live(if is_last { ended } else { LiveState::Live }))?;
+        }
+    }
+}
