@@ -334,13 +334,13 @@ async fn a_killed_recorder_ends_its_followers_and_a_killed_follower_leaves_nothi
     let mut stage = Stage::begin(&turn, kubectl).await?;
     let watch = ["get", "configmaps", "-w", "-o", "name"];
     let mut follower = stage.follow("watch", &watch)?;
-    let mut interrupted = stage.follow("interrupted", &watch)?;
+    let mut ended = stage.follow("ended", &watch)?;
     // A reader that is gone ends it though nothing comes.
     let mut piped = stage.ask(&["events", "--follow"])?;
     let mut piped = piped.stdout(Stdio::piped()).spawn()?;
     stage.create("kept").await?;
     follower.until_said("configmap/kept")?;
-    interrupted.until_said("configmap/kept")?;
+    ended.until_said("configmap/kept")?;
     drop(piped.stdout.take());
     let deadline = Instant::now() + NOTICED;
     let status = loop {
@@ -351,8 +351,9 @@ async fn a_killed_recorder_ends_its_followers_and_a_killed_follower_leaves_nothi
         std::thread::sleep(LOOK);
     };
     ensure!(status.success(), "{status}");
-    interrupted.signal(Signal::INT)?;
-    let status = interrupted.ended(NOTICED)?;
+    // A shell lets what it runs in the background ignore interrupts.
+    ended.signal(Signal::TERM)?;
+    let status = ended.ended(NOTICED)?;
     ensure!(!status.success(), "{status}");
     stage.has_no_copy()?;
     stage.recording.take().context("a recorder")?.kill()?;
