@@ -1,9 +1,10 @@
-//! Who may ask the status page for what.
+//! Access control of the status page.
 //!
-//! * `Host` must be an address, `localhost`, or a name that the user gave. A page in a browser reaches this
-//!   server only through a name that its author controls (DNS rebinding), and browsers always send `Host`.
-//! * With a token, counters and marks need it, from every caller. Without one, counters are open, and marks
-//!   are taken from loopback only.
+//! * `Host` must be an address, `localhost`, or a name that the user gave. A page in a browser
+//!   reaches this server only through a name that its author controls (DNS rebinding), and browsers
+//!   always send `Host`.
+//! * With a token, counters and marks need it, from every caller. Without one, counters are open,
+//!   and marks are accepted from loopback only.
 //! * Probes (`/healthz`, `/readyz`) never need a token: a kubelet has none.
 
 use http::header::{AUTHORIZATION, HOST, ORIGIN, REFERER};
@@ -14,10 +15,10 @@ use std::fmt;
 use std::net::IpAddr;
 use thiserror::Error;
 
-/// The fewest letters of a token: what is shorter can be guessed.
+/// The shortest token, in letters: a shorter one can be guessed.
 const TOKEN_MIN_LETTERS: usize = 16;
 
-/// The most letters of a token: it has to fit in a header.
+/// The longest token, in letters: it has to fit in a header.
 const TOKEN_MAX_LETTERS: usize = 1024;
 
 /// The bearer token of a status page.
@@ -30,11 +31,11 @@ pub struct StatusToken(String);
 pub struct StatusTokenError;
 
 impl StatusToken {
-    /// Reads a token from the text of a file; spaces and line ends around it are ignored.
+    /// Reads a token from the text of a file; surrounding spaces and line ends are ignored.
     ///
     /// # Errors
     ///
-    /// If it is too short, too long, or holds anything but visible ASCII letters.
+    /// If it is too short, too long, or contains anything but visible ASCII letters.
     pub fn parse(text: &str) -> Result<Self, StatusTokenError> {
         let token = text.trim();
         let is_fit = (TOKEN_MIN_LETTERS..=TOKEN_MAX_LETTERS).contains(&token.len())
@@ -44,12 +45,12 @@ impl StatusToken {
             .ok_or(StatusTokenError)
     }
 
-    /// Writes the value of the `Authorization` header.
+    /// Returns the value of the `Authorization` header.
     pub(crate) fn header(&self) -> String {
         format!("Bearer {}", self.0)
     }
 
-    /// Compares digests, so that the time it takes says nothing about the token.
+    /// Compares digests, so that the duration of the comparison reveals nothing about the token.
     fn is_in(&self, headers: &HeaderMap) -> bool {
         let sent = headers.get(AUTHORIZATION).map(http::HeaderValue::as_bytes);
         let digest = |bytes: &[u8]| digest(&SHA256, bytes);
@@ -63,20 +64,21 @@ impl fmt::Debug for StatusToken {
     }
 }
 
-/// Who may ask the status page for what.
+/// The access rules of the status page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StatusAccess {
-    /// Needed for counters and marks, if there is one.
+    /// Required for counters and marks, if there is one.
     pub token: Option<StatusToken>,
-    /// Names by which the page may be asked, beside addresses and `localhost`.
+    /// Host names by which the page may be requested, besides addresses and `localhost`.
     pub hosts: Vec<String>,
 }
 
-/// Why a caller is refused.
+/// Why a request is refused.
 pub(crate) type AccessRefusal = (StatusCode, &'static str);
 
 impl StatusAccess {
-    /// Refuses a name that could be a stranger's. Programs that send none are not browsers.
+    /// Refuses a host name that an attacker could control. A request without one does not come from
+    /// a browser.
     pub(crate) fn check_host(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), AccessRefusal> {
         const REFUSED: AccessRefusal = (
             StatusCode::MISDIRECTED_REQUEST,
@@ -109,7 +111,7 @@ impl StatusAccess {
                 .any(|name| name.eq_ignore_ascii_case(host))
     }
 
-    /// Refuses to show counters to a caller without the token, if there is one.
+    /// Refuses to show counters to a caller without the token, if one is required.
     pub(crate) fn check_metrics(&self, headers: &HeaderMap) -> Result<(), AccessRefusal> {
         match &self.token {
             Some(token) if !token.is_in(headers) => Err((
@@ -120,13 +122,14 @@ impl StatusAccess {
         }
     }
 
-    /// Refuses a mark of a browser, and of a caller that is neither here nor has the token.
+    /// Refuses a mark of a browser, and of a caller that is not on loopback and has no token.
     pub(crate) fn check_mark(
         &self,
         caller: IpAddr,
         headers: &HeaderMap,
     ) -> Result<(), AccessRefusal> {
-        // A page in a browser may post here without asking anybody; it says where it comes from.
+        // A page in a browser may post here without a preflight request; `Origin` or `Referer`
+        // reveal it.
         if headers.contains_key(ORIGIN) || headers.contains_key(REFERER) {
             return Err((StatusCode::FORBIDDEN, "marks from browsers are refused\n"));
         }

@@ -1,12 +1,12 @@
-//! The recorder's only access to a clock: wall time, steady time since the session began, and how far the
-//! two have moved apart. A step of the wall clock is reported, not corrected.
+//! The recorder's only access to a clock: wall time, steady time since the session began, and the
+//! distance between the two. A step of the wall clock is reported, not corrected.
 
 use kubereel_format::{Elapsed, RecordedAt, Stamp};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// A wall clock that moves this much against the steady clock has stepped.
 ///
-/// A scheduler that leaves the process waiting between the two readings makes smaller differences.
+/// If the scheduler suspends the process between the two readings, the difference is smaller.
 const STEP_MICROS: i64 = 250_000;
 
 /// Both clocks of one session.
@@ -57,14 +57,14 @@ fn micros(duration: Duration) -> u64 {
     u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// Watches the distance between the two clocks.
+/// Observes the distance between the two clocks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StepDetector {
     distance_micros: i64,
 }
 
 impl StepDetector {
-    /// Takes the distance at `stamp` as the right one.
+    /// Takes the distance at `stamp` as the reference.
     pub(crate) fn new(stamp: Stamp) -> Self {
         Self {
             distance_micros: distance(stamp),

@@ -1,5 +1,5 @@
-//! The ways in which recording cannot begin or cannot end well. Trouble with the cluster is recorded, not
-//! returned.
+//! Errors that keep a recording from beginning or from ending in order. Failures of the cluster are
+//! recorded, not returned.
 
 use kubereel_format::{FinishError, OpenError};
 use std::net::SocketAddr;
@@ -18,17 +18,17 @@ pub enum RecordError {
     Past {
         /// The reel.
         path: PathBuf,
-        /// What is wrong.
+        /// The cause.
         cause: String,
     },
-    /// The reel is as large as it may become.
+    /// The reel has reached its size limit.
     #[error("the reel has no room left: {file_bytes} bytes of {max_bytes}: {path}", path = path.display())]
     Full {
         /// The reel.
         path: PathBuf,
         /// Its size, in bytes.
         file_bytes: u64,
-        /// How large it may become, in bytes.
+        /// The limit, in bytes.
         max_bytes: u64,
     },
     /// The status page cannot be served.
@@ -36,26 +36,26 @@ pub enum RecordError {
     Listen {
         /// The address.
         address: SocketAddr,
-        /// Why.
+        /// The cause.
         source: std::io::Error,
     },
-    /// The system refuses something that the recorder cannot do without.
+    /// The operating system refuses a resource that the recorder needs.
     #[error("cannot {what}: {source}")]
     System {
-        /// What.
+        /// The resource.
         what: &'static str,
-        /// Why.
+        /// The cause.
         source: std::io::Error,
     },
-    /// The file could not be written to its end. What it holds can be read.
+    /// The file could not be written to its end. Its content can be read.
     #[error("stopped writing: {cause}: {path}", path = path.display())]
     Write {
         /// The reel.
         path: PathBuf,
-        /// What is wrong.
+        /// The cause.
         cause: String,
     },
-    /// Everything is recorded, but the file could not be brought into its final form.
+    /// Everything is recorded, but the file could not be packed.
     #[error(transparent)]
     Finish(#[from] FinishError),
 }

@@ -1,10 +1,10 @@
-//! What the recorder remembers of a resource's live objects: name, uid and resourceVersion, as small as can
-//! be, so that a list after a gap can be compared. The bodies are in the file.
+//! The live objects of a resource: name, uid and resourceVersion, as small as possible, so that a
+//! list after a gap can be compared with them. The bodies are in the file.
 
 use crate::version::ResourceVersion;
 use std::collections::BTreeMap;
 
-/// A uid; nearly all are UUIDs and take no memory of their own.
+/// A uid. Nearly all are UUIDs and need no allocation.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Uid {
     /// A UUID in the usual spelling, as its high and low half.
@@ -14,7 +14,7 @@ pub(crate) enum Uid {
 }
 
 impl Uid {
-    /// Takes a uid as the server spelt it.
+    /// Takes the server's spelling.
     pub(crate) fn new(text: &str) -> Self {
         match halves(text) {
             Some((high, low)) if spell(high, low) == text => Self::Uuid(high, low),
@@ -58,13 +58,13 @@ fn spell(high: u64, low: u64) -> String {
     )
 }
 
-/// One live object.
+/// A live object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct KnownObject {
     pub(crate) uid: Uid,
-    /// The newest resourceVersion recorded of it, if it had one.
+    /// Its last recorded resourceVersion, if it had one.
     pub(crate) version: Option<ResourceVersion>,
-    /// The list that showed it last, by number.
+    /// The number of the list that showed it last.
     seen_in: u32,
 }
 
@@ -75,7 +75,8 @@ pub(crate) struct KnownObjects {
     list: u32,
 }
 
-/// Between namespace and name: no character of either, and it sorts namespaces together.
+/// The separator of namespace and name: neither contains it, and it keeps the objects of a
+/// namespace together.
 const SEPARATOR: char = '\0';
 
 fn key(namespace: &str, name: &str) -> String {
@@ -92,7 +93,7 @@ impl KnownObjects {
         self.objects.get(key(namespace, name).as_str())
     }
 
-    /// Keeps an object under its name, and marks it as seen by the list that is under way.
+    /// Stores an object under its name, and marks it as seen by the current list.
     pub(crate) fn put(
         &mut self,
         namespace: &str,
@@ -109,7 +110,7 @@ impl KnownObjects {
             .insert(key(namespace, name).into_boxed_str(), object);
     }
 
-    /// Marks an object as seen by the list that is under way.
+    /// Marks an object as seen by the current list.
     pub(crate) fn mark(&mut self, namespace: &str, name: &str) {
         let list = self.list;
         if let Some(object) = self.objects.get_mut(key(namespace, name).as_str()) {
@@ -117,24 +118,25 @@ impl KnownObjects {
         }
     }
 
-    /// Forgets the version of the object of that name: the file does not have it.
+    /// Forgets the version of an object: that version is not in the file.
     pub(crate) fn unwritten(&mut self, namespace: &str, name: &str) {
         if let Some(object) = self.objects.get_mut(key(namespace, name).as_str()) {
             object.version = None;
         }
     }
 
-    /// Forgets the object of that name.
+    /// Removes an object.
     pub(crate) fn remove(&mut self, namespace: &str, name: &str) {
         self.objects.remove(key(namespace, name).as_str());
     }
 
-    /// Begins a list: from now on everything is unseen.
+    /// Begins a list: all objects count as unseen.
     pub(crate) fn begin_list(&mut self) {
         self.list = self.list.wrapping_add(1);
     }
 
-    /// Takes out what the list under way did not show, in the order of names.
+    /// Removes the objects that the current list did not show, and returns them in the order of
+    /// names.
     pub(crate) fn take_unseen(&mut self) -> Vec<(String, String, KnownObject)> {
         let list = self.list;
         self.objects
@@ -146,12 +148,12 @@ impl KnownObjects {
             .collect()
     }
 
-    /// Counts the live objects.
+    /// Returns the number of live objects.
     pub(crate) fn len(&self) -> usize {
         self.objects.len()
     }
 
-    /// Returns whether there are none.
+    /// Returns whether there are no live objects.
     pub(crate) fn is_empty(&self) -> bool {
         self.objects.is_empty()
     }

@@ -1,7 +1,7 @@
-//! A cluster goes in, a reel comes out.
+//! Records a cluster into a reel.
 //!
-//! [`Recorder::open`] opens the reel, [`Recorder::run`] records until a signal comes. Trouble with the
-//! cluster never ends a run: it is part of what is recorded.
+//! [`Recorder::open`] opens the reel, [`Recorder::run`] records until a signal arrives. A failure
+//! of the cluster never ends a run: it is recorded.
 
 mod access;
 mod backfill;

@@ -1,8 +1,8 @@
-//! Marks: words of users and jobs in the timeline, such as "tests started". They come over the status page or
-//! over a file that is read on as it grows, and are left there by `kubereel mark`.
+//! Marks: texts of users and jobs in the timeline, such as "tests started". They arrive over the
+//! status page or in a file that is followed as it grows; `kubereel mark` writes either.
 //!
-//! A mark is one line, bounded in length and number. The file is never written to, links and pipes are not
-//! followed. Secrets are taken out at the queue, as in all notes.
+//! A mark is one line, bounded in length and number. The file is never written by the recorder, and
+//! links and pipes are not followed. Secrets are replaced at the queue, as in all notes.
 
 use crate::access::StatusToken;
 use crate::clock::Clock;
@@ -22,10 +22,10 @@ use tokio::sync::watch;
 /// The longest mark, in bytes.
 pub(crate) const MARK_BYTES: usize = 512;
 
-/// How many marks one run takes.
+/// How many marks one run accepts.
 const MARKS: u32 = 10_000;
 
-/// Takes marks.
+/// Accepts marks.
 #[derive(Debug)]
 pub(crate) struct Desk {
     queue: Arc<Queue>,
@@ -33,19 +33,19 @@ pub(crate) struct Desk {
     taken: AtomicU32,
 }
 
-/// A mark was not taken.
+/// Why a mark was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NotTaken {
     /// It is empty.
     Empty,
     /// It is longer than [`MARK_BYTES`].
     TooLong,
-    /// The run has all the marks that it takes.
+    /// The run has reached [`MARKS`].
     TooMany,
 }
 
 impl NotTaken {
-    /// Says it in words.
+    /// Returns the reason as text.
     pub(crate) fn words(self) -> String {
         match self {
             Self::Empty => "a mark is a word or more".to_owned(),
@@ -56,7 +56,7 @@ impl NotTaken {
 }
 
 impl Desk {
-    /// Makes one.
+    /// Creates a desk.
     pub(crate) fn new(queue: Arc<Queue>, clock: Clock) -> Self {
         Self {
             queue,
@@ -65,12 +65,12 @@ impl Desk {
         }
     }
 
-    /// Takes a mark.
+    /// Accepts a mark.
     pub(crate) async fn take(&self, bytes: &[u8]) -> Result<(), NotTaken> {
         let text = one_line(bytes)?;
         let taken = self.taken.fetch_add(1, Ordering::Relaxed);
         if taken >= MARKS {
-            // Not further up: it must not come round to zero.
+            // The counter stops at the limit: it must not wrap to zero.
             self.taken.store(MARKS, Ordering::Relaxed);
             return Err(NotTaken::TooMany);
         }
@@ -100,25 +100,25 @@ fn one_line(bytes: &[u8]) -> Result<String, NotTaken> {
     }
 }
 
-/// How often the file is looked at.
+/// The interval at which the file is read.
 const EVERY_MILLIS: u64 = 500;
 
-/// How many bytes one look reads.
+/// The longest part that is read at once, in bytes.
 const LOOK_BYTES: u64 = 64 * 1024;
 
-/// A file that is read on.
+/// A file that is followed.
 #[derive(Debug)]
 pub(crate) struct MarkFile {
     path: PathBuf,
     read: u64,
-    /// The beginning of a line whose end has not come.
+    /// The beginning of an unfinished line.
     rest: Vec<u8>,
-    /// Whether the line is too long already.
+    /// Whether the unfinished line is too long already.
     is_skipping: bool,
 }
 
 impl MarkFile {
-    /// Reads a file from its beginning.
+    /// Follows a file from its beginning.
     pub(crate) const fn new(path: PathBuf) -> Self {
         Self {
             path,
@@ -128,7 +128,7 @@ impl MarkFile {
         }
     }
 
-    /// Leaves out what the file holds already: an earlier run has taken it.
+    /// Skips the current content of the file: an earlier run has taken it.
     pub(crate) fn from_end(path: PathBuf) -> Self {
         let read = std::fs::symlink_metadata(&path).map_or(0, |about| about.len());
         Self {
@@ -137,9 +137,9 @@ impl MarkFile {
         }
     }
 
-    /// Returns the lines that came since the last look.
+    /// Returns the lines since the last call.
     fn look(&mut self) -> Vec<Vec<u8>> {
-        // A file that cannot be read now may be readable at the next look.
+        // A file that cannot be read now may be readable next time.
         let bytes = self.read_on().unwrap_or_default();
         let mut lines = Vec::new();
         for byte in bytes {
@@ -166,7 +166,7 @@ impl MarkFile {
             return Ok(Vec::new());
         }
         if about.len() < self.read {
-            // Another file in its place, or emptied.
+            // Another file has its path, or it was truncated.
             self.read = 0;
             self.rest.clear();
             self.is_skipping = false;
@@ -188,11 +188,11 @@ impl MarkFile {
     }
 }
 
-/// Follows a file until the run is to stop, then looks once more.
+/// Follows a file until the run stops, then reads it once more.
 pub(crate) async fn follow(mut file: MarkFile, desk: Arc<Desk>, mut stop: watch::Receiver<bool>) {
     loop {
         let is_last = *stop.borrow();
-        // A thread of its own: a file may hang.
+        // A separate thread: a file system may hang.
         let looking = tokio::task::spawn_blocking(move || {
             let mut lines = file.look();
             if is_last {
@@ -219,50 +219,50 @@ pub(crate) async fn follow(mut file: MarkFile, desk: Arc<Desk>, mut stop: watch:
     }
 }
 
-/// How long the recorder may take to answer.
+/// The longest time for the recorder's response.
 const PATIENCE_SECS: u64 = 5;
 
-/// The most bytes of an answer.
+/// The longest response that is read, in bytes.
 const ANSWER_BYTES: u64 = 4096;
 
-/// Where a recorder takes marks.
+/// Where a recorder accepts marks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MarkPlace {
     /// Its status page.
     Page {
         /// The address.
         address: SocketAddr,
-        /// The token of the page, if it asks for one.
+        /// The token of the page, if it requires one.
         token: Option<StatusToken>,
     },
     /// The file that it follows.
     File(PathBuf),
 }
 
-/// A mark could not be left.
+/// A mark could not be delivered.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum MarkError {
     /// It is empty, or too long.
     #[error("a mark is between one and {MARK_BYTES} bytes, not {bytes}")]
     Length {
-        /// How long it is.
+        /// Its length.
         bytes: usize,
     },
-    /// The address does not answer, or breaks off.
+    /// The address does not respond, or the connection broke.
     #[error("no recorder answers at {address}: {source}")]
     Unanswered {
         /// The address.
         address: SocketAddr,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// The recorder does not take it.
+    /// The recorder refused the mark.
     #[error("the recorder at {address} answers: {answer}")]
     Refused {
         /// The address.
         address: SocketAddr,
-        /// The text.
+        /// The response text.
         answer: String,
     },
     /// The file cannot be written.
@@ -270,18 +270,18 @@ pub enum MarkError {
     File {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
 }
 
-/// Leaves a mark.
+/// Delivers a mark.
 ///
 /// # Errors
 ///
-/// If it is empty or too long, if the recorder does not take it, or if the file cannot be written.
+/// If the mark is empty or too long, if the recorder refuses it, or if the file cannot be written.
 pub fn leave_mark(place: &MarkPlace, text: &str) -> Result<(), MarkError> {
-    // One line: what ends a line would end the mark.
+    // One line: a line end inside would end the mark.
     let line = text.replace(char::is_control, " ");
     let line = line.trim();
     if line.is_empty() || line.len() > MARK_BYTES {
@@ -331,7 +331,7 @@ fn post(address: SocketAddr, token: Option<&StatusToken>, line: &str) -> io::Res
 
 fn append(path: &PathBuf, line: &str) -> io::Result<()> {
     let mut file = OpenOptions::new().create(true).append(true).open(path)?;
-    // One write: two that append at once do not mix their lines.
+    // A single write: two writers that append at once do not mix their lines.
     file.write_all(format!("{line}\n").as_bytes())
 }
 

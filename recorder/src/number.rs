@@ -1,6 +1,6 @@
 //! Conversions of numbers that cannot fail on any platform that Rust supports.
 
-/// Widens a length.
+/// Converts a length.
 #[expect(clippy::expect_used, reason = "the platform's width is checked below")]
 pub(crate) fn len64(len: usize) -> u64 {
     u64::try_from(len).expect("a length has at most 64 bits")

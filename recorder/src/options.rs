@@ -1,4 +1,4 @@
-//! What the caller of the recorder may choose. Flags and environment are read by the binary.
+//! The options of a recording. The binary reads flags and environment.
 
 use crate::access::StatusAccess;
 use kubereel_redact::Extra;
@@ -7,64 +7,66 @@ use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How large a reel may become unless the caller says otherwise, in bytes: 100 MB.
+/// The default limit of a reel's size, in bytes: 100 MB.
 ///
-/// What observers of OpenShift CI were promised to take, and room for some millions of events.
+/// Observers of OpenShift CI were promised not to exceed it, and it has room for some millions of
+/// events.
 pub const DEFAULT_MAX_BYTES: u64 = 100_000_000;
 
-/// The least that a reel may be allowed, in bytes: below, the file's own structure takes most of it.
+/// The smallest allowed limit, in bytes: below it, the structure of the file takes most of the
+/// room.
 pub const LEAST_MAX_BYTES: u64 = 8_000_000;
 
-/// The least memory that a recorder may be limited to, in bytes: below, it has no room for objects.
+/// The smallest allowed memory limit, in bytes: below it, there is no room for objects.
 pub const LEAST_MAX_MEMORY: u64 = 128_000_000;
 
-/// What to record, and where to.
+/// What to record, and where to write it.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct RecorderOptions {
     /// Output reel; resumed if it exists.
     pub output: PathBuf,
-    /// Where the way to the cluster is described.
+    /// Where the kubeconfig is.
     pub kubeconfig: KubeconfigSource,
-    /// The context of the kubeconfig; its current one if none is named.
+    /// The context of the kubeconfig; its current one if `None`.
     pub context: Option<String>,
-    /// Where the status page is served, if at all.
+    /// The address of the status page, if there is one.
     pub listen: Option<SocketAddr>,
-    /// Who may ask the status page for what.
+    /// The access rules of the status page.
     pub status_access: StatusAccess,
-    /// What is hidden beside what the policy hides.
+    /// Additional redaction rules.
     pub redact_extra: Extra,
-    /// How long to record; until a signal comes if not limited.
+    /// How long to record; until a signal arrives if `None`.
     pub duration: Option<Duration>,
-    /// How large the reel may become on disk, in bytes; without bound if not limited. Near it, less
-    /// and less is recorded, and the reel says what.
+    /// The limit of the reel's size on disk, in bytes; unlimited if `None`. Near the limit
+    /// resources are left out, and the reel names them.
     pub max_bytes: Option<u64>,
-    /// How much memory the program may take, in bytes; without bound if not limited. Near it, bodies of
-    /// objects move to a temporary file, then the resources with most objects are no longer recorded,
-    /// and the reel says which.
+    /// The limit of the program's memory, in bytes; unlimited if `None`. Near the limit, bodies of
+    /// objects move to a temporary file, then the resources with most objects are left out, and the
+    /// reel names them.
     pub max_memory: Option<u64>,
-    /// How long after a signal the program may run; as long as it takes if not limited.
+    /// The grace period after a signal; unlimited if `None`.
     pub grace: Option<Duration>,
-    /// Public properties of the job that records, by name.
+    /// Public labels of the recording job, by name.
     pub labels: Vec<(String, String)>,
-    /// The file that others append marks to; it need not be there.
+    /// The file to which other programs append marks; it need not exist.
     pub marks: Option<PathBuf>,
     /// Metrics of the API servers that are sampled, by name.
     pub metrics: Vec<String>,
-    /// How long each watch is to last at least, in seconds, before a new connection takes its place; 240
-    /// if not chosen.
+    /// The shortest requested duration of a watch, in seconds; a new connection replaces it
+    /// afterwards. 240 if `None`.
     pub watch_secs: Option<u32>,
-    /// Whether a reel that exists is refused.
+    /// Whether an existing reel is refused.
     pub only_new: bool,
-    /// Whether another port will do if that of the status page is taken.
+    /// Whether another port is used if that of the status page is in use.
     pub any_port: bool,
-    /// A fault made on purpose, for tests of those who check recordings: every event of this number,
-    /// of those that come live, is lost after it came, and nothing says so. No flag reaches it.
+    /// An intentional fault for tests of verification: the recorder drops every n-th live event and
+    /// notes nothing. No flag sets it.
     pub lose_every: Option<NonZeroU64>,
 }
 
 impl RecorderOptions {
-    /// Records into `output`, with everything else as is usual.
+    /// Returns options that record into `output`, with defaults for the rest.
     pub fn new(output: impl Into<PathBuf>) -> Self {
         Self {
             output: output.into(),
@@ -74,24 +76,24 @@ impl RecorderOptions {
     }
 }
 
-/// Where the way to the cluster is described. Nothing needs to be there yet.
+/// Where the kubeconfig is. The files need not exist yet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum KubeconfigSource {
-    /// `~/.kube/config` if there is one, else the service account of the pod if there is one, else
-    /// `~/.kube/config` as soon as it comes.
+    /// `~/.kube/config` if it exists, else the service account of the pod, else `~/.kube/config` as
+    /// soon as it exists.
     #[default]
     Usual,
-    /// These files, merged as kubectl does: what the first names wins.
+    /// These files, merged as by kubectl: the value of the first file wins.
     Files(Vec<PathBuf>),
-    /// The first of these places that holds a usable one, looked through again and again.
+    /// The first of these places with a usable kubeconfig, checked repeatedly.
     Preferred(JobPlaces),
 }
 
-/// Where a CI job delivers the way to its cluster, at some time or never.
+/// Where a CI job delivers its kubeconfig, at some time or never.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JobPlaces {
-    /// Files, merged as kubectl does, for each place; the best place first.
+    /// Files for each place, merged as by kubectl; the preferred place first.
     pub kubeconfigs: Vec<Vec<PathBuf>>,
-    /// A script that exports the proxy before the cluster. It is read, never run.
+    /// A script that exports the proxy. It is parsed, never run.
     pub proxy_conf: Option<PathBuf>,
 }

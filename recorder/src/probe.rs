@@ -1,8 +1,12 @@
-//! Probes: every two seconds one consistent list of at most one object says how far the cluster's history has
-//! come. The answers bound the time of every change from both sides; where none comes, the API is out.
+//! Probes: every two seconds one consistent list of at most one object returns the current revision
+//! of the cluster. The responses bound the time of every change from both sides: a revision above a
+//! response was committed after its request, a revision up to it before its arrival. Without a
+//! response, the API is out.
 //!
-//! An outage loses no events by itself. A probe is never repeated, and it never waits for room in the queue:
-//! a late one says less than the next.
+//! Invariants:
+//! * A probe is never repeated and never waits for room in the queue: a late one proves less than
+//!   the next.
+//! * An outage loses no events by itself: it is noted beside the gaps, never as one.
 
 use crate::queue::QueueEntry;
 use crate::server::{ApiServer, Failure, FailureKind, Get};
@@ -17,31 +21,31 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// The interval of the probes: the bound of every change's time.
+/// The interval of the probes, and so the resolution of every change's time.
 const EVERY_MILLIS: u64 = 2_000;
 
-/// How often while no answer comes: so closely is the end of an outage bounded.
+/// The interval during an outage: it bounds the end of the outage.
 const RETRY_MILLIS: u64 = 1_000;
 
-/// How many notes of outages may wait for room in the queue; beyond these, outages are not noted.
+/// How many notes of outages may wait for room in the queue; further outages are not noted.
 const MAX_WAITING: usize = 64;
 
-/// Asks, round after round.
+/// Sends probes.
 pub(crate) struct Prober {
     shared: Arc<WatchContext>,
     question: ProbeQuestion,
-    /// The client that was asked last.
+    /// The client of the last probe.
     generation: u64,
     telling: OutageTracker,
     waiting: VecDeque<(Stamp, Note)>,
-    /// The present outage is not noted, and neither is its end.
+    /// The current outage is not noted, so its end must not be noted either.
     is_untold: bool,
     /// Becomes true with the first probe, answered or not.
     asked: watch::Sender<bool>,
 }
 
 impl Prober {
-    /// Makes one, which reports its first request.
+    /// Creates a prober.
     pub(crate) fn new(shared: Arc<WatchContext>, asked: watch::Sender<bool>) -> Self {
         Self {
             shared,
@@ -54,7 +58,7 @@ impl Prober {
         }
     }
 
-    /// Asks until it is dropped.
+    /// Sends probes until it is dropped.
     pub(crate) async fn run(mut self) {
         let mut clients = self.shared.clients.clone();
         loop {
@@ -86,7 +90,7 @@ impl Prober {
     async fn round(&mut self, server: &ApiServer, sent: Elapsed) {
         if self.generation != server.generation {
             self.generation = server.generation;
-            // Another user may list something else.
+            // Another user may be allowed to list other resources.
             self.question = ProbeQuestion::default();
         }
         let left = self.telling.ask(&server.endpoint);
@@ -125,7 +129,7 @@ impl Prober {
         sent: Elapsed,
         stamp: Stamp,
     ) {
-        // Another cluster may have been found while the answer was on its way.
+        // Another cluster may have been found while the response was in transit.
         if *self.shared.epoch.borrow() != epoch {
             return;
         }
@@ -149,7 +153,7 @@ impl Prober {
         }
     }
 
-    /// Lets the note of an outage wait for its turn.
+    /// Queues the note of an outage.
     fn outage(&mut self, stamp: Stamp, note: Option<Note>) {
         let Some(note) = note else {
             return;
@@ -177,29 +181,29 @@ impl Prober {
     }
 }
 
-/// What is listed, the first that the recorder may list: hardly a cluster has pod templates, so that
-/// the answer is as short as one can be; every cluster has namespaces.
+/// The candidate resources; the first that may be listed is used. Hardly any cluster has pod
+/// templates, so that response is the shortest; every cluster has namespaces.
 const PATHS: [&str; 2] = ["/api/v1/podtemplates", "/api/v1/namespaces"];
 
-/// How long the head of an answer may take, in seconds, and its body once more.
+/// The longest time for the head of a response, in seconds, and again for its body.
 const PATIENCE_SECS: u64 = 5;
 
 /// The longest answer that is read, in bytes: it holds one object.
 const MAX_ANSWER: usize = 8 * 1024 * 1024;
 
-/// The most characters of an error message that are noted.
+/// The longest noted error message, in characters.
 const MAX_WORDS: usize = 300;
 
-/// What a probe found.
+/// The result of a probe.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum ProbeResult {
-    /// The revision of the list, and the path that was asked; no revision if the list has none.
+    /// The revision of the list, and the path of the request; no revision if the list has none.
     Answered(Option<(ResourceVersion, &'static str)>),
     /// Why there was no list.
     Failed(OutageClass, String),
 }
 
-/// Asks, and remembers what may be listed.
+/// Sends one probe, and remembers which resource may be listed.
 #[derive(Clone, Copy, Debug, Default)]
 struct ProbeQuestion {
     place: usize,
@@ -207,7 +211,7 @@ struct ProbeQuestion {
 }
 
 impl ProbeQuestion {
-    /// Probes once; paths that were refused before any was answered are passed over.
+    /// Probes once. Paths that were refused before any succeeded are skipped.
     async fn ask(&mut self, server: &ApiServer) -> ProbeResult {
         loop {
             let path = PATHS.get(self.place).copied().unwrap_or(PATHS[0]);
@@ -227,7 +231,8 @@ impl ProbeQuestion {
 
 /// Requests one list, and returns whether its parameters were refused.
 async fn probe(server: &ApiServer, path: &'static str) -> (ProbeResult, bool) {
-    // Without a resourceVersion the answer is as new as the storage itself.
+    // Without a resourceVersion the list is consistent: its revision is that of the storage, not of
+    // a cache.
     let target = format!("{path}?limit=1");
     let answer = match server.get(Get::json(&target, PATIENCE_SECS)).await {
         Ok(answer) => answer,
@@ -252,7 +257,7 @@ fn failed(failure: &Failure) -> ProbeResult {
     ProbeResult::Failed(of_failure(failure), shortened(&failure.words))
 }
 
-/// Reads the revision of a list; an answer that is not a list comes from a proxy, for example.
+/// Reads the revision of a list. A response that is not a list comes from a proxy, for example.
 fn revision(bytes: &[u8], path: &'static str) -> ProbeResult {
     let mut splitter = ListSplitter::new();
     splitter.push(bytes, &mut Vec::new());
@@ -269,7 +274,7 @@ fn revision(bytes: &[u8], path: &'static str) -> ProbeResult {
     }
 }
 
-/// Returns the message of an error's answer.
+/// Returns the message of an error response.
 fn words(status: u16, body: &[u8]) -> String {
     #[derive(Deserialize)]
     struct ServerMessage {
@@ -288,13 +293,13 @@ fn shortened(words: &str) -> String {
     words.chars().take(MAX_WORDS).collect()
 }
 
-/// Phrases of the client for a name without an address.
+/// Error texts of the client for a name without an address.
 const NAME_WORDS: [&str; 2] = ["dns error", "failed to lookup address"];
 
-/// Phrases of the client for a failed connection.
+/// Error texts of the client for a failed connection.
 const CONNECT_WORDS: [&str; 3] = ["(Connect)", "tcp connect error", "tunnel error"];
 
-/// Judges a probe that got no answer, or whose answer broke off.
+/// Classifies a probe without a response, or with a cut one.
 fn of_failure(failure: &Failure) -> OutageClass {
     let says = |words: &[&str]| words.iter().any(|word| failure.words.contains(word));
     match failure.kind {
@@ -307,7 +312,7 @@ fn of_failure(failure: &Failure) -> OutageClass {
     }
 }
 
-/// Judges an answer by its status code; `None` for an answer in order.
+/// Classifies a response by its status code; `None` for a success.
 const fn of_status(status: u16) -> Option<OutageClass> {
     match status {
         200 => None,
@@ -318,47 +323,47 @@ const fn of_status(status: u16) -> Option<OutageClass> {
     }
 }
 
-/// How long a revision that does not move may go without a note, in microseconds: 30 s.
+/// How long an unchanged revision may go without a note, in microseconds: 30 s.
 const SILENT_MICROS: u64 = 30_000_000;
 
-/// A probe that was answered.
+/// A successful probe.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct ProbeAnswer {
-    /// Whose history.
+    /// The epoch of the revision.
     epoch: u32,
-    /// How far it has come.
+    /// The revision.
     revision: ResourceVersion,
-    /// When the question was sent.
+    /// When the request was sent.
     sent: Elapsed,
-    /// When the answer was complete.
+    /// When the response was complete.
     stamp: Stamp,
 }
 
-/// How an endpoint does.
+/// The state of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum EndpointState {
     Answers,
-    /// The number of probes that failed.
+    /// The number of failed probes.
     Fails(u64),
 }
 
-/// What was noted until now.
+/// What was noted so far.
 #[derive(Debug, Default)]
 struct OutageTracker {
     last: Option<ProbeAnswer>,
     endpoint: String,
-    /// Nothing was ever answered: then the recorder waits for a cluster, and that is not an outage.
+    /// Nothing ever responded: the recorder waits for a cluster, and that is not an outage.
     standing: Option<EndpointState>,
 }
 
 impl OutageTracker {
-    /// Returns whether the endpoint fails at the moment.
+    /// Returns whether the endpoint currently fails.
     const fn is_failing(&self) -> bool {
         matches!(self.standing, Some(EndpointState::Fails(_)))
     }
 
-    /// Takes the endpoint that is asked next; one that failed and is not asked any more fails no
-    /// longer.
+    /// Sets the endpoint of the next probe; a failing endpoint that is no longer probed counts as
+    /// recovered.
     fn ask(&mut self, endpoint: &str) -> Option<Note> {
         if self.endpoint == endpoint {
             return None;
@@ -376,8 +381,8 @@ impl OutageTracker {
         }
     }
 
-    /// Takes a failed probe with the times of its request and its failure, and returns the note of an
-    /// outage that begins.
+    /// Takes a failed probe with the times of its request and its failure, and returns the note of
+    /// an outage that begins.
     fn failed(
         &mut self,
         class: OutageClass,
@@ -403,7 +408,7 @@ impl OutageTracker {
         }
     }
 
-    /// Takes a probe that was answered, and gives the note of an outage that ended with it.
+    /// Takes a successful probe, and returns the note of an outage that it ends.
     fn answered(&mut self) -> Option<Note> {
         let before = self.standing.replace(EndpointState::Answers);
         let Some(EndpointState::Fails(failed)) = before else {
@@ -415,7 +420,7 @@ impl OutageTracker {
         })
     }
 
-    /// Returns whether the answering history is behind its earlier answers.
+    /// Returns whether the revision is below an earlier one of the same history.
     fn has_fallen(&self, answer: &ProbeAnswer) -> bool {
         self.last.as_ref().is_some_and(|last| {
             last.epoch == answer.epoch
@@ -423,7 +428,7 @@ impl OutageTracker {
         })
     }
 
-    /// Returns the note of an answer, if it has news.
+    /// Returns the note of a successful probe, if it has news.
     fn probed(&self, answer: &ProbeAnswer) -> Option<Note> {
         let says_nothing_new = self.last.as_ref().is_some_and(|last| {
             let silent = answer
@@ -447,7 +452,7 @@ impl OutageTracker {
         })
     }
 
-    /// Takes the answer whose note is on its way to the file.
+    /// The note of this probe was queued.
     fn told(&mut self, answer: ProbeAnswer) {
         self.last = Some(answer);
     }

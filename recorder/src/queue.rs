@@ -1,10 +1,11 @@
-//! What travels from a socket to the file, and the queue between them: first in, first out, bounded in bytes.
+//! The queue between the sockets and the file: first in, first out, bounded in bytes.
 //!
 //! Invariants:
-//! * Nothing is dropped. When the queue is full, the task that reads the socket waits, and the server
-//!   notices.
-//! * Nothing enters unredacted: objects are redacted by the intake, the words of servers, the system and
-//!   users in notes and documents here.
+//! * No entry is dropped. When the queue is full, the task that reads the socket waits; the server
+//!   then ends the watch without skipping events, and the recorder resumes.
+//! * Nothing enters unredacted: the intake redacts objects; texts of servers, the system and users
+//!   in notes and documents are redacted here.
+//! * An entry keeps its room until it is durable, so that the bound covers the writer's batch too.
 
 use crate::clock::Clock;
 use kubereel_format::{
@@ -18,10 +19,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// What an entry takes of the queue beside its own bytes.
+/// The room that an entry takes besides its own bytes.
 const OVERHEAD_BYTES: usize = 256;
 
-/// Something for the file.
+/// An entry for the file.
 #[derive(Clone, Debug)]
 pub(crate) enum QueueEntry {
     Event(EventEntry),
@@ -41,16 +42,16 @@ pub(crate) enum QueueEntry {
     },
 }
 
-/// An event that owns its parts.
+/// An event with owned parts.
 #[derive(Clone, Debug)]
 pub(crate) struct EventEntry {
     /// When it was received.
     pub(crate) stamp: Stamp,
-    /// The request that brought it.
+    /// The connection.
     pub(crate) connection: ConnectionId,
-    /// What happened.
+    /// The change.
     pub(crate) kind: EventType,
-    /// How it is known.
+    /// The evidence.
     pub(crate) evidence: Evidence,
     /// The object's resource.
     pub(crate) resource: ResourceId,
@@ -60,9 +61,9 @@ pub(crate) struct EventEntry {
     pub(crate) name: Box<str>,
     /// The object's uid.
     pub(crate) uid: Box<str>,
-    /// The resourceVersion as the server spelt it.
+    /// The resourceVersion in the server's spelling.
     pub(crate) version: Box<str>,
-    /// The object; `None` for its last recorded bytes once more.
+    /// The object; `None` repeats its last recorded bytes.
     pub(crate) body: Option<Box<[u8]>>,
 }
 
@@ -85,7 +86,7 @@ impl EventEntry {
 }
 
 impl QueueEntry {
-    /// Returns when it came.
+    /// Returns its time.
     pub(crate) const fn stamp(&self) -> Stamp {
         match self {
             Self::Event(event) => event.stamp,
@@ -93,7 +94,7 @@ impl QueueEntry {
         }
     }
 
-    /// Returns what it takes of the queue, in bytes.
+    /// Returns its size in the queue, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let own = match self {
             Self::Event(event) => {
@@ -110,29 +111,29 @@ impl QueueEntry {
     }
 }
 
-/// How many bytes may lie between the sockets and the file, in all: 40 MiB.
+/// The bytes between the sockets and the file: 40 MiB.
 ///
-/// The longest body fits beside others. At 64 MiB the first lists of a large cluster drove the
-/// recorder to 250 MB, which an observer's pod may not have.
+/// The longest body fits beside other entries. With 64 MiB the first lists of a large cluster took
+/// the recorder to 250 MB, more than an observer's pod may use.
 pub(crate) const QUEUE_BYTES: usize = 40 * 1024 * 1024;
 
-/// An entry and the room that it takes until it is durable.
+/// An entry, and the room that it takes until it is durable.
 #[derive(Debug)]
 pub(crate) struct Queued {
     pub(crate) entry: QueueEntry,
-    /// When it came to wait for room.
+    /// When it began to wait for room.
     pub(crate) since: Elapsed,
     _room: Option<OwnedSemaphorePermit>,
 }
 
-/// What the taker found.
+/// The result of taking entries.
 #[derive(Debug)]
 pub(crate) enum QueueTake {
     /// Entries, in order.
     Some(VecDeque<Queued>),
-    /// Nothing came in time.
+    /// Nothing arrived in time.
     Nothing,
-    /// Nothing is left, and nothing will come.
+    /// The queue is empty and closed.
     Closed,
 }
 
@@ -154,7 +155,7 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    /// Makes an empty queue with room for `bytes` bytes.
+    /// Creates an empty queue with room for `bytes` bytes.
     pub(crate) fn new(bytes: usize, clock: Clock, redactor: Redactor) -> Self {
         Self {
             line: Mutex::default(),
@@ -166,7 +167,8 @@ impl Queue {
         }
     }
 
-    /// Makes an entry that never waits: what the writer itself has to say.
+    /// Makes an entry without room, for notes of the writer itself: the writer must not wait for
+    /// its own queue.
     pub(crate) fn unqueued(&self, mut entry: QueueEntry, since: Elapsed) -> Queued {
         scrub(&mut entry, &self.redactor);
         Queued {
@@ -182,8 +184,8 @@ impl Queue {
         u32::try_from(entry.bytes().min(self.bytes)).expect("a queue has less than 4 GiB of room")
     }
 
-    /// Waits for room and puts an entry at the end. After [`Self::close`] it is gone at once:
-    /// it would never be written.
+    /// Waits for room and appends an entry. After [`Self::close`] the entry is dropped at once: it
+    /// would never be written.
     pub(crate) async fn push(&self, mut entry: QueueEntry) {
         scrub(&mut entry, &self.redactor);
         let since = self.clock.elapsed();
@@ -199,7 +201,7 @@ impl Queue {
         self.arrived.notify_one();
     }
 
-    /// Puts an entry at the end if there is room for it now, and returns whether there was.
+    /// Appends an entry if there is room now, and returns whether there was.
     pub(crate) fn try_push(&self, mut entry: QueueEntry) -> bool {
         scrub(&mut entry, &self.redactor);
         let since = self.clock.elapsed();
@@ -216,7 +218,7 @@ impl Queue {
         true
     }
 
-    /// Takes everything, or waits for it at most so long.
+    /// Takes all entries, or waits for one for at most `patience`.
     pub(crate) fn take(&self, patience: Duration) -> QueueTake {
         let line = self.lock();
         let waited = self
@@ -236,25 +238,25 @@ impl Queue {
         }
     }
 
-    /// Lets nothing more in; what is in is still taken.
+    /// Closes the queue; entries in it are still taken.
     pub(crate) fn close(&self) {
         self.lock().is_closed = true;
         self.room.close();
         self.arrived.notify_one();
     }
 
-    /// Counts the bytes that are on their way to the file.
+    /// Returns the bytes in transit to the file.
     pub(crate) fn held_bytes(&self) -> usize {
         self.bytes.saturating_sub(self.room.available_permits())
     }
 
     fn lock(&self) -> MutexGuard<'_, QueueState> {
-        // The lock is held for moves only, which do not panic.
+        // The lock is only taken for moves, which do not panic.
         self.line.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Takes secrets out of the words of a note, and of a document.
+/// Redacts the texts of a note or a document.
 pub(crate) fn scrub(entry: &mut QueueEntry, redactor: &Redactor) {
     match entry {
         QueueEntry::Note { note, .. } => {
@@ -274,12 +276,12 @@ pub(crate) fn scrub(entry: &mut QueueEntry, redactor: &Redactor) {
                 *bytes = scrubbed;
             }
         }
-        // The intake has redacted them, as objects where they are such.
+        // The intake has redacted them as objects.
         QueueEntry::Event(_) | QueueEntry::Blob { .. } => {}
     }
 }
 
-/// Returns the words of a note that others chose.
+/// Returns the texts of a note that come from outside of the program.
 fn words(note: &mut Note) -> Option<&mut String> {
     match note {
         Note::SessionEnded {

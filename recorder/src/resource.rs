@@ -1,5 +1,5 @@
-//! A resource to watch: its request paths, its redaction subject, and whether its objects matter to the
-//! recorder itself.
+//! A recorded resource: its request paths, its redaction subject, and whether the recorder itself
+//! reads its objects.
 
 use crate::server::query_value;
 use crate::version::ResourceVersion;
@@ -9,30 +9,30 @@ use kubereel_redact::ResourceType;
 /// Group and plural of a resource.
 pub(crate) type GroupResource = (String, String);
 
-/// A resource to follow.
+/// A recorded resource.
 #[derive(Clone, Debug)]
 pub(crate) struct WatchTarget {
-    /// How the reel describes it.
+    /// Its description in the reel.
     pub(crate) info: ResourceInfo,
-    /// Which other task reads its objects.
+    /// Whether the recorder itself reads its objects.
     pub(crate) role: ResourceRole,
 }
 
-/// Resources whose objects matter to the recorder itself.
+/// Resources whose objects the recorder itself reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ResourceRole {
-    /// None of them.
+    /// None of these.
     Plain,
-    /// Definitions of custom resources: the first sign of a new resource.
+    /// Custom resource definitions: the first sign of a new resource.
     Definitions,
     /// API services: a sign that discovery has changed.
     ApiServices,
-    /// Events: they expire in bulk, and no bookmarks come.
+    /// Events: they expire in bulk, and have no bookmarks.
     Events,
 }
 
 impl WatchTarget {
-    /// Takes a resource.
+    /// Creates one from its description.
     pub(crate) fn new(info: ResourceInfo) -> Self {
         let role = match (info.group.as_str(), info.plural.as_str()) {
             ("" | "events.k8s.io", "events") => ResourceRole::Events,
@@ -43,15 +43,15 @@ impl WatchTarget {
         Self { info, role }
     }
 
-    /// Returns the resource of its objects.
+    /// Returns the redaction subject of its objects.
     pub(crate) fn subject(&self) -> ResourceType<'_> {
         ResourceType::new(&self.info.group, &self.info.plural).with_kind(&self.info.kind)
     }
 
-    /// Returns whether its versions are the revisions of the cluster's own storage, so that they tell
-    /// whether the cluster is still the one it was.
+    /// Returns whether its versions are the revisions of the cluster's own storage: only those show
+    /// whether the cluster is still the same.
     ///
-    /// Events often have a storage of their own, and so may what other servers serve.
+    /// Events often have a storage of their own, and so may resources of aggregated servers.
     pub(crate) fn tells_revision(&self) -> bool {
         let group = &self.info.group;
         let is_native = !group.contains('.') || group.ends_with(".k8s.io");
@@ -76,7 +76,7 @@ impl WatchTarget {
         )
     }
 
-    /// Returns the request for a watch that continues.
+    /// Returns the request for a watch from a version.
     pub(crate) fn watch(&self, from: &ResourceVersion, timeout_secs: u32) -> String {
         format!(
             "{}?watch=true&resourceVersion={}&allowWatchBookmarks=true&timeoutSeconds={timeout_secs}",
@@ -85,7 +85,7 @@ impl WatchTarget {
         )
     }
 
-    /// Returns the request for a page.
+    /// Returns the request for a page of a list.
     pub(crate) fn page(&self, limit: Option<u32>, token: Option<&str>) -> String {
         let mut query = Vec::new();
         query.extend(limit.map(|limit| format!("limit={limit}")));
@@ -96,13 +96,14 @@ impl WatchTarget {
         format!("{}?{}", self.path(), query.join("&"))
     }
 
-    /// Returns the request for all objects as they were at a revision.
+    /// Returns the request for all objects at a revision.
     pub(crate) fn all_at(&self, at: u128) -> String {
         let path = self.path();
         format!("{path}?resourceVersion={at}&resourceVersionMatch=Exact")
     }
 
-    /// Returns the request for one object as it was at a revision: a list, for only lists go back.
+    /// Returns the request for one object at a revision. It is a list, because a GET cannot read
+    /// the past.
     pub(crate) fn object_at(&self, namespace: &str, name: &str, at: u128) -> String {
         let of_name = query_value(&format!("metadata.name={name}"));
         let question =

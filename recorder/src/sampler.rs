@@ -1,7 +1,8 @@
-//! Samples named metrics of the API servers every half minute and at the end, and writes what changed, and
-//! everything when a series was not read for a while.
+//! Samples named metrics of the API servers every half minute and at the end. Writes changed
+//! series, and all series after a time without a reading.
 //!
-//! An answer is read line by line as it arrives, never buffered as a whole, and bounded. Values stay the server's text.
+//! A response is parsed line by line as it arrives, never buffered as a whole, and bounded. Values
+//! stay the server's text.
 
 use crate::clock::Clock;
 use crate::queue::{Queue, QueueEntry};
@@ -12,22 +13,23 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// How often the metrics are read.
+/// The interval of the readings.
 const EVERY_SECS: u64 = 30;
 
-/// How long one reading may take.
+/// The timeout of one reading.
 const PATIENCE_SECS: u64 = 20;
 
-/// How long the last one may take: the run waits for it.
+/// The timeout of the last reading: the end of the run waits for it.
 const LAST_SECS: u64 = 2;
 
-/// The most bytes of one answer that are read: metrics of a large cluster are some 30 MB.
+/// The longest part of a response that is read, in bytes: the metrics of a large cluster are about
+/// 30 MB.
 const MAX_ANSWER: usize = 128 * 1024 * 1024;
 
-/// The longest line that is looked at, in bytes.
+/// The longest line that is parsed, in bytes.
 const MAX_LINE: usize = 64 * 1024;
 
-/// Everything is written once more after this many rounds: ten minutes.
+/// All series are written again after this number of rounds: ten minutes.
 const ALL_ROUNDS: u32 = 20;
 
 /// Reads metrics.
@@ -39,7 +41,7 @@ pub(crate) struct Sampler {
 }
 
 impl Sampler {
-    /// Reads the metrics of these names.
+    /// Creates a sampler for these names.
     pub(crate) fn new(
         names: &[String],
         clients: &watch::Receiver<Option<Arc<ApiServer>>>,
@@ -54,7 +56,7 @@ impl Sampler {
         }
     }
 
-    /// Reads until the run is to stop, then once more; not at all without names.
+    /// Samples until the run stops, then once more. Without names it does nothing.
     pub(crate) async fn run(mut self, mut stop: watch::Receiver<bool>) {
         if self.changes.is_idle() {
             return;
@@ -79,7 +81,7 @@ impl Sampler {
             let read = if is_last {
                 Some(reading.await)
             } else {
-                // A reading that is on its way when the run is stopped may still arrive.
+                // A response that is in transit when the run is stopped may still arrive.
                 let late = async {
                     drop(stopped.wait_for(|stop| *stop).await);
                     tokio::time::sleep(Duration::from_secs(LAST_SECS)).await;
@@ -98,7 +100,7 @@ impl Sampler {
                 }
                 Some(Err(failure)) => {
                     tracing::warn!(error = failure.words, "the metrics cannot be read");
-                    // What came about meanwhile is not known: all is written again.
+                    // Changes of the meantime are unknown: all series are written again.
                     rounds = 0;
                 }
             }
@@ -147,7 +149,7 @@ impl Sampler {
     }
 
     async fn write(&mut self, server: &ApiServer, round: SampleRound, is_all: bool) {
-        // One stamp for all of a round: that is how a reader knows it.
+        // One stamp for a whole round: readers recognize the round by it.
         let stamp = self.clock.stamp();
         for note in self.changes.notes(&server.endpoint, round, is_all) {
             self.queue.push(QueueEntry::Note { stamp, note }).await;
@@ -155,7 +157,7 @@ impl Sampler {
     }
 }
 
-/// Cuts lines out of what arrives.
+/// Cuts received bytes into lines.
 #[derive(Debug, Default)]
 struct MetricLines {
     rest: Vec<u8>,
@@ -163,7 +165,7 @@ struct MetricLines {
 }
 
 impl MetricLines {
-    /// Returns every line that a chunk ends; the longest are left out.
+    /// Returns every line that a chunk completes; lines that are too long are skipped.
     fn push(&mut self, chunk: &[u8], mut each: impl FnMut(&str)) {
         let mut parts = chunk.split(|byte| *byte == b'\n').peekable();
         while let Some(part) = parts.next() {
@@ -184,27 +186,27 @@ impl MetricLines {
     }
 }
 
-/// How many series are followed, in all.
+/// The largest number of followed series.
 const SERIES: usize = 2_000;
 
-/// The longest labels and the longest value that are kept, in bytes.
+/// The longest labels and the longest value that are stored, in bytes.
 const WORD_BYTES: usize = 1_024;
 
-/// The start of the process that answered: its sample is written in every round. It identifies which server it
-/// was where many share an address, and that a series without a note has not changed.
+/// The start time of the responding process, which every round writes. It identifies the server
+/// where several share an address, and shows that a series without a note has not changed.
 const STARTED: &str = "process_start_time_seconds";
 
 /// Endpoint, name and labels.
 type MetricSeries = (String, String, String);
 
-/// What was written last.
+/// The last written sample.
 #[derive(Debug, Default)]
 struct MetricChanges {
     names: BTreeSet<String>,
     written: BTreeMap<MetricSeries, String>,
 }
 
-/// What one round has read so far.
+/// The samples of the current round.
 #[derive(Debug, Default)]
 struct SampleRound {
     started: Option<String>,
@@ -212,7 +214,7 @@ struct SampleRound {
 }
 
 impl MetricChanges {
-    /// Follows these metrics.
+    /// Creates one for these metrics.
     fn new(names: &[String]) -> Self {
         Self {
             names: names.iter().cloned().collect(),
@@ -220,12 +222,12 @@ impl MetricChanges {
         }
     }
 
-    /// Returns whether nothing is followed.
+    /// Returns whether no metric is followed.
     fn is_idle(&self) -> bool {
         self.names.is_empty()
     }
 
-    /// Takes a sample, if its metric is followed.
+    /// Takes a sample if its metric is followed.
     fn take(&self, round: &mut SampleRound, sample: MetricSample<'_>) {
         if sample.name == STARTED {
             round.started = Some(sample.value.to_owned());
@@ -242,10 +244,11 @@ impl MetricChanges {
         }
     }
 
-    /// Returns the notes of a whole round: when the server's process began, and what changed.
+    /// Returns the notes of a whole round: the start of the server's process, and the changed
+    /// series.
     fn notes(&mut self, address: &str, round: SampleRound, is_all: bool) -> Vec<Note> {
         let started = round.started.unwrap_or_else(|| "unknown".to_owned());
-        // Behind one address there may be several servers, each with counters of its own.
+        // Behind one address there may be several servers, each with its own counters.
         let endpoint = format!("{address}#{started}");
         let note = |name: String, labels: String, value: String| Note::Sampled {
             endpoint: endpoint.clone(),
@@ -279,7 +282,7 @@ struct MetricSample<'a> {
     value: &'a str,
 }
 
-/// Reads a line; comments and lines that are not samples give nothing.
+/// Parses a line; `None` for comments and lines that are not samples.
 fn sample(line: &str) -> Option<MetricSample<'_>> {
     let line = line.trim();
     let end = line.find(|letter: char| letter == '{' || letter.is_whitespace())?;
@@ -294,7 +297,7 @@ fn sample(line: &str) -> Option<MetricSample<'_>> {
             (rest.get(..end)?, rest.get(end + 1..)?)
         }
     };
-    // A time may follow; the recorder's own counts.
+    // A timestamp may follow; the recorder's own time is used.
     let value = rest.split_whitespace().next()?;
     Some(MetricSample {
         name,
@@ -303,7 +306,7 @@ fn sample(line: &str) -> Option<MetricSample<'_>> {
     })
 }
 
-/// Finds the brace that ends the labels: one outside of quotes.
+/// Finds the brace that ends the labels: the first one outside of quotes.
 fn closing_brace(text: &str) -> Option<usize> {
     let (mut is_quoted, mut is_escaped) = (false, false);
     for (place, byte) in text.bytes().enumerate() {
@@ -367,7 +370,7 @@ mod tests {
             told(&mut changes, &moved, false),
             [began, "https://a:1#5 a_total{x=\"y\"} 2"]
         );
-        // Another server behind the same address has counters of its own.
+        // Another server behind the same address has its own counters.
         let other = first.replace("seconds 5", "seconds 9");
         assert_eq!(
             told(&mut changes, &other, false),

@@ -1,14 +1,17 @@
-//! The HTTP server of `--listen`: `/metrics`, `/healthz`, `/readyz`, and `/mark`, which takes a mark.
+//! The HTTP server of `--listen`: `/metrics`, `/healthz`, `/readyz`, and `/mark`, which accepts a
+//! mark.
 //!
-//! A liveness probe asks here, so nobody may delay it:
+//! Invariants, because the kubelet's liveness probe must not be delayed by other callers:
 //!
-//! * connections are accepted at once, always. At the limit the oldest one is closed, never the newest: a
-//!   probe sends its request as soon as it is connected, and is answered before the limit's worth of others
-//!   has come after it;
+//! * connections are accepted at once. At the limit the oldest one is closed, never the newest: a
+//!   probe sends its request as soon as it is connected, and is answered before as many others have
+//!   connected as the limit allows;
 //! * a connection answers one request, and ends within [`CALLER_SECS`] in any case;
-//! * probes wait for nothing: they read counters. Marks, which wait for the queue, are limited apart.
+//! * probes wait for nothing: they read counters. Marks wait for the queue, and have a limit of
+//!   their own.
 //!
-//! Owns the Prometheus text of the counters. Refuses labels that could grow without bound.
+//! The Prometheus text of the counters is made here. Labels that could grow without bound are not
+//! allowed.
 
 use crate::access::{AccessRefusal, StatusAccess};
 use crate::health::{Health, RecorderStatus};
@@ -31,37 +34,37 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::{AbortHandle, JoinSet};
 
-/// The most bytes of a request head.
+/// The longest request head, in bytes.
 const MAX_HEAD: usize = 8 * 1024;
 
-/// The most bytes of a mark's request body; the desk says how long a mark may be.
+/// The longest request body of a mark, in bytes; the desk limits the mark itself.
 const MAX_MARK_BODY: usize = 4 * 1024;
 
-/// How long a caller may take, in all.
+/// The longest duration of a connection, in seconds.
 const CALLER_SECS: u64 = 5;
 
-/// The most connections at once.
+/// The largest number of connections.
 const MAX_CALLERS: usize = 128;
 
-/// The most marks that are taken at once.
+/// The largest number of marks that are processed at once.
 const MAX_MARKS: usize = 16;
 
-/// How long to wait after accepting a connection failed.
+/// The delay after a failure to accept a connection.
 const ACCEPT_PAUSE_MILLIS: u64 = 100;
 
-/// What the page speaks of, and where it takes marks to.
+/// The counters that the page reports, and the desk that accepts marks.
 #[derive(Clone, Debug)]
 pub(crate) struct Front {
     /// The counters.
     pub(crate) health: Arc<Health>,
-    /// Takes marks.
+    /// Accepts marks.
     pub(crate) desk: Arc<Desk>,
 }
 
 /// The server's state.
 #[derive(Debug)]
 struct StatusPage {
-    /// Another reel of a series has another front.
+    /// In a series, each reel has its own.
     front: watch::Receiver<Front>,
     access: StatusAccess,
     marks: Semaphore,
@@ -88,7 +91,7 @@ pub(crate) async fn serve(
                 callers.add(async move { page.attend(stream, caller.ip()).await });
             }
             Err(error) => {
-                // Out of file descriptors, most likely: the recording goes before.
+                // Most likely out of file descriptors: the recording has precedence.
                 tracing::warn!(%error, "cannot accept a caller of the status page");
                 callers.close_oldest();
                 tokio::time::sleep(Duration::from_millis(ACCEPT_PAUSE_MILLIS)).await;
@@ -365,12 +368,12 @@ fn float(value: u64) -> f64 {
     value as f64
 }
 
-/// Returns whether the recorder works at all: it writes, and is not far behind.
+/// Returns whether the recorder works: it can write, and is not far behind.
 fn is_healthy(status: &RecorderStatus) -> bool {
     status.write_trouble.is_empty() && status.lag_micros < MAX_LAG_MICROS
 }
 
-/// A recorder this far behind is not well.
+/// A recorder that is this far behind is not healthy.
 const MAX_LAG_MICROS: u64 = 30_000_000;
 
 /// Returns whether the recording is complete up to the present.
@@ -391,7 +394,7 @@ mod tests {
     use std::net::SocketAddr;
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-    /// A server at work.
+    /// A running server.
     struct ServedPage {
         address: SocketAddr,
         queue: Arc<Queue>,
@@ -424,7 +427,7 @@ mod tests {
             stream
         }
 
-        /// Everything that is answered until the connection ends.
+        /// Returns all responses until the connection ends.
         async fn ask(&self, request: &str) -> String {
             let mut text = String::new();
             let mut stream = self.open(request.as_bytes()).await;

@@ -1,22 +1,23 @@
-//! A resourceVersion: the server's spelling, and its order where it is a number. Other versions can only be
-//! compared for equality.
+//! A resourceVersion: the server's spelling, and its order if it is a number. Other versions can
+//! only be compared for equality.
 
 use std::cmp::Ordering;
 use std::fmt;
 
-/// A resourceVersion as a server spelt it.
+/// A resourceVersion in the server's spelling.
 ///
-/// Small numbers, nearly all there are, take no memory of their own: one is kept for each object.
+/// Small numbers, which nearly all versions are, need no allocation: one is kept for each live
+/// object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ResourceVersion {
     /// A decimal number without leading zeros.
     Number(u64),
-    /// Anything else, also a number that needs more bits.
+    /// Any other text, also a number that needs more bits.
     Text(Box<str>),
 }
 
 impl ResourceVersion {
-    /// Reads one; `None` if the server sent none.
+    /// Parses one; `None` if the server sent none.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         if text.is_empty() {
             return None;
@@ -28,7 +29,7 @@ impl ResourceVersion {
         }
     }
 
-    /// Returns its number, if it is one.
+    /// Returns the number, if it is one.
     pub(crate) fn number(&self) -> Option<u128> {
         match self {
             Self::Number(number) => Some(u128::from(*number)),
@@ -37,12 +38,12 @@ impl ResourceVersion {
         }
     }
 
-    /// Orders two of one resource, if both are numbers.
+    /// Compares two versions of one resource, if both are numbers.
     pub(crate) fn order(&self, other: &Self) -> Option<Ordering> {
         Some(self.number()?.cmp(&other.number()?))
     }
 
-    /// Returns the one before it, if it is a number above 1: from 0 a watch begins anywhere.
+    /// Returns the version before it, if it is a number above 1: a watch from 0 begins anywhere.
     pub(crate) fn previous(&self) -> Option<Self> {
         let number = self.number()?.checked_sub(1).filter(|number| *number > 0)?;
         Some(match u64::try_from(number) {

@@ -1,5 +1,5 @@
-//! The requests by which a gap is read back, and their budget. An answer of another revision than the one
-//! asked for is refused: some servers do not know the past and answer with the present.
+//! The requests that read a gap back, and their budget. A response of another revision than the
+//! requested one is refused: some servers ignore the revision and respond with the present.
 
 use crate::backfill::plan::{HistoryReply, PastObject, ServerHistory};
 use crate::resource::WatchTarget;
@@ -9,30 +9,30 @@ use kubereel_redact::Redactor;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long the reading back of one gap may take, with the wait for its turn, in seconds.
+/// How long reading one gap back may take, including the wait for its turn, in seconds.
 ///
-/// Meanwhile nothing is read of the watch that follows the list. A server keeps at least 75 s for it.
+/// The watch after the list is not read meanwhile. A server keeps at least 75 s of history for it.
 pub(crate) const BACKFILL_SECS: u64 = 20;
 
-/// How many requests one gap is worth.
+/// The number of requests for one gap.
 const MAX_REQUESTS: u32 = 256;
 
-/// How many bytes of answers one gap is worth: 32 MiB.
+/// The bytes of responses for one gap: 32 MiB.
 const MAX_READ_BYTES: usize = 32 * 1024 * 1024;
 
-/// The longest answer that is read, in bytes: 8 MiB.
+/// The longest response that is read, in bytes: 8 MiB.
 const MAX_ANSWER_BYTES: usize = 8 * 1024 * 1024;
 
-/// How long an answer may take, in seconds.
+/// The longest time for a response, in seconds.
 const PATIENCE_SECS: u64 = 5;
 
-/// How often the same is asked where a server is busy, behind, or out of reach.
+/// How often a request is repeated if a server is busy, behind, or out of reach.
 const MAX_TRIES: u32 = 4;
 
-/// The pause before the same is asked again, in milliseconds; it doubles.
+/// The delay before a repetition, in milliseconds; it doubles.
 const PAUSE_MILLIS: u64 = 100;
 
-/// A server that answers about the past of one resource.
+/// The history of one resource on a server.
 #[derive(Debug)]
 pub(crate) struct Asker<'a> {
     server: &'a ApiServer,
@@ -43,15 +43,15 @@ pub(crate) struct Asker<'a> {
     read_bytes: usize,
 }
 
-/// What came of one request.
+/// The result of one request.
 enum BackfillReply {
     Done(HistoryReply),
-    /// The same may be answered if it is asked again.
+    /// The same request may be repeated.
     Again(String),
 }
 
 impl<'a> Asker<'a> {
-    /// Makes one that asks until then.
+    /// Creates a history that is queried until the deadline.
     pub(crate) const fn new(
         server: &'a ApiServer,
         target: &'a WatchTarget,
@@ -68,7 +68,7 @@ impl<'a> Asker<'a> {
         }
     }
 
-    /// Counts the requests that were made.
+    /// Returns the number of requests.
     pub(crate) const fn requests(&self) -> u32 {
         self.requests
     }
@@ -112,7 +112,7 @@ impl<'a> Asker<'a> {
                 let words = wire::status(&answer.read_error().await).message;
                 let words = format!("the server answered {code} {words}");
                 match code {
-                    // Busy, or behind: another one of its peers may not be.
+                    // Busy, or behind: another server may not be.
                     429 | 500..=599 => BackfillReply::Again(words),
                     _ => BackfillReply::Done(HistoryReply::Refused(words)),
                 }
@@ -148,7 +148,7 @@ impl<'a> Asker<'a> {
         })
     }
 
-    /// Returns whether the reel knows the object by its own name.
+    /// Returns whether the reel uses the object's own name.
     fn is_plain(&self, sight: &PastObject) -> bool {
         let subject = self.target.subject();
         self.redactor.name(&subject, &sight.name, &sight.uid) == sight.name
@@ -167,7 +167,7 @@ impl ServerHistory for Asker<'_> {
     }
 }
 
-/// Reads a list of a revision.
+/// Reads a list at a revision.
 fn sights(bytes: &[u8], at: u128) -> Result<Vec<PastObject>, &'static str> {
     let mut splitter = ListSplitter::new();
     let mut pieces = Vec::new();

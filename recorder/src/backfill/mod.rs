@@ -1,11 +1,13 @@
-//! Reads a gap back from the server's own history: lists at exact versions of the past, cheapest first,
-//! within a budget, and the verdict on what they prove. Not for Events: they expire in bulk, many in one
-//! revision, so that a missed expiry has no revision of its own by which it could be found.
+//! Reads a gap back from the server's own history: lists at exact versions of the past, cheapest
+//! first, within a budget, and the verdict on what they prove. Events are not read back: they
+//! expire in bulk, many in one revision, so a missed expiry has no revision of its own by which it
+//! could be found.
 //!
-//! What is proven: every object that differs between the two ends of the gap was followed through all its
-//! versions, and at every revision that none of these explains the whole list was read. An object that came
-//! and went in between would have been created at such a revision, because a creation shares its revision
-//! with nothing else, and the list at that revision would have shown it.
+//! The proof: every object that differs between the two ends of the gap was followed through all
+//! its versions, and at every revision that none of these versions explains the whole list was
+//! read. The creation of an object has a revision of its own. An object that was created and
+//! deleted inside the gap was therefore created at such a revision, and the list at that revision
+//! shows it.
 
 mod ask;
 mod plan;

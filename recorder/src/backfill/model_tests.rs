@@ -1,4 +1,4 @@
-//! The plan against a history that is nothing but a list of revisions.
+//! Property test: the plan against a history that is a list of revisions.
 
 use super::*;
 use crate::backfill::plan::{HistoryReply, PastObject, ServerHistory};
@@ -8,14 +8,14 @@ use kubereel_format::{EventType, GapVerdict};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One revision: its object, and what happened; nothing for that of another resource.
+/// One revision: its object and the change; `None` for a change of another resource.
 type HistoryRevision = Option<(String, String, EventType)>;
 
-/// A history, part of which may be forgotten, and which answers only so many questions.
+/// A history, part of which may be compacted, and which answers a limited number of requests.
 #[derive(Clone, Debug, Default)]
 struct ModelPast {
     revisions: Vec<HistoryRevision>,
-    /// Revisions below this are gone.
+    /// Revisions below this one are compacted.
     floor: u128,
     budget: u32,
     asked: u32,
@@ -64,7 +64,7 @@ impl ModelPast {
         u128::try_from(self.revisions.len()).expect("few")
     }
 
-    /// Does something to one of a few names, or something elsewhere.
+    /// Changes an object of a few names, or one of another resource.
     fn change(&mut self, name: u8, deletes: bool) {
         let state = self.state(self.now());
         let next = self.now() + 1;
@@ -93,7 +93,7 @@ type HistoryRow = (u128, String, bool);
 
 struct ModelOutcome {
     verdict: BackfillVerdict,
-    /// Revision, uid, and whether it is a deletion: what happened, and what the reel would know of it.
+    /// Revision, uid, and whether it is a deletion: what happened, and what the reel would have.
     truth: BTreeSet<HistoryRow>,
     known: BTreeSet<HistoryRow>,
     asked: u32,

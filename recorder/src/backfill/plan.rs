@@ -1,30 +1,32 @@
-//! The order in which a gap is read back, and what the answers prove. Requests come from a [`ServerHistory`]:
-//! `ask` has the real one, the tests one of their own.
+//! The order in which a gap is read back, and what the responses prove. Requests go to a
+//! [`ServerHistory`]: `ask` has the real one, the tests have another.
 //!
 //! Invariants:
-//! * The cheapest questions come first: changed objects, new ones, vanished ones, then the whole lists that
-//!   rule out objects that came and went. When the budget is spent, what was found until then counts.
-//! * An object is followed back from a version to the one before, and to its deletion by bisection. An
-//!   answer that contradicts what is known ends the search for that object; nothing is concluded from it.
-//! * The gap is called reconstructed only if every revision in it is explained by an event or was read as a
-//!   whole list. A few lists between are samples, never a proof.
-//! * Only versions that are numbers take part: no other version has a "before".
+//! * The cheapest requests come first: changed objects, new ones, deleted ones, then the whole
+//!   lists that rule out objects which were created and deleted inside the gap. When the budget is
+//!   spent, the findings up to then count.
+//! * An object is followed back from each version to the one before, and its deletion is found by
+//!   bisection. A response that contradicts a known fact ends the search for that object, and
+//!   nothing is concluded from it.
+//! * The gap is reconstructed only if every revision in it is explained by an event or was read as
+//!   a whole list. A few lists between are samples, never a proof.
+//! * Only numeric versions take part: no other version has a predecessor.
 
 use crate::known::{KnownObject, KnownObjects};
 use crate::number::len64;
 use kubereel_format::{EventType, GapVerdict};
 use std::collections::BTreeSet;
 
-/// One object's state at an end of the gap.
+/// An object at one end of the gap.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct GapEndState {
     pub(crate) uid: String,
-    /// Its version there.
+    /// Its version at that end.
     pub(crate) version: u128,
 }
 
 impl GapEndState {
-    /// Takes what a stream knows; `None` if it has no uid or no version that is a number.
+    /// Converts a known object; `None` if it has no uid or no numeric version.
     pub(crate) fn of(known: &KnownObject) -> Option<Self> {
         let uid = known.uid.text();
         let version = known.version.as_ref()?.number()?;
@@ -32,51 +34,51 @@ impl GapEndState {
     }
 }
 
-/// A name under which the two ends differ.
+/// A name at which the two ends differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct GapSuspect {
     /// Its namespace; empty for cluster-scoped objects.
     pub(crate) namespace: String,
     pub(crate) name: String,
-    /// What stood there before the gap.
+    /// The object before the gap.
     pub(crate) before: Option<GapEndState>,
-    /// What stands there after it.
+    /// The object after the gap.
     pub(crate) after: Option<GapEndState>,
 }
 
-/// A gap to be read back: all that happened after `from`, up to and including `to`.
+/// A gap to read back: every change after `from`, up to and including `to`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BackfillTask {
-    /// The last revision that is known.
+    /// The last recorded revision.
     pub(crate) from: u128,
     /// The revision of the list that ended the gap.
     pub(crate) to: u128,
-    /// What differs.
+    /// The names at which the ends differ.
     pub(crate) suspects: Vec<GapSuspect>,
-    /// Some states at the ends could not be determined.
+    /// The state of some objects at the ends is unknown.
     pub(crate) has_unclear: bool,
 }
 
-/// An object as it was at some revision.
+/// An object at a revision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PastObject {
     pub(crate) namespace: String,
     pub(crate) name: String,
     pub(crate) uid: String,
-    /// The version that it had then.
+    /// Its version at that revision.
     pub(crate) version: u128,
     /// Its bytes.
     pub(crate) body: Vec<u8>,
 }
 
-/// What a history answers.
+/// A response of a history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum HistoryReply {
-    /// What there was.
+    /// The requested objects.
     Sights(Vec<PastObject>),
-    /// That part of the history is gone.
+    /// That revision is compacted.
     Lost,
-    /// The server does not answer such questions, or not so that the answer could be used.
+    /// The server does not support such requests, or its response cannot be used.
     Refused(String),
     /// The budget is spent.
     Spent(&'static str),
@@ -96,20 +98,19 @@ pub(crate) trait ServerHistory: Send {
     fn all(&mut self, at: u128) -> impl Future<Output = HistoryReply> + Send;
 }
 
-/// How many whole lists are read where they prove that nothing came and went.
+/// How many whole lists are read where they prove that no object was created and deleted.
 const MAX_SAMPLES: u128 = 64;
 
-/// How many parts the gap is cut into where there are too many revisions for a proof: a whole list is
-/// read between each two, so that at least what lived long is found.
+/// Into how many parts the gap is cut if it has too many revisions for a proof: a whole list is
+/// read between each two, which finds at least the objects that lived long.
 const PARTS: u128 = 8;
 
-/// The most objects in a list that is read where it proves nothing.
+/// The largest list that is read where it is only a sample.
 const FEW_OBJECTS: usize = 500;
 
-/// Reads back what happened in a gap, as far as the history answers. `alive` is what is there at the
-/// gap's end.
+/// Reads a gap back as far as the history answers. `alive` are the objects at its end.
 ///
-/// Whoever stops waiting keeps what was found until then; it proves nothing.
+/// If the caller drops the future, the findings up to then stay; they prove nothing.
 pub(crate) async fn read_back<H: ServerHistory>(
     history: &mut H,
     work: &BackfillTask,
@@ -117,6 +118,8 @@ pub(crate) async fn read_back<H: ServerHistory>(
     found: &mut BackfillResult,
 ) {
     let ends = work.suspects.iter().filter_map(|one| one.after.as_ref());
+    // The last version of each differing object is known from the list: its revision needs no
+    // request.
     for life in ends.filter(|life| work.spans(life.version)) {
         found.explained.insert(life.version);
     }
@@ -150,7 +153,7 @@ pub(crate) async fn read_back<H: ServerHistory>(
     }
 }
 
-/// What became of an object, from the cheapest to follow to the dearest.
+/// The change of an object, ordered by the cost of following it.
 #[derive(Clone, Copy, Debug)]
 enum SuspectKind {
     Changed,
@@ -185,13 +188,14 @@ impl<H: ServerHistory> BackfillSearch<'_, H> {
             return Ok(());
         }
         if before.version > self.work.from || !self.work.spans(after.version) {
+            // The position that the gap begins with contradicts this version.
             return Err(SearchStop::Odd);
         }
         let object = suspect.followed(after, true);
         self.back(object, after.version).await
     }
 
-    /// An object that is there only at the end.
+    /// An object that exists at the end only.
     async fn created(&mut self, suspect: &GapSuspect) -> Result<(), SearchStop> {
         let Some(after) = &suspect.after else {
             return Ok(());
@@ -207,7 +211,7 @@ impl<H: ServerHistory> BackfillSearch<'_, H> {
         self.back(object, after.version).await
     }
 
-    /// An object that is there only at the begin.
+    /// An object that exists at the begin only.
     async fn vanished(&mut self, suspect: &GapSuspect) -> Result<(), SearchStop> {
         let Some(before) = &suspect.before else {
             return Ok(());
@@ -225,7 +229,7 @@ impl<H: ServerHistory> BackfillSearch<'_, H> {
         self.before_last(object, last).await
     }
 
-    /// An object that came and went: it was seen at a revision in between.
+    /// An object that was created and deleted inside the gap: a list between showed it.
     async fn passing(&mut self, sight: PastObject, at: u128) -> Result<(), SearchStop> {
         let (namespace, name, uid) = (
             sight.namespace.clone(),
@@ -261,8 +265,7 @@ impl<H: ServerHistory> BackfillSearch<'_, H> {
         Ok(())
     }
 
-    /// Reads whole lists at the revisions that nothing explains; if there are too many of them, a few
-    /// between.
+    /// Reads whole lists at the unexplained revisions; if there are too many, a few samples.
     async fn sample(&mut self, alive: &KnownObjects) -> Result<(), SearchStop> {
         let (from, to) = (self.work.from, self.work.to);
         if self.found.is_unresolved() || self.found.count_unexplained(self.work) > MAX_SAMPLES {
@@ -270,6 +273,7 @@ impl<H: ServerHistory> BackfillSearch<'_, H> {
                 return Ok(());
             }
             let part = to.saturating_sub(from) / PARTS;
+            // Samples find objects that lived long. They prove nothing: `sampled` is not called.
             for place in 1..PARTS {
                 let at = from.saturating_add(part.saturating_mul(place));
                 if let Err(stop) = self.look(at, alive).await
@@ -281,24 +285,28 @@ impl<H: ServerHistory> BackfillSearch<'_, H> {
             return Ok(());
         }
         let mut at = from;
+        // A creation is a write of one key, so it has a revision of its own. If no event explains a
+        // revision, the list at it shows whether an object was created there.
         while at.saturating_add(1) < to {
             at = at.saturating_add(1);
             if !self.found.explained.contains(&at) {
                 self.look(at, alive).await?;
             }
         }
-        // What was created at the very end is in the list that ended the gap.
+        // An object created at the very end is in the list that ended the gap.
         self.found.sampled();
         Ok(())
     }
 
-    /// Reads the whole list at a revision, and follows what is unknown in it.
+    /// Reads the whole list at a revision, and follows every unknown object in it.
     async fn look(&mut self, at: u128, alive: &KnownObjects) -> Result<(), SearchStop> {
         if self.found.is_lost(at) {
             return Err(SearchStop::Lost);
         }
         let reply = self.history.all(at).await;
         for sight in self.told(reply, at)? {
+            // A version after the requested revision: the server ignored the revision and responded
+            // with the present.
             if sight.uid.is_empty() || sight.version > at {
                 return Err(SearchStop::Odd);
             }
@@ -319,11 +327,11 @@ struct BackfilledObject<'a> {
     pub(super) namespace: &'a str,
     pub(super) name: &'a str,
     pub(super) uid: &'a str,
-    /// It was there before the gap.
+    /// It existed before the gap.
     is_old: bool,
 }
 
-/// The history, the gap, and what was found in it so far.
+/// The history, the gap, and the findings so far.
 struct BackfillSearch<'a, H> {
     pub(super) history: &'a mut H,
     pub(super) work: &'a BackfillTask,
@@ -331,7 +339,8 @@ struct BackfillSearch<'a, H> {
 }
 
 impl<H: ServerHistory> BackfillSearch<'_, H> {
-    /// Reads every version of an object below one of them, back to its creation or the gap's begin.
+    /// Reads every version of an object below a version, back to its creation or the begin of the
+    /// gap.
     pub(super) async fn back(
         &mut self,
         object: BackfilledObject<'_>,
@@ -343,6 +352,7 @@ impl<H: ServerHistory> BackfillSearch<'_, H> {
                 self.began(object, version);
                 return Ok(());
             };
+            // The version before `version` is the one that the object has at `version - 1`.
             match self.sight(object, at).await? {
                 Some(sight) if sight.version < version => {
                     if sight.version <= self.work.from {
@@ -355,7 +365,7 @@ impl<H: ServerHistory> BackfillSearch<'_, H> {
                     version = sight.version;
                     self.keep(sight)?;
                 }
-                // It was created with the version that is known.
+                // This version is the creation.
                 None if !object.is_old => {
                     self.began(object, version);
                     return Ok(());
@@ -365,17 +375,18 @@ impl<H: ServerHistory> BackfillSearch<'_, H> {
         }
     }
 
-    /// Notes that an object began with a version, if it was not there before the gap.
+    /// Notes that an object began with a version, unless it existed before the gap.
     fn began(&mut self, object: BackfilledObject<'_>, version: u128) {
         if !object.is_old {
             self.found.began(object.uid, version);
         }
     }
 
-    /// Finds the deletion of an object that was there at `low` and is gone at `high`, and its last
+    /// Finds the deletion of an object that exists at `low` and not at `high`, and its last
     /// version.
     ///
-    /// A uid is never used again: it is there up to its deletion, and not after it.
+    /// The API server never reuses a uid, so the object exists up to its deletion and not after it:
+    /// bisection is valid.
     pub(super) async fn deletion(
         &mut self,
         object: BackfilledObject<'_>,
@@ -387,6 +398,7 @@ impl<H: ServerHistory> BackfillSearch<'_, H> {
         let mut is_lost = false;
         loop {
             let middle = low.midpoint(high);
+            // `low` and `high` are neighbours: the object was deleted at `high`.
             if middle <= low || middle >= high {
                 break;
             }
@@ -397,7 +409,7 @@ impl<H: ServerHistory> BackfillSearch<'_, H> {
                     is_lost = false;
                 }
                 Ok(None) => high = middle,
-                // What happened before is lost: the deletion may still be found behind it.
+                // The history below is compacted: the deletion may still be found above it.
                 Err(SearchStop::Lost) => {
                     low = middle;
                     last = None;
@@ -409,7 +421,7 @@ impl<H: ServerHistory> BackfillSearch<'_, H> {
         let last = match last {
             Some(last) => last,
             None if is_lost => return Err(SearchStop::Lost),
-            // It was never looked at: so its last version is the one before the gap.
+            // No revision between was read: the last version is the one before the gap.
             None => self.sight(object, low).await?.ok_or(SearchStop::Odd)?,
         };
         self.found.keep(BackfillEvent {
@@ -435,7 +447,8 @@ impl<H: ServerHistory> BackfillSearch<'_, H> {
         })
     }
 
-    /// Looks at one object at a revision; `None` if it was not there, or another one of its name.
+    /// Reads one object at a revision; `None` if it did not exist, or if another object had its
+    /// name.
     async fn sight(
         &mut self,
         object: BackfilledObject<'_>,
@@ -456,7 +469,7 @@ impl<H: ServerHistory> BackfillSearch<'_, H> {
         Ok(sights.into_iter().find(|sight| sight.uid == object.uid))
     }
 
-    /// Takes a reply for its objects.
+    /// Returns the objects of a response.
     fn told(&mut self, reply: HistoryReply, at: u128) -> Result<Vec<PastObject>, SearchStop> {
         match reply {
             HistoryReply::Sights(sights) => Ok(sights),
@@ -470,7 +483,7 @@ impl<H: ServerHistory> BackfillSearch<'_, H> {
     }
 }
 
-/// How many bytes of objects wait in memory until they are written: 8 MiB.
+/// The bytes of objects that wait in memory until they are written: 8 MiB.
 const MAX_FOUND_BYTES: usize = 8 * 1024 * 1024;
 
 /// An event that was read back.
@@ -480,52 +493,52 @@ pub(crate) struct BackfillEvent {
     pub(crate) namespace: String,
     pub(crate) name: String,
     pub(crate) uid: String,
-    /// The version; for a deletion, the revision of that.
+    /// The version; for a deletion, the revision of the deletion.
     pub(crate) version: u128,
-    /// What happened. A creation is told from a change where the events are put in order, and only where
-    /// it is proven: what came before may be lost.
+    /// The kind of change. A creation is distinguished from a change when the events are ordered,
+    /// and only where it is proven: the history before may be compacted.
     pub(crate) kind: EventType,
     /// The object; `None` for a deletion.
     pub(crate) body: Option<Vec<u8>>,
 }
 
-/// Why an object or all of them could not be followed to the end.
+/// Why an object, or all of them, could not be followed to the end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum SearchStop {
-    /// The history does not reach back so far: others may be read back nevertheless.
+    /// The history is compacted below: other objects may still be read back.
     Lost,
-    /// The answers contradict what is known.
+    /// The responses contradict known facts.
     Odd,
-    /// Nothing more is to be asked.
+    /// No further request is possible.
     Over(String),
 }
 
 /// What was found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct BackfillResult {
-    /// The events, in no order.
+    /// The events, unordered.
     pub(crate) events: Vec<BackfillEvent>,
-    /// The revisions whose changed object of the resource is known.
+    /// Revisions whose changed object of the resource is known.
     explained: BTreeSet<u128>,
-    /// The objects that are not there at the end and were followed already, as far as they could be.
+    /// Objects that do not exist at the end and were followed already, as far as possible.
     met: BTreeSet<String>,
-    /// The versions with which objects began, where that is proven.
+    /// Versions that are proven to be creations.
     begun: BTreeSet<(String, u128)>,
     bytes: usize,
-    /// The history is gone up to here.
+    /// The history is compacted up to this revision.
     lost_up_to: Option<u128>,
     is_unresolved: bool,
     is_sampled: bool,
     detail: String,
 }
 
-/// What the findings come to.
+/// The verdict of the findings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BackfillVerdict {
     pub(crate) word: GapVerdict,
-    /// How many changes may be missing.
+    /// The number of changes that may be missing.
     pub(crate) missing_at_most: Option<u64>,
-    /// Why no more was found.
+    /// Why nothing more was found.
     pub(crate) detail: String,
 }
 
@@ -541,17 +554,17 @@ impl BackfillResult {
         Ok(())
     }
 
-    /// An object of that uid began with a version.
+    /// An object of that uid was created with a version.
     fn began(&mut self, uid: &str, version: u128) {
         self.begun.insert((uid.to_owned(), version));
     }
 
-    /// Takes out the versions with which objects began, where that is proven.
+    /// Takes out the versions that are proven to be creations.
     pub(crate) fn take_begun(&mut self) -> BTreeSet<(String, u128)> {
         std::mem::take(&mut self.begun)
     }
 
-    /// Notes that something could not be determined. Returns true if no further request is to be made.
+    /// Notes that something is unknown. Returns true if no further request is possible.
     fn stopped(&mut self, stop: SearchStop) -> bool {
         self.is_unresolved = true;
         let (words, is_over) = match stop {
@@ -565,39 +578,39 @@ impl BackfillResult {
         is_over
     }
 
-    /// The server has no history of a revision any more, nor of those before.
+    /// The server has compacted a revision and those before it.
     fn lost(&mut self, at: u128) {
         self.lost_up_to = self.lost_up_to.max(Some(at));
     }
 
-    /// Returns whether that is known of a revision.
+    /// Returns whether a revision is known to be compacted.
     fn is_lost(&self, at: u128) -> bool {
         self.lost_up_to.is_some_and(|lost| at <= lost)
     }
 
-    /// Returns whether something could not be determined.
+    /// Returns whether something is unknown.
     const fn is_unresolved(&self) -> bool {
         self.is_unresolved
     }
 
-    /// Nothing is to be asked after all.
+    /// No request is needed.
     pub(crate) fn given_up(&mut self, words: &str) {
         self.stopped(SearchStop::Over(words.to_owned()));
     }
 
-    /// Every revision that no found event explains was looked at.
+    /// Every revision that no event explains was read.
     fn sampled(&mut self) {
         self.is_sampled = true;
     }
 
-    /// Notes that an event could not be written after all.
+    /// Notes that an event could not be written.
     pub(crate) fn withheld(&mut self, version: u128) {
         self.explained.remove(&version);
         self.is_unresolved = true;
         "an object could not be kept".clone_into(&mut self.detail);
     }
 
-    /// Judges.
+    /// Returns the verdict.
     pub(crate) fn verdict(&self, work: &BackfillTask) -> BackfillVerdict {
         if self.is_sampled && !self.is_unresolved && !work.has_unclear {
             return BackfillVerdict {
@@ -623,7 +636,7 @@ impl BackfillResult {
         }
     }
 
-    /// Counts the revisions that nothing explains.
+    /// Counts the unexplained revisions.
     fn count_unexplained(&self, work: &BackfillTask) -> u128 {
         let explained = self.explained.range(work.from.saturating_add(1)..=work.to);
         let explained = u128::from(len64(explained.count()));

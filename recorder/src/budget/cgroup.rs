@@ -1,24 +1,24 @@
-//! Reads the memory limit of the control group that this process runs in.
+//! Reads the memory limit of the cgroup of this process.
 
 use std::path::Path;
 
-/// What a limit of version 1 is at least if there is none: the kernel writes the largest multiple of a
+/// The least value that means "no limit" in version 1: the kernel writes the largest multiple of a
 /// page.
 const UNLIMITED: u64 = 1 << 62;
 
-/// The default memory limit, in percent of the cgroup's limit:
-/// the kernel counts pages of files and sockets, too, and kills at the limit.
+/// The default memory limit, in percent of the cgroup's limit: the kernel also counts pages of
+/// files and sockets, and kills at the limit.
 const PERCENT: u64 = 75;
 
-/// Returns how much memory the recorder may take by default: a part of the least limit of the control groups
-/// that this process is in, or `None` if none of them has one.
+/// Returns the default memory limit of the recorder: a part of the lowest limit of its cgroups, or
+/// `None` if no cgroup has a limit.
 pub fn default_max_memory() -> Option<u64> {
     let groups = std::fs::read_to_string("/proc/self/cgroup").ok()?;
     let limit = limit(Path::new("/sys/fs/cgroup"), &groups)?;
     Some(limit / 100 * PERCENT)
 }
 
-/// Returns the least limit on the way from the groups, as `/proc/self/cgroup` names them, to the root.
+/// Returns the lowest limit between the cgroups of `/proc/self/cgroup` and the root.
 fn limit(root: &Path, groups: &str) -> Option<u64> {
     groups
         .lines()
@@ -36,8 +36,8 @@ fn limit(root: &Path, groups: &str) -> Option<u64> {
         .min()
 }
 
-/// A limit of a parent holds for its children. In a container the path can name groups outside of what is
-/// mounted: what is not there is passed over.
+/// A parent's limit applies to its children. In a container the path can name cgroups outside of
+/// the mount: absent ones are skipped.
 fn least(root: &Path, path: &str, file: &str) -> Option<u64> {
     let relative = Path::new(path.trim_start_matches('/'));
     let is_inside = relative

@@ -1,8 +1,14 @@
-//! The gate in front of the writer: before each entry it takes the budget steps that are due, writes down
-//! what they leave out, and from there on admits nothing of it.
+//! The gate in front of the writer: before each entry it takes the budget steps that are due,
+//! writes what they leave out, and from there on admits no entry of it.
 //!
-//! It stands in front of the file and not of the sockets, so that the note is exactly where the recording of
-//! a resource ends; the streams are ended afterwards.
+//! Invariants:
+//! * The note that a resource is left out comes before the first entry that is dropped, and after
+//!   the last one that is written: the gate stands in front of the file, not of the sockets. The
+//!   streams end afterwards.
+//! * Steps are taken in order and never back.
+//! * After a connection or resource is ended in the reel, no entry refers to it.
+//! * A commit comes before the waiting bytes exceed a part of the free room: the fill level is
+//!   known only after a commit, and without the bound the file could overtake the steps.
 
 use crate::budget::plan;
 use crate::budget::plan::{BudgetPlan, BudgetStep, MemoryPlan};
@@ -18,14 +24,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use tokio::sync::watch;
 
-/// A connection that the reel shows as open.
+/// A connection that is open in the reel.
 #[derive(Debug)]
 struct OpenConnection {
     resource: ResourceId,
     last_version: String,
 }
 
-/// What a recording may take.
+/// The limits of a recording.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RecordingLimits {
     /// Of the disk, in bytes.
@@ -37,7 +43,7 @@ pub(crate) struct RecordingLimits {
 pub(crate) struct Gate {
     max_bytes: u64,
     memory: MemoryPlan,
-    /// The resources that are not written any more, and those of them that the appender has not
+    /// Resources that are no longer written, and of these the ones that the appender has not
     /// forgotten yet.
     ended: BTreeSet<ResourceId>,
     to_forget: BTreeSet<ResourceId>,
@@ -46,19 +52,19 @@ pub(crate) struct Gate {
     out: Exclusions,
     published: watch::Sender<Exclusions>,
     health: Arc<Health>,
-    /// The resources that the reel shows as recorded, in this run.
+    /// Resources that are recorded in the reel, in this run.
     recorded: BTreeMap<ResourceId, ResourceInfo>,
-    /// The names that this run has noted as left out.
+    /// Names that this run has noted as left out.
     told: BTreeSet<GroupResource>,
     open: BTreeMap<ConnectionId, OpenConnection>,
-    /// Connections that stay open although nothing of them is written.
+    /// Connections that stay open although none of their entries is written.
     shut: BTreeSet<ConnectionId>,
     tally: WriteVolumes,
     waiting_bytes: u64,
 }
 
 impl Gate {
-    /// Begins with a file as it is, and with what an earlier run left out.
+    /// Creates a gate for a file, with what an earlier run left out.
     pub(crate) fn new(
         limits: RecordingLimits,
         usage: Usage,
@@ -67,6 +73,9 @@ impl Gate {
         health: Arc<Health>,
     ) -> Self {
         let mut out = Exclusions::default();
+        // A resumed recording starts with its exclusions unless there is clearly room again:
+        // otherwise each restart would record the same resources for a moment and leave them out
+        // again.
         if !plan::is_roomy(&usage) {
             for name in left_out_before {
                 out.add(name);
@@ -77,7 +86,7 @@ impl Gate {
         }
         published.send_replace(out.clone());
         Self {
-            // Without a bound no step is ever due.
+            // Without a limit no step is ever due.
             max_bytes: limits.max_bytes.unwrap_or(u64::MAX),
             memory: MemoryPlan::new(limits.max_memory),
             ended: BTreeSet::new(),
@@ -96,10 +105,12 @@ impl Gate {
         }
     }
 
-    /// Takes the steps that are due before an entry is written; what they say goes before it.
+    /// Takes the steps that are due before an entry is written; their notes come before it.
     pub(crate) fn before(&mut self, entry: &QueueEntry) -> Vec<QueueEntry> {
         let at = entry.stamp();
         let mut said = Vec::new();
+        // One commit can cross several thresholds. Each step has a note of its own, so that readers
+        // see when each resource ended.
         while let Some(step) = self.plan.due(&self.usage) {
             self.take(step, at, &mut said);
         }
@@ -113,15 +124,15 @@ impl Gate {
         said
     }
 
-    /// The file refused to grow: takes all steps up to the one by which no object is written, or if
-    /// that was taken, up to the last.
+    /// The file refused to grow: takes all steps up to the one after which no object is written, or
+    /// if that was taken, up to the last.
     pub(crate) fn refused(&mut self, at: Stamp) -> Vec<QueueEntry> {
         let wanted = if self.out.is_everything() {
             BudgetStep::End
         } else {
             BudgetStep::Notes
         };
-        // What was to prove these versions is not in the file.
+        // The events that these versions would prove are not in the file.
         self.open
             .values_mut()
             .for_each(|open| open.last_version.clear());
@@ -132,7 +143,7 @@ impl Gate {
         said
     }
 
-    /// Decides about an entry.
+    /// Decides whether an entry is written.
     pub(crate) fn admit(&mut self, entry: &QueueEntry) -> Admission {
         let is_in = match about(entry) {
             EntryTopic::Announced(info) => return self.announce(info, entry.stamp()),
@@ -142,6 +153,8 @@ impl Gate {
                 !self.out.holds(group, plural) || self.told.insert(name)
             }
             EntryTopic::Opened(connection, resource) => {
+                // The streams of a resource end some time after it was left out: connections that
+                // open meanwhile are not noted, and neither is their end.
                 let is_in = self.recorded.contains_key(&resource);
                 if is_in {
                     let last_version = String::new();
@@ -157,6 +170,7 @@ impl Gate {
             }
             EntryTopic::Closed(connection) => {
                 self.open.remove(&connection);
+                // `leave_out` has closed this connection in the reel already.
                 !self.shut.remove(&connection) && !self.out.is_everything()
             }
             EntryTopic::Resource(resource, reached) => {
@@ -220,30 +234,32 @@ impl Gate {
         }
     }
 
-    /// Returns whether so much waits for a commit that nothing more may before it.
+    /// Returns whether a commit must come before the next entry.
     pub(crate) fn is_commit_due(&self) -> bool {
         self.waiting_bytes >= plan::waiting_bytes(&self.usage)
     }
 
-    /// Everything appended is durable, the file is as full as this, and objects take so much memory.
+    /// Everything appended is durable; takes the fill level of the file and the memory of objects.
     pub(crate) fn committed(&mut self, usage: Usage, memory: &[ObjectMemory]) {
         self.memory.set(memory);
         self.usage = usage;
         self.health.set_used_percent(plan::used_percent(&usage));
+        // The measured fill level includes everything that waited.
         self.waiting_bytes = 0;
     }
 
-    /// Returns the resources whose objects the appender is to forget: nothing of them passes any more.
+    /// Returns resources whose objects the appender must forget: no entry of them is admitted any
+    /// more.
     pub(crate) fn take_forgotten(&mut self) -> BTreeSet<ResourceId> {
         std::mem::take(&mut self.to_forget)
     }
 
-    /// The appender began anew and knows all objects again.
+    /// The appender started anew and knows all objects again.
     pub(crate) fn forget_again(&mut self) {
         self.to_forget.clone_from(&self.ended);
     }
 
-    /// Leaves out the resource whose objects take most memory.
+    /// Leaves out the resource whose objects use most memory.
     fn leave_largest(&mut self, id: ResourceId, at: Stamp, said: &mut Vec<QueueEntry>) {
         let Some(info) = self.recorded.get(&id) else {
             return;
@@ -293,7 +309,7 @@ impl Gate {
         self.publish();
     }
 
-    /// Leaves out what an object belongs to that is too large for what is left.
+    /// Leaves out the resource of an object that is too large for the free room.
     fn refuse(&mut self, entry: &QueueEntry, bytes: u64, at: Stamp, said: &mut Vec<QueueEntry>) {
         let resource = match about(entry) {
             EntryTopic::Resource(resource, _) => Some(resource),
@@ -334,6 +350,8 @@ impl Gate {
                     note: Note::Disconnected {
                         connection,
                         cause: EndCause::Stopped,
+                        // The version up to which this connection's events are in the reel: readers
+                        // know the resource up to there.
                         last_rv: Some(open.last_version).filter(|version| !version.is_empty()),
                         detail: reason.as_str().to_owned(),
                     },
@@ -342,6 +360,7 @@ impl Gate {
             self.ended.insert(info.id);
             self.to_forget.insert(info.id);
             self.told.insert(name_of(info));
+            // It must not be chosen as the largest resource again.
             self.tally.forget(&name_of(info));
             said.push(QueueEntry::Note {
                 stamp: at,
@@ -389,27 +408,27 @@ fn not_covered(info: &ResourceInfo, reason: NotCoveredReason, detail: String) ->
     }
 }
 
-/// Writes a size for people.
+/// Formats a size.
 fn megabytes(bytes: u64) -> String {
     let tenths = bytes / 100_000;
     format!("{}.{} MB", tenths / 10, tenths % 10)
 }
 
-/// What becomes of an entry.
+/// The decision about an entry.
 #[derive(Debug)]
 pub(crate) enum Admission {
     /// It is written.
     Pass,
-    /// It is not: its subject is left out, and the reel has a note of that.
+    /// It is dropped: its subject is left out, and the reel has a note of that.
     Drop,
-    /// This is written in its place.
+    /// These entries are written instead.
     Instead(Box<QueueEntry>),
 }
 
-/// What an entry is about.
+/// The subject of an entry.
 #[derive(Debug)]
 enum EntryTopic<'a> {
-    /// A resource begins, or is described anew.
+    /// A resource begins, or its description changes.
     Announced(&'a ResourceInfo),
     /// A resource is noted as not covered.
     NotCovered(&'a str, &'a str),
@@ -425,14 +444,14 @@ enum EntryTopic<'a> {
     Recording(NoteWeight),
 }
 
-/// How long the recorder's own words are kept.
+/// How long notes of the recorder itself are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum NoteWeight {
     /// To the very end.
     End,
     /// As long as anything is written.
     Said,
-    /// As long as objects are.
+    /// As long as objects are written.
     Detail,
 }
 
@@ -496,15 +515,15 @@ fn about_note(note: &Note) -> EntryTopic<'_> {
 pub(crate) struct Exclusions {
     /// Left out by name.
     names: BTreeSet<GroupResource>,
-    /// Those of them whose objects took too much memory.
+    /// The ones whose objects used too much memory.
     for_memory: BTreeSet<GroupResource>,
-    /// The last step that was taken; those before it hold too.
+    /// The last step that was taken; it implies those before it.
     reached: Option<BudgetStep>,
 }
 
 const CONFIG: &str = "config.openshift.io";
 
-/// Returns whether a resource says how the cluster as a whole is.
+/// Returns whether a resource describes the cluster as a whole.
 fn is_truth(group: &str, plural: &str) -> bool {
     matches!(
         (group, plural),
@@ -532,28 +551,28 @@ impl Exclusions {
             || self.names.contains(&(group.to_owned(), plural.to_owned()))
     }
 
-    /// Returns whether no object is recorded any more.
+    /// Returns whether objects are no longer recorded.
     pub(crate) fn is_everything(&self) -> bool {
         self.reached >= Some(BudgetStep::Notes)
     }
 
-    /// Returns whether nothing is written any more but how the recording ended.
+    /// Returns whether nothing but the end of the recording is written.
     fn is_only_the_end(&self) -> bool {
         self.reached >= Some(BudgetStep::End)
     }
 
-    /// Leaves one more out.
+    /// Leaves out one more resource.
     fn add(&mut self, name: GroupResource) {
         self.names.insert(name);
     }
 
-    /// Leaves one more out, for the memory that its objects take.
+    /// Leaves out one more resource, for the memory of its objects.
     fn add_for_memory(&mut self, name: GroupResource) {
         self.for_memory.insert(name.clone());
         self.add(name);
     }
 
-    /// Returns why a resource is left out, if it is.
+    /// Returns why a resource is left out.
     pub(crate) fn reason(&self, group: &str, plural: &str) -> NotCoveredReason {
         let name = (group.to_owned(), plural.to_owned());
         if self.for_memory.contains(&name) {
@@ -563,13 +582,13 @@ impl Exclusions {
         }
     }
 
-    /// Leaves out what a step names; [`BudgetStep::Largest`] needs a name.
+    /// Leaves out the resources of a step; [`BudgetStep::Largest`] needs a name.
     pub(super) fn take(&mut self, step: BudgetStep) {
         self.reached = self.reached.max(Some(step));
     }
 }
 
-/// The bytes that each resource added to the reel, the older ones counting less.
+/// The bytes that each resource added to the reel; older bytes count less.
 #[derive(Debug, Default)]
 struct WriteVolumes {
     bytes: BTreeMap<GroupResource, u64>,
@@ -584,12 +603,12 @@ impl WriteVolumes {
         }
     }
 
-    /// Takes out the resource that added most, cluster-level truth aside, and forgets half of the rest: what
-    /// grows now counts for more than what was large once.
+    /// Takes out the resource that added most, except cluster-level resources, and halves the
+    /// others: recent growth counts more than an early burst.
     fn take_largest(&mut self) -> Option<(GroupResource, u64)> {
         let rivals = self.bytes.iter();
         let rivals = rivals.filter(|((group, plural), _)| !is_truth(group, plural));
-        // Of equals the first by name.
+        // Of equal resources the first by name, so that runs are reproducible.
         let name = rivals
             .max_by(|(a, x), (b, y)| x.cmp(y).then(b.cmp(a)))
             .map(|(name, _)| name.clone())?;

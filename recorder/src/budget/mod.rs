@@ -1,11 +1,12 @@
-//! The size budget: what is no longer recorded when the reel comes near its size limit, in which order, and
-//! how the reel says so. The file itself enforces the limit.
+//! The size and memory budgets: what is no longer recorded when the reel comes near its size limit,
+//! in which order, and how the reel notes it. The file itself enforces the limit.
 //!
-//! The order: Leases; Events; four times the resource that writes most, except cluster-level truth; all else
-//! but that truth; pods; nodes; cluster operators; the cluster version; then nothing but what the recorder has
-//! to say about the recording; and in the end only how it ended. Each step is a note of its own.
+//! The order: Leases; Events; four times the resource that writes most, except cluster-level
+//! resources; everything but those; pods; nodes; cluster operators; the cluster version; then
+//! everything but notes about the recording; and in the end everything but how it ended. Each step
+//! is a note of its own.
 //!
-//! The memory budget leaves out by the same gate: always the resource whose objects take most memory.
+//! The memory budget uses the same gate: it leaves out the resource whose objects use most memory.
 
 mod cgroup;
 mod gate;

@@ -1,24 +1,24 @@
-//! The order of the budget's steps and when each is due, whose objects take too much memory, and how a
-//! memory limit is divided.
+//! The order of the budget's steps, when each is due, which resource uses too much memory, and how
+//! a memory limit is divided.
 //!
-//! The appender counts what it keeps of objects, a watcher keeps as much again of each live one. Bodies move
-//! to a temporary file first: the appender does that by itself when they reach [`body_bytes`]. What is left
-//! grows with the number of objects, so that the resource with most of it is no longer recorded when all
-//! together reach [`object_bytes`].
+//! The appender counts the memory of the objects that it keeps; a watcher keeps about as much again
+//! for each live object. Bodies move to a temporary file first, by the appender itself, when they
+//! reach [`body_bytes`]. The rest grows with the number of objects, so the resource with most of it
+//! is left out when all together reach [`object_bytes`].
 
 use kubereel_format::{ObjectMemory, ResourceId, Usage};
 use std::collections::BTreeMap;
 
-/// One step: less is recorded from here on.
+/// One step: from here on less is recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum BudgetStep {
     /// No Leases.
     Leases,
     /// No Events.
     Events,
-    /// Not what writes most, cluster-level truth aside.
+    /// Without the resource that writes most, except cluster-level resources.
     Largest,
-    /// Nothing but cluster-level truth.
+    /// Only cluster-level resources.
     AllButTruth,
     /// No pods.
     Pods,
@@ -28,14 +28,14 @@ pub(crate) enum BudgetStep {
     Operators,
     /// No cluster version.
     Version,
-    /// Only what the recorder has to say of the recording.
+    /// Only notes about the recording.
     Notes,
     /// Only how the recording ended.
     End,
 }
 
-/// At which share of the reachable size, in percent, each step is taken. A file is full at some 90
-/// percent of it: free space lies scattered.
+/// The share of the reachable size, in percent, at which each step is taken. A file is full at
+/// about 90 percent of it: free space is fragmented.
 pub(super) const STEPS: [(u64, BudgetStep); 13] = [
     (50, BudgetStep::Leases),
     (60, BudgetStep::Events),
@@ -52,18 +52,18 @@ pub(super) const STEPS: [(u64, BudgetStep); 13] = [
     (86, BudgetStep::End),
 ];
 
-/// The share, in percent, at which a series begins its next reel: early enough for that to be
-/// complete before the first step.
+/// The share, in percent, at which a series begins its next reel: early enough for the next reel to
+/// be complete before the first step.
 pub(crate) const ROTATE_PERCENT: u64 = 40;
 
-/// The part of the free room that may wait for a commit, and that a single object may take.
+/// The part of the free room that may wait for a commit, and that a single object may use.
 const WAITING_PART: u64 = 8;
 const OBJECT_PART: u64 = 2;
 
-/// So much may always wait for a commit, in bytes.
+/// The bytes that may always wait for a commit.
 const WAITING_BYTES: u64 = 64 * 1024;
 
-/// Where in the order a recording stands.
+/// The position of a recording in the order.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct BudgetPlan {
     taken: usize,
@@ -80,7 +80,7 @@ impl BudgetPlan {
         Some(step)
     }
 
-    /// Takes every step up to one, due or not: the file would take no more.
+    /// Takes every step up to one, due or not: the file would not accept more.
     pub(super) fn skip_to(&mut self, wanted: BudgetStep) -> Vec<BudgetStep> {
         let rest = STEPS.get(self.taken..).unwrap_or_default();
         let steps: Vec<BudgetStep> = rest
@@ -98,7 +98,7 @@ fn is_beyond(usage: &Usage, percent: u64) -> bool {
     used >= u128::from(usage.reach_bytes) * u128::from(percent)
 }
 
-/// Returns how much of the reachable size is used, in percent.
+/// Returns the used share of the reachable size, in percent.
 pub(super) const fn used_percent(usage: &Usage) -> u64 {
     match usage
         .used_bytes
@@ -110,12 +110,12 @@ pub(super) const fn used_percent(usage: &Usage) -> u64 {
     }
 }
 
-/// Returns whether a reel has no room for another recording, whatever that leaves out.
+/// Returns whether a reel has no room for another run, whatever is left out.
 pub(crate) fn is_used_up(usage: &Usage) -> bool {
     STEPS.last().is_some_and(|(end, _)| is_beyond(usage, *end))
 }
 
-/// Returns whether a reel is so empty that what an earlier recording left out is recorded again.
+/// Returns whether a reel has enough room to record again what an earlier run left out.
 pub(super) fn is_roomy(usage: &Usage) -> bool {
     STEPS
         .first()
@@ -127,7 +127,7 @@ pub(super) fn waiting_bytes(usage: &Usage) -> u64 {
     (free(usage) / WAITING_PART).max(WAITING_BYTES)
 }
 
-/// Returns whether an object of `bytes` bytes is too large for the room that is left.
+/// Returns whether an object of `bytes` bytes is too large for the free room.
 pub(super) fn is_too_large(usage: &Usage, bytes: u64) -> bool {
     bytes > (free(usage) / OBJECT_PART).max(WAITING_BYTES)
 }
@@ -136,45 +136,45 @@ const fn free(usage: &Usage) -> u64 {
     usage.reach_bytes.saturating_sub(usage.used_bytes)
 }
 
-/// What the program takes beside what it keeps of objects, in bytes: code, threads, connections, the
-/// database's pages, one body on its way, and what the allocator cannot use.
+/// The memory of the program without objects, in bytes: code, threads, connections, the pages of
+/// the database, one body in transit, and fragmentation of the allocator.
 const RESERVE_BYTES: u64 = 96_000_000;
 
-/// The parts of a limit for entries on their way to the file, and of what objects may take for bodies.
+/// The parts of a limit for queued entries, and of the object memory for bodies.
 const QUEUE_PART: u64 = 8;
 const BODY_PART: u64 = 4;
 
-/// What a watcher keeps of a live object beside its name, in bytes.
+/// The memory of a live object in a watcher, besides its name, in bytes.
 const WATCHED_BYTES: u64 = 160;
 
-/// Returns how many bytes entries on their way to the file may take, at most `usual`.
+/// Returns the bytes that queued entries may use, at most `usual`.
 pub(crate) fn queue_bytes(max_memory: Option<u64>, usual: usize) -> usize {
     let part = max_memory.map_or(u64::MAX, |max| max / QUEUE_PART);
     usize::try_from(part).map_or(usual, |part| part.min(usual))
 }
 
-/// Returns how many bytes everything that is kept of objects may take.
+/// Returns the bytes that all kept data of objects may use.
 pub(crate) fn object_bytes(max_memory: u64) -> u64 {
     let queue = max_memory / QUEUE_PART;
     let rest = max_memory.saturating_sub(RESERVE_BYTES.saturating_add(queue));
     rest.max(max_memory / 8)
 }
 
-/// Returns how many of these bytes bodies may take before they move to a file.
+/// Returns the bytes that bodies may use before they move to a file.
 pub(crate) fn body_bytes(max_memory: u64) -> u64 {
     object_bytes(max_memory) / BODY_PART
 }
 
-/// What the objects of each resource take, and how much all of them may.
+/// The memory of each resource's objects, and the limit of all.
 #[derive(Debug, Default)]
 pub(super) struct MemoryPlan {
-    /// Without bound if there is none.
+    /// Unlimited if there is no limit.
     max_bytes: Option<u64>,
     used: BTreeMap<ResourceId, u64>,
 }
 
 impl MemoryPlan {
-    /// Makes one for a limit of the whole program.
+    /// Creates one for a limit of the whole program.
     pub(super) fn new(max_memory: Option<u64>) -> Self {
         Self {
             max_bytes: max_memory.map(object_bytes),
@@ -182,7 +182,7 @@ impl MemoryPlan {
         }
     }
 
-    /// Takes over what the appender counted.
+    /// Takes over the counts of the appender.
     pub(super) fn set(&mut self, memory: &[ObjectMemory]) {
         self.used = memory
             .iter()
@@ -196,8 +196,8 @@ impl MemoryPlan {
             .collect();
     }
 
-    /// Takes the resource out whose objects take most, of those that are recorded, if all together take
-    /// more than they may.
+    /// Takes out the recorded resource whose objects use most memory, if all together exceed the
+    /// limit.
     pub(super) fn due(&mut self, is_recorded: impl Fn(ResourceId) -> bool) -> Option<ResourceId> {
         if self.used_bytes() <= self.max_bytes? {
             return None;

@@ -1,4 +1,4 @@
-//! The gate against files that fill up as chance has it.
+//! Tests of the gate with files that fill up at random.
 
 use super::plan::{BudgetStep, STEPS};
 use super::*;
@@ -60,7 +60,7 @@ fn usage(used_bytes: u64) -> Usage {
     }
 }
 
-/// A gate, and everything that went through it.
+/// A gate, and all entries that passed it.
 struct GateWritten {
     gate: Gate,
     published: watch::Receiver<Exclusions>,
@@ -171,7 +171,7 @@ proptest! {
                 prop_assert!(end.is_none_or(|end| place < *end), "{plural} was written again");
             }
         }
-        // Whoever goes later in the order is not left out before who goes earlier.
+        // A resource that comes later in the order is not left out before an earlier one.
         let order = [
             "leases", "events", "pods", "nodes", "clusteroperators", "clusterversions",
         ];
@@ -188,7 +188,7 @@ proptest! {
                 prop_assert!(written.place("events").is_some_and(|events| events < plain));
             }
         }
-        // One write beyond the last step at most.
+        // At most one write beyond the last step.
         prop_assert!(written.used <= 8_200_000 + 60_000, "{}", written.used);
         let out = written.published.borrow().clone();
         for (group, plural) in NAMES {
@@ -305,7 +305,7 @@ fn a_file_that_refuses_to_grow_takes_notes_and_in_the_end_only_the_end() {
     assert!(written.gate.refused(Stamp::default()).is_empty());
 }
 
-/// How many bytes a resource takes when there are a million of its objects.
+/// The memory of a resource with a million objects.
 fn many_objects(number: usize) -> ObjectMemory {
     ObjectMemory {
         resource: info(number).id,
@@ -349,7 +349,7 @@ fn the_resource_whose_objects_take_most_memory_is_left_out_and_the_reel_says_so(
     written.gate.forget_again();
     assert_eq!(written.gate.take_forgotten(), BTreeSet::from([info(3).id]));
     assert!(written.published.borrow().holds("", "pods"));
-    // What is announced again stays out, for the same reason.
+    // A resource that is announced again stays out, for the same reason.
     written.memory.clear();
     let entries = written.entries.len();
     written.begin(3);

@@ -1,5 +1,5 @@
-//! What the recorder reads of custom resource definitions and API services. A definition is the first sign
-//! of a new resource; an API service says which group version another server answers for, a minute before
+//! Reads custom resource definitions and API services. A definition is the first sign of a new
+//! resource; an API service names the group version of another server, up to a minute before
 //! discovery does.
 
 use crate::discover::documents::ServedResource;
@@ -10,16 +10,16 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 /// The content of a definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CrdDefinition {
-    /// Its resource in the version that is stored, if that one is served, else in the first that is.
+    /// Its resource in the stored version if that one is served, else in the first served version.
     pub(crate) served: Option<ServedResource>,
-    /// Whether the server reports that it serves it.
+    /// Whether its condition reports that the server serves it.
     pub(crate) is_established: bool,
-    /// Differs between two states of a definition if a server that goes from one to the other begins anew
-    /// with the resource, and nearly always only then.
+    /// A fingerprint that differs between two states of a definition if the server starts a new
+    /// storage for the resource, and nearly always only then.
     pub(crate) fingerprint: u64,
 }
 
-/// The parts of a definition with which a server begins anew when they change.
+/// The parts of a definition whose change starts a new storage.
 #[derive(Deserialize)]
 struct DefinitionShape<'a> {
     #[serde(borrow)]
@@ -138,13 +138,13 @@ fn fingerprint(object: &[u8]) -> Option<u64> {
     Some(hasher.finish())
 }
 
-/// A group version that another server answers for.
+/// A group version that another server serves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ApiService {
     /// The API group.
     pub(crate) group: String,
     pub(crate) version: String,
-    /// Whether the other server answers.
+    /// Whether that server responds.
     pub(crate) is_available: bool,
 }
 
@@ -164,7 +164,7 @@ struct ApiServiceSpec {
     service: Option<serde::de::IgnoredAny>,
 }
 
-/// Reads an API service; `None` if no other server is behind it, or it cannot be read.
+/// Reads an API service; `None` if it has no other server, or cannot be read.
 pub(crate) fn api_service(object: &[u8]) -> Option<ApiService> {
     let raw: ApiServiceDocument = serde_json::from_slice(object).ok()?;
     raw.spec.service?;

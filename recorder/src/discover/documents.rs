@@ -1,6 +1,6 @@
-//! The documents in which servers describe what they serve (aggregated discovery in two versions, and the
-//! older document for each group version), and the requests that read them, the cluster's uid, its version
-//! and its present revision.
+//! The discovery documents of servers (aggregated discovery in two versions, and the older document
+//! of each group version), and the requests for them, for the cluster's uid, its version and its
+//! current revision.
 
 use crate::discover::poll::HighestRevision;
 use crate::server::{ApiServer, Failure, FailureKind, Get, HttpAnswer};
@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 /// The `Accept` header for the aggregated documents, new form first, plain form last.
 pub(crate) const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
 
-/// One resource in one version, as a server describes it.
+/// One resource in one version, as discovery describes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ServedResource {
     /// The API group; empty for the core group.
@@ -26,7 +26,7 @@ pub(crate) struct ServedResource {
     pub(crate) kind: String,
     pub(crate) short_names: Vec<String>,
     pub(crate) categories: Vec<String>,
-    /// Whether its objects live in namespaces.
+    /// Whether its objects are namespaced.
     pub(crate) is_namespaced: bool,
     pub(crate) verbs: Vec<String>,
     /// The storage version hash; only the older documents have it.
@@ -39,11 +39,11 @@ pub(crate) struct GroupVersion {
     /// The API group; empty for the core group.
     pub(crate) group: String,
     pub(crate) version: String,
-    /// Whether the server behind it could not be asked.
+    /// Whether the server of the group version could not be reached.
     pub(crate) is_stale: bool,
 }
 
-/// The content of an aggregated document. Order is the server's order of preference.
+/// The content of an aggregated document, in the server's order of preference.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct AggregatedDiscovery {
     pub(crate) versions: Vec<GroupVersion>,
@@ -105,7 +105,7 @@ struct RawKind {
     kind: String,
 }
 
-/// Reads an aggregated document; `None` if it is none.
+/// Reads an aggregated document; `None` if it is not one.
 pub(crate) fn aggregated(bytes: &[u8]) -> Option<AggregatedDiscovery> {
     let list: RawList = serde_json::from_slice(bytes).ok()?;
     if list.kind != "APIGroupDiscoveryList" {
@@ -170,7 +170,7 @@ struct RawLegacyResource {
     storage_hash: String,
 }
 
-/// Reads the document of one group version; `None` if it is none.
+/// Reads the document of one group version; `None` if it is not one.
 pub(crate) fn legacy(bytes: &[u8]) -> Option<Vec<ServedResource>> {
     let list: RawLegacy = serde_json::from_slice(bytes).ok()?;
     if list.kind != "APIResourceList" {
@@ -181,7 +181,7 @@ pub(crate) fn legacy(bytes: &[u8]) -> Option<Vec<ServedResource>> {
         .split_once('/')
         .unwrap_or(("", &list.group_version));
     let served = list.resources.into_iter().filter_map(|resource| {
-        // `pods/log` is not a resource of its own.
+        // `pods/log` is a subresource.
         if resource.name.contains('/') {
             return None;
         }
@@ -264,7 +264,7 @@ pub(crate) struct ServerVersion {
 
 impl ServerVersion {
     /// Returns whether servers of that version stream lists: on by default in 1.32, off in 1.33, on
-    /// again from 1.34. Of a version that cannot be read nothing is known: it is tried.
+    /// again from 1.34. With an unreadable version it is tried.
     pub(crate) fn can_watch_list(&self) -> bool {
         match self.numbers {
             Some((1, 33)) => false,
@@ -274,7 +274,7 @@ impl ServerVersion {
     }
 }
 
-/// Reads `/version`; `None` if it is none.
+/// Reads `/version`; `None` if it is not such a document.
 pub(crate) fn server_version(bytes: &[u8]) -> Option<ServerVersion> {
     #[derive(Deserialize)]
     struct Raw {
@@ -298,7 +298,7 @@ pub(crate) fn server_version(bytes: &[u8]) -> Option<ServerVersion> {
     })
 }
 
-/// How long one answer may take, in seconds.
+/// The longest time for a response, in seconds.
 pub(super) const PATIENCE_SECS: u64 = 20;
 
 /// The longest discovery document that is read, in bytes.
@@ -307,7 +307,7 @@ const MAX_DOCUMENT: usize = 32 * 1024 * 1024;
 /// The number of documents that are requested at once.
 const AT_ONCE: usize = 16;
 
-/// Reads `/version`, and gives its bytes too.
+/// Reads `/version`, and returns its bytes too.
 pub(super) async fn version(server: &ApiServer) -> Result<(ServerVersion, Vec<u8>), Failure> {
     let answer = server.get(Get::json("/version", PATIENCE_SECS)).await?;
     let bytes = document(answer, "/version").await?;
@@ -316,7 +316,7 @@ pub(super) async fn version(server: &ApiServer) -> Result<(ServerVersion, Vec<u8
     Ok((version, bytes))
 }
 
-/// Reads the uid of the namespace `kube-system`; empty if it cannot be seen.
+/// Reads the uid of the namespace `kube-system`; empty if it is not visible.
 pub(super) async fn uid(server: &ApiServer) -> Result<String, Failure> {
     #[derive(serde::Deserialize)]
     struct Namespace {
@@ -328,7 +328,8 @@ pub(super) async fn uid(server: &ApiServer) -> Result<String, Failure> {
     }
     let path = "/api/v1/namespaces/kube-system";
     let answer = server.get(Get::json(path, PATIENCE_SECS)).await?;
-    // A cluster that does not show it, or does not have it yet, has no name; it is still one.
+    // A cluster that does not show the namespace, or does not have it yet, has no uid; it is still
+    // a cluster.
     if matches!(answer.status, 403 | 404) {
         return Ok(String::new());
     }
@@ -338,20 +339,20 @@ pub(super) async fn uid(server: &ApiServer) -> Result<String, Failure> {
     uid.ok_or_else(|| odd("the namespace kube-system has no uid"))
 }
 
-/// Compares the present revision with the highest one seen, of the same resource: a lower one is
-/// another history, on which a watch from the old version would be silent for ever.
+/// Compares the current revision with the highest one seen of the same resource. A lower one
+/// belongs to another history, on which a watch from the old version would stay silent forever.
 pub(super) async fn has_fallen(server: &ApiServer, seen: &HighestRevision) -> bool {
     let now = revision_of(server, &seen.path).await;
     now.is_some_and(|now| now.order(&seen.version) == Some(Ordering::Less))
 }
 
-/// Reads the present revision of the cluster's own storage; `None` if it cannot be read.
+/// Reads the current revision of the cluster's own storage; `None` if it cannot be read.
 pub(crate) async fn present_revision(server: &ApiServer) -> Option<ResourceVersion> {
     revision_of(server, "/api/v1/namespaces").await
 }
 
 async fn revision_of(server: &ApiServer, path: &str) -> Option<ResourceVersion> {
-    // Without a resourceVersion the answer is as new as the storage itself.
+    // Without a resourceVersion the read is consistent: as new as the storage itself.
     let path = format!("{path}?limit=1");
     let answer = server.get(Get::json(&path, PATIENCE_SECS)).await.ok()?;
     let bytes = document(answer, &path).await.ok()?;
@@ -360,10 +361,10 @@ async fn revision_of(server: &ApiServer, path: &str) -> Option<ResourceVersion> 
     ResourceVersion::parse(&splitter.finish()?.version)
 }
 
-/// The older document of a group version: its content, and its bytes.
+/// The older document of a group version: its content and its bytes.
 type GroupVersionDocument = Result<(Vec<ServedResource>, Vec<u8>), Failure>;
 
-/// Reads the older documents of several group versions, some at a time, and gives them in order.
+/// Reads the older documents of several group versions, some at a time, and returns them in order.
 pub(super) async fn group_version_documents(
     server: &ApiServer,
     versions: Vec<GroupVersion>,
@@ -406,7 +407,7 @@ pub(super) fn legacy_path(version: &GroupVersion) -> String {
     }
 }
 
-/// Describes an answer that is not a document.
+/// Describes a response that is not a document.
 pub(super) fn odd(words: &str) -> Failure {
     Failure {
         kind: FailureKind::Transport,
@@ -414,7 +415,7 @@ pub(super) fn odd(words: &str) -> Failure {
     }
 }
 
-/// Reads a document, or returns what came instead.
+/// Reads a document, or returns the response instead.
 pub(super) async fn document(answer: HttpAnswer, path: &str) -> Result<Vec<u8>, Failure> {
     let status = answer.status;
     if status == 401 {

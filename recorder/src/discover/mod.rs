@@ -1,5 +1,5 @@
-//! Discovers what there is to record: discovery, the cluster's identity and version, and definitions that
-//! appear and vanish. Objects are recorded by `watch`.
+//! Discovers the resources to record: discovery, the cluster's identity and version, and
+//! definitions that appear and vanish. `watch` records the objects.
 
 mod definitions;
 mod documents;

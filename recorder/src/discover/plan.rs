@@ -1,5 +1,5 @@
-//! Chooses what is recorded: every resource with list and watch, in one version, once for each storage. What
-//! is not recorded is named with the reason.
+//! Chooses what is recorded: every resource with list and watch, in one version, once for each
+//! storage. Other resources are named with the reason.
 
 use super::documents::ServedResource;
 use kubereel_format::{NotCoveredReason, ResourceId, ResourceInfo};
@@ -14,23 +14,23 @@ pub(crate) struct SkippedResource {
     pub(crate) version: String,
     /// The plural name.
     pub(crate) plural: String,
-    /// Why.
+    /// The reason.
     pub(crate) reason: NotCoveredReason,
-    /// The resource that stands for it, if one does.
+    /// The recorded resource with the same storage, if there is one.
     pub(crate) detail: String,
 }
 
-/// What to record and what not.
+/// The resources to record, and the others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct DiscoveryPlan {
     /// The resources to record, in the order of discovery.
     pub(crate) follow: Vec<ServedResource>,
-    /// Those that are not.
+    /// The resources that are not recorded.
     pub(crate) left_out: Vec<SkippedResource>,
 }
 
-/// Chooses. `served` is in the order of preference; `wanted` names the version to take where there
-/// is a reason to take another than the preferred one.
+/// Chooses. `served` is in the order of preference; `wanted` names the version to take if there is
+/// a reason to deviate from the preferred one.
 pub(crate) fn plan(
     served: &[ServedResource],
     wanted: &BTreeMap<(String, String), String>,
@@ -78,7 +78,7 @@ fn choose(versions: &[&ServedResource], wanted: Option<&String>, plan: &mut Disc
     {
         NotCoveredReason::NoList
     } else {
-        // Reviews and bindings keep nothing: there is nothing to record.
+        // Reviews and bindings are not stored: there is nothing to record.
         return;
     };
     plan.left_out.push(left_out(first, reason, String::new()));
@@ -98,9 +98,9 @@ fn left_out(served: &ServedResource, reason: NotCoveredReason, detail: String) -
     }
 }
 
-/// Leaves out what another recorded resource of the same name has in the same storage.
+/// Leaves out resources that another recorded resource of the same name has in the same storage.
 ///
-/// The core group comes first, then whatever is not the retired `extensions`, then discovery's order.
+/// The core group comes first, the retired `extensions` last, and otherwise discovery's order.
 fn leave_out_doubles(plan: &mut DiscoveryPlan) {
     let rank = |one: &ServedResource| match one.group.as_str() {
         "" => 0,
@@ -138,7 +138,7 @@ fn qualified(served: &ServedResource) -> String {
     resource_info(served, ResourceId::default()).qualified()
 }
 
-/// Returns the form in which the reel describes a resource.
+/// Returns the description of a resource for the reel.
 pub(crate) fn resource_info(served: &ServedResource, id: ResourceId) -> ResourceInfo {
     ResourceInfo {
         id,

@@ -1,10 +1,10 @@
-//! Polls discovery every few seconds and on request, and shares the result: what is served, the cluster's
-//! identity, and how far its revisions have come in the present epoch.
+//! Polls discovery every few seconds and on request, and shares the result: the served resources,
+//! the cluster's identity, and the highest revision seen in the current epoch.
 //!
 //! Invariants:
 //! * A missing group is a failure, not a removal.
-//! * Revisions are compared within one resource and one epoch only: each resource may have a storage of its
-//!   own.
+//! * Revisions are compared within one resource and one epoch only: each resource may have a
+//!   storage of its own.
 
 use crate::clock::Clock;
 use crate::discover::documents::{
@@ -21,10 +21,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Notify, mpsc, watch};
 
-/// How long the answer of a new round is waited for, in seconds.
+/// How long the result of a new round is awaited, in seconds.
 const ROUND_PATIENCE_SECS: u64 = 60;
 
-/// What everybody may know of the last round, and the way to ask for another.
+/// The result of the last round, and the means to request another.
 #[derive(Debug)]
 pub(crate) struct Discovery {
     wanted: Notify,
@@ -34,14 +34,14 @@ pub(crate) struct Discovery {
     direct: Mutex<BTreeSet<GroupKey>>,
 }
 
-/// What one round found.
+/// The result of one round.
 #[derive(Debug, Default)]
 struct DiscoveryRound {
     number: u64,
     is_good: bool,
-    /// Group, version and plural of everything that is served.
+    /// Group, version and plural of every served resource.
     served: BTreeSet<(String, String, String)>,
-    /// Groups and versions about which nothing is certain.
+    /// Groups and versions whose state is unknown.
     doubtful: BTreeSet<GroupKey>,
 }
 
@@ -49,7 +49,7 @@ struct DiscoveryRound {
 pub(crate) type GroupKey = (String, String);
 
 impl Discovery {
-    /// Makes it, before the first round, in an epoch.
+    /// Creates it, before the first round, in an epoch.
     pub(crate) fn new(epoch: u32) -> Self {
         Self {
             wanted: Notify::new(),
@@ -59,12 +59,12 @@ impl Discovery {
         }
     }
 
-    /// Asks for a round now.
+    /// Requests a round now.
     pub(crate) fn ask(&self) {
         self.wanted.notify_one();
     }
 
-    /// Has a group version requested by itself from now on, or no longer, and starts a round.
+    /// Requests a group version separately from now on, or no longer, and starts a round.
     pub(crate) fn ask_directly(&self, group: &str, version: &str, is_available: bool) {
         let key = (group.to_owned(), version.to_owned());
         let mut direct = self.direct.lock().unwrap_or_else(PoisonError::into_inner);
@@ -77,13 +77,13 @@ impl Discovery {
         self.ask();
     }
 
-    /// Returns the group versions that are to be requested by themselves.
+    /// Returns the group versions that are requested separately.
     fn direct(&self) -> BTreeSet<GroupKey> {
         let direct = self.direct.lock().unwrap_or_else(PoisonError::into_inner);
         direct.clone()
     }
 
-    /// Waits until somebody asks for a round.
+    /// Waits until a round is requested.
     pub(super) async fn asked(&self) {
         self.wanted.notified().await;
     }
@@ -108,15 +108,15 @@ impl Discovery {
         });
     }
 
-    /// Returns how far the cluster's revisions have come.
+    /// Returns the highest revision seen.
     pub(crate) fn revisions(&self) -> &ClusterRevisions {
         &self.revisions
     }
 
-    /// Asks for a new round and returns whether the resource is served; `None` if that is not known.
+    /// Requests a new round and returns whether the resource is served; `None` if that is unknown.
     pub(crate) async fn is_served(&self, group: &str, version: &str, plural: &str) -> Option<bool> {
         let mut rounds = self.rounds.subscribe();
-        // The round under way may have begun before the resource vanished.
+        // The current round may have begun before the resource vanished.
         let enough = rounds.borrow().number + 2;
         self.ask();
         let patience = Duration::from_secs(ROUND_PATIENCE_SECS);
@@ -138,14 +138,14 @@ impl Discovery {
 /// The interval of discovery.
 const EVERY_SECS: u64 = 10;
 
-/// How often while the cluster does not answer.
+/// The interval while the cluster does not respond.
 const RETRY_MILLIS: u64 = 500;
 
-/// The shortest time between two rounds, however many ask for one.
+/// The shortest time between two rounds, however many are requested.
 const PAUSE_MILLIS: u64 = 200;
 
-/// How many hashes of documents are remembered, so that two servers that differ do not fill the
-/// file.
+/// How many hashes of documents are remembered, so that two servers with different documents do not
+/// fill the file.
 const REMEMBERED: usize = 8;
 
 /// The identity of the cluster.
@@ -159,32 +159,32 @@ pub(crate) struct ClusterIdentity {
     pub(crate) can_watch_list: bool,
 }
 
-/// What a round brought.
+/// The result of a round.
 #[derive(Debug)]
 pub(crate) enum DiscoveryEvent {
-    /// The cluster answers: its identity, and what it serves in the order of preference.
+    /// The cluster responds: its identity, and the served resources in the order of preference.
     Served {
         /// Its identity.
         identity: ClusterIdentity,
-        /// The epoch in which revisions were seen that are higher than the present ones.
+        /// The epoch in which higher revisions than the current ones were seen.
         fallen_in: Option<u32>,
-        /// What it serves.
+        /// The served resources.
         served: Vec<ServedResource>,
-        /// The group versions that it names and does not describe, with the words why.
+        /// The group versions that it names and does not describe, each with the error.
         undescribed: BTreeMap<GroupKey, String>,
     },
     /// A document that was not seen before.
     Document {
-        /// Which.
+        /// Which document.
         kind: DocumentKind,
         path: String,
         bytes: Vec<u8>,
     },
-    /// The cluster does not answer.
+    /// The cluster does not respond.
     Unreachable(Failure),
 }
 
-/// Asks, round after round.
+/// Polls, round after round.
 #[derive(Debug)]
 pub(crate) struct Poller {
     discovery: Arc<Discovery>,
@@ -198,7 +198,7 @@ pub(crate) struct Poller {
 }
 
 impl Poller {
-    /// Makes one.
+    /// Creates a poller.
     pub(crate) fn new(
         discovery: Arc<Discovery>,
         clients: watch::Receiver<Option<Arc<ApiServer>>>,
@@ -217,7 +217,7 @@ impl Poller {
         }
     }
 
-    /// Asks until it is dropped or its receiver is gone.
+    /// Polls until it is dropped or its receiver is gone.
     pub(crate) async fn run(mut self) {
         loop {
             let Some(server) = self.server().await else {
@@ -265,7 +265,7 @@ impl Poller {
         let (version, bytes) = version(server).await?;
         self.keep(DocumentKind::Version, "/version", bytes).await;
         let uid = uid(server).await?;
-        // Read before the question is asked: what is seen meanwhile proves nothing.
+        // Read before the request: a revision that is seen meanwhile proves nothing.
         let (epoch, highest) = self.discovery.revisions().highest();
         let has_fallen = match highest {
             Some(seen) => has_fallen(server, &seen).await,
@@ -324,7 +324,7 @@ impl Poller {
         Ok(parsed)
     }
 
-    /// Reads the older form: one document for each group version.
+    /// Reads the older documents: one for each group version.
     async fn one_by_one(
         &mut self,
         server: &ApiServer,
@@ -352,8 +352,8 @@ impl Poller {
         Ok(out)
     }
 
-    /// Requests the group versions whose aggregated description may be late. Returns those of which
-    /// nothing is known for sure.
+    /// Requests the group versions whose aggregated description may be late. Returns those with an
+    /// unknown state.
     async fn ask_directly(
         &self,
         server: &ApiServer,
@@ -383,7 +383,7 @@ impl Poller {
         doubtful
     }
 
-    /// Adds the storage version hashes, which only the older documents have.
+    /// Adds the storage version hashes, which only the older documents contain.
     async fn add_hashes(
         &mut self,
         server: &ApiServer,
@@ -433,7 +433,7 @@ impl Poller {
         self.hashes.insert(key, hashes.collect());
     }
 
-    /// Hands a document on unless it was seen a short while ago.
+    /// Passes a document on unless it was seen a short while ago.
     async fn keep(&mut self, kind: DocumentKind, path: &str, bytes: Vec<u8>) {
         let hash = self.hasher.hash_one(&bytes);
         let seen = self.documents.entry(path.to_owned()).or_default();
@@ -445,7 +445,7 @@ impl Poller {
         }
         seen.push(hash);
         let path = path.to_owned();
-        // If nobody listens any more, the next round ends the poller.
+        // If the receiver is gone, the next round ends the poller.
         drop(
             self.news
                 .send(DiscoveryEvent::Document { kind, path, bytes })
@@ -454,16 +454,16 @@ impl Poller {
     }
 }
 
-/// The highest revision of an epoch, and the request that saw it.
+/// The highest revision of an epoch, and the request that returned it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct HighestRevision {
     /// The revision.
     pub(crate) version: ResourceVersion,
-    /// The path of the resource whose stream came to it.
+    /// The path of the resource whose stream reached it.
     pub(crate) path: String,
 }
 
-/// How far the revisions have come.
+/// The highest revision seen.
 #[derive(Debug)]
 pub(crate) struct ClusterRevisions(Mutex<EpochRevisions>);
 
@@ -482,7 +482,7 @@ impl ClusterRevisions {
         }))
     }
 
-    /// A stream that lives in `epoch` has come to `version`.
+    /// A stream in `epoch` has reached `version`.
     pub(crate) fn reached(
         &self,
         epoch: u32,
@@ -505,13 +505,13 @@ impl ClusterRevisions {
         }
     }
 
-    /// Returns the epoch and how far its revisions have come.
+    /// Returns the epoch and its highest revision.
     pub(super) fn highest(&self) -> (u32, Option<HighestRevision>) {
         let reached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         (reached.epoch, reached.highest.clone())
     }
 
-    /// Begins another epoch: what follows is another history.
+    /// Begins another epoch: its revisions belong to another history.
     pub(crate) fn begin(&self, epoch: u32) {
         let mut reached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         *reached = EpochRevisions {

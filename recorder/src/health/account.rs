@@ -1,5 +1,5 @@
-//! What a run remembers of its own notes, so that it can report at its end how it went: the way to the
-//! cluster, gaps, outages, resources that were not covered. Bounded: no more of anything than a page holds.
+//! Summarizes the notes of a run for its report at the end: the kubeconfig, gaps, outages,
+//! resources that were not covered. It is bounded: no more of each kind than a page shows.
 
 use super::interruption::{InterruptionLine, InterruptionReport};
 use crate::queue::QueueEntry;
@@ -10,7 +10,7 @@ use kubereel_format::{
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// How many of a kind are remembered one by one.
+/// How many of a kind are kept one by one.
 const TOLD: usize = 100;
 
 /// The notes of a run.
@@ -20,61 +20,61 @@ pub(crate) struct NoteTally {
     interruptions: Mutex<InterruptionReport>,
 }
 
-/// What is remembered.
+/// The summary of a run's notes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RunAccount {
     /// When the run began.
     pub(crate) began: Option<RecordedAt>,
     /// The labels of the job.
     pub(crate) labels: Vec<(String, String)>,
-    /// The way to the cluster, in words.
+    /// The states of the kubeconfig, as texts.
     pub(crate) way: CappedList<(RecordedAt, String)>,
-    /// The versions of the clusters that were met.
+    /// The versions of the recorded clusters.
     pub(crate) clusters: CappedList<String>,
-    /// Whether a server ever answered.
+    /// Whether a server ever responded.
     pub(crate) is_reached: bool,
     pub(crate) gaps: CappedList<AccountGap>,
-    /// The times without an answer: since when, until when, and what there was instead.
+    /// The outages: begin, end, and the failure.
     pub(crate) outages: CappedList<AccountOutage>,
-    /// What is not covered, that could be.
+    /// Resources that are not covered although they could be.
     pub(crate) not_covered: CappedList<String>,
-    /// How many marks there are.
+    /// The number of marks.
     pub(crate) marks: u64,
-    /// What was redacted, in words.
+    /// What was redacted, as text.
     pub(crate) redaction: Option<String>,
     names: BTreeMap<ResourceId, String>,
-    /// The places of gaps among the reported ones.
+    /// The index of each gap among the reported ones.
     judged: BTreeMap<GapId, usize>,
 }
 
-/// A gap, as it is reported.
+/// A reported gap.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct AccountGap {
     pub(crate) resource: String,
     pub(crate) gap: Gap,
-    /// What became of it, if that is known.
+    /// Its outcome, if it is known.
     pub(crate) verdict: Option<GapVerdict>,
 }
 
-/// A time without an answer.
+/// An outage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct AccountOutage {
-    /// Of whom.
+    /// The endpoint.
     pub(crate) endpoint: String,
-    /// Since when.
+    /// Its begin.
     pub(crate) from: RecordedAt,
-    /// Until when; `None` if it lasted to the end.
+    /// Its end; `None` if it lasted to the end.
     pub(crate) to: Option<RecordedAt>,
-    /// What there was instead.
+    /// The failure.
     pub(crate) error: String,
 }
 
-/// The first of many, and how many there are.
+/// The first of many, and their number.
 #[derive(Clone, Debug)]
 pub(crate) struct CappedList<T> {
     /// The first.
     pub(crate) told: Vec<T>,
-    /// All, also those that are not reported.
+    /// The number of all, also of those that are not kept.
     pub(crate) all: u64,
 }
 
@@ -97,7 +97,7 @@ impl<T> CappedList<T> {
 }
 
 impl NoteTally {
-    /// Takes what was written.
+    /// Takes a written note.
     pub(crate) fn take(&self, entry: &QueueEntry) {
         let QueueEntry::Note { stamp, note } = entry else {
             return;
@@ -108,7 +108,7 @@ impl NoteTally {
         log(interruptions.take(*stamp, note, |resource| account.name(resource)));
     }
 
-    /// Time goes by, and these resources are behind: what is over may be said.
+    /// Time passes while these resources are behind: logs what is over.
     pub(crate) fn tick(&self, now: Elapsed, is_behind: impl Fn(ResourceId) -> bool) {
         let account = self.lock();
         let mut interruptions = self.interruptions();
@@ -120,7 +120,7 @@ impl NoteTally {
         lock.unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns what is remembered.
+    /// Returns the summary.
     pub(crate) fn account(&self) -> RunAccount {
         self.lock().clone()
     }
@@ -139,7 +139,7 @@ fn log(line: Option<InterruptionLine>) {
 }
 
 impl RunAccount {
-    /// The texts that clusters, servers and jobs had a part in.
+    /// The texts that come from clusters, servers and jobs.
     pub(crate) fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
         let labels = self.labels.iter_mut().map(|(_, value)| value);
         let way = self.way.told.iter_mut().map(|(_, words)| words);
@@ -178,7 +178,7 @@ impl RunAccount {
                 error,
                 since_micros,
             } => {
-                // Saturates: a bound of the time, shown to people.
+                // Saturates: it is a bound of the time, shown to people.
                 let since = i64::try_from(*since_micros).unwrap_or(i64::MAX);
                 self.outages.push(AccountOutage {
                     endpoint: endpoint.clone(),
@@ -255,7 +255,8 @@ impl RunAccount {
     }
 }
 
-/// Returns whether something is missed by it: a resource that has gone, or that another stands for, is not.
+/// Returns whether it means missing data: a resource that is gone, or whose storage another one
+/// covers, does not.
 const fn is_loss(reason: NotCoveredReason) -> bool {
     matches!(
         reason,

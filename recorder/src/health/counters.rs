@@ -1,4 +1,4 @@
-//! The counters of one run. Each is a value of now, or a sum since the start.
+//! The counters of one run. Each is a current value, or a sum since the start.
 
 use super::account::{NoteTally, RunAccount};
 use super::reach::{ReachTracker, ResourceReach};
@@ -12,13 +12,13 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Stands for "nothing is waiting" and for "never" where a time is kept.
+/// Stands for "nothing is waiting" and for "never" where a time is stored.
 const NOTHING: u64 = u64::MAX;
 
-/// How the recording stands, at one moment.
+/// The state of the recording at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RecorderStatus {
-    /// How long this run has lasted, in microseconds.
+    /// The duration of this run, in microseconds.
     pub elapsed_micros: u64,
     /// The events of this run: ADDED.
     pub added: u64,
@@ -28,79 +28,79 @@ pub struct RecorderStatus {
     pub deleted: u64,
     /// The gaps of this run.
     pub gaps: u64,
-    /// The lines of this run that were no events.
+    /// The anomalies of this run.
     pub odd_lines: u64,
-    /// The list and watch requests of this run that were answered.
+    /// The list and watch requests of this run that succeeded.
     pub connections: u64,
-    /// How often a server reported in this run that it had lost the history.
+    /// How many responses of this run reported a lost history.
     pub expired: u64,
     /// The outages of the API in this run.
     pub outages: u64,
-    /// Whether the API is out at the moment.
+    /// Whether the API is currently out.
     pub is_out: bool,
-    /// How long ago the API answered a probe last, in microseconds; `None` if it never did.
+    /// The time since the last successful probe, in microseconds; `None` before the first.
     pub probed_ago_micros: Option<u64>,
     /// The size of the file, in bytes.
     pub file_bytes: u64,
     /// The bytes that are received and not yet durable.
     pub queued_bytes: u64,
-    /// How long the oldest of them has been waiting, in microseconds.
+    /// How long the oldest of them has waited, in microseconds.
     pub lag_micros: u64,
-    /// The resources that are followed.
+    /// The number of followed resources.
     pub resources: u64,
-    /// Those of them whose recording is complete up to the present.
+    /// The number of them whose recording is complete up to the present.
     pub resources_complete: u64,
-    /// The resources that are not covered.
+    /// The number of resources that are not covered.
     pub resources_not_covered: u64,
-    /// Whether the cluster answers.
+    /// Whether the cluster responds.
     pub is_reachable: bool,
-    /// What keeps the recorder from the cluster; empty if nothing does.
+    /// Why the recorder cannot reach the cluster; empty if it can.
     pub trouble: String,
-    /// What keeps the recorder from writing; empty if nothing does.
+    /// Why the recorder cannot write; empty if it can.
     pub write_trouble: String,
-    /// How large the file may become, in bytes; 0 if it is not limited.
+    /// The size limit of the file, in bytes; 0 if there is none.
     pub max_bytes: u64,
-    /// The last step that was taken to stay below that; empty if none was.
+    /// The last budget step; empty if there was none.
     pub budget: String,
-    /// How many such steps were taken.
+    /// The number of budget steps.
     pub budget_steps: u64,
-    /// How many records were not written because of them.
+    /// The number of records that were not written because of them.
     pub budget_dropped: u64,
 }
 
 impl RecorderStatus {
-    /// Counts the events of this run.
+    /// Returns the number of events of this run.
     pub const fn events(&self) -> u64 {
         self.added + self.modified + self.deleted
     }
 }
 
-/// How one resource stands.
+/// The state of one resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ResourceCoverage {
-    /// It is followed, and its state is not complete.
+    /// It is followed, and its recording is not complete.
     Behind,
     /// Its recording is complete up to the present.
     Complete,
-    /// It cannot be recorded for now.
+    /// It currently cannot be recorded.
     NotCovered,
 }
 
-/// How far the recording of all resources has come, durably.
+/// How far all resources are durably recorded.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RecordingProgress {
     /// The uid of the cluster; empty if it is not known.
     pub(crate) cluster: String,
-    /// The resources that are followed.
+    /// The followed resources.
     pub(crate) resources: BTreeMap<GroupResource, ResourceProgress>,
 }
 
-/// How far that of one resource has come.
+/// How far one resource is recorded.
 #[derive(Clone, Debug)]
 pub(crate) struct ResourceProgress {
     /// Whether it is complete up to the present.
     pub(crate) is_complete: bool,
-    /// How far it has come.
+    /// The version that its recording has reached.
     pub(crate) come: ResourceReach,
 }
 
@@ -143,8 +143,8 @@ pub(crate) struct Health {
 }
 
 impl Health {
-    /// Makes a set of zeros. The text of errors passes the redactor: the status page and the
-    /// terminal show it.
+    /// Creates a set of zeros. Error texts pass the redactor: the status page and the terminal show
+    /// them.
     pub(crate) fn new(clock: Clock, redactor: Redactor) -> Self {
         let zero = AtomicU64::default;
         Self {
@@ -214,24 +214,24 @@ impl Health {
         self.reach().describe(info);
     }
 
-    /// The oldest record that is not yet durable was received then.
+    /// Sets when the oldest record that is not durable was received.
     pub(crate) fn set_pending(&self, since: Option<Elapsed>) {
         let micros = since.map_or(NOTHING, |since| since.micros);
         self.pending_since.store(micros, Ordering::Relaxed);
     }
 
-    /// So many bytes are received and not yet durable.
+    /// Sets the number of received bytes that are not durable.
     pub(crate) fn set_queued(&self, bytes: usize) {
         let bytes = len64(bytes);
         self.queued_bytes.store(bytes, Ordering::Relaxed);
     }
 
-    /// A server reported that it had lost the history.
+    /// Counts a response that reported a lost history.
     pub(crate) fn count_expired(&self) {
         self.expired.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The API answered a probe then.
+    /// The API answered a probe at that time.
     pub(crate) fn probed(&self, at: Elapsed) {
         self.probed_at.store(at.micros, Ordering::Relaxed);
         let words = self.words();
@@ -240,17 +240,17 @@ impl Health {
         });
     }
 
-    /// The API is out, or not.
+    /// Sets whether the API is out.
     pub(crate) fn set_out(&self, is_out: bool) {
         self.is_out.store(is_out, Ordering::Relaxed);
     }
 
-    /// Returns whether the API is out: then what fails is a consequence.
+    /// Returns whether the API is out: then other failures are a consequence.
     pub(crate) fn is_out(&self) -> bool {
         self.is_out.load(Ordering::Relaxed)
     }
 
-    /// The cluster answers, or not: then with the reason.
+    /// Sets whether the cluster responds, with the reason if it does not.
     pub(crate) fn set_reachable(&self, trouble: Option<&str>) {
         let trouble = trouble.map(|trouble| self.redactor.words(trouble));
         let mut words = self.words();
@@ -258,35 +258,35 @@ impl Health {
         words.trouble = trouble.unwrap_or_default().into_owned();
     }
 
-    /// The file can be written, or not: then with the reason.
+    /// Sets whether the file can be written, with the reason if it cannot.
     pub(crate) fn set_write_trouble(&self, trouble: &str) {
         let trouble = self.redactor.words(trouble).into_owned();
         self.words().write_trouble = trouble;
     }
 
-    /// The file may become so large.
+    /// Sets the size limit of the file.
     pub(crate) fn set_max_bytes(&self, bytes: u64) {
         self.max_bytes.store(bytes, Ordering::Relaxed);
     }
 
-    /// So much of what the file may reach is used, in percent.
+    /// Sets the used share of the size limit, in percent.
     pub(crate) fn set_used_percent(&self, percent: u64) {
         self.used_percent.store(percent, Ordering::Relaxed);
     }
 
-    /// Returns how much of what the file may reach is used, in percent; 0 if that is not limited.
+    /// Returns the used share of the size limit, in percent; 0 without a limit.
     pub(crate) fn used_percent(&self) -> u64 {
         self.used_percent.load(Ordering::Relaxed)
     }
 
-    /// A step was taken to stay below that.
+    /// Sets the last budget step.
     pub(crate) fn set_budget(&self, words: &str) {
         self.budget_steps.fetch_add(1, Ordering::Relaxed);
         let words = self.redactor.words(words).into_owned();
         self.words().budget = words;
     }
 
-    /// A record was not written because of such steps.
+    /// Counts a record that was not written because of a budget.
     pub(crate) fn count_budget_dropped(&self) {
         self.budget_dropped.fetch_add(1, Ordering::Relaxed);
     }
@@ -300,17 +300,18 @@ impl Health {
         };
     }
 
-    /// Returns how many resources will be followed and wait for the definitions.
+    /// Sets how many resources wait for the definitions before they are followed.
     pub(crate) fn set_held(&self, resources: usize) {
         self.words().held = len64(resources);
     }
 
-    /// So many resources are left out by decision: no watch, no list, another one stands for them.
+    /// Sets how many resources are left out by decision: they have no watch or list, or another one
+    /// has their storage.
     pub(crate) fn set_left_out(&self, resources: usize) {
         self.words().left_out = len64(resources);
     }
 
-    /// Returns the account of the notes so far.
+    /// Returns the summary of the notes so far.
     pub(crate) fn account(&self) -> RunAccount {
         self.tally.account()
     }
@@ -359,7 +360,7 @@ impl Health {
         }
     }
 
-    /// Returns how far the recording of what is followed has come.
+    /// Returns how far the followed resources are recorded.
     pub(crate) fn stand(&self) -> RecordingProgress {
         let states = self.words().resources.clone();
         let reach = self.reach();

@@ -1,8 +1,10 @@
-//! One line for what happens to many streams at once: an outage of the API, or gaps at the same time.
+//! Logs events that concern many streams in one line: an outage of the API, or gaps at the same
+//! time.
 //!
 //! Invariants:
-//! * An outage gives one line, when it is over and nothing that it did is still under way, or when the run ends.
-//! * What belongs to no outage is joined with what happens at the same time.
+//! * An outage gives one line, when it is over and its consequences are settled, or when the run
+//!   ends.
+//! * Gaps without an outage are joined with others at the same time.
 //! * Memory is bounded by the number of resources and connections.
 
 use kubereel_format::{
@@ -10,26 +12,28 @@ use kubereel_format::{
 };
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// How long nothing more may happen before the line is written, in microseconds.
+/// How long must be quiet before the line is written, in microseconds.
 const QUIET_MICROS: u64 = 3_000_000;
 
-/// How long the line waits for streams that do not come back, in microseconds.
+/// How long the line waits for streams that do not resume, in microseconds.
 const PATIENCE_MICROS: u64 = 60_000_000;
 
-/// How long before the first failing probe a stream may have ended by the same outage, in microseconds.
+/// How long before the first failed probe a stream may have ended by the same outage, in
+/// microseconds.
 const BEFORE_MICROS: u64 = 2_000_000;
 
-/// How long ends of streams are remembered, in microseconds: an outage is known some seconds after it began.
+/// How long ends of streams are remembered, in microseconds: an outage is detected some seconds
+/// after it began.
 const RECENT_MICROS: u64 = 30_000_000;
 
 /// How many ends of streams are remembered.
 const RECENT: usize = 10_000;
 
-/// What is read of the notes.
+/// The parts of the notes that are read.
 #[derive(Clone, Debug, Default)]
 pub(super) struct InterruptionReport {
     connections: BTreeMap<ConnectionId, ResourceId>,
-    /// Streams that ended, and when.
+    /// Streams that ended, with the time.
     recent: VecDeque<(u64, ResourceId)>,
     current: Option<Interruption>,
 }
@@ -37,20 +41,20 @@ pub(super) struct InterruptionReport {
 /// Streams that are interrupted at the same time.
 #[derive(Clone, Debug, Default)]
 struct Interruption {
-    /// The first failing probe; `None` if none failed.
+    /// The first failed probe; `None` if none failed.
     out_since: Option<u64>,
-    /// The endpoints that do not answer.
+    /// The endpoints that do not respond.
     out: BTreeSet<String>,
-    /// When the API answered again.
+    /// When the API responded again.
     answered: u64,
-    /// When something happened last.
+    /// When the last event happened.
     last: u64,
     interrupted: BTreeSet<ResourceId>,
-    /// Those of them that are not back.
+    /// The interrupted resources that have not resumed.
     away: BTreeSet<ResourceId>,
-    /// Gaps of which it is not known yet what they lost.
+    /// Gaps whose outcome is not known yet.
     open: BTreeMap<GapId, ResourceId>,
-    /// Those of which changes may be missing.
+    /// Resources of which changes may be missing.
     lossy: BTreeSet<ResourceId>,
 }
 
@@ -58,12 +62,12 @@ struct Interruption {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct InterruptionLine {
     pub(super) text: String,
-    /// Whether somebody should know: the API was out, or something is lost.
+    /// Whether it is a warning: the API was out, or changes are missing.
     pub(super) is_trouble: bool,
 }
 
 impl InterruptionReport {
-    /// Takes a note, and gives the line that is complete with it.
+    /// Takes a note, and returns the line that it completes.
     pub(super) fn take(
         &mut self,
         stamp: Stamp,
@@ -88,7 +92,7 @@ impl InterruptionReport {
             } => {
                 if let Some(resource) = self.connections.remove(connection)
                     && !matches!(cause, EndCause::Stopped | EndCause::Gone)
-                    // The next connection of a resource opens before the one before it ends.
+                    // The successor of a watch opens before the watch ends.
                     && !self.connections.values().any(|other| *other == resource)
                 {
                     self.ended(resource, now);
@@ -124,8 +128,8 @@ impl InterruptionReport {
         self.line(now, name)
     }
 
-    /// Time goes by, and these resources are behind: gives the line that is complete with it. A watch that is resumed
-    /// has no note before something comes on it.
+    /// Time passes while these resources are behind: returns the line that is complete. A resumed
+    /// watch has no note before it delivers data.
     pub(super) fn tick(
         &mut self,
         now: u64,
@@ -160,7 +164,7 @@ impl InterruptionReport {
         }
     }
 
-    /// The API is out, since some time before now.
+    /// The API is out since some time before now.
     fn out(&mut self, endpoint: &str, since: u64, now: u64) {
         let current = self.current.get_or_insert_default();
         current.out.insert(endpoint.to_owned());
@@ -200,7 +204,7 @@ impl Interruption {
         }
     }
 
-    /// Tells whether nothing more is to come of it.
+    /// Returns whether the interruption is settled.
     fn is_over(&self, now: u64) -> bool {
         let quiet = now.saturating_sub(self.last);
         let is_settled = self.away.is_empty() && self.open.is_empty();
@@ -249,7 +253,7 @@ impl Interruption {
     }
 }
 
-/// How many resources a line names.
+/// The number of resources that a line names.
 const NAMED: usize = 3;
 
 fn names(resources: &BTreeSet<ResourceId>, name: impl Fn(ResourceId) -> String) -> String {
@@ -260,7 +264,7 @@ fn names(resources: &BTreeSet<ResourceId>, name: impl Fn(ResourceId) -> String) 
     words.join(", ")
 }
 
-/// Writes a time as people say it.
+/// Formats a duration.
 fn span(micros: u64) -> String {
     let secs = micros.saturating_add(500_000) / 1_000_000;
     match (secs / 60, secs % 60) {
@@ -274,7 +278,7 @@ mod tests {
     use super::*;
     use kubereel_format::{Elapsed, Gap, GapCause, OutageClass, RecordedAt, SessionEnd, SessionId};
 
-    /// A run whose notes come at these seconds.
+    /// A run with notes at these seconds.
     #[derive(Default)]
     struct Run {
         report: InterruptionReport,
@@ -372,7 +376,7 @@ mod tests {
             }
         }
 
-        /// Time goes by.
+        /// Time passes.
         fn tick(&mut self, secs: u64) {
             let behind = &self.behind;
             let is_behind = |id| behind.contains(&id);
@@ -392,7 +396,8 @@ mod tests {
         for id in 0..57 {
             run.connect(1, id, id);
         }
-        // One ends by itself long before, the others with the API, some of them before that is known.
+        // One stream ends by itself long before; the others end with the API, some of them before
+        // the outage is detected.
         run.cut(50, 0);
         run.connect(50, 100, 0);
         for id in 1..30 {

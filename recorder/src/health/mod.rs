@@ -1,5 +1,5 @@
-//! What the recorder says of itself while it runs: counters, how far each resource has come, and what
-//! the run's notes add up to. The pages and files that show it are made elsewhere.
+//! The state of a running recorder: counters, how far each resource is recorded, and a summary of
+//! the run's notes. Other modules make the pages and files that show it.
 
 mod account;
 mod counters;

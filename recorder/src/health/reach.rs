@@ -1,6 +1,5 @@
-//! How far the recording of each resource has come, as the file says durably: the first list of the run, and
-//! the last version that a list, an event or a bookmark proves. Versions of a list that has not ended prove
-//! nothing.
+//! How far each resource is durably recorded: the first list of the run, and the last version that
+//! a list, an event or a bookmark proves. Versions of a list that has not ended prove nothing.
 
 use crate::queue::QueueEntry;
 use crate::version::ResourceVersion;
@@ -10,23 +9,23 @@ use kubereel_format::{
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How far one resource has come.
+/// How far one resource is recorded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ResourceReach {
     /// The version of the first list of this run.
     pub(crate) listed: Option<ResourceVersion>,
-    /// The last version up to which everything is there.
+    /// The last version up to which every change is recorded.
     pub(crate) reached: Option<ResourceVersion>,
 }
 
 impl ResourceReach {
-    /// Returns whether anything of the resource is recorded.
+    /// Returns whether the resource has a list in this run.
     pub(crate) const fn is_anywhere(&self) -> bool {
         self.listed.is_some() || self.reached.is_some()
     }
 }
 
-/// How far all resources have come.
+/// How far all resources are recorded.
 #[derive(Debug, Default)]
 pub(crate) struct ReachTracker {
     /// As appended.
@@ -35,7 +34,7 @@ pub(crate) struct ReachTracker {
     durable: BTreeMap<ResourceId, ResourceReach>,
     infos: BTreeMap<ResourceId, ResourceInfo>,
     of: BTreeMap<ConnectionId, ResourceId>,
-    /// The connections whose list has not ended.
+    /// Connections whose list has not ended.
     listing: BTreeSet<ConnectionId>,
     /// The uid of the cluster.
     cluster: String,
@@ -43,7 +42,7 @@ pub(crate) struct ReachTracker {
 }
 
 impl ReachTracker {
-    /// A resource of an earlier run: what comes may not say again what it is.
+    /// A resource of an earlier run, which may not be announced again.
     pub(crate) fn describe(&mut self, info: ResourceInfo) {
         self.infos.insert(info.id, info);
     }
@@ -53,7 +52,7 @@ impl ReachTracker {
         &self.cluster
     }
 
-    /// Returns what a resource is, and how far its recording has come durably.
+    /// Returns each resource, and how far it is durably recorded.
     pub(crate) fn of(&self, id: ResourceId) -> Option<(&ResourceInfo, ResourceReach)> {
         let come = self.durable.get(&id).cloned().unwrap_or_default();
         Some((self.infos.get(&id)?, come))
@@ -64,12 +63,13 @@ impl ReachTracker {
         self.durable.clone_from(&self.appended);
     }
 
-    /// Takes what was appended.
+    /// Takes an appended entry.
     pub(crate) fn take(&mut self, entry: &QueueEntry) {
         match entry {
             QueueEntry::Event(event) => {
                 let is_live = matches!(event.evidence, Evidence::Live);
-                // Many may be deleted at one version, and the rest of them not be here yet.
+                // Several objects may be deleted at one version, and the rest of them may still be
+                // missing.
                 let proves = is_live && event.kind != EventType::Deleted;
                 if proves && !self.listing.contains(&event.connection) {
                     self.advance(event.connection, &event.version);
@@ -83,7 +83,8 @@ impl ReachTracker {
     fn note(&mut self, note: &Note) {
         match note {
             Note::Cluster { epoch, uid, .. } => {
-                // Versions of another cluster, or of before a restore, cannot be compared with those of now.
+                // Versions of another cluster, or of before a restore, cannot be compared with the
+                // current ones.
                 let is_other = !self.cluster.is_empty() && self.cluster != *uid;
                 if is_other || self.epoch.is_some_and(|known| known != *epoch) {
                     self.appended.clear();

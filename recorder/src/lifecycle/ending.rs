@@ -1,5 +1,5 @@
-//! The end of a run: the signals that ask for it, how long each step may take, and what happens to a file
-//! that is complete. Steps keep their order, whatever the time that is left.
+//! The end of a run: the signals that request it, the time for each step, and the handling of a
+//! complete file. The steps keep their order, however little time is left.
 
 use crate::health::RecorderStatus;
 use crate::writer::{Finished, HandoverTaker, WriteError};
@@ -8,54 +8,54 @@ use std::io;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long streams may take to end, and the last words to be queued.
+/// How long streams may take to end, and the last entries to be queued.
 const STOP_SECS: u64 = 5;
 
-/// What part of a grace period is used; the rest is for what a busy machine does between.
+/// The part of a grace period that is used; the rest absorbs delays of a busy machine.
 const USED: u32 = 5;
 const OF: u32 = 6;
 
-/// A file that is whole: it has everything, with a note of how the run ended.
+/// A complete file, with a note of how the run ended.
 #[derive(Clone, Debug)]
 pub(crate) struct WholeReel {
     /// Why the run ended.
     pub(crate) end: SessionEnd,
     /// The state when its end was requested.
     pub(crate) standing: RecorderStatus,
-    /// When that was.
+    /// When the end was requested.
     pub(crate) at: RecordedAt,
     /// The size of the file, in bytes.
     pub(crate) file_bytes: u64,
-    /// How long the rest may take, if that is limited.
+    /// How long the remaining steps may take, if that is limited.
     pub(crate) remaining: Option<Duration>,
 }
 
-/// Called once with a file that is whole; returns whether to pack it.
+/// Called once with a complete file; returns whether to pack it.
 pub(crate) type OnceWhole = Box<dyn FnOnce(&WholeReel) -> bool + Send>;
 
-/// The way of a run to its end.
+/// The progress of a run to its end.
 pub(crate) struct Ending {
     deadline: Option<Instant>,
     patience: Duration,
 }
 
 impl Ending {
-    /// Begins to end, within a grace period if there is one.
+    /// Begins the end, within a grace period if there is one.
     pub(crate) fn begin(grace: Option<Duration>) -> Self {
         let usual = Duration::from_secs(STOP_SECS);
         Self {
             deadline: grace.map(|grace| Instant::now() + grace * USED / OF),
-            // Two such steps come before the file is whole, and that needs time too.
+            // Two such steps come before the file is complete, and completing it needs time too.
             patience: grace.map_or(usual, |grace| usual.min(grace / OF)),
         }
     }
 
-    /// Returns how long one step before the last may take.
+    /// Returns how long one of the steps before the last may take.
     pub(crate) const fn patience(&self) -> Duration {
         self.patience
     }
 
-    /// Waits until the file is whole, has `once_whole` speak, and waits for the writer's end.
+    /// Waits until the file is complete, calls `once_whole`, and waits for the end of the writer.
     pub(crate) async fn wait(
         self,
         taker: HandoverTaker,
@@ -75,9 +75,9 @@ impl Ending {
                     remaining: deadline
                         .map(|deadline| deadline.saturating_duration_since(Instant::now())),
                 };
-                // It writes files; a disk may hang.
+                // It writes files, and a disk may hang: it must not block the runtime's threads.
                 let said = tokio::task::spawn_blocking(move || once_whole(&whole)).await;
-                // A writer that has broken meanwhile says so itself.
+                // A writer that failed meanwhile reports its own error.
                 let _heard = taker.pack.send(said.unwrap_or(true));
             }
             writer.await
@@ -101,7 +101,7 @@ pub(crate) struct Signals {
 }
 
 impl Signals {
-    /// Begins to listen: from here on a signal no longer kills.
+    /// Installs the handlers: from here on a signal no longer kills the process.
     #[cfg(unix)]
     pub(crate) fn listen() -> io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
@@ -111,10 +111,10 @@ impl Signals {
         })
     }
 
-    /// Waits for one and gives its name.
+    /// Waits for a signal and returns its name.
     #[cfg(unix)]
     pub(crate) async fn next(&mut self) -> &'static str {
-        // Where both come at once, the first in the order in which they are sent.
+        // If both are pending, SIGINT is reported: it is the one that was sent first.
         tokio::select! {
             biased;
             _ = self.interrupt.recv() => "SIGINT",
@@ -122,13 +122,13 @@ impl Signals {
         }
     }
 
-    /// Begins to listen.
+    /// Installs the handlers.
     #[cfg(not(unix))]
     pub(crate) fn listen() -> io::Result<Self> {
         Ok(Self {})
     }
 
-    /// Waits for one and gives its name.
+    /// Waits for a signal and returns its name.
     #[cfg(not(unix))]
     pub(crate) async fn next(&mut self) -> &'static str {
         if tokio::signal::ctrl_c().await.is_err() {

@@ -1,14 +1,16 @@
-//! The way to the cluster: which files, what they and the files they name hold, the client configuration they
-//! make, and the client that is replaced when they change or their credentials are refused.
+//! Finds and follows the kubeconfig: the candidate files, the content of each and of the files that
+//! it names, the client configuration, and the client that is replaced when they change or when a
+//! server refuses their credentials.
 //!
 //! Invariants:
-//! * Missing, empty and half-written files are answers, not errors. The old client stays until there is a
-//!   new one.
-//! * An error names place and kind: a parser's own words quote the file, and it holds credentials.
-//! * A file is read once: the bytes that are hashed are the bytes that are parsed.
-//! * Every value of a user entry is a credential unless its field is known to be public: a field that a newer
-//!   client or a typing error brings is not trusted. What a plugin or the pod's service account gives is
-//!   remembered by the client, from the header of each request.
+//! * Missing, empty and half-written files are results, not errors. The old client stays until
+//!   there is a new one.
+//! * An error names place and kind: the message of a parser quotes the file, and the file contains
+//!   credentials.
+//! * A file is read once: the hashed bytes are the parsed bytes.
+//! * Every value of a user entry is a credential unless its field is known to be public: an unknown
+//!   field may come from a newer client or a typing error. The client remembers credentials of a
+//!   plugin or of the pod's service account from the header of each request.
 
 use crate::clock::Clock;
 use crate::health::Health;
@@ -29,40 +31,41 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// The longest file that is read, in bytes: a Secret, from which a job's files come, has a quarter of it.
+/// The longest file that is read, in bytes: four times the largest Secret, from which the files of
+/// a CI job are mounted.
 const FILE_BYTES: u64 = 4 * 1024 * 1024;
 
-/// What is there at the moment.
+/// The current state of the candidate files.
 #[derive(Debug)]
 pub(crate) enum KubeconfigSight {
     /// No file.
     Missing {
-        /// Where it should be.
+        /// Where it was expected.
         path: String,
     },
-    /// Something that names no cluster.
+    /// A file that does not name a cluster.
     Unusable {
-        /// Where it is.
+        /// Its path.
         path: String,
-        /// What is wrong with it.
+        /// The error.
         error: String,
-        /// The hash of what was read.
+        /// The hash of everything that was read.
         hash: u64,
     },
-    /// A way to a cluster.
+    /// A client configuration.
     Usable {
-        /// Where it is.
+        /// Its path.
         path: String,
-        /// The way.
+        /// The configuration.
         config: Box<Config>,
-        /// The hash of what was read.
+        /// The hash of everything that was read.
         hash: u64,
-        /// Better places, whose file cannot be used: where it is, what is wrong with it.
+        /// Candidates with precedence that cannot be used: path and error.
         set_aside: Vec<(String, String)>,
     },
 }
 
-/// Reads the same places again and again.
+/// Reads the candidate files repeatedly.
 #[derive(Clone, Debug)]
 pub(crate) struct Lookout {
     source: KubeconfigSource,
@@ -70,11 +73,11 @@ pub(crate) struct Lookout {
     hasher: RandomState,
 }
 
-/// Where a pod finds its own credentials.
+/// Where a pod has its service account.
 const IN_CLUSTER: &str = "the pod's service account";
 
 impl Lookout {
-    /// Makes one.
+    /// Creates a reader.
     pub(crate) fn new(source: KubeconfigSource, context: Option<String>) -> Self {
         Self {
             source,
@@ -83,8 +86,7 @@ impl Lookout {
         }
     }
 
-    /// Reads what is there now. `known` is the hash of what was read before: if it is the same
-    /// still, nothing is made of it, and there is no sight.
+    /// Reads the current state. Returns nothing if everything still has the hash `known`.
     pub(crate) async fn look(&self, known: Option<u64>) -> Option<KubeconfigSight> {
         remember_environment();
         let files = match &self.source {
@@ -103,7 +105,7 @@ impl Lookout {
 
     fn look_in_pod(&self, known: Option<u64>) -> Option<KubeconfigSight> {
         let path = IN_CLUSTER.to_owned();
-        // Token and CA are read again by the client itself.
+        // The client itself reads token and CA again.
         let hash = self.hasher.hash_one(IN_CLUSTER);
         if known == Some(hash) {
             return None;
@@ -123,7 +125,7 @@ impl Lookout {
         })
     }
 
-    /// Takes the best place that holds something usable.
+    /// Takes the first candidate that can be used.
     async fn look_through(
         &self,
         places: &JobPlaces,
@@ -192,7 +194,7 @@ impl Lookout {
             text.as_ref().ok().hash(&mut hasher);
         }
         let parsed = merge(&texts);
-        // A certificate that is replaced is a change too.
+        // A replaced certificate counts as a change too.
         for (file, is_secret) in parsed.as_ref().map(named_files).unwrap_or_default() {
             let bytes = read(Path::new(file)).ok();
             if let (Some(bytes), true) = (&bytes, is_secret) {
@@ -231,7 +233,7 @@ impl Lookout {
     }
 }
 
-/// Leads a way through the proxy before the cluster, if there is one, and reports it.
+/// Adds the CI job's proxy to a configuration, if there is one, and reports it.
 fn lead(
     mut config: Config,
     conf: &ProxyConf,
@@ -248,7 +250,7 @@ fn lead(
     Ok((config, format!("{path}, proxy of {}", script.display())))
 }
 
-/// Returns whether the kubeconfig itself names a proxy; then no other counts.
+/// Returns whether the kubeconfig itself names a proxy, which has precedence.
 fn has_proxy(kubeconfig: &Kubeconfig) -> bool {
     let clusters = kubeconfig.clusters.iter();
     let mut clusters = clusters.filter_map(|named| named.cluster.as_ref());
@@ -272,7 +274,8 @@ fn merge(files: &[(&PathBuf, io::Result<Vec<u8>>)]) -> Result<Kubeconfig, String
     merged.ok_or_else(|| "no file".to_owned())
 }
 
-/// Parses a kubeconfig, remembers its credentials, and makes its relative paths those of its folder.
+/// Parses a kubeconfig, remembers its credentials, and resolves its relative paths against its
+/// folder.
 fn parse(file: &Path, bytes: &[u8]) -> Result<Kubeconfig, String> {
     let text = decode(bytes).ok_or("cannot parse: not UTF-8")?;
     let mut kubeconfig = Kubeconfig::from_yaml(&text).map_err(|error| chain(&error))?;
@@ -303,13 +306,13 @@ fn parse(file: &Path, bytes: &[u8]) -> Result<Kubeconfig, String> {
         let Some(exec) = &mut user.exec else {
             continue;
         };
-        // A bare name is looked for in PATH.
+        // A bare name is searched in PATH.
         let is_path = |command: &String| command.contains(std::path::MAIN_SEPARATOR);
         if exec.command.as_ref().is_some_and(is_path) {
             resolve(&mut exec.command);
         }
-        // What a plugin prints must not go by our log, which is published; it may ask only where
-        // somebody can answer.
+        // The output of a plugin must not reach the log, which CI publishes. It may prompt only on
+        // a terminal.
         if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
             exec.interactive_mode = Some(ExecInteractiveMode::Never);
         }
@@ -317,7 +320,7 @@ fn parse(file: &Path, bytes: &[u8]) -> Result<Kubeconfig, String> {
     Ok(kubeconfig)
 }
 
-/// Decodes UTF-8, or UTF-16 with its mark, as Windows writes it.
+/// Decodes UTF-8, or UTF-16 with a byte order mark, as Windows writes it.
 fn decode(bytes: &[u8]) -> Option<String> {
     let wide = |bytes: &[u8], unit: fn([u8; 2]) -> u16| {
         let units = bytes.chunks(2).map(|pair| pair.try_into().map(unit).ok());
@@ -379,7 +382,7 @@ fn spell(files: &[PathBuf]) -> String {
     names.join(", ")
 }
 
-/// Fields of a user that are public: names of users, of groups and of files, and certificates.
+/// Public fields of a user: names of users, groups and files, and certificates.
 const PUBLIC_OF_USER: [&str; 9] = [
     "username",
     "tokenFile",
@@ -392,7 +395,7 @@ const PUBLIC_OF_USER: [&str; 9] = [
     "extensions",
 ];
 
-/// Fields of an authentication provider that are public.
+/// Public fields of an authentication provider.
 const PUBLIC_OF_PROVIDER: [&str; 7] = [
     "cmd-path",
     "expiry",
@@ -403,7 +406,7 @@ const PUBLIC_OF_PROVIDER: [&str; 7] = [
     "idp-certificate-authority",
 ];
 
-/// Fields of a credential plugin that are public; its arguments and environment are not.
+/// Public fields of a credential plugin; its arguments and environment are not public.
 const PUBLIC_OF_EXEC: [&str; 6] = [
     "apiVersion",
     "command",
@@ -413,7 +416,7 @@ const PUBLIC_OF_EXEC: [&str; 6] = [
     "provideClusterInfo",
 ];
 
-/// Variables that may hold the address of a proxy.
+/// Variables that may contain the address of a proxy.
 const PROXY_VARIABLES: [&str; 4] = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"];
 
 /// Remembers the credentials of a kubeconfig.
@@ -433,8 +436,8 @@ fn remember(kubeconfig: &Kubeconfig) {
     }
 }
 
-/// Remembers the passwords of the proxies that the environment names: they hold for every kubeconfig
-/// that names none.
+/// Remembers the proxy passwords of the environment: they apply to every kubeconfig without a
+/// proxy.
 fn remember_environment() {
     for name in PROXY_VARIABLES {
         if let Ok(url) = std::env::var(name) {
@@ -444,7 +447,7 @@ fn remember_environment() {
 }
 
 fn remember_user(known: &KnownCredentials, user: &AuthInfo) {
-    // The form in which a kubeconfig is written: it has the secrets in plain text.
+    // Serializes the kubeconfig: this form has the secrets in plain text.
     let Ok(Value::Object(fields)) = serde_json::to_value(user) else {
         return;
     };
@@ -482,8 +485,8 @@ fn remember_user(known: &KnownCredentials, user: &AuthInfo) {
     }
 }
 
-/// Remembers every text within a value. A flag keeps its name, and a path of a file that is there is not
-/// a secret.
+/// Remembers every text within a value. The name of a flag is not a secret, and neither is the path
+/// of an existing file.
 fn remember_texts(known: &KnownCredentials, value: &Value) {
     match value {
         Value::String(text) => {
@@ -510,7 +513,7 @@ fn remember_texts(known: &KnownCredentials, value: &Value) {
     }
 }
 
-/// How often the files are read.
+/// The interval at which the files are read.
 const EVERY_MILLIS: u64 = 1_000;
 
 /// The shortest time between two clients of one kubeconfig, in seconds.
@@ -578,7 +581,7 @@ impl Follower {
         }
     }
 
-    /// Looks on a thread of its own: files may hang, and credentials may come from a program.
+    /// Reads on a separate thread: file systems may hang, and a credential plugin is a program.
     async fn look(&self, known: Option<u64>) -> Option<KubeconfigSight> {
         let lookout = self.lookout.clone();
         let runtime = tokio::runtime::Handle::current();
@@ -607,7 +610,7 @@ impl Follower {
         }
     }
 
-    /// Reports what is wrong with a better kubeconfig while another is used.
+    /// Reports the error of a candidate with precedence while another one is used.
     async fn set_aside(&self, now: Vec<(String, String)>, said: &mut Vec<(String, String)>) {
         for (path, error) in &now {
             if !said
@@ -643,14 +646,14 @@ impl Follower {
     }
 
     fn trouble(&self, words: &str) {
-        // A client that works keeps working.
+        // The current client stays in use.
         if self.clients.borrow().is_none() {
             self.health.set_reachable(Some(words));
         }
     }
 }
 
-/// Returns whether a kubeconfig was loaded whose content is new.
+/// Returns whether a kubeconfig with new content was loaded.
 const fn is_reload(state: &Lifecycle, is_new: bool) -> bool {
     is_new && matches!(state, Lifecycle::KubeconfigLoaded { .. })
 }
@@ -694,7 +697,7 @@ mod tests {
         }
     }
 
-    /// Returns every word that comes of a kubeconfig, before any redactor has seen it.
+    /// Returns every message that results from a kubeconfig, before redaction.
     async fn words_of(lookout: &Lookout) -> String {
         let (config, mut words) = match lookout.look(None).await {
             Some(KubeconfigSight::Usable {
@@ -740,7 +743,7 @@ mod tests {
                 assert_eq!(part, None, "{name}, {damage}, {len} bytes: {words}");
             }
         }
-        // Else the check looks at nothing.
+        // Otherwise the check would compare nothing.
         assert!(files > 2_000 && unusable > 500, "{unusable} of {files}");
     }
 
@@ -811,7 +814,7 @@ mod tests {
         }
     }
 
-    /// Any PEM will do: nothing connects here.
+    /// Any PEM will do: this test does not connect.
     const fn rcgen_like_certificate() -> &'static str {
         "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
     }

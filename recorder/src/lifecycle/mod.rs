@@ -1,6 +1,6 @@
-//! A run from its beginning to its end: the way to the cluster and its changes, what an earlier run left,
-//! which resources are watched, signals, and the finished file. Trouble with the cluster never ends a run: it
-//! is recorded.
+//! A run from its beginning to its end: the kubeconfig and its changes, the state of an earlier
+//! run, the watched resources, signals, and the finished file. A failure of the cluster never ends
+//! a run: it is recorded.
 
 mod ending;
 mod kubeconfig;

@@ -1,6 +1,12 @@
-//! What an existing reel says to its next recorder: the numbers it has given out, the cluster, and for each
-//! resource how far the chain is unbroken and which objects were alive. A list that was not finished proves
-//! nothing.
+//! Reads the state that an existing reel leaves to the next recorder: the ids in use, the cluster,
+//! and for each resource the end of its unbroken chain and the live objects.
+//!
+//! Invariants:
+//! * Every id that the reel has used stays used: the counters continue behind the highest one.
+//! * A list that did not end proves nothing: the position is that of the last complete list, or of
+//!   the events after it.
+//! * Events of a gap that was being read back when the recorder was killed are remembered until the
+//!   gap is noted, so that they are not written twice.
 
 use crate::known::{KnownObjects, Uid};
 use crate::resource::GroupResource;
@@ -13,7 +19,7 @@ use kubereel_format::{
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The past of a reel.
+/// The state of an existing reel.
 #[derive(Debug, Default)]
 pub(crate) struct EarlierRuns {
     /// The number of the next session.
@@ -28,7 +34,7 @@ pub(crate) struct EarlierRuns {
     pub(crate) cluster: Option<PastCluster>,
     /// The resources, by number.
     pub(crate) resources: BTreeMap<u32, PastResource>,
-    /// What was left out at the end to keep the reel small.
+    /// What the budget had left out at the end.
     pub(crate) left_out: BTreeSet<GroupResource>,
 }
 
@@ -45,19 +51,19 @@ pub(crate) struct PastCluster {
 /// A resource of an earlier run.
 #[derive(Debug)]
 pub(crate) struct PastResource {
-    /// How it was described last.
+    /// Its last description.
     pub(crate) info: ResourceInfo,
-    /// What a stream needs to resume.
+    /// The state from which a stream resumes.
     pub(crate) memory: ResumeState,
 }
 
-/// The chain of one resource while the notes and events are walked.
+/// The chain of one resource while notes and events are read.
 #[derive(Debug, Default)]
 struct PastChain {
     position: Option<WatchPosition>,
     /// The objects deleted at exactly the position's version.
     deleted_here: Vec<ObjectId>,
-    /// What was read back of a gap that is not noted yet.
+    /// The events that were read back of a gap that is not noted yet.
     read_back: Vec<Seq>,
 }
 
@@ -81,6 +87,8 @@ impl EarlierRuns {
                     } => {
                         resource_of.insert(*connection, resource.0);
                         if matches!(method, ListMethod::WatchList | ListMethod::Pages) {
+                            // Until `Synced`, events and bookmarks of this connection belong to a
+                            // list.
                             listing.insert(*connection);
                         }
                     }
@@ -92,10 +100,13 @@ impl EarlierRuns {
                     } => {
                         listing.remove(connection);
                         let chain = chains.entry(resource.0).or_default();
+                        // Only here a list counts: an interrupted one leaves the chain at its
+                        // earlier end.
                         chain.begin(rv, note.stamp.wall);
                     }
                     Note::Gap(gap) => {
                         let chain = chains.entry(gap.resource.0).or_default();
+                        // The gap is noted, so its events are final.
                         chain.read_back.clear();
                     }
                     Note::Bookmark { connection, rv } if !listing.contains(connection) => {
@@ -250,7 +261,7 @@ impl PastChain {
     }
 }
 
-/// Returns by what an event that was read back is known again.
+/// Returns the key by which an event that was read back is recognized.
 fn told_before(reel: &Reel, seq: Seq) -> Option<(Box<str>, Box<str>, bool)> {
     let head = reel.head(seq)?;
     let uid = reel.key(head.object)?.uid.text().as_ref().into();
@@ -322,7 +333,8 @@ mod tests {
             .map_or(0, |past| past.memory.read_back.len())
     }
 
-    /// A gap during whose end the recorder was killed is read back again, but nothing is written twice.
+    /// A gap is read back again if the recorder was killed at its end, but no event is written
+    /// twice.
     #[test]
     fn what_was_read_back_counts_until_its_gap_is_told() {
         assert_eq!(read_back(false), 2);

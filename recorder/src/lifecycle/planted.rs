@@ -1,27 +1,27 @@
-//! Kubeconfigs with credentials, and the ways in which a file goes wrong, for tests of messages. The tests of
-//! the whole program read this file too.
+//! Kubeconfigs with credentials, and damaged forms of them, for tests of messages. The tests of the
+//! whole program include this file too.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher as _, RandomState};
 use std::path::Path;
 
-/// No message may hold a part of a credential of this length.
+/// The length of a part of a credential that no message may contain.
 const WINDOW: usize = 12;
 
 /// A kubeconfig, and the credentials in it.
 pub(crate) struct Planted {
-    /// What kind of credential it has.
+    /// The kind of its credential.
     pub(crate) name: &'static str,
     /// The file.
     pub(crate) text: String,
-    /// The credentials; the first one stands in the text as it is, in a line of its own.
+    /// The credentials; the first one stands in the text unchanged, on a line of its own.
     pub(crate) secrets: Vec<String>,
 }
 
 /// Makes the kubeconfigs. A credential plugin is written into the folder.
 pub(crate) fn planted(server: &str, folder: &Path) -> std::io::Result<Vec<Planted>> {
     let plugin = folder.join("plugin.sh");
-    // One has the secret where errors are reported, the other where the credential is expected.
+    // One has the secret at the place of the error, the other at the place of the credential.
     std::fs::write(
         &plugin,
         "echo \"refused: $PLUGIN_TOKEN\" >&2\nif [ \"$1\" = fails ]; then exit 3; fi\nprintf 'status: {token: [\"%s\" x\\n' \"$PLUGIN_TOKEN\"\n",
@@ -100,7 +100,7 @@ pub(crate) fn planted(server: &str, folder: &Path) -> std::io::Result<Vec<Plante
     ])
 }
 
-/// Breaks a kubeconfig in every way that there is a name for.
+/// Returns damaged forms of a kubeconfig, each with a name.
 pub(crate) fn damages(planted: &Planted) -> Vec<(&'static str, Vec<u8>)> {
     let text = planted.text.as_str();
     let secret = planted.secrets[0].as_str();
@@ -155,7 +155,7 @@ pub(crate) fn damages(planted: &Planted) -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// Returns which part of a credential stands in a text.
+/// Returns the part of a credential that a text contains.
 pub(crate) fn leaked<'a>(planted: &Planted, text: &'a [u8]) -> Option<&'a [u8]> {
     let secrets = planted.secrets.iter();
     let parts: HashSet<&[u8]> = secrets
@@ -175,7 +175,7 @@ fn random(len: usize, letters: &[u8]) -> String {
         let place = usize::try_from(number % count).unwrap_or(0);
         char::from(letters[place])
     };
-    // A letter first: neither a number, nor what YAML gives a meaning.
+    // A letter first: neither a number nor a word with a meaning in YAML.
     std::iter::once('k').chain((1..len).map(draw)).collect()
 }
 

@@ -5,7 +5,7 @@ use http::Uri;
 use kubereel_redact::KnownCredentials;
 use std::net::IpAddr;
 
-/// The proxy before a cluster, and the hosts that are reached without.
+/// A proxy, and the hosts that are reached without it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ProxyConf {
     http: Option<String>,
@@ -14,7 +14,8 @@ pub(crate) struct ProxyConf {
 }
 
 impl ProxyConf {
-    /// Reads the lines `export NAME=VALUE` of the three variables; the last of each counts.
+    /// Reads the lines `export NAME=VALUE` of the three variables; the last line of each variable
+    /// counts.
     pub(crate) fn parse(text: &str) -> Self {
         let mut conf = Self::default();
         for line in text.lines() {
@@ -40,11 +41,12 @@ impl ProxyConf {
         conf
     }
 
-    /// Returns the proxy on the way to a server, if there is one.
+    /// Returns the proxy for a server, if there is one.
     ///
     /// # Errors
     ///
-    /// If the value is not a URL; it may contain a password and is not shown.
+    /// If the value is not a URL. The error does not contain the value, which may contain a
+    /// password.
     pub(crate) fn before(&self, server: &Uri) -> Result<Option<Uri>, &'static str> {
         let host = server.host().unwrap_or("").trim_matches(['[', ']']);
         if self.none_for.iter().any(|entry| covers(entry, host)) {
@@ -67,7 +69,7 @@ impl ProxyConf {
     }
 }
 
-/// Reads `export NAME=VALUE`; nothing of it is what a shell would have to work out.
+/// Reads `export NAME=VALUE`; fails if a shell would have to expand the value.
 fn assignment(line: &str) -> Option<(&str, &str)> {
     let rest = line.trim().strip_prefix("export")?;
     let rest = rest.strip_prefix([' ', '\t'])?.trim_start();

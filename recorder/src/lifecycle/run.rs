@@ -32,13 +32,13 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 
-/// How often the two clocks are compared.
+/// The interval at which the two clocks are compared.
 const CLOCK_SECS: u64 = 1;
 
-/// How long streams may take to end once the file cannot be written any more.
+/// How long streams may take to end after writing has failed.
 const BROKEN_SECS: u64 = 1;
 
-/// How many words of discovery and of definitions may wait for the supervisor.
+/// The number of messages of discovery and of definitions that may wait for the supervisor.
 const WORDS: usize = 256;
 
 /// A recorder that has opened its reel.
@@ -53,12 +53,12 @@ pub struct Recorder {
     redactor: Redactor,
 }
 
-/// The way for others into the timeline of a run.
+/// Access for other threads to the timeline of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct TimelinePen {
-    /// Where notes go.
+    /// The queue for notes.
     pub(crate) queue: Arc<Queue>,
-    /// The run's clock.
+    /// The clock of the run.
     pub(crate) clock: Clock,
 }
 
@@ -75,7 +75,7 @@ impl std::fmt::Debug for Recorder {
 pub struct StatusHandle(watch::Receiver<Front>);
 
 impl StatusHandle {
-    /// Makes one that follows whatever is recorded at the moment.
+    /// Creates a handle that follows the current recording.
     pub(crate) const fn of(front: watch::Receiver<Front>) -> Self {
         Self(front)
     }
@@ -85,7 +85,7 @@ impl StatusHandle {
         self.0.borrow().health.status()
     }
 
-    /// Returns the account of the run's notes so far.
+    /// Returns the summary of the run's notes so far.
     pub(crate) fn account(&self) -> RunAccount {
         self.0.borrow().health.account()
     }
@@ -94,25 +94,26 @@ impl StatusHandle {
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordingSummary {
-    /// Why.
+    /// The reason.
     pub end: SessionEnd,
     /// The counters at the end.
     pub status: RecorderStatus,
     /// The size of the finished file, in bytes.
     pub file_bytes: u64,
-    /// How many events and notes it holds.
+    /// The number of events and notes in it.
     pub records: u64,
-    /// Why the file is complete and finished, but not packed, if so.
+    /// Why the finished file is not packed, if it is not.
     pub unpacked: Option<String>,
 }
 
 impl Recorder {
-    /// Opens the reel, or begins one, and everything else that can fail before there is something to
-    /// record.
+    /// Opens or creates the reel, and does everything else that can fail before anything can be
+    /// recorded.
     ///
     /// # Errors
     ///
-    /// If the reel cannot be written or is none, or if the status page's address is taken.
+    /// If the reel cannot be written or the file is not a reel, or if the address of the status
+    /// page is in use.
     pub fn open(options: RecorderOptions) -> Result<Self, RecordError> {
         let redactor =
             Redactor::new(options.redact_extra.clone()).map_err(|error| RecordError::System {
@@ -122,7 +123,7 @@ impl Recorder {
         Self::open_with(options, redactor)
     }
 
-    /// Does the same with a key that another recording of this program has too.
+    /// Like [`Self::open`], with the redaction key of another recording of this process.
     pub(crate) fn open_with(
         options: RecorderOptions,
         redactor: Redactor,
@@ -157,12 +158,12 @@ impl Recorder {
         StatusHandle::of(watch::channel(self.front.clone()).1)
     }
 
-    /// Returns what a status page speaks of.
+    /// Returns the state that the status page reports.
     pub(crate) fn front(&self) -> Front {
         self.front.clone()
     }
 
-    /// Returns the way into the timeline.
+    /// Returns access to the timeline.
     pub(crate) fn pen(&self) -> TimelinePen {
         TimelinePen {
             queue: Arc::clone(&self.queue),
@@ -170,16 +171,17 @@ impl Recorder {
         }
     }
 
-    /// Records until a signal comes, the time is up, or the file cannot be written any more.
+    /// Records until a signal arrives, the time is up, or the file cannot be written any more.
     ///
     /// # Errors
     ///
-    /// If the file could not be written to its end. What it holds until then can be read.
+    /// If the file could not be written to its end. Its content up to that point can be read.
     pub async fn run(self) -> Result<RecordingSummary, RecordError> {
         self.run_until_whole(Box::new(|_| true)).await
     }
 
-    /// Does the same; `once_whole` is called when everything is in the file, and returns whether to pack it.
+    /// Like [`Self::run`]; calls `once_whole` with the complete file, which returns whether to pack
+    /// it.
     pub(crate) async fn run_until_whole(
         self,
         once_whole: OnceWhole,
@@ -204,7 +206,7 @@ impl Recorder {
         self.run_until(told, once_whole).await
     }
 
-    /// Does the same until an end is requested; the request says how.
+    /// Like [`Self::run_until`] until an end is requested; the request contains the reason.
     pub(crate) async fn run_until(
         self,
         told: impl Future<Output = SessionEnd> + Send,
@@ -248,7 +250,7 @@ impl Recorder {
     }
 }
 
-/// Opens a reel and reads its past, or begins one.
+/// Opens a reel and reads its state, or creates one.
 fn open_reel(options: &RecorderOptions) -> Result<(Appender, EarlierRuns), RecordError> {
     let (path, bounds) = (&options.output, bounds(options));
     match Appender::create_within(path, bounds) {
@@ -264,7 +266,8 @@ fn open_reel(options: &RecorderOptions) -> Result<(Appender, EarlierRuns), Recor
     };
     let past = {
         let reel = Reel::open(path)?;
-        // A packed file has no free page, and the database grows by doubling.
+        // A packed file has no free page, and the database grows by doubling: the first write would
+        // exceed the limit.
         let least = file_bytes.saturating_mul(1 + u64::from(reel.is_finished()));
         if let Some(max) = options.max_bytes.filter(|max| least > *max) {
             return Err(full(max));
@@ -304,7 +307,7 @@ const fn is_import(note: &Note) -> bool {
     matches!(method, ListMethod::Import)
 }
 
-/// Everything that runs.
+/// All tasks of a run.
 struct RecordingRun {
     queue: Arc<Queue>,
     clock: Clock,
@@ -314,7 +317,7 @@ struct RecordingRun {
     stop: watch::Sender<bool>,
     left_out: watch::Receiver<Exclusions>,
     tasks: JoinSet<()>,
-    /// Those that end by themselves on request.
+    /// Tasks that end by themselves on request.
     closing: JoinSet<()>,
     writer: oneshot::Receiver<Finished>,
     taker: HandoverTaker,
@@ -461,7 +464,7 @@ impl RecordingRun {
     ) -> Finished {
         let at = self.clock.stamp().wall;
         self.stop.send_replace(true);
-        // Whoever still wants to tell of a definition does not wait for a listener.
+        // Tasks that still report a definition must not wait for a receiver.
         self.sightings.close();
         self.news.close();
         self.tasks.abort_all();
@@ -472,7 +475,7 @@ impl RecordingRun {
         let ending = Ending::begin(grace);
         let mut patience = ending.patience();
         if matches!(self.written, Some(Err(_))) {
-            // Nothing more will be written: there is nothing to wait for.
+            // Writing has failed: there is nothing to wait for.
             patience = patience.min(Duration::from_secs(BROKEN_SECS));
         }
         if tokio::time::timeout(patience, closing).await.is_err() {
@@ -484,7 +487,7 @@ impl RecordingRun {
             let end = end.clone();
             self.note(Note::SessionEnded { session, end }).await;
         };
-        // If the queue is full because the disk is, the end goes unsaid.
+        // If the queue is full because the disk is full, the reason of the end is not recorded.
         if tokio::time::timeout(patience, ended).await.is_err() {
             tracing::warn!("the reel does not say how this run ended");
         }
@@ -502,7 +505,8 @@ impl RecordingRun {
     }
 }
 
-/// Listens on the requested port; on any free port if that one is taken and another is allowed.
+/// Listens on the requested port, or on any free port if that one is in use and the options allow
+/// it.
 pub(crate) fn listen(address: SocketAddr, any_port: bool) -> Result<TcpListener, RecordError> {
     let bind = |address| {
         let listener = TcpListener::bind(address)?;
@@ -531,7 +535,7 @@ fn follow_marks(
 ) -> JoinSet<()> {
     let mut tasks = JoinSet::new();
     if let Some(path) = path {
-        // What an earlier run took is not taken again.
+        // Ids of earlier runs are not assigned again.
         let file = if is_fresh {
             MarkFile::new(path)
         } else {
@@ -581,7 +585,7 @@ fn spawn_writer(
     .losing(loss);
     let thread = std::thread::Builder::new().name("reel-writer".to_owned());
     let spawned = thread.spawn(move || {
-        // Nobody listens only if the whole run was dropped.
+        // The receiver is gone only if the whole run was dropped.
         drop(done.send(writer.run()));
     });
     spawned.map_err(|source| RecordError::System {

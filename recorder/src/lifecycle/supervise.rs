@@ -1,4 +1,4 @@
-//! Supervises the watchers: one for each resource that is to be recorded, started when the resource appears,
+//! Supervises the watchers: one for each recorded resource, started when the resource appears and
 //! ended when it is gone.
 
 use super::past::{EarlierRuns, PastCluster};
@@ -23,17 +23,16 @@ use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
 
-/// How long the definitions may take before the other resources no longer wait for them, in
-/// microseconds.
+/// How long the other resources wait for the definitions, in microseconds.
 const DEFINITIONS_MICROS: u64 = 5_000_000;
 
 /// How long the first stream waits for the first probe, in milliseconds.
 ///
-/// Lists are compared with the probes around them: without one before them it is unknown whether
-/// their versions are those of the cluster's storage.
+/// The versions of lists are compared with the probes around them: without a probe before them it
+/// is unknown whether they belong to the sequence of the cluster's storage.
 const PROBE_MILLIS: u64 = 1_000;
 
-/// Stands for the plural of every resource of a group version.
+/// The plural that stands for every resource of a group version.
 const EVERY_RESOURCE: &str = "*";
 
 /// A stream that is running.
@@ -47,7 +46,7 @@ struct RunningWatcher {
     is_left_out: bool,
 }
 
-/// A resource without a stream that had one, in this run or an earlier one.
+/// A resource without a stream that had one before, in this run or in an earlier one.
 #[derive(Debug)]
 struct EndedWatcher {
     id: ResourceId,
@@ -56,7 +55,7 @@ struct EndedWatcher {
     is_from_past: bool,
 }
 
-/// Keeps the streams.
+/// Owns the streams.
 pub(crate) struct Supervisor {
     shared: Arc<WatchContext>,
     epoch: watch::Sender<u32>,
@@ -65,18 +64,18 @@ pub(crate) struct Supervisor {
     running: BTreeMap<GroupResource, RunningWatcher>,
     left: BTreeMap<(String, String, String), EndedWatcher>,
     next_resource: u32,
-    /// The versions that there is a reason to prefer.
+    /// Versions that are preferred to those of discovery.
     wanted: BTreeMap<GroupResource, String>,
     told: BTreeSet<SkippedResource>,
-    /// The group versions whose resources are not known.
+    /// Group versions whose resources are unknown.
     undescribed: BTreeSet<GroupKey>,
     cluster: Option<PastCluster>,
     has_cluster: bool,
     identity: ClusterIdentity,
     said: Option<Lifecycle>,
-    /// The resources that a definition defines, and what tells one state of it from another.
+    /// The resources that each definition defines, and the fingerprint of the definition.
     custom: BTreeMap<GroupResource, u64>,
-    /// What is to be followed once the definitions are known.
+    /// Resources that wait for the definitions.
     held: Vec<ServedResource>,
     definitions_complete: bool,
     definitions_since: Option<u64>,
@@ -87,7 +86,7 @@ pub(crate) struct Supervisor {
 }
 
 impl Supervisor {
-    /// Begins with what an earlier run left.
+    /// Creates one with the state of an earlier run.
     pub(crate) fn new(
         shared: Arc<WatchContext>,
         epoch: watch::Sender<u32>,
@@ -144,8 +143,8 @@ impl Supervisor {
         }
     }
 
-    /// Ends the streams of what the size budget leaves out: nothing of them is written any more.
-    /// Those that discover resources continue while there is anything to record.
+    /// Ends the streams of resources that the size budget leaves out: their entries are no longer
+    /// written. The streams that discover resources continue while anything is recorded.
     pub(crate) fn leave_out(&mut self) {
         let out = self.left_out.borrow().clone();
         for running in self.running.values_mut() {
@@ -166,7 +165,7 @@ impl Supervisor {
         is_out(&self.left_out.borrow(), info)
     }
 
-    /// Takes what a round of discovery brought.
+    /// Takes the result of a discovery round.
     pub(crate) async fn news(&mut self, news: DiscoveryEvent) {
         match news {
             DiscoveryEvent::Served {
@@ -179,7 +178,7 @@ impl Supervisor {
                 self.say(Lifecycle::Reachable).await;
                 self.identify(identity, fallen_in).await;
                 let probed = self.has_probed.wait_for(|has_probed| *has_probed);
-                // Whether it came in time or not, recording begins.
+                // Recording begins with or without the probe.
                 drop(tokio::time::timeout(Duration::from_millis(PROBE_MILLIS), probed).await);
                 self.tell_of_undescribed(undescribed, &served).await;
                 self.follow(&served).await;
@@ -212,7 +211,7 @@ impl Supervisor {
             return;
         }
         match &state {
-            // Later it is an outage, which is reported by itself.
+            // Later it is an outage, which the probe reports.
             Lifecycle::Unreachable { error } if self.cluster.is_some() => {
                 tracing::info!(error, "the cluster does not answer");
             }
@@ -234,10 +233,10 @@ impl Supervisor {
             .await;
     }
 
-    /// Compares the cluster with the one that was recorded until now.
+    /// Compares the cluster with the recorded one.
     async fn identify(&mut self, identity: ClusterIdentity, fallen_in: Option<u32>) {
         let before = self.cluster.clone();
-        // Who compared with an epoch that has ended since says nothing of this one.
+        // A comparison with an epoch that has ended since then says nothing about the current one.
         let has_fallen = fallen_in == Some(*self.epoch.borrow());
         let is_other = before.as_ref().is_some_and(|before| {
             !before.uid.is_empty() && !identity.uid.is_empty() && before.uid != identity.uid
@@ -256,7 +255,7 @@ impl Supervisor {
             self.epoch.send_replace(epoch);
         }
         let uid = match &before {
-            // A uid that cannot be read for once is still known.
+            // A uid that cannot be read this time keeps its last value.
             Some(before) if identity.uid.is_empty() && !has_fallen => before.uid.clone(),
             _ => identity.uid.clone(),
         };
@@ -279,14 +278,14 @@ impl Supervisor {
         .await;
     }
 
-    /// Says of group versions that discovery names and cannot describe, as while the server behind
-    /// them is down, that nothing of them is recorded; and when that is over.
+    /// Notes group versions that discovery names but cannot describe, for example while their
+    /// server is down: none of their resources is recorded. Notes also when that ends.
     async fn tell_of_undescribed(
         &mut self,
         mut undescribed: BTreeMap<GroupKey, String>,
         served: &[ServedResource],
     ) {
-        // Of what is followed the streams say how it is.
+        // The streams report the state of followed resources themselves.
         undescribed.retain(|(group, version), _| {
             let mut running = self.running.values();
             let mut served = served.iter();
@@ -331,7 +330,7 @@ impl Supervisor {
         }
         self.tell_of_left_out(&plan.follow).await;
         let definitions = plan.follow.iter().find(|one| is_definitions(one));
-        // This run continues what an earlier one followed: it knew the definitions.
+        // This run continues an earlier one, which knew the definitions.
         let is_known = definitions.is_none_or(|one| self.is_known(one));
         if self.definitions_complete || is_known || self.has_waited() {
             self.definitions_complete = true;
@@ -341,7 +340,7 @@ impl Supervisor {
             }
             return;
         }
-        // The definitions come first: they say in which version the others are stored.
+        // Definitions come first: they determine the version in which custom resources are stored.
         for one in plan.follow.iter().filter(|one| is_definitions(one)) {
             self.start(one);
         }
@@ -351,7 +350,7 @@ impl Supervisor {
             .set_held(plan.follow.len().saturating_sub(1));
     }
 
-    /// Reports once that a resource is not followed.
+    /// Notes once that a resource is not followed.
     async fn tell_left_out(&mut self, left_out: SkippedResource) {
         if self.told.insert(left_out.clone()) {
             self.note(Note::NotCovered {
@@ -365,7 +364,7 @@ impl Supervisor {
         }
     }
 
-    /// Notes the resources that are served and not followed because of the size budget.
+    /// Notes served resources that are not followed because of the size budget.
     async fn tell_of_left_out(&mut self, served: &[ServedResource]) {
         for one in served {
             let name = (one.group.clone(), one.plural.clone());
@@ -391,7 +390,7 @@ impl Supervisor {
         now.saturating_sub(since) >= DEFINITIONS_MICROS
     }
 
-    /// Returns after how many microseconds [`Self::release`] is due, if it is.
+    /// Returns after how many microseconds [`Self::release`] is due.
     pub(crate) fn due_micros(&self) -> Option<u64> {
         if self.held.is_empty() {
             return None;
@@ -401,7 +400,7 @@ impl Supervisor {
         Some((since + DEFINITIONS_MICROS).saturating_sub(now))
     }
 
-    /// Lets the others no longer wait for the definitions.
+    /// Ends the wait for the definitions.
     pub(crate) async fn release(&mut self) {
         self.definitions_complete = true;
         let held = std::mem::take(&mut self.held);
@@ -410,7 +409,7 @@ impl Supervisor {
         }
     }
 
-    /// Takes what a stream has seen.
+    /// Takes a message of a stream.
     pub(crate) async fn sighting(&mut self, sighting: DiscoverySighting) {
         match sighting {
             DiscoverySighting::Definition(definition) => self.definition(*definition),
@@ -431,21 +430,23 @@ impl Supervisor {
         if before.is_some_and(|before| before != definition.fingerprint)
             && let Some(running) = self.running.get(&name)
         {
-            // The server begins anew with it, and ends the watches of before within a second.
+            // On a changed definition the server tears down the storage, and ends its watches
+            // within about a second.
             running.changes.send_modify(|changes| *changes += 1);
         }
-        // A stream continues in the version in which objects are stored from now on: versions share their
-        // resourceVersions.
+        // The stream continues in the version that is stored from now on: all versions of a
+        // resource share their resourceVersions.
         if self.running.contains_key(&name) || !self.is_known(&served) {
             self.wanted.insert(name, served.version.clone());
         }
-        // Before all of them are known, discovery says what there is.
+        // Until all definitions are known, discovery decides.
         if definition.is_established && self.definitions_complete {
             self.start(&served);
         }
     }
 
-    /// Returns whether an earlier run recorded the resource in another version, which is continued.
+    /// Returns whether an earlier run recorded the resource in another version; that version is
+    /// continued.
     fn is_known(&self, served: &ServedResource) -> bool {
         self.left
             .keys()
@@ -484,14 +485,14 @@ impl Supervisor {
             version = info.version,
             "following"
         );
-        // One description at a time is enough: the next round brings the newest again.
+        // One pending description is enough: the next round brings the newest one again.
         let (descriptions, receiver) = mpsc::channel(1);
         let start = WatcherStart {
             info: info.clone(),
             memory,
             origin,
             can_watch_list: self.identity.can_watch_list,
-            // A run that resumes a reel does not see every definition anew.
+            // A run that resumes a reel does not receive every definition again.
             is_custom: self.custom.contains_key(&name) || has_foreign_group(&name),
         };
         let (changes, seen) = watch::channel(0);
@@ -508,7 +509,7 @@ impl Supervisor {
         self.running.insert(name, running);
     }
 
-    /// Waits until a stream ends and keeps what is left of it; for ever while there is none.
+    /// Waits until a stream ends and keeps its state; waits forever if there is no stream.
     pub(crate) async fn ended(&mut self) {
         match self.drives.join_next_with_id().await {
             None => std::future::pending().await,
@@ -527,7 +528,7 @@ impl Supervisor {
         }
         self.running
             .remove(&(info.group.clone(), info.plural.clone()));
-        // When it comes back, its definition says anew in which version it is stored.
+        // When the resource returns, its definition names the stored version again.
         self.wanted
             .remove(&(info.group.clone(), info.plural.clone()));
         let epoch = *self.epoch.borrow();
@@ -542,7 +543,7 @@ impl Supervisor {
         );
     }
 
-    /// A stream's task panicked: an error of this program. The resource is noted as not covered.
+    /// The task of a stream panicked, which is a bug. The resource is noted as not covered.
     async fn broke(&mut self, error: &JoinError) {
         let Some(name) = self.names.remove(&error.id()) else {
             return;
@@ -568,7 +569,7 @@ impl Supervisor {
 
     /// Waits until every stream has ended, as requested before.
     pub(crate) async fn join(&mut self) {
-        // What still waited for the definitions is known, and was never listed.
+        // Resources that still waited for the definitions are noted: they were never listed.
         let held = std::mem::take(&mut self.held);
         for one in plan(&held, &self.wanted).follow {
             let name = (one.group.clone(), one.plural.clone());
@@ -582,7 +583,7 @@ impl Supervisor {
     }
 }
 
-/// Returns whether a resource's stream is to end, or not to begin, because of the size budget.
+/// Returns whether the size budget ends a resource's stream, or keeps it from starting.
 fn is_out(out: &Exclusions, info: &ResourceInfo) -> bool {
     let tells = matches!(
         WatchTarget::new(info.clone()).role,
@@ -591,7 +592,7 @@ fn is_out(out: &Exclusions, info: &ResourceInfo) -> bool {
     out.is_everything() || out.holds(&info.group, &info.plural) && !tells
 }
 
-/// Returns whether a group is none of Kubernetes' own.
+/// Returns whether a group is not one of Kubernetes' own.
 fn has_foreign_group((group, _): &GroupResource) -> bool {
     group.contains('.') && !group.ends_with(".k8s.io")
 }
@@ -600,10 +601,10 @@ fn is_definitions(served: &ServedResource) -> bool {
     served.group == "apiextensions.k8s.io" && served.plural == "customresourcedefinitions"
 }
 
-/// Sends a stream the news of its resource; another version only if that one `is_wanted`.
+/// Sends a stream a new description of its resource; with another version only if that `is_wanted`.
 fn describe(running: &mut RunningWatcher, served: &ServedResource, is_wanted: bool) {
     let mut info = resource_info(served, running.info.id);
-    // A definition does not tell the hash, and an order of verbs means nothing.
+    // A definition does not contain the storage hash, and the order of verbs has no meaning.
     info.storage_hash = info.storage_hash.or(running.info.storage_hash.clone());
     let sorted = |verbs: &[String]| {
         let mut verbs = verbs.to_vec();

@@ -1,5 +1,5 @@
-//! The questions of the JUnit file about a recording, and their answers. They judge the recording, not the
-//! cluster, and claim no more than that nothing was met: `kubereel verify` proves.
+//! The test cases of the JUnit file about a recording. They judge the recording, not the cluster,
+//! and only report that no problem was met: `kubereel verify` proves completeness.
 
 use crate::health::AccountGap;
 use crate::number::len64;
@@ -7,35 +7,35 @@ use crate::observer::report::{ObserverReport, ReportStage, secs, time};
 use kubereel_format::{GapVerdict, harmless};
 use std::borrow::Cow;
 
-/// A question and its answer.
+/// A test case and its result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ReportCase {
-    /// The question, as a statement; programs know it by this name.
+    /// The name, as a statement; programs identify the case by it.
     pub(super) name: &'static str,
-    /// The answer.
+    /// The result.
     pub(super) verdict: ObserverCaseResult,
 }
 
-/// An answer.
+/// A result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ObserverCaseResult {
-    /// It is so.
+    /// Passed.
     Fine {
-        /// What there is to say.
+        /// The output.
         words: String,
     },
-    /// It is not.
+    /// A finding.
     Trouble {
         /// In one line.
         headline: String,
-        /// All of it.
+        /// All details.
         body: String,
     },
-    /// It is not known.
+    /// Not known.
     Unknown { why: String },
 }
 
-/// Asks everything.
+/// Evaluates all cases.
 pub(super) fn cases(report: &ObserverReport) -> Vec<ReportCase> {
     let case = |name, verdict| ReportCase { name, verdict };
     vec![
@@ -129,13 +129,13 @@ fn gaps(report: &ObserverReport) -> ObserverCaseResult {
     trouble(&and_more(first, more), &open)
 }
 
-/// Gives the gaps that were not read back.
+/// Returns the gaps that were not read back.
 fn open_gaps(report: &ObserverReport) -> impl Iterator<Item = &AccountGap> {
     let gaps = report.account.gaps.told.iter();
     gaps.filter(|told| told.verdict != Some(GapVerdict::Reconstructed))
 }
 
-/// Counts the gaps that were not read back; of those beyond what is kept, each counts.
+/// Counts the gaps that were not read back; every gap beyond the kept ones counts.
 pub(in crate::observer) fn open_gap_count(report: &ObserverReport) -> u64 {
     let gaps = &report.account.gaps;
     len64(open_gaps(report).count()) + gaps.all - len64(gaps.told.len())
@@ -239,7 +239,7 @@ fn and_more(first: String, more: u64) -> String {
     }
 }
 
-// Words of a server may have more than one line; here each is one, so that none pretends to be another.
+// A server's text may have several lines: joined to one, it cannot imitate a line of the report.
 
 fn fine(words: &str) -> ObserverCaseResult {
     let words = harmless(words).into_owned();

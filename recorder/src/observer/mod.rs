@@ -1,6 +1,6 @@
-//! A recorder that a CI job starts beside its cluster: it finds its places by itself, ends inside a grace
-//! period, never fails the job, and leaves files that others read: the reel and its digest, JUnit on the
-//! recording itself, `metadata.json`, a summary.
+//! A recorder that a CI job starts beside its cluster. It finds its inputs and outputs itself, ends
+//! inside a grace period, never fails the job, and writes files for other programs: the reel and
+//! its digest, JUnit about the recording, `metadata.json`, a summary.
 
 mod case;
 mod observe;

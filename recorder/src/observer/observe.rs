@@ -1,6 +1,6 @@
-//! A run as an observer: the reel and the reports, from their names to the last digest. Whatever happens, the
-//! reports say how it went. Of the environment only a list of public job properties goes into the reel: the
-//! rest may hold credentials.
+//! A run as an observer: the reel and the reports, from their names to the last digest. The reports
+//! state the outcome, whatever happens. Only listed public properties of the job go from the
+//! environment into the reel: other variables may contain credentials.
 
 use crate::clock::Clock;
 use crate::error::RecordError;
@@ -15,38 +15,39 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How many bytes a slow disk packs in a second. Guessed low: a digest follows.
+/// How many bytes a slow disk packs in a second. The guess is low, because a digest follows.
 const PACKED_BYTES_PER_SEC: u64 = 10 * 1024 * 1024;
 
-/// What packing costs at least, in seconds.
+/// The shortest time for packing, in seconds.
 const PACKING_SECS: u64 = 1;
 
 /// The message for a file that is not packed.
 const NOT_PACKED: &str = "not packed: the file is whole, and larger than it need be";
 
-/// What to observe, and where to.
+/// What to observe, and where to write it.
 #[derive(Clone, Debug)]
 pub struct Observation {
     /// The output folder.
     pub folder: PathBuf,
-    /// How to record; the reel's path and the file of marks are chosen here.
+    /// How to record; the observer chooses the path of the reel and the file of marks.
     pub options: RecorderOptions,
 }
 
-/// How it went.
+/// The outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObserverOutcome {
-    /// In few words.
+    /// In short.
     pub words: String,
     /// The reel, if there is one.
     pub reel: Option<PathBuf>,
-    /// What could not be done.
+    /// Outputs that could not be written.
     pub failed: Vec<String>,
 }
 
-/// Observes until a signal comes or the time is up. `begun` gets a handle as soon as there is one.
+/// Observes until a signal arrives or the time is up. `begun` gets a handle as soon as there is
+/// one.
 ///
-/// Whatever happens is an outcome: an observer never fails a job.
+/// Every result is an outcome: an observer never fails a job.
 pub async fn observe(
     observation: Observation,
     begun: impl FnOnce(StatusHandle),
@@ -88,7 +89,7 @@ struct Observer {
     redactor: Redactor,
     clock: Clock,
     failed: Mutex<Vec<String>>,
-    /// The last message.
+    /// The last report.
     said: Mutex<Option<ObserverReport>>,
 }
 
@@ -109,7 +110,7 @@ impl Observer {
         };
         let status = recorder.status_handle();
         begun(status.clone());
-        // Whoever kills this program without a word leaves a word all the same.
+        // A kill with SIGKILL leaves this report.
         self.write(self.report(ReportStage::Running, Some(&status)));
         let observer = Arc::new(self);
         let writing = Arc::clone(&observer);
@@ -120,7 +121,7 @@ impl Observer {
         observer.end(ended, &status)
     }
 
-    /// The file is whole: reports it, and decides whether there is time to pack it.
+    /// The file is complete: reports it, and decides whether there is time to pack it.
     fn whole(&self, whole: &WholeReel, status: &StatusHandle) -> bool {
         let cost = whole.file_bytes / PACKED_BYTES_PER_SEC + PACKING_SECS;
         let is_packed = whole
@@ -143,7 +144,7 @@ impl Observer {
             SessionEnd::Failed(words) => ReportStage::Failed(words.clone()),
         };
         let mut report = self.report(stage, Some(status));
-        // How it stood before the streams were ended; how much it wrote until the end.
+        // The state before the streams ended; the sums are those of the end.
         let status = report.standing;
         report.standing = RecorderStatus {
             added: status.added,
@@ -170,7 +171,7 @@ impl Observer {
                 self.packed(&summary);
                 true
             }
-            // The file is whole; only the packing took too long.
+            // The file is complete; only packing took too long.
             Err(error) if self.has_ended() => {
                 self.failed_to(error.to_string());
                 false
@@ -193,7 +194,7 @@ impl Observer {
             .is_some_and(|said| matches!(said.stage, ReportStage::Ended(_)))
     }
 
-    /// Reports the file's state again, if it has changed.
+    /// Reports the state of the file again, if it has changed.
     fn packed(&self, summary: &RecordingSummary) {
         let said = lock(&self.said).clone();
         let Some(mut report) = said else {
@@ -214,7 +215,7 @@ impl Observer {
             account,
             at: self.clock.stamp().wall,
             reel: self.output.reel_name(),
-            // What failed may have made it larger than the last commit.
+            // The failed step may have made it larger than the last commit.
             reel_bytes: std::fs::metadata(self.output.reel()).map_or(0, |facts| facts.len()),
             standing,
             file_words: String::new(),
@@ -250,7 +251,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The variables that are copied, in this order.
+/// The recorded variables, in this order.
 pub const LABELS: [&str; 11] = [
     "JOB_NAME",
     "JOB_NAME_SAFE",
@@ -265,12 +266,12 @@ pub const LABELS: [&str; 11] = [
     "PULL_PULL_SHA",
 ];
 
-/// The longest value, in bytes. What is longer is none of these properties.
+/// The longest value, in bytes. A longer value is not one of these properties.
 const VALUE_BYTES: usize = 256;
 
 /// Reads the labels of the job, by `variable`.
 ///
-/// A value that is empty, long, or holds anything but visible ASCII is left out.
+/// A value that is empty, long, or contains anything but visible ASCII is left out.
 pub fn job_labels(variable: impl Fn(&str) -> Option<String>) -> Vec<(String, String)> {
     let known = LABELS.iter().filter_map(|name| {
         let value = variable(name)?;

@@ -1,6 +1,6 @@
-//! Where an observer writes: `artifacts/` and `junit/` below its output folder, `metadata.json` in it, and the
-//! reel's SHA-256 as `sha256sum` writes it. A file of another program is never overwritten; what cannot be
-//! written is reported.
+//! The outputs of an observer: `artifacts/` and `junit/` below its output folder, `metadata.json`
+//! in it, and the reel's SHA-256 in the format of `sha256sum`. A file of another program is never
+//! overwritten; failures to write are reported.
 
 use crate::observer::report::{ObserverReport, junit, metadata, page, summary};
 use jiff::Timestamp;
@@ -12,7 +12,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
-/// The folder of the reel and what is about it.
+/// The folder of the reel and its reports.
 const ARTIFACTS: &str = "artifacts";
 
 /// The folder of the JUnit file.
@@ -25,15 +25,15 @@ const NAMES: u32 = 100;
 #[derive(Clone, Debug)]
 pub(super) struct ObserverFolder {
     folder: PathBuf,
-    /// Without an ending; every file of this observer has it in its name.
+    /// The common part of all names, without an extension.
     stem: String,
-    /// What the JUnit file is called.
+    /// The name of the JUnit file.
     junit: String,
     metadata: PathBuf,
 }
 
 impl ObserverFolder {
-    /// Chooses unused names, and makes the folders.
+    /// Chooses unused names, and creates the folders.
     pub(super) fn claim(folder: &Path, at: RecordedAt) -> io::Result<Self> {
         for name in [ARTIFACTS, JUNIT] {
             fs::create_dir_all(folder.join(name))?;
@@ -47,7 +47,7 @@ impl ObserverFolder {
                 number => format!("kubereel-{day}-{number}"),
             };
             let summary = folder.join(ARTIFACTS).join(format!("{stem}-summary.txt"));
-            // Whoever makes this file has the name.
+            // Creating this file reserves the name.
             match OpenOptions::new()
                 .write(true)
                 .create_new(true)
@@ -69,7 +69,7 @@ impl ObserverFolder {
         Err(io::Error::new(io::ErrorKind::AlreadyExists, words))
     }
 
-    /// Finds a free name of the form that `TestGrid` reads: context, minute, thread.
+    /// Finds an unused name of the form that `TestGrid` reads: context, minute, thread.
     fn junit_name(folder: &Path, minute: &str, stem: &str) -> io::Result<String> {
         for thread in 1..=NAMES {
             let name = format!("junit_kubereel_{minute}_{thread:02}.xml");
@@ -80,7 +80,7 @@ impl ObserverFolder {
         Ok(format!("junit_{stem}.xml"))
     }
 
-    /// Prow reads one name; a second observer in the same folder takes another.
+    /// Prow reads one name; a second observer in the same folder takes another one.
     fn metadata_path(folder: &Path, stem: &str) -> io::Result<PathBuf> {
         let usual = folder.join("metadata.json");
         if is_made(&usual)? {
@@ -94,12 +94,12 @@ impl ObserverFolder {
         self.artifact(&format!("{}.reel", self.stem))
     }
 
-    /// Returns the reel's path from the output folder on.
+    /// Returns the reel's path, relative to the output folder.
     pub(super) fn reel_name(&self) -> String {
         format!("{ARTIFACTS}/{}.reel", self.stem)
     }
 
-    /// Returns the file that steps without a network append marks to.
+    /// Returns the file to which job steps without a network append marks.
     pub(super) fn marks(folder: &Path) -> PathBuf {
         folder.join(ARTIFACTS).join("kubereel.marks")
     }
@@ -108,9 +108,10 @@ impl ObserverFolder {
         self.folder.join(ARTIFACTS).join(name)
     }
 
-    /// Writes all outputs, the most important first, and returns what could not be written.
+    /// Writes all outputs, the most important first, and returns the failures.
     pub(super) fn write(&self, report: &ObserverReport, redactor: &Redactor) -> Vec<String> {
-        // Before it is encoded for the page: nothing finds a secret in base64 of a whole page.
+        // Redacted before the page encodes it: no search finds a secret in the base64 of a whole
+        // page.
         let text = redactor.words(&summary(report)).into_owned();
         let name = format!("{}-summary.txt", self.stem);
         let page = page(&text, &name);
@@ -125,7 +126,7 @@ impl ObserverFolder {
         ];
         let mut failed = Vec::new();
         for (path, text) in files {
-            // The notes have no secrets; an error of the system, or a path, might.
+            // The notes are redacted; an error of the system, or a path, may not be.
             if let Err(error) = replace(&path, &redactor.words(&text)) {
                 failed.push(format!("cannot write: {error}: {}", path.display()));
             }
@@ -141,7 +142,7 @@ impl ObserverFolder {
     }
 }
 
-/// Makes a file; returns `false` if it is there already.
+/// Creates a file; returns `false` if it exists.
 fn is_made(path: &Path) -> io::Result<bool> {
     match OpenOptions::new().write(true).create_new(true).open(path) {
         Ok(_) => Ok(true),
@@ -150,10 +151,10 @@ fn is_made(path: &Path) -> io::Result<bool> {
     }
 }
 
-/// Puts a text in the place of a file, in one step: a kill leaves the old one or the new one.
+/// Replaces the content of a file atomically: a kill leaves the old content or the new one.
 ///
-/// On a full disk the text is written into the room that the old file has, if it fits there: an old file
-/// would tell what is no longer true. A file without content is not left.
+/// On a full disk the text is written into the room of the old file, if it fits: the old content
+/// would be wrong. No file is left empty.
 fn replace(path: &Path, text: &str) -> io::Result<()> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".tmp");
@@ -162,7 +163,7 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
     let Err(error) = replaced else {
         return Ok(());
     };
-    // It may not be there, and nothing more can be done about it.
+    // It may not exist, and a failure cannot be handled.
     drop(fs::remove_file(&fresh));
     let replaced = match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => overwrite(path, text),
@@ -174,11 +175,11 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
     replaced
 }
 
-/// In what the room of a file is counted, in bytes.
+/// The unit in which the room of a file is counted, in bytes.
 #[cfg(unix)]
 const BLOCK_BYTES: u64 = 512;
 
-/// Writes a text over a file, without asking the disk for more room.
+/// Overwrites a file with a text, without new room on the disk.
 #[cfg(unix)]
 fn overwrite(path: &Path, text: &str) -> io::Result<()> {
     use std::os::unix::fs::MetadataExt as _;
@@ -215,7 +216,7 @@ fn sha256_line(path: &Path) -> io::Result<String> {
     }
     let mut line = String::new();
     for byte in context.finish().as_ref() {
-        // A String takes everything.
+        // Writing to a String cannot fail.
         let _written = write!(line, "{byte:02x}");
     }
     let name = path.file_name().unwrap_or_default();

@@ -1,19 +1,20 @@
-//! The files that say how an observation went: summary, page, JUnit and `metadata.json`.
+//! The reports of an observer: summary, page, JUnit and `metadata.json`.
 //!
-//! JUnit is one flat suite, as the readers of OpenShift's CI take it. It never fails a job: a problem of the
-//! recording is a flake, a failed case and a passed one of the same name. It is written by hand, because the
-//! libraries at hand wrap suites in `<testsuites>`, which changes the names that those readers make.
+//! JUnit is one flat suite, as the readers of OpenShift's CI expect it. It never fails a job: a
+//! problem of the recording is a flake, which is a failed and a passed case of the same name. It is
+//! written by hand, because the available libraries wrap suites in `<testsuites>`, which changes
+//! the names that those readers use.
 //!
-//! `metadata.json` is one flat object of texts, which Prow puts into the job's own.
+//! `metadata.json` is one flat object of texts, which Prow merges into the job's own.
 //!
-//! Spyglass pastes the page into an `iframe srcdoc` and escapes nothing but double quotes, so each character
-//! reference of the page is decoded once more than the author meant: escaped text becomes live elements, in
-//! a frame that has the origin of the CI's own site. Invariants against that:
+//! Spyglass pastes the page into an `iframe srcdoc` and escapes nothing but double quotes, so each
+//! character reference of the page is decoded once more than intended: escaped text becomes live
+//! elements, in a frame with the origin of the CI's own site. Invariants against that:
 //!
-//! * words of the job, the cluster and the server are in the page as base64 only, which has no letter that
-//!   markup knows, and a constant script shows them with `textContent`;
+//! * text of the job, the cluster and the server is in the page as base64 only, which has no
+//!   character of markup, and a constant script shows it with `textContent`;
 //! * title and description, which Spyglass pastes unescaped, are constant;
-//! * the page has no `&`, so that one more round of decoding changes nothing.
+//! * the page has no `&`, so one more round of decoding changes nothing.
 
 use crate::health::{RecorderStatus, RunAccount};
 use crate::number::len64;
@@ -26,41 +27,41 @@ use kubereel_redact::Redactor;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// How far a run has come.
+/// The state of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::observer) enum ReportStage {
     /// It runs. If this is read after the job, it was killed.
     Running,
-    /// It could not begin, in words.
+    /// It could not begin, with the error.
     NotBegun(String),
-    /// It ended in order: by what.
+    /// It ended in order, for this reason.
     Ended(String),
-    /// It could not write any more, in words.
+    /// It could not write any more, with the error.
     Failed(String),
 }
 
 /// The whole report.
 #[derive(Clone, Debug)]
 pub(in crate::observer) struct ObserverReport {
-    /// How far the run has come.
+    /// The state of the run.
     pub(in crate::observer) stage: ReportStage,
-    /// What its notes say.
+    /// The summary of its notes.
     pub(in crate::observer) account: RunAccount,
-    /// The state when the signal to end came.
+    /// The counters when the signal to end arrived.
     pub(in crate::observer) standing: RecorderStatus,
-    /// When the signal to end came, or now.
+    /// When the signal to end arrived, or now.
     pub(in crate::observer) at: RecordedAt,
-    /// The reel, from the output folder on.
+    /// The path of the reel, relative to the output folder.
     pub(in crate::observer) reel: String,
     /// Its size, in bytes.
     pub(in crate::observer) reel_bytes: u64,
-    /// What is to be known of the file itself.
+    /// A remark about the file itself.
     pub(in crate::observer) file_words: String,
 }
 
 impl ObserverReport {
-    /// Takes secrets out of every text, those of notes too: a credential may have been read after a note
-    /// that quotes it. This comes before any form, because a form may encode them.
+    /// Redacts every text, also those of notes: a credential may have been read after a note that
+    /// quotes it. Redaction comes before any encoding, because an encoding may hide the secret.
     pub(in crate::observer) fn scrubbed(mut self, redactor: &Redactor) -> Self {
         let standing = &mut self.standing;
         let mut texts = vec![
@@ -84,7 +85,7 @@ impl ObserverReport {
         self
     }
 
-    /// Returns the outcome in few words; programs read them.
+    /// Returns the outcome in short; programs read it.
     pub(in crate::observer) fn outcome(&self) -> &'static str {
         let cases = cases(self);
         let is_bad =
@@ -102,7 +103,7 @@ impl ObserverReport {
     }
 }
 
-/// Writes a moment as RFC 3339 in UTC.
+/// Formats a time as RFC 3339 in UTC.
 pub(super) fn time(at: RecordedAt) -> String {
     Timestamp::from_microsecond(at.micros).map_or_else(
         |_| format!("{} µs since 1970", at.micros),
@@ -110,13 +111,14 @@ pub(super) fn time(at: RecordedAt) -> String {
     )
 }
 
-/// Writes a length in seconds.
+/// Formats a duration in seconds.
 pub(super) fn secs(micros: i64) -> String {
     let tenths = micros.max(0) / 100_000;
     format!("{}.{}", tenths / 10, tenths % 10)
 }
 
-/// Escapes a text for the inside of an XML element or attribute, without what XML has no place for.
+/// Escapes a text for the inside of an XML element or attribute, and drops characters that XML does
+/// not allow.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let lines: Vec<_> = text.split('\n').map(harmless).collect();
@@ -134,7 +136,7 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// Writes the page.
+/// Returns the page.
 pub(in crate::observer) fn summary(report: &ObserverReport) -> String {
     let account = &report.account;
     let mut lines = vec![
@@ -198,13 +200,13 @@ pub(in crate::observer) fn summary(report: &ObserverReport) -> String {
         String::new(),
         format!("look at it:  kubereel {}", report.reel),
     ]);
-    // One line stays one line: words of a server cannot pretend to be another.
+    // One line stays one line, so that a server's text cannot imitate another line.
     lines
         .iter()
         .fold(String::new(), |text, line| text + &harmless(line) + "\n")
 }
 
-/// Writes the file.
+/// Returns the file.
 pub(in crate::observer) fn metadata(report: &ObserverReport) -> String {
     let account = &report.account;
     let mut rows: BTreeMap<&str, String> = BTreeMap::new();
@@ -230,16 +232,16 @@ pub(in crate::observer) fn metadata(report: &ObserverReport) -> String {
             rows.insert("kubereel-error", why.clone());
         }
     }
-    // Texts under texts can always be written.
+    // A map of texts can always be serialized.
     serde_json::to_string_pretty(&rows).map_or_else(|_| "{}\n".to_owned(), |text| text + "\n")
 }
 
-/// The name of the suite of the OpenShift monitor's own tests; others are not read.
+/// The suite name of the OpenShift monitor's own tests; suites with other names are not read.
 const SUITE: &str = "invariants";
 
 const CLASS: &str = "kubereel-recording";
 
-/// Writes the file.
+/// Returns the file.
 pub(in crate::observer) fn junit(report: &ObserverReport) -> String {
     let (mut failures, mut skipped, mut tests) = (0_u32, 0_u32, 0_u32);
     let mut body = String::new();
@@ -281,10 +283,10 @@ pub(in crate::observer) fn junit(report: &ObserverReport) -> String {
 
 const TEMPLATE: &str = include_str!("page.html");
 
-/// The most text in a page, in bytes: Prow holds the whole page in memory for each view.
+/// The longest text in a page, in bytes: Prow loads the whole page into memory for each view.
 const TEXT_BYTES: usize = 2_000_000;
 
-/// Makes the page of a summary that is also in the file of this name, beside the page.
+/// Returns the page of a summary that is also in the file of this name, beside the page.
 pub(in crate::observer) fn page(summary: &str, file_name: &str) -> String {
     let shown = match summary.split_at(summary.floor_char_boundary(TEXT_BYTES)) {
         (all, "") => Cow::Borrowed(all),
@@ -346,7 +348,7 @@ mod tests {
 
     const NAME: &str = "kubereel-20261122-033000-summary.txt";
 
-    /// Takes the base64 out of a page.
+    /// Extracts the base64 of a page.
     fn text_of(page: &str) -> String {
         let (_, data) = page.split_once("id=\"kubereel-data\">").expect("data");
         let (data, _) = data.split_once("</script>").expect("an end");

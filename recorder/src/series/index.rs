@@ -1,5 +1,5 @@
-//! The names of a series and its index: which reels it has written, which follows which, and how each ended.
-//! Only files that the index lists are ever removed.
+//! The file names of a series and its index: which reels it has written, their order, and how each
+//! ended. Only files that the index lists are ever removed.
 //!
 //! `cluster.reel` becomes `cluster-20261122T060000Z.reel`, and the index `cluster.series.json`.
 
@@ -11,16 +11,16 @@ use std::fs;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
-/// What the file is.
+/// The type of the file.
 const KIND: &str = "kubereel-series";
 
-/// The version of its form.
+/// The version of its format.
 const VERSION: u32 = 1;
 
-/// The most bytes of it that are read: some fifty thousand reels.
+/// The longest index that is read, in bytes: about fifty thousand reels.
 const READ_BYTES: u64 = 16 * 1024 * 1024;
 
-/// How a reel ended that its writer was killed over.
+/// The end of a reel whose writer was killed.
 const KILLED: &str = "killed";
 
 /// The reels of a series, oldest first.
@@ -40,9 +40,9 @@ pub(super) struct SeriesRow {
     pub(super) began: Timestamp,
     /// The reel that it continues, if any.
     pub(super) continues: Option<String>,
-    /// When the end of the previous reel was requested; `None` until then.
+    /// When the previous reel was requested to end; `None` until then.
     pub(super) took_over: Option<Timestamp>,
-    /// How the two overlap, in words.
+    /// How the two overlap, as text.
     pub(super) overlap: Option<String>,
     /// How it ended; `None` while it is written.
     pub(super) ended: Option<String>,
@@ -51,14 +51,14 @@ pub(super) struct SeriesRow {
 /// Why no index can be resumed.
 #[derive(Debug)]
 pub(super) enum NoIndex {
-    /// There is none.
+    /// There is no index.
     Missing,
-    /// There is one that cannot be understood; its words.
+    /// The index cannot be parsed; the error.
     Unread(String),
 }
 
 impl SeriesIndex {
-    /// Begins one.
+    /// Creates an index.
     pub(super) fn new() -> Self {
         Self {
             kind: KIND.to_owned(),
@@ -67,7 +67,7 @@ impl SeriesIndex {
         }
     }
 
-    /// Reads one, and forgets the reels that are no longer there.
+    /// Reads an index, and forgets reels that no longer exist.
     pub(super) fn read(names: &SeriesNames) -> Result<Self, NoIndex> {
         let unread = |error: &dyn std::fmt::Display| NoIndex::Unread(error.to_string());
         let file = match fs::File::open(names.index()) {
@@ -89,7 +89,7 @@ impl SeriesIndex {
         Ok(index)
     }
 
-    /// Writes it, in one step: a kill leaves the old one or the new one.
+    /// Writes it atomically: a kill leaves the old one or the new one.
     pub(super) fn write(&self, names: &SeriesNames) -> io::Result<()> {
         let path = names.index();
         let fresh = path.with_extension("json.tmp");
@@ -103,13 +103,14 @@ impl SeriesIndex {
 
     /// Returns the reel that a new run resumes: the newest that had taken over.
     ///
-    /// One that had not is behind the reel that it was to continue.
+    /// A reel that had not taken over begins later than the reel that it was to continue: resuming
+    /// it would lose the time between.
     pub(super) fn newest(&self) -> Option<&SeriesRow> {
         let mut rows = self.reels.iter().rev();
         rows.find(|row| row.took_over.is_some() || row.continues.is_none())
     }
 
-    /// A reel begins.
+    /// Adds a reel.
     pub(super) fn begin(&mut self, name: &str, at: RecordedAt, continues: Option<&str>) {
         self.reels.push(SeriesRow {
             name: name.to_owned(),
@@ -121,7 +122,7 @@ impl SeriesIndex {
         });
     }
 
-    /// It took over from the one before.
+    /// A reel took over from the previous one.
     pub(super) fn took_over(&mut self, name: &str, at: RecordedAt, overlap: &str) {
         if let Some(row) = self.row(name) {
             row.took_over = Some(time(at));
@@ -129,26 +130,26 @@ impl SeriesIndex {
         }
     }
 
-    /// It is written on.
+    /// A reel is resumed.
     pub(super) fn goes_on(&mut self, name: &str) {
         for row in &mut self.reels {
             if row.name == name {
                 row.ended = None;
             } else if row.ended.is_none() {
-                // Nobody else writes this series: their writer was killed.
+                // The lock on the series excludes another writer: their writer was killed.
                 row.ended = Some(KILLED.to_owned());
             }
         }
     }
 
-    /// It has ended.
+    /// A reel has ended.
     pub(super) fn ended(&mut self, name: &str, how: &str) {
         if let Some(row) = self.row(name) {
             row.ended = Some(how.to_owned());
         }
     }
 
-    /// Takes out the oldest reels that have ended, so that `keep` of them stay; gives their paths.
+    /// Takes out the oldest finished reels, so that `keep` of them stay; returns their paths.
     pub(super) fn take_old(&mut self, keep: usize, names: &SeriesNames) -> Vec<PathBuf> {
         let ended = self.reels.iter().filter(|row| row.ended.is_some()).count();
         let mut excess = ended.saturating_sub(keep);
@@ -169,7 +170,7 @@ impl SeriesIndex {
     }
 }
 
-/// Removes a reel, unless something else has its name by now.
+/// Removes a reel, unless the path now leads to another file.
 pub(super) fn remove(path: &Path) -> io::Result<()> {
     if is_file(path) {
         fs::remove_file(path)?;
@@ -177,13 +178,13 @@ pub(super) fn remove(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Puts an index aside that cannot be read: what it lists is left alone from here on.
+/// Renames an index that cannot be read: the reels that it lists are not removed from here on.
 pub(super) fn set_aside(names: &SeriesNames) -> io::Result<()> {
     let path = names.index();
     fs::rename(&path, path.with_extension("json.unread"))
 }
 
-/// A link is none: it leads to a file of somebody else.
+/// A link is not removed: it leads to another user's file.
 fn is_file(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|about| about.is_file())
 }
@@ -192,7 +193,7 @@ pub(super) fn time(at: RecordedAt) -> Timestamp {
     Timestamp::from_microsecond(at.micros).unwrap_or_default()
 }
 
-/// How the beginning of a reel is written in its name.
+/// The format of the start time in the name of a reel.
 const BEGAN: &str = "%Y%m%dT%H%M%SZ";
 
 /// The names of one series.
@@ -200,7 +201,7 @@ const BEGAN: &str = "%Y%m%dT%H%M%SZ";
 pub(super) struct SeriesNames {
     folder: PathBuf,
     stem: String,
-    /// With its dot; empty if there is none.
+    /// The extension with its dot; empty if there is none.
     ending: String,
 }
 
@@ -224,7 +225,8 @@ impl SeriesNames {
         &self.stem
     }
 
-    /// Returns the name of a reel that begins then; of several in one second, the later ones sort behind.
+    /// Returns the name of a reel that begins then; of several in one second, later ones sort
+    /// behind.
     pub(super) fn reel(&self, at: RecordedAt, number: u32) -> String {
         let began = Timestamp::from_microsecond(at.micros).unwrap_or_default();
         let (stem, ending) = (&self.stem, &self.ending);
@@ -235,7 +237,7 @@ impl SeriesNames {
         }
     }
 
-    /// Returns whether a name has the form that this series gives its reels.
+    /// Returns whether a name has the form of a reel of this series.
     fn are_like(&self, name: &str) -> bool {
         let began = name
             .strip_prefix(&self.stem)

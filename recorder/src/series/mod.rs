@@ -1,5 +1,5 @@
-//! A recording in many reels, one after the other, for a cluster that lives longer than a file should grow.
-//! The next reel has its own lists of everything before the previous one ends.
+//! A recording in many reels, one after the other, for a cluster that outlives the size of one
+//! file. The next reel has lists of its own for every resource before the previous reel ends.
 
 mod index;
 mod overlap;

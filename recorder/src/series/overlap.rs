@@ -1,36 +1,37 @@
-//! The proof that two reels overlap: for every resource the previous reel has gone past the first list of the
-//! next. Passed time proves nothing; what is not proven is named.
+//! The proof that two reels overlap: for every resource, the previous reel has reached the first
+//! list of the next one. Elapsed time proves nothing; an overlap that is not proven is named.
 
 use crate::health::RecordingProgress;
 use crate::version::ResourceVersion;
 use std::cmp::Ordering;
 use std::time::Duration;
 
-/// How many resources are named.
+/// The number of resources that are named.
 const NAMED: usize = 20;
 
-/// How long the reel before is waited for to go past the first lists of the next: longer than a server
-/// leaves a quiet resource without a bookmark, which is a minute.
+/// How long the next reel waits until the previous one has reached its first lists: more than a
+/// minute, within which a server sends a quiet resource a bookmark.
 const BOOKMARK_SECS: u64 = 75;
 
-/// How long the next reel is waited for that cannot list what the one before follows.
+/// How long the previous reel waits for a resource that the next one cannot list.
 const LIST_SECS: u64 = 600;
 
-/// What part of the time of a reel may go into waiting for bookmarks.
+/// The part of a reel's time that may go into waiting for bookmarks.
 const PART: u32 = 4;
 
 /// How two reels overlap.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct SeriesOverlap {
-    /// How many resources are proven to.
+    /// The number of resources with a proven overlap.
     pub(super) proven: usize,
-    /// Those that both have, but the reel before was not seen to go past the first list of the next.
+    /// Resources of both reels whose first list in the next one was not reached by the previous
+    /// one.
     pub(super) open: Vec<String>,
-    /// Those that the next has no list of.
+    /// Resources without a list in the next reel.
     pub(super) lacking: Vec<String>,
 }
 
-/// How long is waited for the rest of the proof.
+/// The timeouts for the rest of the proof.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OverlapPatience {
     bookmark: Duration,
@@ -38,7 +39,7 @@ pub(super) struct OverlapPatience {
 }
 
 impl OverlapPatience {
-    /// Waits for bookmarks no longer than a part of what lies between two reels.
+    /// Limits the wait for bookmarks to a part of the interval between two reels.
     pub(super) fn of(every: Duration) -> Self {
         Self {
             bookmark: Duration::from_secs(BOOKMARK_SECS).min(every / PART),
@@ -52,7 +53,8 @@ impl SeriesOverlap {
     pub(super) fn of(old: &RecordingProgress, new: &RecordingProgress) -> Self {
         let mut overlap = Self::default();
         let is_same = old.cluster == new.cluster && !old.cluster.is_empty();
-        // What the reel before knows by name only has nothing that could be lost between the two.
+        // A resource that the previous reel only names has no objects that could be lost between
+        // the two.
         let before = old.resources.iter();
         for (name, before) in before.filter(|(_, before)| before.come.is_anywhere()) {
             let words = match name {
@@ -72,7 +74,7 @@ impl SeriesOverlap {
         overlap
     }
 
-    /// Returns whether the reel before may end.
+    /// Returns whether the previous reel may end.
     pub(super) fn is_enough(
         &self,
         waited: Duration,
@@ -80,7 +82,7 @@ impl SeriesOverlap {
         patience: OverlapPatience,
     ) -> bool {
         if self.proven == 0 {
-            // Nothing that could be compared: the cluster is not there, or another one.
+            // Nothing can be compared: there is no cluster, or it is another one.
             return waited >= patience.list;
         }
         match (self.lacking.is_empty(), self.open.is_empty()) {
@@ -90,7 +92,7 @@ impl SeriesOverlap {
         }
     }
 
-    /// Returns the text that the next reel keeps.
+    /// Returns the text that the next reel stores.
     pub(super) fn words(&self) -> String {
         let all = self.proven + self.open.len() + self.lacking.len();
         let mut parts = vec![format!("proven for {} of {all} resources", self.proven)];

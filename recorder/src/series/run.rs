@@ -1,8 +1,8 @@
-//! The run of a series: it resumes its newest reel, so that the server's history closes the time since, or
-//! begins a new one; starts the next before the previous ends; and removes the oldest.
+//! The run of a series: it resumes the newest reel, so that the server's history closes the time
+//! since, or creates one; starts the next reel before the current one ends; and removes the oldest.
 //!
-//! A reel does not end for the next one before that has everything, as long as it can still get it. Every
-//! task of a reel is awaited.
+//! A reel ends for the next one only after the next one has everything, as long as that is
+//! possible. Every task of a reel is awaited.
 
 use crate::budget::ROTATE_PERCENT;
 use crate::clock::Clock;
@@ -25,15 +25,15 @@ use tokio::sync::{oneshot, watch};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::Instant;
 
-/// How often it is looked whether something is due.
+/// The interval of the checks for due work.
 const LOOK_MILLIS: u64 = 250;
 
-/// The least time that a reel has before it is followed because of its size, in seconds, or as a part of
-/// what it should have.
+/// The least time before a reel is followed because of its size: in seconds, or as a part of its
+/// planned time.
 const LEAST_SECS: u64 = 600;
 const LEAST_PART: u32 = 8;
 
-/// The time to the next try when the next reel could not begin or broke, in seconds.
+/// The delay before the next attempt after the next reel could not begin or failed, in seconds.
 const RETRY_SECS: u64 = 60;
 
 /// A series whose first reel is open.
@@ -57,7 +57,7 @@ impl std::fmt::Debug for ReelSeries {
     }
 }
 
-/// How a series ended: its last reel.
+/// The end of a series: its last reel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeriesSummary {
     /// Its path.
@@ -67,12 +67,12 @@ pub struct SeriesSummary {
 }
 
 impl ReelSeries {
-    /// Opens the newest reel of a series, or begins one; `options.output` is what all names are made of.
+    /// Opens the newest reel of a series, or creates one; all names are made from `options.output`.
     ///
     /// # Errors
     ///
-    /// If no reel can be written, if another program writes the series, or if the status page's address is
-    /// taken.
+    /// If no reel can be written, if another program writes the series, or if the address of the
+    /// status page is in use.
     pub fn open(options: RecorderOptions, rotation: Rotation) -> Result<Self, RecordError> {
         let system = |what, words: &str| RecordError::System {
             what,
@@ -83,7 +83,7 @@ impl ReelSeries {
         let redactor = Redactor::new(options.redact_extra.clone())
             .map_err(|error| system("draw a key for what is hidden", &error.to_string()))?;
         let mut options = options;
-        // While one reel takes over from the other, both are recorded.
+        // While one reel takes over from another, both are recorded.
         options.max_memory = options.max_memory.map(|max| max / 2);
         let listener = match options.listen.take() {
             None => None,
@@ -108,11 +108,11 @@ impl ReelSeries {
         StatusHandle::of(self.front.subscribe())
     }
 
-    /// Records until a signal comes, the time is up, or a reel cannot be written any more.
+    /// Records until a signal arrives, the time is up, or a reel cannot be written any more.
     ///
     /// # Errors
     ///
-    /// If the last reel could not be written to its end. What it holds until then can be read.
+    /// If the last reel could not be written to its end. Its content up to that point can be read.
     pub async fn run(self) -> Result<SeriesSummary, RecordError> {
         let mut signals = Signals::listen().map_err(|source| RecordError::System {
             what: "listen for signals",
@@ -154,16 +154,16 @@ impl ReelSeries {
     }
 }
 
-/// A next reel that has not taken over.
+/// A next reel that has not taken over yet.
 struct NextReel {
     running: RunningReel,
-    /// Since when it has a list of everything.
+    /// Since when it has a list of every resource.
     listed_since: Option<Instant>,
 }
 
 type EndedReel = (String, Result<RecordingSummary, RecordError>);
 
-/// The reels of the moment.
+/// The current reels.
 struct SeriesReels {
     options: RecorderOptions,
     rotation: Rotation,
@@ -175,7 +175,7 @@ struct SeriesReels {
     current: RunningReel,
     next: Option<NextReel>,
     ending: JoinSet<EndedReel>,
-    /// No next reel begins before.
+    /// The next reel does not begin before this time.
     not_before: Instant,
 }
 
@@ -211,7 +211,7 @@ impl SeriesReels {
         self.clock.stamp().wall
     }
 
-    /// Looks whether the next reel is to begin, or to take over.
+    /// Checks whether the next reel must begin or take over.
     async fn look(&mut self) {
         let now = Instant::now();
         let Some(next) = &mut self.next else {
@@ -233,7 +233,8 @@ impl SeriesReels {
         let waited = now.duration_since(next.running.began);
         let since_lists = next.listed_since.map(|since| now.duration_since(since));
         let patience = OverlapPatience::of(self.rotation.every);
-        // During an outage of the API, the previous recording may still have to resume.
+        // During an API outage the current recording may still have to resume: two recordings would
+        // have two gaps.
         let is_answered = self.current.is_reached() && next.running.is_reached();
         if is_answered && overlap.is_enough(waited, since_lists, patience) {
             self.hand_over(&overlap.words()).await;
@@ -251,7 +252,7 @@ impl SeriesReels {
         let (options, names) = (self.options.clone(), self.names.clone());
         let (redactor, at) = (self.redactor.clone(), self.now());
         let before = self.current.name.clone();
-        // A disk may hang.
+        // Opening writes files, and a disk may hang.
         let created = tokio::task::spawn_blocking(move || {
             create(&options, &names, &redactor, at, Some(&before))
         });
@@ -282,7 +283,7 @@ impl SeriesReels {
         self.not_before = Instant::now() + retry;
     }
 
-    /// The next reel takes over, and the one before is brought to its end.
+    /// The next reel takes over, and the current one ends.
     async fn hand_over(&mut self, overlap: &str) {
         let Some(next) = self.next.take() else {
             return;
@@ -306,7 +307,7 @@ impl SeriesReels {
         });
     }
 
-    /// The current reel has ended by itself; returns whether the next has taken over.
+    /// The current reel ended by itself; returns whether the next one has taken over.
     async fn broke(&mut self, ended: &Result<RecordingSummary, RecordError>) -> bool {
         let name = self.current.name.clone();
         self.ended(&name, ended).await;
@@ -335,7 +336,7 @@ impl SeriesReels {
         }
     }
 
-    /// A reel has ended: reports it, and removes what is too old.
+    /// A reel ended: reports it, and removes reels that are too old.
     async fn ended(&mut self, name: &str, ended: &Result<RecordingSummary, RecordError>) {
         let how = match ended {
             Ok(summary) => {
@@ -374,7 +375,7 @@ impl SeriesReels {
         }
     }
 
-    /// Ends everything, and returns how the last reel that had taken over ended.
+    /// Ends everything, and returns the end of the last reel that had taken over.
     async fn finish(mut self, end: SessionEnd) -> Result<SeriesSummary, RecordError> {
         self.current.end(end.clone());
         if let Some(next) = &mut self.next {
@@ -402,7 +403,7 @@ impl SeriesReels {
     }
 }
 
-/// How long a word may wait for room in the queue.
+/// How long a note may wait for room in the queue.
 const WORD_SECS: u64 = 5;
 
 /// A reel that is recorded.
@@ -412,7 +413,7 @@ struct RunningReel {
     front: Front,
     /// When this run of it began.
     began: Instant,
-    /// When the next is due.
+    /// When the next one is due.
     due: Instant,
     pen: TimelinePen,
     stop: Option<oneshot::Sender<SessionEnd>>,
@@ -420,7 +421,7 @@ struct RunningReel {
 }
 
 impl RunningReel {
-    /// Begins to record.
+    /// Starts recording.
     fn begin(started: FirstReel, every: Duration) -> Self {
         let FirstReel {
             name,
@@ -442,7 +443,7 @@ impl RunningReel {
         }
     }
 
-    /// Writes a word about the reel into it.
+    /// Writes a label into the reel.
     async fn label(&self, name: &str, value: &str) {
         let note = Note::Label {
             name: name.to_owned(),
@@ -458,16 +459,16 @@ impl RunningReel {
         }
     }
 
-    /// Returns whether the cluster answers it.
+    /// Returns whether the cluster responds to this recording.
     fn is_reached(&self) -> bool {
         let status = self.front.health.status();
         status.is_reachable && !status.is_out
     }
 
-    /// Requests its end; once is enough.
+    /// Requests its end, once.
     fn end(&mut self, end: SessionEnd) {
         if let Some(stop) = self.stop.take() {
-            // One that ended by itself does not hear it.
+            // A recording that ended by itself has no receiver.
             let _heard = stop.send(end);
         }
     }
@@ -487,12 +488,12 @@ impl RunningReel {
 /// How many reels may begin in one second.
 const NAMES: u32 = 100;
 
-/// When a reel is followed by the next, and how many are kept.
+/// When the next reel begins, and how many are kept.
 #[derive(Clone, Copy, Debug)]
 pub struct Rotation {
-    /// How long a reel is recorded. One that comes near its size is followed earlier.
+    /// The duration of a reel. A reel that comes near its size limit ends earlier.
     pub every: Duration,
-    /// How many reels that have ended are kept; all of them if not limited.
+    /// How many finished reels are kept; all if `None`.
     pub keep: Option<u32>,
 }
 
@@ -504,7 +505,7 @@ struct FirstReel {
     age: Duration,
 }
 
-/// Begins, and changes the index accordingly.
+/// Creates it, and changes the index accordingly.
 fn start(
     options: &RecorderOptions,
     names: &SeriesNames,
@@ -546,7 +547,7 @@ fn start(
             );
             index.goes_on(&newest.name);
             let micros = now.micros.saturating_sub(newest.began.as_microsecond());
-            // A clock that was set back makes it new.
+            // If the clock was set back, the reel counts as new.
             let age = Duration::from_micros(u64::try_from(micros).unwrap_or(0));
             let name = newest.name;
             Ok((
@@ -579,7 +580,7 @@ fn start(
     }
 }
 
-/// Opens a reel under an unused name.
+/// Creates a reel under an unused name.
 fn create(
     options: &RecorderOptions,
     names: &SeriesNames,

@@ -1,4 +1,5 @@
-//! The recorder's one request: a GET, and its answer as it arrives. Bodies are not interpreted here.
+//! The recorder's only request, a GET, and its response as it arrives. This module does not
+//! interpret bodies.
 
 use super::failure::Failure;
 use bytes::Bytes;
@@ -14,14 +15,14 @@ use std::time::Duration;
 /// The plain form of every document.
 pub(crate) const JSON: &str = "application/json";
 
-/// How much of an error's body is read, in bytes.
+/// How many bytes of an error's body are read.
 const MAX_ERROR_BODY: usize = 64 * 1024;
 
-/// A server, and the credentials with which it is asked.
+/// A server, and the credentials for it.
 #[derive(Clone)]
 pub(crate) struct ApiServer {
     client: Client,
-    /// Rises with each new client.
+    /// Increases with each new client.
     pub(crate) generation: u64,
     /// Scheme, host and port, without credentials.
     pub(crate) endpoint: String,
@@ -43,14 +44,14 @@ pub(crate) struct Get<'a> {
     pub(crate) target: &'a str,
     /// The `Accept` header.
     pub(crate) accept: &'a str,
-    /// The tag of the answer that is at hand.
+    /// The ETag of the last response.
     pub(crate) etag: Option<&'a str>,
-    /// How long the head of the answer may take, in seconds.
+    /// The longest time for the head of the response, in seconds.
     pub(crate) patience_secs: u64,
 }
 
 impl<'a> Get<'a> {
-    /// Asks for JSON.
+    /// Requests JSON.
     pub(crate) const fn json(target: &'a str, patience_secs: u64) -> Self {
         Self {
             target,
@@ -61,7 +62,7 @@ impl<'a> Get<'a> {
     }
 }
 
-/// An answer whose body has not been read yet.
+/// A response whose body has not been read yet.
 #[derive(Debug)]
 pub(crate) struct HttpAnswer {
     /// The status code.
@@ -80,7 +81,7 @@ impl ApiServer {
         }
     }
 
-    /// Asks, on a new connection.
+    /// Sends the request on a new connection.
     pub(crate) async fn get(&self, get: Get<'_>) -> Result<HttpAnswer, Failure> {
         let mut request = Request::get(get.target)
             .header(ACCEPT, get.accept)
@@ -137,7 +138,7 @@ impl HttpAnswer {
         self.header(&RETRY_AFTER).parse().ok()
     }
 
-    /// Waits for the next bytes; `None` at an end in order.
+    /// Waits for the next bytes; `None` at a clean end.
     pub(crate) async fn chunk(&mut self) -> Result<Option<Bytes>, Failure> {
         loop {
             match self.body.frame().await {
@@ -174,7 +175,7 @@ impl HttpAnswer {
             .unwrap_or_else(|_| Err(Failure::timeout(patience_secs)))
     }
 
-    /// Reads what there is of an error's body, as far as it is worth telling.
+    /// Reads the body of an error, as far as it is worth reporting.
     pub(crate) async fn read_error(mut self) -> Vec<u8> {
         let mut bytes = Vec::new();
         let reading = async {
@@ -185,14 +186,14 @@ impl HttpAnswer {
                 }
             }
         };
-        // What arrived in time is reported; the rest would not change the outcome.
+        // The part that arrived in time is reported; the rest would not change the outcome.
         drop(tokio::time::timeout(Duration::from_secs(5), reading).await);
         bytes.truncate(MAX_ERROR_BODY);
         bytes
     }
 }
 
-/// Names a server by scheme, host and port: an address may hold credentials too.
+/// Returns scheme, host and port of a server: an address may contain credentials too.
 fn endpoint(address: &Uri) -> String {
     let scheme = address.scheme_str().unwrap_or("https");
     let usual = if scheme == "http" { 80 } else { 443 };
@@ -200,7 +201,7 @@ fn endpoint(address: &Uri) -> String {
     format!("{scheme}://{}:{port}", address.host().unwrap_or(""))
 }
 
-/// Spells a value for a query.
+/// Encodes a value for a query.
 pub(crate) fn query_value(value: &str) -> String {
     let spell = |byte: u8| {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~') {

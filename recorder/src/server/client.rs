@@ -1,8 +1,10 @@
-//! Makes a kube client of a configuration: TCP keepalive, no connection reuse, no retries, no compression.
+//! Builds a kube client from a configuration: TCP keepalive, no connection reuse, no retries, no
+//! compression.
 //!
-//! Errors of the client library may quote a credential: a line of a key, the address of a proxy with its
-//! password, what a credential plugin printed. Every error type of the library that is made of a kubeconfig,
-//! of the files it names or of a plugin has a row here; its own text is never used where it shows a value.
+//! Errors of the client library may quote a credential: a line of a key, the address of a proxy
+//! with its password, the output of a credential plugin. Every error type of the library that
+//! results from a kubeconfig, from the files it names or from a plugin has a row here; its own text
+//! is never used where it shows a value.
 
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderValue, Request, Response};
@@ -22,21 +24,21 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tower_service::Service;
 
-/// How long a TCP connection may take to come about.
+/// The timeout for a TCP connection.
 const CONNECT_SECS: u64 = 10;
 
-/// A silent connection is probed after this long, and then this often.
+/// After how long a silent connection is probed, and how often.
 const KEEPALIVE_SECS: u64 = 20;
 
 /// A connection ends when sent bytes stay unacknowledged for this long.
 #[cfg(target_os = "linux")]
 const USER_TIMEOUT_SECS: u64 = 30;
 
-/// Makes a client.
+/// Builds a client.
 ///
-/// Behind a proxy kube's own connector is used: it knows proxies, but not keepalive.
+/// Behind a proxy kube's own connector is used: it supports proxies, but not keepalive.
 pub(crate) fn client(mut config: Config) -> Result<Client, kube::Error> {
-    // An unseen retry hides an outage, and a compressed stream loses events.
+    // A hidden retry hides an outage, and a compressed stream may lose its last events.
     config.default_retry = false;
     config.disable_compression = true;
     config.connect_timeout = Some(Duration::from_secs(CONNECT_SECS));
@@ -54,7 +56,7 @@ pub(crate) fn client(mut config: Config) -> Result<Client, kube::Error> {
     http.set_tcp_user_timeout(Some(Duration::from_secs(USER_TIMEOUT_SECS)));
     let https = config.rustls_https_connector_with_connector(http)?;
     let transport = Builder::new(TokioExecutor::new())
-        // A new connection may reach another server, an old one cannot.
+        // A new connection may reach another server behind the address, an old one cannot.
         .pool_max_idle_per_host(0)
         .build::<_, Body>(https);
     let builder = ClientBuilder::new(BoxErrors(transport), config.default_namespace.clone())
@@ -68,11 +70,11 @@ pub(crate) fn client(mut config: Config) -> Result<Client, kube::Error> {
     })
 }
 
-/// Makes a client behind a proxy. Authorisation is put around kube's own stack, so that its headers are
-/// seen as without a proxy.
+/// Builds a client behind a proxy. Authorisation wraps kube's own stack, so that its headers are
+/// visible as without a proxy.
 fn proxied(mut config: Config) -> Result<Client, kube::Error> {
     let Some(auth) = auth_layer(&config)? else {
-        // A certificate, which a plugin may give, or nothing.
+        // A certificate, which a plugin may provide, or nothing.
         return Client::try_from(config);
     };
     let user = &mut config.auth_info;
@@ -85,8 +87,9 @@ fn proxied(mut config: Config) -> Result<Client, kube::Error> {
         .build())
 }
 
-/// Makes what authorises requests. The library panics on a token that no header can hold, as a damaged file
-/// or a plugin may give it, and that would end the following of the kubeconfig.
+/// Builds the authorisation of requests. The library panics on a token that no header can contain,
+/// as a damaged file or a plugin may provide it; the panic would end the task that follows the
+/// kubeconfig.
 fn auth_layer(config: &Config) -> Result<Option<AuthLayer>, kube::Error> {
     let made = catch_unwind(AssertUnwindSafe(|| config.auth_layer()));
     made.unwrap_or_else(|_panic| match HeaderValue::from_bytes(b"\0") {
@@ -121,8 +124,8 @@ impl Service<Request<Body>> for Inner {
     }
 }
 
-/// Remembers what a request is authorised by: the token may come from a plugin, from a file that is read
-/// again, or from the pod's service account.
+/// Remembers the authorisation of each request: the token may come from a plugin, from a file that
+/// is read again, or from the pod's service account.
 fn remember(headers: &HeaderMap) {
     let value = headers.get(AUTHORIZATION).map(HeaderValue::as_bytes);
     if let Some(value) = value {
@@ -131,8 +134,8 @@ fn remember(headers: &HeaderMap) {
     }
 }
 
-/// Wraps a service with the error type that the authorisation layer asks for, and remembers what that layer
-/// adds.
+/// Wraps a service with the error type that the authorisation layer requires, and remembers the
+/// headers that the layer adds.
 #[derive(Clone, Debug)]
 struct BoxErrors<S>(S);
 
@@ -177,7 +180,7 @@ pub(super) fn unquoted(error: &(dyn Error + 'static)) -> Option<String> {
     None
 }
 
-/// Returns whether credentials could not be had.
+/// Returns whether credentials could not be obtained.
 pub(super) fn is_about_credentials(error: &(dyn Error + 'static)) -> bool {
     let mut next = Some(error);
     while let Some(error) = next {
@@ -287,7 +290,7 @@ fn of_auth(error: &AuthError) -> String {
     }
 }
 
-/// Returns the system's own words for an error; one that a program made up may quote.
+/// Returns the operating system's text of an error; one that a program made up may quote.
 pub(crate) fn of_system(error: &io::Error) -> String {
     match error.raw_os_error() {
         Some(_) => error.to_string(),

@@ -1,29 +1,29 @@
-//! Describes a request that got no answer: the chain of causes in one line, and whether new credentials could
-//! help.
+//! Describes a request without a response: the chain of causes in one line, and whether new
+//! credentials could help.
 
 use crate::server::client::{is_about_credentials, unquoted};
 use std::error::Error;
 use std::fmt;
 
-/// A request got no answer, or its answer broke off.
+/// A request got no response, or the response broke off.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
-    /// What sort of failure it is.
+    /// The kind of failure.
     pub(crate) kind: FailureKind,
     /// The causes, outermost first.
     pub(crate) words: String,
 }
 
-/// What sort of failure it is.
+/// The kind of failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FailureKind {
     /// No connection, or it broke.
     Transport,
-    /// The other side was not accepted, or did not accept us.
+    /// One side did not accept the other.
     Tls,
     /// No credentials could be obtained.
     Credentials,
-    /// No answer came in time.
+    /// The response timed out.
     Timeout,
 }
 
@@ -44,7 +44,7 @@ impl Failure {
         Self { kind, words }
     }
 
-    /// Describes an answer that was cut off.
+    /// Describes a response that was cut off.
     pub(crate) fn cut(error: &(dyn Error + 'static)) -> Self {
         Self {
             kind: FailureKind::Transport,
@@ -52,7 +52,7 @@ impl Failure {
         }
     }
 
-    /// Describes an answer that does not match the request.
+    /// Describes a response that does not match the request.
     pub(crate) const fn other(words: String) -> Self {
         Self {
             kind: FailureKind::Transport,
@@ -60,7 +60,7 @@ impl Failure {
         }
     }
 
-    /// Describes an answer that did not come within `secs` seconds.
+    /// Describes a response that did not arrive within `secs` seconds.
     pub(crate) fn timeout(secs: u64) -> Self {
         Self {
             kind: FailureKind::Timeout,
@@ -68,7 +68,7 @@ impl Failure {
         }
     }
 
-    /// Returns whether a client with new credentials could fare better.
+    /// Returns whether a client with new credentials could succeed.
     pub(crate) const fn may_need_new_client(&self) -> bool {
         matches!(self.kind, FailureKind::Tls | FailureKind::Credentials)
     }
@@ -80,8 +80,8 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Joins an error and its sources; text that one repeats of the next is written once, and a credential that
-/// one may quote is left out.
+/// Joins an error and its sources. Text that one error repeats of the next is written once, and
+/// credentials that an error may quote are left out.
 pub(crate) fn chain(error: &(dyn Error + 'static)) -> String {
     let mut words: Vec<String> = Vec::new();
     let mut next = Some(error);

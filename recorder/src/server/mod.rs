@@ -1,5 +1,6 @@
-//! Every call on a kube client: how one is built, and the one request that the recorder makes, a GET whose
-//! answer is bytes. No typed answers, hidden retries, compression or connection reuse.
+//! All use of the kube client: how it is built, and the only request that the recorder makes, a GET
+//! whose response is bytes. Typed responses, hidden retries, compression and connection reuse are
+//! not used.
 
 mod answer;
 mod client;

@@ -1,5 +1,5 @@
-//! What the watchers of all resources share: the queue, numbers, limits, the client of the moment, and what
-//! their connections say about the servers.
+//! Shared state of the watchers of all resources: the queue, id counters, limits, the current
+//! client, and what connections prove about the servers.
 
 use crate::clock::Clock;
 use crate::discover::{ApiService, CrdDefinition, Discovery};
@@ -14,16 +14,17 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Semaphore, mpsc, watch};
 
-/// How many lists are read at once.
+/// The number of lists that are read at once.
 const LISTS_AT_ONCE: usize = 20;
 
-/// How many gaps are read back at once.
+/// The number of gaps that are read back at once.
 const BACKFILLS_AT_ONCE: usize = 2;
 
 /// The number of lines of more than a few megabytes that are in memory at once.
 const LONG_LINES_AT_ONCE: usize = 2;
 
-/// How many watches have a successor beside them at once: connections are not to double.
+/// The number of watches that may have a successor at once: the number of connections must not
+/// double.
 const SUCCESSORS_AT_ONCE: usize = 8;
 
 /// The message of a stream to the supervisor.
@@ -33,52 +34,53 @@ pub(crate) enum DiscoverySighting {
     Definition(Box<CrdDefinition>),
     /// An API service was created, changed or deleted.
     ApiService(ApiService),
-    /// All definitions that there are have been seen.
+    /// All existing definitions were received.
     DefinitionsComplete,
 }
 
 /// What all watchers share.
 #[derive(Debug)]
 pub(crate) struct WatchContext {
-    /// The way to the file.
+    /// The queue to the file.
     pub(crate) queue: Arc<Queue>,
     pub(crate) clock: Clock,
     /// The counters.
     pub(crate) health: Arc<Health>,
     pub(crate) numbers: Arc<RecordNumbers>,
-    /// What is known of the servers.
+    /// Which servers may still have history.
     pub(crate) fleet: ServerFleet,
-    /// Hides what is secret.
+    /// Redacts secrets.
     pub(crate) redactor: Redactor,
     pub(crate) limits: WatchLimits,
-    /// How long a watch is to last at least, in seconds.
+    /// The shortest requested duration of a watch, in seconds.
     pub(crate) watch_secs: u32,
-    /// The client of the moment.
+    /// The current client.
     pub(crate) clients: watch::Receiver<Option<Arc<ApiServer>>>,
-    /// Asks for a new client: the credentials of this generation were refused.
+    /// Requests a new client: a server refused the credentials of this generation.
     pub(crate) refused: watch::Sender<u64>,
-    /// What is served.
+    /// The served resources, as discovery reports them.
     pub(crate) discovery: Arc<Discovery>,
     /// The channel for definitions.
     pub(crate) sightings: mpsc::Sender<DiscoverySighting>,
-    /// The number of the cluster behind the kubeconfig; it changes when another is found there.
+    /// The number of the cluster behind the kubeconfig; it changes when the kubeconfig leads to
+    /// another cluster.
     pub(crate) epoch: watch::Receiver<u32>,
-    /// Becomes true when the recorder is to stop.
+    /// Becomes true when the recorder must stop.
     pub(crate) stop: watch::Receiver<bool>,
 }
 
-/// Bounds on what the watchers do at once.
+/// Limits on concurrent work of the watchers.
 #[derive(Debug)]
 pub(crate) struct WatchLimits {
-    /// Lists that are read.
+    /// Lists.
     pub(crate) lists: Arc<Semaphore>,
     /// Gaps that are read back.
     pub(crate) backfills: Semaphore,
-    /// Bytes that wait for gaps to be settled.
+    /// Bytes of events that wait until a gap is settled.
     pub(crate) held: Arc<Semaphore>,
     /// Long lines in memory.
     pub(crate) long_lines: Arc<Semaphore>,
-    /// Watches that have a successor beside them.
+    /// Watches with a successor.
     pub(crate) successors: Arc<Semaphore>,
 }
 
@@ -100,7 +102,7 @@ impl WatchContext {
         self.clock.stamp()
     }
 
-    /// Asks for a new client in the place of that generation.
+    /// Requests a new client in place of that generation.
     pub(crate) fn refuse(&self, generation: u64) {
         self.refused.send_if_modified(|refused| {
             let is_new = *refused < generation;
@@ -110,7 +112,7 @@ impl WatchContext {
     }
 }
 
-/// The numbers that a reel gives out once.
+/// Counters for ids that a reel assigns once.
 #[derive(Debug)]
 pub(crate) struct RecordNumbers {
     connection: AtomicU32,
@@ -118,7 +120,7 @@ pub(crate) struct RecordNumbers {
 }
 
 impl RecordNumbers {
-    /// Goes on from these.
+    /// Continues from these ids.
     pub(crate) const fn new(connection: u32, gap: u32) -> Self {
         Self {
             connection: AtomicU32::new(connection),
@@ -137,11 +139,11 @@ impl RecordNumbers {
     }
 }
 
-/// What the connections of all streams tell about the servers behind the address.
+/// What the connections of all streams prove about the servers behind the address.
 ///
-/// A server that restarts ends every connection to it. A connection that outlived the end of
-/// another therefore leads to a server that has not restarted since, and may still have the history
-/// that a restarted one has lost.
+/// A restarting server ends all its connections. A connection that outlived the end of another one
+/// therefore leads to a server that has not restarted since then, and that server may still have
+/// the history that the restarted one lost.
 #[derive(Debug, Default)]
 pub(crate) struct ServerFleet {
     state: Mutex<ServerFleetState>,
@@ -154,22 +156,22 @@ struct ServerFleetState {
 }
 
 impl ServerFleet {
-    /// A watch is running.
+    /// A watch began.
     pub(crate) fn opened(&self, connection: ConnectionId, at: Elapsed) {
         self.state().open.insert(connection.0, at);
     }
 
-    /// It has ended.
+    /// A watch ended.
     pub(crate) fn closed(&self, connection: ConnectionId) {
         self.state().open.remove(&connection.0);
     }
 
-    /// One server had the history that another had lost.
+    /// One server had the history that another server had lost.
     pub(crate) fn history_found(&self) {
         self.state().has_several = true;
     }
 
-    /// Returns whether another server may have the history of a stream that broke then.
+    /// Returns whether another server may have the history of a stream that broke at that time.
     pub(crate) fn may_know(&self, broke: Option<Elapsed>) -> bool {
         let state = self.state();
         let outlived = |broke| state.open.values().any(|opened| *opened < broke);

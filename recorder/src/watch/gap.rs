@@ -1,13 +1,13 @@
-//! What is written at the end of a gap: the events that wait while it is read back, their order, and the
+//! Writes the end of a gap: the events that wait while it is read back, their order, and the
 //! verdict.
 //!
 //! Invariants:
-//! * Events of the list that ends a gap wait, bounded in bytes over all resources. Without room they are
-//!   written at once, and the gap is not read back.
-//! * They are written in the order of versions, each object's creation first and its deletion last, and
-//!   none twice.
-//! * What waited gets the time at which it is written: times rise along the file, and a moment is found by
-//!   them.
+//! * Events of the list that ends a gap wait, bounded in bytes over all resources. Without room
+//!   they are written at once, and the gap is not read back.
+//! * They are written in the order of their versions, the creation of each object first and its
+//!   deletion last, and each event once.
+//! * An event that waited gets the time at which it is written: times rise along the file, and
+//!   readers search a moment by them.
 
 use crate::backfill::{BackfillTask, BackfillVerdict, GapEndState};
 use crate::known::KnownObject;
@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// How many bytes of events may wait, of all resources together: 16 MiB.
+/// The bytes of events that may wait, over all resources: 16 MiB.
 pub(crate) const HELD_BYTES: usize = 16 * 1024 * 1024;
 
 /// The events that wait.
@@ -26,12 +26,12 @@ pub(crate) const HELD_BYTES: usize = 16 * 1024 * 1024;
 pub(super) struct HeldEvents {
     events: Vec<EventEntry>,
     room: Option<OwnedSemaphorePermit>,
-    /// There was no room: nothing waits any more.
+    /// There was no room: no event waits any more.
     is_given_up: bool,
 }
 
 impl HeldEvents {
-    /// Takes an event, or gives back all that are to be written now.
+    /// Takes an event, or returns all events that must be written now.
     #[expect(
         clippy::expect_used,
         reason = "events are bounded before they come here"
@@ -61,28 +61,28 @@ impl HeldEvents {
             .collect()
     }
 
-    /// Returns whether some were written already for want of room.
+    /// Returns whether some events were written early for want of room.
     pub(super) const fn is_given_up(&self) -> bool {
         self.is_given_up
     }
 
-    /// Returns what waits, and lets go of the room.
+    /// Returns the waiting events, and releases their room.
     pub(super) fn into_events(self) -> Vec<EventEntry> {
         self.events
     }
 }
 
-/// Sets the time of events to that at which they are written: whatever else came while they waited stands before
-/// them, and a moment is found by the times of what stands there.
+/// Sets the time of events to the time at which they are written. Events of other resources were
+/// written while these waited, and readers search a moment by rising times.
 pub(super) fn restamped(events: Vec<EventEntry>, at: Stamp) -> impl Iterator<Item = QueueEntry> {
     events
         .into_iter()
         .map(move |event| QueueEntry::Event(EventEntry { stamp: at, ..event }))
 }
 
-/// Puts what was found and what the list showed into the order of versions, each object's creation
-/// first and its deletion last, and nothing twice. What was read back is a creation only if it is
-/// among those `begun`.
+/// Merges the events that were read back with those of the list, in the order of their versions,
+/// the creation of each object first and its deletion last, each once. An event that was read back
+/// is a creation only if it is among those `begun`.
 pub(super) fn in_order(
     held: Vec<EventEntry>,
     found: Vec<EventEntry>,
@@ -100,7 +100,7 @@ pub(super) fn in_order(
         .map(|event| (event.uid.clone(), event.version.clone()))
         .collect();
     let held = held.into_iter().filter(|event| {
-        // Its deletion was found: it need not be inferred any more.
+        // The deletion itself was read back: it must not be inferred as well.
         event.evidence != Evidence::Inferred || !deleted.contains(&event.uid)
     });
     let found = found.into_iter().filter(|event| {
@@ -130,13 +130,13 @@ pub(super) fn in_order(
     events
 }
 
-/// Returns by what an event is known again.
+/// Returns the key by which two records of one event are recognized.
 pub(super) fn told_by(event: &EventEntry) -> (Box<str>, Box<str>, bool) {
     let is_deletion = event.kind == EventType::Deleted;
     (event.uid.clone(), event.version.clone(), is_deletion)
 }
 
-/// Takes what a stream knows of an object; an error if it could not be found again by that.
+/// Converts what a stream knows of an object; fails if the object could not be found again by it.
 pub(super) fn life(known: Option<&KnownObject>) -> Result<Option<GapEndState>, ()> {
     known
         .map(|known| GapEndState::of(known).ok_or(()))

@@ -1,16 +1,16 @@
-//! From a line or an item to entries for the file: what is read of it, what the state says to it, and what
-//! of it may be kept.
+//! Turns a line or an item into entries for the file: parses it, asks the state machine, and bounds
+//! and redacts what is stored.
 //!
 //! Invariants:
-//! * Bytes come in, entries go out; no socket, no queue.
-//! * No byte of an object leaves unredacted. Of bytes that cannot be parsed nothing is kept if the kind has
-//!   secrets.
-//! * A connection is announced before the first entry that came on it; a successor only once it has brought
+//! * Bytes come in, entries go out; this module has no socket and no queue.
+//! * No byte of an object leaves unredacted. Bytes that cannot be parsed are dropped if the kind
+//!   has secrets.
+//! * A connection is announced before its first entry; a successor only after it delivered
 //!   something.
-//! * The same failure many times in a row is noted once.
-//! * What the list that ends a gap shows waits, bounded in bytes, until the gap is read back; then it is
-//!   written in the order of versions, then the gap, then the verdict. Without room it is written at once,
-//!   and the gap is not read back.
+//! * A failure that repeats is noted once.
+//! * Events of the list that ends a gap wait, bounded in bytes, until the gap is read back. Then
+//!   the intake writes them in the order of their versions, then the gap, then the verdict. Without
+//!   room it writes them at once, and the gap is not read back.
 
 use crate::backfill::{BackfillEvent, BackfillResult, BackfillTask, BackfillVerdict, GapSuspect};
 use crate::discover::{api_service, definition};
@@ -36,38 +36,38 @@ use std::ops::Range;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
-/// How much is kept of a line that broke off: it comes again, whole.
+/// How many bytes of a cut line are kept: the server sends the whole line again.
 const TRUNCATED_BYTES: usize = 4 * 1024;
 
-/// What a line means for the connection that brought it.
+/// What a line means for its connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum LineFlow {
-    /// It goes on.
+    /// The connection continues.
     On,
-    /// It ends here: the stream behind this line cannot be trusted.
+    /// The connection must end: the stream after this line cannot be trusted.
     Unreadable,
     /// The server ended it with a status.
     Refused {
-        /// The code; 0 if it named none.
+        /// The status code; 0 if the server sent none.
         code: u16,
-        /// Its words.
+        /// The message of the server.
         message: String,
     },
 }
 
-/// What an intake would have others do.
+/// A message for the supervisor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct IntakeWishes {
-    /// Remember that one server had the history that another had lost.
+    /// One server had the history that another server had lost.
     pub(crate) has_found_history: bool,
-    /// Ask what is served, and whether the cluster is still the one it was.
+    /// Read discovery again, and check that the cluster is the same.
     pub(crate) wants_discovery: bool,
 }
 
 #[derive(Debug)]
 struct IntakeConnection {
     id: ConnectionId,
-    /// The note about it, until the connection has delivered something.
+    /// The note of the connection, until the connection has delivered something.
     untold: Option<(Stamp, Note)>,
     last_version: Option<String>,
 }
@@ -88,27 +88,27 @@ impl IntakeConnection {
 pub(crate) struct Intake {
     /// The resource.
     pub(crate) target: WatchTarget,
-    /// Its decisions.
+    /// The state machine.
     pub(crate) stream: WatchState,
     redactor: Redactor,
     numbers: Arc<RecordNumbers>,
-    /// Bounds what waits for a gap to be settled.
+    /// Bounds the events that wait until a gap is settled.
     room: Arc<Semaphore>,
-    /// Knows whether a failure is the consequence of an outage.
+    /// Reports whether a failure is the consequence of an outage.
     health: Arc<Health>,
     held: Option<HeldEvents>,
     open_gap: Option<OpenGap>,
-    /// An object had a secret for a name.
+    /// The name of an object was a secret.
     has_hidden_names: bool,
-    /// What an earlier run had read back of a gap when it was killed.
+    /// Events that an earlier run had read back before it was killed.
     read_before: ReadBefore,
     is_announced: bool,
     open: Option<IntakeConnection>,
-    /// The connection that is to take the place of the one under way.
+    /// The successor of the current connection.
     successor: Option<IntakeConnection>,
-    /// What is at hand comes from the successor: the two have changed places.
+    /// The data at hand comes from the successor: the two have changed places.
     is_on_successor: bool,
-    /// The failure noted last, so that a long row of the same is noted once.
+    /// The last failure, so that repetitions are noted once.
     told: Option<(EndCause, String)>,
     /// Lists that failed since the last complete one.
     list_failures: ListFailures,
@@ -118,7 +118,7 @@ pub(crate) struct Intake {
 }
 
 impl Intake {
-    /// Begins.
+    /// Creates an intake.
     pub(crate) fn new(
         target: WatchTarget,
         stream: WatchState,
@@ -150,22 +150,22 @@ impl Intake {
         }
     }
 
-    /// Does not write again what an earlier run had read back of a gap when it was killed.
+    /// Skips events that an earlier run had read back and written before it was killed.
     pub(crate) fn leave_out(&mut self, read_before: ReadBefore) {
         self.read_before = read_before;
     }
 
-    /// Returns what is to be written, in order.
+    /// Returns the entries to write, in order.
     pub(crate) fn take_entries(&mut self) -> Vec<QueueEntry> {
         std::mem::take(&mut self.entries)
     }
 
-    /// Returns the messages for others.
+    /// Returns the messages for the supervisor.
     pub(crate) fn take_sightings(&mut self) -> Vec<DiscoverySighting> {
         std::mem::take(&mut self.sightings)
     }
 
-    /// Returns the work for others, once.
+    /// Returns a message for the supervisor, once.
     pub(crate) fn take_wishes(&mut self) -> IntakeWishes {
         std::mem::take(&mut self.wishes)
     }
@@ -190,8 +190,8 @@ impl Intake {
         }
     }
 
-    /// Takes a line that is not JSON. One that is not UTF-8 may still name the version of its
-    /// object: requesting it again would return it again, and the watch continues.
+    /// Takes a line that is not JSON. A line that is not UTF-8 may still name the version of its
+    /// object. A new request would return the same line, so the watch continues after it.
     fn unparsable_line(&mut self, bytes: &[u8], at: Stamp) -> LineFlow {
         let text = String::from_utf8_lossy(bytes);
         if let Cow::Owned(text) = &text
@@ -206,7 +206,7 @@ impl Intake {
         self.unreadable(bytes, at)
     }
 
-    /// Keeps a line that cannot be read at all, and returns whether the stream after it is trusted.
+    /// Keeps an unreadable line, and returns whether the stream after it can be trusted.
     fn unreadable(&mut self, line: &[u8], at: Stamp) -> LineFlow {
         self.odd(OddLineProblem::Unparsable, line, line.len(), at);
         if self.stream.passes_unreadable(at.elapsed) {
@@ -215,7 +215,7 @@ impl Intake {
         LineFlow::Unreadable
     }
 
-    /// Keeps the line of an event whose object cannot be parsed, and whose head can be read.
+    /// Keeps the line of an event whose object cannot be parsed, if the head can be read.
     fn unparsed_object(&mut self, kind: EventType, head: ObjectHead<'_>, line: &[u8], at: Stamp) {
         let head = self.renamed(head);
         let mut outputs = Vec::new();
@@ -264,7 +264,7 @@ impl Intake {
         );
         if self.told.as_ref() != Some(&told) && !self.is_untold_successor() {
             self.tell(at);
-            // A status has no fields for secrets; whatever else stands here might.
+            // A status has no fields for secrets; any other content of this line might.
             let kept = if status.kind == "Status" {
                 self.redactor.text(line).into_owned()
             } else {
@@ -278,7 +278,7 @@ impl Intake {
         }
     }
 
-    /// Takes a part of a line or an item that is longer than is kept as one.
+    /// Takes a part of a line or an item that is too long to be kept whole.
     pub(crate) fn part(&mut self, bytes: &[u8], len_so_far: u64, at: Stamp) {
         self.stream.unreadable_item();
         self.tell(at);
@@ -305,7 +305,7 @@ impl Intake {
         }
     }
 
-    /// Takes what was left of a line when the stream ended: it may be a whole one.
+    /// Takes the rest of a line when the stream ended: it may be a whole line.
     pub(crate) fn rest(&mut self, bytes: &[u8], at: Stamp) -> LineFlow {
         if wire::line(bytes).is_some() {
             return self.line(bytes, at);
@@ -328,7 +328,7 @@ impl Intake {
         self.write(outputs, Some((&head, bytes)), at);
     }
 
-    /// A page of a list has ended in order.
+    /// A page of a list ended in order.
     pub(crate) fn page(&mut self, page: ListPage<'_>, at: Stamp) {
         let mut outputs = Vec::new();
         self.stream.page(page, at, &mut outputs);
@@ -337,9 +337,9 @@ impl Intake {
     }
 }
 
-// Connections: announced before their first entry, and how they ended.
+// Connections: their announcement before the first entry, and their end.
 impl Intake {
-    /// A request was answered with success.
+    /// A request succeeded.
     pub(crate) fn connected(
         &mut self,
         id: ConnectionId,
@@ -367,19 +367,19 @@ impl Intake {
         self.write(outputs, None, at);
     }
 
-    /// The next page of a list was answered with success.
+    /// A request for the next page of a list succeeded.
     pub(crate) fn page_answered(&mut self, at: Stamp) {
         let mut outputs = Vec::new();
         self.stream.answered(at.elapsed, 0, &mut outputs);
         self.write(outputs, None, at);
     }
 
-    /// Returns the number of the connection under way.
+    /// Returns the number of the current connection.
     pub(crate) fn connection(&self) -> Option<ConnectionId> {
         self.open.as_ref().map(|open| open.id)
     }
 
-    /// The connection under way ended, not by the server's status.
+    /// The current connection ended without a status of the server.
     pub(crate) fn ended(&mut self, cause: EndCause, detail: &str, at: Stamp) {
         if self.stream.wants_list() && cause != EndCause::Stopped {
             let words = if detail.is_empty() {
@@ -398,7 +398,7 @@ impl Intake {
         self.list_failures.failed(&self.target, is_out, words, at);
     }
 
-    /// The server refused, before or in the middle of a stream.
+    /// The server refused the request, or ended the stream with a status.
     pub(crate) fn refused(&mut self, refusal: ServerRefusal<'_>, id: ConnectionId, at: Stamp) {
         if self.stream.wants_list() {
             let words = format!("{} {}", refusal.code, refusal.message);
@@ -418,13 +418,13 @@ impl Intake {
         self.write(outputs, None, at);
     }
 
-    /// No connection came about.
+    /// No connection was established.
     pub(crate) fn unreachable(&mut self, id: ConnectionId, words: &str, at: Stamp) {
         if self.stream.wants_list() {
             self.list_failed(words, at);
         }
         let told = (EndCause::Unreachable, words.to_owned());
-        // A resource that could never be requested does not count for completeness.
+        // A resource that was never requested must not count as covered.
         self.announce(at);
         if self.told.as_ref() != Some(&told) {
             self.fail(id, EndCause::Unreachable, words, at);
@@ -433,7 +433,7 @@ impl Intake {
         self.stream.unreachable(at.elapsed);
     }
 
-    /// The resource is no longer served, as of a version of the cluster if that is known.
+    /// The resource is no longer served, as of a version of the cluster if that version is known.
     pub(crate) fn gone(&mut self, version: Option<&ResourceVersion>, id: ConnectionId, at: Stamp) {
         if let Some(version) = version {
             let mut outputs = Vec::new();
@@ -454,7 +454,7 @@ impl Intake {
             self.disconnect(cause, words, at);
             return;
         }
-        // Nothing else names the resource of an unanswered request.
+        // No note names the resource of an unanswered request yet.
         let detail = format!("{}: {words}", self.target.info.qualified());
         self.note(
             at,
@@ -474,7 +474,7 @@ impl Intake {
         }
     }
 
-    /// Something came that is worth telling of: first, on which connection.
+    /// Something worth a note arrived: announces its connection first.
     fn heard(&mut self, version: &str, at: Stamp) {
         self.told = None;
         self.tell(at);
@@ -495,8 +495,8 @@ impl Intake {
         self.note(stamp, note);
     }
 
-    /// Notes once that the resource is to be recorded: before its first request, so that one whose list
-    /// never comes is known to be missing.
+    /// Announces the resource once, before its first request: a resource whose list never arrives
+    /// is then known to be missing.
     pub(crate) fn announce(&mut self, at: Stamp) {
         if !self.is_announced {
             self.is_announced = true;
@@ -504,7 +504,7 @@ impl Intake {
         }
     }
 
-    /// The recorder stops. A resource without any note yet was never listed.
+    /// The recorder stops. A resource without a note yet was never listed.
     pub(crate) fn stopped(&mut self, at: Stamp) {
         if self.told.is_none() {
             self.announce(at);
@@ -521,7 +521,7 @@ impl Intake {
     }
 }
 
-/// Returns the cause of an end by a status code.
+/// Returns the cause of an end by its status code.
 pub(crate) const fn cause_of(code: u16) -> EndCause {
     match code {
         410 => EndCause::Expired,
@@ -529,7 +529,8 @@ pub(crate) const fn cause_of(code: u16) -> EndCause {
     }
 }
 
-/// Returns what distinguishes one refusal from another. Servers word a lost history differently each time.
+/// Returns the key by which refusals are compared. Servers word a lost history differently each
+/// time.
 fn detail_of(code: u16, message: &str) -> String {
     if code == 410 {
         String::new()
@@ -538,26 +539,26 @@ fn detail_of(code: u16, message: &str) -> String {
     }
 }
 
-/// Returns the place in a line of a part that borrows from it.
+/// Returns the range of a slice within its line.
 fn place(line: &[u8], part: &[u8]) -> Option<Range<usize>> {
     let start = part.as_ptr().addr().checked_sub(line.as_ptr().addr())?;
     let range = start..start.checked_add(part.len())?;
     (line.get(range.clone())? == part).then_some(range)
 }
 
-/// Returns whether a word has more bytes than the reel takes of one.
+/// Returns whether a string is longer than the reel accepts.
 const fn is_too_long(word: &str) -> bool {
     word.len() > MAX_NAME
 }
 
-/// Returns whether one of the words by which an object is known is too long for the reel.
+/// Returns whether a name, namespace, uid or version of the object is longer than the reel accepts.
 fn has_long_name(head: &ObjectHead<'_>) -> bool {
     [&head.namespace, &head.name, &head.uid, &head.version]
         .into_iter()
         .any(|word| is_too_long(word))
 }
 
-// From what the state says to entries: numbers, redaction, bounds.
+// From the outputs of the state machine to entries: ids, redaction, bounds.
 impl Intake {
     fn write(
         &mut self,
@@ -596,7 +597,8 @@ impl Intake {
                 version,
             } => self.write_inferred(namespace, name, &object, version, at),
             WatchOutput::NotCovered { reason, detail } => self.not_covered(reason, detail, at),
-            // It was unannounced when it was left out: the next connection announces it.
+            // The connection was not announced when it was left out: the next connection announces
+            // the resource.
             WatchOutput::CoveredAgain => {}
             WatchOutput::HistoryFound { .. } => self.wishes.has_found_history = true,
             WatchOutput::VersionFell => self.wishes.wants_discovery = true,
@@ -649,7 +651,7 @@ impl Intake {
                     missing_at_most,
                     differences,
                 };
-                // The health joins gaps of many resources to one line.
+                // `health` joins the gaps of many resources into one log line.
                 tracing::debug!(
                     resource = self.target.info.qualified(),
                     from = gap.from_rv.as_deref().unwrap_or("the beginning"),
@@ -691,7 +693,7 @@ impl Intake {
         };
         let connection = open.id;
         if std::str::from_utf8(bytes).is_err() {
-            // Neither a reader nor the policy for secrets could make sense of it.
+            // Neither a reader nor the redaction policy could parse this line.
             self.stream.not_written(head);
             let kept = self.keepable(bytes);
             self.push_odd(OddLineProblem::Unparsable, kept, bytes.len(), at);
@@ -749,7 +751,7 @@ impl Intake {
         });
     }
 
-    /// Writes an event, or lets it wait for what is read back of the gap that its list ends.
+    /// Writes an event, or holds it back until the gap that its list ends is read back.
     fn push_event(&mut self, event: EventEntry) {
         match &mut self.held {
             Some(held) => {
@@ -825,8 +827,8 @@ impl Intake {
         });
     }
 
-    /// Returns what may be kept of an odd line: a line with an object without its secrets; of bytes that
-    /// cannot be read, nothing if the kind has secrets.
+    /// Returns the part of an anomalous line that may be stored: a line with an object without its
+    /// secrets; of unreadable bytes nothing if the kind has secrets.
     fn keepable(&self, bytes: &[u8]) -> Vec<u8> {
         let subject = self.target.subject();
         if let Some(line) = wire::line(bytes)
@@ -844,7 +846,8 @@ impl Intake {
         if self.redactor.is_closed(&subject) {
             return Vec::new();
         }
-        // What is not UTF-8 hides its fields from the policy: it is judged as what a reader would see.
+        // Bytes that are not UTF-8 hide fields from the policy: it judges the text that a reader
+        // would see.
         if let Cow::Owned(text) = String::from_utf8_lossy(bytes)
             && let Some(line) = wire::line(text.as_bytes())
             && let Some(Cow::Owned(_)) = self.redactor.object(&subject, line.object)
@@ -860,8 +863,8 @@ impl Intake {
         kept.map(Cow::into_owned).unwrap_or_default()
     }
 
-    /// Returns a head with the name by which the reel is to know the object, so that no later step
-    /// sees one that is a secret.
+    /// Returns a head with the object name that the reel uses, so that no later step sees a name
+    /// that is a secret.
     fn renamed<'a>(&mut self, head: ObjectHead<'a>) -> ObjectHead<'a> {
         let name = self
             .redactor
@@ -880,7 +883,7 @@ impl Intake {
 
 // The second connection of a watch.
 impl Intake {
-    /// A successor's request was answered with success.
+    /// The request of a successor succeeded.
     pub(crate) fn successor_connected(
         &mut self,
         id: ConnectionId,
@@ -902,7 +905,7 @@ impl Intake {
         self.stream.successor_answered(from, asked_secs, at.elapsed);
     }
 
-    /// Takes something as from the successor.
+    /// Handles data of the successor.
     pub(crate) fn on_successor<T>(&mut self, take: impl FnOnce(&mut Self) -> T) -> T {
         self.switch();
         let taken = take(self);
@@ -916,15 +919,15 @@ impl Intake {
         self.stream.switch();
     }
 
-    /// Returns whether what is at hand comes from a successor that has brought nothing yet.
+    /// Returns whether the data at hand comes from a successor that has delivered nothing yet.
     fn is_untold_successor(&self) -> bool {
         let open = self.open.as_ref();
         self.is_on_successor && open.is_some_and(|open| open.untold.is_some())
     }
 
-    /// The current connection has ended with this cause, or is dropped: its successor replaces it.
+    /// The current connection ended with this cause, or is dropped: its successor replaces it.
     pub(crate) fn take_over(&mut self, cause: EndCause, detail: &str, at: Stamp) {
-        // The successor is noted first: at no time was there no connection.
+        // The successor is noted first: the reel must not show a time without a connection.
         self.on_successor(|intake| intake.tell(at));
         self.stream.take_over(cause);
         self.disconnect(cause, detail, at);
@@ -949,31 +952,31 @@ impl Intake {
     }
 }
 
-/// A gap that has ended, and is not noted yet.
+/// A gap that has ended and is not noted yet.
 #[derive(Debug)]
 pub(crate) struct OpenGap {
     gap: Gap,
-    /// What is to be read back, or why nothing is.
+    /// The names to read back, or the reason why the gap is not read back.
     pub(crate) work: Result<BackfillTask, &'static str>,
-    /// The notes that follow it.
+    /// The notes that follow the gap.
     notes: Vec<(Stamp, Note)>,
 }
 
-/// What was read back of a gap.
+/// The result of reading a gap back.
 #[derive(Debug)]
 pub(crate) struct ReadBack {
-    /// The number of all its requests together.
+    /// The connection number of all its requests.
     pub(crate) connection: ConnectionId,
-    /// When the first was made.
+    /// When the first request was made.
     pub(crate) since: Stamp,
-    /// How many there were.
+    /// The number of requests.
     pub(crate) requests: u32,
-    /// What came of them.
+    /// The findings.
     pub(crate) found: BackfillResult,
 }
 
 impl OpenGap {
-    /// Notes something behind the gap.
+    /// Adds a note behind the gap.
     fn follow(&mut self, at: Stamp, note: Note) {
         self.notes.push((at, note));
     }
@@ -981,19 +984,19 @@ impl OpenGap {
 
 // The end of a gap.
 impl Intake {
-    /// Returns the gap that is to be read back. [`Self::settle`] must follow.
+    /// Returns the gap to read back. The caller must call [`Self::settle`] afterwards.
     pub(crate) const fn take_open_gap(&mut self) -> Option<OpenGap> {
         self.open_gap.take()
     }
 
-    /// Whatever a list would have waited for does not come any more.
+    /// Releases events that wait for a list which will not be completed.
     pub(crate) fn release(&mut self, at: Stamp) {
         if let Some(held) = self.held.take() {
             self.entries.extend(restamped(held.into_events(), at));
         }
     }
 
-    /// A gap has ended: it is noted once it is settled.
+    /// A gap has ended: it is noted when it is settled.
     fn gap(&mut self, gap: Gap, review: Option<GapReview>, at: Stamp) {
         let Some(review) = review else {
             self.release(at);
@@ -1047,8 +1050,8 @@ impl Intake {
         })
     }
 
-    /// Writes a gap: what was read back of it and what the list showed, in the order of versions, then
-    /// the gap, then the judgement.
+    /// Writes a gap: the events that were read back and those of the list in the order of their
+    /// versions, then the gap, then the verdict.
     pub(crate) fn settle(&mut self, open: OpenGap, read: Option<ReadBack>, at: Stamp) {
         let held = self
             .held
@@ -1114,7 +1117,7 @@ impl Intake {
         true
     }
 
-    /// Makes an entry of what was found; `None` if nothing of it may be kept.
+    /// Makes an entry of an event that was read back; `None` if nothing of it may be stored.
     fn found_entry(&self, event: BackfillEvent, connection: ConnectionId) -> Option<EventEntry> {
         let body = match &event.body {
             Some(bytes) if std::str::from_utf8(bytes).is_err() => return None,
@@ -1139,25 +1142,25 @@ impl Intake {
 /// The shortest time between two log lines about the same resource, in microseconds.
 const LOG_MICROS: u64 = 10_000_000;
 
-/// How long a list fails before the first log line, in microseconds.
+/// How long lists fail before the first log line, in microseconds.
 const FIRST_LOG_MICROS: u64 = 5_000_000;
 
-/// The lists of one resource that failed in a row.
+/// The consecutive failures of a resource's lists.
 #[derive(Debug, Default)]
 struct ListFailures {
     tries: u32,
     since: Elapsed,
-    /// When the next failure is worth a line.
+    /// When the next failure is logged.
     next_log: Elapsed,
 }
 
 impl ListFailures {
-    /// Counts a failure, and logs it if it is time.
+    /// Counts a failure, and logs it when it is due.
     fn failed(&mut self, target: &WatchTarget, is_out: bool, error: &str, at: Stamp) {
         let now = at.elapsed;
         if self.tries == 0 {
             self.since = now;
-            // A temporary failure is not logged: many follow from an outage, which has a line of its own.
+            // A temporary failure is not logged: an outage causes many, and has its own line.
             self.next_log = Elapsed {
                 micros: now.micros.saturating_add(FIRST_LOG_MICROS),
             };

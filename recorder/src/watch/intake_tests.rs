@@ -1,4 +1,4 @@
-//! Lines and items against the entries that they become.
+//! Tests of the entries that lines and items become.
 
 use super::*;
 use crate::clock::Clock;
@@ -21,7 +21,7 @@ fn intake(group: &str, plural: &str) -> Intake {
     Intake::new(target, stream, redactor, numbers, room, health)
 }
 
-/// An intake whose watch is past its list, with nothing left to write.
+/// Returns an intake whose watch is past its list, with no entry left to write.
 fn watching(group: &str, plural: &str) -> Intake {
     let mut intake = intake(group, plural);
     connect(&mut intake, 1);
@@ -314,7 +314,7 @@ fn a_refused_successor_is_not_told() {
     assert_eq!(told(&mut intake), ["Modified a"]);
 }
 
-/// A Pod's event that is not UTF-8, as a server sends it that does not look at its bytes.
+/// An event of a Pod that is not UTF-8, as a server sends it that does not validate bytes.
 fn not_utf8(kind: &str, version: &str, secret: &str) -> Vec<u8> {
     let event = format!(
         r#"{{"type":"{kind}","object":{{"kind":"Pod","metadata":{{"namespace":"n","name":"a","uid":"u","resourceVersion":"{version}","annotations":{{"x":"BAD"}}}},"spec":{{"containers":[{{"env":[{{"name":"PASSWORD","value":"{secret}"}}]}}]}}}}}}"#
@@ -347,7 +347,7 @@ fn an_object_that_is_not_utf8_is_kept_unparsed_and_the_watch_goes_on_behind_it()
     }
     let position = intake.stream.position().expect("a position");
     assert_eq!(position.version.to_string(), "13");
-    // It is well again: the object stands as it is.
+    // The next version is valid: the object is complete again.
     let well = EVENT.replace("\"11\"", "\"14\"");
     assert_eq!(intake.line(well.as_bytes(), at), LineFlow::On);
     assert_eq!(told(&mut intake), ["Modified a"]);

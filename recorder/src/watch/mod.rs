@@ -1,4 +1,4 @@
-//! Records one resource: from the socket to the queue. Which resources there are is known to `discover`.
+//! Records one resource: from the socket to the queue. `discover` decides which resources exist.
 
 pub(crate) mod context;
 mod gap;

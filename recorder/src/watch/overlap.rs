@@ -1,11 +1,19 @@
-//! The way to a second connection of a watch before the first one ends: when it is due, its turn among the
-//! resources, the request, and the time until it is read; and two helpers of a watch.
+//! Opens the second connection of a watch before the first one ends: when it is due, its turn among
+//! the resources, the request, and the time until it is read.
 //!
-//! [`OverlapProbe`] replaces bookmarks for Events: a list of one object, read while the watch runs, names a
-//! revision; a watch that runs on long after that has delivered everything up to it.
+//! Invariants:
+//! * At most one successor exists for a connection; a later reason waits until it is decided.
+//! * A successor has a permit while it exists, except that of Events: the number of connections of
+//!   all resources is bounded.
+//! * A successor of Events is not read before the first connection has outlived the list from which
+//!   the successor continues. Events have no bookmarks, so nothing else proves that every event
+//!   before that list was delivered.
 //!
-//! [`ServerWaker`] asks other servers for a custom resource: a server begins to keep its history only when it
-//! is first asked, so each is asked before the one that has the history goes away.
+//! Two helpers of a watch are here as well. [`OverlapProbe`] replaces bookmarks for Events: a list
+//! of one object, read while the watch runs, names a revision; a watch that runs on long after that
+//! list has delivered everything up to it. [`ServerWaker`] requests a custom resource from the
+//! other servers: a server keeps history only from the first request on, so each server must be
+//! asked before the one with the history goes away.
 
 use crate::resource::{ResourceRole, WatchTarget};
 use crate::server::{ApiServer, Failure, Get, HttpAnswer};
@@ -25,86 +33,91 @@ use tokio::time::{Instant, sleep_until};
 
 type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
-/// How long to wait where a successor is due and cannot be begun.
+/// The delay before another attempt if a successor is due and cannot be opened.
 const LATER: Duration = Duration::from_secs(1);
 
 /// The successor of one connection.
 pub(super) struct WatchOverlap {
     stage: SuccessorStage,
-    /// A reason for another one came while one was under way.
+    /// Another reason for a successor arrived while one was being opened.
     is_wanted_again: bool,
-    /// One of those that may be under way at once.
+    /// The permit of the successor.
     permit: Option<OwnedSemaphorePermit>,
 }
 
 enum SuccessorStage {
-    /// Not before then, or not at all.
+    /// Not before that time, or not at all.
     Idle(Option<Instant>),
-    /// Others have successors under way.
+    /// Waits for a permit: other resources have successors.
     Turn(BoxFuture<Option<OwnedSemaphorePermit>>),
-    /// The server is asked.
+    /// The request was sent.
     Asking(BoxFuture<SuccessorAnswer>),
-    /// It was answered, and is read from then on.
+    /// The request succeeded; reading begins at that time.
     Held(Box<OpenSuccessor>, Instant),
-    /// It is read; it is looked at again at that time, though nothing comes.
+    /// The connection is read; its state is checked again at that time even if nothing arrives.
     Open(Box<OpenSuccessor>, Option<Instant>),
 }
 
-/// A successor's request.
+/// The request of a successor.
 pub(super) struct SuccessorRequest {
     pub(super) id: ConnectionId,
-    /// It continues from here at least.
+    /// The version from which it continues at least.
     pub(super) from: ResourceVersion,
     pub(super) timeout_secs: u32,
-    /// The time for which the connection under way must outlive a list of the present, if the successor
-    /// is to continue from there.
+    /// How long the current connection must outlive a list of the present, if the successor
+    /// continues from that list.
     pub(super) outlive: Option<Duration>,
 }
 
-/// What came of the request.
+/// The result of the request.
 pub(super) struct SuccessorAnswer {
     pub(super) request: SuccessorRequest,
     pub(super) server: Arc<ApiServer>,
     pub(super) answer: Result<HttpAnswer, Failure>,
 }
 
-/// A successor whose request was answered with success.
+/// A successor whose request succeeded.
 pub(super) struct OpenSuccessor {
     pub(super) reading: WatchReading,
     pub(super) from: ResourceVersion,
     pub(super) timeout_secs: u32,
 }
 
-/// What has happened on the way.
+/// The next event on the way to a successor.
 pub(super) enum SuccessorStep {
-    /// It is time.
+    /// A successor is due.
     Due,
-    /// It may be begun.
+    /// A permit was granted.
     Begin(Option<OwnedSemaphorePermit>),
-    /// The server has answered, or not.
+    /// The request succeeded or failed.
     Asked(Box<SuccessorAnswer>),
-    /// The other connection has outlived the list from which the successor continues: it is to be read now.
+    /// The first connection has outlived the list from which the successor continues: the successor
+    /// is read from now on.
     Outlived,
-    /// Something came on it.
+    /// Data arrived on the successor.
     Chunk(Result<Option<Bytes>, Failure>),
-    /// It has been open for a while.
+    /// The successor has been open for a while.
     Settled,
 }
 
 impl SuccessorRequest {
-    /// Asks the server.
+    /// Sends the request.
     pub(super) async fn ask(
         mut self,
         target: WatchTarget,
         server: Arc<ApiServer>,
     ) -> SuccessorAnswer {
         if self.outlive.is_some() {
+            // The version of the position may be compacted already, because no bookmark moved it:
+            // the successor continues from the present, and the first connection must deliver what
+            // lies between.
             let now = present(&server, &target).await;
             let now = now.and_then(|now| ResourceVersion::parse(&now));
             let is_later = |now: &ResourceVersion| now.order(&self.from) != Some(Ordering::Less);
             match now.filter(|now| now.number().is_some() && is_later(now)) {
                 Some(now) => self.from = now,
-                // Without it the successor continues from the position as any other does.
+                // Without a list of the present, the successor continues from the position like any
+                // other.
                 None => self.outlive = None,
             }
         }
@@ -119,8 +132,8 @@ impl SuccessorRequest {
 }
 
 impl WatchOverlap {
-    /// Begins: the successor is due `due_micros` after the begin of the first connection, if at
-    /// all.
+    /// Creates a state in which the successor is due `due_micros` after the begin of the first
+    /// connection, if at all.
     pub(super) fn new(opened: Instant, due_micros: Option<u64>) -> Self {
         let due = due_micros.map(|micros| opened + Duration::from_micros(micros));
         Self {
@@ -130,7 +143,7 @@ impl WatchOverlap {
         }
     }
 
-    /// Waits for the next thing to happen. Dropping this does not cancel what is under way.
+    /// Waits for the next event. Dropping the future cancels nothing.
     pub(super) async fn turn(&mut self) -> SuccessorStep {
         match &mut self.stage {
             SuccessorStage::Idle(None) => std::future::pending().await,
@@ -157,7 +170,8 @@ impl WatchOverlap {
         }
     }
 
-    /// It is due at once; if one is under way, which may be in vain, then another one behind it.
+    /// Makes a successor due at once. If one is already being opened, which may fail, another one
+    /// follows it.
     pub(super) fn hurry(&mut self) {
         match &mut self.stage {
             SuccessorStage::Idle(due) => *due = Some(Instant::now()),
@@ -165,7 +179,7 @@ impl WatchOverlap {
         }
     }
 
-    /// Begins anew after the first connection was let go, for `next` in its place.
+    /// Starts over with `next` after the first connection was dropped.
     pub(super) fn follow(&mut self, next: Self) {
         let is_wanted = self.is_wanted_again;
         *self = next;
@@ -182,7 +196,7 @@ impl WatchOverlap {
         self.stage = SuccessorStage::Turn(Box::pin(turn));
     }
 
-    /// The server is asked.
+    /// The request was sent.
     pub(super) fn asking(
         &mut self,
         permit: Option<OwnedSemaphorePermit>,
@@ -192,18 +206,18 @@ impl WatchOverlap {
         self.stage = SuccessorStage::Asking(Box::pin(asked));
     }
 
-    /// It is open, and is not read before it was outlived.
+    /// The successor is open, and is read only after the first connection has outlived its list.
     pub(super) fn hold(&mut self, open: OpenSuccessor, outlive: Duration) {
         self.stage = SuccessorStage::Held(Box::new(open), Instant::now() + outlive);
     }
 
-    /// It is open.
+    /// The successor is open.
     pub(super) fn open(&mut self, open: Box<OpenSuccessor>) {
         let settled = Instant::now() + Duration::from_micros(SETTLE_MICROS);
         self.stage = SuccessorStage::Open(open, Some(settled));
     }
 
-    /// Tries again after `micros`, or after [`LATER`] if that is not known.
+    /// Tries again after `micros`, or after [`LATER`] if that is unknown.
     pub(super) fn later(&mut self, micros: Option<u64>) {
         let wait = micros.map_or(LATER, Duration::from_micros);
         let wait = if std::mem::take(&mut self.is_wanted_again) {
@@ -215,7 +229,7 @@ impl WatchOverlap {
         self.stage = SuccessorStage::Idle(Some(Instant::now() + wait));
     }
 
-    /// Returns the successor that waits.
+    /// Returns the successor that waits to be read.
     pub(super) fn take_held(&mut self) -> Option<Box<OpenSuccessor>> {
         match std::mem::replace(&mut self.stage, SuccessorStage::Idle(None)) {
             SuccessorStage::Held(open, _) => Some(open),
@@ -237,12 +251,12 @@ impl WatchOverlap {
         }
     }
 
-    /// Returns the connection of the successor that is read, if it is to be given.
+    /// Takes the connection of the successor out.
     pub(super) fn take_reading_if(&mut self, is_wanted: bool) -> Option<WatchReading> {
         is_wanted.then(|| self.take_reading()).flatten()
     }
 
-    /// Returns the connection of the successor that is read, to read it.
+    /// Returns the connection of the successor mutably, to read it.
     pub(super) fn reading(&mut self) -> Option<&mut WatchReading> {
         match &mut self.stage {
             SuccessorStage::Open(open, _) => Some(&mut open.reading),
@@ -251,10 +265,10 @@ impl WatchOverlap {
     }
 }
 
-/// How long a watch runs before the list is read, in seconds: before the shortest of them ends.
+/// How long a watch runs before the list is read, in seconds: less than the shortest watch.
 const LIST_AFTER_SECS: u64 = 190;
 
-/// How long it must run on, in seconds. Events arrive within milliseconds.
+/// How long the watch must run on after the list, in seconds. Events arrive within milliseconds.
 const OUTLIVE_SECS: u64 = 30;
 
 /// The longest answer that is read, in bytes: it holds one object.
@@ -262,11 +276,11 @@ const MAX_ANSWER: usize = 8 * 1024 * 1024;
 
 type ProbeFuture = Pin<Box<dyn Future<Output = Option<String>> + Send>>;
 
-/// A probe for one watch.
+/// The probe of one watch.
 pub(super) struct OverlapProbe(Option<ProbeFuture>);
 
 impl OverlapProbe {
-    /// Begins, for the resources that need it.
+    /// Creates a probe, for the resources that need one.
     pub(super) fn new(target: &WatchTarget, server: &Arc<ApiServer>) -> Self {
         if target.role != ResourceRole::Events {
             return Self(None);
@@ -274,7 +288,7 @@ impl OverlapProbe {
         Self(Some(Box::pin(ask(Arc::clone(server), target.clone()))))
     }
 
-    /// Waits until the watch has outlived the list, and gives the list's version, once.
+    /// Waits until the watch has outlived the list, and returns the version of the list, once.
     pub(super) async fn outlived(&mut self) -> String {
         if let Some(asking) = &mut self.0 {
             let version = asking.await;
@@ -307,25 +321,25 @@ pub(super) async fn present(server: &ApiServer, target: &WatchTarget) -> Option<
     Some(splitter.finish()?.version)
 }
 
-/// How many new connections are made. Behind one address with two servers, none of them and of the
-/// watch itself reaches the other one in 3 of 100 cases.
+/// The number of new connections. Behind one address with two servers, all of them and the watch
+/// itself reach the same server in 3 of 100 cases.
 const CONNECTIONS: usize = 4;
 
-/// How long an answer may take, in seconds.
+/// The longest time for a response, in seconds.
 const PATIENCE_SECS: u64 = 10;
 
-/// The waking for one resource.
+/// The requests to other servers for one resource.
 #[derive(Debug)]
 pub(super) struct ServerWaker {
     is_custom: bool,
-    /// Something has happened since the servers were last asked.
+    /// Something happened since the other servers were last asked.
     is_due: bool,
     /// Ends with its stream.
     asking: JoinSet<()>,
 }
 
 impl ServerWaker {
-    /// Begins: the first connection is a reason by itself.
+    /// Creates a waker: the first connection is a reason by itself.
     pub(super) fn new(is_custom: bool) -> Self {
         Self {
             is_custom,
@@ -339,18 +353,18 @@ impl ServerWaker {
         self.is_custom
     }
 
-    /// A connection has ended; if not in order, a server may have begun anew.
+    /// A connection ended. If it did not end in order, a server may have restarted.
     pub(super) fn ended(&mut self, cause: EndCause) {
         self.is_due |= cause != EndCause::Clean;
     }
 
-    /// A request was answered: asks the same of others.
+    /// A request succeeded: sends the same request to other servers.
     pub(super) fn connected(&mut self, server: &Arc<ApiServer>, target: &str) {
         while self.asking.try_join_next().is_some() {}
         if !self.is_custom || !std::mem::take(&mut self.is_due) {
             return;
         }
-        // Whatever is answered, its body is not read: being asked is enough.
+        // The response body is not read: the request alone makes the server keep history.
         let path = target.split('?').next().unwrap_or(target);
         let path = format!("{path}?watch=true&timeoutSeconds=1&resourceVersion=0");
         for _ in 0..CONNECTIONS {
@@ -367,7 +381,7 @@ impl ServerWaker {
 mod tests {
     use super::*;
 
-    /// Waits for its next step, as long as one that is due takes at most.
+    /// Waits for the next request that is due.
     async fn is_due(overlap: &mut WatchOverlap) -> bool {
         let turn = tokio::time::timeout(Duration::from_millis(500), overlap.turn());
         matches!(turn.await, Ok(SuccessorStep::Due))

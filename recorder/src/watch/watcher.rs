@@ -1,15 +1,15 @@
-//! The task of one resource: it waits, lists and watches as its [`WatchState`] says, and hands what comes to
-//! its [`Intake`].
+//! The task of one resource: it waits, lists and watches as its [`WatchState`] decides, and passes
+//! received data to its [`Intake`].
 //!
 //! Invariants:
-//! * It decides nothing about the recording: when to ask, what to keep and what is lost are the state's
-//!   decisions.
-//! * It reads no further while the queue is full, and no long line before it is this line's turn.
-//! * A watch and its successor are read by the same task; neither keeps the other one waiting. The connection
-//!   under way ends for a successor only if that is at least as good.
-//! * Each silence ends: requests, pages and watches have a longest one.
-//! * A gap is settled between the list that ended it and the next entry; meanwhile the watch waits, so its
-//!   time is bounded.
+//! * It decides nothing about the recording: when to send a request, what to store and what is lost
+//!   are decisions of the state machine.
+//! * It does not read while the queue is full, and reads a long line only with a permit.
+//! * One task reads a watch and its successor; neither delays the other. The current connection is
+//!   dropped for a successor only if the successor has reached the same position.
+//! * Every silence ends: requests, pages and watches have a timeout.
+//! * A gap is settled between the list that ended it and the next entry. The watch waits meanwhile,
+//!   so settling is bounded in time.
 
 use crate::backfill::{Asker, BACKFILL_SECS, BackfillResult, read_back};
 use crate::discover::present_revision;
@@ -38,10 +38,11 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, SemaphorePermit, mpsc, watch};
 use tokio::time::{Instant, timeout_at};
 
-/// How long the head of an answer may take, in seconds. A cache that is being filled answers late.
+/// The longest time for the head of a response, in seconds. A server that fills its cache responds
+/// late.
 pub(super) const HEAD_SECS: u64 = 30;
 
-/// So many answers of 404, over so long, and the resource may be gone.
+/// The number and duration of 404 responses after which a resource may be gone.
 const MISSING_TRIES: u32 = 3;
 const MISSING_MICROS: u64 = 2_000_000;
 
@@ -54,36 +55,36 @@ pub(crate) enum WatcherEnd {
     Gone,
 }
 
-/// What is left of a stream.
+/// The remains of a stream.
 #[derive(Debug)]
 pub(crate) struct WatcherOutcome {
     pub(crate) info: ResourceInfo,
-    /// Why it ended.
+    /// Why the stream ended.
     pub(crate) end: WatcherEnd,
-    /// What a later stream of it needs.
+    /// The state that a later stream of the resource resumes from.
     pub(crate) memory: ResumeState,
 }
 
-/// What is brought to a stream that begins.
+/// The input of a new stream.
 #[derive(Debug)]
 pub(crate) struct WatcherStart {
     pub(crate) info: ResourceInfo,
-    /// What is known of it.
+    /// The state to resume from.
     pub(crate) memory: ResumeState,
-    /// Why it begins.
+    /// Why the stream begins.
     pub(crate) origin: WatchOrigin,
-    /// Whether its server may stream lists.
+    /// Whether the server may stream lists.
     pub(crate) can_watch_list: bool,
-    /// Whether it is a custom resource.
+    /// Whether the resource is defined by a CustomResourceDefinition.
     pub(crate) is_custom: bool,
 }
 
-/// Something from outside that a wait gives way to.
+/// An event from outside that interrupts a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Interrupt {
     /// The recorder stops.
     Stop,
-    /// The cluster is another one.
+    /// The kubeconfig leads to another cluster.
     Epoch,
 }
 
@@ -94,11 +95,11 @@ pub(crate) struct ResourceWatcher {
     pages: PagedList,
     stop: watch::Receiver<bool>,
     epoch: watch::Receiver<u32>,
-    /// The epoch in which the stream's position is true.
+    /// The epoch in which the position of the stream is valid.
     lives_in: u32,
     clients: watch::Receiver<Option<Arc<ApiServer>>>,
     descriptions: mpsc::Receiver<ResourceInfo>,
-    /// Counts the changes of its definition.
+    /// Counts the changes of the resource's definition.
     changes: watch::Receiver<u32>,
     broke: Option<Elapsed>,
     missing: Option<(Elapsed, u32)>,
@@ -107,7 +108,7 @@ pub(crate) struct ResourceWatcher {
 }
 
 impl ResourceWatcher {
-    /// Makes it; nothing is asked before [`Self::run`].
+    /// Creates the task; [`Self::run`] sends the first request.
     pub(crate) fn new(
         shared: &Arc<WatchContext>,
         start: WatcherStart,
@@ -154,7 +155,7 @@ impl ResourceWatcher {
 
     /// Follows the resource until the recorder stops or the resource is gone.
     pub(crate) async fn run(mut self) -> WatcherOutcome {
-        // It is behind from the first moment: it may wait long for its turn to be listed.
+        // The resource is behind from the first moment: it may wait long for its turn to be listed.
         self.report();
         self.intake.announce(self.shared.now());
         self.flush().await;
@@ -204,12 +205,13 @@ impl ResourceWatcher {
                 && list_turn.is_none()
             {
                 list_turn = self.list_turn().await;
-                // Time has passed; the request that is due now is made.
+                // The delay is over; the next request is sent.
                 continue;
             }
             match step {
                 WatchStep::Wait { micros } => {
-                    // A resource that is refused waits for long: others have their turn meanwhile.
+                    // A refused resource waits for long: it must not keep its list permit
+                    // meanwhile, or other resources are never listed.
                     list_turn = None;
                     let wait = tokio::time::sleep(Duration::from_micros(micros));
                     self.unless_interrupted(wait).await;
@@ -237,8 +239,8 @@ impl ResourceWatcher {
         }
     }
 
-    /// Reads the version at which a custom resource is known to be gone. The versions of what other
-    /// servers serve are their own.
+    /// Reads a version at which a custom resource is known to be gone. Resources of other servers
+    /// have version sequences of their own.
     async fn version_at_end(&mut self) -> Option<ResourceVersion> {
         if !self.touch.is_custom() {
             return None;
@@ -254,7 +256,7 @@ impl ResourceWatcher {
         self.unless_interrupted(turn).await.and_then(Result::ok)
     }
 
-    /// Waits for something, unless the recorder stops or the cluster changes first.
+    /// Waits for a future, unless the recorder stops or the cluster changes first.
     async fn unless_interrupted<T>(&self, future: impl Future<Output = T>) -> Option<T> {
         let mut stop = self.stop.clone();
         let mut epoch = self.epoch.clone();
@@ -288,7 +290,7 @@ impl ResourceWatcher {
             return;
         };
         let id = self.shared.numbers.connection();
-        // The answering server has passed what changed before.
+        // The responding server has passed every change before this version.
         self.changes.mark_unchanged();
         let get = server.get(Get::json(target, HEAD_SECS));
         let Some(answer) = self.unless_interrupted(get).await else {
@@ -343,7 +345,7 @@ impl ResourceWatcher {
         }
     }
 
-    /// Takes the head of an answer: gives it on if it is a success.
+    /// Takes the head of a response, and returns it if it is a success.
     async fn accept(
         &mut self,
         server: &ApiServer,
@@ -372,7 +374,7 @@ impl ResourceWatcher {
         }
         let retry_after_secs = answer.retry_after_secs();
         let (code, message) = if status == 200 {
-            // Something between here and the server speaks, not the server.
+            // A proxy or load balancer responded, not the API server.
             (
                 502,
                 format!("the answer is {:?}, not JSON", answer.content_type()),
@@ -391,7 +393,7 @@ impl ResourceWatcher {
         None
     }
 
-    /// Hands on what the intake has for others. Waits while the queue is full.
+    /// Sends the entries and messages of the intake. Waits while the queue is full.
     async fn flush(&mut self) {
         for entry in self.intake.take_entries() {
             self.shared.queue.push(entry).await;
@@ -433,8 +435,8 @@ impl ResourceWatcher {
         }
     }
 
-    /// Returns whether the resource has vanished: it is not found again and again, and discovery,
-    /// asked after that, does not have it either.
+    /// Returns whether the resource has vanished: it repeatedly is not found, and a later discovery
+    /// does not have it either.
     async fn is_gone(&mut self) -> bool {
         let Some((since, tries)) = self.missing else {
             return false;
@@ -462,13 +464,13 @@ impl ResourceWatcher {
     }
 }
 
-/// Waits for something from outside.
+/// Waits for an event from outside.
 async fn interrupt(
     stop: &mut watch::Receiver<bool>,
     epoch: &mut watch::Receiver<u32>,
 ) -> Interrupt {
     tokio::select! {
-        // The other end of the channel is closed: the recorder stops.
+        // The sender is gone: the recorder stops.
         _ = stop.wait_for(|stop| *stop) => Interrupt::Stop,
         changed = epoch.changed() => match changed {
             Ok(()) => Interrupt::Epoch,
@@ -477,23 +479,23 @@ async fn interrupt(
     }
 }
 
-/// A line of more bytes than this waits for its turn before more of it is read.
+/// A line of more bytes than this needs a permit before more of it is read.
 const LONG_LINE: usize = 2 * 1024 * 1024;
 
-/// How a stream came to its end.
+/// How a stream ended.
 enum WatchEnd {
-    /// Not by a status.
+    /// Without a status.
     Ended { cause: EndCause, detail: String },
-    /// By a status.
+    /// With a status.
     Refused { code: u16, message: String },
 }
 
-/// Of two connections, one.
+/// One of two connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ConnectionSide {
-    /// The one under way.
+    /// The current connection.
     Lead,
-    /// The one that is to take its place.
+    /// Its successor.
     Successor,
 }
 
@@ -505,7 +507,7 @@ pub(super) struct WatchReading {
     splitter: LineSplitter,
     long_line: Option<OwnedSemaphorePermit>,
     probe: OverlapProbe,
-    /// When it was answered.
+    /// When the response arrived.
     opened: Instant,
     heard: Instant,
 }
@@ -536,7 +538,7 @@ impl WatchEnd {
 }
 
 impl WatchReading {
-    /// Begins.
+    /// Creates a reader.
     fn new(
         answer: HttpAnswer,
         server: &Arc<ApiServer>,
@@ -555,12 +557,12 @@ impl WatchReading {
         }
     }
 
-    /// Waits for the next bytes. Nothing is lost if this is dropped.
+    /// Waits for the next bytes. Dropping the future loses nothing.
     pub(super) async fn chunk(&mut self) -> Result<Option<Bytes>, Failure> {
         self.answer.chunk().await
     }
 
-    /// Waits for what happens first. Neither connection may keep the other one waiting.
+    /// Waits for the first event. Neither connection may delay the other.
     async fn hear(
         &mut self,
         idle_secs: u32,
@@ -580,7 +582,7 @@ impl WatchReading {
     }
 }
 
-/// Waits for a change; for ever if the sender is gone.
+/// Waits for a change; forever if the sender is gone.
 async fn changed(changes: &mut watch::Receiver<u32>) {
     if changes.changed().await.is_err() {
         std::future::pending::<()>().await;
@@ -589,8 +591,8 @@ async fn changed(changes: &mut watch::Receiver<u32>) {
 
 // Reading a watch, and its successor beside it.
 impl ResourceWatcher {
-    /// Reads a watch until it ends and no other connection has taken its place. Gives the number of
-    /// the last one.
+    /// Reads a watch until it ends and no successor has replaced it. Returns the number of the last
+    /// connection.
     async fn read(
         &mut self,
         mut lead: WatchReading,
@@ -654,7 +656,7 @@ impl ResourceWatcher {
         }
     }
 
-    /// Takes what came on a connection; gives its end if that is what came.
+    /// Takes an event of a connection; returns its end if the event is one.
     async fn take(
         &mut self,
         reading: &mut WatchReading,
@@ -675,7 +677,7 @@ impl ResourceWatcher {
         while let Some(piece) = reading.splitter.next_piece() {
             let flow = self.piece(piece, side, at);
             self.settle_gap(list_turn).await;
-            // The queue may be full: then nothing more is read until there is room.
+            // The queue may be full: nothing more is read until there is room.
             self.flush().await;
             match flow {
                 LineFlow::On => {}
@@ -688,8 +690,8 @@ impl ResourceWatcher {
         self.wait_for_room(reading, side).await
     }
 
-    /// Waits for the turn of a long line. A successor does not: it would wait for one that it holds
-    /// itself.
+    /// Waits for the permit of a long line. A successor does not wait: the current connection may
+    /// have the permit, and both are read by this task.
     async fn wait_for_room(
         &self,
         reading: &mut WatchReading,
@@ -760,13 +762,13 @@ fn take_piece(intake: &mut Intake, piece: LinePiece, at: Stamp) -> LineFlow {
     }
 }
 
-/// How long a page may be silent, in seconds.
+/// The longest silence of a page, in seconds.
 const SILENT_SECS: u64 = 60;
 
-/// An item of more bytes than this waits for its turn before more of it is read.
+/// An item of more bytes than this needs a permit before more of it is read.
 const LONG_ITEM: usize = 2 * 1024 * 1024;
 
-/// The list under way: all its pages count as one connection.
+/// The current list: all its pages count as one connection.
 #[derive(Debug, Default)]
 struct PagedList {
     connection: Option<ConnectionId>,
@@ -780,14 +782,14 @@ enum PageEnd {
     Broken(EndCause, String),
 }
 
-/// How large a page was.
+/// The size of a page.
 #[derive(Clone, Copy, Default)]
 struct PageSize {
     bytes: u64,
     items: u64,
 }
 
-// Reading a list in pages, item after item as it arrives.
+// Reading a list in pages, each item as it arrives.
 impl ResourceWatcher {
     async fn page(
         &mut self,
@@ -811,7 +813,7 @@ impl ResourceWatcher {
             return;
         };
         let Some(answer) = self.accept(&server, id, answer).await else {
-            // Refused or out of reach: a list that continues is noted as a new connection.
+            // Refused or out of reach: a list that continues later is noted as a new connection.
             if self.intake.connection().is_none() {
                 self.pages.connection = None;
             }
@@ -902,7 +904,7 @@ impl ResourceWatcher {
 
 // Settling a gap.
 impl ResourceWatcher {
-    /// Settles the gap that has just ended, if one has. Others may read lists meanwhile.
+    /// Settles the gap that has just ended, if one has. Other resources may list meanwhile.
     async fn settle_gap(&mut self, list_turn: &mut Option<OwnedSemaphorePermit>) {
         let Some(open) = self.intake.take_open_gap() else {
             return;
@@ -933,7 +935,7 @@ impl ResourceWatcher {
                 found.given_up("other gaps were read back meanwhile");
             }
         };
-        // Whatever was found until an interruption is kept.
+        // Events that were read back before an interruption are kept.
         self.unless_interrupted(reading).await;
         Some(ReadBack {
             connection: shared.numbers.connection(),
@@ -944,8 +946,9 @@ impl ResourceWatcher {
     }
 }
 
-/// How long a watch of Events is read on after a list of the present at most, in milliseconds: by then
-/// everything up to there has come. It comes within milliseconds.
+/// The longest time for which a watch of Events is read after a list of the present, in
+/// milliseconds. Events arrive within milliseconds, so everything up to the list has arrived by
+/// then.
 const OUTLIVE_MILLIS: u64 = 10_000;
 
 /// The notes of a connection that has a successor.
@@ -953,20 +956,20 @@ const TAKEN_OVER: &str = "its successor has taken over";
 
 // The successor of a watch: when it is opened, and which connection continues.
 impl ResourceWatcher {
-    /// Begins to wait for the time at which the connection under way needs a successor.
+    /// Starts the timer for the successor of the current connection.
     fn overlap(&mut self, lead: &WatchReading) -> WatchOverlap {
         let more = self.outlive_millis().unwrap_or_default() * 1_000;
         WatchOverlap::new(lead.opened, self.intake.stream.successor_due(more))
     }
 
-    /// Returns for how long a list of the present must be outlived, where no bookmarks move the position:
-    /// the history from there on may be lost already.
+    /// Returns how long the current connection must outlive a list of the present, for resources
+    /// whose position no bookmark moves: the history from the position may be compacted already.
     fn outlive_millis(&self) -> Option<u64> {
         let millis = OUTLIVE_MILLIS.min(u64::from(self.shared.watch_secs) * 1_000 / 3);
         (self.intake.target.role == ResourceRole::Events).then_some(millis)
     }
 
-    /// Takes a step towards a successor, or what it brings.
+    /// Advances the successor, or handles its data.
     async fn turn(
         &mut self,
         turn: SuccessorStep,
@@ -979,8 +982,8 @@ impl ResourceWatcher {
                 if let Some(micros) = self.intake.stream.successor_wait(now) {
                     return overlap.later(Some(micros));
                 }
-                // Events wait for nobody: they have no bookmarks to fall back on, and there are no others of
-                // their kind.
+                // A successor of Events waits for no permit: without bookmarks Events have no other
+                // way to keep their history, and only one resource is of this kind.
                 let turns = (self.intake.target.role != ResourceRole::Events)
                     .then(|| Arc::clone(&self.shared.limits.successors));
                 overlap.queue(async move { turns?.acquire_owned().await.ok() });
@@ -1017,7 +1020,7 @@ impl ResourceWatcher {
         let Some(server) = self.clients.borrow().clone() else {
             return overlap.later(None);
         };
-        // The successor requests the resource as it is by now, in the version in which it is stored.
+        // The successor requests the version in which the resource is stored now.
         if let Ok(info) = self.descriptions.try_recv() {
             let at = self.shared.now();
             self.intake.describe(info, at);
@@ -1102,7 +1105,7 @@ impl ResourceWatcher {
         overlap.later(self.intake.stream.successor_wait(at.elapsed));
     }
 
-    /// Drops the successor, however far it has come. The current connection continues, if it can.
+    /// Drops the successor in any state. The current connection continues if it can.
     fn drop_successor(&mut self, overlap: &mut WatchOverlap, cause: EndCause, words: &str) {
         let at = self.shared.now();
         if let Some(reading) = overlap.take_reading() {
@@ -1112,8 +1115,8 @@ impl ResourceWatcher {
         overlap.later(self.intake.stream.successor_wait(at.elapsed));
     }
 
-    /// The connection under way has come to its end: gives its successor, if that is open. Where a line
-    /// could not be read, it is requested once more instead.
+    /// The current connection ended: returns its successor if that is open. After an unreadable
+    /// line the line is requested once more instead.
     fn outlives(&mut self, overlap: &mut WatchOverlap, end: &WatchEnd) -> Option<WatchReading> {
         let (cause, words) = told(end);
         let goes_on = self.intake.stream.has_open_successor() && cause != EndCause::Unreadable;
@@ -1133,7 +1136,7 @@ impl ResourceWatcher {
         Some(reading)
     }
 
-    /// Returns the successor if it may take over by now.
+    /// Returns the successor if it may take over now.
     fn handover(&mut self, overlap: &mut WatchOverlap) -> Option<WatchReading> {
         let at = self.shared.now();
         match self.intake.stream.handover(at.elapsed) {

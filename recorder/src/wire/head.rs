@@ -1,5 +1,5 @@
-//! The few fields that are read of a watch line or a list item: type, namespace, name, uid, resourceVersion.
-//! The object's bytes are handed on as they came.
+//! Parses the few fields that the recorder needs of a watch line or a list item: type, namespace,
+//! name, uid, resourceVersion. The object's bytes are passed on unchanged.
 
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
@@ -9,12 +9,12 @@ use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
-/// One watch line, taken apart.
+/// A watch line, split into type and object.
 #[derive(Debug)]
 pub(crate) struct WatchLine<'a> {
-    /// What the line says it is.
+    /// The type.
     pub(crate) kind: LineKind<'a>,
-    /// The object's bytes, exactly as they stand in the line.
+    /// The object's bytes, exactly as in the line.
     pub(crate) object: &'a [u8],
 }
 
@@ -23,15 +23,15 @@ pub(crate) struct WatchLine<'a> {
 pub(crate) enum LineKind<'a> {
     /// An object changed.
     Event(kubereel_format::EventType),
-    /// Nothing else happened up to a resourceVersion.
+    /// A bookmark: no other change up to a resourceVersion.
     Bookmark,
-    /// The server gives up on this watch.
+    /// An error: the server ends this watch.
     Error,
-    /// A type that this program does not know.
+    /// An unknown type.
     Unknown(Cow<'a, str>),
 }
 
-/// What is read of an object.
+/// The parsed fields of an object.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct ObjectHead<'a> {
     /// Its namespace; empty for cluster-scoped objects.
@@ -49,7 +49,8 @@ pub(crate) struct ObjectHead<'a> {
 }
 
 impl ObjectHead<'_> {
-    /// Returns whether it names one version of one object, and nothing of the name was lost on the way.
+    /// Returns whether it names one version of one object, and no part of the name was replaced
+    /// while decoding.
     pub(crate) fn is_complete(&self) -> bool {
         let words = [&self.namespace, &self.name, &self.uid, &self.version];
         let is_whole = |word: &&Cow<'_, str>| !word.contains(char::REPLACEMENT_CHARACTER);
@@ -60,25 +61,25 @@ impl ObjectHead<'_> {
     }
 }
 
-/// What is read of a bookmark.
+/// The parsed fields of a bookmark.
 #[derive(Debug)]
 pub(crate) struct BookmarkHead {
     /// Its resourceVersion; empty if it has none.
     pub(crate) version: String,
-    /// Whether it says that the initial objects are complete.
+    /// Whether it ends the initial events.
     pub(crate) ends_initial: bool,
 }
 
-/// What is read of a `RecorderStatus` object.
+/// The parsed fields of a `Status` object.
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
 pub(crate) struct StatusHead {
-    /// Its kind: `RecorderStatus`, if it is one.
+    /// Its kind: `Status`, if it is one.
     #[serde(default)]
     pub(crate) kind: String,
-    /// The HTTP status code; 0 if it names none.
+    /// The HTTP status code; 0 if there is none.
     #[serde(default)]
     pub(crate) code: u16,
-    /// What happened, in the server's words.
+    /// The server's message.
     #[serde(default)]
     pub(crate) message: String,
 }
@@ -111,10 +112,10 @@ struct Annotated {
     annotations: Option<std::collections::BTreeMap<String, String>>,
 }
 
-/// The annotation by which a server marks the end of the initial objects.
+/// The annotation by which a server marks the end of the initial events.
 const INITIAL_EVENTS_END: &str = "k8s.io/initial-events-end";
 
-/// Reads an object. By itself serde takes an array for a struct as well.
+/// Reads an object. Serde would also accept an array for a struct.
 fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<T, D::Error> {
     struct HeadObject<T>(PhantomData<T>);
 
@@ -140,7 +141,7 @@ fn from_object<'de, T: Deserialize<'de>>(bytes: &'de [u8]) -> Option<T> {
     Some(value)
 }
 
-/// Takes a watch line apart; `None` if it is not JSON of that form.
+/// Splits a watch line; `None` if it is not JSON of that form.
 pub(crate) fn line(bytes: &[u8]) -> Option<WatchLine<'_>> {
     let raw: RawLine<'_> = from_object(bytes)?;
     let kind = match raw.kind.as_ref() {
@@ -157,13 +158,13 @@ pub(crate) fn line(bytes: &[u8]) -> Option<WatchLine<'_>> {
     })
 }
 
-/// Reads the head of an object; `None` if it is not an object with metadata.
+/// Parses the head of an object; `None` if it is not an object with metadata.
 pub(crate) fn head(object: &[u8]) -> Option<ObjectHead<'_>> {
     let with: WithHead<'_> = from_object(object)?;
     Some(with.metadata)
 }
 
-/// Reads a bookmark; `None` if it is not an object.
+/// Parses a bookmark; `None` if it is not an object.
 pub(crate) fn bookmark(object: &[u8]) -> Option<BookmarkHead> {
     let with: WithAnnotations = from_object(object)?;
     let annotations = with.metadata.annotations.unwrap_or_default();
@@ -173,12 +174,12 @@ pub(crate) fn bookmark(object: &[u8]) -> Option<BookmarkHead> {
     })
 }
 
-/// Reads a `RecorderStatus`; what cannot be read stays empty.
+/// Parses a `Status`; fields that cannot be read stay empty.
 pub(crate) fn status(object: &[u8]) -> StatusHead {
     serde_json::from_slice(object).unwrap_or_default()
 }
 
-/// Returns the message of an error's body: that of a status, else the first line.
+/// Returns the message of an error's body: that of a `Status`, else the first line.
 pub(crate) fn error_message(body: &[u8]) -> String {
     let status = status(body);
     if !status.message.is_empty() {
@@ -189,7 +190,7 @@ pub(crate) fn error_message(body: &[u8]) -> String {
     line.chars().take(ERROR_LETTERS).collect()
 }
 
-/// The most letters of an error's body that is not a status.
+/// The longest part of an error's body that is not a `Status`, in letters.
 const ERROR_LETTERS: usize = 200;
 
 #[cfg(test)]

@@ -1,30 +1,30 @@
-//! From chunks to lines: a line may come in many chunks, a chunk may hold many lines, and a line may be
-//! longer than is kept in one piece.
+//! Splits chunks into lines: a line may span many chunks, a chunk may contain many lines, and a
+//! line may be longer than the longest piece.
 
 use crate::number::len64;
 use bytes::{Buf as _, Bytes};
 use kubereel_format::MAX_BODY;
 
-/// The longest line that is kept as one: the longest body and its wrapping.
+/// The longest line that is returned in one piece: the longest body and its envelope.
 const MAX_LINE: usize = MAX_BODY + 1024;
 
-/// What comes out of the splitter.
+/// A piece of the stream.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum LinePiece {
     /// A whole line, without its newline.
     Line(Bytes),
-    /// A part of a line that is longer than is kept as one.
+    /// A part of a line that is too long for one piece.
     Part {
         /// The part.
         bytes: Bytes,
-        /// How long the line is up to the end of this part.
+        /// The length of the line up to the end of this part.
         len_so_far: u64,
         /// Whether the line ends here.
         is_last: bool,
     },
 }
 
-/// Turns chunks into lines.
+/// Splits chunks into lines.
 #[derive(Debug)]
 pub(crate) struct LineSplitter {
     chunk: Bytes,
@@ -34,7 +34,7 @@ pub(crate) struct LineSplitter {
 }
 
 impl LineSplitter {
-    /// Makes an empty one.
+    /// Creates an empty splitter.
     pub(crate) fn new() -> Self {
         Self::with_max(MAX_LINE)
     }
@@ -48,7 +48,7 @@ impl LineSplitter {
         }
     }
 
-    /// Takes the next chunk. The pieces of the one before must have been taken.
+    /// Takes the next chunk. The caller must have taken all pieces of the one before.
     pub(crate) fn push(&mut self, chunk: Bytes) {
         self.chunk = chunk;
     }
@@ -99,12 +99,12 @@ impl LineSplitter {
         }
     }
 
-    /// Counts the bytes in memory of the unfinished line.
+    /// Returns the bytes of the unfinished line in memory.
     pub(crate) fn held(&self) -> usize {
         self.pending.len()
     }
 
-    /// Returns what is left when the stream has ended: a line without its newline, or a part of one.
+    /// Returns the rest when the stream has ended: a line without its newline, or a part of one.
     pub(crate) fn rest(&mut self) -> Option<LinePiece> {
         if self.handed_out > 0 {
             return Some(self.part(true));

@@ -1,5 +1,5 @@
-//! Reads what a server sends: cuts bytes into lines and list items, and parses the head of each. An
-//! object stays the server's bytes.
+//! Parses responses: splits bytes into lines and list items, and parses the head of each. An object
+//! stays the server's bytes.
 
 mod head;
 mod line;

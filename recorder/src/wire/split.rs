@@ -1,25 +1,25 @@
-//! From the bytes of a list answer to its items, while the answer is still arriving: each item's bytes come
-//! out exactly as they are, one after the other. The answer is never in memory as a whole.
+//! Splits a list response into items while it arrives. Each item is returned with its exact bytes,
+//! one after the other, so that the response is never in memory as a whole.
 
 use crate::number::len64;
 use kubereel_format::MAX_BODY;
 
-/// The most bytes that are kept of a list's own metadata.
+/// The longest metadata of a list, in bytes.
 const MAX_METADATA: usize = 1024 * 1024;
 
-/// The most bytes that are kept of a key.
+/// The longest key, in bytes.
 const MAX_KEY: usize = 64;
 
-/// What comes out of a list.
+/// A piece of a list.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum ListPiece {
     /// A whole item.
     Item(Vec<u8>),
-    /// A part of an item that is longer than is kept as one.
+    /// A part of an item that is too long for one piece.
     Part {
         /// The part.
         bytes: Vec<u8>,
-        /// How long the item is up to the end of this part.
+        /// The length of the item up to the end of this part.
         len_so_far: u64,
         /// Whether the item ends here.
         is_last: bool,
@@ -29,10 +29,10 @@ pub(crate) enum ListPiece {
 /// The metadata of a list.
 #[derive(Debug, Default, PartialEq, Eq, serde::Deserialize)]
 pub(crate) struct ListMeta {
-    /// The resourceVersion at which it is complete; empty if there is none.
+    /// The resourceVersion of the list; empty if there is none.
     #[serde(default, rename = "resourceVersion")]
     pub(crate) version: String,
-    /// The token for the next page; empty on the last.
+    /// The continue token; empty on the last page.
     #[serde(default, rename = "continue")]
     pub(crate) token: String,
 }
@@ -51,7 +51,7 @@ enum At {
     Broken,
 }
 
-/// Where in a value the scanner stands.
+/// The state of the scanner within a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct ValueScan {
     depth: u32,
@@ -60,13 +60,13 @@ struct ValueScan {
     is_scalar: bool,
 }
 
-/// What one more byte means for a value.
+/// The meaning of the next byte for a value.
 enum ByteStep {
-    /// It belongs to it.
+    /// It is a part of the value.
     Inside,
-    /// It is its last.
+    /// It is the last byte of the value.
     Last,
-    /// It comes after a value that has no end of its own.
+    /// It follows a value that has no end of its own, such as a number.
     After,
 }
 
@@ -115,7 +115,7 @@ impl ValueScan {
     }
 }
 
-/// Takes a list apart.
+/// Splits a list.
 #[derive(Debug)]
 pub(crate) struct ListSplitter {
     at: At,
@@ -128,7 +128,7 @@ pub(crate) struct ListSplitter {
 }
 
 impl ListSplitter {
-    /// Makes one for one answer.
+    /// Creates a splitter for one response.
     pub(crate) fn new() -> Self {
         Self::with_max(MAX_BODY)
     }
@@ -145,7 +145,7 @@ impl ListSplitter {
         }
     }
 
-    /// Takes the next chunk and adds what became complete to `out`.
+    /// Takes the next chunk and appends the completed pieces to `out`.
     pub(crate) fn push(&mut self, chunk: &[u8], out: &mut Vec<ListPiece>) {
         for byte in chunk {
             self.byte(*byte, out);
@@ -261,12 +261,13 @@ impl ListSplitter {
         ListPiece::Item(std::mem::take(&mut self.item))
     }
 
-    /// Counts the bytes in memory of the unfinished item.
+    /// Returns the bytes of the unfinished item in memory.
     pub(crate) fn held(&self) -> usize {
         self.item.len()
     }
 
-    /// Returns the metadata of the list once the answer has ended; `None` if it was not a whole list.
+    /// Returns the metadata of the list after the response has ended; `None` if it was not a whole
+    /// list.
     pub(crate) fn finish(self) -> Option<ListMeta> {
         if self.at != At::End || !self.has_items {
             return None;

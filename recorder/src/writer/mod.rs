@@ -1,6 +1,6 @@
-//! Owns the file: one thread takes entries from the queue, appends them, and makes them durable in groups.
-//! No entry is dropped: what cannot be written is tried again, and meanwhile the queue fills and the sockets
-//! are not read.
+//! Owns the file: one thread takes entries from the queue, appends them, and commits them in
+//! groups. No entry is dropped: a failed write is retried, and meanwhile the queue fills and the
+//! sockets are not read.
 
 mod sink;
 mod thread;

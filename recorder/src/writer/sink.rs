@@ -1,4 +1,4 @@
-//! What the writer needs of a file, and how it opens one again after a failure.
+//! The interface of the writer to a file, and how a file is opened again after a failure.
 
 use crate::queue::QueueEntry;
 use kubereel_format::{
@@ -7,31 +7,31 @@ use kubereel_format::{
 };
 use std::path::PathBuf;
 
-/// A file that records are appended to.
+/// A file to which records are appended.
 pub(crate) trait Sink: Send {
     /// Returns the number of the next record.
     fn next_seq(&self) -> Seq;
-    /// Appends; durable only after [`Self::commit`].
+    /// Appends a record, which is durable only after [`Self::commit`].
     fn append(&mut self, entry: &QueueEntry) -> Result<(), AppendError>;
     /// Makes everything appended durable.
     fn commit(&mut self) -> Result<CommitStats, AppendError>;
-    /// Returns how full the file is.
+    /// Returns the fill level of the file.
     fn usage(&mut self) -> Usage;
-    /// Counts what was appended so far, in bytes.
+    /// Returns the number of bytes that were appended so far.
     fn appended_bytes(&self) -> u64;
-    /// Returns what objects take in memory.
+    /// Returns the memory of each resource's objects.
     fn object_memory(&self) -> Vec<ObjectMemory>;
-    /// Forgets the objects of a resource that is not recorded any more.
+    /// Forgets the objects of a resource that is no longer recorded.
     fn forget_objects(&mut self, resource: ResourceId);
-    /// Ends the recording in order; the file is whole from here on.
+    /// Ends the recording in order; the file is complete afterwards.
     fn end(self: Box<Self>) -> Result<Box<dyn WholeFile>, AppendError>;
 }
 
-/// A file that is whole, and larger than it need be.
+/// A complete file that is not packed yet.
 pub(crate) trait WholeFile {
-    /// Returns what it is as it stands.
+    /// Returns the file as it is.
     fn stats(&self) -> FinishStats;
-    /// Brings it into its final form.
+    /// Packs the file.
     fn pack(self: Box<Self>) -> Result<FinishStats, FinishError>;
 }
 
@@ -45,9 +45,9 @@ impl WholeFile for Sealed {
     }
 }
 
-/// Where a file is found again after it failed.
+/// Where a file is opened again after a failure.
 pub(crate) trait ReelShelf: Send {
-    /// Opens it to resume after the last durable record.
+    /// Opens the file behind its last durable record.
     fn reopen(&mut self) -> Result<Box<dyn Sink>, OpenError>;
 }
 
@@ -92,7 +92,7 @@ impl Sink for Appender {
     }
 }
 
-/// A reel at a path, and what it may take.
+/// A reel at a path, with its limits.
 #[derive(Debug)]
 pub(crate) struct ReelPath {
     pub(crate) path: PathBuf,

@@ -1,4 +1,4 @@
-//! The writer against a disk that fails on request.
+//! Tests of the writer with a disk that fails on request.
 
 use super::sink::{ReelShelf, Sink, WholeFile};
 use super::*;
@@ -11,7 +11,7 @@ use kubereel_format::{
 };
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// What the disk holds, and how it behaves.
+/// The content and the behaviour of the disk.
 #[derive(Debug, Default)]
 struct Disk {
     durable: Vec<String>,
@@ -27,7 +27,7 @@ fn locked(disk: &Mutex<Disk>) -> MutexGuard<'_, Disk> {
     disk.lock().expect("nobody panics with it")
 }
 
-/// What was written, without the words that tell of a failure; and whether these are there.
+/// The written entries without the notes about failures, and whether there are such notes.
 fn written(disk: &Disk) -> (Vec<&str>, bool) {
     let texts = disk.durable.iter().map(String::as_str);
     let (told, texts): (Vec<&str>, Vec<&str>) =
@@ -164,12 +164,12 @@ fn mark(text: &str) -> QueueEntry {
     }
 }
 
-/// Writes entries onto a disk and gives it back, with how the writer ended.
+/// Writes entries to a disk and returns the disk, with how the writer ended.
 fn write(disk: Disk, entries: Vec<QueueEntry>) -> (Disk, Finished, Arc<Health>) {
     write_and_ask(disk, entries, None)
 }
 
-/// Writes; `is_packed` is what the recorder answers when it is asked, if it still listens.
+/// Writes; `is_packed` is the recorder's decision about packing, if it still listens.
 fn write_and_ask(
     disk: Disk,
     entries: Vec<QueueEntry>,
@@ -192,7 +192,7 @@ fn write_and_ask(
     let sink = shelf.reopen().expect("the first time it opens");
     let (handover, taker) = handover();
     match is_packed {
-        // Nobody is there to ask.
+        // The receiver of the question is gone.
         None => drop(taker),
         Some(is_packed) => taker.pack.send(is_packed).expect("the writer listens"),
     }

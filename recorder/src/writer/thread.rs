@@ -1,14 +1,16 @@
-//! The writer's loop: append, commit every quarter of a second, and begin again from the last commit when the
-//! disk fails.
+//! The writer's loop: append, commit every quarter of a second, and start again from the last
+//! commit if the disk fails.
 //!
 //! Invariants:
-//! * A batch stays in memory until its commit succeeded. After a failure the file is opened anew, its number
-//!   of records says what became durable, and the rest of the batch is appended again: nothing is lost, and
-//!   nothing is written twice.
-//! * The old handle is dropped before a new one is opened: it holds the lock.
-//! * The gate decides before each append, so that a note about what is left out is exactly at its place.
-//! * The loop ends only when the queue is closed and empty, or when the file cannot be written any more.
-//! * A complete file is handed over before it is packed: the other side may say that there is no time.
+//! * A batch stays in memory until its commit succeeded. After a failure the file is opened again;
+//!   its number of records shows what became durable, and the rest of the batch is appended again.
+//!   Nothing is lost and nothing is written twice.
+//! * The old handle is dropped before the file is opened again: it has the lock.
+//! * The gate decides before each append, so that the note about an exclusion is exactly at its
+//!   place.
+//! * The loop ends only when the queue is closed and empty, or when the file cannot be written any
+//!   more.
+//! * A complete file is offered before it is packed: the recorder may decline for lack of time.
 
 use crate::budget::{Admission, Gate};
 use crate::clock::Clock;
@@ -26,27 +28,28 @@ use std::time::Duration;
 use thiserror::Error;
 use tokio::sync::oneshot;
 
-/// So many bytes are committed before their time, so that they do not pile up.
+/// The bytes after which a commit is early, so that the batch stays small.
 const COMMIT_BYTES: usize = 16 * 1024 * 1024;
 
-/// The time between two tries to write again.
+/// The delay before another attempt to write.
 const RETRY_MILLIS: u64 = 1_000;
 
-/// How long writing is tried again before the recorder gives up: with what its end takes, it is gone 10 s
-/// after the disk became full, and its caller knows. Committed data can be resumed.
+/// How long writing is retried before the recorder gives up. With the time for the end, the
+/// recorder exits 10 s after the disk became full, and its caller is informed. Committed data can
+/// be resumed.
 const PATIENCE_MICROS: u64 = 7_000_000;
 
-/// Why a file is not packed when the other side declines it.
+/// Why a file is not packed if the recorder declines.
 const NO_TIME: &str = "there was no time to pack it";
 
-/// The writer gave up.
+/// Why the writer gave up.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub(crate) enum WriteError {
-    /// The file cannot take another record, ever.
+    /// The file can never take another record.
     #[error(transparent)]
     Append(#[from] AppendError),
-    /// The file cannot be brought into its final form.
+    /// The file cannot be packed.
     #[error(transparent)]
     Finish(#[from] FinishError),
     /// Shutdown took longer than it may.
@@ -57,14 +60,14 @@ pub(crate) enum WriteError {
     Failing(String),
 }
 
-/// What the writer leaves.
+/// The result of the writer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct WrittenReel {
     /// The file's length, in bytes.
     pub(crate) file_bytes: u64,
-    /// How many records the reel holds.
+    /// The number of records in the reel.
     pub(crate) records: u64,
-    /// Why the file is complete and finished, but not packed, if so.
+    /// Why the finished file is not packed, if it is not.
     pub(crate) unpacked: Option<String>,
 }
 
@@ -78,11 +81,12 @@ pub(crate) struct ReelWriter {
     queue: Arc<Queue>,
     health: Arc<Health>,
     clock: Clock,
-    /// Decides what is no longer written, if the file's size is limited.
+    /// Decides which entries are no longer written, if the file's size is limited.
     gate: Option<Gate>,
-    /// What is lost on purpose.
+    /// The intentional loss of tests.
     loss: Option<SeededLoss>,
-    /// What is appended and not yet durable, in order: it is appended again if the disk fails.
+    /// The appended entries that are not durable yet, in order: they are appended again if the disk
+    /// fails.
     batch: Vec<Queued>,
     batch_bytes: usize,
     batch_since: Option<Elapsed>,
@@ -91,7 +95,7 @@ pub(crate) struct ReelWriter {
 }
 
 impl ReelWriter {
-    /// Makes a writer; nothing is written before [`Self::run`].
+    /// Creates a writer; [`Self::run`] begins to write.
     pub(crate) fn new(
         sink: Box<dyn Sink>,
         shelf: Box<dyn ReelShelf>,
@@ -117,7 +121,7 @@ impl ReelWriter {
         }
     }
 
-    /// Loses some of what comes, for those who test whether that would be noticed.
+    /// Drops some events on purpose, for tests of verification.
     pub(crate) fn losing(self, loss: Option<SeededLoss>) -> Self {
         Self { loss, ..self }
     }
@@ -125,7 +129,7 @@ impl ReelWriter {
     /// Writes until the queue is closed and empty, then finishes the file.
     pub(crate) fn run(mut self) -> Finished {
         let result = self.write_all();
-        // Nobody may wait for room that will never come.
+        // After this no entry is ever written: tasks must not wait for room.
         self.queue.close();
         result?;
         let Some(sink) = self.sink.take() else {
@@ -147,7 +151,7 @@ impl ReelWriter {
                 records: stats.records,
                 unpacked: None,
             }),
-            // The file stands as it was recorded: complete, and larger than it need be.
+            // The file is complete as it was recorded, but larger than it could be.
             Err(error @ FinishError::Copy { .. }) => {
                 let words = error.to_string();
                 tracing::warn!(error = words, "the reel is finished, but not packed");
@@ -201,7 +205,7 @@ impl ReelWriter {
         Ok(())
     }
 
-    /// Writes an entry, unless what it is about is left out.
+    /// Writes an entry, unless its subject is left out.
     fn admit(&mut self, queued: Queued) -> Result<(), WriteError> {
         let Some(gate) = &mut self.gate else {
             return self.write(queued);
@@ -224,7 +228,7 @@ impl ReelWriter {
         Ok(())
     }
 
-    /// Has the file forget the objects of what is left out since the last time.
+    /// Makes the file forget the objects of resources that were left out since the last call.
     fn forget(&mut self) {
         let (Some(gate), Some(sink)) = (&mut self.gate, &mut self.sink) else {
             return;
@@ -275,8 +279,8 @@ impl ReelWriter {
         }
     }
 
-    /// The batch is in the file. Only now is it counted, so that the reports of a run whose disk is full
-    /// tell what the reel holds.
+    /// The batch is durable. Counters change only now, so that the reports of a run with a full
+    /// disk match the reel.
     fn committed(&mut self, stats: &CommitStats) {
         for queued in self.batch.drain(..) {
             self.health.appended(&queued.entry);
@@ -293,7 +297,8 @@ impl ReelWriter {
         self.health.set_pending(None);
     }
 
-    /// The file failed: opens it again and appends the batch once more, until the patience is over.
+    /// The file failed: opens it again and appends the batch once more, until the patience is
+    /// exhausted.
     fn recover(&mut self, error: AppendError) -> Result<(), WriteError> {
         if matches!(error, AppendError::OverBound { .. }) {
             return self.give_way();
@@ -322,7 +327,7 @@ impl ReelWriter {
         )))
     }
 
-    /// Waits for another try, unless the file has failed for too long.
+    /// Waits before another attempt, unless the file has failed for too long.
     fn wait_since(&self, began: Elapsed, words: &str) -> Result<(), WriteError> {
         let micros = self.clock.elapsed().micros.saturating_sub(began.micros);
         if micros >= PATIENCE_MICROS {
@@ -340,23 +345,23 @@ impl ReelWriter {
     }
 
     fn try_again(&mut self) -> Result<(), RetryFailure> {
-        // The old handle goes first: it holds the lock, and a database does not continue after a
-        // failed write.
+        // The old handle is dropped first: it has the lock, and a database does not continue after
+        // a failed write.
         self.sink = None;
         let mut sink = self
             .shelf
             .reopen()
             .map_err(|error| RetryFailure::Failing(error.to_string()))?;
-        // A commit that reported a failure may have happened all the same.
+        // A commit that reported a failure may have succeeded all the same.
         let done = sink.next_seq().0.saturating_sub(self.batch_seq.0);
-        // More than the batch holds: all of it.
+        // More than the batch has: all of it is durable.
         let done = usize::try_from(done).unwrap_or(usize::MAX);
         for queued in self.batch.iter().skip(done) {
             append(sink.as_mut(), &queued.entry)?;
         }
         let stats = sink.commit()?;
         if let Some(gate) = &mut self.gate {
-            // It was opened anew and knows all objects again.
+            // The new appender has read all objects again.
             gate.forget_again();
             for resource in gate.take_forgotten() {
                 sink.forget_objects(resource);
@@ -367,7 +372,7 @@ impl ReelWriter {
         Ok(())
     }
 
-    /// The file may not become larger: what is not durable yet is left out, and the reel says so.
+    /// The file may not grow: what is not durable yet is left out, and the reel notes it.
     fn give_way(&mut self) -> Result<(), WriteError> {
         let began = self.clock.elapsed();
         loop {
@@ -396,7 +401,7 @@ impl ReelWriter {
             loop {
                 match self.try_again() {
                     Ok(()) => return Ok(()),
-                    // Nothing is left that could be left out: the file stays as it is.
+                    // Nothing more can be left out: the file stays as it is.
                     Err(RetryFailure::OverBound) if is_last => {
                         return Err(WriteError::Failing("the reel is full".into()));
                     }
@@ -411,11 +416,11 @@ impl ReelWriter {
     }
 }
 
-/// Why another try failed.
+/// Why another attempt failed.
 enum RetryFailure {
-    /// The file may not become larger.
+    /// The file may not grow.
     OverBound,
-    /// Something that may pass.
+    /// A failure that may be temporary.
     Failing(String),
 }
 
@@ -428,7 +433,7 @@ impl From<AppendError> for RetryFailure {
     }
 }
 
-/// Appends an entry; one that the format refuses for what it is becomes a note of its bytes.
+/// Appends an entry. An entry that the format refuses becomes a note of its bytes.
 fn append(sink: &mut dyn Sink, entry: &QueueEntry) -> Result<(), AppendError> {
     let error = match sink.append(entry) {
         Ok(()) => return Ok(()),
@@ -471,23 +476,23 @@ fn is_disk(error: &AppendError) -> bool {
     matches!(error, AppendError::Storage { .. } | AppendError::Read(_))
 }
 
-/// The writer's end.
+/// The writer's end of the channel.
 #[derive(Debug)]
 pub(crate) struct WriterHandover {
     whole: oneshot::Sender<FinishStats>,
     pack: oneshot::Receiver<bool>,
 }
 
-/// The recorder's end.
+/// The recorder's end of the channel.
 #[derive(Debug)]
 pub(crate) struct HandoverTaker {
-    /// What the file is once it is whole.
+    /// The result of a complete file.
     pub(crate) whole: oneshot::Receiver<FinishStats>,
     /// Whether to pack it.
     pub(crate) pack: oneshot::Sender<bool>,
 }
 
-/// Makes both ends.
+/// Creates both ends.
 pub(crate) fn handover() -> (WriterHandover, HandoverTaker) {
     let (whole_sent, whole) = oneshot::channel();
     let (pack, pack_heard) = oneshot::channel();
@@ -499,14 +504,14 @@ pub(crate) fn handover() -> (WriterHandover, HandoverTaker) {
 }
 
 impl WriterHandover {
-    /// Reports that the file is whole, and waits for the decision whether to pack it.
+    /// Reports that the file is complete, and waits for the decision whether to pack it.
     pub(super) fn ask(self, stats: FinishStats) -> bool {
-        // The receiver that could refuse is gone.
+        // The receiver that could decline is gone.
         self.whole.send(stats).is_err() || self.pack.blocking_recv().unwrap_or(true)
     }
 }
 
-/// Loses every event of a number, counted among those that came live.
+/// Drops every n-th live event.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SeededLoss {
     every: NonZeroU64,
@@ -514,12 +519,12 @@ pub(crate) struct SeededLoss {
 }
 
 impl SeededLoss {
-    /// Begins to count.
+    /// Creates one.
     pub(crate) const fn new(every: NonZeroU64) -> Self {
         Self { every, seen: 0 }
     }
 
-    /// Returns whether an entry is one to lose.
+    /// Returns whether to drop an entry.
     pub(super) fn takes(&mut self, entry: &QueueEntry) -> bool {
         let QueueEntry::Event(event) = entry else {
             return false;

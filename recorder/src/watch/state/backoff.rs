@@ -1,16 +1,16 @@
-//! The time between two requests: at once after an end in order, then longer and longer, never in step with
-//! other watches. It names a time and does not wait.
+//! The delay between two requests: none after a clean end, then growing, with jitter so that
+//! watches do not reconnect together. It computes a time and does not wait.
 
 use kubereel_format::Elapsed;
 
 /// The delay after the first failure, in milliseconds.
 const FIRST_MILLIS: u64 = 100;
 
-/// The delay after the first failure of something that has only just appeared, in milliseconds: the
-/// next connection may well reach a server that knows it already.
+/// The delay after the first failure of a resource that has just appeared, in milliseconds: the
+/// next connection may reach a server that already serves it.
 const YOUNG_MILLIS: u64 = 20;
 
-/// The longest delay of its own, in milliseconds.
+/// The longest delay without a wish of the server, in milliseconds.
 pub(super) const LONGEST_MILLIS: u64 = 5_000;
 
 /// Delays that double, with jitter.
@@ -22,7 +22,7 @@ pub(crate) struct Backoff {
 }
 
 impl Backoff {
-    /// Makes one without failures.
+    /// Creates one without failures.
     pub(crate) const fn new(seed: u64) -> Self {
         Self {
             failures: 0,
@@ -41,12 +41,12 @@ impl Backoff {
         self.fail_within(now, LONGEST_MILLIS);
     }
 
-    /// Counts a failure and delays the next request, by at most so much.
+    /// Counts a failure and delays the next request by at most `longest_millis`.
     pub(crate) fn fail_within(&mut self, now: Elapsed, longest_millis: u64) {
         self.fail_from(now, FIRST_MILLIS, longest_millis);
     }
 
-    /// Counts a failure of something that has only just appeared.
+    /// Counts a failure of a resource that has just appeared.
     pub(crate) fn fail_young(&mut self, now: Elapsed, longest_millis: u64) {
         self.fail_from(now, YOUNG_MILLIS, longest_millis);
     }
@@ -57,7 +57,7 @@ impl Backoff {
         self.delay(now, doubled.min(longest_millis));
     }
 
-    /// Counts the failures in a row.
+    /// Returns the number of consecutive failures.
     pub(crate) const fn failures(&self) -> u32 {
         self.failures
     }
@@ -71,8 +71,8 @@ impl Backoff {
         });
     }
 
-    /// Delays the next request by between half of `millis` and all of it, or by what it is delayed by
-    /// already, if that is more.
+    /// Delays the next request by between half of `millis` and all of it, or by its current delay
+    /// if that is longer.
     pub(crate) fn delay_at_least(&mut self, now: Elapsed, millis: u64) {
         let before = self.until;
         self.delay(now, millis);
@@ -88,9 +88,9 @@ impl Backoff {
             .filter(|micros| *micros > 0)
     }
 
-    /// Returns a number below `bound`, another each time.
+    /// Returns a pseudo-random number below `bound`.
     pub(crate) const fn below(&mut self, bound: u64) -> u64 {
-        // xorshift: good enough to keep streams out of step.
+        // xorshift: its quality is sufficient to keep streams out of step.
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;
         self.random ^= self.random << 17;

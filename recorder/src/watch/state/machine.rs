@@ -1,4 +1,8 @@
-//! The state of one resource's watch and its transitions. See the invariants in the parent module.
+//! The state of one resource's watch and its transitions.
+//!
+//! The parent module lists the invariants. The transitions are grouped by what they handle: lists,
+//! watches, refusals and ends, the second connection, and gaps. Each group begins with the rule
+//! that it maintains.
 
 use crate::known::{KnownObject, KnownObjects, Uid};
 use crate::number::len64;
@@ -13,70 +17,72 @@ use kubereel_format::{
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashSet};
 
-/// How a resource's server behaves.
+/// How the server of a resource behaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ServerTraits {
-    /// Whether it is served from a watch cache: bookmarks come, versions are not shared.
+    /// Whether the resource is served from a watch cache: then bookmarks arrive, and no two changes
+    /// share a version.
     ///
-    /// `events` are not: they expire in bulk, many deletions with one version.
+    /// `events` is not: Events expire in bulk, so that many deletions have one version.
     pub(crate) is_cached: bool,
-    /// Whether the server is of a version that streams lists.
+    /// Whether the server's version streams lists.
     pub(crate) can_watch_list: bool,
 }
 
 /// The end of an unbroken chain of events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct WatchPosition {
-    /// The last version received or proven.
+    /// The last version that was received or proven.
     pub(crate) version: ResourceVersion,
-    /// When something was last received.
+    /// When data was last received.
     pub(crate) at: RecordedAt,
 }
 
-/// What is known of a resource when its stream begins, and what is left when it ends.
+/// The state of a resource at the start of its stream, and what is left at its end.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ResumeState {
-    /// Where the recording stood, if it ever was complete.
+    /// The position of the recording, if it ever was complete.
     pub(crate) position: Option<WatchPosition>,
-    /// The objects that were alive then.
+    /// The objects that were live at the position.
     pub(crate) known: KnownObjects,
-    /// The objects that are known to have been deleted at exactly the position's version.
+    /// The objects that are known to be deleted at exactly the version of the position.
     pub(crate) deleted_here: Vec<Uid>,
-    /// What an earlier run had read back of a gap when it was killed.
+    /// The events that an earlier run had read back of a gap before it was killed.
     pub(crate) read_back: ReadBefore,
 }
 
-/// Events that were read back and written before their gap was: uid, version, and whether it is a
-/// deletion.
+/// Events that were read back and written before their gap was noted: uid, version, and whether it
+/// is a deletion.
 pub(crate) type ReadBefore = BTreeSet<(Box<str>, Box<str>, bool)>;
 
 /// Why a stream begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WatchOrigin {
-    /// This run has seen the resource appear, or found it at its start.
+    /// The resource appeared in this run, or was found at its start.
     Fresh,
     /// An earlier run recorded it.
     Reopened,
-    /// Another cluster, or an older state of it, was recorded before.
+    /// An earlier run recorded another cluster, or an older state of this one.
     NewEpoch,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum WatchGoal {
-    /// The state must be read; what was before it is a gap if a cause is given.
+    /// The next request is a list; with a cause, the time before it is a gap.
     List(Option<GapCause>),
-    /// The chain goes on.
+    /// The next request is a watch from the position.
     Watch,
 }
 
-/// What is to be known of the connection under way.
+/// The state of the current connection.
 #[derive(Clone, Copy, Debug, Default)]
 struct ConnectionProgress {
     opened: Option<Elapsed>,
     asked_secs: u32,
     heard: bool,
     highest: Option<u128>,
-    /// The highest version of an event or a bookmark on it, whether that was news or not.
+    /// The highest version of an event or a bookmark on it, also of those that were recorded
+    /// already.
     reached: Option<u128>,
     has_reported_unusable: bool,
 }
@@ -91,23 +97,24 @@ pub(crate) struct WatchState {
     traits: ServerTraits,
     known: KnownObjects,
     position: Option<WatchPosition>,
-    /// The objects deleted at exactly the position's version.
+    /// The objects deleted at exactly the version of the position.
     deleted_here: Vec<Uid>,
     goal: WatchGoal,
     listing: Option<ListProgress>,
-    /// What stood before the gap that the list will end.
+    /// The objects as they were before the gap that the list will end.
     before: Option<GapBefore>,
     connection: ConnectionProgress,
-    /// The connection that is to take the place of the one under way.
+    /// The successor of the current connection.
     successor: Option<SuccessorProgress>,
-    /// What is at hand comes from the successor: the two have changed places.
+    /// The data at hand comes from the successor: the two have changed places.
     is_on_successor: bool,
-    /// What was written since two connections may bring the same.
+    /// The events written since two connections may deliver the same events.
     seen: Option<RecordedEvents>,
     successor_backoff: Backoff,
-    /// Something came whose version is not a number.
+    /// An event without a numeric version arrived: duplicates of it cannot be recognized.
     has_unusable: bool,
-    /// How long a watch is to last at least, in seconds, unless there is a reason for a short one.
+    /// The shortest requested duration of a watch, in seconds, unless there is a reason for a short
+    /// one.
     long_secs: u32,
     backoff: Backoff,
     expiry: Option<HistoryExpiry>,
@@ -117,27 +124,29 @@ pub(crate) struct WatchState {
     was_unavailable: bool,
     failing_since: Option<Elapsed>,
     unreadable_at: Option<ResourceVersion>,
-    /// When a list was decided on because of a line that stayed unreadable.
+    /// When an unreadable line last led to a list.
     unreadable_listed: Option<Elapsed>,
-    /// The server has answered this stream, so that what is remembered may be true again.
+    /// The server has answered this stream, so the remembered state may be current again.
     was_answered: bool,
-    /// The last watch ended in order, and nothing but "not found" has been heard since.
+    /// The last watch ended in order, and since then the server has answered nothing but 404.
     ended_in_order: bool,
-    /// The number of short watches that still have to end in order before long ones are requested.
+    /// The number of short watches that must end in order before long ones are requested.
     short_watches: u8,
     silent_idles: u8,
     page_limit: u32,
 }
 
 impl WatchState {
-    /// Begins a stream. `seed` makes its delays differ from those of others.
+    /// Creates a stream. `seed` makes its delays differ from those of other streams.
     pub(crate) fn new(
         traits: ServerTraits,
         memory: ResumeState,
         origin: WatchOrigin,
         seed: u64,
     ) -> Self {
-        // A resource that came to its end before it vanished begins anew.
+        // A resource that ended without objects and appears again starts from nothing: a resume
+        // from the old position would claim an unbroken chain over a time in which it was not
+        // served.
         let memory = if origin == WatchOrigin::Fresh && memory.known.is_empty() {
             ResumeState::default()
         } else {
@@ -145,6 +154,8 @@ impl WatchState {
         };
         let has_memory = memory.position.is_some();
         let goal = match origin {
+            // Versions of another cluster are not comparable with these: a watch from a future
+            // version is answered with 200 and silence, so the position must not be used.
             WatchOrigin::NewEpoch if has_memory => WatchGoal::List(Some(GapCause::NewEpoch)),
             WatchOrigin::Fresh | WatchOrigin::Reopened if has_memory => WatchGoal::Watch,
             WatchOrigin::Fresh | WatchOrigin::Reopened | WatchOrigin::NewEpoch => {
@@ -155,7 +166,8 @@ impl WatchState {
             traits,
             known: memory.known,
             position: memory.position,
-            // Only where versions are shared can others have been deleted with them.
+            // With a watch cache no two deletions share a version, so the position alone says what
+            // was delivered.
             deleted_here: if traits.is_cached {
                 Vec::new()
             } else {
@@ -181,13 +193,15 @@ impl WatchState {
             unreadable_listed: None,
             was_answered: false,
             ended_in_order: false,
+            // A resumed position may be old. A short watch gets a bookmark within seconds, before
+            // compaction takes the history after the position.
             short_watches: if has_memory { SHORT_WATCHES } else { 0 },
             silent_idles: 0,
             page_limit: MAX_LIST_PAGE,
         }
     }
 
-    /// Returns what to do now.
+    /// Returns the next request, or how long to wait.
     pub(crate) fn step(&mut self, now: Elapsed) -> WatchStep {
         if let Some(micros) = self.backoff.remaining(now) {
             return WatchStep::Wait { micros };
@@ -198,7 +212,7 @@ impl WatchState {
                 timeout_secs: self.watch_secs(),
             },
             (WatchGoal::Watch, None) => {
-                // Without a position to resume from there is only the list.
+                // Without a position there is nothing to resume from: only a list gives the state.
                 self.goal = WatchGoal::List(None);
                 self.list_step()
             }
@@ -206,9 +220,10 @@ impl WatchState {
         }
     }
 
-    /// Returns the version from which a watch continues.
+    /// Returns the version from which a watch resumes.
     ///
-    /// Where many deletions share a version, some of them may still be missing: it goes back by one.
+    /// If deletions share the version of the position, some of them may still be missing: the watch
+    /// resumes one version earlier.
     fn resume_from(&self, version: &ResourceVersion) -> ResourceVersion {
         if self.deleted_here.is_empty() {
             return version.clone();
@@ -216,14 +231,14 @@ impl WatchState {
         version.previous().unwrap_or_else(|| version.clone())
     }
 
-    /// A request was answered with success at `now`, asked to last `asked_secs`.
+    /// A request succeeded at `now`; it asked for `asked_secs`.
     pub(crate) fn answered(&mut self, now: Elapsed, asked_secs: u32, out: &mut Vec<WatchOutput>) {
         self.connection = ConnectionProgress {
             opened: Some(now),
             asked_secs,
             ..ConnectionProgress::default()
         };
-        // It begins at the position: nothing written comes again.
+        // The connection begins at the position, so it does not repeat recorded events.
         self.seen = None;
         self.successor = None;
         self.was_answered = true;
@@ -233,18 +248,20 @@ impl WatchState {
         }
     }
 
-    /// Returns how long the connection under way may be silent, in seconds.
+    /// Returns how long the current connection may be silent, in seconds.
     pub(crate) fn idle_secs(&self) -> u32 {
         if self.listing.is_some() {
             return LIST_IDLE_SECS;
         }
+        // A half-open connection stays silent for ever. Bookmarks bound the silence of a live one;
+        // without them only the requested duration does.
         if self.traits.is_cached && self.silent_idles < MAX_SILENT_IDLES {
             return IDLE_SECS;
         }
         self.connection.asked_secs.saturating_add(GRACE_SECS)
     }
 
-    /// The cluster is another one, or an older state of it: nothing is resumed.
+    /// The cluster is another one, or an older state of it: no position of before is valid.
     pub(crate) fn new_epoch(&mut self) {
         if self.position.is_some() {
             self.goal = WatchGoal::List(Some(GapCause::NewEpoch));
@@ -263,7 +280,7 @@ impl WatchState {
         &self.known
     }
 
-    /// Returns the position, for those who compare it.
+    /// Returns the position.
     pub(crate) fn position(&self) -> Option<&WatchPosition> {
         self.position.as_ref()
     }
@@ -273,13 +290,13 @@ impl WatchState {
         self.goal == WatchGoal::Watch && self.position.is_some()
     }
 
-    /// Returns whether the recording follows the resource: the chain is unbroken, and the server has
-    /// answered since this stream began.
+    /// Returns whether the recording follows the resource: the chain is unbroken, and the server
+    /// has answered since this stream began.
     pub(crate) fn is_following(&self) -> bool {
         self.is_synced() && self.was_answered
     }
 
-    /// Returns whether a list is to be read or under way.
+    /// Returns whether a list is due or being read.
     pub(crate) fn wants_list(&self) -> bool {
         !self.is_synced()
     }
@@ -291,7 +308,7 @@ impl WatchState {
 
     /// The resource is no longer served, as of a version of the cluster.
     ///
-    /// If the chain does not reach to its end, what is missing is a gap up to there.
+    /// If the chain does not reach that version, the rest is a gap.
     pub(crate) fn gone(
         &mut self,
         version: &ResourceVersion,
@@ -301,6 +318,8 @@ impl WatchState {
         let Some(position) = self.position.take() else {
             return;
         };
+        // Nothing existed that could have changed, and the last watch ended in order: the server
+        // ended it because it no longer serves the resource.
         if self.known.is_empty() && self.ended_in_order {
             return;
         }
@@ -331,7 +350,7 @@ impl WatchState {
         });
     }
 
-    /// Ends the stream and gives what a later one needs.
+    /// Ends the stream and returns the state for a later one.
     pub(crate) fn into_memory(self) -> ResumeState {
         ResumeState {
             position: self.position,
@@ -341,16 +360,19 @@ impl WatchState {
         }
     }
 
-    /// Something came in on the connection under way.
+    /// Data arrived on the current connection.
     fn hear(&mut self, at: Stamp, out: &mut Vec<WatchOutput>) {
         self.connection.heard = true;
         if self.listing.is_none() {
-            // A list that always breaks off after its first item is a failing one.
+            // During a list, data does not reset the delay: a list that always breaks off after its
+            // first item is a failing one.
             self.backoff.reset();
         }
         self.failing_since = None;
         if self.goal == WatchGoal::Watch {
             if let Some(position) = &mut self.position {
+                // The end of the connection bounds a later gap: everything up to the last received
+                // byte was observed.
                 position.at = at.wall;
             }
             self.is_reopened = false;
@@ -364,50 +386,52 @@ impl WatchState {
     }
 }
 
-/// How long a watch is to last at least, in seconds.
+/// The shortest duration of a long watch, in seconds.
 pub(crate) const LONG_SECS: u32 = 240;
 
 /// How many short watches follow an end that was not in order.
 ///
-/// A server sends a bookmark shortly before a watch's end, so that a short one brings a quiet
-/// resource's position up to date before the next server restarts.
+/// A server sends a bookmark shortly before the end of a watch. A short watch therefore updates the
+/// position of a quiet resource before the next server restarts.
 const SHORT_WATCHES: u8 = 2;
 
-/// How long a list that streams may be silent before it is taken as not supported, in seconds.
+/// The longest silence of a streamed list, in seconds; after it the server is taken for one that
+/// does not stream lists.
 const LIST_IDLE_SECS: u32 = 30;
 
-/// How long a watch with bookmarks may be silent, in seconds: they come about each minute.
+/// The longest silence of a watch with bookmarks, in seconds: the server sends one about every
+/// minute.
 const IDLE_SECS: u32 = 90;
 
 /// How many silences in a row show that a resource has no bookmarks.
 const MAX_SILENT_IDLES: u8 = 2;
 
-/// How long past its asked end a watch may last, in seconds.
+/// How long a watch may last beyond its requested duration, in seconds.
 const GRACE_SECS: u32 = 20;
 
-/// How many bytes a page should have at most.
+/// The bytes of a page at most.
 const PAGE_BYTES: u64 = 4 * 1024 * 1024;
 
-/// The smallest page that is requested.
+/// The smallest page limit.
 const MIN_PAGE: u32 = 10;
 
 /// How often a streamed list may break before pages are requested.
 const MAX_BROKEN_STREAMS: u8 = 3;
 
-/// How long to wait for a list that can be used, in milliseconds.
+/// The delay after a list that cannot be used, in milliseconds.
 const UNUSABLE_LIST_MILLIS: u64 = 60_000;
 
-/// A list under way.
+/// A list that is being read.
 #[derive(Debug)]
 struct ListProgress {
     method: ListMethod,
     version: Option<ResourceVersion>,
     token: Option<String>,
     objects: u64,
-    /// The versions it showed that are later than the position.
+    /// How many of its objects have a version after the position.
     later: u64,
     differences: u64,
-    /// Not every item could be read, so that absence proves nothing.
+    /// Some item could not be read, so an absent object may still exist.
     has_unreadable: bool,
     broken_streams: u8,
 }
@@ -415,17 +439,18 @@ struct ListProgress {
 /// The end of one page.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ListPage<'a> {
-    /// The list's version; empty if it has none.
+    /// The version of the list; empty if the server sent none.
     pub(crate) version: &'a str,
-    /// The token for the next page; empty on the last.
+    /// The continue token; empty on the last page.
     pub(crate) token: &'a str,
-    /// How many bytes the page had.
+    /// The bytes of the page.
     pub(crate) bytes: u64,
-    /// How many items it had.
+    /// The items of the page.
     pub(crate) items: u64,
 }
 
-// Lists. What a list shows is written at once; the position moves when it is complete, never before.
+// Lists. Each object of a list is written at once. The position moves when the list is complete,
+// never before: a list that breaks off must not count as the end of a chain.
 impl WatchState {
     fn list_step(&mut self) -> WatchStep {
         self.begin_review();
@@ -466,8 +491,8 @@ impl WatchState {
         }
     }
 
-    /// An object of the list came: an item of a page, or an ADDED before the end of the initial
-    /// objects.
+    /// An object of the list arrived: an item of a page, or an ADDED event before the end of the
+    /// initial events.
     pub(crate) fn item(&mut self, head: &ObjectHead<'_>, at: Stamp, out: &mut Vec<WatchOutput>) {
         self.hear(at, out);
         let version = ResourceVersion::parse(&head.version);
@@ -521,12 +546,14 @@ impl WatchState {
         }
         if let Some(listing) = &mut self.listing {
             listing.objects += 1;
+            // Each object with a later version explains one revision after the position.
+            // `declare_gap` subtracts them from the bound of missing changes.
             listing.later += u64::from(is_later);
             listing.differences += differences;
         }
     }
 
-    /// Something of the list could not be read: what it does not show may still be there.
+    /// A part of the list could not be read: an object that the list does not show may still exist.
     pub(crate) fn unreadable_item(&mut self) {
         if let Some(listing) = &mut self.listing {
             listing.has_unreadable = true;
@@ -534,14 +561,14 @@ impl WatchState {
         self.spoil_review();
     }
 
-    /// A page has ended in order.
+    /// A page ended in order.
     pub(crate) fn page(&mut self, page: ListPage<'_>, at: Stamp, out: &mut Vec<WatchOutput>) {
         self.hear(at, out);
         self.adapt_limit(page);
         let Some(listing) = &mut self.listing else {
             return;
         };
-        // Every page is of the first one's snapshot.
+        // All pages are of the snapshot of the first one.
         if listing.version.is_none() {
             listing.version = ResourceVersion::parse(page.version);
         }
@@ -580,6 +607,7 @@ impl WatchState {
             return;
         };
         let text = version.to_string();
+        // Absence from the list proves a deletion only if every item was read.
         if !listing.has_unreadable {
             for (namespace, name, object) in self.known.take_unseen() {
                 self.remember(&namespace, &name, Some(&object));
@@ -601,6 +629,8 @@ impl WatchState {
             method: listing.method,
             objects: listing.objects,
         });
+        // The initial ADDED events of a streamed list are synthetic and not in the order of
+        // versions: only events after the list must rise.
         self.connection.highest = version.number();
         self.position = Some(WatchPosition {
             version,
@@ -638,13 +668,13 @@ impl WatchState {
             cause
         };
         let review = self.end_review(cause);
-        // Where many deletions share a version, versions bound nothing.
+        // Where deletions share a version, the distance between versions bounds nothing.
         let missing_at_most = distance
             .filter(|_| self.traits.is_cached && cause != GapCause::NewEpoch)
             .and_then(|distance| u64::try_from(distance).ok())
             .map(|distance| distance.saturating_sub(listing.later));
         out.push(WatchOutput::Gap {
-            // Of deletions that share the position's version, some may be missing.
+            // The gap begins before the position if some deletions of its version may be missing.
             from: before.map(|before| self.resume_from(&before.version).to_string()),
             to: version.to_string(),
             from_time: before.map_or(at.wall, |before| before.at),
@@ -656,7 +686,7 @@ impl WatchState {
         });
     }
 
-    /// A streamed list broke off. What it showed is recorded; it begins again.
+    /// A streamed list broke off. Its objects are recorded; the list starts again.
     fn break_list(&mut self, was_silent: bool) {
         let Some(listing) = &mut self.listing else {
             return;
@@ -675,7 +705,8 @@ impl WatchState {
         self.traits.can_watch_list = false;
     }
 
-    /// The snapshot behind the pages is gone; larger pages need fewer of them.
+    /// The snapshot behind the pages was compacted. Larger pages need fewer requests, so the next
+    /// attempt is quicker.
     fn restart_pages(&mut self) {
         if let Some(listing) = &mut self.listing {
             listing.token = None;
@@ -692,10 +723,10 @@ fn write(kind: EventType, evidence: Evidence) -> WatchOutput {
     }
 }
 
-// Watches. An event or a bookmark moves the position; an object at hand is written unless exactly this
-// version of it is recorded.
+// Watches. An event or a bookmark moves the position. An event is written unless exactly this
+// version of the object is recorded.
 impl WatchState {
-    /// An event came.
+    /// An event arrived.
     pub(crate) fn event(
         &mut self,
         kind: EventType,
@@ -705,6 +736,8 @@ impl WatchState {
     ) {
         let is_listing = self.listing.is_some();
         if is_listing && kind == EventType::Added {
+            // Before the bookmark with `k8s.io/initial-events-end`, ADDED events are the items of
+            // the list. Other events are changes during it.
             return self.item(head, at, out);
         }
         self.hear(at, out);
@@ -712,7 +745,8 @@ impl WatchState {
         let number = version.as_ref().and_then(ResourceVersion::number);
         self.has_unusable |= number.is_none();
         if self.is_on_successor && number.is_none() {
-            // Nobody could tell it from the same on the other connection, which brings it too.
+            // Without a numeric version it cannot be recognized as a duplicate. The current
+            // connection delivers it too.
             return;
         }
         let old = self.known.get(&head.namespace, &head.name).cloned();
@@ -722,6 +756,8 @@ impl WatchState {
         if kind != EventType::Deleted {
             self.known.mark(&head.namespace, &head.name);
         }
+        // Also an event that is not written proves that its connection has delivered everything
+        // before it.
         if self.is_recorded(kind, head, version.as_ref(), old.as_ref()) {
             return self.reach_unless(is_listing, version.as_ref());
         }
@@ -746,7 +782,8 @@ impl WatchState {
                 }
             }
             (EventType::Added | EventType::Modified, None) => self.keep(head, version.clone()),
-            // A late word about an object that another one has replaced, or that is unknown.
+            // A late event of an object that was replaced or is unknown: it is written, and the
+            // known objects stay as they are.
             (EventType::Deleted | EventType::Added | EventType::Modified, _) => {}
         }
         out.push(WatchOutput::Write {
@@ -759,6 +796,8 @@ impl WatchState {
                 self.remember_seen(head, number, kind == EventType::Deleted);
             }
             let deleted = (kind == EventType::Deleted).then(|| Uid::new(&head.uid));
+            // During a list the position stays: a MODIFIED before the end of the initial events
+            // does not prove that the list was complete.
             self.advance(version.clone(), deleted, at);
             self.reach(&version);
         }
@@ -775,7 +814,7 @@ impl WatchState {
         self.known.put(&head.namespace, &head.name, uid, version);
     }
 
-    /// Returns whether exactly this version of the object is in the file already.
+    /// Returns whether exactly this version of the object is in the file.
     fn is_recorded(
         &self,
         kind: EventType,
@@ -814,7 +853,7 @@ impl WatchState {
             });
         }
         let Some(number) = version.and_then(ResourceVersion::number) else {
-            // Some servers never send one; once for each connection is enough.
+            // Some servers never send a numeric version: one note for each connection is enough.
             if !self.connection.has_reported_unusable {
                 self.connection.has_reported_unusable = true;
                 out.push(WatchOutput::Anomaly {
@@ -828,6 +867,8 @@ impl WatchState {
             return;
         }
         if let Some(highest) = self.connection.highest {
+            // Events that expire in bulk share a version. From a watch cache, versions strictly
+            // rise.
             let has_risen = number > highest || number == highest && !self.traits.is_cached;
             if !has_risen {
                 out.push(WatchOutput::Anomaly {
@@ -844,20 +885,23 @@ impl WatchState {
         position.is_some_and(|position| position.version.number().is_some())
     }
 
-    /// The object at hand could not be written: whatever shows it again is news.
+    /// The event at hand could not be written: the next version of the object must not count as
+    /// recorded.
     pub(crate) fn not_written(&mut self, head: &ObjectHead<'_>) {
         self.known.unwritten(&head.namespace, &head.name);
     }
 
-    /// Moves the position to `version`, unless it is there or beyond.
+    /// Moves the position to `version`, unless the position is there or beyond.
     fn advance(&mut self, version: ResourceVersion, deleted: Option<Uid>, at: Stamp) {
         let order = self
             .position
             .as_ref()
             .map(|position| version.order(&position.version));
         match order {
+            // A lower version comes from a connection that is behind, or from a server that breaks
+            // the order. The chain up to the position stays proven.
             Some(Some(Ordering::Less)) => return,
-            // No watch can resume from what is not a version.
+            // No watch can resume from a version that is not a number.
             Some(None) if version.number().is_none() && self.has_numbers() => return,
             Some(Some(Ordering::Equal)) => {}
             Some(Some(Ordering::Greater) | None) | None => {
@@ -868,13 +912,13 @@ impl WatchState {
                 });
             }
         }
-        // Only where versions are shared can more of this one be missing.
+        // Only without a watch cache can further deletions with this version be missing.
         if let (Some(uid), false) = (deleted, self.traits.is_cached) {
             self.deleted_here.push(uid);
         }
     }
 
-    /// A bookmark came.
+    /// A bookmark arrived.
     pub(crate) fn bookmark(
         &mut self,
         version: &str,
@@ -904,8 +948,8 @@ impl WatchState {
         self.reach(&version);
     }
 
-    /// A list read while the watch under way was running, and long enough before now, was at
-    /// `version`: where no bookmarks come, this stands for one.
+    /// Takes the version of a list that was read while the current watch ran, and long enough ago.
+    /// Where no bookmarks arrive, it stands for a bookmark.
     pub(crate) fn outlived(&mut self, version: &str, at: Stamp) {
         if self.listing.is_some() || self.traits.is_cached {
             return;
@@ -925,7 +969,7 @@ fn is_later(version: Option<&ResourceVersion>, old: &KnownObject) -> bool {
     }
 }
 
-/// An object that another one has replaced under its name is gone, even without a DELETED event.
+/// Infers the deletion of an object whose name another object has taken, without a DELETED event.
 fn infer_replaced(head: &ObjectHead<'_>, old: KnownObject, out: &mut Vec<WatchOutput>) {
     if head.uid.is_empty() || old.uid.text() == head.uid {
         return;
@@ -938,81 +982,82 @@ fn infer_replaced(head: &ObjectHead<'_>, old: KnownObject, out: &mut Vec<WatchOu
     });
 }
 
-/// A request that was not answered with success, or an ERROR event.
+/// A failed request, or an ERROR event.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ServerRefusal<'a> {
-    /// The status code; 0 if it names none.
+    /// The status code; 0 if the server sent none.
     pub(crate) code: u16,
-    /// How long the server asks to wait, in seconds.
+    /// The server's Retry-After, in seconds.
     pub(crate) retry_after_secs: Option<u32>,
-    /// The server's words.
+    /// The server's message.
     pub(crate) message: &'a str,
-    /// Whether there is reason to believe that another server still has the history.
+    /// Whether another server may still have the history.
     pub(crate) others_may_know: bool,
 }
 
-/// A run of answers that the history is lost.
+/// Consecutive 410 responses.
 #[derive(Clone, Copy, Debug)]
 struct HistoryExpiry {
     since: Elapsed,
     tries: u32,
 }
 
-/// How often, and for how long, the history is requested before it is given up.
+/// How often, and for how long, a watch is retried after 410.
 struct ExpiryPatience {
     tries: u32,
     micros: u64,
 }
 
-/// A server that has lost the history will keep answering so.
+/// A single server that has lost the history keeps responding with 410.
 const ALONE: ExpiryPatience = ExpiryPatience {
     tries: 8,
     micros: 1_000_000,
 };
 
-/// With two servers behind one address each try finds the other one with even odds: 24 tries miss it
-/// once in 16 million times.
+/// With two servers behind one address, each try reaches the other one with even odds: 24 tries
+/// miss it once in 16 million times.
 const AMONG_OTHERS: ExpiryPatience = ExpiryPatience {
     tries: 24,
     micros: 3_000_000,
 };
 
-/// The longest delay between two such tries, in milliseconds.
+/// The longest delay between two of these tries, in milliseconds.
 const EXPIRED_MILLIS: u64 = 150;
 
-/// The longest that a server's wish to wait is honoured, in seconds.
+/// The longest Retry-After that is followed, in seconds.
 const MAX_RETRY_AFTER_SECS: u32 = 30;
 
-/// How long a server may fail before the resource counts as not covered, in microseconds.
+/// How long requests may fail before the resource counts as not covered, in microseconds.
 const FAILING_MICROS: u64 = 60_000_000;
 
-/// How long to wait before asking again for what is forbidden or not offered, in milliseconds.
+/// The delay after a request that is forbidden or not supported, in milliseconds.
 const FORBIDDEN_MILLIS: u64 = 30_000;
 
-/// The longest delay between two lists that fail, in milliseconds.
+/// The longest delay between two failing lists, in milliseconds.
 const LONGEST_LIST_MILLIS: u64 = 30_000;
 
-/// The longest delay while a resource that was watched is not found, in milliseconds: whether it is
-/// gone is to be known soon.
+/// The longest delay while a resource that was watched is not found, in milliseconds: it must soon
+/// be known whether the resource is gone.
 const MISSING_MILLIS: u64 = 1_000;
 
-/// How long a line that stays unreadable is a reason for a list no more after it was one, in
-/// microseconds: what cannot be parsed in a watch cannot be parsed in a list either.
+/// How long an unreadable line does not lead to another list after one, in microseconds: what
+/// cannot be parsed in a watch cannot be parsed in a list either.
 const UNREADABLE_MICROS: u64 = 600_000_000;
 
-/// How many refusals in a row may come from servers that are only just starting or ending. After
-/// that the server's wish to wait is taken for all of them.
+/// How many refusals in a row may come from servers that are starting or ending. After that,
+/// Retry-After is taken to apply to all servers.
 const OTHER_SERVERS: u32 = 4;
 
-/// The pause after a watch that brought something and ended within a second, in milliseconds.
+/// The delay after a watch that delivered data and ended within a second, in milliseconds.
 const SHORT_LIFE_MILLIS: u64 = 50;
 
-/// A watch that lives this long, in microseconds, was a watch.
+/// The shortest life of a watch that counts as established, in microseconds.
 const LIVED_MICROS: u64 = 1_000_000;
 
-// Refusals, ends and lost history. Each leads to a next request after a delay.
+// Refusals, ends and lost history. Each leads to another request after a delay: no answer ends the
+// machine.
 impl WatchState {
-    /// The server refused, by a status or by an ERROR event that ended the stream.
+    /// The server refused the request, or ended the stream with an ERROR event.
     pub(crate) fn refused(
         &mut self,
         refusal: ServerRefusal<'_>,
@@ -1026,7 +1071,10 @@ impl WatchState {
         }
         match refusal.code {
             410 => self.expired(refusal.others_may_know, now),
+            // A server that does not stream lists rejects the parameters of the request.
             400 | 422 if self.is_streaming_list() => self.use_pages(),
+            // 503 and 504 come from servers that start or are behind, whatever the kind of list:
+            // they say nothing about streaming.
             500..=502 | 505..=599 if self.is_streaming_list() => {
                 self.break_list(false);
                 self.fail(refusal, now, out);
@@ -1041,7 +1089,8 @@ impl WatchState {
                 self.not_covered(NotCoveredReason::NoWatch, refusal.message, out);
                 self.backoff.delay(now, FORBIDDEN_MILLIS);
             }
-            // Its cache is being filled: that is over in a moment.
+            // The server fills its watch cache (429 "storage is (re)initializing"), which takes moments: the
+            // delay starts short, whatever Retry-After says.
             429 if refusal.message.contains("initializing") => {
                 self.backoff.fail_young(now, LONGEST_LIST_MILLIS);
             }
@@ -1061,7 +1110,8 @@ impl WatchState {
         }
         let is_missing = refusal.code == 404;
         if self.position.is_none() {
-            // Its first objects may be written right now: asked soon at first, then ever less.
+            // The first objects of a new resource may be written right now: the first retries are
+            // quick.
             self.backoff.fail_young(now, LONGEST_LIST_MILLIS);
         } else if is_missing {
             self.backoff.fail_within(now, MISSING_MILLIS);
@@ -1074,7 +1124,7 @@ impl WatchState {
             && !is_missing
             && self.backoff.failures() > OTHER_SERVERS
         {
-            // A wish for a shorter wait does not hurry a list that has failed for long.
+            // A short Retry-After must not shorten the delay of a list that has failed for long.
             let secs = secs.clamp(1, MAX_RETRY_AFTER_SECS);
             self.backoff.delay_at_least(now, u64::from(secs) * 1_000);
         }
@@ -1089,7 +1139,8 @@ impl WatchState {
         }
     }
 
-    /// A server reports the history as lost: others are asked, then the state is read anew.
+    /// A server responded 410: the watch is retried on other connections, then the state is listed
+    /// again.
     fn expired(&mut self, others_may_know: bool, now: Elapsed) {
         if self.listing.is_some() {
             self.restart_pages();
@@ -1103,12 +1154,14 @@ impl WatchState {
         expiry.tries = expiry.tries.saturating_add(1);
         let patience = if others_may_know { AMONG_OTHERS } else { ALONE };
         let waited = now.micros.saturating_sub(expiry.since.micros);
+        // Only now is the gap declared: retries can still reach a server with the history, and a
+        // resumed watch loses nothing.
         if expiry.tries >= patience.tries && waited >= patience.micros {
             self.expiry = None;
             self.goal = WatchGoal::List(Some(self.gap_cause()));
             return;
         }
-        // The first goes out at once: the next connection may well reach another server.
+        // The first retry is immediate: the next connection may reach another server.
         let millis = u64::from(expiry.tries - 1) * 50;
         self.backoff.delay(now, millis.min(EXPIRED_MILLIS));
     }
@@ -1123,7 +1176,7 @@ impl WatchState {
         }
     }
 
-    /// No connection came about.
+    /// No connection was established.
     pub(crate) fn unreachable(&mut self, now: Elapsed) {
         self.connection.opened = None;
         self.ended_in_order = false;
@@ -1134,7 +1187,7 @@ impl WatchState {
         self.backoff.fail(now);
     }
 
-    /// The connection under way ended, not by an ERROR event.
+    /// The current connection ended without an ERROR event.
     pub(crate) fn ended(&mut self, cause: EndCause, now: Elapsed) {
         let Some(opened) = self.connection.opened.take() else {
             return;
@@ -1147,6 +1200,7 @@ impl WatchState {
         }
         let lived = now.micros.saturating_sub(opened.micros);
         let asked = u64::from(self.connection.asked_secs).saturating_mul(1_000_000);
+        // A server that shuts down ends watches cleanly, but early and without a last bookmark.
         let is_in_order = cause == EndCause::Clean && lived.saturating_add(LIVED_MICROS) >= asked;
         self.short_watches = if is_in_order {
             self.short_watches.saturating_sub(1)
@@ -1160,6 +1214,7 @@ impl WatchState {
         }
         if self.connection.heard || lived >= LIVED_MICROS {
             self.backoff.reset();
+            // A watch that lived this long was accepted, so the server has the history after all.
             if self.expiry.is_some() && lived >= 2 * LIVED_MICROS {
                 self.expiry = None;
             }
@@ -1167,12 +1222,12 @@ impl WatchState {
             self.backoff.fail(now);
         }
         if lived < LIVED_MICROS && self.backoff.remaining(now).is_none() {
-            // A server that ends every watch at once is not asked without a pause.
+            // A server that ends every watch at once must not be asked in a tight loop.
             self.backoff.delay(now, SHORT_LIFE_MILLIS);
         }
     }
 
-    /// Returns whether the stream after a line that cannot be read is read on: it was requested again
+    /// Returns whether the watch continues after an unreadable line: the line was requested again
     /// already, and a list did not help.
     pub(crate) fn passes_unreadable(&mut self, now: Elapsed) -> bool {
         let here = self.position.as_ref().map(|position| &position.version);
@@ -1183,7 +1238,8 @@ impl WatchState {
         self.listing.is_none() && was_asked && was_listed
     }
 
-    /// A line could not be understood. It is requested once more; then the end is not trusted.
+    /// A line could not be parsed. It is requested once more; if it fails again, the chain is
+    /// broken and the state is listed.
     fn unreadable(&mut self, now: Elapsed) {
         let here = self.position.as_ref().map(|position| &position.version);
         if here.is_some() && self.unreadable_at.as_ref() == here {
@@ -1195,7 +1251,7 @@ impl WatchState {
         self.backoff.fail(now);
     }
 
-    /// Returns how long the next watch is to last, in seconds.
+    /// Returns the duration of the next watch, in seconds.
     fn watch_secs(&mut self) -> u32 {
         if !self.traits.is_cached {
             return self.long_watch_secs();
@@ -1215,49 +1271,49 @@ impl WatchState {
     }
 }
 
-/// How many events may be remembered, so that none is written twice. With more, the connection that
-/// is behind is let go.
+/// How many events are remembered to recognize duplicates. Beyond that, the connection that is
+/// behind is dropped.
 const MAX_SEEN: usize = if cfg!(test) { 12 } else { 16_384 };
 
-/// How long a successor must be open, in microseconds, until it counts as accepted though nothing
-/// came: a server that has lost the history answers so at once.
+/// How long a successor must be open, in microseconds, until it counts as accepted without data: a
+/// server that has lost the history responds with 410 at once.
 pub(crate) const SETTLE_MICROS: u64 = 1_000_000;
 
 /// How long before the end of a watch its successor is opened at most, in milliseconds.
 const LEAD_MILLIS: u64 = 10_000;
 
-/// A connection that is to take the place of the one under way.
+/// The successor of the current connection.
 #[derive(Debug)]
 struct SuccessorProgress {
-    /// Everything behind this version comes on it.
+    /// It delivers everything after this version.
     from: u128,
     connection: ConnectionProgress,
 }
 
-/// What was written since two connections may bring the same.
+/// The events written since two connections may deliver the same events.
 #[derive(Debug, Default)]
 struct RecordedEvents {
     events: HashSet<(Uid, u128, bool)>,
-    /// The connection that is left has brought all of them once it has reached this version.
+    /// The remaining connection has delivered all of them once it has reached this version.
     until: Option<u128>,
-    /// The successor brought the last of them.
+    /// The successor delivered the last of them.
     is_by_successor: bool,
 }
 
-/// What is to become of two connections.
+/// Which of two connections continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SuccessorVerdict {
-    /// Both are read on.
+    /// Both are read.
     Both,
-    /// The successor takes over.
+    /// The successor replaces the current connection.
     TakeOver,
-    /// The successor is let go.
+    /// The successor is dropped.
     GiveUp,
 }
 
 impl RecordedEvents {
     fn key(head: &ObjectHead<'_>, version: u128, is_deletion: bool) -> (Uid, u128, bool) {
-        // Some servers send no uid; one of two names is as good.
+        // Some servers send no uid: their objects are compared by name.
         let uid = if head.uid.is_empty() {
             &head.name
         } else {
@@ -1271,42 +1327,42 @@ impl RecordedEvents {
     }
 }
 
-// The second connection. Until one of the two has brought all that the other one had, events are
-// remembered, so that none is written twice.
+// The second connection. Until one of the two has delivered everything that the other one had,
+// written events are remembered, so that each event is written once.
 impl WatchState {
-    /// Asks for watches of about `secs` seconds.
+    /// Requests watches of about `secs` seconds.
     pub(crate) const fn ask_for(&mut self, secs: u32) {
         self.long_secs = secs;
     }
 
-    /// Returns how long after its begin the connection under way needs a successor, in microseconds,
-    /// if its end is known. `more_micros` earlier than usual.
+    /// Returns how long after its begin the current connection needs a successor, in microseconds,
+    /// if its end is known; `more_micros` earlier than usual.
     pub(crate) fn successor_due(&mut self, more_micros: u64) -> Option<u64> {
         let asked = self.connection.asked_secs;
         if asked < self.long_secs {
-            // A short one ends soon for the sake of its last bookmark.
+            // A short watch ends soon on purpose: its last bookmark is needed.
             return None;
         }
         let lead = LEAD_MILLIS.min(u64::from(self.long_secs) * 1_000 / 3);
-        // Streams that began together are not to reconnect together.
+        // The jitter keeps streams that began together from reconnecting together.
         let lead = lead * 4 / 5 + self.successor_backoff.below(lead * 2 / 5 + 1);
         let before = (lead * 1_000).saturating_add(more_micros);
         Some((u64::from(asked) * 1_000_000).saturating_sub(before))
     }
 
-    /// Returns how long to wait after successors that were refused, in microseconds, if at all.
+    /// Returns the rest of the delay after refused successors, in microseconds.
     pub(crate) fn successor_wait(&self, now: Elapsed) -> Option<u64> {
         self.successor_backoff.remaining(now)
     }
 
-    /// The server behind the connection under way will end it: refusals of before do not count.
+    /// The server will end the current connection: earlier refusals of a successor do not count.
     pub(crate) fn hurry_successor(&mut self) {
         let seed = self.successor_backoff.below(u64::MAX);
         self.successor_backoff = Backoff::new(seed);
     }
 
-    /// Begins a successor, if there may be one now: returns the version from which it continues, and how
-    /// long it is to last, in seconds.
+    /// Begins a successor if one is possible now: returns the version from which it continues, and
+    /// its duration in seconds.
     pub(crate) fn begin_successor(&mut self) -> Option<(ResourceVersion, u32)> {
         let is_watching = self.goal == WatchGoal::Watch && self.listing.is_none();
         if !is_watching || self.has_unusable || self.connection.opened.is_none() {
@@ -1319,6 +1375,7 @@ impl WatchState {
         let seen = self.seen.get_or_insert_default();
         seen.until = None;
         let deleted = self.deleted_here.iter().cloned();
+        // The successor resumes one version earlier and repeats these deletions.
         seen.events.extend(deleted.map(|uid| (uid, here, true)));
         self.successor = Some(SuccessorProgress {
             from: begin,
@@ -1327,8 +1384,8 @@ impl WatchState {
         Some((from, self.long_watch_secs()))
     }
 
-    /// The successor's request was answered with success: it continues from a version, which the
-    /// position has reached.
+    /// The request of the successor succeeded: it continues from a version that the position has
+    /// reached.
     pub(crate) fn successor_answered(
         &mut self,
         from: &ResourceVersion,
@@ -1342,7 +1399,7 @@ impl WatchState {
         }
     }
 
-    /// Lets what follows be taken as from the other connection.
+    /// Takes what follows as data of the other connection.
     pub(crate) const fn switch(&mut self) {
         if let Some(successor) = &mut self.successor {
             std::mem::swap(&mut self.connection, &mut successor.connection);
@@ -1364,13 +1421,16 @@ impl WatchState {
             return SuccessorVerdict::GiveUp;
         };
         let is_settled = now.micros.saturating_sub(opened.micros) >= SETTLE_MICROS;
+        // Either the successor has delivered everything up to the position, or it began there and
+        // the server did not respond 410.
         let has_reached = successor.connection.reached >= Some(here);
         if has_reached || is_settled && successor.from >= here {
             return SuccessorVerdict::TakeOver;
         }
         match (seen.events.len() >= MAX_SEEN, seen.is_by_successor) {
             (false, _) => SuccessorVerdict::Both,
-            // The connection that brought the last one has brought all before it as well.
+            // The connection that delivered the last event has delivered every event before it as
+            // well.
             (true, true) => SuccessorVerdict::TakeOver,
             (true, false) => SuccessorVerdict::GiveUp,
         }
@@ -1382,7 +1442,7 @@ impl WatchState {
         successor.is_some_and(|successor| successor.connection.opened.is_some())
     }
 
-    /// The connection under way has ended so, or is let go: its successor stands in its place.
+    /// The current connection ended with this cause, or is dropped: its successor replaces it.
     pub(crate) fn take_over(&mut self, cause: EndCause) {
         let Some(successor) = self.successor.take() else {
             return;
@@ -1412,13 +1472,14 @@ impl WatchState {
         let here = self.position.as_ref();
         let here = here.and_then(|position| position.version.number());
         match (&mut self.seen, here) {
+            // The remaining connection may be behind: it repeats events up to the position.
             (Some(seen), Some(_)) => seen.until = here,
             _ => self.seen = None,
         }
         self.forget_seen();
     }
 
-    /// Forgets what was written, once the only connection has brought all of it.
+    /// Forgets the written events once the only connection has delivered all of them.
     fn forget_seen(&mut self) {
         let Some(until) = self.seen.as_ref().and_then(|seen| seen.until) else {
             return;
@@ -1426,14 +1487,14 @@ impl WatchState {
         let Some(reached) = self.connection.reached else {
             return;
         };
-        // Where versions are shared, more deletions of the last one may come: those of the position's
-        // version are known anyway.
+        // Where deletions share a version, more of the last one may follow: `deleted_here`
+        // recognizes those.
         if reached >= until {
             self.seen = None;
         }
     }
 
-    /// The connection at hand has brought this version, whether that was news or not.
+    /// The connection at hand has delivered this version, recorded already or not.
     fn reach(&mut self, version: &ResourceVersion) {
         self.connection.reached = self.connection.reached.max(version.number());
         if self.successor.is_none() {
@@ -1441,7 +1502,7 @@ impl WatchState {
         }
     }
 
-    /// An event is written: it may come once more.
+    /// Remembers a written event, which the other connection may deliver again.
     fn remember_seen(&mut self, head: &ObjectHead<'_>, version: u128, is_deletion: bool) {
         if let Some(seen) = &mut self.seen {
             seen.events
@@ -1451,9 +1512,10 @@ impl WatchState {
     }
 }
 
-// Gaps. While the list that ends one is read, what stood before is remembered, once for each name.
+// Gaps. While the list that ends a gap is read, the first known state under each differing name is
+// remembered: it is where reading back begins.
 impl WatchState {
-    /// Returns whether the list that is to be read or under way ends a gap that can be read back.
+    /// Returns whether the current list ends a gap that can be read back.
     pub(crate) const fn is_reviewing(&self) -> bool {
         self.before.is_some()
     }
@@ -1471,7 +1533,7 @@ impl WatchState {
         }
     }
 
-    /// Remembers what stood under a name, the first time that it is found to differ.
+    /// Remembers the object of a name, the first time that the list differs from it.
     fn remember(&mut self, namespace: &str, name: &str, old: Option<&KnownObject>) {
         if let Some(before) = &mut self.before {
             before.remember(namespace, name, old);
@@ -1485,7 +1547,7 @@ impl WatchState {
         }
     }
 
-    /// Ends the remembering, once the list is complete.
+    /// Ends the remembering once the list is complete.
     fn end_review(&mut self, cause: GapCause) -> Option<GapReview> {
         let before = self.before.take();
         if !self.traits.is_cached && may_be_read_back(WatchGoal::List(Some(cause))) {
@@ -1502,10 +1564,10 @@ impl WatchState {
     }
 }
 
-/// Returns whether the server may still know what happened.
+/// Returns whether the server may still have the history of the gap.
 ///
-/// Not what passed while no recorder ran: what a list shows then is written at once. While something is
-/// read back it would wait in memory, and who was killed once may be killed again.
+/// A gap in which no recorder ran is not read back: its list is written at once. While a gap is
+/// read back its events wait in memory, and a recorder that was killed once may be killed again.
 const fn may_be_read_back(goal: WatchGoal) -> bool {
     matches!(
         goal,

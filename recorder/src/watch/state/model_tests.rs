@@ -1,4 +1,4 @@
-//! The stream against a server that is nothing but a list of revisions.
+//! Property test: the stream against a model server, which is a list of revisions.
 
 use super::tests::{CACHED, EVENTS, at, head, refusal};
 use super::*;
@@ -16,7 +16,7 @@ pub(in crate::watch::state) struct ModelRevision {
     pub(in crate::watch::state) uid: String,
 }
 
-/// A server that is a history, part of which it may forget.
+/// A model server with a history, part of which it may compact.
 #[derive(Debug, Default)]
 pub(in crate::watch::state) struct ModelServer {
     pub(in crate::watch::state) version: u64,
@@ -48,7 +48,7 @@ impl ModelServer {
     }
 }
 
-/// What the model file holds.
+/// The content of the model file.
 #[derive(Debug, Default)]
 pub(in crate::watch::state) struct Tape {
     pub(in crate::watch::state) written: BTreeSet<(u64, String, EventType)>,
@@ -97,14 +97,15 @@ enum WatchAct {
         name: u8,
         deletes: bool,
     },
-    /// The recorder makes one request; the given number of lines arrives before it ends with the given cause.
+    /// The recorder sends one request; the given number of lines arrives before it ends with the
+    /// given cause.
     Serve {
         lines: u8,
         end: u8,
     },
-    /// The server forgets its history.
+    /// The server compacts its history.
     Forget,
-    /// The recorder is started anew from what it had.
+    /// The recorder restarts with its state.
     Restart,
 }
 
@@ -250,7 +251,7 @@ impl WatchWorld {
         self.tape.take(None, &mut out);
     }
 
-    /// Lets everything arrive.
+    /// Delivers everything.
     fn settle(&mut self) {
         for _ in 0..200 {
             self.serve(usize::MAX, 0);
@@ -269,7 +270,7 @@ fn check(traits: ServerTraits, acts: &[WatchAct]) -> Result<(), TestCaseError> {
     let first = tape.first_synced.expect("it settled");
     for revision in &world.server.history {
         let row = (revision.version, revision.uid.clone(), revision.kind);
-        // A list that a restart cut off may have shown it first, as an object that is new.
+        // A list before a restart may have shown the object first, as a new one.
         let mut written = tape.written.iter();
         let is_written = written.any(|(version, uid, kind)| {
             let is_deletion = |kind| kind == EventType::Deleted;

@@ -1,4 +1,4 @@
-//! What the state machine asks for and writes, and what stood before a gap while the list that ends it is
+//! The outputs of the state machine, and the objects before a gap while the list that ends it is
 //! read.
 
 use crate::known::{KnownObject, KnownObjects};
@@ -8,43 +8,43 @@ use kubereel_format::{
 };
 use std::collections::BTreeMap;
 
-/// What to ask the server next.
+/// The next request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum WatchStep {
-    /// Nothing yet.
+    /// No request yet.
     Wait {
-        /// In microseconds.
+        /// The delay, in microseconds.
         micros: u64,
     },
     /// A watch that begins with the state.
     WatchList {
-        /// How long it is to last, in seconds.
+        /// The requested duration, in seconds.
         timeout_secs: u32,
     },
     /// One page of a list.
     Page {
-        /// How many objects at most; `None` for all.
+        /// The limit of objects; `None` for all.
         limit: Option<u32>,
-        /// The token of the page before; `None` for the first.
+        /// The continue token of the page before; `None` for the first.
         token: Option<String>,
     },
     /// A watch that continues.
     Watch {
-        /// After this version.
+        /// The version after which it continues.
         from: ResourceVersion,
-        /// How long it is to last, in seconds.
+        /// The requested duration, in seconds.
         timeout_secs: u32,
     },
 }
 
-/// What to put into the file. The order is the file's.
+/// An entry for the file, in the order of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum WatchOutput {
     /// The object at hand.
     Write {
         /// What happened.
         kind: EventType,
-        /// How it is known.
+        /// The evidence.
         evidence: Evidence,
         /// The uid, if the server left it out and it is known.
         uid: Option<String>,
@@ -53,37 +53,37 @@ pub(crate) enum WatchOutput {
     Infer {
         namespace: String,
         name: String,
-        /// What was known of it.
+        /// The object as it was known.
         object: KnownObject,
         /// A version at which it was gone.
         version: String,
     },
     /// The state is complete.
     Synced {
-        /// As of this version.
+        /// The version.
         version: String,
         /// How it was read.
         method: ListMethod,
-        /// How many objects it has.
+        /// The number of its objects.
         objects: u64,
     },
     /// Changes may be missing.
     Gap {
         /// After this version.
         from: Option<String>,
-        /// Up to this one.
+        /// Up to this version.
         to: String,
-        /// When the last thing before was received.
+        /// When data was last received before the gap.
         from_time: RecordedAt,
         /// When the list was complete.
         to_time: RecordedAt,
-        /// Why.
+        /// The cause.
         cause: GapCause,
         /// An upper bound of the missing changes, if there is one.
         missing_at_most: Option<u64>,
-        /// How many differences were written.
+        /// The number of differences that were written.
         differences: u64,
-        /// Whether it can be read back; `None` if that makes no sense.
+        /// Whether the gap can be read back; `None` if that makes no sense.
         review: Option<GapReview>,
     },
     /// The server proved that nothing else happened.
@@ -91,39 +91,39 @@ pub(crate) enum WatchOutput {
         /// Up to this version.
         version: String,
     },
-    /// The protocol was broken.
+    /// The server violated the protocol.
     Anomaly {
-        /// How.
+        /// Which rule it violated.
         kind: AnomalyKind,
         /// Particulars.
         detail: String,
     },
     /// The resource cannot be recorded for now.
     NotCovered {
-        /// Why.
+        /// The reason.
         reason: NotCoveredReason,
-        /// The server's words.
+        /// The server's message.
         detail: String,
     },
     /// It is recorded again.
     CoveredAgain,
     /// Another server still had the history that one had lost.
     HistoryFound {
-        /// The number of servers that reported it lost.
+        /// The number of 410 responses before.
         tries: u32,
     },
-    /// The versions have fallen: the cluster is not the one it was.
+    /// The version of a list is below the position: the cluster is another one, or was restored.
     VersionFell,
 }
 
-/// How many names may differ before the reading back is given up.
+/// How many names may differ before a gap is not read back.
 const MAX_NAMES: usize = 10_000;
 
-/// The names that a list showed to differ, with what stood there before the gap.
+/// The names at which a list differs, with the objects of before the gap.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct GapBefore {
     names: BTreeMap<(Box<str>, Box<str>), Option<KnownObject>>,
-    /// There were too many of them, or the list could not be read whole.
+    /// Too many names differ, or part of the list could not be read.
     is_incomplete: bool,
 }
 
@@ -132,9 +132,9 @@ pub(super) struct GapBefore {
 pub(crate) struct GapDifference {
     pub(crate) namespace: Box<str>,
     pub(crate) name: Box<str>,
-    /// What stood there before the gap.
+    /// The object before the gap.
     pub(crate) before: Option<KnownObject>,
-    /// What stands there after it.
+    /// The object after the gap.
     pub(crate) after: Option<KnownObject>,
 }
 
@@ -143,12 +143,12 @@ pub(crate) struct GapDifference {
 pub(crate) enum GapReview {
     /// By these names.
     Names(Vec<GapDifference>),
-    /// Not, and why.
+    /// Not, for this reason.
     Impossible(&'static str),
 }
 
 impl GapBefore {
-    /// The list could not be read whole.
+    /// A part of the list could not be read.
     pub(super) const fn spoil(&mut self) {
         self.is_incomplete = true;
     }
@@ -157,7 +157,7 @@ impl GapBefore {
         self.is_incomplete
     }
 
-    /// Remembers what stood under a name, the first time that it is found to differ.
+    /// Remembers the object of a name, the first time that the list differs from it.
     pub(super) fn remember(&mut self, namespace: &str, name: &str, old: Option<&KnownObject>) {
         if self.names.len() >= MAX_NAMES {
             self.is_incomplete = true;

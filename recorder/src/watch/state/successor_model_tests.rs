@@ -1,5 +1,5 @@
-//! Two connections of one watch against a server that is nothing but a list of revisions, in any order
-//! of what either brings.
+//! Property test: two connections of one watch against a model server, which is a list of
+//! revisions, with any interleaving of their data.
 
 use super::*;
 use crate::watch::state::machine::ListPage;
@@ -9,7 +9,7 @@ use crate::watch::state::{ResumeState, ServerTraits, WatchOrigin, WatchOutput, W
 use kubereel_format::EventType;
 use proptest::prelude::*;
 
-/// What happens next.
+/// The next step.
 #[derive(Clone, Debug)]
 enum SuccessorAct {
     Change {
@@ -18,17 +18,17 @@ enum SuccessorAct {
     },
     /// All objects vanish with one version, where versions are shared.
     Expire,
-    /// A request, if none is under way.
+    /// A request, if none is open.
     Connect,
     /// A successor is requested.
     Begin,
-    /// It is answered: from a list of the present, if that was wanted.
+    /// Its request succeeds: from a list of the present, if that was requested.
     Answer {
         is_fresh: bool,
     },
-    /// It is refused.
+    /// Its request is refused.
     Refuse,
-    /// So many lines come on one of the two.
+    /// A number of lines arrives on one of the two.
     Bring {
         lines: u8,
         on_successor: bool,
@@ -40,7 +40,7 @@ enum SuccessorAct {
         on_successor: bool,
         cause: EndCause,
     },
-    /// The server forgets its history.
+    /// The server compacts its history.
     Forget,
     /// Time passes.
     Settle,
@@ -70,7 +70,7 @@ fn acts() -> impl Strategy<Value = Vec<SuccessorAct>> {
     prop::collection::vec(act, 0..160)
 }
 
-/// A connection: how much of the history it has brought.
+/// A connection: how much of the history it has delivered.
 type TapeCursor = usize;
 
 struct SuccessorWorld {
@@ -212,7 +212,7 @@ impl SuccessorWorld {
             return;
         };
         if is_fresh && !self.traits.is_cached {
-            // The other connection outlives the list: it brings everything up to there.
+            // The other connection outlives the list: it delivers everything up to it.
             from = ResourceVersion::Number(self.server.version);
             self.bring(usize::MAX, false);
             self.stream.outlived(&from.to_string(), at(self.now));
@@ -319,7 +319,7 @@ impl SuccessorWorld {
         (self.lead, self.asked, self.next) = (None, None, None);
     }
 
-    /// What the position claims is in the file.
+    /// Checks that everything up to the position is in the file.
     fn check(&mut self) -> Result<(), TestCaseError> {
         let Some(position) = self.stream.position() else {
             return Ok(());
@@ -327,7 +327,8 @@ impl SuccessorWorld {
         let position = number(&position.version);
         prop_assert!(self.position <= position, "it went back");
         self.position = position;
-        // Some of the deletions that share the position's version may be missing: it resumes before them.
+        // Deletions that share the version of the position may be missing: the watch resumes before
+        // them.
         let from = number(&self.stream.resume_from(&ResourceVersion::Number(position)));
         let first = self.tape.first_synced.expect("a position");
         for revision in &self.server.history {
@@ -404,7 +405,7 @@ proptest! {
 fn overlapping(traits: ServerTraits) -> WatchState {
     let mut stream = synced(traits);
     if !traits.is_cached {
-        // It was listed in pages; then a watch.
+        // The resource was listed in pages, then watched.
         stream.answered(at(3).elapsed, 300, &mut Vec::new());
     }
     let (from, _) = stream.begin_successor().expect("it watches");
@@ -433,7 +434,7 @@ fn a_successor_takes_over_once_it_has_brought_what_the_other_has() {
     let mut stream = overlapping(CACHED);
     event(&mut stream, false, EventType::Modified, "a", "11");
     assert_eq!(stream.handover(at(6).elapsed), SuccessorVerdict::Both);
-    // Silence proves nothing once the other one has spoken.
+    // Silence proves nothing once the other one has delivered an event.
     let late = at(10 * SETTLE_MICROS).elapsed;
     assert_eq!(stream.handover(late), SuccessorVerdict::Both);
     event(&mut stream, true, EventType::Added, "b", "12");

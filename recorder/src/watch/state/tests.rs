@@ -1,4 +1,4 @@
-//! The stream, event by event: what each answer makes it do and say.
+//! Tests of the stream, event by event: the next request and the entries after each response.
 
 use super::*;
 use crate::known::KnownObject;
@@ -589,7 +589,7 @@ fn a_gap_among_deletions_of_one_version_begins_before_them() {
     assert_eq!(from, Some("11"));
 }
 
-/// Counts the requests of a resource whose lists are always refused so, over two minutes.
+/// Counts the requests of a resource whose lists are always refused in this way, over two minutes.
 fn asked_in_two_minutes(refusal: ServerRefusal<'_>) -> (u32, u64) {
     let mut stream = WatchState::new(CACHED, ResumeState::default(), WatchOrigin::Fresh, 3);
     let (mut out, mut now, mut asked, mut longest) = (Vec::new(), 0, 0, 0);
