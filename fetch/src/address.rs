@@ -1,14 +1,14 @@
-//! The addresses under which a reel may be found, and what of them may be shown.
+//! The addresses of a reel, and the parts of them that may be shown.
 
 use crate::error::FetchError;
 use percent_encoding::percent_decode_str;
 use std::fmt::{self, Debug, Display, Formatter};
 use url::Url;
 
-/// Hosts that give the objects of Google's store by `/BUCKET/NAME`.
+/// Hosts that serve the objects of Google's store under `/BUCKET/NAME`.
 const STORES: [&str; 2] = ["storage.googleapis.com", "storage.cloud.google.com"];
 
-/// Where in the net a reel lies.
+/// The address of a reel.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ReelAddress(Place);
 
@@ -28,7 +28,7 @@ pub(crate) struct StoredObject {
 }
 
 impl ReelAddress {
-    /// Tells whether a word is meant as an address, and not as a path.
+    /// Returns whether a word is an address, not a path.
     pub fn is_address(word: &str) -> bool {
         let scheme = word.split_once("://").map(|(scheme, _)| scheme);
         scheme.is_some_and(|scheme| {
@@ -38,7 +38,7 @@ impl ReelAddress {
         })
     }
 
-    /// Reads an address.
+    /// Parses an address.
     ///
     /// # Errors
     /// When it is not one.
@@ -52,7 +52,7 @@ impl ReelAddress {
             let (bucket, name) = rest.split_once('/').unwrap_or((rest, ""));
             return Self::object(bucket, name).ok_or_else(|| wrong("it has no bucket"));
         }
-        // The text is not repeated: it may hold a password.
+        // The text is not quoted: it may contain a password.
         let url = Url::parse(word).map_err(|error| wrong(&error.to_string()))?;
         if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
             return Err(wrong("expected http://, https:// or gs://"));
@@ -82,7 +82,7 @@ impl ReelAddress {
 /// Finds `BUCKET/NAME` in an address that stands for objects of a bucket.
 fn object_path(url: &Url) -> Option<&str> {
     let (host, path) = (url.host_str()?, url.path());
-    // A page of Prow's results, whatever the host is called; its query chooses a view.
+    // A results page of Prow, on any host; its query selects a view.
     for view in ["/view/gs/", "/view/gcs/"] {
         if let Some(path) = path.strip_prefix(view) {
             return Some(path);
@@ -91,19 +91,19 @@ fn object_path(url: &Url) -> Option<&str> {
     if host.starts_with("gcsweb") || host.starts_with("gcs.") {
         return path.strip_prefix("/gcs/");
     }
-    // A signed address has its rights in its query, and is asked as it is.
+    // The query of a signed address carries the permission, so the address is used unchanged.
     let is_plain = url.query().is_none() && url.username().is_empty();
     (is_plain && STORES.contains(&host)).then(|| path.trim_start_matches('/'))
 }
 
 impl StoredObject {
-    /// Names the object as the store's own tools do.
+    /// Returns the name of the object as the store's own tools write it.
     pub(crate) fn words(&self) -> String {
         format!("gs://{}/{}", self.bucket, self.name)
     }
 }
 
-/// Shows a URL without its credentials and its query, which may be a signature.
+/// Formats a URL without its credentials and its query, which may be a signature.
 pub(crate) fn public_url(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
     let port = url.port().map_or(String::new(), |port| format!(":{port}"));

@@ -1,5 +1,5 @@
-//! The folder of downloads: complete ones under the digest of their content, incomplete ones and what is known of an
-//! address under the digest of the address.
+//! The folder of downloads: complete files under the digest of their content, incomplete files and
+//! metadata under the digest of the address.
 
 use crate::error::FetchError;
 use ring::digest::{Context, SHA256};
@@ -8,29 +8,29 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 
-/// The most bytes of a file that says what is known of an address.
+/// The longest metadata file, in bytes.
 const ENTRY_BYTES: u64 = 64 * 1024;
 
-/// What is known of the file behind an address.
+/// The metadata of the file behind an address.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct CacheEntry {
     pub(crate) etag: Option<String>,
     pub(crate) last_modified: Option<String>,
-    /// Its length, if the server said it.
+    /// Its length, if the server sent it.
     pub(crate) total: Option<u64>,
     /// The digest and the length of the complete file.
     pub(crate) complete: Option<(String, u64)>,
 }
 
 impl CacheEntry {
-    /// Returns what a server can compare before it sends only the rest.
+    /// Returns a validator by which a server can decide to send only the rest.
     pub(crate) fn validator(&self) -> Option<&String> {
         let strong = self.etag.as_ref().filter(|etag| !etag.starts_with("W/"));
         strong.or(self.last_modified.as_ref())
     }
 }
 
-/// The files of one address, which no other process changes meanwhile.
+/// The files of one address, locked against other processes.
 #[derive(Debug)]
 pub(crate) struct CachePlace {
     folder: PathBuf,
@@ -39,7 +39,7 @@ pub(crate) struct CachePlace {
 }
 
 impl CachePlace {
-    /// Makes the folder, and waits until no other process downloads the same address.
+    /// Creates the folder, and waits until no other process downloads the same address.
     pub(crate) fn open(folder: &Path, url: &str) -> Result<Self, FetchError> {
         let mut context = Context::new(&SHA256);
         context.update(url.as_bytes());
@@ -61,7 +61,7 @@ impl CachePlace {
         self.folder.join(format!("{}.{ending}", self.key))
     }
 
-    /// Returns what is known of the address. What cannot be read is not known.
+    /// Returns the metadata of the address; unreadable metadata counts as absent.
     pub(crate) fn entry(&self) -> CacheEntry {
         let mut text = Vec::new();
         let read = File::open(self.own("json"))
@@ -70,7 +70,7 @@ impl CachePlace {
         entry.unwrap_or_default()
     }
 
-    /// Keeps what is known of the address.
+    /// Stores the metadata of the address.
     pub(crate) fn note(&self, entry: &CacheEntry) -> Result<(), FetchError> {
         let path = self.own("json");
         let written = serde_json::to_vec(entry)
@@ -79,7 +79,7 @@ impl CachePlace {
         written.map_err(|source| FetchError::Write { path, source })
     }
 
-    /// Returns the complete file, if it is still there.
+    /// Returns the complete file, if it still exists.
     pub(crate) fn complete(&self, entry: &CacheEntry) -> Option<PathBuf> {
         let (digest, bytes) = entry.complete.as_ref()?;
         let is_digest = digest.len() == 64 && digest.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -104,7 +104,7 @@ impl CachePlace {
         }
     }
 
-    /// Gives a complete download its name, and notes it.
+    /// Renames a complete download to its name, and stores its metadata.
     pub(crate) fn finish(
         &self,
         part: DownloadPart,
@@ -150,7 +150,7 @@ fn hex(context: Context) -> String {
         .collect()
 }
 
-/// A download that is not complete.
+/// An incomplete download.
 #[derive(Debug)]
 pub(crate) struct DownloadPart {
     path: PathBuf,
@@ -159,19 +159,19 @@ pub(crate) struct DownloadPart {
 }
 
 impl DownloadPart {
-    /// Returns how much there is.
+    /// Returns its length.
     pub(crate) const fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Begins anew.
+    /// Starts over.
     pub(crate) fn clear(&mut self) -> Result<(), FetchError> {
         self.bytes = 0;
         let cleared = self.file.set_len(0).and_then(|()| self.file.rewind());
         cleared.map_err(|source| self.failed(source))
     }
 
-    /// Adds what came.
+    /// Appends received bytes.
     pub(crate) fn push(&mut self, piece: &[u8]) -> Result<(), FetchError> {
         let written = self
             .file

@@ -12,17 +12,18 @@ use ureq::tls::{RootCerts, TlsConfig, TlsProvider};
 use ureq::{Agent, Body, Proxy};
 use url::Url;
 
-/// Where the objects of `gs://` addresses are, unless the variable of the store's own clients names another place.
+/// The address of the store for `gs://`, unless the variable of the store's own clients names
+/// another one.
 const STORE: &str = "https://storage.googleapis.com";
 const STORE_VARIABLE: &str = "STORAGE_EMULATOR_HOST";
 
-/// How long a connection may take to open, and how long a server may be silent.
+/// The timeouts of a connection attempt, and of a silent server.
 const SILENCE: Duration = Duration::from_mins(1);
 
-/// How many redirects are followed.
+/// The largest number of redirects.
 const REDIRECTS: usize = 5;
 
-/// Asks servers, over the proxies of the environment.
+/// Sends requests, over the proxies of the environment.
 #[derive(Debug)]
 pub struct FetchClient {
     http: Agent,
@@ -31,8 +32,8 @@ pub struct FetchClient {
 }
 
 impl FetchClient {
-    /// Reads `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`, in capitals or not, and the address of the object
-    /// store from `STORAGE_EMULATOR_HOST`.
+    /// Reads `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`, in either case, and the
+    /// address of the object store from `STORAGE_EMULATOR_HOST`.
     ///
     /// # Errors
     /// When one of them cannot be read.
@@ -60,7 +61,7 @@ impl FetchClient {
         })
     }
 
-    /// Makes the address of something in the store.
+    /// Returns the address of a path in the store.
     pub(crate) fn in_store<'a>(&self, path: impl IntoIterator<Item = &'a str>) -> Url {
         let mut url = self.store.clone();
         if let Ok(mut segments) = url.path_segments_mut() {
@@ -69,7 +70,7 @@ impl FetchClient {
         url
     }
 
-    /// Asks for a file, and follows redirects within the scheme.
+    /// Requests a file, and follows redirects within the scheme.
     pub(crate) fn get(
         &self,
         asked: &Url,
@@ -100,7 +101,8 @@ impl FetchClient {
                     to: public_url(&next),
                 });
             }
-            // What the user gave is for the server that the user named, and a server names no credentials.
+            // The user's credentials are for the host that the user named, and a redirect must not
+            // add any.
             let is_same = next.host() == url.host()
                 && next.port_or_known_default() == url.port_or_known_default();
             let (user, password) = if is_same {
@@ -134,7 +136,7 @@ impl FetchClient {
             let (user, password) = (plain(url.username()), plain(url.password().unwrap_or("")));
             let both = BASE64_STANDARD.encode(format!("{user}:{password}"));
             authorization = Some(format!("Basic {both}"));
-            // Without them, so that no error can repeat them.
+            // Credentials are removed, so that no error can quote them.
             let without = with_credentials(bare, "", None);
             bare = without.ok_or_else(|| ureq::Error::BadUri("no host".to_owned()))?;
         }
@@ -176,7 +178,7 @@ fn agent(proxy: Option<Proxy>) -> Agent {
         .new_agent()
 }
 
-/// Reads a proxy and the hosts that are asked without it.
+/// Parses a proxy and the hosts that are reached without it.
 fn proxy(
     variable: &'static str,
     value: &str,
@@ -198,7 +200,7 @@ fn proxy(
     }
     let exceptions = exceptions.unwrap_or_default().split(',');
     for host in exceptions.map(str::trim).filter(|host| !host.is_empty()) {
-        // As for other programs, a name stands for what is below it, too.
+        // As in other programs, a name includes its subdomains.
         builder = builder.no_proxy(host);
         if host.starts_with(|first: char| first.is_ascii_alphanumeric()) {
             builder = builder.no_proxy(&format!(".{host}"));

@@ -1,4 +1,4 @@
-//! From an address to a file: finds the reel, downloads it, continues after a cut.
+//! Downloads the file of an address: finds the reel, downloads it, and resumes after a cut.
 
 use crate::address::{Place, ReelAddress, StoredObject, public_url};
 use crate::cache::{CacheEntry, CachePlace, DownloadPart};
@@ -14,46 +14,46 @@ use tempfile::TempDir;
 use ureq::Body;
 use url::Url;
 
-/// How often a download is tried without any progress.
+/// The number of attempts without progress.
 const TRIES: u32 = 3;
 
-/// How much is read at once.
+/// How many bytes are read at once.
 const PIECE: usize = 64 * 1024;
 
-/// Where downloads are kept, and how large they may be.
+/// The cache of downloads.
 #[derive(Clone, Debug)]
 pub struct FetchOptions {
     /// The folder; `None` for temporary files only.
     pub folder: Option<PathBuf>,
-    /// The most bytes of one download.
+    /// The largest download, in bytes.
     pub most_bytes: u64,
-    /// How long to wait after a try without progress; twice as long after the next.
+    /// The delay after an attempt without progress; it doubles.
     pub retry_wait: Duration,
-    /// What an address of a bucket means.
+    /// The meaning of an address in a bucket.
     pub wanted: WantedFile,
 }
 
-/// Which file an address of a bucket means.
+/// The meaning of an address in a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WantedFile {
-    /// The reel of that name, or the one reel below it.
+    /// The reel of that name, or the only reel below it.
     Reel,
     /// The file of exactly that name.
     Any,
 }
 
-/// How far a download is.
+/// The progress of a download.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FetchProgress {
-    /// The number of objects that were looked at.
+    /// The number of objects that were listed.
     Listed(usize),
-    /// The bytes that are here, and those that there are.
+    /// The received bytes, and the total.
     Downloaded {
-        /// The bytes that are here.
+        /// The received bytes.
         done: u64,
-        /// All bytes, if the server said it.
+        /// The total, if the server sent it.
         total: Option<u64>,
     },
 }
@@ -62,21 +62,23 @@ pub enum FetchProgress {
 #[derive(Debug)]
 pub struct FetchedFile {
     path: PathBuf,
-    /// Removes the folder in which the file lies.
+    /// Removes the folder of the file.
     _temporary: Option<TempDir>,
 }
 
 impl FetchedFile {
-    /// Returns the file, which is there as long as this value.
+    /// Returns the file, which exists as long as this value.
     pub fn path(&self) -> &Path {
         &self.path
     }
 }
 
-/// Downloads the file that an address means, or finds it in the cache; the server is asked whether it changed.
+/// Downloads the file of an address, or finds it in the cache; the server is asked whether the file
+/// changed.
 ///
 /// # Errors
-/// When there is no reel or more than one where a reel is wanted, and when the file cannot be downloaded.
+/// When there is no reel or more than one and a reel is requested, and when the file cannot be
+/// downloaded.
 pub fn fetch(
     client: &FetchClient,
     address: &ReelAddress,
@@ -123,7 +125,7 @@ pub fn fetch(
     })
 }
 
-/// Finds the one reel that a name in a bucket means.
+/// Finds the only reel below a name in a bucket.
 fn choose(
     client: &FetchClient,
     object: &StoredObject,
@@ -135,7 +137,7 @@ fn choose(
     let mut below = list_below(client, object, listed)?;
     let address = || object.words();
     match (below.reels.len(), below.files) {
-        // A file may have any name; if it is not there either, its own answer says so.
+        // A file may have any name; if it does not exist either, its own response is the error.
         (0, 0) if object.name.is_empty() => Err(FetchError::NotFound { address: address() }),
         (0, 0) => Ok(object.clone()),
         (0, files) => Err(FetchError::NoReel {
@@ -150,17 +152,17 @@ fn choose(
     }
 }
 
-/// What an answer means for the part that is here.
+/// The meaning of a response for the part that was downloaded before.
 enum Answer {
-    /// The complete file in the cache is still the same.
+    /// The complete file in the cache is current.
     Unchanged,
-    /// The whole file comes.
+    /// The response has the whole file.
     Whole,
-    /// What follows on the part comes.
+    /// The response continues the part.
     Rest,
     /// The part belongs to another file.
     OtherFile,
-    /// The server may answer later.
+    /// The server may succeed later.
     Later(u16),
 }
 
@@ -223,7 +225,7 @@ impl Download<'_> {
                     }
                     Answer::Rest => self.receive(response.into_body(), &mut part)?,
                 },
-                // A server that never answered is not asked again and again.
+                // A server that never responded is not retried.
                 Err(error) if before == 0 => return Err(error),
                 Err(FetchError::Connect { source, .. }) => BodyEnd::Cut(io::Error::other(source)),
                 Err(error) => return Err(error),
@@ -256,7 +258,8 @@ impl Download<'_> {
     }
 
     fn headers(&self, is_complete: bool, bytes: u64) -> Vec<(&'static str, String)> {
-        // What the store keeps compressed comes as it is kept, with a length and in parts.
+        // Objects that are stored compressed must arrive as they are stored, with a length and in
+        // ranges.
         let mut headers = vec![("accept-encoding", "gzip".to_owned())];
         if is_complete {
             if let Some(etag) = &self.entry.etag {
@@ -304,7 +307,7 @@ impl Download<'_> {
         }
     }
 
-    /// Notes what the server says of a file that it begins to send.
+    /// Notes the metadata of a file whose download begins.
     fn begin(&mut self, headers: &HeaderMap) -> Result<(), FetchError> {
         self.entry = CacheEntry {
             etag: text(headers, "etag"),
@@ -369,7 +372,7 @@ fn text(headers: &HeaderMap, name: &str) -> Option<String> {
     Some(headers.get(name)?.to_str().ok()?.to_owned())
 }
 
-/// Reads `bytes FROM-TO/TOTAL`.
+/// Parses `bytes FROM-TO/TOTAL`.
 fn content_range(text: &str) -> Option<(u64, Option<u64>)> {
     let (range, total) = text.strip_prefix("bytes ")?.split_once('/')?;
     let (from, _) = range.split_once('-')?;

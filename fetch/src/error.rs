@@ -1,4 +1,4 @@
-//! The ways in which an address gives no reel. No text here repeats a credential or a query.
+//! Errors of fetching a reel. No text here contains a credential or a query.
 
 use std::io;
 use std::path::PathBuf;
@@ -8,10 +8,10 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum FetchError {
-    /// The word is not an address.
+    /// It is not an address.
     #[error("not an address: {why}")]
     Address {
-        /// Why.
+        /// The cause.
         why: String,
     },
     /// A proxy variable cannot be read.
@@ -19,23 +19,23 @@ pub enum FetchError {
     Proxy {
         /// The environment variable.
         variable: &'static str,
-        /// Why.
+        /// The cause.
         why: String,
     },
-    /// The server cannot be asked, or does not answer.
+    /// The server cannot be reached, or does not respond.
     #[error("cannot download: {source}: {address}")]
     Connect {
         /// The address.
         address: String,
-        /// Why.
+        /// The cause.
         source: Box<ureq::Error>,
     },
-    /// The server refuses.
+    /// The server refused.
     #[error("cannot download: HTTP status {status}: {address}")]
     Status {
         /// The address.
         address: String,
-        /// The status.
+        /// The status code.
         status: u16,
     },
     /// A redirect leads to another scheme.
@@ -43,10 +43,10 @@ pub enum FetchError {
     OtherScheme {
         /// The address.
         address: String,
-        /// Where to.
+        /// The target.
         to: String,
     },
-    /// A redirect leads nowhere, or to yet another one.
+    /// A redirect has no target, or there are too many.
     #[error("cannot download: {why}: {address}")]
     Redirect {
         /// The address.
@@ -54,74 +54,74 @@ pub enum FetchError {
         /// Why it is not followed.
         why: &'static str,
     },
-    /// It is larger than allowed.
+    /// The file exceeds the size limit.
     #[error("cannot download: larger than the limit of {limit} bytes: {address}")]
     TooLarge {
         /// The address.
         address: String,
-        /// The most bytes.
+        /// The limit, in bytes.
         limit: u64,
     },
-    /// The connection ends again and again before the file does.
+    /// The connection repeatedly ends before the file.
     #[error("cannot download: the connection ended after {done}{}: {source}: {address}", of(*.total))]
     Cut {
         /// The address.
         address: String,
-        /// How many bytes came.
+        /// The received bytes.
         done: u64,
-        /// How many there are.
+        /// The total.
         total: Option<u64>,
-        /// How the last connection ended.
+        /// The error of the last connection.
         source: io::Error,
     },
-    /// The file becomes another one while it is downloaded.
+    /// The file changes while it is downloaded.
     #[error("cannot download: the file changes while it is read: {address}")]
     Changing {
         /// The address.
         address: String,
     },
-    /// It is a page for people.
+    /// It is an HTML page.
     #[error("a web page, not a file: {address}")]
     WebPage {
         /// The address.
         address: String,
     },
-    /// Nothing is there.
+    /// It does not exist.
     #[error("nothing found: {address}")]
     NotFound {
         /// The address.
         address: String,
     },
-    /// There are files, and none of them is called a reel.
+    /// There are files, but no reel among them.
     #[error("no reel among {files} files: {address}")]
     NoReel {
         /// The address.
         address: String,
-        /// How many files there are.
+        /// The number of files.
         files: usize,
     },
-    /// There are more than one.
+    /// There is more than one reel.
     #[error("{} reels: {address}", reels.len())]
     Several {
         /// The address.
         address: String,
-        /// Their addresses.
+        /// The addresses of the reels.
         reels: Vec<String>,
     },
-    /// The store's list of objects cannot be understood.
+    /// The store's list of objects cannot be parsed.
     #[error("cannot list: {why}: {address}")]
     Listing {
         /// The address.
         address: String,
-        /// Why.
+        /// The cause.
         why: String,
     },
     /// The download cannot be written.
     #[error("cannot write: {source}: {}", path.display())]
     Write {
-        /// Where to.
+        /// The path.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
 }

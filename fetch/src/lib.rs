@@ -1,17 +1,17 @@
-//! Downloads the reel that an address means.
+//! Downloads the reel of an address.
 //!
-//! [`ReelAddress`] reads `http://`, `https://` and `gs://` addresses and the pages of Prow that stand for a folder of a
-//! bucket. [`fetch()`] finds the reel there and downloads it.
+//! [`ReelAddress`] reads `http://`, `https://` and `gs://` addresses and the pages of Prow that
+//! stand for a folder of a bucket. [`fetch()`] finds the reel there and downloads it.
 //!
-//! Invariants, for a server that somebody else runs:
+//! Invariants, because the server is untrusted:
 //!
-//! * Every length has a limit, whatever the server promises or sends.
+//! * Every length has a limit, whatever length the server declares or sends.
 //! * A redirect never leads to another scheme, and credentials never go to another host.
 //! * No name or text of a server ever becomes a path on this machine.
-//! * What is shown of an address has neither its credentials nor its query.
+//! * An address is shown without its credentials and its query.
 //! * A file gets its name in the cache when it is complete.
 //!
-//! The crate does not look into what it downloads.
+//! The crate does not read the content of a download.
 
 mod address;
 mod cache;

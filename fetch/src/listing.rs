@@ -7,16 +7,16 @@ use serde::Deserialize;
 use std::io::Read as _;
 use ureq::Body;
 
-/// The most bytes of one page of a list; a page has at most a thousand names of a kilobyte each.
+/// The longest page of a list, in bytes; a page has at most a thousand names of a kilobyte each.
 const PAGE_BYTES: u64 = 8 << 20;
 
-/// The most pages: a job's artifacts are some ten thousand objects.
+/// The largest number of pages: a job has some ten thousand artifacts.
 const PAGES: usize = 500;
 
-/// How many reels are named.
+/// The number of reels that are named.
 const NAMED: usize = 100;
 
-/// The endings under which a reel is found; an object store keeps the last one or takes it away.
+/// The suffixes of a reel; an object store keeps or removes the last one.
 const ENDINGS: [&str; 6] = [
     ".reel",
     ".reel.gz",
@@ -26,12 +26,12 @@ const ENDINGS: [&str; 6] = [
     ".reel.zstd",
 ];
 
-/// What lies below a name.
+/// The objects below a name.
 #[derive(Debug, Default)]
 pub(crate) struct BucketListing {
-    /// How many objects there are.
+    /// Their number.
     pub(crate) files: usize,
-    /// Those that are called reels.
+    /// The reels among them.
     pub(crate) reels: Vec<StoredObject>,
 }
 
@@ -48,12 +48,12 @@ struct ListedName {
     name: String,
 }
 
-/// Tells whether an object is called a reel.
+/// Returns whether an object has the name of a reel.
 pub(crate) fn is_reel_name(name: &str) -> bool {
     ENDINGS.iter().any(|ending| name.ends_with(ending))
 }
 
-/// Lists what is below a name; `listed` receives the number of objects so far.
+/// Lists the objects below a name; `listed` receives the number of objects so far.
 pub(crate) fn list_below(
     client: &FetchClient,
     folder: &StoredObject,

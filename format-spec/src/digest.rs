@@ -68,7 +68,7 @@ impl<'a> DigestBuilder<'a> {
         self.push(head.seq, &[&bytes, &event.body]);
     }
 
-    /// Gives the digest after the last event.
+    /// Returns the digest after the last event.
     ///
     /// # Errors
     /// When records are missing or unreadable: then there is no digest of the recording.

@@ -15,7 +15,7 @@ pub enum OpenError {
     Io {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: std::io::Error,
     },
     /// The file is not a reel.
@@ -148,7 +148,7 @@ pub enum FinishError {
     Copy {
         /// The copy.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         cause: String,
     },
 }
@@ -177,7 +177,7 @@ pub enum RecoverError {
     Name {
         /// Its name.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: std::io::Error,
     },
 }
@@ -206,7 +206,7 @@ pub enum SealError {
     /// Something could not be encoded.
     #[error("cannot encode a block: {cause}")]
     Encode {
-        /// Why.
+        /// The cause.
         cause: String,
     },
     /// The new file could not be written.
@@ -214,7 +214,7 @@ pub enum SealError {
     Write {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: std::io::Error,
     },
     /// The new file could not be read.

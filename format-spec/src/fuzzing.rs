@@ -1,4 +1,4 @@
-//! Gives the fuzz targets access to the decoders. Exists with the feature `fuzzing` only.
+//! Returns the fuzz targets access to the decoders. Exists with the feature `fuzzing` only.
 
 use crate::codec::bodies::{Bodies, BodyCounts};
 use crate::codec::splice::Blobs;

@@ -37,7 +37,7 @@ pub enum Note {
     SessionEnded {
         /// Its number.
         session: SessionId,
-        /// Why.
+        /// The cause.
         end: SessionEnd,
     },
     /// The recorder's way to the cluster changed its state.
@@ -61,7 +61,7 @@ pub enum Note {
         version: String,
         /// The plural name.
         plural: String,
-        /// Why.
+        /// The cause.
         reason: NotCoveredReason,
         /// The server's words, or the name of the resource that stands for it.
         detail: String,
@@ -81,7 +81,7 @@ pub enum Note {
     Disconnected {
         /// Its number.
         connection: ConnectionId,
-        /// Why.
+        /// The cause.
         cause: EndCause,
         /// The last resourceVersion received on it, if any.
         last_rv: Option<String>,

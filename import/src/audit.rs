@@ -1,8 +1,9 @@
-//! The audit log of kube-apiserver: who did what, and, where the policy has bodies written, what the object was then.
+//! Reads audit logs of kube-apiserver: the user and the request, and, if the audit policy logs
+//! bodies, the object.
 //!
-//! A body of the answer is the object as the server stored it. A body of the request is not: it may be a patch, or lack
-//! what the server adds. So a version is made only of an answer's body, and what came without one is a word about who
-//! did what. A request that failed changed nothing.
+//! A response body is the object as the server stored it. A request body is not: it may be a patch,
+//! or lack fields that the server adds. So only a response body makes a version, and a change
+//! without one makes a mark. A request that failed changed nothing.
 
 use crate::document::{json_error, time};
 use crate::error::BrokenReason;
@@ -62,7 +63,7 @@ struct ResponseStatus {
     code: u16,
 }
 
-/// What of an answer's body says what the object is.
+/// The fields of a response body that describe the object.
 #[derive(Debug, Default, Deserialize)]
 struct AnswerShape<'a> {
     #[serde(borrow, default)]
@@ -87,7 +88,8 @@ struct AnswerMetadata {
 }
 
 impl AnswerMetadata {
-    /// Tells whether the object is gone: deletion was asked for, and nothing holds it up.
+    /// Returns whether the object is gone: its deletion was requested, and no finalizer or grace
+    /// period delays it.
     fn is_gone(&self) -> bool {
         self.deletion_timestamp.is_some()
             && self.deletion_grace_period_seconds.unwrap_or(0) == 0
@@ -95,7 +97,7 @@ impl AnswerMetadata {
     }
 }
 
-/// The resource that a request was about.
+/// The resource of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct AuditTarget {
     pub(crate) group: String,
@@ -105,35 +107,35 @@ pub(crate) struct AuditTarget {
     pub(crate) name: String,
 }
 
-/// What an audit event says.
+/// The meaning of an audit event.
 #[derive(Debug)]
 pub(crate) enum AuditRecord<'a> {
-    /// Objects as they were then.
+    /// Objects as they were stored.
     Bodies {
         at: RecordedAt,
         target: AuditTarget,
         bodies: Vec<(EventType, &'a RawValue)>,
     },
-    /// An object is gone, and its last body is not in the log.
+    /// An object was deleted, and its last body is not in the log.
     Gone {
         at: RecordedAt,
         target: AuditTarget,
-        /// Who did what.
+        /// The user and the request.
         words: String,
     },
-    /// Somebody changed something, and the body is not in the log.
+    /// A change without a body.
     Words {
         at: RecordedAt,
-        /// Who did what.
+        /// The user and the request.
         words: String,
     },
     /// It changed nothing.
     Read,
     /// A request that failed.
     Failed,
-    /// An earlier stage of a request, of which a later one tells more.
+    /// An earlier stage of a request; a later stage has more information.
     Stage,
-    /// A renewal of a Lease or an Event without its body: too many to be of use.
+    /// A renewal of a Lease or an Event without its body: too frequent to be useful.
     Routine,
 }
 
@@ -169,7 +171,7 @@ impl<'a> AuditRecord<'a> {
             let target = target.to_owned_target();
             return Ok(Self::Bodies { at, target, bodies });
         }
-        // Reviews and the like are created and stored nowhere.
+        // Reviews and the like are created but not stored.
         if target.name.is_empty() && kind == EventType::Added && event.response_object.is_some() {
             return Ok(Self::Read);
         }
@@ -190,7 +192,7 @@ impl<'a> AuditRecord<'a> {
 }
 
 impl<'a> AuditEvent<'a> {
-    /// Finds the objects that the answer holds.
+    /// Returns the objects of a response.
     fn bodies(
         &self,
         kind: EventType,
@@ -199,7 +201,7 @@ impl<'a> AuditEvent<'a> {
         let Some(answer) = self.response_object else {
             return Ok(Vec::new());
         };
-        // A Scale, a Binding or an Eviction is not the object.
+        // A Scale, a Binding or an Eviction is not the object of the path.
         if !target.subresource.is_empty() && target.subresource != "status" {
             return Ok(Vec::new());
         }
@@ -227,14 +229,14 @@ impl<'a> AuditEvent<'a> {
                 .map(|item| Ok(judged(item, &shape(item)?)))
                 .collect();
         }
-        // What is reviewed has no name and is stored nowhere.
+        // A reviewed object has no name and is not stored.
         if of.metadata.name.as_ref().is_none_or(String::is_empty) {
             return Ok(Vec::new());
         }
         Ok(vec![judged(answer, &of)])
     }
 
-    /// Tells whether the answer says that one object is gone.
+    /// Returns whether the response means that one object is gone.
     fn is_deletion_done(&self, kind: EventType, target: &ObjectRef<'_>) -> bool {
         let is_status = || {
             let answer = self.response_object?;
@@ -248,7 +250,7 @@ impl<'a> AuditEvent<'a> {
             && is_status() == Some(true)
     }
 
-    /// Says who did what.
+    /// Describes the user and the request.
     fn words(&self, target: &ObjectRef<'_>) -> String {
         let mut resource = target.resource.clone().into_owned();
         if !target.api_group.is_empty() {

@@ -22,7 +22,7 @@ pub(crate) fn of_plural(group: &str, plural: &str) -> Option<BuiltInResource> {
     all.find(|one| one.plural == plural)
 }
 
-/// Gives the resources of a group.
+/// Returns the resources of a group.
 fn rows(group: &str) -> impl Iterator<Item = BuiltInResource> {
     let mut lines = TABLE.lines();
     lines.find(|line| group_of(line) == Some(group));
@@ -52,8 +52,8 @@ fn row(line: &'static str) -> Option<BuiltInResource> {
     })
 }
 
-/// Under each group its resources: kind, plural, scope, short names, category. What was removed from
-/// Kubernetes stays, recordings may be old.
+/// Under each group its resources: kind, plural, scope, short names, category. Resources that
+/// Kubernetes removed stay in the table, because recordings may be old.
 const TABLE: &str = "\
 []
 ConfigMap configmaps namespaced cm

@@ -1,8 +1,10 @@
-//! k8shark captures: a zip archive of polled lists and watch events, each compressed on its own.
+//! Reads k8shark captures: a zip archive of polled lists and watch events, each compressed
+//! separately.
 //!
-//! `k8shark-capture/` in it holds `metadata.json`, `index.json.zst` (the polls of each API path), `watch-index.json.zst`
-//! (its watch events) and the records `records/DIGEST/NUMBER.json.zst`, where the digest is that of the path. A record
-//! names its path itself, so that the digest is not needed: records are found by the folder that holds them.
+//! The folder `k8shark-capture/` in it contains `metadata.json`, `index.json.zst` (the polls of
+//! each API path), `watch-index.json.zst` (its watch events) and the records
+//! `records/DIGEST/NUMBER.json.zst`, where the digest is that of the path. A record contains its
+//! path, so the digest is not needed: records are grouped by their folder.
 
 use crate::error::{BrokenReason, ImportError};
 use crate::input::{MAX_JSON, len_u64, unread, whole};
@@ -18,10 +20,10 @@ use std::path::Path;
 
 const ROOT: &str = "k8shark-capture/";
 
-/// The versions of the format that are read.
+/// The supported versions of the format.
 const VERSIONS: [u64; 2] = [1, 2];
 
-/// How many bytes of records may be decompressed.
+/// The largest decompressed size of the records, in bytes.
 const MAX_BYTES: u64 = 32 << 30;
 
 #[derive(Deserialize)]
@@ -33,7 +35,7 @@ struct CaptureMetadata {
     captured_until: Option<String>,
 }
 
-/// What is read of a record.
+/// The fields of a record that are read.
 #[derive(Deserialize)]
 struct CaptureRecord<'a> {
     #[serde(default)]
@@ -47,10 +49,10 @@ struct CaptureRecord<'a> {
     response_body: Option<&'a RawValue>,
 }
 
-/// A record that waits for its turn.
+/// A record that waits for its order.
 struct WaitingRecord {
     time: RecordedAt,
-    /// The place in the archive: records of one time stay in their order.
+    /// The place in the archive: records of one time keep their order.
     name: String,
     at: u64,
     len: usize,
@@ -123,7 +125,7 @@ pub(crate) struct ApiPath {
 }
 
 impl ApiPath {
-    /// Reads the path of a list; `None` if it is something else.
+    /// Parses the path of a list; `None` for other paths.
     pub(crate) fn parse(path: &str) -> Option<Self> {
         if path.contains('?') {
             return None;
@@ -149,9 +151,9 @@ impl ApiPath {
     }
 }
 
-/// What a record tells.
+/// The meaning of a record.
 pub(crate) enum CaptureStep<'a> {
-    /// A list of a resource, whole.
+    /// A complete list of a resource.
     List {
         at: RecordedAt,
         path: ApiPath,
@@ -164,13 +166,13 @@ pub(crate) enum CaptureStep<'a> {
         kind: &'a str,
         object: &'a RawValue,
     },
-    /// What resources there are in a group's version.
+    /// The resources of a group version.
     Discovery(&'a RawValue),
     /// A log, a schema, a table or an error.
     Other,
 }
 
-/// A capture, ready to be read in the order of time.
+/// A capture whose records can be read in the order of time.
 pub(crate) struct Capture {
     file: File,
     records: Vec<WaitingRecord>,
@@ -179,12 +181,13 @@ pub(crate) struct Capture {
 }
 
 impl Capture {
-    /// Tells whether a zip archive is a capture.
+    /// Returns whether a zip archive is a capture.
     pub(crate) fn is_one(start: &[u8]) -> bool {
         memchr::memmem::find(start, ROOT.as_bytes()).is_some()
     }
 
-    /// Reads a capture, of which a record without a time gets the capture's or the other one. Its records go, decompressed, into an unnamed temporary file in a folder.
+    /// Reads a capture; records without a time get that of the capture or the given one.
+    /// Decompressed records go into an unnamed temporary file in a folder.
     pub(crate) fn open(
         zip: &File,
         folder: &Path,
@@ -214,7 +217,7 @@ impl Capture {
         let otherwise = collector.started.or(otherwise);
         let mut records: Vec<WaitingRecord> = Vec::new();
         for (name, at, len, time) in collector.pending {
-            // The first version of the format may leave a record without its time.
+            // The first version of the format may leave a record without a time.
             match time.or(otherwise) {
                 Some(time) => records.push(WaitingRecord {
                     time,
@@ -236,7 +239,7 @@ impl Capture {
         })
     }
 
-    /// Hands out the records in the order of time, with their places.
+    /// Passes the records on in the order of time, with their places.
     pub(crate) fn each(
         mut self,
         mut take: impl FnMut(&str, CaptureStep<'_>) -> Result<(), ImportError>,
@@ -248,7 +251,7 @@ impl Capture {
                 .map_err(waiting)?;
             bytes.resize(record.len, 0);
             self.file.read_exact(&mut bytes).map_err(waiting)?;
-            // It was read before.
+            // Was read before.
             let Ok(parsed) = serde_json::from_slice::<CaptureRecord<'_>>(&bytes) else {
                 continue;
             };
@@ -280,7 +283,7 @@ impl<'a> CaptureRecord<'a> {
     }
 }
 
-/// Tells whether a path names a version of a group: `/api/v1`, `/apis/apps/v1`.
+/// Returns whether a path names a group version: `/api/v1`, `/apis/apps/v1`.
 fn is_group_path(path: &str) -> bool {
     let words = path.split('/').count();
     (path.starts_with("/api/") && words == 3) || (path.starts_with("/apis/") && words == 4)
@@ -307,14 +310,14 @@ fn read_time(text: &str) -> Option<RecordedAt> {
     Some(RecordedAt::from_micros(at.as_microsecond()))
 }
 
-/// Reads the number in a record's name.
+/// Parses the number in a record's name.
 fn number(name: &str) -> u64 {
     let name = name.rsplit('/').next().unwrap_or_default();
     let digits = name.split('.').next().unwrap_or_default();
     digits.parse().unwrap_or(u64::MAX)
 }
 
-/// A resource as discovery describes it.
+/// A resource in discovery.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CapturedResource {

@@ -1,4 +1,5 @@
-//! The reel that an import appends to: its resources, its objects at the end, and the numbers that it has used up.
+//! The reel to which an import appends: its resources, its objects at the end, and the ids that it
+//! has used.
 
 use crate::error::ImportError;
 use crate::existing_objects::{ExistingKey, ExistingObject, ExistingObjects, fingerprint};
@@ -9,7 +10,7 @@ use kubereel_format::{
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// What an import takes over from the reel that it appends to.
+/// The state that an import takes over from the reel to which it appends.
 pub(crate) struct CarriedReel {
     pub(crate) resources: Vec<ResourceInfo>,
     pub(crate) live: ExistingObjects,

@@ -1,5 +1,5 @@
-//! The contents of an input, from its first part to its last: each form is read in its own way and handed to the
-//! importer.
+//! Reads the contents of an input: each format has its own reader, and the importer takes what it
+//! returns.
 
 use crate::capture::{ApiPath, Capture, CaptureStep};
 use crate::error::{BrokenReason, BrokenUnit, GatheredFiles, ImportError};
@@ -19,10 +19,10 @@ use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read};
 use std::rc::Rc;
 
-/// The bytes with which some editors begin a text.
+/// The byte order mark, with which some editors begin a text.
 pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// What is summed up over the inputs.
+/// Sums over all inputs.
 #[derive(Debug, Default)]
 pub(crate) struct InputFacts {
     pub(crate) is_converted: bool,
@@ -61,7 +61,7 @@ pub(crate) fn take_text(
             facts.is_converted = true;
             take_simkube(form, plain, importer, meter)
         }
-        // They were prepared as what they are.
+        // These formats are handled before.
         InputForm::Tar | InputForm::Zip | InputForm::GitBundle => Ok(()),
     }
 }
@@ -85,7 +85,7 @@ fn all_lines(
     Ok(())
 }
 
-/// Takes JSON documents, one after the other.
+/// Takes JSON documents, one after another.
 fn all_json(
     input: impl Read,
     importer: &mut Importer,
@@ -168,7 +168,7 @@ fn sum(one: Option<GatheredFiles>, other: GatheredFiles) -> GatheredFiles {
     }
 }
 
-/// What of a list says what it lists.
+/// The fields of a list that describe its items.
 #[derive(Deserialize)]
 struct ListBody<'a> {
     #[serde(default)]
@@ -248,7 +248,7 @@ pub(crate) fn take_capture(
     Ok(())
 }
 
-/// Takes a list of a resource that a capture polled; `false` if it is not a list.
+/// Takes a polled list of a capture; `false` if it is not a list.
 fn take_poll(
     importer: &mut Importer,
     polls: &mut BTreeSet<(String, Option<String>)>,
@@ -263,7 +263,7 @@ fn take_poll(
             return Ok(true);
         }
     };
-    // What has no items is one object, or the answer to something else.
+    // Without items it is one object, or the response to another request.
     let Some(items) = list.items else {
         return Ok(false);
     };

@@ -1,5 +1,5 @@
-//! What is read of a line and of a document: an event's members, an object's head, the members that tell what a
-//! document is, and times.
+//! Parses lines and documents: the members of an event, the head of an object, the members that
+//! identify a document, and times.
 //!
 //! The bytes of an object are never changed here.
 
@@ -15,10 +15,10 @@ use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
-/// A line, taken apart.
+/// A parsed line.
 #[derive(Debug, Default)]
 pub(crate) struct EventLine<'a> {
-    /// When it came, as JSON.
+    /// Its time, as JSON.
     pub(crate) ts: Option<&'a RawValue>,
     /// Its type.
     pub(crate) kind: Option<Cow<'a, str>>,
@@ -39,7 +39,7 @@ pub(crate) struct EventLine<'a> {
 struct BorrowedText<'a>(#[serde(borrow)] Cow<'a, str>);
 
 impl<'a> EventLine<'a> {
-    /// Takes a line apart.
+    /// Parses a line.
     pub(crate) fn parse(bytes: &'a [u8]) -> Result<Self, BrokenReason> {
         let mut deserializer = serde_json::Deserializer::from_slice(bytes);
         let parsed = deserializer
@@ -52,7 +52,7 @@ impl<'a> EventLine<'a> {
     }
 }
 
-/// Gives an error's words; its line is always 1 and says nothing.
+/// Returns the text of an error without its line, which is always 1 here.
 pub(crate) fn json_error(error: &serde_json::Error) -> String {
     let text = error.to_string();
     match text.rsplit_once(" at line ") {
@@ -112,7 +112,7 @@ fn text<'a, M: MapAccess<'a>>(
     put(place, value, name)
 }
 
-/// What is read of an object; what it does not say is empty.
+/// The head of an object; absent fields are empty.
 #[derive(Debug, Default)]
 pub(crate) struct ImportedHead<'a> {
     /// Its `apiVersion`.
@@ -175,7 +175,7 @@ impl<'a> ImportedHead<'a> {
     }
 }
 
-/// Reads an object or null. By itself serde takes an array for a struct as well.
+/// Reads an object or null. Serde would also accept an array for a struct.
 fn map<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     deserializer: D,
 ) -> Result<Option<T>, D::Error> {
@@ -200,7 +200,7 @@ fn map<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     deserializer.deserialize_any(OfMap(PhantomData))
 }
 
-/// The members that tell what a document is.
+/// The members that identify a document.
 #[derive(Debug, Default)]
 pub(crate) struct DocumentShape<'a> {
     pub(crate) is_event: bool,
@@ -210,7 +210,7 @@ pub(crate) struct DocumentShape<'a> {
 }
 
 impl<'a> DocumentShape<'a> {
-    /// Reads what a document is.
+    /// Identifies a document.
     pub(crate) fn of(bytes: &'a [u8]) -> Result<Self, BrokenReason> {
         let mut deserializer = serde_json::Deserializer::from_slice(bytes);
         deserializer
@@ -258,35 +258,35 @@ impl<'a> Visitor<'a> for ShapeVisitor {
     }
 }
 
-/// Gives a string; what is none is not what a list says of itself.
+/// Returns a string; any other value does not name what a list contains.
 fn string_or_empty(value: &RawValue) -> Cow<'_, str> {
     serde_json::from_str(value.get()).unwrap_or_default()
 }
 
-/// How deep lists may stand in lists.
+/// The deepest nesting of lists in lists.
 const DEPTH: usize = 8;
 
-/// The ending of a list's kind.
+/// The suffix of a list's kind.
 const LIST: &str = "List";
 
 /// The group of audit events.
 const AUDIT: &str = "audit.k8s.io/";
 
-/// What a list says of its items.
+/// The kind that a list declares for its items.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ListType<'a> {
     pub(crate) api_version: &'a str,
     pub(crate) kind: &'a str,
 }
 
-/// A part of a document that is not divided further.
+/// A part of a document that is not split further.
 #[derive(Debug)]
 pub(crate) enum Leaf<'a> {
     /// An event of a watch.
     Event(&'a [u8]),
     /// An event of an audit log.
     Audit(&'a [u8]),
-    /// An object, and what the list says of it that it stands in.
+    /// An object, and what its list declares about it.
     Object(&'a [u8], ListType<'a>),
     /// A list without items.
     EmptyList(ListType<'a>),
@@ -294,7 +294,7 @@ pub(crate) enum Leaf<'a> {
     Broken(BrokenReason),
 }
 
-/// Takes a document apart: an object, an event, or lists of them, also in each other.
+/// Splits a document: an object, an event, or lists of them, also nested.
 ///
 /// # Errors
 /// When `take` fails.
@@ -366,7 +366,7 @@ fn items<E>(
 
 const MICROS: i64 = 1_000_000;
 
-/// How many digits of a fraction count.
+/// The number of digits of a fraction that are used.
 const FRACTION: usize = 6;
 
 /// Reads a JSON value as a time.
@@ -377,7 +377,7 @@ pub(crate) fn time(json: &str) -> Option<RecordedAt> {
         return Some(RecordedAt::from_micros(at.as_microsecond()));
     }
     let micros = seconds(json)?;
-    // The calendar's bounds are those of every reader.
+    // All readers have the limits of the calendar.
     Timestamp::from_microsecond(micros).ok()?;
     Some(RecordedAt::from_micros(micros))
 }
@@ -398,7 +398,7 @@ fn seconds(number: &str) -> Option<i64> {
     Some(if is_negative { -micros } else { micros })
 }
 
-/// Reads a JSON number as programs write large ones: `1.6782e9`.
+/// Reads a JSON number in the notation that programs use for large ones: `1.6782e9`.
 fn scientific(number: &str) -> Option<i64> {
     let secs: f64 = number.parse().ok()?;
     let duration = jiff::SignedDuration::try_from_secs_f64(secs).ok()?;

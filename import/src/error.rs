@@ -1,6 +1,6 @@
-//! The ways in which an import fails as a whole, and the broken parts that do not stop it.
+//! Errors that end an import, and broken parts that do not.
 //!
-//! Neither keeps bytes of the input beyond a short quotation: they may hold what must not be kept.
+//! Neither contains bytes of the input beyond a short quotation: the input may have secrets.
 
 use kubereel_format::MAX_BODY;
 use kubereel_format::{AppendError, FinishError, OpenError, ReadError, RecordedAt};
@@ -18,10 +18,10 @@ pub enum ImportError {
     /// The input cannot be read.
     #[error("cannot read the input: {source}")]
     Read {
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// There is nothing in it.
+    /// It is empty.
     #[error("the input is empty")]
     Empty,
     /// It is compressed.
@@ -29,7 +29,7 @@ pub enum ImportError {
     Compressed {
         /// The form.
         form: &'static str,
-        /// The program that writes it uncompressed to stdout.
+        /// The program that decompresses it to stdout.
         program: &'static str,
     },
     /// It is already a reel.
@@ -38,28 +38,28 @@ pub enum ImportError {
     /// It is not text.
     #[error("the input is neither JSON nor YAML: byte {offset} is 0")]
     Binary {
-        /// Where a zero byte stands.
+        /// The offset of a zero byte.
         offset: usize,
     },
-    /// It is text of another form.
+    /// It is text of another format.
     #[error("the input is neither JSON lines of events nor a list of objects")]
     NotRecognised,
-    /// It looks like YAML and is not.
+    /// It looks like YAML and is not valid.
     #[error("cannot parse the input as YAML: {}", source.to_string().lines().next().unwrap_or_default())]
     Yaml {
-        /// The error of the parser; its first line names the place.
+        /// The parser's error; its first line names the place.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// It is a list or YAML, which is read as a whole, and too long for that.
     #[error("the input is too large to be read at once: limit {most} bytes")]
     TooLong {
-        /// The most bytes.
+        /// The limit, in bytes.
         most: u64,
     },
-    /// It is of a known format that is not supported.
+    /// Its format is known and not supported.
     #[error("this is {what}: not supported")]
     Unsupported {
-        /// What it is, with its article.
+        /// The format, with its article.
         what: &'static str,
         /// What to do instead.
         instead: &'static str,
@@ -67,34 +67,34 @@ pub enum ImportError {
     /// A compressed file or an archive cannot be read further.
     #[error("cannot read the input: {source}")]
     Unpack {
-        /// Why, and where.
+        /// The cause, with the place.
         #[from]
         source: UnpackError,
     },
-    /// A place without which the rest is of no use is damaged.
+    /// An essential part is damaged.
     #[error("{place} is damaged: {cause}")]
     Damaged {
         /// The place.
         place: String,
-        /// Why.
+        /// The cause.
         cause: String,
     },
     /// A git repository has more commits than allowed.
     #[error("the git repository has more than {most} commits")]
     TooManyCommits {
-        /// The most commits.
+        /// The limit.
         most: usize,
     },
-    /// No file of a folder or an archive holds an object.
+    /// No file of a folder or an archive contains an object.
     #[error(
         "no objects in {} files ({} of them logs)",
         files.with_objects + files.logs + files.others,
         files.logs
     )]
     NoObjects {
-        /// What the files are.
+        /// The kinds of files.
         files: GatheredFiles,
-        /// What could not be read.
+        /// The unreadable parts.
         broken: BrokenParts,
     },
     /// There is a reel among the files.
@@ -110,7 +110,7 @@ pub enum ImportError {
         first: String,
         /// The second.
         second: String,
-        /// The time.
+        /// Their time.
         at: RecordedAt,
     },
     /// An input is older than the end of the reel that it is appended to.
@@ -123,7 +123,7 @@ pub enum ImportError {
         /// The end of the reel.
         end: RecordedAt,
     },
-    /// There is no reel to append to.
+    /// The reel to append to does not exist.
     #[error("no reel to append to: {}", .path.display())]
     NoReel {
         /// Its name.
@@ -138,11 +138,11 @@ pub enum ImportError {
     /// No key for the marks of redaction can be drawn.
     #[error("cannot create a key for redaction: {source}")]
     NoRandomness {
-        /// Why.
+        /// The cause.
         #[from]
         source: NoRandomness,
     },
-    /// Nothing in it could be imported.
+    /// No part of it could be imported.
     #[error("nothing in the input could be imported")]
     Nothing {
         /// The cause.
@@ -168,18 +168,18 @@ pub enum ImportError {
     Place {
         /// The name.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
 }
 
-/// How many are named one by one.
+/// The number of broken parts that are named.
 const NAMED: usize = 20;
 
-/// How many bytes of a word of the input are repeated in a message.
+/// The longest quotation of the input in a message, in bytes.
 const QUOTED: usize = 60;
 
-/// What was among the files of a gathering.
+/// The kinds of files in a folder or archive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GatheredFiles {
@@ -201,12 +201,12 @@ fn at_text(at: RecordedAt) -> String {
         .map_or_else(|_beyond| micros.to_string(), |at| at.to_string())
 }
 
-/// All parts that could not be taken.
+/// All parts that could not be imported.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BrokenParts {
-    /// What the numbers count.
+    /// What the numbers of parts count.
     pub counted: BrokenUnit,
-    /// How many there are.
+    /// Their number.
     pub count: u64,
     /// The first of them.
     pub first: Vec<BrokenPart>,
@@ -218,30 +218,30 @@ pub enum BrokenUnit {
     /// Lines.
     #[default]
     Lines,
-    /// Objects, in the order in which they stand there.
+    /// Objects, in the order of the input.
     Objects,
     /// Lines, objects and files of several inputs.
     Parts,
 }
 
-/// A part of the input that could not be taken.
+/// A part of the input that could not be imported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BrokenPart {
-    /// The input or the file in it; empty if there is one input and it has no name.
+    /// The input or the file in it; empty for a single input without a name.
     pub file: String,
-    /// Which it is, from 1; 0 for the whole file.
+    /// Its number, from 1; 0 for the whole file.
     pub number: u64,
-    /// Why.
+    /// The cause.
     pub problem: BrokenReason,
 }
 
-/// Why a part could not be taken.
+/// Why a part could not be imported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BrokenReason {
     /// It is not JSON.
     NotJson(String),
-    /// It is not JSON, and nothing after it can be read either.
+    /// It is not JSON, and everything after it cannot be read either.
     Rest(String),
     /// It is JSON, but not an object with the members of an event.
     NotAnEvent(String),
@@ -263,26 +263,26 @@ pub enum BrokenReason {
     NoResource,
     /// The input names more resources than allowed.
     TooManyResources,
-    /// It is longer than any object may be.
+    /// It is longer than the longest object.
     TooLong,
-    /// One of its names is longer than names may be.
+    /// One of its names is longer than the longest name.
     LongName(&'static str),
-    /// It is a Secret that cannot be parsed, so nothing of it may be kept.
+    /// It is a Secret that cannot be parsed, so no part of it may be stored.
     UnreadableSecret,
     /// It is not an event of an audit log.
     NotAnAuditEvent(String),
     /// A file or a part of it cannot be read.
     Unreadable(String),
-    /// Everything behind this place is missing.
+    /// Everything after this place is missing.
     Cut(String),
-    /// A file of events lies among files of one moment.
+    /// A file of events is among files of one moment.
     EventInGathering,
     /// It is older than the end of the reel that it is appended to.
     BeforeEnd,
 }
 
 impl BrokenParts {
-    /// Adds one of a file; of the only input the name is empty.
+    /// Adds a part of a file; the name is empty for a single input.
     pub(crate) fn push_in(&mut self, file: &str, number: u64, problem: BrokenReason) {
         self.count = self.count.saturating_add(1);
         if self.first.len() < NAMED {
@@ -295,7 +295,7 @@ impl BrokenParts {
         }
     }
 
-    /// Adds those of a part of the input.
+    /// Adds the parts of an input.
     pub(crate) fn extend(&mut self, others: Self) {
         self.count = self.count.saturating_add(others.count);
         let room = NAMED.saturating_sub(self.first.len());
@@ -304,7 +304,7 @@ impl BrokenParts {
 }
 
 impl BrokenUnit {
-    /// Gives the word for one of them.
+    /// Returns the word for a counted part.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Lines => "line",
@@ -347,7 +347,7 @@ impl fmt::Display for BrokenReason {
     }
 }
 
-/// Gives the beginning of a word of the input.
+/// Returns the beginning of a word of the input.
 pub(crate) fn quoted(word: &str) -> &str {
     let end = word.floor_char_boundary(QUOTED);
     word.get(..end).unwrap_or_default()

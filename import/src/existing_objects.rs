@@ -1,13 +1,18 @@
-//! The objects that exist at the current place of an import: by them a list becomes changes and deletions.
+//! The objects that exist at the current place of an import. Lists are compared with them, which
+//! gives changes and deletions.
 //!
-//! A list proves what exists of what it covers at its moment, and nothing between two lists: what a later list no
-//! longer has was deleted somewhere between. What is older than an object's deletion says nothing new of it.
+//! Invariants:
+//!
+//! * A list proves the state of what it covers at its moment, and nothing between two lists: an
+//!   object that a later list lacks was deleted at an unknown time between them.
+//! * Versions older than an object's deletion are not news.
+//! * An object that the list may not cover stays.
 
 use kubereel_format::ResourceId;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-/// The name of an object: at one time there is one.
+/// The name of an object: only one object has it at a time.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ExistingKey {
     pub(crate) resource: ResourceId,
@@ -15,20 +20,20 @@ pub(crate) struct ExistingKey {
     pub(crate) name: String,
 }
 
-/// What is known of an object.
+/// The known state of an object.
 #[derive(Clone, Debug)]
 pub(crate) struct ExistingObject {
     pub(crate) uid: String,
     pub(crate) version: String,
     pub(crate) print: u64,
-    /// The number of the last list that had it.
+    /// The number of the last list with it.
     pub(crate) list: u64,
     /// The number of the input of that list.
     pub(crate) input: u64,
 }
 
 impl ExistingObject {
-    /// Tells whether another version of the object is older.
+    /// Returns whether another version of the object is older.
     fn is_newer_than(&self, version: &str) -> bool {
         match (number(&self.version), number(version)) {
             (Some(own), Some(other)) => own > other,
@@ -41,56 +46,56 @@ fn number(version: &str) -> Option<u128> {
     version.parse().ok()
 }
 
-/// What a list covers.
+/// The scope of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ListScope {
     /// Objects of one namespace, or all objects if it is `None`.
     Exact(Option<String>),
-    /// The namespaces of which it has objects; with several, all of them.
+    /// The namespaces of its objects; with objects of several namespaces, all namespaces.
     Seen,
-    /// The namespaces of which it has objects, and no other.
+    /// Only the namespaces of its objects.
     SeenOnly,
 }
 
-/// What an observed object is against the one that is known.
+/// An observed object compared with the known one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Observed {
-    /// There was none.
+    /// No object was known.
     New,
-    /// It is another version.
+    /// Another version of the known object.
     Changed,
-    /// It takes the place of one with this uid, which is gone.
+    /// It replaces an object with this uid, which is gone.
     Replaces(String),
-    /// It is the version that is known.
+    /// The known version.
     Same,
-    /// It is older than what is known.
+    /// An older version.
     Outdated,
 }
 
-/// The objects that exist.
+/// The existing objects.
 #[derive(Debug, Default)]
 pub(crate) struct ExistingObjects {
     live: BTreeMap<ExistingKey, ExistingObject>,
-    /// The uids of deleted objects, and up to which version what is said of them is older than that.
+    /// The uids of deleted objects, and the version up to which states of them are outdated.
     gone: BTreeMap<String, u128>,
-    /// The number of the list that is read.
+    /// The number of the current list.
     list: u64,
-    /// The number of the input that is read: a list may come from several.
+    /// The number of the current input: a list may consist of several.
     input: u64,
-    /// The resources and namespaces that it had so far.
+    /// The resources and namespaces of the current list so far.
     listed: BTreeMap<ResourceId, (ListScope, BTreeSet<String>)>,
 }
 
-/// What a list no longer has.
+/// The objects that a list lacks.
 #[derive(Debug, Default)]
 pub(crate) struct Vanished {
     /// The objects that are deleted.
     pub(crate) gone: Vec<(ExistingKey, ExistingObject)>,
-    /// How many are missing that the list may not have covered.
+    /// How many are missing that the list may not cover.
     pub(crate) uncertain: u64,
 }
 
-/// Makes a fingerprint of an object's bytes.
+/// Returns a fingerprint of an object's bytes.
 pub(crate) fn fingerprint(body: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
     body.hash(&mut hasher);
@@ -98,17 +103,17 @@ pub(crate) fn fingerprint(body: &[u8]) -> u64 {
 }
 
 impl ExistingObjects {
-    /// Notes an object of a reel that is appended to.
+    /// Adds an object of the reel to which the import appends.
     pub(crate) fn carry(&mut self, key: ExistingKey, object: ExistingObject) {
         self.live.insert(key, object);
     }
 
-    /// Tells whether there are no objects.
+    /// Returns whether there are no objects.
     pub(crate) fn is_empty(&self) -> bool {
         self.live.is_empty()
     }
 
-    /// Tells the one resource of all objects, if it is one.
+    /// Returns the only resource of all objects, if there is only one.
     pub(crate) fn only_resource(&self) -> Option<ResourceId> {
         let first = self.live.keys().next()?.resource;
         let last = self.live.keys().next_back()?.resource;
@@ -120,7 +125,7 @@ impl ExistingObjects {
         self.input = self.input.saturating_add(1);
     }
 
-    /// Tells whether another input of the list that is read has an object.
+    /// Returns whether another input of the current list has an object.
     pub(crate) fn is_listed_elsewhere(&self, key: &ExistingKey) -> bool {
         let known = self.live.get(key);
         known.is_some_and(|known| {
@@ -155,7 +160,7 @@ impl ExistingObjects {
         }
     }
 
-    /// Judges an observed object.
+    /// Compares an observed object with the known one.
     pub(crate) fn judge(
         &self,
         key: &ExistingKey,
@@ -183,7 +188,7 @@ impl ExistingObjects {
         }
     }
 
-    /// Notes what was written of an object.
+    /// Notes that a version of an object was written.
     pub(crate) fn put(&mut self, key: ExistingKey, uid: &str, version: &str, print: u64) {
         let object = ExistingObject {
             uid: uid.to_owned(),
@@ -204,17 +209,18 @@ impl ExistingObjects {
         }
     }
 
-    /// Gives the uid of an object that exists.
+    /// Returns the uid of an object that exists.
     pub(crate) fn uid(&self, key: &ExistingKey) -> Option<String> {
         self.live.get(key).map(|object| object.uid.clone())
     }
 
-    /// Tells whether an object of this uid was deleted.
+    /// Returns whether an object of this uid was deleted.
     pub(crate) fn is_gone(&self, uid: &str) -> bool {
         self.gone.contains_key(uid)
     }
 
-    /// Ends the list, and takes out what it no longer has. What changed after the list's version may be newer than it.
+    /// Ends the list, and removes the objects that it lacks. An object that changed after the
+    /// list's version is not removed: it is newer than the list.
     pub(crate) fn end_list(&mut self, list_version: &str) -> Vanished {
         let mut vanished = Vanished::default();
         for (resource, (scope, namespaces)) in &self.listed {
@@ -227,7 +233,7 @@ impl ExistingObjects {
                 .live
                 .range(from..)
                 .take_while(|(key, _)| key.resource == *resource);
-            // A list of one empty namespace looks like a list of everything.
+            // A list of one empty namespace looks like a list of all namespaces.
             let mut missing: Vec<(&ExistingKey, &ExistingObject)> = Vec::new();
             for (key, object) in of_resource {
                 if object.list < self.list && !object.is_newer_than_list(list_version) {
@@ -241,7 +247,7 @@ impl ExistingObjects {
                 let is_covered = match scope {
                     ListScope::Exact(None) => true,
                     ListScope::Exact(Some(namespace)) if *namespace == key.namespace => true,
-                    // Not its affair.
+                    // Not covered by this list.
                     ListScope::Exact(Some(_)) => continue,
                     _ if namespaces.contains(&key.namespace) => true,
                     ListScope::Seen => namespaces.len() > 1 || (namespaces.is_empty() && of_one),
@@ -256,7 +262,8 @@ impl ExistingObjects {
         }
         for (key, object) in &vanished.gone {
             self.live.remove(key);
-            // Should it be seen again, as it was or newer, the list was wrong or did not cover it.
+            // If the object is observed again at this version or later, the list was wrong or did
+            // not cover it.
             if let Some(before) = number(&object.version).and_then(|version| version.checked_sub(1))
                 && !object.uid.is_empty()
             {
@@ -268,7 +275,8 @@ impl ExistingObjects {
 }
 
 impl ExistingObject {
-    /// Tells whether the object changed after a list of this version, which therefore cannot say that it is gone.
+    /// Returns whether the object changed after a list of this version, which therefore cannot
+    /// prove its deletion.
     fn is_newer_than_list(&self, list_version: &str) -> bool {
         !list_version.is_empty() && self.is_newer_than(list_version)
     }

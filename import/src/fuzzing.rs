@@ -1,4 +1,4 @@
-//! The entries of the fuzz targets, with the feature `fuzzing` only.
+//! Entry points of the fuzz targets, with the feature `fuzzing` only.
 
 use crate::audit::AuditRecord;
 use crate::capture::Capture;
@@ -12,12 +12,12 @@ use kubereel_unpack::{ArchiveFile, SkippedEntries};
 use std::hint::black_box;
 use std::io::Write as _;
 
-/// Reads bytes as an input of every form, up to the place where a reel would be written.
+/// Reads bytes as an input of every format, up to the place where a reel would be written.
 ///
 /// # Panics
 ///
-/// If an object's bytes are not those of its line: what the fuzzer seeks. What is redacted has a
-/// target of its own.
+/// If the bytes of an object differ from those of its line, which is what the fuzzer searches for.
+/// Redaction has a target of its own.
 pub fn read(bytes: &[u8]) {
     let _form = black_box(input::form(bytes));
     let _documents = black_box(input::yaml(bytes));
@@ -62,10 +62,11 @@ fn take(line: &EventLine<'_>, object: &[u8], resources: &mut InputResources) {
     );
 }
 
-/// Reads bytes as each format of another tool, up to the place where its changes would go into a reel.
+/// Reads bytes as each format of another tool, up to the place where its changes would go into a
+/// reel.
 ///
 /// # Panics
-/// If the place of temporary files fails.
+/// If temporary files cannot be written.
 #[expect(
     clippy::expect_used,
     reason = "a fuzzer whose surroundings fail has failed"
@@ -99,10 +100,11 @@ pub fn formats(bytes: &[u8]) {
     }
 }
 
-/// Reads bytes as a folder of files, each with a name and a content, as an archive or a must-gather has them.
+/// Reads bytes as a folder of files, each with a name and a content, like an archive or a
+/// must-gather.
 ///
 /// # Panics
-/// If the place of temporary files fails.
+/// If temporary files cannot be written.
 #[expect(
     clippy::expect_used,
     reason = "a fuzzer whose surroundings fail has failed"

@@ -1,7 +1,8 @@
-//! The objects of many files that were gathered at one moment: a must-gather, a dump, a folder of lists.
+//! Reads the objects of many files that were gathered at one moment: a must-gather, a dump, a
+//! folder of lists.
 //!
-//! Objects wait in an unnamed temporary file until all are seen: only then it is known when they were gathered, which
-//! definitions there are, and which of several copies of an object is the newest.
+//! Objects wait in an unnamed temporary file until all files are read: only then the time of the
+//! gathering, the definitions, and the newest of several copies of an object are known.
 
 use crate::document::{self, ImportedHead, Leaf, ListType, json_error};
 use crate::error::{BrokenParts, BrokenReason, GatheredFiles, ImportError};
@@ -15,17 +16,17 @@ use std::fs::File;
 use std::io::{BufReader, BufWriter, Read, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
 
-/// How many bytes of objects may wait.
+/// The bytes of objects that may wait.
 const MAX_WAITING: u64 = 64 << 30;
 
-/// How many objects may wait.
+/// The number of objects that may wait.
 const MAX_OBJECTS: usize = 8_000_000;
 
 /// Objects that were gathered at one moment.
 pub(crate) struct GatheredObjects {
     file: File,
     objects: Vec<WaitingObject>,
-    /// The resources of which a list of a namespace was empty.
+    /// The resources with an empty list of a namespace.
     pub(crate) newest: Option<RecordedAt>,
     pub(crate) files: GatheredFiles,
     pub(crate) broken: BrokenParts,
@@ -47,7 +48,7 @@ struct WaitingObject {
     is_definition: bool,
 }
 
-/// Apart from its version: `apiVersion`, kind, namespace and name.
+/// The key without the version: `apiVersion`, kind, namespace and name.
 type ObjectName = (String, String, String, String);
 
 /// Collects objects.
@@ -59,7 +60,7 @@ pub(crate) struct Gatherer {
 }
 
 impl Gatherer {
-    /// Begins with a temporary file in a folder.
+    /// Creates a collector with a temporary file in a folder.
     pub(crate) fn new(folder: &Path) -> Result<Self, ImportError> {
         let failed = |source| ImportError::Place {
             path: folder.to_owned(),
@@ -118,7 +119,7 @@ impl Gatherer {
         usize::try_from(self.gathered.files.copies).unwrap_or(usize::MAX)
     }
 
-    /// Takes the objects of a file; what is wrong with the file alone is given back.
+    /// Takes the objects of a file; returns the error of the file alone.
     fn objects_of(
         &mut self,
         name: &str,
@@ -172,7 +173,7 @@ impl Gatherer {
                 }
                 Ok(())
             }
-            // What is not an object is not meant to be one in a folder of many files.
+            // In a folder of many files, documents that are not objects are expected.
             Leaf::Broken(_) | Leaf::EmptyList(_) => Ok(()),
             Leaf::Event(_) | Leaf::Audit(_) => {
                 let reason = BrokenReason::EventInGathering;
@@ -190,7 +191,7 @@ impl Gatherer {
         })
     }
 
-    /// Takes an object; `false` if it is none.
+    /// Takes an object; `false` if the document is not one.
     fn object(&mut self, object: &[u8], listed: ListType<'_>) -> Result<bool, ImportError> {
         let Ok(head) = ImportedHead::parse(object) else {
             return Ok(false);
@@ -242,7 +243,8 @@ impl Gatherer {
         Ok(true)
     }
 
-    /// Ends: `outcome` is how the walk over the files ended. Damage of an archive leaves what was read before it.
+    /// Finishes; `outcome` is the result of the walk over the files. If the archive is damaged, the
+    /// files before the damage are kept.
     pub(crate) fn finish(
         mut self,
         archive: &str,
@@ -260,7 +262,7 @@ impl Gatherer {
             Err(error) => return Err(error),
         }
         self.writer.flush().map_err(waiting)?;
-        // Definitions first, so that the resources that they name need no guess.
+        // Definitions come first, so that the names of their resources are not guessed.
         self.gathered
             .objects
             .sort_by_key(|object| !object.is_definition);
@@ -275,7 +277,7 @@ fn waiting(source: std::io::Error) -> ImportError {
     }
 }
 
-/// Tells what is wrong with one file apart from what ends everything.
+/// Returns the error of one file, unless it ends the import.
 fn file_error<T>(error: ImportError) -> Result<Result<T, BrokenReason>, ImportError> {
     match error {
         // The outer archive is damaged.
@@ -290,7 +292,7 @@ fn file_error<T>(error: ImportError) -> Result<Result<T, BrokenReason>, ImportEr
     }
 }
 
-/// What a file may be, by its name.
+/// The content that the name of a file suggests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FileKind {
     Objects,
@@ -317,12 +319,12 @@ impl FileKind {
 }
 
 impl GatheredObjects {
-    /// Tells how many objects there are.
+    /// Returns the number of objects.
     pub(crate) fn len(&self) -> usize {
         self.objects.len()
     }
 
-    /// Hands out the objects: definitions first, then the others as they came.
+    /// Passes the objects on: definitions first, then the others in their order.
     pub(crate) fn each(
         mut self,
         mut take: impl FnMut(&[u8], ListType<'_>) -> Result<(), ImportError>,

@@ -1,11 +1,13 @@
-//! An import from its first byte to the finished file: the order of its inputs, and what is summed up.
+//! Runs an import from its first byte to the finished file: the order of its inputs, and the
+//! summary.
 //!
 //! Invariants:
 //!
-//! * The reel gets its name when it is complete, and no file stays behind a failed import. A reel that is appended to
-//!   stays as it was until then.
-//! * Lists are taken in the order of their moments. Those of one moment are one list, and have no object in common.
-//! * What is damaged in the middle is taken up to the damage, and reported by its place.
+//! * The reel gets its name when it is complete, and a failed import leaves no file. A reel to
+//!   which the import appends is not changed before that.
+//! * Lists are taken in the order of their moments. Those of one moment are one list, and must not
+//!   share an object.
+//! * A damaged input is imported up to the damage, and reported with its place.
 
 use crate::carried::CarriedReel;
 use crate::contents::InputFacts;
@@ -27,12 +29,12 @@ use std::rc::Rc;
 
 /// Makes a reel of an input.
 ///
-/// `progress` receives the number of bytes read. The reel is written beside its name, gets the name when it is
-/// complete, and is removed if the import fails.
+/// `progress` receives the number of bytes read. The reel is written beside its name, gets the name
+/// when it is complete, and is removed if the import fails.
 ///
 /// # Errors
-/// When the input cannot be read or holds nothing that can be taken, and when the reel cannot be
-/// written. Broken lines do not stop it: see [`Imported::broken`].
+/// When the input cannot be read or contains nothing that can be imported, and when the reel cannot
+/// be written. Broken lines do not end the import: see [`Imported::broken`].
 pub fn import<'a>(
     input: impl BufRead + 'a,
     reel: &Path,
@@ -130,7 +132,7 @@ pub fn import_all(
     Ok(outcome)
 }
 
-/// Begins the reel, or goes on with one.
+/// Begins the reel, or continues one.
 fn importer(
     part: &Path,
     options: &ImportOptions,
@@ -175,12 +177,12 @@ fn importer(
     })
 }
 
-/// Sums up; an error if nothing was imported.
+/// Returns the summary; an error if nothing was imported.
 fn end(importer: &mut Importer, facts: &InputFacts) -> Result<Imported, ImportError> {
     let broken = std::mem::take(&mut importer.broken);
     let is_empty = importer.writer.events() == 0 && importer.lists.audit.marks == 0;
     if is_empty {
-        // Lists without objects are an answer: there were none.
+        // Lists without objects are a valid result: there were no objects.
         let is_answer = broken.count == 0 && importer.lists.lists > 0;
         if !is_answer {
             return Err(ImportError::Nothing { broken });

@@ -1,10 +1,12 @@
-//! What becomes of each line and object of an import: an event in the reel, a count, or a broken part.
+//! Decides about each line and object of an import: an event in the reel, a count, or a broken
+//! part.
 //!
 //! Invariants:
 //!
-//! * An object's bytes are not changed, unless secrets are to be redacted or the input is not JSON.
-//! * A broken part is counted and the rest goes on; only a reel that cannot be written ends an import early.
-//! * A deletion that nobody saw is written only for what a later list covers and no longer has.
+//! * An object's bytes are not changed, unless secrets must be redacted or the input is not JSON.
+//! * A broken part is counted and the rest continues; only a reel that cannot be written ends an
+//!   import early.
+//! * An unobserved deletion is written only for objects that a later list covers and lacks.
 
 use crate::audit::{AuditRecord, AuditTarget};
 use crate::capture::CapturedGroup;
@@ -21,30 +23,30 @@ use kubereel_format::{AppendError, EventType, Evidence, MAX_BODY, RecordedAt, Re
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-/// The longest word of a user that a mark repeats.
+/// The longest user name in a mark.
 const MAX_MARK: usize = 1024;
 
-/// How an object came.
+/// How an object arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arrival {
-    /// In an event, which is taken as it is.
+    /// In an event, which is written unconditionally.
     Told(EventType),
-    /// In an event that may repeat what is known.
+    /// In an event that may repeat a known state.
     Watched(EventType),
     /// In a list.
     Listed,
 }
 
-/// The list that is read.
+/// The current list.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct CurrentList {
-    /// Whether an object or a list came before it.
+    /// Whether an object or a list preceded it.
     pub(crate) is_later: bool,
-    /// How many parts were broken before it.
+    /// The number of broken parts before it.
     pub(crate) broken_before: u64,
     /// Whether an input of it was cut off.
     pub(crate) is_cut: bool,
-    /// Whether two inputs of it have the same object.
+    /// Whether two inputs of it share an object.
     pub(crate) has_overlap: bool,
 }
 
@@ -59,29 +61,29 @@ pub(crate) struct Importer {
     pub(crate) bookmarks: u64,
     pub(crate) errors: u64,
     pub(crate) live: ExistingObjects,
-    /// Whether lists are compared with what is known.
+    /// Whether lists are compared with known objects.
     pub(crate) is_tracking: bool,
-    /// The list that is read.
+    /// The current list.
     pub(crate) current: CurrentList,
     /// The time of lines without one.
     pub(crate) at: Option<RecordedAt>,
-    /// The time of objects that stand there without an event.
+    /// The time of objects outside of events.
     pub(crate) listed_at: Option<RecordedAt>,
     /// Whether an object used that time.
     pub(crate) has_listed: bool,
-    /// The end of the reel that is appended to.
+    /// The end of the reel to which the import appends.
     pub(crate) end: Option<RecordedAt>,
-    /// The input that is read, for broken parts; empty if it is the only one.
+    /// The current input, for broken parts; empty if it is the only one.
     pub(crate) input: String,
-    /// How many objects were met where lines do not count.
+    /// The number of objects so far, for inputs without lines.
     pub(crate) objects: u64,
 }
 
 /// Why a part of the input is not in the reel.
 pub(crate) enum PartRefusal {
-    /// It is broken; the rest may be well.
+    /// It is broken; the rest may be valid.
     Broken(BrokenReason),
-    /// Nothing more can be written.
+    /// The reel cannot be written any more.
     Fatal(AppendError),
 }
 
@@ -115,7 +117,7 @@ impl Importer {
         self.broken.push_in(&self.input, number, problem);
     }
 
-    /// Notes what is broken; what is fatal ends the import.
+    /// Notes a broken part, or ends the import with a fatal error.
     pub(crate) fn settle(
         &mut self,
         number: u64,
@@ -131,7 +133,7 @@ impl Importer {
         }
     }
 
-    /// Notes what is broken in a file of an archive.
+    /// Notes a broken part in a file of an archive.
     pub(crate) fn settle_in(
         &mut self,
         file: &str,
@@ -180,7 +182,7 @@ impl Importer {
         Ok(())
     }
 
-    /// Takes an object; `named` is what is known of its resource from elsewhere.
+    /// Takes an object; `named` is what other parts of the input say about its resource.
     pub(crate) fn object(
         &mut self,
         at: RecordedAt,
@@ -258,7 +260,7 @@ impl Importer {
         Ok(())
     }
 
-    /// Decides what an object's arrival is as an event; `None` if it says nothing new.
+    /// Decides which event an object makes; `None` if its state is known.
     fn judge(
         &mut self,
         at: RecordedAt,
@@ -323,7 +325,7 @@ impl Importer {
         Ok(Some((kind, evidence)))
     }
 
-    /// Tells what a list is taken to cover.
+    /// Returns the assumed scope of a list.
     fn scope(&self) -> ListScope {
         if self.lists.is_gathering {
             ListScope::SeenOnly
@@ -332,7 +334,7 @@ impl Importer {
         }
     }
 
-    /// Writes the deletion of an object whose last body nobody sent.
+    /// Writes the deletion of an object without a last body.
     fn deletion(
         &mut self,
         at: RecordedAt,
@@ -375,13 +377,13 @@ impl Importer {
         Ok(())
     }
 
-    /// Learns the names of resources from a discovery document.
+    /// Takes the names of resources from a discovery document.
     pub(crate) fn discover(
         &mut self,
         at: RecordedAt,
         document: &RawValue,
     ) -> Result<(), ImportError> {
-        // What cannot be read leaves the names to be guessed.
+        // Names that cannot be read are guessed.
         let Ok(found) = serde_json::from_str::<CapturedGroup>(document.get()) else {
             return Ok(());
         };
@@ -420,7 +422,7 @@ impl Importer {
         self.live.begin_list();
     }
 
-    /// Ends a list: what it no longer has is gone, unless a part of it could not be read.
+    /// Ends a list: objects that it lacks are deleted, unless a part of it could not be read.
     pub(crate) fn end_list(
         &mut self,
         at: RecordedAt,
@@ -448,11 +450,11 @@ impl Importer {
         Ok(())
     }
 
-    /// Notes that the list that is read has no objects of a resource.
+    /// Notes that the current list has no objects of a resource.
     pub(crate) fn empty_list(&mut self, listed: ListType<'_>) {
         self.lists.empty += 1;
         if listed.kind.is_empty() {
-            // kubectl writes an empty list without its kind. What was listed before tells it.
+            // kubectl writes an empty list without its kind. The lists before it determine it.
             if let Some(resource) = self.live.only_resource() {
                 self.live.cover(resource, ListScope::Seen);
                 self.lists.is_kind_assumed = true;
@@ -470,7 +472,7 @@ impl Importer {
         }
     }
 
-    /// Notes that the list that is read holds all objects of a resource, of a namespace or of all.
+    /// Notes that the current list has all objects of a resource, in one namespace or in all.
     pub(crate) fn cover(
         &mut self,
         query: &ResourceQuery<'_>,
@@ -481,7 +483,7 @@ impl Importer {
         Some(id)
     }
 
-    /// Takes a document: all that stands in one line, or in one place of a longer text.
+    /// Takes a document: the content of one line, or of one place of a longer text.
     pub(crate) fn document(&mut self, number: u64, bytes: &[u8]) -> Result<(), ImportError> {
         leaves(bytes, &mut |leaf| self.leaf(number, leaf))
     }
@@ -543,7 +545,7 @@ impl Importer {
         match record {
             AuditRecord::Bodies { at, target, bodies } => {
                 counts.with_bodies += 1;
-                // A log names the version in which somebody asked, which is the one of the body.
+                // The log names the requested version, which is that of the body.
                 let named = target.query();
                 for (kind, body) in bodies {
                     self.object(at, Arrival::Watched(kind), &named, body.get().as_bytes())?;
@@ -588,7 +590,7 @@ impl Importer {
         Ok(())
     }
 
-    /// Gives the number of what comes next: its line's, or its own.
+    /// Returns the number of the current part: of its line, or of its own.
     const fn count(&mut self, line: u64) -> u64 {
         match self.broken.counted {
             BrokenUnit::Lines => line,
@@ -613,7 +615,7 @@ impl AuditTarget {
     }
 }
 
-/// Reads the type of an event.
+/// Parses the type of an event.
 pub(crate) fn event_type(word: &str) -> Result<EventType, BrokenReason> {
     match word {
         "ADDED" => Ok(EventType::Added),

@@ -1,7 +1,7 @@
-//! The input by its bytes: its form, its lines, and inputs that are read as a whole.
+//! Reads the bytes of an input: detects its format, splits it into lines, or reads it as a whole.
 //!
-//! Invariants: the form follows from the content, as a pipe has no file name; every length is bounded before it is
-//! allocated; a line beyond the bound is skipped and reported, never cut.
+//! Invariants: the format follows from the content, because a pipe has no file name; every length
+//! is bounded before it is allocated; a line beyond the bound is skipped and reported, never cut.
 
 use crate::error::ImportError;
 use crate::unsupported::unsupported;
@@ -12,10 +12,10 @@ use serde_json::Value;
 use std::fmt;
 use std::io::{self, BufRead, Read};
 
-/// How often an object is looked for that goes over several lines.
+/// How many lines are searched for an object that spans several lines.
 const LONG_LOOKS: usize = 8;
 
-/// What an input is.
+/// The format of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum InputForm {
     /// JSON, one event a line.
@@ -41,16 +41,16 @@ pub(crate) enum InputForm {
 }
 
 impl InputForm {
-    /// Tells whether it holds objects of one moment and nothing else.
+    /// Returns whether the format has objects of one moment and nothing else.
     pub(crate) const fn is_moment(self) -> bool {
         matches!(self, Self::Objects | Self::Json | Self::Yaml | Self::Tar)
     }
 }
 
-/// Where a tar archive says that it is one.
+/// The offset of a tar archive's magic number.
 const TAR_MARK: std::ops::Range<usize> = 257..262;
 
-/// Judges an input by its beginning.
+/// Detects the format by the beginning of an input.
 pub(crate) fn form(start: &[u8]) -> Result<InputForm, ImportError> {
     for (magic, form, program) in [
         (&b"BZh"[..], "bzip2", "bzip2 -dc"),
@@ -97,7 +97,7 @@ pub(crate) fn form(start: &[u8]) -> Result<InputForm, ImportError> {
     })
 }
 
-/// Tells whether a MessagePack map begins here that has the members of a SimKube trace.
+/// Returns whether a MessagePack map with the members of a SimKube trace begins here.
 fn is_packed_trace(start: &[u8]) -> bool {
     let ([0x81..=0x8f, rest @ ..] | [0xde, _, _, rest @ ..]) = start else {
         return false;
@@ -107,7 +107,7 @@ fn is_packed_trace(start: &[u8]) -> bool {
         .any(|member| rest.starts_with(member))
 }
 
-/// Judges by the members of the first object that begins a line and has any that tell.
+/// Detects the format by the members of the first object that begins a line and has a telling one.
 fn by_members(start: &[u8]) -> Option<InputForm> {
     let mut long_looks = 0;
     let mut from = 0;
@@ -119,7 +119,7 @@ fn by_members(start: &[u8]) -> Option<InputForm> {
             continue;
         }
         let of_line = MemberNames::of(line);
-        // A line that goes on behind what was looked at may be one document of any length.
+        // A line that continues behind the examined part may be one document of any length.
         let is_cut = end.is_none();
         if of_line.is_trace() {
             return Some(InputForm::TraceJson);
@@ -152,12 +152,12 @@ fn by_members(start: &[u8]) -> Option<InputForm> {
     None
 }
 
-/// The names of an object's members, as far as it can be read.
+/// The names of an object's members, as far as it can be parsed.
 #[derive(Debug, Default)]
 struct MemberNames {
     names: Vec<String>,
     is_whole: bool,
-    /// Whether nothing is wrong with it but that its end is missing.
+    /// Whether its only error is a missing end.
     is_unfinished: bool,
 }
 
@@ -221,15 +221,15 @@ impl<'de> Visitor<'de> for Collect<'_> {
     }
 }
 
-/// The longest line: an object of the greatest length and a kilobyte for each other member's name.
+/// The longest line: the longest object and a kilobyte for the name of each other member.
 pub(crate) const MAX_LINE: usize = MAX_BODY + 64 * 1024;
 
 /// A line of the input.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum InputLine<'a> {
-    /// Its bytes, without the line's end.
+    /// Its bytes, without the line end.
     Whole(&'a [u8]),
-    /// It is too long; its bytes are gone.
+    /// It is too long; its bytes are dropped.
     TooLong,
 }
 
@@ -242,7 +242,7 @@ pub(crate) struct InputLines<R> {
 }
 
 impl<R: BufRead> InputLines<R> {
-    /// Begins with the first line.
+    /// Takes the reader, with the first line.
     pub(crate) const fn new(input: R) -> Self {
         Self::with_max(input, MAX_LINE)
     }
@@ -256,7 +256,7 @@ impl<R: BufRead> InputLines<R> {
         }
     }
 
-    /// Gives the next line and its number; `None` at the end.
+    /// Returns the next line and its number; `None` at the end.
     pub(crate) fn next_line(&mut self) -> io::Result<Option<(u64, InputLine<'_>)>> {
         self.line.clear();
         let mut is_long = false;
@@ -300,14 +300,13 @@ impl<R: BufRead> InputLines<R> {
     }
 }
 
-/// The longest JSON that is read as a whole: a list has to be seen to its end before its kind is
-/// known.
+/// The longest JSON that is read as a whole: the kind of a list is known only at its end.
 pub(crate) const MAX_JSON: u64 = 512 * 1024 * 1024;
 
-/// The longest YAML: in memory it takes more than ten times of that.
+/// The longest YAML: in memory it uses more than ten times its length.
 pub(crate) const MAX_YAML: u64 = 64 * 1024 * 1024;
 
-/// How deep YAML may be nested. Schemas of definitions go to some fifty.
+/// The deepest nesting of YAML. Schemas in definitions have about fifty levels.
 const MAX_DEPTH: usize = 128;
 
 /// Reads YAML documents.
@@ -318,7 +317,7 @@ pub(crate) fn yaml(bytes: &[u8]) -> Result<Vec<Value>, ImportError> {
         .map_err(|error| failed(error.into()))
 }
 
-/// Gives a length or a count in memory as the reel and the summary have it.
+/// Converts a length or a count for the reel and the summary.
 #[expect(
     clippy::expect_used,
     reason = "no supported platform has longer addresses"
@@ -327,7 +326,8 @@ pub(crate) fn len_u64(len: usize) -> u64 {
     u64::try_from(len).expect("a length fits into 64 bits")
 }
 
-/// Makes the error of an input that cannot be read further; what unpacking found wrong says where.
+/// Makes the error of an input that cannot be read further; the source of an unpacking error names
+/// the place.
 pub(crate) fn unread(source: io::Error) -> ImportError {
     match UnpackError::of_io(source) {
         Ok(source) => ImportError::Unpack { source },
@@ -345,7 +345,7 @@ pub(crate) fn whole(input: impl Read, most: u64) -> Result<Vec<u8>, ImportError>
     Ok(bytes)
 }
 
-/// Reads YAML as Kubernetes does, within bounds that a long list keeps.
+/// Reads YAML as Kubernetes does, with limits that a long list does not reach.
 fn yaml_options() -> serde_saphyr::Options {
     #[expect(clippy::expect_used, reason = "the constant is below 2^32")]
     let most = usize::try_from(MAX_YAML).expect("a length in memory");
@@ -354,7 +354,7 @@ fn yaml_options() -> serde_saphyr::Options {
         legacy_octal_numbers: true,
         budget: serde_saphyr::budget! {
             max_depth: MAX_DEPTH,
-            // Every node takes a byte or more, so that the length bounds them.
+            // Every node needs at least one byte, so the length bounds the nodes.
             max_documents: most,
             max_events: most,
             max_nodes: most,

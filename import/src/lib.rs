@@ -1,11 +1,12 @@
 //! Imports recordings of other tools into a reel.
 //!
-//! [`import()`] and [`import_all()`] read, by their content: JSON lines of watch events, as `kubereel export` and other
-//! recorders write them; lists of objects in JSON or YAML, each as one moment; folders and archives of them, such as
-//! must-gathers; git repositories and bundles of resource-watch; k8shark captures; SimKube traces; audit logs of
-//! kube-apiserver; and each of these compressed. An object's bytes, its event's type and the order stay as they are in
-//! the input, unless it is not JSON. A part that cannot be read is reported by its place and left out. The reel is
-//! marked as imported: an input does not say what it leaves out.
+//! [`import()`] and [`import_all()`] read, by their content: JSON lines of watch events, as
+//! `kubereel export` and other recorders write them; lists of objects in JSON or YAML, each as one
+//! moment; folders and archives of them, such as must-gathers; git repositories and bundles of
+//! resource-watch; k8shark captures; SimKube traces; audit logs of kube-apiserver; and each of
+//! these compressed. An object's bytes, its event's type and the order stay as they are in the
+//! input, unless it is not JSON. A part that cannot be read is reported by its place and left out.
+//! The reel is marked as imported, because an input does not state its completeness.
 //!
 //! The crate knows no cluster, no network and no clock: times come from the input.
 

@@ -1,11 +1,11 @@
-//! How much of the inputs was read: counted where bytes come in, and reported from time to time.
+//! Counts the bytes that were read of the inputs, and reports the count at intervals.
 
 use crate::input::len_u64;
 use std::cell::Cell;
 use std::io::{self, Read};
 use std::rc::Rc;
 
-/// Reports how much was read.
+/// Reports the number of bytes.
 pub(crate) struct Meter<'a> {
     pub(crate) read: Rc<Cell<u64>>,
     pub(crate) report: &'a mut dyn FnMut(u64),
@@ -17,7 +17,7 @@ impl Meter<'_> {
     }
 }
 
-/// A reader that counts what is read through it.
+/// A reader that counts bytes.
 pub(crate) struct CountedRead<R> {
     pub(crate) inner: R,
     pub(crate) read: Rc<Cell<u64>>,

@@ -1,12 +1,13 @@
-//! The newest time inside objects: the moment at which they were gathered, as nearly as they tell.
+//! Finds the newest time inside objects: the best estimate of the moment at which they were
+//! gathered.
 //!
-//! Only members are read whose meaning is the time of something that happened. Others name the future, such as the end
-//! of a certificate.
+//! Only members are read whose value is the time of a past event. Others are in the future, such as
+//! the end of a certificate.
 
 use kubereel_format::RecordedAt;
 use serde_json::Value;
 
-/// The members, wherever they stand beside `spec` and `data`.
+/// The members, at any place outside of `spec` and `data`.
 const HAPPENED: [&str; 21] = [
     "acquireTime",
     "completionTime",
@@ -31,7 +32,7 @@ const HAPPENED: [&str; 21] = [
     "updateTime",
 ];
 
-/// How deep members are looked for.
+/// The deepest nesting that is searched.
 const DEPTH: usize = 24;
 
 /// Finds the newest time inside an object.
@@ -54,7 +55,7 @@ fn look(name: &str, value: &Value, depth: usize, newest: &mut Option<RecordedAt>
                 *newest = (*newest).max(Some(RecordedAt::from_micros(at.as_microsecond())));
             }
         }
-        // What users write there may mean anything.
+        // Fields that users write may have any meaning.
         Value::Object(_) if name == "annotations" || name == "labels" || name == "fieldsV1" => {}
         Value::Object(members) if depth > 0 => {
             for (name, member) in members {

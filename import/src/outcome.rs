@@ -1,4 +1,4 @@
-//! The outcome of an import, as values; the program writes the text.
+//! The outcome of an import, as values; the binary formats them.
 
 use crate::error::{BrokenParts, GatheredFiles};
 use crate::input::len_u64;
@@ -6,7 +6,7 @@ use crate::secrets::SecretCounts;
 use kubereel_format::RecordedAt;
 use std::collections::BTreeMap;
 
-/// How many unknown members are named; more are counted only.
+/// The number of unknown members that are named; others are only counted.
 const NAMED: usize = 16;
 
 /// The summary of an import.
@@ -21,59 +21,59 @@ pub struct Imported {
     pub from: RecordedAt,
     /// The latest time of an event.
     pub to: RecordedAt,
-    /// The time that objects without an event were taken to be of, unless it was given.
+    /// The assumed time of objects without an event, unless it was given.
     pub assumed_at: Option<RecordedAt>,
-    /// The newest time inside the objects of a folder or an archive, which they were taken to be of.
+    /// The newest time inside the objects of a folder or an archive, which is their assumed time.
     pub gathered_at: Option<RecordedAt>,
-    /// The formats of other tools that were read, in words.
+    /// The formats of other tools that were read.
     pub formats: Vec<&'static str>,
     /// Whether the objects were YAML, so that their bytes are not those of the input.
     pub converted: bool,
     /// The parts that could not be imported.
     pub broken: BrokenParts,
-    /// What the files of folders and archives were; `None` without any.
+    /// The kinds of files in folders and archives; `None` without any.
     pub files: Option<GatheredFiles>,
-    /// What lists and audit logs came to.
+    /// The counts of lists and audit logs.
     pub lists: ListCounts,
     /// Bookmark lines.
     pub bookmarks: u64,
     /// Lines with the error of a server's watch.
     pub errors: u64,
-    /// Members of lines that a reel does not store.
+    /// Members of lines that are not stored in a reel.
     pub dropped: DroppedMembers,
     /// The Secrets.
     pub secrets: SecretCounts,
     /// Resources whose names were made from their kinds: `plural.group`.
     pub guessed: Vec<String>,
-    /// Resources that came in more than one version; each is kept as a resource of its own.
+    /// Resources in more than one version; each version is a resource of its own.
     pub several_versions: Vec<String>,
     /// The file's bytes.
     pub file_bytes: u64,
 }
 
-/// What lists and audit logs came to.
+/// The counts of lists and audit logs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ListCounts {
     /// Lists of a moment.
     pub lists: u64,
-    /// Lists without items.
+    /// Empty lists.
     pub empty: u64,
-    /// Objects that a later list had unchanged.
+    /// Unchanged objects of later lists.
     pub unchanged: u64,
-    /// Events that repeated what was known.
+    /// Events that repeated a known state.
     pub repeated: u64,
-    /// Objects that a later list no longer had.
+    /// Objects that a later list lacks.
     pub deleted: u64,
-    /// Objects that a later list did not have, and may not have covered.
+    /// Objects that a later list lacks, and may not cover.
     pub uncertain: u64,
-    /// Records of a capture and files of a repository that are no objects.
+    /// Records of a capture and files of a repository that are not objects.
     pub others: u64,
-    /// Whether an empty list without a kind was taken to be of the kind of the lists before it.
+    /// Whether an empty list without a kind was assigned to the kind of the lists before it.
     pub is_kind_assumed: bool,
     /// The events of audit logs.
     pub audit: AuditCounts,
-    /// Whether the list that is read is a folder or an archive.
+    /// Whether the current list is a folder or an archive.
     pub(crate) is_gathering: bool,
 }
 
@@ -81,9 +81,9 @@ pub struct ListCounts {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AuditCounts {
-    /// Changes with the object as it was then.
+    /// Changes with the object.
     pub with_bodies: u64,
-    /// Changes without, which became marks.
+    /// Changes without the object, which became marks.
     pub marks: u64,
     /// Requests that changed nothing.
     pub reads: u64,
@@ -95,17 +95,17 @@ pub struct AuditCounts {
     pub routine: u64,
 }
 
-/// Members of lines that a reel does not store.
+/// Members of lines that are not stored in a reel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DroppedMembers {
-    /// How many, in all lines together.
+    /// Their number, in all lines.
     pub count: u64,
-    /// How many of each name.
+    /// The number of each name.
     pub names: BTreeMap<String, u64>,
 }
 
 impl DroppedMembers {
-    /// Counts one.
+    /// Counts a member.
     pub(crate) fn push(&mut self, name: &str) {
         self.count = self.count.saturating_add(1);
         let name = crate::error::quoted(name);
@@ -118,7 +118,7 @@ impl DroppedMembers {
 }
 
 impl Imported {
-    /// Gives the notes of the import for the reel.
+    /// Returns the notes of the import for the reel.
     pub(crate) fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if self.converted {

@@ -1,4 +1,4 @@
-//! The inputs before they are taken: what each is, by its content, and of which moment.
+//! Prepares inputs: detects the format of each by its content, and its moment.
 
 use crate::capture::Capture;
 use crate::contents::{
@@ -18,10 +18,10 @@ use std::io::{self, BufRead, BufReader, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-/// The most bytes of a compressed input after decompression.
+/// The largest decompressed size of an input, in bytes.
 const MAX_BYTES: u64 = 1 << 40;
 
-/// How much of an input is read at once.
+/// How many bytes of an input are read at once.
 const BUFFER: usize = 256 * 1024;
 
 /// How an input is imported.
@@ -30,13 +30,13 @@ const BUFFER: usize = 256 * 1024;
 pub struct ImportOptions {
     /// The time of lines without `ts`, of objects and of lists.
     pub at: Option<RecordedAt>,
-    /// When the input was last changed: the time of objects and lists if `at` is not given.
+    /// When the input was last modified: the time of objects and lists if `at` is not given.
     pub changed_at: Option<RecordedAt>,
-    /// Whether secrets are taken out, as the recorder does.
+    /// Whether secrets are redacted, as by the recorder.
     pub redact: bool,
-    /// The user's rules for redaction, beside the policy.
+    /// The user's redaction rules, besides the policy.
     pub redact_extra: Extra,
-    /// Whether a file of the reel's name is replaced.
+    /// Whether an existing file with the name of the reel is replaced.
     pub replace: bool,
     /// Whether the reel exists and is appended to.
     pub append: bool,
@@ -47,7 +47,7 @@ pub struct ImportOptions {
 }
 
 impl ImportOptions {
-    /// Takes everything as it is.
+    /// Returns the defaults: everything is imported unchanged.
     pub fn new(program: impl Into<String>, source: impl Into<String>) -> Self {
         Self {
             program: program.into(),
@@ -57,7 +57,7 @@ impl ImportOptions {
     }
 }
 
-/// Where the bytes of an input are.
+/// The source of an input.
 pub enum ImportContent<'a> {
     /// In a stream, such as stdin.
     Stream(Box<dyn BufRead + 'a>),
@@ -69,17 +69,17 @@ pub enum ImportContent<'a> {
 
 /// An input.
 pub struct ImportInput<'a> {
-    /// Its name, for messages; it may be empty.
+    /// Its name for messages; may be empty.
     pub name: String,
     /// Its bytes.
     pub content: ImportContent<'a>,
-    /// Its time, which goes before that of the options.
+    /// Its time, which has precedence over that of the options.
     pub at: Option<RecordedAt>,
-    /// When it was last changed.
+    /// When it was last modified.
     pub changed_at: Option<RecordedAt>,
 }
 
-/// An input of which the form is known, and, if it is of one moment, the moment.
+/// An input with its format and, if it has one, its moment.
 pub(crate) struct PreparedInput<'a> {
     pub(crate) name: String,
     content: PreparedContent<'a>,
@@ -87,7 +87,8 @@ pub(crate) struct PreparedInput<'a> {
     listed_at: Option<RecordedAt>,
     /// The time of lines without one.
     at: Option<RecordedAt>,
-    /// Whether nobody gave the moment: it is the time at which the file was changed, or the newest time inside.
+    /// Whether the moment was not given: it is the modification time of the file, or the newest
+    /// time inside.
     is_assumed: bool,
 }
 
@@ -129,7 +130,7 @@ impl<'a> PreparedInput<'a> {
             }
         };
         let (listed_at, is_assumed) = match &content {
-            // A folder's and an archive's own times are those of its download.
+            // The modification times of a folder and an archive are those of the download.
             PreparedContent::Gathered(gathered) => {
                 let newest = gathered.newest.or(input.changed_at);
                 (at.or(newest), at.is_none())
@@ -145,7 +146,7 @@ impl<'a> PreparedInput<'a> {
         })
     }
 
-    /// Gives the moment of what holds objects of one moment.
+    /// Returns the moment of an input with objects of one moment.
     pub(crate) fn moment(&self) -> Option<RecordedAt> {
         match &self.content {
             PreparedContent::Text(form, _) if form.is_moment() => self.listed_at,
@@ -154,7 +155,7 @@ impl<'a> PreparedInput<'a> {
         }
     }
 
-    /// Tells whether it may repeat what is known.
+    /// Returns whether it may repeat known states.
     pub(crate) const fn needs_tracking(&self) -> bool {
         match &self.content {
             PreparedContent::Text(form, _) => !matches!(form, InputForm::Events),
@@ -162,7 +163,7 @@ impl<'a> PreparedInput<'a> {
         }
     }
 
-    /// Takes it into the reel, as a list of its own or as a part of one from several inputs.
+    /// Imports it, as a list of its own or as a part of one from several inputs.
     pub(crate) fn take(
         self,
         part: ListPart,
@@ -219,7 +220,7 @@ impl<'a> PreparedInput<'a> {
     }
 }
 
-/// Notes where an input was cut off; what stands before that place is sound.
+/// Notes where an input was cut off; everything before that place is valid.
 fn cut(importer: &mut Importer, taken: Result<(), ImportError>) -> Result<bool, ImportError> {
     match taken {
         Err(ImportError::Unpack { source }) if source.is_damage() => {
@@ -237,14 +238,14 @@ pub(crate) struct ListPart {
     pub(crate) is_last: bool,
 }
 
-/// Puts lists of moments into their order.
+/// Sorts lists by their moments.
 pub(crate) fn order(inputs: &mut [PreparedInput<'_>]) {
     if inputs.iter().all(|one| one.moment().is_some()) {
         inputs.sort_by_key(PreparedInput::moment);
     }
 }
 
-/// Judges a folder: a repository, or files that were gathered.
+/// Detects the content of a folder: a repository, or gathered files.
 fn prepare_folder(
     name: &str,
     path: &Path,
@@ -284,7 +285,7 @@ fn gathered(
     Ok(PreparedContent::Gathered(objects))
 }
 
-/// Judges an input by its beginning.
+/// Detects the format of an input by its beginning.
 fn prepare_plain<'a>(
     name: &str,
     mut plain: PlainInput<'a>,
@@ -306,7 +307,7 @@ fn prepare_plain<'a>(
         }
         InputForm::Zip => {
             let is_capture = Capture::is_one(start);
-            // Only a file itself can be read from its end, where the archive's directory is.
+            // Only a file can be read from its end, where the directory of the archive is.
             let file = match file.filter(|_| plain.layers().is_empty()) {
                 Some(mut file) => {
                     file.seek(SeekFrom::Start(0)).map_err(unread)?;

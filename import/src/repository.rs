@@ -1,8 +1,9 @@
-//! Git repositories as OpenShift's resource-watch writes them: one file an object, one commit an event.
+//! Git repositories as OpenShift's resource-watch writes them: one file an object, one commit an
+//! event.
 //!
-//! The first parents of the commits are followed from the newest one to the oldest. What a commit adds, changes or
-//! removes are events at its time; a removed file's object is the one of the commit before. Neither git nor anything
-//! that a repository names is run.
+//! The first parents of the commits are followed from the newest to the oldest. Files that a commit
+//! adds, changes or removes are events at its time; the object of a removed file is that of the
+//! commit before. Neither git nor a program that a repository names is run.
 
 use crate::error::{BrokenReason, ImportError};
 use gix_hash::{Kind, ObjectId};
@@ -17,10 +18,10 @@ use tempfile::TempDir;
 /// The largest object of a repository.
 const MAX_OBJECT: usize = 256 << 20;
 
-/// How many commits are read.
+/// The largest number of commits.
 const MAX_COMMITS: usize = 10_000_000;
 
-/// How deep folders lie in folders.
+/// The deepest nesting of folders.
 const MAX_DEPTH: usize = 32;
 
 /// The longest line of a bundle's or a repository's own text.
@@ -33,11 +34,11 @@ const MAX_REFERENCES: u64 = 64 << 20;
 pub(crate) struct Repository {
     objects: gix_odb::Handle,
     head: ObjectId,
-    /// Holds the objects of a bundle.
+    /// The folder of a bundle's unpacked objects.
     _folder: Option<TempDir>,
 }
 
-/// What a commit did to a file.
+/// The change of a file in a commit.
 pub(crate) struct FileChange {
     pub(crate) at: RecordedAt,
     pub(crate) path: String,
@@ -45,10 +46,10 @@ pub(crate) struct FileChange {
     pub(crate) content: Vec<u8>,
 }
 
-/// What `Repository::each` hands out.
+/// An item of `Repository::each`.
 pub(crate) enum RepositoryStep {
     Change(FileChange),
-    /// Something cannot be read; the place and why.
+    /// A part that cannot be read: its place and the cause.
     Broken(String, BrokenReason),
 }
 
@@ -60,7 +61,7 @@ fn damaged(place: impl Into<String>, cause: impl std::fmt::Display) -> ImportErr
 }
 
 impl Repository {
-    /// Tells whether a folder is a repository, bare or not.
+    /// Returns whether a folder is a repository, bare or not.
     pub(crate) fn is_one(folder: &Path) -> bool {
         git_folder(folder).is_some()
     }
@@ -77,7 +78,8 @@ impl Repository {
         })
     }
 
-    /// Opens a bundle, whose objects go into a folder beside the reel for as long as they are needed.
+    /// Opens a bundle; its objects are unpacked into a folder beside the reel while they are
+    /// needed.
     pub(crate) fn open_bundle(mut input: impl BufRead, beside: &Path) -> Result<Self, ImportError> {
         let head = read_bundle_head(&mut input)?;
         let failed = |source| ImportError::Place {
@@ -110,7 +112,7 @@ impl Repository {
         })
     }
 
-    /// Hands out what the commits did, the oldest first.
+    /// Passes on the changes of the commits, the oldest first.
     pub(crate) fn each(
         &self,
         mut take: impl FnMut(RepositoryStep) -> Result<(), ImportError>,
@@ -126,7 +128,7 @@ impl Repository {
                     place,
                     BrokenReason::Unreadable(cause),
                 ))?;
-                // The next commit is told against what this one holds.
+                // The next commit is compared with the tree of this one.
                 tree = Some(commit.tree);
                 continue;
             }
@@ -151,7 +153,7 @@ impl Repository {
         Ok(())
     }
 
-    /// Lists the commits, the newest first. A history that was cut off begins with what is there.
+    /// Lists the commits, the newest first. A shallow history begins with its oldest commit.
     fn commits(
         &self,
         take: &mut impl FnMut(RepositoryStep) -> Result<(), ImportError>,
@@ -187,7 +189,7 @@ impl Repository {
         Ok(commits)
     }
 
-    /// Compares two trees. Equal ones are told by their ids, so that only what changed is read.
+    /// Compares two trees. Equal subtrees have equal ids, so only changes are read.
     fn changes(
         &self,
         before: Option<ObjectId>,
@@ -239,7 +241,7 @@ impl Repository {
         Ok(())
     }
 
-    /// Reads the folders and files of a tree; links and submodules are left out.
+    /// Reads the folders and files of a tree; links and submodules are skipped.
     fn entries(
         &self,
         tree: Option<ObjectId>,
@@ -352,7 +354,7 @@ fn parse_id(hex: &str) -> Option<ObjectId> {
     ObjectId::from_hex(hex.as_bytes()).ok()
 }
 
-/// Reads what stands before the pack of a bundle, and finds its newest commit.
+/// Reads the header of a bundle, and finds its newest commit.
 fn read_bundle_head(input: &mut impl BufRead) -> Result<ObjectId, ImportError> {
     use std::io::Read as _;
     let place = "the head of the git bundle";

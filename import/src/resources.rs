@@ -1,7 +1,7 @@
 //! The resources of an input: which resource an object belongs to, and its names.
 //!
-//! A name comes from the line, from a definition in the input, from the built-in table, or else from the rule by which
-//! Kubernetes' own clients guess plurals; a guess is marked as one.
+//! A name comes from the line, from a definition in the input, from the built-in table, or else
+//! from the rule by which Kubernetes' own clients guess plurals. A guess is marked as such.
 
 use crate::builtin_resources::{self, BuiltInResource};
 use crate::error::BrokenReason;
@@ -9,16 +9,16 @@ use kubereel_format::{ResourceId, ResourceInfo};
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap};
 
-/// The longest name that is taken; Kubernetes itself stops at 253.
+/// The longest accepted name; Kubernetes allows 253 characters.
 const MAX_NAME: usize = 512;
 
-/// How many resources an input may name. The largest clusters have some hundreds.
+/// The largest number of resources in an input. The largest clusters have some hundreds.
 const MAX_RESOURCES: usize = 20_000;
 
-/// How many questions are remembered, so that an input of odd lines does not fill the memory.
+/// The number of cached queries, which bounds the memory for inputs with irregular lines.
 const MAX_QUERIES: usize = 4 * MAX_RESOURCES;
 
-/// What a line and its object tell about the resource.
+/// What a line and its object state about the resource.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ResourceQuery<'a> {
     pub(crate) group: Option<&'a str>,
@@ -47,21 +47,21 @@ pub(crate) struct InputResources {
 #[derive(Debug)]
 struct KnownResource {
     info: ResourceInfo,
-    /// Whether the plural was made of the kind.
+    /// Whether the plural was guessed from the kind.
     is_guessed: bool,
     /// Whether its scope comes from a definition or the built-in table.
     is_scope_known: bool,
     announced: Announcement,
 }
 
-/// How the reel describes a resource.
+/// The description of the resource in the reel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Announcement {
-    /// Not at all: so stays a resource whose only object is broken.
+    /// Missing: this stays so for a resource whose only object is broken.
     Never,
-    /// With a description that has changed since.
+    /// Outdated.
     Outdated,
-    /// With its current description.
+    /// Current.
     Current,
 }
 
@@ -109,7 +109,7 @@ impl InputResources {
         Ok(&resource.info)
     }
 
-    /// Takes the resources of a reel that is appended to, in the order of their ids.
+    /// Takes the resources of the reel to which the import appends, in the order of their ids.
     pub(crate) fn carry(&mut self, infos: impl IntoIterator<Item = ResourceInfo>) {
         for info in infos {
             let Ok(number) = usize::try_from(info.id.0) else {
@@ -118,7 +118,7 @@ impl InputResources {
             if number >= MAX_RESOURCES {
                 continue;
             }
-            // An id without a description belongs to no resource.
+            // An id without a description does not belong to a resource.
             while self.known.len() < number {
                 let Ok(id) = u32::try_from(self.known.len()).map(ResourceId) else {
                     break;
@@ -146,7 +146,7 @@ impl InputResources {
         }
     }
 
-    /// Gives a resource's description if the reel has not got it as it is now.
+    /// Returns a resource's description if that in the reel is missing or outdated.
     pub(crate) fn take_news(&mut self, id: ResourceId) -> Option<ResourceInfo> {
         let at = usize::try_from(id.0).ok()?;
         let resource = self
@@ -157,7 +157,7 @@ impl InputResources {
         Some(resource.info.clone())
     }
 
-    /// Gives the resources that the reel describes.
+    /// Returns the resources with a description in the reel.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &ResourceInfo> {
         let announced = self
             .known
@@ -166,7 +166,7 @@ impl InputResources {
         announced.map(|resource| &resource.info)
     }
 
-    /// Gives those of them whose plural is a guess.
+    /// Returns those with a guessed plural.
     pub(crate) fn guessed(&self) -> impl Iterator<Item = &ResourceInfo> {
         let guessed = |resource: &&KnownResource| {
             resource.announced != Announcement::Never && resource.is_guessed
@@ -177,7 +177,7 @@ impl InputResources {
             .map(|resource| &resource.info)
     }
 
-    /// Takes a definition and gives the resources that it describes anew.
+    /// Takes a definition and returns the resources whose description it changes.
     pub(crate) fn learn(&mut self, definition: ImportedDefinition) -> Vec<ResourceId> {
         let named = |resource: &KnownResource| {
             resource.info.group == definition.group
@@ -244,7 +244,7 @@ impl InputResources {
             self.name_kind(at, query.kind);
             return Ok(at);
         }
-        // A line names what was guessed before.
+        // A line names a resource that was guessed before.
         if let Some(&at) = self.by_kind.get(&(name.0, name.1, query.kind.to_owned()))
             && self
                 .known
@@ -319,7 +319,7 @@ impl InputResources {
         let is_known = matches!(source, NameSource::Definition(_) | NameSource::BuiltIn(_));
         let version = || (info.group.clone(), info.version.clone());
         let (group, of) = version();
-        // Two kinds may be served under one plural; the first keeps the name.
+        // Two kinds may be served under one plural; the first one keeps the name.
         self.by_plural
             .entry((group, of, info.plural.clone()))
             .or_insert(at);
@@ -338,7 +338,7 @@ impl InputResources {
         Ok(at)
     }
 
-    /// Gives a resource the plural from a line or a definition.
+    /// Sets the plural of a resource from a line or a definition.
     fn rename(&mut self, at: usize, plural: &str) {
         let Some(resource) = self.known.get_mut(at) else {
             return;
@@ -358,7 +358,7 @@ impl InputResources {
         self.by_plural.entry(name).or_insert(at);
     }
 
-    /// Gives a resource its kind if only its plural was known.
+    /// Sets the kind of a resource of which only the plural was known.
     fn name_kind(&mut self, at: usize, kind: &str) {
         let Some(resource) = self.known.get_mut(at) else {
             return;
@@ -387,7 +387,7 @@ enum NameSource<'a> {
     Kind,
 }
 
-/// What a definition names.
+/// The names in a definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ImportedDefinition {
     pub(crate) group: String,
@@ -464,7 +464,7 @@ fn no_resource(id: ResourceId) -> ResourceInfo {
     }
 }
 
-/// Describes a resource as its definition does.
+/// Returns the description of a definition's resource.
 fn describe(info: &mut ResourceInfo, definition: &ImportedDefinition) {
     info.plural.clone_from(&definition.plural);
     info.singular.clone_from(&definition.singular);
@@ -474,7 +474,7 @@ fn describe(info: &mut ResourceInfo, definition: &ImportedDefinition) {
     info.namespaced = definition.namespaced;
 }
 
-/// Describes a resource as its server does.
+/// Returns the description of a discovered resource.
 fn describe_built_in(info: &mut ResourceInfo, row: &BuiltInResource) {
     let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
     row.plural.clone_into(&mut info.plural);
@@ -485,7 +485,7 @@ fn describe_built_in(info: &mut ResourceInfo, row: &BuiltInResource) {
     info.namespaced = row.namespaced;
 }
 
-/// Makes a plural of a kind.
+/// Guesses the plural of a kind.
 fn guess_plural(kind: &str) -> String {
     let singular = kind.to_lowercase();
     if singular.ends_with("endpoints") {

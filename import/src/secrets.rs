@@ -1,4 +1,4 @@
-//! Secrets during an import: Secrets with values are counted, and what the policy names is taken out on request.
+//! Secrets during an import: counts Secrets with values, and redacts on request.
 
 use crate::input::len_u64;
 use kubereel_format::{REDACTION_SAYS, ResourceInfo};
@@ -11,11 +11,11 @@ use std::collections::BTreeSet;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SecretCounts {
-    /// The Secrets that came with values.
+    /// The number of Secrets with values.
     pub with_data: u64,
-    /// The events that brought them.
+    /// The number of events with them.
     pub events: u64,
-    /// Whether their values were taken out.
+    /// Whether their values were redacted.
     pub redacted: bool,
 }
 
@@ -41,7 +41,7 @@ impl SecretRedaction {
         })
     }
 
-    /// Tells whether an object is a Secret, by either of its names.
+    /// Returns whether an object is a Secret, by either of its names.
     pub(crate) fn is_secret(resource: &ResourceInfo, api_version: &str, kind: &str) -> bool {
         let is_core = resource.group.is_empty() || api_version == "v1";
         is_core && (resource.plural == "secrets" || kind == "Secret")
@@ -49,16 +49,17 @@ impl SecretRedaction {
 
     /// Counts a Secret that comes with values.
     pub(crate) fn count(&mut self, namespace: &str, name: &str, object: &[u8]) {
-        // What cannot be read may hold anything.
+        // Unreadable data may contain anything.
         if has_values(object).unwrap_or(true) {
             self.events = self.events.saturating_add(1);
             self.seen.insert((namespace.to_owned(), name.to_owned()));
         }
     }
 
-    /// Gives an object as it is to be kept; `None` if secrets are to be taken out and it cannot be read.
+    /// Returns an object as it may be stored; `None` if secrets must be redacted and it cannot be
+    /// read.
     ///
-    /// An object may call itself another than its line does: what either may not keep is taken out.
+    /// An object may name another kind than its line: the redaction rules of both apply.
     pub(crate) fn object<'a>(
         &self,
         resource: &ResourceInfo,
@@ -78,7 +79,7 @@ impl SecretRedaction {
         Some(Cow::Owned(own))
     }
 
-    /// Gives words as they are to be kept.
+    /// Returns a text as it may be stored.
     pub(crate) fn text(&self, words: &str) -> String {
         match &self.redactor {
             Some(redactor) => {
@@ -88,7 +89,7 @@ impl SecretRedaction {
         }
     }
 
-    /// Gives the name by which the reel is to know an object.
+    /// Returns the name of an object in the reel.
     pub(crate) fn name<'a>(
         &self,
         resource: &ResourceInfo,
@@ -105,13 +106,13 @@ impl SecretRedaction {
         redactor.name(hiding.unwrap_or(&ResourceType::default()), name, uid)
     }
 
-    /// Says what was taken out, if anything was to be.
+    /// Describes the redactions, if redaction was requested.
     pub(crate) fn account(&self) -> Option<String> {
         let redactor = self.redactor.as_ref()?;
         Some(format!("{REDACTION_SAYS}{}", redactor.account()))
     }
 
-    /// Sums up.
+    /// Returns the summary.
     pub(crate) fn counts(&self) -> SecretCounts {
         SecretCounts {
             with_data: len_u64(self.seen.len()),
@@ -121,7 +122,7 @@ impl SecretRedaction {
     }
 }
 
-/// Says what an object is: as its line names it, and as it calls itself.
+/// Returns the types of an object: as its line names it, and as it names itself.
 fn subjects<'a>(
     resource: &'a ResourceInfo,
     api_version: &'a str,

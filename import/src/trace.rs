@@ -1,8 +1,8 @@
-//! SimKube traces, in MessagePack and in JSON: what was applied and deleted, and when.
+//! SimKube traces, in MessagePack and in JSON: applied and deleted objects with their times.
 //!
-//! A trace is `{version, config, events: [{ts, applied_objs, deleted_objs}], index, pod_lifecycles}`. Events are handed
-//! out while the trace is read, so that a damaged one is taken up to its damage. Its objects are sanitized: they have
-//! neither uid nor resourceVersion.
+//! A trace is `{version, config, events: [{ts, applied_objs, deleted_objs}], index,
+//! pod_lifecycles}`. Events are passed on while the trace is read, so a damaged trace is imported
+//! up to the damage. Its objects are sanitized: they have neither uid nor resourceVersion.
 
 use kubereel_format::RecordedAt;
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -13,7 +13,7 @@ use std::fmt;
 /// The version of the format that is read.
 const VERSION: u64 = 2;
 
-/// What one event of a trace tells of one object.
+/// A change of one object in a trace.
 #[derive(Debug)]
 pub(crate) struct TraceChange {
     pub(crate) at: RecordedAt,
@@ -21,7 +21,7 @@ pub(crate) struct TraceChange {
     pub(crate) is_deleted: bool,
 }
 
-/// What else a trace holds.
+/// The other content of a trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TraceRest {
     /// Pods whose lifecycles are in it.
@@ -39,10 +39,11 @@ struct TraceEvent {
     deleted_objs: Vec<Value>,
 }
 
-/// Reads a trace and hands out its changes in order, until `take` gives `false`.
+/// Reads a trace and passes its changes on in order, until `take` returns `false`.
 ///
 /// # Errors
-/// With the parser's error, when it is damaged or another version; the changes before that were handed out.
+/// The parser's error, when the trace is damaged or of another version; the changes before it were
+/// passed on.
 pub(crate) fn read_trace<'de, D: Deserializer<'de>>(
     deserializer: D,
     take: &mut dyn FnMut(TraceChange) -> bool,
@@ -135,7 +136,7 @@ impl<'de> Visitor<'de> for EventsSeed<'_> {
     }
 }
 
-/// The number of a map's entries, whatever its keys are: in MessagePack they are arrays.
+/// The number of entries of a map with any keys: in MessagePack they are arrays.
 struct EntryCount(u64);
 
 impl<'de> Deserialize<'de> for EntryCount {

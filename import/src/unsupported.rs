@@ -1,15 +1,16 @@
-//! Formats that hold a cluster's state but cannot be imported, by their first bytes, and what to do instead.
+//! Recognizes formats that contain the state of a cluster but cannot be imported, by their first
+//! bytes, and says what to do instead.
 
-/// A format that is known and not supported.
+/// A known format that is not supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct UnsupportedFormat {
-    /// What it is, with its article.
+    /// The format, with its article.
     pub(crate) what: &'static str,
     /// What to do instead.
     pub(crate) instead: &'static str,
 }
 
-/// Offset, bytes, what it is, what to do instead.
+/// Offset, bytes, format, what to do instead.
 const FORMATS: [(usize, &[u8], &str, &str); 14] = [
     (
         16,
@@ -97,7 +98,7 @@ const FORMATS: [(usize, &[u8], &str, &str); 14] = [
     ),
 ];
 
-/// Names a format that is not supported.
+/// Recognizes a format that is not supported.
 pub(crate) fn unsupported(start: &[u8]) -> Option<UnsupportedFormat> {
     let text = start.trim_ascii_start();
     let found = FORMATS.iter().find(|(offset, magic, ..)| {

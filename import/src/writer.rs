@@ -1,7 +1,7 @@
-//! The way into the reel: one session, a connection for each resource, every event with its own time, in a file that
-//! gets its name when it is complete.
+//! Writes the reel: one session, a connection for each resource, every event with its own time, in
+//! a file that gets its name when it is complete.
 //!
-//! An import never claims completeness: no list, no bookmark and no gap is written.
+//! Invariant: an import never claims completeness. It writes no list, no bookmark and no gap.
 
 use crate::error::ImportError;
 use kubereel_format::{
@@ -15,10 +15,10 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// How many bytes of bodies are appended between two commits.
+/// The bytes of bodies between two commits.
 const COMMIT_BYTES: usize = 16 * 1024 * 1024;
 
-/// About what a record takes in memory besides its body.
+/// The memory of a record besides its body, approximately.
 const RECORD_BYTES: usize = 64;
 
 /// The contents of the first notes.
@@ -26,9 +26,9 @@ const RECORD_BYTES: usize = 64;
 pub(crate) struct ReelStart {
     /// The version of the program that imports.
     pub(crate) program: String,
-    /// Whether values of Secrets are taken out.
+    /// Whether values of Secrets are redacted.
     pub(crate) is_redacted: bool,
-    /// Where the events come from, in words.
+    /// The source of the events.
     pub(crate) provenance: String,
 }
 
@@ -46,7 +46,7 @@ pub(crate) struct ImportedEvent<'a> {
     pub(crate) evidence: Evidence,
 }
 
-/// What a reel that is appended to has used up.
+/// The ids that the reel to which the import appends has used.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct UsedNumbers {
     pub(crate) session: SessionId,
@@ -54,7 +54,7 @@ pub(crate) struct UsedNumbers {
     pub(crate) cluster: Option<(EpochId, String)>,
 }
 
-/// The reel in the making.
+/// The reel that is being written.
 pub(crate) struct ImportWriter {
     appender: Appender,
     start: Option<ReelStart>,
@@ -62,7 +62,7 @@ pub(crate) struct ImportWriter {
     /// The resources that have a connection.
     connected: BTreeSet<ResourceId>,
     session: SessionId,
-    /// The connection of the resource 0; that of another one is higher by its number.
+    /// The connection of resource 0; that of another resource is higher by its id.
     first_connection: ConnectionId,
     cluster: Option<(EpochId, String)>,
     events: u64,
@@ -70,7 +70,7 @@ pub(crate) struct ImportWriter {
 }
 
 impl ImportWriter {
-    /// Makes the file. The reel begins with its first event.
+    /// Creates the file. The reel begins with its first event.
     pub(crate) fn create(path: &Path, start: ReelStart) -> Result<Self, ImportError> {
         Ok(Self {
             appender: Appender::create(path)?,
@@ -85,7 +85,7 @@ impl ImportWriter {
         })
     }
 
-    /// Goes on with a reel, in a session of its own.
+    /// Continues a reel, in a new session.
     pub(crate) fn resume(
         path: &Path,
         start: ReelStart,
@@ -108,7 +108,7 @@ impl ImportWriter {
         ConnectionId(self.first_connection.0.saturating_add(resource.0))
     }
 
-    /// Describes a resource, for the first time or anew.
+    /// Describes a resource, for the first time or again.
     pub(crate) fn announce(
         &mut self,
         at: RecordedAt,
@@ -119,7 +119,7 @@ impl ImportWriter {
         self.connect(at, resource)
     }
 
-    /// Notes where the events of a resource come from, once.
+    /// Notes the source of a resource's events, once.
     pub(crate) fn connect(
         &mut self,
         at: RecordedAt,
@@ -137,7 +137,7 @@ impl ImportWriter {
         Ok(())
     }
 
-    /// Notes which cluster the events are of, once for each that is met.
+    /// Notes the cluster of the events, once for each cluster.
     pub(crate) fn cluster(&mut self, at: RecordedAt, uid: &str) -> Result<(), AppendError> {
         let epoch = match &self.cluster {
             Some((_, known)) if known == uid => return Ok(()),
@@ -171,7 +171,8 @@ impl ImportWriter {
         self.written(item.body.len())
     }
 
-    /// Appends the deletion of an object whose last body is the one that the reel has; `false` if it has none.
+    /// Appends the deletion of an object with its last body in the reel; `false` if the reel has
+    /// none.
     pub(crate) fn deletion(&mut self, item: &ImportedEvent<'_>) -> Result<bool, AppendError> {
         let stamp = self.stamp(item.at)?;
         let appended = self.appender.append_event(&NewEvent {
@@ -193,7 +194,7 @@ impl ImportWriter {
         }
     }
 
-    /// Notes the words of somebody.
+    /// Adds a mark.
     pub(crate) fn mark(&mut self, at: RecordedAt, text: String) -> Result<(), AppendError> {
         self.note(at, Note::Mark { text })?;
         self.written(0)?;
@@ -215,22 +216,22 @@ impl ImportWriter {
         Ok(())
     }
 
-    /// Gives how many events there are.
+    /// Returns the number of events.
     pub(crate) const fn events(&self) -> u64 {
         self.events
     }
 
-    /// Begins the reel at a time, if nothing did yet.
+    /// Begins the reel at a time, if it has not begun.
     pub(crate) fn begin_at(&mut self, at: RecordedAt) -> Result<(), AppendError> {
         self.stamp(at).map(drop)
     }
 
-    /// Gives how many resources there are.
+    /// Returns how many resources there are.
     pub(crate) fn resources(&self) -> usize {
         self.connected.len()
     }
 
-    /// Gives the times of the first event and of the latest.
+    /// Returns the times of the first event and of the latest.
     pub(crate) fn span(&self) -> (RecordedAt, RecordedAt) {
         self.span.unwrap_or_default()
     }
@@ -255,8 +256,8 @@ impl ImportWriter {
         Ok(())
     }
 
-    /// Gives the stamp of a time. The steady clock, which an input does not tell, stands where
-    /// the other one steps back.
+    /// Returns the stamp of a time. An input has no steady clock; it pauses where the times step
+    /// back.
     fn stamp(&mut self, at: RecordedAt) -> Result<Stamp, AppendError> {
         let (first, last) = self.span.unwrap_or((at, at));
         let last = last.max(at);
@@ -288,7 +289,7 @@ impl ImportWriter {
     }
 }
 
-/// A reel in the making.
+/// A reel that is being written.
 #[derive(Debug)]
 pub(crate) struct PartFile {
     path: PathBuf,
@@ -297,14 +298,15 @@ pub(crate) struct PartFile {
 }
 
 impl PartFile {
-    /// Makes a copy of a reel, to be appended to.
+    /// Makes a copy of a reel to append to.
     pub(crate) fn copy_of(target: &Path) -> Result<Self, ImportError> {
         if !target.is_file() {
             return Err(ImportError::NoReel {
                 path: target.to_owned(),
             });
         }
-        // A reel that is still written, and what is not a reel, is said before anything is copied.
+        // A reel that is being recorded, or a file that is not a reel, is refused before it is
+        // copied.
         drop(Reel::open(target)?);
         let part = Self::begin(target, true)?;
         std::fs::copy(target, &part.path).map_err(|source| ImportError::Place {
@@ -314,7 +316,7 @@ impl PartFile {
         Ok(part)
     }
 
-    /// Makes room for a reel.
+    /// Reserves the name of a reel.
     pub(crate) fn begin(target: &Path, replaces: bool) -> Result<Self, ImportError> {
         check_free(target, replaces)?;
         let path = with_ending(target, ".part");
@@ -326,12 +328,12 @@ impl PartFile {
         })
     }
 
-    /// Gives the name under which it is written.
+    /// Returns the name under which it is written.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Gives the finished file its name.
+    /// Renames the finished file to its name.
     pub(crate) fn place(self) -> Result<(), ImportError> {
         check_free(&self.target, self.replaces)?;
         std::fs::rename(&self.path, &self.target).map_err(|source| ImportError::Place {
@@ -342,7 +344,7 @@ impl PartFile {
 }
 
 fn check_free(target: &Path, replaces: bool) -> Result<(), ImportError> {
-    // A dangling link is in the way as well.
+    // A dangling link also occupies the name.
     if !replaces && target.symlink_metadata().is_ok() {
         return Err(ImportError::Exists {
             path: target.to_owned(),
@@ -353,7 +355,7 @@ fn check_free(target: &Path, replaces: bool) -> Result<(), ImportError> {
 
 impl Drop for PartFile {
     fn drop(&mut self) {
-        // It is gone if it got its name.
+        // The file no longer exists if it was renamed.
         drop(std::fs::remove_file(&self.path));
     }
 }
@@ -364,8 +366,8 @@ fn with_ending(path: &Path, ending: &str) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// Removes the file of an import that was killed. A file that another import writes, and a file that is not a reel,
-/// stays and is an error.
+/// Removes the file of an import that was killed. A file that another import is writing, or that is
+/// not a reel, stays and is an error.
 fn remove_leftover(path: &Path) -> Result<(), ImportError> {
     let is_empty = |path: &Path| path.metadata().is_ok_and(|file| file.len() == 0);
     match Reel::open(path) {

@@ -1,7 +1,7 @@
-//! How fast objects pass the redaction, beside a plain pass over their bytes in the same run.
+//! Measures the speed of redaction, beside a plain pass over the same bytes in the same run.
 //!
 //! `cargo bench -p kubereel-redact [FILE…]`: JSON lines of objects, or of events with an `object`;
-//! without one, an ordinary Pod.
+//! without a file, an ordinary Pod.
 
 #![expect(
     clippy::print_stdout,
@@ -14,10 +14,10 @@ use serde_json::Value;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// How much each measurement reads at least.
+/// The bytes that each measurement reads at least.
 const BYTES: usize = 200 * 1024 * 1024;
 
-/// An object and what it is.
+/// An object and its resource type.
 struct Item {
     plural: String,
     kind: String,

@@ -1,8 +1,8 @@
-//! Counts what the policy hides in files of objects, by rule, kind and place.
+//! Counts the redactions in files of objects, by rule, kind and place.
 //!
-//! `cargo run --release -p kubereel-redact --example hidden_counts -- [--values] FILE…`: JSON lines of objects,
-//! or of events with an `object`. With `--values` each value that is hidden by its name or place is shown by
-//! its first letters, as `kubereel scan` shows it.
+//! `cargo run --release -p kubereel-redact --example hidden_counts -- [--values] FILE…`: JSON lines
+//! of objects, or of events with an `object`. With `--values` each value that is redacted by its
+//! name or place is shown by its first letters, as `kubereel scan` shows it.
 
 #![expect(
     clippy::print_stdout,
@@ -15,7 +15,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader};
 
-/// Writes a path without the numbers of items, so that items of a list are counted together.
+/// Formats a path without the numbers of items, so that items of a list are counted together.
 fn place(path: &str) -> String {
     let mut place = String::new();
     let mut is_number = false;

@@ -1,7 +1,8 @@
-//! Base64 in untrusted texts: where runs of it stand, and their bytes.
+//! Base64 in untrusted texts: the places of its runs, and their bytes.
 //!
-//! The decoder is more tolerant than that of the `base64` crate, as a secret may stand in broken base64: it takes both
-//! alphabets in one text, any padding, and drops an incomplete last group.
+//! The decoder is more tolerant than that of the `base64` crate, because a secret may be in broken
+//! base64: it accepts both alphabets in one text and any padding, and drops an incomplete last
+//! group.
 
 use ::base64::Engine as _;
 use ::base64::engine::general_purpose::STANDARD;
@@ -13,7 +14,7 @@ const RUN_LEAST: usize = 16;
 /// A run that may be a line of a longer one.
 const LINE_LEAST: usize = 16;
 
-/// What a byte is in base64: 0 is not a digit.
+/// The value of each byte in base64; 0 is not a digit.
 const LOWER: u8 = 1;
 const UPPER: u8 = 2;
 const OTHER: u8 = 4;
@@ -51,14 +52,14 @@ fn class(byte: u8) -> u8 {
 /// A run of base64 in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Base64Run {
-    /// Where it stands, padding included.
+    /// The place, padding included.
     pub(crate) range: Range<usize>,
-    /// Whether more of it stands on the next line.
+    /// Whether the run continues on the next line.
     pub(crate) goes_on: bool,
 }
 
-/// Finds the runs that may be base64 of a text: long enough, and with letters of both cases, which nearly all base64
-/// has and most names do not have.
+/// Finds the runs of a text that may be base64: long enough, and with letters of both cases, which
+/// nearly all base64 has and most names do not have.
 pub(crate) fn runs(text: &[u8]) -> impl Iterator<Item = Base64Run> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -93,8 +94,8 @@ pub(crate) fn runs(text: &[u8]) -> impl Iterator<Item = Base64Run> {
     })
 }
 
-/// Gives how many of the digits that begin here belong to an escape such as `\u003c`. That of `\n` may as
-/// well be a digit behind a backslash.
+/// Returns how many of the digits at a place belong to an escape such as `\u003c`. The digit of `
+/// ` may as well follow a backslash of its own.
 fn escape(text: &[u8], start: usize) -> usize {
     let before = start.checked_sub(1).and_then(|at| text.get(at));
     match text.get(start..start + 5) {
@@ -107,7 +108,7 @@ fn escape(text: &[u8], start: usize) -> usize {
     }
 }
 
-/// Gives the length of a break between two lines of base64, plain or as an escape.
+/// Returns the length of a break between two lines of base64, plain or as an escape.
 fn line_break(text: &[u8]) -> Option<usize> {
     let mut at = 0;
     loop {
@@ -131,7 +132,7 @@ fn line_break(text: &[u8]) -> Option<usize> {
     }
 }
 
-/// Joins a run with its further lines: its place and its digits.
+/// Joins a run with its further lines: the place and the digits.
 pub(crate) fn whole(text: &[u8], run: &Base64Run) -> (Range<usize>, Vec<u8>) {
     let mut digits = text.get(run.range.clone()).unwrap_or_default().to_vec();
     let mut end = run.range.end;
@@ -150,8 +151,8 @@ pub(crate) fn whole(text: &[u8], run: &Base64Run) -> (Range<usize>, Vec<u8>) {
     (run.range.start..end, digits)
 }
 
-/// Decodes digits of either alphabet; padding and an incomplete last group are dropped. `None` if the text has any
-/// other byte.
+/// Decodes digits of either alphabet; padding and an incomplete last group are dropped. `None` if
+/// the text contains any other byte.
 pub(crate) fn decode(text: &[u8]) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(text.len() / 4 * 3 + 3);
     let (mut word, mut bits) = (0_u32, 0_u32);

@@ -1,18 +1,18 @@
 //! The values of the credentials that this process has read: tokens, passwords, private keys.
 //!
-//! The policy hides what looks like a secret or stands where a secret does. A credential of the process
-//! itself is known by its value, so it is found however it looks and wherever an error message quotes it,
-//! also in part. [`crate::Redactor::text`] and [`crate::Redactor::words`] search for both; every word that
-//! leaves the process passes one of them.
+//! The policy redacts what looks like a secret, or is at the place of one. A credential of the
+//! process itself is known by its value: it is found whatever it looks like and wherever an error
+//! message quotes it, also in part. [`crate::Redactor::text`] and [`crate::Redactor::words`] search
+//! for both; every text that leaves the process passes one of them.
 //!
 //! Invariants:
 //!
-//! * A run of [`WINDOW`] bytes that also stands in a remembered value is found, so nothing of that length
-//!   is left over of a value that a message cut or joined with other text.
-//! * A value of [`SHORT_LEAST`] to [`WINDOW`] − 1 bytes is found where it stands as a whole word. Below
-//!   that, ordinary words would go.
-//! * The memory is bounded. The oldest values go first: those are the tokens that have expired. What was
-//!   only guessed from a file that cannot be parsed never displaces what was read from one that can.
+//! * A run of [`WINDOW`] bytes that is part of a remembered value is found, so no part of that
+//!   length remains of a value that a message cut or joined with other text.
+//! * A value of [`SHORT_LEAST`] to [`WINDOW`] − 1 bytes is found where it is a whole word. Below
+//!   that length ordinary words would be replaced.
+//! * The memory is bounded. The oldest values are dropped first: those are expired tokens. Guesses
+//!   from a file that cannot be parsed never displace values of a file that can.
 
 use crate::base64;
 use crate::decoded::{self, DecodedText};
@@ -29,16 +29,16 @@ pub const WINDOW: usize = 12;
 /// The length in bytes from which a whole credential is found.
 pub const SHORT_LEAST: usize = 6;
 
-/// How many bytes of one value are known. A PEM of an RSA key of 16,384 bits has 13 kB.
+/// The longest remembered value, in bytes. A PEM of an RSA key of 16,384 bits has 13 kB.
 const VALUE_BYTES: usize = 32 * 1024;
 
-/// How many bytes are known in all, in every spelling. Each costs about 24 bytes of memory.
+/// The bytes of all remembered values, in every spelling. Each uses about 24 bytes of memory.
 const READ_BYTES: usize = 128 * 1024;
 
-/// How many bytes are known of files that cannot be parsed.
+/// The bytes that are remembered of files that cannot be parsed.
 const GUESSED_BYTES: usize = 32 * 1024;
 
-/// From which length letters of both cases alone make a guess.
+/// The length from which letters of both cases alone are a guess.
 const MIXED_LEAST: usize = 16;
 
 /// Remembers credentials, and finds them in a text.
@@ -66,13 +66,13 @@ impl Default for CredentialStore {
 }
 
 impl KnownCredentials {
-    /// Gives those of this process.
+    /// Returns the credentials of this process.
     pub fn of_process() -> &'static Self {
         &OF_PROCESS
     }
 
-    /// Remembers a credential, also percent-decoded and encoded, as it stands in quotes, and, if it is
-    /// base64 of a text (`client-key-data`), that text.
+    /// Remembers a credential, also percent-decoded, JSON-escaped, and, if it is base64 of a text
+    /// (`client-key-data`), that text.
     pub fn remember(&self, value: &[u8]) {
         let value = value.trim_ascii();
         if value.len() >= SHORT_LEAST {
@@ -80,7 +80,7 @@ impl KnownCredentials {
         }
     }
 
-    /// Remembers a password, and what a `Basic` header makes of it and its user.
+    /// Remembers a password, and the `Basic` header of it and its user.
     pub fn remember_login(&self, user: &[u8], password: &[u8]) {
         self.remember(password);
         if !password.is_empty() {
@@ -90,7 +90,7 @@ impl KnownCredentials {
         }
     }
 
-    /// Remembers user and password of a URL, whether it is one or not.
+    /// Remembers user and password of a URL, or of a text that is not a valid URL.
     pub fn remember_url(&self, url: &str) {
         let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
         let Some((login, _)) = rest.rsplit_once('@') else {
@@ -109,13 +109,13 @@ impl KnownCredentials {
         }
     }
 
-    /// Remembers what may be credentials in a file that cannot be parsed: values behind names that
-    /// announce one, and runs of letters of both cases and digits. Names, paths and hosts, which are in
-    /// lower case, stay readable.
+    /// Remembers probable credentials in a file that cannot be parsed: values behind names that
+    /// announce one, and runs of letters of both cases and digits. Names, paths and hosts, which
+    /// are in lower case, stay readable.
     pub fn remember_unparsable(&self, file: &[u8]) {
         for line in file.split(|byte| matches!(byte, b'\n' | b'\r')) {
             for found in GUESS_PATTERNS.announced.captures_iter(line) {
-                // A path names a file; a run of base64 that begins so is found below.
+                // A path names a file; a run of base64 that begins with a slash is found below.
                 let value = found.iter().skip(1).flatten().next();
                 if let Some(value) = value.filter(|value| !value.as_bytes().starts_with(b"/")) {
                     self.guess(value.as_bytes());
@@ -136,7 +136,7 @@ impl KnownCredentials {
         }
     }
 
-    /// Gives where credentials stand in a text, in order.
+    /// Returns the places of credentials in a text, in order.
     pub fn find(&self, text: &[u8]) -> Vec<Range<usize>> {
         if text.len() < SHORT_LEAST || !self.is_used.load(Ordering::Acquire) {
             return Vec::new();
@@ -184,13 +184,13 @@ impl KnownCredentials {
     }
 }
 
-/// Values, oldest first, and every part of them that is looked for.
+/// Values, oldest first, and every part of them that is searched for.
 #[derive(Debug)]
 struct CredentialValues {
     most: usize,
     bytes: usize,
     queue: VecDeque<Vec<u8>>,
-    /// How many values have it.
+    /// The number of values with this part.
     windows: HashMap<[u8; WINDOW], u32>,
 }
 
@@ -209,7 +209,7 @@ impl CredentialValues {
         window.is_ok_and(|window| self.windows.contains_key(&window))
     }
 
-    /// Gives the values that are too short to be looked for in part.
+    /// Returns the values that are too short to be searched for in part.
     fn short(&self) -> impl Iterator<Item = &[u8]> {
         let values = self.queue.iter().map(Vec::as_slice);
         values.filter(|value| value.len() < WINDOW)
@@ -253,7 +253,7 @@ fn windows(value: &[u8]) -> impl Iterator<Item = [u8; WINDOW]> {
     windows.filter_map(|window| window.try_into().ok())
 }
 
-/// Gives a value as it may be spelt in a message.
+/// Returns the spellings of a value in messages.
 fn spellings(value: &[u8]) -> Vec<Vec<u8>> {
     let mut all = Vec::new();
     let mut spell = |value: &[u8]| {
@@ -299,8 +299,8 @@ fn is_pem(value: &[u8]) -> bool {
     memchr::memmem::find(value, b"-----BEGIN ").is_some()
 }
 
-/// Gives what stands between the lines that begin and end a PEM, which many files have: as lines, and as
-/// one line.
+/// Returns the content between the begin and end lines of a PEM, which are the same in many files:
+/// as lines, and as one line.
 fn pem_bodies(pem: &[u8]) -> Vec<Vec<u8>> {
     let mut bodies = Vec::new();
     let mut body: Vec<&[u8]> = Vec::new();
@@ -331,7 +331,7 @@ fn whole_words<'a>(text: &'a [u8], word: &'a [u8]) -> impl Iterator<Item = Range
         })
 }
 
-/// How credentials stand in what cannot be parsed.
+/// The forms of credentials in a text that cannot be parsed.
 struct GuessPatterns {
     announced: Regex,
     login: Regex,
@@ -346,7 +346,8 @@ static GUESS_PATTERNS: LazyLock<GuessPatterns> = LazyLock::new(|| GuessPatterns 
     run: constant_regex(r"(?-u)[A-Za-z0-9+/=_.~-]+"),
 });
 
-/// Tells whether a run of letters and digits looks random: hosts, paths and names are in lower case.
+/// Returns whether a run of letters and digits looks random: hosts, paths and names are in lower
+/// case.
 fn is_mixed(run: &[u8]) -> bool {
     let has = |is: fn(&u8) -> bool| run.iter().any(is);
     let is_both = has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase);

@@ -1,11 +1,12 @@
 //! Texts decoded from JSON strings and from percent encoding, with the place of each decoded byte.
 //!
-//! Invariant: a place in the decoded text maps to whole escapes of the encoded one, so an edit never leaves half an
-//! escape. Escapes without a meaning are taken as they stand: the input is untrusted and is never refused.
+//! Invariant: a place in the decoded text maps to whole escapes of the encoded one, so an edit
+//! never leaves half an escape. Unknown escapes are kept unchanged: the input is untrusted and is
+//! never refused.
 
 use std::ops::Range;
 
-/// A decoded text and where its bytes come from.
+/// A decoded text, with the place of each byte in the encoded one.
 #[derive(Debug)]
 pub(crate) enum DecodedText<'a> {
     /// Without an escape, the text is its own encoding.
@@ -31,7 +32,7 @@ impl<'a> DecodedText<'a> {
         })
     }
 
-    /// Decodes a percent-encoded text; `None` if nothing in it is encoded.
+    /// Decodes a percent-encoded text; `None` if it has no escape.
     pub(crate) fn from_percent(raw: &'a [u8]) -> Option<Self> {
         memchr::memchr(b'%', raw)?;
         let digit = |at: usize| char::from(*raw.get(at)?).to_digit(16);
@@ -45,7 +46,7 @@ impl<'a> DecodedText<'a> {
         (decoded.text().len() < raw.len()).then_some(decoded)
     }
 
-    /// Decodes a text; `escape` gives the length and the meaning of the escape at a place, if there is one.
+    /// Decodes a text; `escape` returns the length and the meaning of the escape at a place.
     fn decode(raw: &[u8], escape: impl Fn(usize) -> Option<(usize, DecodedPart)>) -> Self {
         let mut text = Vec::with_capacity(raw.len());
         let mut starts = Vec::with_capacity(raw.len() + 1);
@@ -66,7 +67,7 @@ impl<'a> DecodedText<'a> {
         Self::Escaped { text, starts }
     }
 
-    /// Gives the decoded text.
+    /// Returns the decoded text.
     pub(crate) fn text(&self) -> &[u8] {
         match self {
             Self::Plain(text) => text,
@@ -74,7 +75,7 @@ impl<'a> DecodedText<'a> {
         }
     }
 
-    /// Gives the place of a decoded part in the encoded text. A part of a character maps to the whole escape.
+    /// Returns the place of a decoded part in the encoded text. A part of a character maps to the whole escape.
     pub(crate) fn place(&self, part: &Range<usize>) -> Option<Range<usize>> {
         match self {
             Self::Plain(_) => Some(part.clone()),
@@ -96,7 +97,7 @@ enum DecodedPart {
     Char(char),
 }
 
-/// Reads the JSON escape whose backslash stands here: its length and its meaning.
+/// Reads the JSON escape at a backslash: its length and its meaning.
 fn json_escape(raw: &[u8], at: usize) -> Option<(usize, DecodedPart)> {
     let byte = match raw.get(at + 1)? {
         b'n' => b'\n',
@@ -114,7 +115,7 @@ fn json_escape(raw: &[u8], at: usize) -> Option<(usize, DecodedPart)> {
     Some((2, DecodedPart::Byte(byte)))
 }
 
-/// Reads `\uXXXX`, or two of them that are a surrogate pair. A lone surrogate is a replacement character.
+/// Reads `\uXXXX`, or a surrogate pair of two. A lone surrogate becomes a replacement character.
 fn utf16_escape(raw: &[u8], at: usize) -> Option<(usize, char)> {
     let unit = hex_unit(raw, at + 2)?;
     let low = (raw.get(at + 6..at + 8) == Some(b"\\u"))
@@ -136,14 +137,14 @@ fn hex_unit(raw: &[u8], at: usize) -> Option<u16> {
     u16::from_str_radix(digits, 16).ok()
 }
 
-/// Encodes a text for the place between the quotes of a JSON string. Bytes that are not UTF-8 are replaced.
+/// Encodes a text as the content of a JSON string. Bytes that are not UTF-8 are replaced.
 pub(crate) fn to_json(text: &[u8]) -> Vec<u8> {
     let quoted = serde_json::Value::from(String::from_utf8_lossy(text)).to_string();
     let inner = quoted.get(1..quoted.len().saturating_sub(1));
     inner.unwrap_or_default().as_bytes().to_vec()
 }
 
-/// Percent-encodes every byte that has a meaning in a URL.
+/// Percent-encodes every byte with a meaning in a URL.
 pub(crate) fn to_percent(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     for byte in text {

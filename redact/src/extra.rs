@@ -1,7 +1,8 @@
-//! Rules that a user adds, read from a YAML file. They only add to what the policy hides.
+//! Rules of the user, read from a YAML file. They only add to what the policy redacts.
 //!
-//! Invariants of the file, which is untrusted: the number of rules and the size of each compiled pattern are bounded, a
-//! pattern matches neither the empty text nor a mark, and no error quotes the file, as it may hold secrets.
+//! Invariants of the file, which is untrusted: the number of rules and the size of each compiled
+//! pattern are bounded, a pattern matches neither the empty text nor a mark, and no error quotes
+//! the file, because it may contain secrets.
 
 use crate::mark::hex;
 use crate::path::PathPattern;
@@ -13,16 +14,16 @@ use serde::Deserialize;
 use serde_saphyr::{Location, Spanned};
 use thiserror::Error;
 
-/// How large a user's pattern may become once it is compiled, in bytes.
+/// The size limit of a compiled pattern, in bytes.
 const PATTERN_BYTES: usize = 1024 * 1024;
 
-/// How many rules there may be.
+/// The largest number of rules.
 const RULES_MOST: usize = 200;
 
-/// How many bytes of the digest are shown.
+/// The bytes of the digest that are shown.
 const DIGEST_BYTES: usize = 8;
 
-/// What is wrong with a file of rules.
+/// An error in a file of rules.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{file}:{line}:{column}: {what}")]
 #[non_exhaustive]
@@ -33,11 +34,11 @@ pub struct ExtraError {
     pub line: u64,
     /// The character in the line, from 1.
     pub column: u64,
-    /// What is wrong.
+    /// The error.
     pub what: String,
 }
 
-/// The rules that a user adds.
+/// The rules of the user.
 #[derive(Clone, Debug, Default)]
 pub struct Extra {
     pub(crate) places: Vec<PlaceRule>,
@@ -48,14 +49,14 @@ pub struct Extra {
 /// A rule for a place in objects.
 #[derive(Clone, Debug)]
 pub(crate) struct PlaceRule {
-    /// Of which resource: plural and group; every one if there is none.
+    /// The resource: plural and group; any if `None`.
     resource: Option<(String, String)>,
-    /// Its name, and where.
+    /// The name of the rule, and its place.
     pub(crate) place: (String, PathPattern),
 }
 
 impl PlaceRule {
-    /// Tells whether it is for a resource.
+    /// Returns whether the rule applies to a resource.
     pub(crate) fn is_for(&self, resource: &ResourceType<'_>) -> bool {
         self.resource.as_ref().is_none_or(|(name, group)| {
             group == resource.group
@@ -154,18 +155,18 @@ impl Extra {
         Ok(())
     }
 
-    /// Tells how many rules there are.
+    /// Returns the number of rules.
     pub fn count(&self) -> usize {
         self.places.len() + self.texts.len()
     }
 
-    /// Gives the beginning of the file's digest; empty without a file.
+    /// Returns the beginning of the file's digest; empty without a file.
     pub fn digest(&self) -> &str {
         &self.digest
     }
 }
 
-/// What is wrong, and where.
+/// The error, and its place.
 type LocatedMistake = (Location, String);
 
 fn compile(text: &Spanned<String>) -> Result<Regex, LocatedMistake> {
@@ -186,7 +187,7 @@ fn compile(text: &Spanned<String>) -> Result<Regex, LocatedMistake> {
             "the expression matches the empty text, and so every text".to_owned(),
         ));
     }
-    // Else what stands in the place of a secret would be one.
+    // Otherwise a mark would count as a secret again.
     if pattern.is_match(b"redacted by kubereel: 12 bytes, 0123456789abcdef")
         || pattern.is_match(b"redacted-by-kubereel-12-bytes-0123456789abcdef")
     {

@@ -1,8 +1,9 @@
 //! Forms of values that are not secrets.
 //!
-//! A value is kept under a name that announces a secret only if it has one of these forms. The form
-//! depends on the value alone. A random value of the same length practically never has one of these forms:
-//! every word in it is made of pairs of letters that occur in words (`is_word`), and numbers are short.
+//! A value under a name that announces a secret is kept only if it has one of these forms. The form
+//! depends on the value alone. A random value of the same length has none of these forms in
+//! practice: every word consists of pairs of letters that occur in words (`is_word`), and numbers
+//! are short.
 
 use crate::names::{self, NameClass};
 use std::ops::RangeInclusive;
@@ -10,12 +11,13 @@ use std::ops::RangeInclusive;
 /// A longer value has no form.
 const VALUE_MOST: usize = 300;
 
-/// The form of a value, from one that secrets never have to one that they may have.
+/// The form of a value, ordered from one that secrets never have to one that they may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ValueForm {
-    /// Nothing, a boolean, a reference to another value, or a mark of a template.
+    /// Nothing, a boolean, a reference to another value, or a placeholder of a template.
     Nothing,
-    /// An image with its digest, a URL without credentials, or an absolute path below a usual folder.
+    /// An image with its digest, a URL without credentials, or an absolute path below a usual
+    /// folder.
     Location,
     /// A path, a file's name, an image, a digest, a version, a duration, a quantity with a unit, a time, an
     /// address, or a name of two or more words.
@@ -28,7 +30,7 @@ pub(crate) enum ValueForm {
     Other,
 }
 
-/// Tells whether a value may be kept under a name of a class.
+/// Returns whether a value may be kept under a name of a class.
 pub(crate) fn is_kept(class: NameClass, value: &str) -> bool {
     match class {
         NameClass::Plain => true,
@@ -39,13 +41,15 @@ pub(crate) fn is_kept(class: NameClass, value: &str) -> bool {
     }
 }
 
-/// Tells whether a field of YAML or JSON whose name is plain may be kept where everything else is hidden.
+/// Returns whether a field of YAML or JSON with a plain name may be kept where everything else is
+/// redacted.
 pub(crate) fn is_plain_field(key: &str) -> bool {
     let is_byte = |byte: u8| byte.is_ascii_graphic() || byte == b' ';
     key.len() <= 80 && key.bytes().all(is_byte) && !is_opaque(key)
 }
 
-/// Tells whether a text is YAML of which every line is a field or an item with a value that has a form.
+/// Returns whether a text is YAML in which every line is a field or an item with a value that has a
+/// form.
 pub(crate) fn is_plain_yaml(text: &str) -> bool {
     let mut fields = 0_usize;
     text.contains('\n')
@@ -82,7 +86,7 @@ fn unquoted(text: &str) -> &str {
         .unwrap_or(text)
 }
 
-/// Gives the form of a value.
+/// Returns the form of a value.
 pub(crate) fn form(value: &str) -> ValueForm {
     let value = value.trim();
     if is_nothing(value) {
@@ -165,7 +169,7 @@ fn is_placeholder(value: &str) -> bool {
     })
 }
 
-/// Tells whether a value looks like random bytes: long, without breaks, of mixed characters.
+/// Returns whether a value looks like random bytes: long, without separators, of mixed characters.
 pub(crate) fn is_opaque(value: &str) -> bool {
     let value = value.trim();
     if value.len() < 20 || form(value) < ValueForm::Other {
@@ -217,7 +221,7 @@ const PAIRS: [&str; 26] = [
     "aeiloz",
 ];
 
-/// Words with digits, and short forms that are pronounced letter by letter.
+/// Words with digits, and abbreviations that are spelled letter by letter.
 #[rustfmt::skip]
 const KNOWN: [&str; 44] = [
     "aes128", "aes256", "amd64", "arm64", "base64", "crd", "crds", "crt", "csr", "ec2", "el7", "el8", "es256",
@@ -226,10 +230,10 @@ const KNOWN: [&str; 44] = [
     "tls12", "ubi8", "ubi9", "utf8", "x509", "x86",
 ];
 
-/// The longest run of letters that is one word.
+/// The longest run of letters that counts as one word.
 const WORD_MOST: usize = 24;
 
-/// Tells whether a text is one word, or several in `camelCase`.
+/// Returns whether a text is one word, or several in `camelCase`.
 pub(crate) fn is_word(text: &str) -> bool {
     if text.is_empty()
         || text.len() > 2 * WORD_MOST
@@ -237,7 +241,7 @@ pub(crate) fn is_word(text: &str) -> bool {
     {
         return false;
     }
-    // Parts of camel case: random letters change their case at every other place.
+    // Parts of camel case: random letters change their case in about half of the places.
     let mut parts = 0_usize;
     let mut part = String::new();
     let mut is_all = true;
@@ -257,7 +261,8 @@ pub(crate) fn is_word(text: &str) -> bool {
     is_all && is_letters(&part) && (parts == 0 || parts * 4 <= text.len())
 }
 
-/// Tells whether small letters are pairs that words have, with a vowel among every few.
+/// Returns whether small letters consist of pairs that occur in words, with a vowel among every
+/// few.
 fn is_letters(part: &str) -> bool {
     let bytes = part.as_bytes();
     if bytes.len() > WORD_MOST {
@@ -270,7 +275,7 @@ fn is_letters(part: &str) -> bool {
             .get(row)
             .is_some_and(|row| row.as_bytes().contains(other))
     };
-    // Words are put together: `localhost`, `configmaps`.
+    // Compound words: `localhost`, `configmaps`.
     let is_paired = bytes.windows(2).filter(is_unusual).count() <= bytes.len() / 7;
     let mut run = 0_usize;
     let mut longest = 0_usize;
@@ -282,11 +287,11 @@ fn is_letters(part: &str) -> bool {
         };
         longest = longest.max(run);
     }
-    // Short ones are acronyms as well: `etcd`, `tls`.
+    // Short words may be acronyms: `etcd`, `tls`.
     bytes.len() <= 3 || is_paired && longest <= 4 && (longest < bytes.len() || bytes.len() <= 4)
 }
 
-/// A part of a name: a word, a short number, a version's mark, or a known word with digits.
+/// A part of a name: a word, a short number, a version prefix, or a known word with digits.
 fn is_atom(text: &str) -> bool {
     let is_api_version = || {
         let rest = text.strip_prefix('v').unwrap_or_default();
@@ -328,7 +333,7 @@ fn is_name(value: &str) -> bool {
     let is_known = is_atom(value)
         && value.bytes().any(|byte| byte.is_ascii_digit())
         && value.bytes().any(|byte| byte.is_ascii_alphabetic());
-    // Letters that stand alone or in pairs are as good as random.
+    // Single letters and pairs of letters could be random.
     is_known
         || words.count() >= 2
             && long.sum::<usize>() * 2 >= value.len()
@@ -342,7 +347,7 @@ const FOLDERS: [&str; 22] = [
     "sbin", "secrets", "srv", "sys", "tmp", "usr", "var",
 ];
 
-/// A path below a usual folder, or of two steps at least.
+/// A path below a usual folder, or of at least two steps.
 fn is_usual_path(value: &str) -> bool {
     let Some(rest) = value.strip_prefix('/') else {
         return false;
@@ -354,7 +359,7 @@ fn is_usual_path(value: &str) -> bool {
     if is_path(value) {
         return true;
     }
-    // A host's or cluster's name in it may be no word.
+    // The name of a host or cluster in it may not be a word.
     let separators: &[char] = &['/', '-', '.', '_'];
     let (plain, other): (Vec<&str>, Vec<&str>) =
         after.split(separators).partition(|one| is_atom(one));
@@ -401,7 +406,7 @@ fn is_file_name(value: &str) -> bool {
         && atoms_are_plain(stem, &['/', '-', '.', '_'])
 }
 
-/// An algorithm and its hexadecimal digits.
+/// A digest: its algorithm and hexadecimal digits.
 fn is_digest(value: &str) -> bool {
     [("sha256:", 64), ("sha512:", 128)]
         .iter()
@@ -421,7 +426,7 @@ fn is_digested_image(value: &str) -> bool {
         .is_some_and(|(image, digest)| is_digest(digest) && is_image(image))
 }
 
-/// A repository on a host with a dot, a port or the name `localhost`, and perhaps a tag.
+/// A repository on a host with a dot, a port or the name `localhost`, optionally with a tag.
 fn is_image(value: &str) -> bool {
     let value = value.strip_prefix("docker://").unwrap_or(value);
     let Some((host, path)) = value.split_once('/') else {
@@ -446,7 +451,7 @@ fn is_image(value: &str) -> bool {
         && is_tag
 }
 
-/// A part of a name of a repository: plain, or as short as `amp21`.
+/// A part of the name of a repository: plain, or as short as `amp21`.
 fn is_short_atom(text: &str) -> bool {
     is_atom(text) || text.len() <= 8
 }
@@ -466,7 +471,7 @@ fn is_version(value: &str) -> bool {
     let parts = rest
         .split(['-', '+', '.', '_'])
         .filter(|one| !one.is_empty());
-    // Of random characters a few parts at most: the longest real ones are a date, a hash and words.
+    // At most a few random parts: the longest real versions consist of a date, a hash and words.
     let hashes = parts.clone().filter(|one| !is_atom(one)).count();
     are_numbers
         && (2..=4).contains(&count)
@@ -525,7 +530,7 @@ fn is_address(value: &str) -> bool {
     bare.parse::<std::net::IpAddr>().is_ok() || bare.parse::<std::net::SocketAddr>().is_ok()
 }
 
-/// A host's name, with a port; parts of it may be as random as a cluster's name.
+/// The name of a host with a port; parts of it may be as random as the name of a cluster.
 fn is_host(text: &str) -> bool {
     let (host, port) = text.rsplit_once(':').unwrap_or((text, ""));
     let is_label = |label: &str| {
@@ -538,7 +543,7 @@ fn is_host(text: &str) -> bool {
     is_address(text) || is_digits(port, 0..=5) && host.split('.').all(is_label)
 }
 
-/// A URL with neither user, query nor fragment, and a path of plain words.
+/// A URL without user, query and fragment, with a path of plain words.
 fn is_url(value: &str) -> bool {
     let Some((scheme, rest)) = value.split_once("://") else {
         return false;
@@ -562,7 +567,7 @@ fn is_short_number(value: &str) -> bool {
     is_digits(digits, 1..=5)
 }
 
-/// Tells whether a value is one reference to a variable, as Kubernetes spells it.
+/// Returns whether a value is one reference to a variable, as Kubernetes spells it.
 fn is_reference(value: &str) -> bool {
     value
         .strip_prefix("$(")
@@ -573,7 +578,7 @@ fn is_reference(value: &str) -> bool {
         })
 }
 
-/// Public contents: certificates and public keys.
+/// Public content: certificates and public keys.
 const PUBLIC: [&str; 4] = [
     "CERTIFICATE",
     "PUBLIC KEY",
@@ -581,7 +586,7 @@ const PUBLIC: [&str; 4] = [
     "EC PUBLIC KEY",
 ];
 
-/// Tells whether a line begins or ends something public.
+/// Returns whether a line begins or ends public content.
 fn is_bound(line: &str, bound: &str) -> bool {
     let what = line
         .strip_prefix("-----")
@@ -590,7 +595,8 @@ fn is_bound(line: &str, bound: &str) -> bool {
     what.is_some_and(|what| PUBLIC.contains(&what))
 }
 
-/// Tells whether a text is one certificate or public key or more, with at most comments between them.
+/// Returns whether a text consists of certificates and public keys, with at most comments between
+/// them.
 pub(crate) fn is_only_certificates(text: &str) -> bool {
     let mut is_inside = false;
     let mut count = 0_usize;
@@ -720,8 +726,9 @@ mod tests {
         }
     }
 
-    /// One in 5,000 random values of 20 characters is made of pairs of letters that words have; of those that are
-    /// kept under a name that may be a secret's there are far fewer. The same values in every run.
+    /// One in 5,000 random values of 20 characters consists of pairs of letters that occur in
+    /// words; far fewer are kept under a name that may be a secret's. The values are the same in
+    /// every run.
     #[test]
     fn random_values_have_no_form() {
         const VALUES: usize = 20_000;

@@ -1,16 +1,16 @@
-//! Redaction: takes secrets out of objects, texts and names before they reach a reel.
+//! Replaces secrets in objects, texts and names before they reach a reel.
 //!
-//! The recorder, an import and a scan use one policy. The crate knows neither reels nor clusters: bytes come in, bytes
-//! without secrets go out.
+//! The recorder, an import and a scan use one policy. The crate knows neither reels nor clusters:
+//! bytes come in, bytes without secrets go out.
 //!
-//! The policy looks for three things: fields that hold secrets by their place in a kind; fields, variables and flags
-//! that hold secrets by their name, in every kind; and forms of secrets in every text, also inside base64, percent
-//! encoding and JSON within strings. In texts, the values of the credentials that this process has read are replaced as
-//! well.
+//! The policy searches for three things: fields that contain secrets by their place in a kind;
+//! fields, variables and flags that contain secrets by their name, in every kind; and forms of
+//! secrets in every text, also inside base64, percent encoding and JSON within strings. In texts,
+//! the values of the credentials that this process has read are replaced as well.
 //!
-//! A secret is replaced by a mark with its length and a hash under a key of this run, which is never stored. A reader
-//! can see that a value changed, and that two values are equal, and cannot guess the value. Every other byte stays as it
-//! is.
+//! A secret is replaced by a mark with its length and a hash under a key of this run, which is
+//! never stored. A reader can see that a value changed, and that two values are equal, and cannot
+//! guess the value. Every other byte stays as it is.
 //!
 //! ```
 //! use kubereel_redact::{Extra, Redactor, ResourceType};

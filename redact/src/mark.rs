@@ -1,8 +1,8 @@
-//! Marks, which stand in the place of secrets, and the edits that put them there.
+//! Marks, which replace secrets, and the edits that insert them.
 //!
-//! There are two marks. A whole value becomes a sentence. A part of a text becomes a word without spaces, so that
-//! the text around it keeps its meaning; the word is a valid object name as well. Nothing here decides what is a
-//! secret.
+//! There are two marks. A whole value becomes a sentence. A part of a text becomes a word without
+//! spaces, so that the text around it keeps its meaning; the word is a valid object name as well.
+//! This module does not decide what is a secret.
 
 use crate::base64;
 use ring::hmac;
@@ -17,28 +17,28 @@ pub(crate) const SENTENCE: &str = "redacted by kubereel: ";
 /// The beginning of the word.
 pub(crate) const WORD: &str = "redacted-by-kubereel-";
 
-/// How many bytes of the hash a mark shows: two values have the same by chance once in 2^64.
+/// The bytes of the hash that a mark shows: two values have the same by chance once in 2^64.
 const HASH_BYTES: usize = 8;
 
-/// The key under which one run hashes what it leaves out.
+/// The key under which one run hashes secrets.
 #[derive(Clone, Debug)]
 pub(crate) struct Marker {
     key: hmac::Key,
 }
 
 impl Marker {
-    /// Draws a key from the system; `None` if it gives no random bytes.
+    /// Draws a key from the system; `None` if the system returns no random bytes.
     pub(crate) fn random() -> Option<Self> {
         let key = hmac::Key::generate(hmac::HMAC_SHA256, &SystemRandom::new()).ok()?;
         Some(Self { key })
     }
 
-    /// Gives the sentence for a value.
+    /// Returns the mark of a whole value.
     pub(crate) fn sentence(&self, value: &[u8]) -> String {
         format!("{SENTENCE}{} bytes, {}", value.len(), self.hash(value))
     }
 
-    /// Gives the word for a part of a text.
+    /// Returns the mark of a part of a text.
     pub(crate) fn word(&self, value: &[u8]) -> String {
         format!("{WORD}{}-bytes-{}", value.len(), self.hash(value))
     }
@@ -49,7 +49,7 @@ impl Marker {
     }
 }
 
-/// Spells bytes.
+/// Formats bytes in hexadecimal.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {
         // Writing to a string cannot fail.
@@ -58,10 +58,10 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// Gives the name that stands for an object whose own is a secret.
+/// Returns the name that replaces an object's name that is a secret.
 ///
-/// It is made of the uid, if that has the usual form: so it is the same in every run, and wherever
-/// else the object is named together with its uid.
+/// If the uid has the usual form, the name is made of it: it is then the same in every run, and
+/// wherever the object is named together with its uid.
 pub(crate) fn name_of(uid: &str) -> Option<String> {
     is_uuid(uid).then(|| format!("{WORD}{uid}"))
 }
@@ -73,7 +73,7 @@ fn is_uuid(text: &str) -> bool {
             .all(|byte| byte == b'-' || byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
 }
 
-/// Tells whether a text is nothing but a mark.
+/// Returns whether a text is exactly a mark.
 pub(crate) fn is_mark(text: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(text) else {
         return false;
@@ -92,7 +92,7 @@ pub(crate) fn is_mark(text: &[u8]) -> bool {
             .is_some_and(|(len, hash)| is_number(len) && is_hash(hash))
 }
 
-/// Tells whether a text is base64 of nothing but a mark.
+/// Returns whether a text is the base64 of exactly a mark.
 pub(crate) fn is_encoded_mark(text: &[u8]) -> bool {
     base64::decode(text).is_some_and(|bytes| is_mark(&bytes))
 }
@@ -111,18 +111,18 @@ fn is_hash(text: &str) -> bool {
 /// The name of a rule.
 pub(crate) type RuleName = Cow<'static, str>;
 
-/// Bytes to put in the place of others.
+/// A replacement of bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Edit {
-    /// The bytes that are replaced.
+    /// The replaced bytes.
     pub(crate) place: Range<usize>,
-    /// The bytes that replace them.
+    /// The replacement.
     pub(crate) with: Vec<u8>,
     /// The rule.
     pub(crate) rule: RuleName,
     /// The part of the secret that may be shown.
     pub(crate) hint: Hint,
-    /// Where in an object it stands; empty in a text.
+    /// Its path in an object; empty in a text.
     pub(crate) path: String,
 }
 
@@ -131,15 +131,15 @@ pub(crate) struct Edit {
 pub(crate) struct Hint {
     /// Its length, in bytes.
     pub(crate) len: usize,
-    /// Its first letters: never more than a fourth of it.
+    /// Its first letters: at most a fourth of it.
     pub(crate) begin: String,
 }
 
-/// How many letters of a secret are ever shown.
+/// The largest number of letters of a secret that are ever shown.
 const SHOWN_MOST: usize = 4;
 
 impl Hint {
-    /// Makes the hint of a secret.
+    /// Creates the hint of a secret.
     pub(crate) fn of(secret: &[u8]) -> Self {
         let most = SHOWN_MOST.min(secret.len() / 4);
         let begin = secret.iter().take(most);
@@ -153,13 +153,14 @@ impl Hint {
     }
 }
 
-/// Sorts, and puts together what overlaps: what holds another stays; of others both are one.
+/// Sorts edits and merges overlapping ones: an edit that contains another one stays; two that
+/// overlap become one.
 pub(crate) fn settle(mut edits: Vec<Edit>, text: &[u8], marker: &Marker) -> Vec<Edit> {
     edits.sort_by_key(|edit| (edit.place.start, std::cmp::Reverse(edit.place.end)));
     let mut settled: Vec<Edit> = Vec::with_capacity(edits.len());
     for edit in edits {
         match settled.last_mut() {
-            // The later one knows more: of which kind the object around it is.
+            // The later edit knows the kind of the object around it.
             Some(last) if edit.place == last.place => *last = edit,
             Some(last) if edit.place.start < last.place.end => {
                 if edit.place.end > last.place.end {
@@ -175,7 +176,7 @@ pub(crate) fn settle(mut edits: Vec<Edit>, text: &[u8], marker: &Marker) -> Vec<
     settled
 }
 
-/// Puts settled edits into a text.
+/// Applies settled edits to a text.
 pub(crate) fn apply(text: &[u8], edits: &[Edit]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut from = 0;

@@ -1,7 +1,8 @@
-//! Recent results of a function of short byte strings: names of fields and types occur in every object of their kind.
+//! Recent results of a function of short byte strings: the same names of fields and types occur in
+//! every object of a kind.
 //!
-//! Invariant: no text is kept, only 64-bit hashes under a random key, so that the author of an object cannot make
-//! a text that is taken for another one.
+//! Invariant: no text is stored, only 64-bit hashes under a random key, so that the author of an
+//! object cannot construct a text that is taken for another one.
 
 use std::cell::Cell;
 use std::hash::{BuildHasher as _, RandomState};
@@ -9,7 +10,7 @@ use std::hash::{BuildHasher as _, RandomState};
 /// A longer text is not remembered.
 const BYTES_MOST: usize = 64;
 
-/// How many texts are remembered; a power of two.
+/// The number of remembered texts; a power of two.
 const PLACES: usize = 1024;
 
 /// A hash and its result.
@@ -31,7 +32,7 @@ impl<V: Copy> Default for Memo<V> {
 }
 
 impl<V: Copy> Memo<V> {
-    /// Gives the result of `make` for a text, from memory if it is there.
+    /// Returns the result of `make` for a text, from memory if it is there.
     pub(crate) fn get(&self, text: &[u8], make: impl FnOnce() -> V) -> V {
         if text.len() > BYTES_MOST {
             return make();
@@ -64,7 +65,7 @@ mod tests {
         assert!(memo.get(b"name", || true) && memo.get(b"name", || false));
         assert!(memo.get(&long, || true) && !memo.get(&long, || false));
         let memo = Memo::default();
-        // More texts than places: each answer is that of its own text.
+        // More texts than slots: each result belongs to its own text.
         for number in 0..10_000_u32 {
             let text = number.to_le_bytes();
             assert_eq!(memo.get(&text, || number), number);

@@ -1,13 +1,13 @@
 //! Classifies names by whether they announce a secret.
 //!
-//! There is one list for fields, labels, annotations, environment variables, flags, parameters,
-//! elements of XML and keys in texts. A name is split into words first, so that `apiKey`, `api_key`,
-//! `API-KEY` and `apikey` are one name. The last word says what the value is (`tokenTtl` is a duration, not a
-//! token); the words before it say what it belongs to.
+//! One list applies to fields, labels, annotations, environment variables, flags, parameters,
+//! elements of XML and keys in texts. A name is split into words first, so that `apiKey`,
+//! `api_key`, `API-KEY` and `apikey` are the same name. The last word describes the value
+//! (`tokenTtl` is a duration, not a token); the words before it describe its owner.
 
 use crate::memo::Memo;
 
-/// What a name says about its value, from the least to the most.
+/// What a name announces about its value, in ascending order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum NameClass {
     /// Nothing about secrets.
@@ -17,7 +17,8 @@ pub(crate) enum NameClass {
     Related,
     /// A secret is mentioned, and the last word is unknown: `TOKEN_FOR_BOB`, `AUTH_MAX`.
     Mentions,
-    /// A secret, or the name of an object that holds it: `secret`, `auth`, `credentials`, `someKey`.
+    /// A secret, or the name of an object that contains it: `secret`, `auth`, `credentials`,
+    /// `someKey`.
     Possible,
     /// A secret: `password`, `token`, `apiKey`.
     Secret,
@@ -30,10 +31,10 @@ const SECRETS: [&str; 17] = [
     "htpasswd", "dockerconfigjson", "dockercfg", "connectionstring", "connstring", "connstr",
 ];
 
-/// Words that are secrets only at the end of a name: elsewhere they mean other things.
+/// Words that announce a secret only at the end of a name: elsewhere they mean other things.
 const SECRETS_AT_END: [&str; 4] = ["pass", "pw", "pin", "otp"];
 
-/// Words written together, known by their end.
+/// Compound words, recognized by their end.
 #[rustfmt::skip]
 const SECRET_ENDS: [&str; 20] = [
     "password", "passwd", "passphrase", "pwd", "token", "cookie", "secret", "apikey", "appkey", "accesskey",
@@ -57,7 +58,7 @@ const POSSIBLE: [&str; 10] = [
     "secret", "credential", "cred", "auth", "oauth", "authorization", "kubeconfig", "authkey", "sshkey", "licensekey",
 ];
 
-/// Words before `secret` with which it is a value and not the name of a Secret.
+/// Words before `secret` with which it is a value, not the name of a Secret.
 #[rustfmt::skip]
 const BEFORE_SECRET: [&str; 22] = [
     "access", "api", "app", "bot", "client", "consumer", "cookie", "csrf", "hmac", "hook", "http", "jwt", "master",
@@ -131,20 +132,20 @@ const NAMES: [&str; 14] = [
     "envname", "parametername", "parameterkey",
 ];
 
-/// A longer name is judged by its end.
+/// The longest part of a name that is judged: its end.
 const NAME_MOST: usize = 160;
 
-/// Tells whether a field holds the value of a neighbour that names it, or of the field above.
+/// Returns whether a field contains the value of a neighbour that names it, or of the field above.
 pub(crate) fn is_value_field(key: &str) -> bool {
     is_one(key, &VALUES) || key.eq_ignore_ascii_case("parameterValue")
 }
 
-/// Tells whether a field holds the name of a neighbouring value.
+/// Returns whether a field contains the name of a neighbouring value.
 pub(crate) fn is_name_field(key: &str) -> bool {
     is_one(key, &NAMES)
 }
 
-/// Tells whether a name is a plural: then a short number is a count.
+/// Returns whether a name is a plural: then a short number is a count.
 pub(crate) fn is_plural(name: &str) -> bool {
     name.ends_with(['s', 'S']) && !name.ends_with("ss") && !name.ends_with("SS")
 }
@@ -153,7 +154,7 @@ fn is_one(key: &str, list: &[&str]) -> bool {
     (3..=13).contains(&key.len()) && list.iter().any(|one| key.eq_ignore_ascii_case(one))
 }
 
-/// Tells what a name says about its value.
+/// Returns what a name announces about its value.
 pub(crate) fn class(name: &str) -> NameClass {
     if may_announce(name.as_bytes()) {
         CLASSES.with(|classes| classes.get(name.as_bytes(), || by_words(name)))
@@ -166,13 +167,14 @@ thread_local! {
     static CLASSES: Memo<NameClass> = Memo::default();
 }
 
-/// Combinations of three letters without which no name announces a secret; `_` is anything but a letter.
+/// Sequences of three letters; every name that announces a secret contains one of them. `_` is
+/// anything but a letter.
 const TRIGRAMS: [&[u8; 3]; 22] = [
     b"pas", b"pwd", b"psk", b"dsn", b"jwt", b"coo", b"sec", b"tok", b"key", b"cre", b"aut", b"bec",
     b"be_", b"str", b"pw_", b"pin", b"otp", b"cfg", b"gjs", b"rda", b"kda", b"k_d",
 ];
 
-/// Further ones: of `user-data`, `docker_config_json`, and of signatures in queries.
+/// Further sequences: of `user-data`, `docker_config_json`, and of signatures in queries.
 const MORE_TRIGRAMS: [&[u8; 3]; 3] = [b"r_d", b"g_j", b"sig"];
 
 const LETTER_BITS: u32 = 5;
@@ -222,7 +224,7 @@ fn is_hit(code: u32) -> bool {
     word.is_some_and(|word| word >> (code & 63) & 1 == 1)
 }
 
-/// The quick look, which rejects most names, and texts without such a name.
+/// The prefilter, which rejects most names, and texts without a name that announces a secret.
 pub(crate) fn may_announce(name: &[u8]) -> bool {
     let mut code = 0;
     name.iter().chain(b"_").any(|byte| {
@@ -231,8 +233,8 @@ pub(crate) fn may_announce(name: &[u8]) -> bool {
     })
 }
 
-/// Gives the combinations of three letters of which every name that announces a secret has one, in names and
-/// in texts; `_` stands for anything but a letter, also for the end.
+/// Returns the sequences of three letters of which every name that announces a secret contains one,
+/// in names and in texts; `_` stands for anything but a letter, also for the end.
 pub(crate) fn trigrams() -> impl Iterator<Item = [u8; 3]> {
     TRIGRAMS
         .iter()
@@ -240,8 +242,8 @@ pub(crate) fn trigrams() -> impl Iterator<Item = [u8; 3]> {
         .map(|letters| **letters)
 }
 
-/// Gives the places in a text where a name that announces a secret may stand: each is at most two bytes
-/// behind a byte of it.
+/// Returns the places in a text where a name that announces a secret may be: each is at most two
+/// bytes behind a byte of it.
 pub(crate) fn places(text: &[u8]) -> impl Iterator<Item = usize> {
     let mut code = 0;
     text.iter()
@@ -293,7 +295,7 @@ fn by_words(name: &str) -> NameClass {
     }
 }
 
-/// Judges a word with what stands before it.
+/// Judges a word with the words before it.
 fn judge(before: &[&str], word: &str, is_last: bool) -> Option<NameClass> {
     let one = match word {
         _ if word.ends_with("ss") => word,
@@ -336,7 +338,7 @@ fn is_connection_string(words: &[&str]) -> bool {
     ) || matches!(words, [.., "docker", "config", "json"])
 }
 
-/// `userData`, `networkDataBase64`: the data of a machine's first boot.
+/// `userData`, `networkDataBase64`: data for the first boot of a machine.
 fn is_data_of_machine(words: &[&str]) -> bool {
     matches!(
         words,
@@ -347,7 +349,7 @@ fn is_data_of_machine(words: &[&str]) -> bool {
     )
 }
 
-/// Splits a name into its words, in small letters and without digits: at everything but letters, and
+/// Splits a name into words, in small letters and without digits: at everything but letters, and
 /// where a capital begins a word.
 fn split(name: &str) -> Vec<String> {
     let bytes = name.as_bytes();
@@ -362,7 +364,7 @@ fn split(name: &str) -> Vec<String> {
             .checked_sub(1)
             .and_then(|at| bytes.get(at))
             .is_some_and(u8::is_ascii_lowercase);
-        // The plural of an acronym begins no word: `APIs`.
+        // The plural of an acronym does not begin a word: `APIs`.
         let is_small = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_lowercase);
         let before_small =
             is_small(at + 1) && (bytes.get(at + 1) != Some(&b's') || is_small(at + 2));

@@ -1,4 +1,4 @@
-//! Places in an object: the steps to a value, and patterns of such steps.
+//! Places in an object: the steps to a value, and patterns of these steps.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -31,8 +31,8 @@ pub(crate) struct PathPattern(Vec<PatternPart>);
 pub(crate) struct PatternError;
 
 impl PathPattern {
-    /// Reads a pattern: keys by dots; `*` is one step, `**` any number; a key with dots stands in
-    /// double quotes.
+    /// Reads a pattern: keys are separated by dots; `*` is one step, `**` any number; a key with
+    /// dots is in double quotes.
     pub(crate) fn read(text: &str) -> Result<Self, PatternError> {
         let mut parts = Vec::new();
         let mut rest = text.strip_prefix('.').unwrap_or(text);
@@ -60,12 +60,13 @@ impl PathPattern {
         }
     }
 
-    /// Tells whether the pattern matches a place. Case does not count, as some readers ignore it.
+    /// Returns whether the pattern matches a place. Case is ignored, as by some readers of these
+    /// fields.
     pub(crate) fn is_of(&self, steps: &[PathStep<'_>]) -> bool {
         leads(&self.0, steps)
     }
 
-    /// Tells whether the pattern matches a place or one around it.
+    /// Returns whether the pattern matches a place or one above it.
     pub(crate) fn covers(&self, steps: &[PathStep<'_>]) -> bool {
         (1..=steps.len()).any(|len| steps.get(..len).is_some_and(|steps| self.is_of(steps)))
     }
@@ -89,7 +90,7 @@ fn leads(parts: &[PatternPart], steps: &[PathStep<'_>]) -> bool {
     is_met && leads(parts, steps)
 }
 
-/// Writes a place as `JSONPath`.
+/// Formats a place as `JSONPath`.
 pub(crate) fn write(steps: &[PathStep<'_>]) -> String {
     let mut text = String::new();
     for step in steps {

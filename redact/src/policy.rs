@@ -1,11 +1,12 @@
-//! The policy: one entry for objects, one for texts, one for names.
+//! The policy: one entry point for objects, one for texts, one for names.
 //!
 //! Invariants:
 //!
-//! * Of an object of a kind with secret fields that cannot be parsed, nothing is kept.
-//! * Redacting twice changes nothing: what was redacted is searched again until nothing is found. After [`ROUNDS`]
+//! * An object that cannot be parsed is dropped whole if its kind has secret fields.
+//! * Redaction is idempotent: the result is searched again until nothing is found. After [`ROUNDS`]
 //!   searches, each text with another finding is replaced whole, so that this ends.
-//! * Nothing that leaves this module holds a secret: a finding has at most a fourth of it, and at most four letters.
+//! * Nothing that leaves this module contains a secret: a finding has at most a fourth of it, and
+//!   at most four letters.
 
 use crate::credentials::KnownCredentials;
 use crate::extra::Extra;
@@ -20,14 +21,17 @@ use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 use thiserror::Error;
 
-/// The version of the policy, stored in a session's first note. Policy 1 hid the values of Secrets only; policy 2 had
-/// fewer names, kept values in `managedFields`, and hid images and paths under names with AUTH or KEY.
+/// The version of the policy, stored in the first note of a session. Policy 1 redacted the values
+/// of Secrets only; policy 2 had fewer names, kept values in `managedFields`, and redacted images
+/// and paths under names with AUTH or KEY.
 pub const POLICY: u32 = 3;
 
-/// How often an object is searched for parts of its texts: a replacement may uncover another secret.
+/// How often an object is searched for secrets in parts of its texts: a replacement may uncover
+/// another secret.
 const ROUNDS: usize = 4;
 
-/// How often it is searched for texts to replace whole. Once is enough, unless a text stands in the name of a field.
+/// How often it is searched for texts to replace whole. Once is enough, unless a text is the name
+/// of a field.
 const WHOLE_ROUNDS: usize = 4;
 
 /// The system returned no random bytes, without which the hashes of marks could be guessed.
@@ -35,7 +39,7 @@ const WHOLE_ROUNDS: usize = 4;
 #[error("the system returned no random bytes")]
 pub struct NoRandomness;
 
-/// A secret that the policy would take out, without the secret itself.
+/// A secret that the policy would replace, without the secret itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RedactionFinding {
     /// The rule.
@@ -62,7 +66,7 @@ impl From<Edit> for RedactionFinding {
     }
 }
 
-/// The policy in force, with the key of one run. Its clones share key and counts.
+/// The policy, with the key of one run. Clones share key and counts.
 #[derive(Clone, Debug)]
 pub struct Redactor {
     marker: Marker,
@@ -71,7 +75,7 @@ pub struct Redactor {
 }
 
 impl Redactor {
-    /// Begins a run under the policy and the user's own rules.
+    /// Creates the policy of a run, with the rules of the user.
     ///
     /// # Errors
     ///
@@ -84,8 +88,8 @@ impl Redactor {
         })
     }
 
-    /// Begins another recording of the same run: with the same key, so that equal secrets leave equal
-    /// marks in both, and with counts of its own.
+    /// Creates a redactor for another recording of the same run: with the same key, so that equal
+    /// secrets have equal marks in both, and with its own counts.
     #[must_use]
     pub fn next(&self) -> Self {
         Self {
@@ -95,8 +99,8 @@ impl Redactor {
         }
     }
 
-    /// Gives an object without its secrets; `None` if it is of a kind with secrets and cannot be read:
-    /// then nothing of it may be kept.
+    /// Returns an object without its secrets; `None` if its kind has secrets and the object cannot
+    /// be read: then no part of it may be stored.
     pub fn object<'a>(
         &self,
         resource: &ResourceType<'_>,
@@ -122,8 +126,8 @@ impl Redactor {
         Some(body)
     }
 
-    /// Gives a text without the credentials that this process has read, and without the secrets that have a known
-    /// form. Every text that leaves the process passes here.
+    /// Returns a text without the credentials that this process has read, and without secrets of a
+    /// known form. Every text that leaves the process passes here.
     pub fn text<'a>(&self, text: &'a [u8]) -> Cow<'a, [u8]> {
         let mut body = self.without_known(text);
         for _ in 0..ROUNDS {
@@ -141,7 +145,7 @@ impl Redactor {
         }
     }
 
-    /// Gives a string without secrets, as [`Redactor::text`] does.
+    /// Returns a string without secrets, as [`Redactor::text`] does.
     pub fn words<'a>(&self, text: &'a str) -> Cow<'a, str> {
         match self.text(text.as_bytes()) {
             Cow::Borrowed(_) => Cow::Borrowed(text),
@@ -149,7 +153,8 @@ impl Redactor {
         }
     }
 
-    /// Gives the name of an object in a reel, which differs from its own if that is a secret.
+    /// Returns the name of an object in a reel, which differs from its own name if that is a
+    /// secret.
     pub fn name<'a>(&self, resource: &ResourceType<'_>, name: &'a str, uid: &str) -> Cow<'a, str> {
         if !self.hides_names(resource) {
             return self.words(name);
@@ -160,15 +165,15 @@ impl Redactor {
         Cow::Owned(mark::name_of(uid).unwrap_or_else(|| self.marker.word(name.as_bytes())))
     }
 
-    /// Tells whether a resource's objects have secrets for names.
+    /// Returns whether the names of a resource's objects are secrets.
     pub fn hides_names(&self, resource: &ResourceType<'_>) -> bool {
         secret_fields::of(resource)
             .iter()
             .any(|place| place.action == FieldAction::Name)
     }
 
-    /// Tells whether a resource has fields that are secret by their place. Nothing may be kept of its objects that
-    /// cannot be parsed.
+    /// Returns whether a resource has fields that are secret by their place. No part of its objects
+    /// that cannot be parsed may be stored.
     pub fn is_closed(&self, resource: &ResourceType<'_>) -> bool {
         let is_secret = |action| !matches!(action, FieldAction::Url);
         secret_fields::of(resource)
@@ -177,7 +182,7 @@ impl Redactor {
             || self.extra.places.iter().any(|rule| rule.is_for(resource))
     }
 
-    /// Finds what the policy would take out of an object.
+    /// Finds what the policy would replace in an object.
     pub fn findings(&self, resource: &ResourceType<'_>, object: &[u8]) -> Vec<RedactionFinding> {
         let edits = match self.search(resource, object, true) {
             Some(edits) => edits,
@@ -186,13 +191,13 @@ impl Redactor {
         edits.into_iter().map(RedactionFinding::from).collect()
     }
 
-    /// Finds what the policy would take out of a text.
+    /// Finds what the policy would replace in a text.
     pub fn text_findings(&self, text: &[u8]) -> Vec<RedactionFinding> {
         let edits = self.search_text(text, true);
         edits.into_iter().map(RedactionFinding::from).collect()
     }
 
-    /// Gives the number of replacements of each rule until now.
+    /// Returns the number of replacements of each rule so far.
     pub fn counts(&self) -> Vec<Count> {
         self.counts.all()
     }
@@ -216,7 +221,7 @@ impl Redactor {
         text
     }
 
-    /// Gives the user's own rules.
+    /// Returns the rules of the user.
     pub fn extra(&self) -> &Extra {
         &self.extra
     }
@@ -250,8 +255,8 @@ impl Redactor {
         let is_plain = suspicious
             .as_ref()
             .is_some_and(|found| found.texts.is_empty() && !found.has_fields);
-        // Without a suspicion only what is nested too deep is replaced, and credentials of this process in a text
-        // that is not JSON.
+        // Without a suspicion only what is nested too deep is replaced, and credentials of this
+        // process in a text that is not JSON.
         if is_plain
             && rules.is_empty()
             && !object::may_be_deep(object)
@@ -278,7 +283,7 @@ impl Redactor {
 pub struct Count {
     /// The rule.
     pub rule: String,
-    /// How many values it replaced.
+    /// The number of its replacements.
     pub values: u64,
 }
 
@@ -299,7 +304,7 @@ impl Counts {
         }
     }
 
-    /// Gives the counts, by rule.
+    /// Returns the counts by rule.
     pub(crate) fn all(&self) -> Vec<Count> {
         let counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         counts

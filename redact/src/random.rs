@@ -1,7 +1,7 @@
 //! Strings that look random and have no known form: the weaker class of the scan.
 //!
-//! Nothing is redacted by this: most random strings of a cluster are hashes, ids and signatures. A person
-//! looks at what is left when those with a known meaning are taken away.
+//! These are not redacted: most random strings of a cluster are hashes, ids and signatures. A
+//! person looks at the rest after those with a known meaning were removed.
 
 use crate::base64;
 use crate::mark::{Hint, SENTENCE, WORD};
@@ -13,10 +13,10 @@ use std::hash::{BuildHasher as _, RandomState};
 /// A shorter string cannot be distinguished from a generated name.
 const RANDOM_LEAST: usize = 20;
 
-/// How many different strings are remembered, so that each is reported once.
+/// The number of remembered strings, so that each is reported once.
 const SEEN_MOST: usize = 1_000_000;
 
-/// How deep base64 within base64 is looked into.
+/// How deep base64 within base64 is searched.
 const LAYERS_MOST: u8 = 2;
 
 /// Fields whose text is random and public: ids, versions, hashes, keys for verification, pictures.
@@ -29,7 +29,7 @@ const PUBLIC_FIELDS: [&str; 13] = [
 /// Parts of the names of fields and annotations whose text is a hash.
 const HASH_NAMES: [&str; 5] = ["hash", "checksum", "digest", "fingerprint", "sha256"];
 
-/// How base64 of bytes begins that are public: keys of SSH, PNG, JPEG, GIF.
+/// The begin of base64 of public bytes: SSH keys, PNG, JPEG, GIF.
 const PUBLIC_BEGINNINGS: [&str; 7] = [
     "AAAAB3Nza",
     "AAAAC3Nza",
@@ -40,7 +40,7 @@ const PUBLIC_BEGINNINGS: [&str; 7] = [
     "AAABAAE",
 ];
 
-/// Finds random strings; each string once, however often it comes.
+/// Finds random strings; each string once, however often it occurs.
 #[derive(Debug, Default)]
 pub struct RandomStrings {
     seen: HashSet<u64>,
@@ -48,7 +48,8 @@ pub struct RandomStrings {
 }
 
 impl RandomStrings {
-    /// Finds them in an object, with offsets within the text at their path; what is not JSON is searched as one text.
+    /// Finds them in an object, with offsets within the text at their path. A body that is not JSON
+    /// is searched as one text.
     pub fn in_object(&mut self, object: &[u8]) -> Vec<RedactionFinding> {
         let mut found = Vec::new();
         match serde_json::from_slice(object) {
@@ -85,7 +86,7 @@ impl RandomStrings {
     }
 
     fn text(&mut self, text: &str, path: &str, layer: u8, found: &mut Vec<RedactionFinding>) {
-        // Certificates and public keys, and requests for them.
+        // Certificates, public keys, and requests for certificates.
         if text.len() < RANDOM_LEAST || text.contains("-----BEGIN ") || text.contains(SENTENCE) {
             return;
         }
@@ -96,7 +97,7 @@ impl RandomStrings {
         for word in text.split(|letter: char| !u8::try_from(letter).is_ok_and(is_part)) {
             let start = text.len().min(at);
             at = start + word.len() + 1;
-            // What follows `sha256:` and the like is a digest.
+            // The text after `sha256:` and the like is a digest.
             let is_digest = text.get(..start).is_some_and(|before| {
                 ["sha256:", "sha512:", "SHA256:", "sha1:", "MD5:"]
                     .iter()
@@ -139,7 +140,7 @@ fn is_public(name: &str) -> bool {
     PUBLIC_FIELDS.contains(&name.as_str()) || HASH_NAMES.iter().any(|part| name.contains(part))
 }
 
-/// Decodes base64 of a text, of a certificate or of other public bytes; the last two say nothing.
+/// Decodes the base64 of a text. Certificates and other public bytes are recognized and skipped.
 fn decoded_text(word: &str) -> Option<String> {
     if PUBLIC_BEGINNINGS
         .iter()
@@ -148,7 +149,7 @@ fn decoded_text(word: &str) -> Option<String> {
         return Some(String::new());
     }
     let bytes = base64::decode(word.as_bytes())?;
-    // A certificate, a request for one, a public key: sequences within a sequence.
+    // A certificate, a certificate request, a public key: sequences within a sequence.
     if matches!(
         bytes.as_slice(),
         [0x30, 0x82, _, _, 0x30, ..] | [0x30, 0x81, _, 0x30, ..] | [0x30, _, 0x30, ..]
@@ -161,8 +162,8 @@ fn decoded_text(word: &str) -> Option<String> {
     text.chars().all(is_printable).then_some(text)
 }
 
-/// Tells whether a word looks random: its characters change between digits, capitals and small letters as
-/// often as chance would have it, and none is much more frequent than others.
+/// Returns whether a word looks random: its characters change between digits, capitals and small
+/// letters as often as by chance, and none is much more frequent than others.
 fn is_random(word: &str) -> bool {
     let bytes = word.as_bytes();
     let count = |is: fn(&u8) -> bool| bytes.iter().filter(|byte| is(byte)).count();
@@ -171,7 +172,7 @@ fn is_random(word: &str) -> bool {
         count(u8::is_ascii_uppercase),
         count(u8::is_ascii_lowercase),
     );
-    // Digests, uids and numbers: their form is known, and says nothing about what they are of.
+    // Digests, uids and numbers: their form is known, and does not reveal their meaning.
     if count(|byte| byte.is_ascii_hexdigit() || *byte == b'-') == bytes.len() {
         return false;
     }
@@ -187,7 +188,7 @@ fn is_random(word: &str) -> bool {
         .count();
     let pairs = bytes.len() - 1;
     let has_three = digits * 20 >= bytes.len() && capitals > 1 && small > 1;
-    // Words of one case with digits are names more often: no dash, and more digits.
+    // Words of one case with digits are more often names: these must have no dash, and more digits.
     let has_two = digits * 6 >= bytes.len() && (small == 0 || capitals == 0);
     let is_whole = digits + capitals + small == bytes.len();
     let is_mixed =
@@ -195,7 +196,7 @@ fn is_random(word: &str) -> bool {
     is_mixed && entropy(bytes) >= 3.5
 }
 
-/// Gives the entropy of the characters, in bits a character.
+/// Returns the entropy of the characters, in bits a character.
 fn entropy(bytes: &[u8]) -> f64 {
     let mut counts = BTreeMap::<u8, u32>::new();
     for byte in bytes {

@@ -1,6 +1,7 @@
-//! Fields that hold secrets by their place in a kind, and the `ConfigMap` values that are kept.
+//! Fields that contain secrets by their place in a kind, and the `ConfigMap` values that are kept.
 //!
-//! Fields that a name announces, and texts, are the same in every kind and do not belong here.
+//! Fields that a name announces, and secrets in texts, are the same in every kind and do not belong
+//! here.
 
 use crate::base64;
 use crate::forms::{self, ValueForm, is_only_certificates};
@@ -13,7 +14,7 @@ use serde_json::value::RawValue;
 use std::fmt;
 use std::sync::LazyLock;
 
-/// The resource type of an object. What is not known is empty.
+/// The resource type of an object. Unknown parts are empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ResourceType<'a> {
     /// The API group; empty for the core group.
@@ -42,24 +43,24 @@ impl<'a> ResourceType<'a> {
     }
 }
 
-/// What is done with a field.
+/// The treatment of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FieldAction {
     /// Every value becomes a mark.
     Whole,
-    /// The same; readers expect base64.
+    /// As `Whole`; readers expect base64.
     Base64,
-    /// Only an object may stand there; anything else becomes a mark.
+    /// Only an object is expected here; anything else becomes a mark.
     Map,
     /// A text becomes a mark; numbers and booleans stay.
     Text,
-    /// Of a URL, user and password and the values of its query.
+    /// User and password of a URL, and the values of its query.
     Url,
-    /// The object's name, which other objects refer to.
+    /// The object's name, to which other objects refer.
     Name,
     /// A value of a `ConfigMap`: kept if the allow-list has it.
     Config,
-    /// The same, in base64.
+    /// As `Config`, in base64.
     ConfigBase64,
 }
 
@@ -78,7 +79,7 @@ impl FieldAction {
         })
     }
 
-    /// Gives the encoding that readers of the field expect.
+    /// Returns the encoding that readers of the field expect.
     pub(crate) const fn encoding(self) -> ValueEncoding {
         match self {
             Self::Base64 | Self::ConfigBase64 => ValueEncoding::Base64,
@@ -87,8 +88,8 @@ impl FieldAction {
     }
 }
 
-/// Under each `[group/plural Kind]` its rows: rule, action, paths, and after `#` the reason. Of two rows that match
-/// a field, the first one counts.
+/// Each section `[group/plural Kind]` has rows of rule, action, paths, and after `#` the reason. If
+/// two rows match a field, the first one applies.
 const TABLE: &str = "\
 [/secrets Secret]
 secret map data stringData # its values are its purpose
@@ -169,7 +170,7 @@ url url webhooks.*.clientConfig.url # tokens in URLs
 url url spec.conversion.**.clientConfig.url # tokens in URLs
 ";
 
-/// A field of a kind and what is done with it.
+/// A secret field of a kind.
 #[derive(Debug)]
 pub(crate) struct SecretField {
     /// The rule's name.
@@ -177,7 +178,7 @@ pub(crate) struct SecretField {
     resource: ResourceType<'static>,
     /// Where the field is.
     pub(crate) pattern: PathPattern,
-    /// What is done with it.
+    /// Its treatment.
     pub(crate) action: FieldAction,
 }
 
@@ -220,7 +221,7 @@ fn fields_of(resource: ResourceType<'static>, row: &'static str) -> Option<Vec<S
     words.map(field).collect()
 }
 
-/// Gives the secret fields of a resource's objects: by its plural or its kind, within its group.
+/// Returns the secret fields of a resource's objects: by its plural or its kind, within its group.
 pub(crate) fn of(resource: &ResourceType<'_>) -> Vec<&'static SecretField> {
     let fields = FIELDS.iter();
     fields
@@ -231,26 +232,26 @@ pub(crate) fn of(resource: &ResourceType<'_>) -> Vec<&'static SecretField> {
         .collect()
 }
 
-/// Gives the secret fields of objects inside others, of which only the kind is certain.
+/// Returns the secret fields of objects inside other objects, of which only the kind is certain.
 pub(crate) fn of_kind(kind: &str) -> Vec<&'static SecretField> {
     FIELDS
         .iter()
         .map(|field| (field, field.resource.kind))
-        // A kind of this name says nothing about the group.
+        // The name of a kind does not determine the group.
         .filter(|(_, of)| of.eq_ignore_ascii_case(kind) && *of != "Config")
         .map(|(field, _)| field)
         .collect()
 }
 
-/// Tells whether objects of a kind have a secret for a name.
+/// Returns whether the names of a kind's objects are secrets.
 pub(crate) fn has_secret_name(kind: &str) -> bool {
     of_kind(kind)
         .iter()
         .any(|field| field.action == FieldAction::Name)
 }
 
-/// Kept values of `ConfigMaps`: namespace, name, key or its beginning before `*`, and after `#` the reason. Other
-/// `ConfigMaps` hold what somebody wanted to configure, often a password.
+/// Kept values of `ConfigMaps`: namespace, name, key or its beginning before `*`, and after `#` the
+/// reason. Other `ConfigMaps` contain free configuration, often with a password.
 const KEPT: &str = "\
 kube-system extension-apiserver-authentication requestheader-* # names of headers and of trusted proxies
 kube-system kube-apiserver-legacy-service-account-token-tracking since # a date
@@ -279,17 +280,18 @@ struct IdentityMetadata {
 }
 
 impl ObjectIdentity {
-    /// Reads an object's metadata. An object that cannot be read has no identity, so none of its values is kept.
+    /// Reads an object's metadata. An object that cannot be read has no identity, so none of its
+    /// values is kept.
     pub(crate) fn read(object: &str) -> Self {
         serde_json::from_str(object).unwrap_or_default()
     }
 
-    /// Gives the uid.
+    /// Returns the uid.
     pub(crate) fn uid(&self) -> &str {
         &self.metadata.uid
     }
 
-    /// Tells whether a value of `data` is kept.
+    /// Returns whether a value of `data` is kept.
     pub(crate) fn keeps(&self, key: &str, value: &str) -> bool {
         self.lists(key) || is_only_certificates(value) || is_plain(key, value)
     }
@@ -309,7 +311,7 @@ impl ObjectIdentity {
     }
 }
 
-/// Words for states and levels, which no key of a `ConfigMap` makes a secret.
+/// Words for states and levels, which are not secrets under any key of a `ConfigMap`.
 #[rustfmt::skip]
 const STATE_WORDS: [&str; 24] = [
     "abandoned", "always", "complete", "completed", "critical", "debug", "default", "disabled", "enabled", "error",
@@ -317,7 +319,8 @@ const STATE_WORDS: [&str; 24] = [
     "succeeded", "text", "unmanaged", "warning",
 ];
 
-/// Tells whether a value is kept for its form: one that is not a secret, or YAML of such values only.
+/// Returns whether a value is kept for its form: one that is not a secret's, or YAML of such values
+/// only.
 fn is_plain(key: &str, value: &str) -> bool {
     let class = names::class(key);
     let has_form = || match forms::form(value) {
@@ -332,10 +335,11 @@ fn is_plain(key: &str, value: &str) -> bool {
         || class == NameClass::Possible && forms::is_plain_yaml(value)
 }
 
-/// kubectl's annotation with the object as it was last applied.
+/// kubectl's annotation with the last applied object.
 pub(crate) const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
-/// Tells whether a Secret holds a value that is neither empty nor a mark. `None` if it cannot be read.
+/// Returns whether a Secret contains a value that is neither empty nor a mark. `None` if it cannot
+/// be read.
 pub fn has_values(object: &[u8]) -> Option<bool> {
     let mut has = false;
     for (name, value) in fields(object)? {
@@ -358,7 +362,7 @@ pub fn has_values(object: &[u8]) -> Option<bool> {
     Some(has)
 }
 
-/// Tells whether a map holds a value; anything but a map is one itself.
+/// Returns whether a map contains a value; anything but a map is a value itself.
 fn holds(map: &str, encoding: ValueEncoding) -> bool {
     match fields(map.as_bytes()) {
         Some(values) => values
@@ -371,7 +375,7 @@ fn holds(map: &str, encoding: ValueEncoding) -> bool {
 fn is_value(json: &str, encoding: ValueEncoding) -> bool {
     let mark = match encoding {
         ValueEncoding::Plain => SENTENCE.to_owned(),
-        // The encoding of whole groups of three bytes does not depend on the bytes after them.
+        // The base64 of whole groups of three bytes does not depend on later bytes.
         ValueEncoding::Base64 => {
             let whole = SENTENCE.len() - SENTENCE.len() % 3;
             base64::encode(SENTENCE.as_bytes().get(..whole).unwrap_or_default())
@@ -383,7 +387,7 @@ fn is_value(json: &str, encoding: ValueEncoding) -> bool {
     !matches!(json, "null" | "\"\"") && !is_marked
 }
 
-/// How readers expect a value to be encoded.
+/// The encoding that readers of a field expect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ValueEncoding {
     Plain,

@@ -1,24 +1,24 @@
-//! Mistakes in a YAML text, reported without quoting the text.
+//! Errors in a YAML text, reported without quoting the text.
 //!
-//! A kubeconfig, the output of a credential plugin and a file of rules may hold secrets, and the parser's own messages
-//! quote the value or the lines around a mistake.
+//! A kubeconfig, the output of a credential plugin and a file of rules may contain secrets, and the
+//! messages of the parser quote the value or the lines around the error.
 
 use serde_saphyr::Error;
 use std::fmt;
 
-/// The place and the kind of a mistake in a YAML text.
+/// The place and the kind of an error in a YAML text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct YamlMistake {
-    /// The line, from 1; 0 if the parser does not say where.
+    /// The line, from 1; 0 if the parser does not report it.
     pub line: u64,
     /// The character in the line, from 1.
     pub column: u64,
-    /// The kind of mistake; never a part of the text.
+    /// The kind of error; never a part of the text.
     pub kind: &'static str,
 }
 
 impl YamlMistake {
-    /// Takes place and kind of a parser's error, and nothing else of it.
+    /// Takes place and kind of a parser's error, and nothing else.
     pub fn of(error: &Error) -> Self {
         let error = innermost(error);
         let (line, column) = error
@@ -69,7 +69,7 @@ impl fmt::Display for YamlMistake {
     }
 }
 
-/// Gives the error within the wrappers that only add a quotation or the place of an alias.
+/// Returns the error inside the wrappers that only add a quotation or the place of an alias.
 fn innermost(mut error: &Error) -> &Error {
     loop {
         error = match error {

@@ -1,4 +1,4 @@
-//! Canaries: words that must not be in a reel, in each of their encoded forms.
+//! Canaries: words that must not be in a reel, in each of their encodings.
 
 use aho_corasick::AhoCorasick;
 use base64::Engine as _;
@@ -8,22 +8,22 @@ use thiserror::Error;
 /// The shortest canary, in bytes.
 const LEAST: usize = 6;
 
-/// The most canaries.
+/// The largest number of canaries.
 const MOST: usize = 10_000;
 
-/// How many letters of a canary are ever shown.
+/// The largest number of letters of a canary that are ever shown.
 const SHOWN: usize = 4;
 
-/// Canaries that cannot be used.
+/// Why canaries cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum CanaryError {
     /// One is too short.
     #[error("canary {number} is too short: {len} bytes, at least {LEAST} needed")]
     Short {
-        /// Which, from 1.
+        /// Its number, from 1.
         number: usize,
-        /// How long it is.
+        /// Its length.
         len: usize,
     },
     /// There are too many, or they are too long.
@@ -31,16 +31,16 @@ pub enum CanaryError {
     Many,
 }
 
-/// One canary that was met.
+/// A canary that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CanaryMatch {
-    /// Which canary, from 1.
+    /// Its number, from 1.
     pub(crate) number: usize,
-    /// In which form.
+    /// The encoding.
     pub(crate) form: &'static str,
-    /// At which byte.
+    /// The offset, in bytes.
     pub(crate) at: usize,
-    /// How long the canary is.
+    /// The length of the canary.
     pub(crate) len: usize,
     /// Its first letters.
     pub(crate) begin: String,
@@ -57,11 +57,11 @@ pub struct Canaries {
 }
 
 impl Canaries {
-    /// Takes canaries.
+    /// Prepares canaries.
     ///
     /// # Errors
     ///
-    /// If one is too short to mean anything, or there are too many.
+    /// If one is too short to be significant, or if there are too many.
     pub fn new(words: Vec<Vec<u8>>) -> Result<Self, CanaryError> {
         if words.len() > MOST {
             return Err(CanaryError::Many);
@@ -94,12 +94,12 @@ impl Canaries {
         })
     }
 
-    /// Counts them.
+    /// Returns the number of canaries.
     pub fn count(&self) -> usize {
         self.words.len()
     }
 
-    /// Gives the length of the longest form.
+    /// Returns the length of the longest encoded form.
     pub(crate) const fn longest(&self) -> usize {
         self.longest
     }
@@ -131,7 +131,7 @@ impl Canaries {
     }
 }
 
-/// Gives every form of a word.
+/// Returns every encoding of a word.
 fn forms_of(word: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
     let mut forms = vec![
         ("plain", word.to_vec()),
@@ -187,8 +187,8 @@ fn spelled(word: &[u8], spell: impl Fn(u8) -> String) -> Vec<u8> {
         .collect()
 }
 
-/// Gives the base64 of a word that does not depend on the bytes before and after it. `before` is the number of bytes
-/// between the last whole group of three and the word.
+/// Returns the base64 of a word that does not depend on the bytes around it. `before` is the number
+/// of bytes between the last whole group of three and the word.
 fn base64_inside(word: &[u8], before: usize) -> Vec<u8> {
     let padded: Vec<u8> = std::iter::repeat_n(0, before)
         .chain(word.iter().copied())

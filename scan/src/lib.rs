@@ -1,9 +1,9 @@
-//! The search for secrets that a reel holds.
+//! Searches a reel for secrets.
 //!
-//! Every byte is searched: objects, names, notes and documents after decompression, and the file as it stands. The scan
-//! looks for everything that the redaction policy would take out, for canaries that the caller names, and, beyond the
-//! policy, for texts in hexadecimal. Strings that look random but have no known form are listed apart. A secret itself
-//! is never returned.
+//! Every byte is searched: objects, names, notes and documents after decompression, and the raw
+//! file. The scan searches for everything that the redaction policy would replace, for canaries of
+//! the caller, and, beyond the policy, for texts in hexadecimal. Strings that look random but have
+//! no known form are listed separately. A secret itself is never returned.
 
 mod canary;
 mod report;

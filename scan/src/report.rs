@@ -1,22 +1,23 @@
-//! The report of a scan: what was found and where, and what could not be searched. It never holds a secret.
+//! The report of a scan: the findings with their places, and what could not be searched. It never
+//! contains a secret.
 
 use kubereel_format::{RecordedAt, Seq};
 use std::path::PathBuf;
 use thiserror::Error;
 
-/// How many findings are listed.
+/// The number of findings that are listed.
 pub(crate) const LISTED_MOST: usize = 1000;
 
 /// A reel could not be searched.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ScanError {
-    /// The file cannot be read as it stands.
+    /// The raw file cannot be read.
     #[error("cannot read: {source}: {path}", path = path.display())]
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: std::io::Error,
     },
     /// No key for the policy's marks can be drawn.
@@ -24,7 +25,7 @@ pub enum ScanError {
     NoRandomness(#[from] kubereel_redact::NoRandomness),
 }
 
-/// Where something was found.
+/// The place of a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FindingPlace {
@@ -34,12 +35,12 @@ pub enum FindingPlace {
         seq: Seq,
         /// When it was recorded.
         at: RecordedAt,
-        /// Of which object: resource, namespace, name.
+        /// The object: resource, namespace, name.
         object: String,
     },
     /// In an object's names.
     Name {
-        /// Of which object.
+        /// The object.
         object: String,
     },
     /// In a note.
@@ -49,31 +50,32 @@ pub enum FindingPlace {
         /// When it was written.
         at: RecordedAt,
     },
-    /// In a document or a line that a note keeps.
+    /// In a document or a line that a note refers to.
     Kept {
         /// The note's place.
         seq: Seq,
         /// When it was written.
         at: RecordedAt,
     },
-    /// In the file as it stands.
+    /// In the raw file.
     File,
 }
 
 /// A secret or a canary in a reel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScanFinding {
-    /// By which rule of the policy, or as which canary: `canary 1`.
+    /// The rule of the policy, or the canary: `canary 1`.
     pub rule: String,
-    /// The form that the policy does not look into: `hex`; a canary's: plain, base64, …; else empty.
+    /// The encoding: for the policy `hex` if it was found in hexadecimal; for a canary plain,
+    /// base64, …; else empty.
     pub form: &'static str,
-    /// Where.
+    /// The place.
     pub place: FindingPlace,
     /// The path in the object, if it has one.
     pub path: String,
-    /// At which byte of the object, the note or the file.
+    /// The offset in the object, the note or the file, in bytes.
     pub offset: u64,
-    /// How long the secret is, in bytes.
+    /// The length of the secret, in bytes.
     pub len: usize,
     /// Its first letters: at most four, and at most a fourth of it.
     pub begin: String,
@@ -83,29 +85,29 @@ pub struct ScanFinding {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ScanReport {
-    /// What was found, in the order of the reel; the first thousand.
+    /// The findings, in the order of the reel; at most a thousand.
     pub found: Vec<ScanFinding>,
-    /// How many findings there are.
+    /// The number of findings.
     pub total: u64,
-    /// Strings that look random and have no known form, each once; the first thousand. Most are not
-    /// secrets: they count apart.
+    /// Strings that look random and have no known form, each once; at most a thousand. Most are not
+    /// secrets, so they are counted separately.
     pub high_entropy: Vec<ScanFinding>,
-    /// How many of them there are.
+    /// Their number.
     pub high_entropy_total: u64,
-    /// What could not be read, in words: a secret may be there.
+    /// What could not be read: it may contain a secret.
     pub unread: Vec<String>,
-    /// How many objects of events were searched.
+    /// The number of searched objects of events.
     pub objects: u64,
-    /// How many bytes of objects, names, notes and documents were searched.
+    /// The searched bytes of objects, names, notes and documents.
     pub decompressed_bytes: u64,
-    /// How many bytes of the file were searched.
+    /// The searched bytes of the file.
     pub file_bytes: u64,
-    /// How many canaries were sought.
+    /// The number of canaries.
     pub canaries: u64,
 }
 
 impl ScanReport {
-    /// Adds a find.
+    /// Adds a finding.
     pub(crate) fn push(&mut self, found: ScanFinding) {
         self.total = self.total.saturating_add(1);
         if self.found.len() < LISTED_MOST {

@@ -1,7 +1,7 @@
-//! The search of a reel: objects, names, notes, documents, then the file as it stands.
+//! Searches a reel: objects, names, notes, documents, then the raw file.
 //!
-//! What cannot be read does not end the search: it is reported, and the rest is searched. The file is searched a window
-//! at a time, and windows overlap by more than a secret needs to be recognised.
+//! Unreadable parts do not end the search: they are reported, and the rest is searched. The file is
+//! searched in windows, which overlap by more than the length that a pattern needs.
 
 use crate::canary::{Canaries, CanaryMatch};
 use crate::report::{FindingPlace, ScanError, ScanFinding, ScanReport};
@@ -14,7 +14,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
-/// How many unreadable places are listed.
+/// The number of unreadable places that are listed.
 const UNREAD_MOST: usize = 100;
 
 /// What to search for.
@@ -23,22 +23,22 @@ const UNREAD_MOST: usize = 100;
 pub struct ScanOptions {
     /// Words that must not be in the reel.
     pub canaries: Canaries,
-    /// Rules beside those of the policy.
+    /// Rules besides those of the policy.
     pub extra: Extra,
 }
 
 impl ScanOptions {
-    /// Searches for what the policy takes out, with canaries and extra rules.
+    /// Searches for what the policy would replace, for canaries, and with extra rules.
     pub fn new(canaries: Canaries, extra: Extra) -> Self {
         Self { canaries, extra }
     }
 }
 
-/// Searches a reel. `progress` receives the number of records searched.
+/// Searches a reel. `progress` receives the number of searched records.
 ///
 /// # Errors
 ///
-/// If the file cannot be read as it stands. Damage is not an error: see [`ScanReport::unread`].
+/// If the raw file cannot be read. Damage is not an error: see [`ScanReport::unread`].
 pub fn scan(
     reel: &Reel,
     options: &ScanOptions,
@@ -109,7 +109,7 @@ impl ReelSearch<'_> {
             };
             let resource_type = self.resource_type(key.resource);
             let uid = key.uid.text();
-            // A name that the policy hides is another than that by which it would be known.
+            // The policy would have replaced a name that is a secret.
             let is_bare = self.redactor.hides_names(&resource_type)
                 && self.redactor.name(&resource_type, key.name, &uid) != key.name;
             if is_bare {
@@ -160,7 +160,7 @@ impl ReelSearch<'_> {
 
     fn note(&mut self, entry: &NoteEntry) {
         let (seq, at) = (entry.seq, entry.stamp.wall);
-        // The words of a note as they are; the names of its parts are not secrets.
+        // The texts of a note; the names of its fields are not secrets.
         let words = format!("{:?}", entry.note);
         self.text(words.as_bytes(), &FindingPlace::Note { seq, at });
         let blobs: &[BlobId] = match &entry.note {
@@ -201,7 +201,7 @@ impl ReelSearch<'_> {
         self.random(random, place);
     }
 
-    /// Searches texts that were spelt in hexadecimal, which the policy does not decode.
+    /// Searches texts in hexadecimal, which the policy does not decode.
     fn hex(&mut self, texts: Vec<(usize, Vec<u8>)>, place: &FindingPlace) {
         for (at, text) in texts {
             let start = len_u64(at);
@@ -249,7 +249,7 @@ impl ReelSearch<'_> {
             })
     }
 
-    /// Gives the object as a command line names it, without a name that is a secret.
+    /// Returns the object as a command line names it, with a name that is a secret replaced.
     fn called(&self, object: ObjectId) -> String {
         let Some(key) = self.object_key(object) else {
             return "an object".to_owned();
@@ -279,13 +279,14 @@ fn len_u64(len: usize) -> u64 {
     u64::try_from(len).expect("a length fits into 64 bits")
 }
 
-/// How much is searched at once.
+/// The bytes that are searched at once.
 const WINDOW_BYTES: usize = 1024 * 1024;
 
-/// How much of a window is searched again with the next: longer than what a pattern needs to be met.
+/// The overlap of two windows: longer than any pattern needs.
 const OVERLAP_BYTES: usize = 8 * 1024;
 
-/// A shorter find of the policy stands in compressed bytes by chance.
+/// The shortest finding of the policy in the raw file: shorter ones occur in compressed bytes by
+/// chance.
 const FOUND_LEAST: usize = 12;
 
 /// Searches the file.
@@ -315,7 +316,7 @@ fn search_file(
             return Ok(());
         }
         report.file_bytes = report.file_bytes.saturating_add(len_u64(read));
-        // What lies wholly in the earlier window was reported with it.
+        // A finding that lies wholly in the earlier window was reported with it.
         let is_new = |end: usize| end > before;
         for met in canaries.find(&window) {
             if is_new(met.at + met.len) {
@@ -338,7 +339,7 @@ fn search_file(
     }
 }
 
-/// Says what the policy found.
+/// Adds the findings of the policy.
 fn by_policy(finding: RedactionFinding, place: FindingPlace, start: u64) -> ScanFinding {
     ScanFinding {
         rule: finding.rule,
@@ -351,7 +352,7 @@ fn by_policy(finding: RedactionFinding, place: FindingPlace, start: u64) -> Scan
     }
 }
 
-/// Says which canary was met.
+/// Adds the canaries that were found.
 fn by_canary(met: CanaryMatch, place: FindingPlace, start: u64) -> ScanFinding {
     ScanFinding {
         rule: format!("canary {}", met.number),
@@ -364,11 +365,11 @@ fn by_canary(met: CanaryMatch, place: FindingPlace, start: u64) -> ScanFinding {
     }
 }
 
-/// A shorter text holds nothing of a known form.
+/// The shortest text: a shorter one has no known form.
 const DIGITS_LEAST: usize = 32;
 
-/// Gives the texts that runs of hexadecimal digits spell, and where each run stands. Digests and uids
-/// spell no text.
+/// Returns the texts that runs of hexadecimal digits encode, with the places of the runs. Digests
+/// and uids do not decode to text.
 fn hex_texts(bytes: &[u8]) -> Vec<(usize, Vec<u8>)> {
     let mut at = 0;
     let runs = bytes.split(|byte| !byte.is_ascii_hexdigit());

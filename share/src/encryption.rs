@@ -1,7 +1,7 @@
-//! Files in the age format, for the owners of identities that age and rage make.
+//! Files in the age format, for the identities of age and rage.
 //!
-//! Keys of age only: recipients that are SSH keys would bring an RSA implementation that is known to leak through its
-//! timing.
+//! Only keys of age are supported: recipients that are SSH keys would need an RSA implementation
+//! with a known timing leak.
 
 use age::armor::ArmoredReader;
 use age::{DecryptError, Decryptor, Encryptor, Identity, IdentityFile, Recipient, x25519};
@@ -12,42 +12,42 @@ use thiserror::Error;
 /// The first bytes of an encrypted file.
 const HEAD: &[u8] = b"age-encryption.org/v1\n";
 
-/// The first bytes of one that is written as text.
+/// The first bytes of an armored file.
 const ARMORED_HEAD: &[u8] = b"-----BEGIN AGE ENCRYPTED FILE-----";
 
-/// What ends the header of an encrypted file.
+/// The end of the header of an encrypted file.
 const HEADER_END: &[u8] = b"\n--- ";
 
-/// The most bytes of a header: room for thousands of recipients.
+/// The longest header, in bytes: it has room for thousands of recipients.
 const HEADER_BYTES: u64 = 1 << 20;
 
-/// How much is encrypted at once.
+/// How many bytes are encrypted at once.
 const PIECE: usize = 64 * 1024;
 
-/// Tells by its first bytes whether a file is encrypted.
+/// Returns whether a file is encrypted, by its first bytes.
 pub fn is_encrypted(head: &[u8]) -> bool {
     head.starts_with(HEAD) || head.starts_with(ARMORED_HEAD)
 }
 
-/// A word is not a recipient.
+/// A text is not a recipient.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum RecipientError {
-    /// It is a private key; it is not repeated.
+    /// It is a private key; the error does not contain it.
     #[error("an age identity is given as a recipient")]
     Identity,
     /// It is an SSH key.
     #[error("SSH keys are not supported as recipients")]
     Ssh,
-    /// It is something else.
+    /// It is anything else.
     #[error("not an age recipient: {word:?}")]
     Unknown {
-        /// The word.
+        /// The text.
         word: String,
     },
 }
 
-/// For whom a file is encrypted.
+/// The recipients of a file.
 #[derive(Default)]
 pub struct AgeRecipients {
     recipients: Vec<x25519::Recipient>,
@@ -64,7 +64,7 @@ impl AgeRecipients {
     /// Adds a recipient such as `age1…`.
     ///
     /// # Errors
-    /// When it is none.
+    /// When it is not one.
     pub fn add(&mut self, word: &str) -> Result<(), RecipientError> {
         let recipient = word.parse().map_err(|_library| {
             if word.to_ascii_uppercase().starts_with("AGE-SECRET-KEY-") {
@@ -80,10 +80,10 @@ impl AgeRecipients {
         Ok(())
     }
 
-    /// Adds those of a file: one a line, besides empty lines and comments.
+    /// Adds the recipients of a file: one a line; empty lines and comments are skipped.
     ///
     /// # Errors
-    /// When a line is none; its number comes first.
+    /// When a line is not a recipient; its number comes first.
     pub fn add_lines(&mut self, text: &str) -> Result<(), (usize, RecipientError)> {
         for (number, line) in text.lines().enumerate() {
             let line = line.trim_ascii();
@@ -95,18 +95,18 @@ impl AgeRecipients {
         Ok(())
     }
 
-    /// Returns how many there are.
+    /// Returns the number of recipients.
     pub fn len(&self) -> usize {
         self.recipients.len()
     }
 
-    /// Tells whether there are none.
+    /// Returns whether there are no recipients.
     pub fn is_empty(&self) -> bool {
         self.recipients.is_empty()
     }
 
-    /// Encrypts a stream to its end, and gives the output and the number of bytes that were read. `progress` receives
-    /// the number of bytes that are done.
+    /// Encrypts a stream to its end, and returns the output and the number of bytes read.
+    /// `progress` receives the number of processed bytes.
     ///
     /// # Errors
     /// When there is no recipient, and when the input or the output fails.
@@ -148,7 +148,7 @@ impl AgeRecipients {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum EncryptionError {
-    /// Nobody could read it.
+    /// Nobody could decrypt it: there is no recipient.
     #[error("no recipient")]
     NoRecipient,
     /// The input fails.
@@ -159,7 +159,7 @@ pub enum EncryptionError {
     Write(#[source] io::Error),
 }
 
-/// A file does not hold identities that can be used; its content is not repeated.
+/// A file does not contain usable identities; the error does not quote the file.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum IdentityError {
@@ -189,10 +189,10 @@ impl fmt::Debug for AgeIdentities {
 }
 
 impl AgeIdentities {
-    /// Reads a file of identities, as `age-keygen` writes it.
+    /// Reads a file of identities in the format of `age-keygen`.
     ///
     /// # Errors
-    /// When it holds something else, or none.
+    /// When it contains anything else, or no identity.
     pub fn parse(text: &[u8]) -> Result<Self, IdentityError> {
         if is_encrypted(text) {
             return Err(IdentityError::Encrypted);
@@ -213,14 +213,14 @@ impl AgeIdentities {
     /// Decrypts a stream while it is read.
     ///
     /// # Errors
-    /// When the file is for others, or its header is damaged. Damage behind it becomes an error of the reader, which
-    /// gives only what it has authenticated.
+    /// When the file is encrypted for other recipients, or its header is damaged. Later damage
+    /// becomes an error of the reader, which returns authenticated bytes only.
     pub fn decrypt<'a>(
         &self,
         input: impl BufRead + 'a,
     ) -> Result<Box<dyn Read + 'a>, DecryptionError> {
         let mut input = ArmoredReader::new(input);
-        // The library reads a header to its end, however far that is.
+        // The library reads a header of any length, so the length is limited here.
         let mut head = Vec::new();
         (&mut input)
             .take(HEADER_BYTES)
@@ -252,7 +252,7 @@ impl AgeIdentities {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum DecryptionError {
-    /// It is encrypted for others.
+    /// It is encrypted for other recipients.
     #[error("it is encrypted for other recipients")]
     OtherRecipients,
     /// It is encrypted with a passphrase.

@@ -1,13 +1,13 @@
-//! What makes a recording fit for sharing: signatures over its digest, and encryption for some.
+//! Prepares recordings for sharing: signatures over the digest, and encryption for recipients.
 //!
-//! [`SigningKey`] signs a [`statement`] as `ssh-keygen -Y sign` does, [`RecordingSignature`] is checked against the
-//! [`AllowedSigners`] of a verifier. [`AgeRecipients`] encrypt a file in the format of age, and [`AgeIdentities`]
-//! decrypt it.
+//! [`SigningKey`] signs a [`statement`] as `ssh-keygen -Y sign` does, [`RecordingSignature`] is
+//! checked against the [`AllowedSigners`] of a verifier. [`AgeRecipients`] encrypt a file in the
+//! format of age, and [`AgeIdentities`] decrypt it.
 //!
 //! Invariants:
 //!
-//! * No error and no `Debug` output holds a key or a passphrase.
-//! * What a signature says of itself is believed only after its check.
+//! * No error and no `Debug` output contains a key or a passphrase.
+//! * The claims of a signature are trusted only after its verification.
 //!
 //! The crate knows neither reels nor files: bytes and texts go in, bytes and texts come out.
 

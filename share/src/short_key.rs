@@ -1,7 +1,8 @@
 //! ECDSA keys whose secret number begins with zeros.
 //!
-//! OpenSSH writes that number without them: every fourth P-521 key and every 512th of the other curves is shorter than
-//! its curve, and `ssh-key` 0.6 refuses those. They are padded here, and then read by the library.
+//! OpenSSH writes the number without the zeros: every fourth P-521 key and every 512th key of the
+//! other curves is shorter than its curve, and `ssh-key` 0.6 refuses those. They are padded here
+//! and then parsed by the library.
 
 use ssh_encoding::base64::{Base64, Encoding as _};
 use ssh_encoding::{Decode as _, Encode as _};

@@ -1,7 +1,7 @@
 //! Signatures over the digest of a recording, in the format of `ssh-keygen -Y sign`.
 //!
-//! What is signed is the [`statement`], a line of text that anybody can make again from the digest. The namespace keeps
-//! a signature made for another purpose from being taken for one of a recording.
+//! The signed text is the [`statement`], a line that can be made again from the digest. The
+//! namespace keeps a signature made for another purpose from being taken for one of a recording.
 
 use crate::short_key;
 use crate::signers::{AllowedSigners, SignerRefusal};
@@ -12,12 +12,12 @@ use thiserror::Error;
 /// The namespace of signatures of recordings.
 pub const NAMESPACE: &str = "recording@kubereel";
 
-/// Writes the text that is signed for the recording with a digest.
+/// Returns the signed text for a recording with a digest.
 pub fn statement(digest: impl Display) -> String {
     format!("kubereel recording {digest}\n")
 }
 
-/// Tells whether signatures of an algorithm can be made and checked here.
+/// Returns whether signatures of an algorithm can be made and verified here.
 fn is_supported(algorithm: &Algorithm) -> bool {
     matches!(algorithm, Algorithm::Ed25519 | Algorithm::Ecdsa { .. })
 }
@@ -29,19 +29,19 @@ pub enum SigningError {
     /// It is not a private key in the format of OpenSSH.
     #[error("not an OpenSSH private key")]
     NotAKey,
-    /// Its algorithm has no place here.
+    /// Its algorithm is not supported.
     #[error("{algorithm} keys are not supported")]
     Algorithm {
         /// Its name, as in public keys.
         algorithm: String,
     },
-    /// It is encrypted, and the passphrase is another.
+    /// The passphrase is wrong.
     #[error("wrong passphrase")]
     Passphrase,
     /// The library refused.
     #[error("cannot sign: {source}")]
     Library {
-        /// Why.
+        /// The cause.
         source: ssh_key::Error,
     },
 }
@@ -81,7 +81,7 @@ impl SigningKey {
         Ok(Self { key })
     }
 
-    /// Tells whether a passphrase is needed.
+    /// Returns whether a passphrase is needed.
     pub fn is_encrypted(&self) -> bool {
         self.key.is_encrypted()
     }
@@ -107,7 +107,7 @@ impl SigningKey {
         self.key.fingerprint(HashAlg::Sha256).to_string()
     }
 
-    /// Signs a statement, and gives the armored signature.
+    /// Signs a statement, and returns the armored signature.
     ///
     /// # Errors
     /// When the key is still encrypted.
@@ -121,7 +121,7 @@ impl SigningKey {
     }
 }
 
-/// A signature does not show who vouches for a recording.
+/// A signature that is not valid for a recording.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum SignatureError {
@@ -131,38 +131,39 @@ pub enum SignatureError {
     /// It was made for another purpose.
     #[error("made for the namespace {found:?}, not for {NAMESPACE}")]
     Namespace {
-        /// For which.
+        /// The purpose.
         found: String,
     },
-    /// Its algorithm has no place here.
+    /// Its algorithm is not supported.
     #[error("signatures of {algorithm} keys are not supported")]
     Algorithm {
         /// The key's algorithm.
         algorithm: String,
     },
-    /// It does not fit.
+    /// It does not match the statement.
     #[error("it does not fit this recording: one of the two was changed")]
     Mismatch,
-    /// It fits, and the key is not among the allowed ones.
+    /// It matches, and the key is not among the allowed ones.
     #[error("made with the key {fingerprint}, which is not among the allowed signers")]
     UnknownKey {
         /// The key.
         fingerprint: String,
     },
-    /// It fits, and the key is not allowed here.
+    /// It matches, and the key is not allowed for this use.
     #[error("made with the key {fingerprint}, which is not accepted: {reason}")]
     Refused {
         /// The key.
         fingerprint: String,
-        /// Why.
+        /// The cause.
         reason: String,
     },
 }
 
-/// Who signed a recording.
+/// The signer of a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VerifiedSigner {
-    /// The identities that the list of allowed signers gives the key; none if it names a key only.
+    /// The identities of the key in the list of allowed signers; none if the list has a bare public
+    /// key.
     pub identities: Option<String>,
     /// The key's algorithm, as in public keys.
     pub algorithm: String,
@@ -170,29 +171,30 @@ pub struct VerifiedSigner {
     pub fingerprint: String,
 }
 
-/// A signature, of which nothing is checked yet.
+/// A signature that is not verified yet.
 #[derive(Debug)]
 pub struct RecordingSignature {
     signature: SshSig,
 }
 
 impl RecordingSignature {
-    /// Reads an armored signature.
+    /// Parses an armored signature.
     ///
     /// # Errors
-    /// When it is none.
+    /// When it is not one.
     pub fn parse(armored: &str) -> Result<Self, SignatureError> {
-        // OpenSSH takes a file that ends in blanks, the library does not.
+        // OpenSSH accepts trailing blanks, the library does not.
         let signature = SshSig::from_pem(armored.trim_ascii());
         signature
             .map(|signature| Self { signature })
             .map_err(|_library| SignatureError::Malformed)
     }
 
-    /// Checks that an allowed signer, of the given identity if there is one, has signed a statement.
+    /// Verifies that an allowed signer, with the given identity if there is one, signed a
+    /// statement.
     ///
     /// # Errors
-    /// When the signature does not fit the statement, or its key is not allowed.
+    /// When the signature does not match the statement, or its key is not allowed.
     pub fn check(
         &self,
         statement: &str,

@@ -1,7 +1,7 @@
-//! Who may sign: a public key, or lines of the ALLOWED SIGNERS of ssh-keygen(1).
+//! Allowed signers: a public key, or lines in the ALLOWED SIGNERS format of ssh-keygen(1).
 //!
-//! What a line demands and cannot be checked here (certificates, times of validity) makes its key refused, never
-//! accepted.
+//! A key whose line has conditions that cannot be checked here (certificates, times of validity) is
+//! refused, never accepted.
 
 use ssh_key::PublicKey;
 use ssh_key::authorized_keys::ConfigOpts;
@@ -13,20 +13,20 @@ use thiserror::Error;
 pub struct SignersError {
     /// Its number, from 1.
     pub line: usize,
-    /// Why.
+    /// The cause.
     pub source: ssh_key::Error,
 }
 
-/// A key may not sign.
+/// Why a key is not allowed.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum SignerRefusal {
     /// No line has it.
     NotListed,
-    /// A line has it, and does not allow it here: why.
+    /// A line has it, but does not allow it here: the reason.
     NotAllowed(String),
 }
 
-/// The keys that may sign.
+/// The allowed keys.
 #[derive(Clone, Debug)]
 pub struct AllowedSigners {
     signers: Vec<AllowedSigner>,
@@ -41,7 +41,7 @@ struct AllowedSigner {
 }
 
 impl AllowedSigners {
-    /// Reads a public key, or a file of allowed signers.
+    /// Parses a public key, or a file of allowed signers.
     ///
     /// # Errors
     /// When a line is neither.
@@ -61,12 +61,13 @@ impl AllowedSigners {
         Ok(Self { signers })
     }
 
-    /// Tells whether there is no key at all.
+    /// Returns whether there are no keys.
     pub fn is_empty(&self) -> bool {
         self.signers.is_empty()
     }
 
-    /// Finds a key that may sign in a namespace, for an identity if there is one, and gives the identities of its line.
+    /// Finds a key that is allowed in a namespace, for an identity if there is one, and returns the
+    /// identities of its line.
     pub(crate) fn find(
         &self,
         key: &PublicKey,
@@ -101,7 +102,7 @@ impl AllowedSigner {
             None => line.split_once([' ', '\t']),
         }
         .unwrap_or((line, ""));
-        // The library's own reading of such lines takes options only before a key that has a comment.
+        // The library parses options only before a key with a comment.
         let rest = rest.trim_ascii();
         let (options, key) = match PublicKey::from_openssh(rest) {
             Ok(key) => (ConfigOpts::default(), key),
@@ -118,7 +119,7 @@ impl AllowedSigner {
         })
     }
 
-    /// Says why this line does not allow its key to sign.
+    /// Returns why this line does not allow its key.
     fn refusal(&self, namespace: &str, identity: Option<&str>) -> Option<String> {
         if let Some(identity) = identity {
             let is_named = self
@@ -144,7 +145,7 @@ impl AllowedSigner {
     }
 }
 
-/// Splits at the first blank that is not inside of quotation marks.
+/// Splits at the first blank outside of quotation marks.
 fn split_unquoted(text: &str) -> Option<(&str, &str)> {
     let mut is_quoted = false;
     let place = text.find(|letter: char| {
@@ -154,7 +155,8 @@ fn split_unquoted(text: &str) -> Option<(&str, &str)> {
     text.split_at_checked(place)
 }
 
-/// Matches a list of patterns as OpenSSH does: one must match, and none with an exclamation mark.
+/// Matches a list of patterns as OpenSSH does: at least one must match, and none with an
+/// exclamation mark.
 fn matches_list(patterns: &str, text: &str) -> bool {
     let mut is_matched = false;
     for pattern in patterns.split(',') {
@@ -167,7 +169,8 @@ fn matches_list(patterns: &str, text: &str) -> bool {
     is_matched
 }
 
-/// Matches `*` and `?`. It goes back to the last star only, so that its time is bounded by the product of the lengths.
+/// Matches `*` and `?`. It backtracks to the last star only, so its time is bounded by the product
+/// of the lengths.
 fn matches_pattern(pattern: &str, text: &str) -> bool {
     let (pattern, text): (Vec<char>, Vec<char>) =
         (pattern.chars().collect(), text.chars().collect());

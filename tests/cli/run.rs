@@ -44,7 +44,7 @@ impl Ran {
 /// it holds the files that are open here, and the locks on them.
 static FORKING: RwLock<()> = RwLock::new(());
 
-/// Gives the program, ready for arguments.
+/// Returns the program, ready for arguments.
 pub(crate) fn program() -> Command {
     let mut program = Command::new(env!("CARGO_BIN_EXE_kubereel"));
     program.env_remove("KUBECONFIG").env_remove("NO_COLOR");
@@ -130,7 +130,7 @@ impl Reel {
         reel
     }
 
-    /// Gives its path.
+    /// Returns its path.
     pub(crate) fn path(&self) -> &str {
         self.path.to_str().expect("text")
     }
@@ -195,7 +195,7 @@ pub(crate) struct Spell {
     pub(crate) ended: String,
 }
 
-/// Gives the values that a field of the demo's operator image-registry had, as `history` has them.
+/// Returns the values that a field of the demo's operator image-registry had, as `history` has them.
 pub(crate) fn demo_values(field: &str) -> Vec<serde_json::Value> {
     let operator = "co/image-registry";
     let args = ["history", DEMO, operator, "--field", field, "-o", "json"];

@@ -21,7 +21,7 @@ const PATIENCE_SECS: u32 = 120;
 
 static SAID: Once = Once::new();
 
-/// Tells whether a test must return because there is no Chromium, and says so.
+/// Returns whether a test must return because there is no Chromium, and says so.
 ///
 /// # Panics
 ///

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// Names the folder if it does not lie beside the project.
 const VARIABLE: &str = "KUBEREEL_SHARED_DATA";
 
-/// Gives the path of a shared file; `None`, said aloud, if it is not there.
+/// Returns the path of a shared file; `None`, said aloud, if it is not there.
 pub fn shared_data(file: &str) -> Option<PathBuf> {
     let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data");
     let folder = std::env::var_os(VARIABLE).map_or_else(beside, PathBuf::from);

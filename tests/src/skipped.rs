@@ -14,7 +14,7 @@ pub fn say_skipped(reason: &str) {
 /// Asks for the tests that take long.
 const SLOW: &str = "KUBEREEL_SLOW";
 
-/// Tells whether a test is to be skipped because it takes long and nobody asked for such; says so.
+/// Returns whether a test is to be skipped because it takes long and nobody asked for such; says so.
 ///
 /// # Panics
 /// When stderr is closed.

@@ -109,7 +109,7 @@ impl Terminal {
             .map(drop)
     }
 
-    /// Gives what shows.
+    /// Returns what shows.
     ///
     /// # Errors
     /// When tmux fails.
@@ -117,7 +117,7 @@ impl Terminal {
         self.tmux(&["capture-pane", "-p"])
     }
 
-    /// Gives what tmux knows of the terminal, by a format such as `#{cursor_flag}`.
+    /// Returns what tmux knows of the terminal, by a format such as `#{cursor_flag}`.
     ///
     /// # Errors
     /// When tmux fails.
@@ -128,7 +128,7 @@ impl Terminal {
             .to_owned())
     }
 
-    /// Gives the number of the process that was started in it.
+    /// Returns the number of the process that was started in it.
     ///
     /// # Errors
     /// When tmux fails.

@@ -1,4 +1,4 @@
-//! The forms of compression: their first bytes, and their decompressors with bounded windows.
+//! The compression formats: their first bytes, and their decompressors with bounded windows.
 
 use flate2::bufread::MultiGzDecoder;
 use kubereel_format::zstd_reader;
@@ -21,7 +21,7 @@ pub enum CompressionForm {
 }
 
 impl CompressionForm {
-    /// Judges by the first bytes.
+    /// Recognizes a format by its first bytes.
     pub fn of(start: &[u8]) -> Option<Self> {
         [
             (&b"\x1f\x8b\x08"[..], Self::Gzip),
@@ -42,7 +42,7 @@ impl CompressionForm {
         }
     }
 
-    /// Decompresses a stream to its end, also one that several were joined to.
+    /// Decompresses a stream to its end; the stream may consist of several concatenated ones.
     pub(crate) fn decompress<'a>(self, input: impl BufRead + 'a) -> io::Result<Box<dyn Read + 'a>> {
         Ok(match self {
             Self::Gzip => Box::new(MultiGzDecoder::new(input)),

@@ -1,4 +1,4 @@
-//! The ways in which a compressed file or an archive cannot be read.
+//! Errors of compressed files and archives.
 
 use crate::compression::CompressionForm;
 use std::io;
@@ -11,9 +11,9 @@ pub enum UnpackError {
     /// The compressed data is damaged or cut off.
     #[error("the {} data is damaged after {bytes} decompressed bytes: {source}", form.as_str())]
     Damaged {
-        /// How it is compressed.
+        /// Its compression.
         form: CompressionForm,
-        /// The decompressed bytes before that place.
+        /// The number of decompressed bytes before that place.
         bytes: u64,
         /// The decompressor's error.
         source: io::Error,
@@ -21,29 +21,29 @@ pub enum UnpackError {
     /// The archive is damaged or cut off.
     #[error("the {form} archive is damaged {}: {source}", place(after))]
     DamagedArchive {
-        /// Its form.
+        /// Its format.
         form: &'static str,
-        /// The last file that was read before that place; empty if there was none.
+        /// The last file that was read; empty if there was none.
         after: String,
         /// The error of its reader.
         source: io::Error,
     },
-    /// It is larger than allowed.
+    /// It exceeds the size limit.
     #[error("more than {limit} bytes after decompression")]
     TooLarge {
-        /// The most bytes.
+        /// The limit, in bytes.
         limit: u64,
     },
-    /// It holds more files than allowed.
+    /// It has too many files.
     #[error("more than {limit} files")]
     TooManyFiles {
-        /// The most files.
+        /// The limit.
         limit: u64,
     },
-    /// It is compressed more often than allowed.
+    /// It has too many layers of compression.
     #[error("compressed more than {limit} times")]
     TooManyLayers {
-        /// The most layers.
+        /// The limit.
         limit: usize,
     },
     /// A file or folder cannot be read.
@@ -51,7 +51,7 @@ pub enum UnpackError {
     Read {
         /// Its name.
         name: String,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
 }
@@ -65,15 +65,15 @@ fn place(after: &str) -> String {
 }
 
 impl UnpackError {
-    /// Takes an unpacking error out of an error of reading, which is how it comes through a reader.
+    /// Extracts an unpacking error from an I/O error, in which a reader wraps it.
     ///
     /// # Errors
-    /// The error itself, if it is another.
+    /// The I/O error itself, if it is another one.
     pub fn of_io(error: io::Error) -> Result<Self, io::Error> {
         error.downcast::<Self>()
     }
 
-    /// Tells whether what was read before is sound: the rest is missing.
+    /// Returns whether the data before the error is valid: only the rest is missing.
     pub const fn is_damage(&self) -> bool {
         matches!(self, Self::Damaged { .. } | Self::DamagedArchive { .. })
     }
@@ -88,7 +88,7 @@ impl From<UnpackError> for io::Error {
             UnpackError::Read { source, .. } => source.kind(),
             _ => io::ErrorKind::FileTooLarge,
         };
-        // `Interrupted` would be tried again, by every reader, without end.
+        // Readers retry `Interrupted` without end.
         let kind = if kind == io::ErrorKind::Interrupted {
             io::ErrorKind::Other
         } else {

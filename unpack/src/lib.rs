@@ -1,16 +1,16 @@
-//! Reads what lies inside compressed files, archives and folders, and finds reels in them.
+//! Reads the content of compressed files, archives and folders, and finds reels in them.
 //!
-//! [`PlainInput`] takes off gzip, zstd and xz, in layers, by the content. [`walk_folder`], [`walk_tar`] and
-//! [`walk_zip`] hand out the regular files of a folder or an archive, one after the other. [`locate()`] gives the reel
-//! that a path means: the file itself, or the one inside of it.
+//! [`PlainInput`] removes layers of gzip, zstd and xz, by the content. [`walk_folder`],
+//! [`walk_tar`] and [`walk_zip`] visit the regular files of a folder or an archive, one after
+//! another. [`locate()`] returns the reel of a path: the file itself, or the one inside it.
 //!
-//! Invariants, for input that somebody else made:
+//! Invariants, because the input is untrusted:
 //!
 //! * No name inside an archive ever becomes a path on this machine, and no link is followed.
-//! * Bytes, files, folders in folders and layers of compression are counted, and have a limit.
+//! * Bytes, files, nested folders and layers of compression are counted and limited.
 //! * Memory does not grow with the input: the window of a decompressor is bounded.
 //!
-//! The crate knows no format of a cluster's data beside the first bytes of a reel.
+//! The crate does not know the format of a cluster's data, except the first bytes of a reel.
 
 mod compression;
 mod error;

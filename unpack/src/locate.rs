@@ -1,8 +1,9 @@
-//! The reel that a path means: the file, the file without its compression, or the one in a folder or an archive.
+//! Finds the reel of a path: the file, the decompressed file, or the only reel in a folder or an
+//! archive.
 //!
-//! What is decompressed goes into a cache folder under the digest of what it came from, so that the next command finds
-//! it there. Where the folder cannot be written it goes into a temporary file, which lives as long as its
-//! [`LocatedReel`].
+//! A decompressed reel goes into a cache folder under the digest of its source, where the next
+//! command finds it. If the folder cannot be written, it goes into a temporary file, which exists
+//! as long as its [`LocatedReel`].
 
 use crate::compression::CompressionForm;
 use crate::error::UnpackError;
@@ -16,26 +17,26 @@ use std::path::{Path, PathBuf};
 use tempfile::{NamedTempFile, TempPath};
 use thiserror::Error;
 
-/// Where a tar archive says that it is one.
+/// The offset of a tar archive's magic number.
 const TAR_MARK: std::ops::Range<usize> = 257..262;
 
-/// How many bytes tell what a file is.
+/// How many bytes identify a file.
 const HEAD: u64 = 512;
 
-/// How many reels of an archive or a folder are named.
+/// The number of reels of an archive or a folder that are named.
 const NAMED: usize = 100;
 
-/// How much is copied at once.
+/// How many bytes are copied at once.
 const PIECE: usize = 256 * 1024;
 
-/// Where decompressed reels are kept, and how large they may be.
+/// The cache of decompressed reels.
 #[derive(Clone, Debug)]
 pub struct ReelCache {
     /// The folder; `None` for temporary files only.
     pub folder: Option<PathBuf>,
-    /// The most bytes of one reel.
+    /// The largest reel, in bytes.
     pub reel_bytes: u64,
-    /// The most bytes of all that are kept; the newest one stays in any case.
+    /// The limit of all cached bytes; the newest reel stays in any case.
     pub all_bytes: u64,
 }
 
@@ -47,32 +48,32 @@ pub struct LocatedReel {
 }
 
 impl LocatedReel {
-    /// Returns the file of the reel, which is there as long as this value.
+    /// Returns the file of the reel, which exists as long as this value.
     pub fn path(&self) -> &Path {
         self.temporary.as_deref().unwrap_or(&self.path)
     }
 }
 
-/// The reel that a path means cannot be told.
+/// The reel of a path cannot be determined.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum LocateError {
-    /// It holds more than one.
+    /// It has more than one.
     #[error("{} reels in {}", reels.len(), path.display())]
     Several {
         /// The folder or archive.
         path: PathBuf,
-        /// The reels in it, up to a bound.
+        /// The reels in it, up to a limit.
         reels: Vec<String>,
         /// Whether they are files that can be opened by these names.
         are_files: bool,
     },
-    /// It holds none.
+    /// It has none.
     #[error("no reel in {} ({found})", path.display())]
     None {
         /// The folder or file.
         path: PathBuf,
-        /// What it is instead.
+        /// The actual content.
         found: String,
     },
     /// It cannot be read, or is damaged.
@@ -80,15 +81,15 @@ pub enum LocateError {
     Unpack {
         /// The folder or file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: UnpackError,
     },
     /// The decompressed reel cannot be written.
     #[error("cannot decompress: {source}: {}", path.display())]
     Write {
-        /// Where to.
+        /// The path.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
 }
@@ -103,7 +104,7 @@ impl From<UnpackError> for LocateError {
 }
 
 impl LocateError {
-    /// Puts the path that was asked for into an error from below.
+    /// Replaces the path in an error by the one of the request.
     fn at(self, asked: &Path) -> Self {
         match self {
             Self::Unpack { source, .. } => Self::Unpack {
@@ -115,14 +116,14 @@ impl LocateError {
     }
 }
 
-/// Finds the reel that a path means.
+/// Finds the reel of a path.
 ///
-/// A file that is neither compressed nor an archive is given as it is, whatever it holds. `progress` receives the
-/// number of bytes that were decompressed.
+/// A file that is neither compressed nor an archive is returned unchanged, whatever its content.
+/// `progress` receives the number of decompressed bytes.
 ///
 /// # Errors
-/// When there is no reel or more than one, when it cannot be read or is damaged, and when it cannot be written
-/// decompressed.
+/// When there is no reel or more than one, when it cannot be read or is damaged, and when it cannot
+/// be written decompressed.
 pub fn locate(
     path: &Path,
     cache: &ReelCache,
@@ -133,7 +134,7 @@ pub fn locate(
         return in_folder(path, cache, &mut progress).map_err(|error| error.at(path));
     }
     let Ok(head) = head_of(path) else {
-        // Whoever opens it says why it cannot be read.
+        // The caller that opens it reports the error.
         return Ok(as_it_is(path));
     };
     if CompressionForm::of(&head).is_none() && archive_form(&head).is_none() {
@@ -152,14 +153,14 @@ fn as_it_is(path: &Path) -> LocatedReel {
 fn head_of(path: &Path) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     let file = File::open(path)?;
-    // A pipe would lose what is read of it here.
+    // Reading a pipe here would consume its data.
     if file.metadata()?.is_file() {
         file.take(HEAD).read_to_end(&mut head)?;
     }
     Ok(head)
 }
 
-/// Says which archive something is.
+/// Names the format of an archive.
 fn archive_form(head: &[u8]) -> Option<&'static str> {
     if head.starts_with(b"PK\x03\x04") {
         return Some("zip");
@@ -176,7 +177,7 @@ fn in_folder(
     let files = list_folder(root, UnpackLimits::default())?;
     let mut reels = Vec::new();
     for file in &files {
-        // One file that may not be read does not hide the reel beside it.
+        // One file without read permission does not hide the reel beside it.
         let Ok(head) = head_of(file) else { continue };
         let is_reel = is_reel_start(&head)
             || (CompressionForm::of(&head).is_some() && is_reel_inside(file).unwrap_or(false));
@@ -259,7 +260,7 @@ fn inside(
             let walked: Result<_, LocateError> =
                 walk_tar(plain, limits, |one| copy.look(one.name, one.content));
             match walked {
-                // The reel lies in front of the damage, or ends there.
+                // The reel lies before the damage, or is cut there.
                 Err(LocateError::Unpack { source, .. })
                     if source.is_damage() && copy.found.is_some() => {}
                 walked => drop(walked?),
@@ -284,7 +285,7 @@ fn inside(
     keep(copy.found.ok_or(none)?, kept, cache)
 }
 
-/// Names what something is that is not a reel.
+/// Names the content of a file that is not a reel.
 fn content_words(start: &[u8]) -> &'static str {
     match start.trim_ascii_start().first() {
         None => "nothing in it",
@@ -300,7 +301,7 @@ fn unpack_error(path: &Path, error: io::Error) -> UnpackError {
     })
 }
 
-/// The reels of an archive: the first one decompressed, the others by their names.
+/// The reels of an archive: the first one decompressed, the names of the others.
 struct ReelCopy<'a> {
     cache: &'a ReelCache,
     progress: &'a mut dyn FnMut(u64),
@@ -316,7 +317,7 @@ impl ReelCopy<'_> {
         let plain = PlainInput::open(BufReader::new(content), self.cache.reel_bytes);
         let plain = match plain {
             Ok(plain) => plain,
-            // A damaged file beside the reel is not the reel's affair.
+            // A damaged file beside the reel does not matter.
             Err(error) => match failed(error) {
                 UnpackError::Damaged { .. } | UnpackError::TooManyLayers { .. } => return Ok(()),
                 error => return Err(error.into()),
@@ -344,7 +345,7 @@ impl ReelCopy<'_> {
             let piece = match plain.fill_buf() {
                 Ok(piece) => piece,
                 Err(error) => match unpack_error(Path::new(name), error) {
-                    // A reel without its end can be read up to there, and says what it lacks.
+                    // A cut reel can be read up to the cut, and reports what is missing.
                     error if error.is_damage() && self.done > 0 => break,
                     error => return Err(error.into()),
                 },
@@ -369,7 +370,7 @@ impl ReelCopy<'_> {
         Ok(())
     }
 
-    /// Makes a file for the reel: in the cache if that can be written.
+    /// Creates a file for the reel: in the cache if that can be written.
     fn file(&self) -> Result<NamedTempFile, LocateError> {
         let in_cache = |folder: &Path| {
             fs::create_dir_all(folder)?;
@@ -385,7 +386,7 @@ impl ReelCopy<'_> {
     }
 }
 
-/// Gives a decompressed reel its name in the cache, and makes room for it there.
+/// Renames a decompressed reel to its name in the cache, and makes room for it there.
 fn keep(
     file: NamedTempFile,
     kept: Option<PathBuf>,
@@ -406,8 +407,8 @@ fn keep(
     Ok(as_it_is(&kept))
 }
 
-/// Removes the oldest reels, and parts of reels, of a cache folder until it has at most `most` bytes. The newest one,
-/// which is named, stays in any case. What cannot be removed costs room, and nothing else.
+/// Removes the oldest reels, and parts of reels, of a cache folder until it has at most `most`
+/// bytes. The named newest one stays in any case. Files that cannot be removed only cost room.
 pub fn forget_oldest(newest: &Path, most: u64) {
     drop(forget(newest, most));
 }
@@ -426,7 +427,7 @@ fn forget(newest: &Path, most: u64) -> io::Result<()> {
             all.push((path != newest, about.modified()?, about.len(), path));
         }
     }
-    // The newest comes first, then what was decompressed last.
+    // The newest comes first, then the most recently decompressed one.
     all.sort_by_key(|(is_other, made, ..)| (*is_other, std::cmp::Reverse(*made)));
     let mut sum = 0_u64;
     for (is_other, _, bytes, path) in all {

@@ -1,19 +1,19 @@
-//! An input without its compression, of which the beginning can be looked at.
+//! A decompressed input whose beginning can be examined.
 
 use crate::compression::CompressionForm;
 use crate::error::UnpackError;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 
-/// How many bytes of an input can be looked at before it is read.
+/// How many bytes of an input can be examined before it is read.
 pub const LOOKED_AT: usize = 256 * 1024;
 
-/// How often something may be compressed.
+/// The largest number of layers of compression.
 const LAYERS: usize = 3;
 
 /// How much is read at once.
 const BUFFER: usize = 64 * 1024;
 
-/// An input without its compression.
+/// A decompressed input.
 pub struct PlainInput<'a> {
     start: Cursor<Vec<u8>>,
     rest: Box<dyn BufRead + 'a>,
@@ -21,11 +21,11 @@ pub struct PlainInput<'a> {
 }
 
 impl<'a> PlainInput<'a> {
-    /// Takes the compression off, as often as there is one, and reads the beginning of what is inside.
+    /// Removes all layers of compression, and reads the beginning of the content.
     ///
     /// # Errors
-    /// When it cannot be read or is damaged at its beginning, is compressed too often, or is compressed and longer
-    /// than `most` bytes inside.
+    /// When it cannot be read or is damaged at its beginning, has too many layers, or is compressed
+    /// and has more than `most` bytes inside.
     pub fn open(input: impl BufRead + 'a, most: u64) -> io::Result<Self> {
         let mut input = Self::peek(Box::new(input), Vec::new())?;
         while let Some(form) = CompressionForm::of(input.start()) {
@@ -49,7 +49,7 @@ impl<'a> PlainInput<'a> {
         let mut start = Vec::new();
         let limit = u64::try_from(LOOKED_AT).unwrap_or(u64::MAX);
         let read = rest.by_ref().take(limit).read_to_end(&mut start);
-        // What stands before a damaged place can be looked at; the error comes again behind it.
+        // Data before the damage can be examined; reading on returns the error again.
         match read {
             Ok(_) => {}
             Err(error) if start.is_empty() => return Err(error),
@@ -100,7 +100,7 @@ impl BufRead for PlainInput<'_> {
     }
 }
 
-/// A reader that fails once, and then has ended.
+/// A reader that fails once, and then is at its end.
 struct Failed(Option<io::Error>);
 
 impl Read for Failed {
@@ -109,7 +109,7 @@ impl Read for Failed {
     }
 }
 
-/// What a decompressor gives, counted, with errors that name the place.
+/// The output of a decompressor, counted, with errors that name the place.
 struct CountedOutput<'a> {
     inner: Box<dyn Read + 'a>,
     form: CompressionForm,
@@ -129,7 +129,7 @@ impl Read for CountedOutput<'_> {
                 Ok(read)
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => Err(error),
-            // An inner layer's own words stay.
+            // The error of an inner layer stays unchanged.
             Err(error) => Err(match UnpackError::of_io(error) {
                 Ok(error) => error.into(),
                 Err(source) => UnpackError::Damaged {

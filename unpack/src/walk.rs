@@ -1,4 +1,4 @@
-//! The regular files of a folder, a tar and a zip archive, one after the other, within limits.
+//! Visits the regular files of a folder, a tar or a zip archive, one after another, within limits.
 
 use crate::error::UnpackError;
 use std::fs::{self, File};
@@ -11,23 +11,23 @@ use zip::result::ZipError;
 /// The longest name in a tar archive.
 const MAX_NAME: u64 = 64 * 1024;
 
-/// How deep folders may lie in folders.
+/// The deepest nesting of folders.
 const MAX_DEPTH: usize = 64;
 
-/// How many bytes of a word of the input are repeated in a message.
+/// The longest quotation of the input in a message, in bytes.
 const QUOTED: usize = 200;
 
-/// How much an archive or a folder may hold.
+/// The limits of an archive or a folder.
 #[derive(Clone, Copy, Debug)]
 pub struct UnpackLimits {
-    /// The most files.
+    /// The number of files.
     pub files: u64,
-    /// The most bytes of all files together.
+    /// The bytes of all files.
     pub bytes: u64,
 }
 
 impl Default for UnpackLimits {
-    /// Takes the largest must-gathers, and ends what grows without end.
+    /// Returns limits that admit the largest must-gathers.
     fn default() -> Self {
         Self {
             files: 2_000_000,
@@ -38,15 +38,15 @@ impl Default for UnpackLimits {
 
 /// A file of an archive or a folder.
 pub struct ArchiveFile<'a> {
-    /// Its name there, only to be shown: it may lead anywhere.
+    /// Its name, for display only: as a path it could lead anywhere.
     pub name: &'a str,
-    /// Its length, as far as the archive says.
+    /// Its length, according to the archive.
     pub bytes: u64,
     /// Its content.
     pub content: &'a mut dyn Read,
 }
 
-/// What was not handed out.
+/// What was skipped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SkippedEntries {
     /// Links, which are never followed.
@@ -55,7 +55,7 @@ pub struct SkippedEntries {
     pub special: u64,
 }
 
-/// What of the limits is left.
+/// What is left of the limits.
 struct Allowance {
     limits: UnpackLimits,
     files: u64,
@@ -87,7 +87,8 @@ struct CountedContent<'a, R> {
     inner: R,
     allowance: &'a mut Allowance,
     name: &'a str,
-    /// The archive of which the rest is lost if this file cannot be read; `None` if others can be read.
+    /// The archive whose rest is lost if this file cannot be read; `None` if other files can still
+    /// be read.
     form: Option<&'static str>,
 }
 
@@ -116,7 +117,7 @@ impl<R: Read> Read for CountedContent<'_, R> {
     }
 }
 
-/// Makes the error of a place in an archive. What its decompressor says of the place is the source.
+/// Makes the error of a place in an archive; the source is the decompressor's error.
 fn damaged(form: &'static str, after: &str, source: io::Error) -> UnpackError {
     UnpackError::DamagedArchive {
         form,
@@ -130,10 +131,10 @@ fn quoted(name: &str) -> String {
     name.get(..end).unwrap_or_default().to_owned()
 }
 
-/// Hands out the files of a tar archive.
+/// Visits the files of a tar archive.
 ///
 /// # Errors
-/// When the archive is damaged or beyond the limits, and when `visit` fails.
+/// When the archive is damaged or exceeds the limits, and when `visit` fails.
 pub fn walk_tar<E: From<UnpackError>>(
     input: impl Read,
     limits: UnpackLimits,
@@ -143,8 +144,8 @@ pub fn walk_tar<E: From<UnpackError>>(
     let mut allowance = Allowance::new(limits);
     let mut archive = Archive::new(input);
     let mut last = String::new();
-    // The name that the next entry gets from the one before it. Names are read here and not by the library, which
-    // reads them whole, of whatever length.
+    // The name of the next entry, from the extended header before it. Names are read here because
+    // the library reads them whole, at any length.
     let mut long_name: Option<String> = None;
     let entries = archive
         .entries()
@@ -173,7 +174,7 @@ pub fn walk_tar<E: From<UnpackError>>(
             EntryType::Regular | EntryType::Continuous => {
                 let own = || String::from_utf8_lossy(&entry.path_bytes()).into_owned();
                 last = long_name.take().unwrap_or_else(own);
-                // An old archive has folders as files whose name ends so.
+                // Old archives store folders as files whose name ends in a slash.
                 if last.ends_with('/') {
                     continue;
                 }
@@ -205,7 +206,7 @@ pub fn walk_tar<E: From<UnpackError>>(
     Ok(skipped)
 }
 
-/// Finds a value in an extended header: records of `LENGTH KEY=VALUE`, each with a line's end.
+/// Finds a value in an extended header: records of `LENGTH KEY=VALUE`, each with a line end.
 fn pax_value(header: &[u8], key: &[u8]) -> Option<String> {
     let mut rest = header;
     while !rest.is_empty() {
@@ -223,10 +224,10 @@ fn pax_value(header: &[u8], key: &[u8]) -> Option<String> {
     None
 }
 
-/// Hands out the files of a zip archive.
+/// Visits the files of a zip archive.
 ///
 /// # Errors
-/// When the archive is damaged, encrypted or beyond the limits, and when `visit` fails.
+/// When the archive is damaged, encrypted or exceeds the limits, and when `visit` fails.
 pub fn walk_zip<E: From<UnpackError>>(
     file: &File,
     limits: UnpackLimits,
@@ -273,10 +274,10 @@ pub fn walk_zip<E: From<UnpackError>>(
     Ok(skipped)
 }
 
-/// Hands out the files of a folder and of the folders in it, in the order of their names.
+/// Visits the files of a folder and of the folders in it, in the order of their names.
 ///
 /// # Errors
-/// When a file or a folder cannot be read, there is more than the limits allow, and when `visit` fails.
+/// When a file or a folder cannot be read, when the limits are exceeded, and when `visit` fails.
 pub fn walk_folder<E: From<UnpackError>>(
     root: &Path,
     limits: UnpackLimits,
@@ -331,7 +332,7 @@ fn files_below(
         for entry in fs::read_dir(&folder).map_err(unread)? {
             let entry = entry.map_err(unread)?;
             allowance.count_file()?;
-            // Of a link this is the link itself.
+            // For a link, these are the metadata of the link itself.
             let kind = entry.file_type().map_err(unread)?;
             if kind.is_symlink() {
                 skipped.links = skipped.links.saturating_add(1);
@@ -367,7 +368,7 @@ mod tests {
             let mut header = tar::Header::new_gnu();
             header.set_size(u64::try_from(content.len()).expect("short"));
             header.set_mode(0o644);
-            // As hostile archives do: the library's own way refuses such names.
+            // Hostile archives have such names; the library refuses to write them.
             if name.starts_with("..") {
                 header.as_gnu_mut().expect("gnu").name[..name.len()]
                     .copy_from_slice(name.as_bytes());

@@ -1,4 +1,4 @@
-//! What is fetched, what is refused, and what a second time costs.
+//! Downloads: what is fetched, what is refused, and what a second request costs.
 
 use super::object_store::{ObjectStore, StoredFile};
 use kubereel_fetch::{
@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// Bytes that no part of them is like another.
+/// Bytes without repetition.
 fn noise(len: usize) -> Vec<u8> {
     let mut state = 1_u32;
     let bytes = std::iter::repeat_with(|| {
@@ -153,7 +153,7 @@ fn a_file_that_changes_meanwhile_is_never_mixed() {
     file.changes = Some((1, b"another".to_vec()));
     world.store.put("/a.reel", file);
     assert_eq!(world.file("/a.reel"), Ok(b"another".to_vec()));
-    // Without a validator nothing can be continued: it begins anew, and not forever.
+    // Without a validator a download cannot be resumed: it starts over, but not forever.
     let mut file = StoredFile::of(noise(3000));
     file.cuts = vec![1000, 2000];
     file.is_anonymous = true;
@@ -327,7 +327,7 @@ fn the_reel_below_a_job_is_found_by_the_list_of_objects() {
         &format!("/results/logs/job/1/{below}/a b%23.reel"),
         StoredFile::of("one"),
     );
-    // Another job whose number begins like this one's.
+    // Another job whose number begins with this one's.
     world.store.put(
         &format!("/results/logs/job/12/{below}/run.reel"),
         StoredFile::of("twelve"),

@@ -1,4 +1,5 @@
-//! A server on the loopback interface that behaves like Google's object store, and misbehaves when asked to.
+//! A server on the loopback interface that behaves like Google's object store, and misbehaves on
+//! request.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -7,30 +8,31 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-/// How many objects a page of a list has.
+/// The number of objects on a page of a list.
 const PAGE: usize = 2;
 
-/// What lies at a path, and how the server sends it.
+/// The content of a path, and how the server sends it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StoredFile {
     pub(crate) bytes: Vec<u8>,
-    /// The same without its compression, for who does not accept that: of unknown length, and never in parts.
+    /// The same decompressed, for clients that do not accept the encoding: of unknown length, and
+    /// never in ranges.
     pub(crate) transcoded: Option<Vec<u8>>,
-    /// Cuts the connection after so many bytes of a body; one answer each, the first first.
+    /// Cuts the connection after a number of bytes of a body, once for each number.
     pub(crate) cuts: Vec<usize>,
-    /// Answers with these statuses first.
+    /// Responds with these statuses first.
     pub(crate) refusals: Vec<u16>,
-    /// Sends the bytes again and again, with this or no length.
+    /// Sends the bytes repeatedly, with or without this length.
     pub(crate) is_endless: bool,
-    /// Promises another length.
+    /// Declares another length.
     pub(crate) promised: Option<usize>,
     /// Sends no validator.
     pub(crate) is_anonymous: bool,
-    /// Leads to another address.
+    /// Redirects to another address.
     pub(crate) redirect: Option<String>,
-    /// Is a page for people.
+    /// Is an HTML page.
     pub(crate) is_page: bool,
-    /// Replaces the file after so many answers.
+    /// Replaces the file after a number of responses.
     pub(crate) changes: Option<(usize, Vec<u8>)>,
 }
 
@@ -49,7 +51,7 @@ struct Shelf {
     requests: Vec<StoreRequest>,
 }
 
-/// What a client asked.
+/// A request of a client.
 #[derive(Clone, Debug)]
 pub(crate) struct StoreRequest {
     pub(crate) target: String,
@@ -80,7 +82,7 @@ impl ObjectStore {
         spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
                 let shelf = Arc::clone(&served);
-                // A client that goes away is what some tests are about.
+                // Some tests let the client disconnect.
                 spawn(move || drop(answer(&shelf, &stream)));
             }
         });
@@ -95,7 +97,7 @@ impl ObjectStore {
         lock(&self.shelf).files.insert(path.to_owned(), file);
     }
 
-    /// Takes what was asked so far.
+    /// Returns the requests so far, and forgets them.
     pub(crate) fn requests(&self) -> Vec<StoreRequest> {
         std::mem::take(&mut lock(&self.shelf).requests)
     }
@@ -168,7 +170,7 @@ fn respond(shelf: &mut Shelf, request: &StoreRequest) -> (String, Vec<u8>, Cut) 
     content(file, request)
 }
 
-/// Sends a file, whole or in part, or says that the client has it.
+/// Sends a file or a range, or responds that the client has it.
 fn content(file: &mut StoredFile, request: &StoreRequest) -> (String, Vec<u8>, Cut) {
     let header = |name: &str| request.headers.get(name).map(String::as_str);
     let cut = match file.cuts.first() {

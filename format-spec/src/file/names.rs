@@ -64,7 +64,7 @@ impl ObjectNames {
         place
     }
 
-    /// Gives back memory that only the pushing needs.
+    /// Returns back memory that only the pushing needs.
     pub(crate) fn settle(&mut self) {
         self.known = BTreeMap::new();
         self.scopes.shrink_to_fit();

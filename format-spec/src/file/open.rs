@@ -66,7 +66,7 @@ pub(crate) enum ReelSource<'a> {
 }
 
 impl<'a> ReelSource<'a> {
-    /// Gives the path that errors name.
+    /// Returns the path that errors name.
     pub(crate) const fn path(self) -> &'a Path {
         match self {
             Self::Path(path) | Self::Copy(_, path) => path,

@@ -80,7 +80,7 @@ fn part_path(to: &Path) -> PathBuf {
     to.with_file_name(name)
 }
 
-/// Gives the complete file its name, unless somebody else took it meanwhile.
+/// Returns the complete file its name, unless somebody else took it meanwhile.
 pub(crate) fn publish(part: &Path, to: &Path) -> std::io::Result<()> {
     match std::fs::hard_link(part, to) {
         Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {

@@ -34,7 +34,7 @@ const PASSES: u32 = 30;
 /// After how many passes the checksums decide. They cost more than a pass.
 const UNCHECKED: u32 = 4;
 
-/// Tells whether another program writes the reel at the moment, so that it cannot be opened.
+/// Returns whether another program writes the reel at the moment, so that it cannot be opened.
 pub fn is_in_use(path: &Path) -> bool {
     matches!(Overlay::open(path), Err(OpenError::InUse { .. }))
 }
@@ -139,7 +139,7 @@ impl GrowingReel {
         }
     }
 
-    /// Gives the file.
+    /// Returns the file.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -6,7 +6,7 @@ use kubereel_import::ImportOptions;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// JSON in any spelling: white space and escapes where they may stand.
+/// JSON in any valid spelling: white space and escapes.
 fn spelt(value: &Value, space: &str) -> String {
     match value {
         Value::Object(members) => {
@@ -104,7 +104,7 @@ proptest! {
         garbage in prop::collection::vec((0..40_usize, "[^\n{]{0,20}"), 0..4),
     ) {
         let mut lines: Vec<String> = spoken.iter().map(|one| one.line.clone()).collect();
-        // Garbage before lines that are all indented may be YAML as well.
+        // Garbage before indented lines may be YAML as well.
         lines[0] = lines[0].trim_start().to_owned();
         for (place, text) in &garbage {
             lines.insert((*place).min(lines.len()), text.clone());
@@ -123,7 +123,7 @@ proptest! {
 
     #[test]
     fn no_bytes_make_it_stumble(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        // Whatever they are, they end as an import or as an error, and leave no file.
+        // Any input ends as an import or as an error, and an error leaves no file.
         whatever(&bytes, &at(1));
         let mut line = br#"{"ts":1,"type":"ADDED","object":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"}}}"#.to_vec();
         line.push(b'\n');

@@ -1,4 +1,4 @@
-//! The way of an input through a reel and back.
+//! Imports an input and reads the reel back.
 
 use kubereel_format::{EventType, Note, RecordedAt, Reel, Seq};
 use kubereel_import::{ImportError, ImportOptions, Imported, import};
@@ -18,7 +18,7 @@ pub struct Kept {
     pub body: String,
 }
 
-/// What an input became.
+/// The result of an input.
 #[derive(Debug)]
 pub struct Journey {
     pub imported: Imported,
@@ -28,14 +28,14 @@ pub struct Journey {
     pub connected: Vec<String>,
 }
 
-/// `ImportOptions` with a time for what has none.
+/// `ImportOptions` with a time for inputs without one.
 pub fn at(secs: i64) -> ImportOptions {
     let mut options = ImportOptions::new("test", "a test");
     options.at = Some(RecordedAt::from_micros(secs * 1_000_000));
     options
 }
 
-/// Imports an input into a folder of its own, and checks that nothing is left if that fails.
+/// Imports an input into a folder of its own, and checks that a failure leaves no file.
 fn attempt(input: &[u8], options: &ImportOptions) -> (TempDir, Result<Imported, ImportError>) {
     let folder = tempfile::tempdir().expect("a folder");
     let outcome = import(input, &folder.path().join(NAME), options, |_| {});
@@ -44,7 +44,7 @@ fn attempt(input: &[u8], options: &ImportOptions) -> (TempDir, Result<Imported, 
     (folder, outcome)
 }
 
-/// Imports an input whatever it is.
+/// Imports any input.
 pub fn whatever(input: &[u8], options: &ImportOptions) {
     drop(attempt(input, options));
 }
@@ -106,7 +106,7 @@ pub fn journey(input: &[u8], options: &ImportOptions) -> Journey {
 }
 
 impl Journey {
-    /// Gives resource, namespace and name of each event.
+    /// Returns resource, namespace and name of each event.
     pub fn names(&self) -> Vec<String> {
         let events = self.events.iter();
         events

@@ -1,4 +1,4 @@
-//! Several lists of several moments: what changed and what vanished between them.
+//! Several lists of several moments: changes and deletions between them.
 
 use kubereel_format::{EventType, Evidence, Note, RecordedAt, Reel, Seq};
 use kubereel_import::{
@@ -213,7 +213,7 @@ fn states() -> impl Strategy<Value = Vec<PodState>> {
 }
 
 proptest! {
-    /// After each list, what the events add up to is what the lists showed, as far as they covered it.
+    /// After each list, the sum of the events equals the lists, as far as they covered it.
     #[test]
     fn events_add_up_to_the_lists(states in states(), is_appended in any::<bool>()) {
         let folder = tempfile::tempdir().expect("a folder");
@@ -236,7 +236,7 @@ proptest! {
         } else {
             take(inputs, &reel, false).expect("an import");
         }
-        // The oracle: namespaces that a list has objects of are covered; several mean all.
+        // The oracle: a list covers the namespaces of its objects; with several, all.
         let mut expected: PodState = BTreeMap::new();
         let mut is_first = true;
         for state in &states {

@@ -1,12 +1,13 @@
-//! JSON by its bytes: where its values begin and end.
+//! JSON by bytes: the begin and end of its values.
 //!
-//! The text comes from a server or a user: every place is checked, and nothing recurses.
+//! Invariants: the text comes from a server or a user, so every place is checked and nothing
+//! recurses.
 
 use crate::decoded::DecodedText;
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// A JSON text. Its places are bytes from its start.
+/// A JSON text. Places in it are bytes from its start.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct JsonText<'j>(pub(super) &'j str);
 
@@ -15,7 +16,7 @@ impl<'j> JsonText<'j> {
         self.0.as_bytes().get(at).copied()
     }
 
-    /// Gives the place behind the white space that begins here.
+    /// Returns the place behind white space.
     pub(super) fn space(self, mut at: usize) -> usize {
         while matches!(self.byte(at), Some(b' ' | b'\t' | b'\n' | b'\r')) {
             at += 1;
@@ -23,7 +24,7 @@ impl<'j> JsonText<'j> {
         at
     }
 
-    /// Gives the end of the string whose quote stands here.
+    /// Returns the end of the string that begins here.
     pub(super) fn string(self, at: usize) -> Option<usize> {
         let bytes = self.0.as_bytes();
         let mut from = at + 1;
@@ -36,7 +37,7 @@ impl<'j> JsonText<'j> {
         }
     }
 
-    /// Gives the end of the number, boolean or null that begins here.
+    /// Returns the end of the number, boolean or null that begins here.
     pub(super) fn literal(self, at: usize) -> Option<usize> {
         let rest = self.0.as_bytes().get(at..)?;
         let is_part =
@@ -45,7 +46,7 @@ impl<'j> JsonText<'j> {
         (len > 0).then_some(at + len)
     }
 
-    /// Gives the end of the object or list that begins here.
+    /// Returns the end of the object or list that begins here.
     pub(super) fn nested(self, at: usize) -> Option<usize> {
         let mut open = 0_usize;
         let mut at = at;
@@ -66,12 +67,12 @@ impl<'j> JsonText<'j> {
         }
     }
 
-    /// Gives the JSON at a place; empty if the place is not in the text.
+    /// Returns the JSON at a place; empty if the place is not in the text.
     pub(super) fn raw(self, place: &Range<usize>) -> &'j str {
         self.0.get(place.clone()).unwrap_or_default()
     }
 
-    /// Gives the value of the string at a place; empty if it is not a string.
+    /// Returns the value of the string at a place; empty if it is not a string.
     pub(super) fn string_value(self, place: &Range<usize>) -> Cow<'j, str> {
         let raw = self.raw(place);
         let inner = raw.strip_prefix('"').and_then(|raw| raw.strip_suffix('"'));
@@ -90,7 +91,7 @@ impl<'j> JsonText<'j> {
         Some(DecodedText::from_json(raw))
     }
 
-    /// Tells whether the text from a place on begins with a character.
+    /// Returns whether the text from a place on begins with a character.
     pub(super) fn starts_with(self, place: &Range<usize>, first: char) -> bool {
         self.0
             .get(place.start..)

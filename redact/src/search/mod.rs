@@ -1,5 +1,5 @@
-//! The search for secrets, in objects and in texts. One module, as each contains the other: a string of an object
-//! is a text, and a text may be an object.
+//! Searches objects and texts for secrets. It is one module, because each contains the other: a
+//! string of an object is a text, and a text may be an object.
 
 mod json;
 pub(crate) mod object;

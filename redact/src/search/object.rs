@@ -1,11 +1,12 @@
-//! The search of an object: a walk over its JSON by bytes, and what becomes of each value.
+//! Searches an object: a walk over the bytes of its JSON, and the judgement of each value.
 //!
 //! Invariants:
 //!
-//! * Bytes that are not replaced stay as they came: the walk only collects edits.
-//! * An edit replaces a whole JSON value, or a part of a string that maps to whole escapes, so that the object stays
-//!   JSON.
-//! * Nesting is bounded: what lies deeper than [`NESTED_MOST`] is replaced whole, without recursion.
+//! * Bytes that are not replaced stay unchanged: the walk only collects edits.
+//! * An edit replaces a whole JSON value, or a part of a string that maps to whole escapes, so the
+//!   object stays valid JSON.
+//! * Nesting is bounded: what lies deeper than [`NESTED_MOST`] is replaced whole, without
+//!   recursion.
 //! * A value is judged by its place first, then by the name of its field, then by its text.
 
 use super::json::JsonText;
@@ -25,16 +26,18 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// What lies deeper is replaced whole. No server sends such objects.
+/// The deepest nesting that is walked; what lies deeper is replaced whole. No server sends such
+/// objects.
 const NESTED_MOST: usize = 200;
 
 /// The annotation with the token of a Secret.
 const TOKEN_VALUE: &str = "openshift.io/token-secret.value";
 
-/// A shorter text cannot be recognised as a secret.
+/// The shortest text that can be recognized as a secret.
 const TEXT_LEAST: usize = 7;
 
-/// A shorter value is replaced in `managedFields` by its place only: elsewhere, `TCP` is not a secret.
+/// The shortest value that is replaced anywhere in `managedFields`; a shorter one only by its
+/// place: elsewhere, `TCP` is not a secret.
 const REPLACED_LEAST: usize = 6;
 
 /// Fields that refer to an object by kind and name.
@@ -47,12 +50,12 @@ const REFERENCES: [&str; 6] = [
     "targetRef",
 ];
 
-/// What a walk replaces beside what the policy replaces everywhere.
+/// What a walk replaces besides what the policy replaces everywhere.
 #[derive(Clone, Debug)]
 enum WalkGoal<'w> {
     /// Nothing else.
     Policy,
-    /// Every value: a name beside it, or above it, announced a secret.
+    /// Every value: a name beside it or above it announced a secret.
     Announced(NameClass, &'static str),
     /// Every value without a form: the text is a value of a `ConfigMap`.
     Formless,
@@ -69,22 +72,22 @@ struct ObjectWalk<'w> {
     steps: Vec<PathStep<'w>>,
     edits: Vec<Edit>,
     scope: TextScope<'w>,
-    /// How many places of `scope` lie behind: texts, names.
+    /// How many places of `scope` are behind the walk: texts, names.
     passed: (usize, usize),
-    /// How deep in texts within texts this text stands.
+    /// How deep this text is nested in other texts.
     depth: u8,
     /// Whether objects within this one are judged by their kind.
     opens: bool,
-    /// What the argument before announced.
+    /// What the previous argument announced.
     announced: NameClass,
-    /// What the field at hand announces.
+    /// What the current field announces.
     class: NameClass,
     goal: WalkGoal<'w>,
-    /// Where the steps of a `fieldsV1` begin, while the walk is in it.
+    /// The begin of the steps of a `fieldsV1`, while the walk is in it.
     owned_from: Option<usize>,
-    /// Whether a field has a name that may be a value.
+    /// Whether a field name may be a secret value.
     has_odd_key: bool,
-    /// Keys of `fieldsV1` that hold values.
+    /// Keys of `fieldsV1` that contain values.
     owned: Vec<Range<usize>>,
 }
 
@@ -93,20 +96,20 @@ struct ObjectWalk<'w> {
 pub(crate) enum TextScope<'w> {
     None,
     All,
-    /// Those with such a place in them, found in the same JSON.
+    /// Those that contain such a place, found in the same JSON.
     At(&'w SuspectPlaces),
 }
 
-/// The rules that settle a value by its place.
+/// The rules that decide a value by its place.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FieldRules<'w> {
     pub(crate) fields: Vec<&'static SecretField>,
-    /// The user's own rules.
+    /// The rules of the user.
     pub(crate) own: Vec<&'w (String, PathPattern)>,
 }
 
 impl<'w> FieldRules<'w> {
-    /// Gives the rules of the policy and of the user for a resource.
+    /// Returns the rules of the policy and of the user for a resource.
     pub(crate) fn of(resource: &ResourceType<'_>, own: &'w [PlaceRule]) -> Self {
         let own = own.iter().filter(|rule| rule.is_for(resource));
         Self {
@@ -120,7 +123,7 @@ impl<'w> FieldRules<'w> {
     }
 }
 
-/// Finds what may not be kept of an object, settled; `None` if it cannot be read.
+/// Finds what may not be stored of an object, settled; `None` if it cannot be read.
 pub(crate) fn find(
     context: SearchContext<'_>,
     rules: FieldRules<'_>,
@@ -135,7 +138,7 @@ pub(crate) fn find(
     Some(mark::settle(walk.edits, text.as_bytes(), marker))
 }
 
-/// Finds what may not be kept of an object that stands in a text, such as what was applied last.
+/// Finds what may not be stored of an object inside a text, such as the last applied one.
 pub(super) fn find_in_text(context: SearchContext<'_>, text: &[u8], depth: u8) -> Vec<Edit> {
     let begins = text.iter().find(|byte| !byte.is_ascii_whitespace());
     if !matches!(begins, Some(b'{' | b'[')) {
@@ -157,14 +160,14 @@ pub(super) fn find_in_text(context: SearchContext<'_>, text: &[u8], depth: u8) -
     }
     walk.judge_owned();
     let mut edits = walk.edits;
-    // A path within a text leads nowhere from the object.
+    // A path within a text has no meaning outside of it.
     for edit in &mut edits {
         edit.path.clear();
     }
     edits
 }
 
-/// Widens each edit of a part of a string of a JSON text to the whole string.
+/// Extends each edit of a part of a string to the whole string.
 pub(crate) fn whole_strings(json: &[u8], edits: Vec<Edit>, marker: &Marker) -> Vec<Edit> {
     let Ok(text) = std::str::from_utf8(json) else {
         return edits;
@@ -173,7 +176,7 @@ pub(crate) fn whole_strings(json: &[u8], edits: Vec<Edit>, marker: &Marker) -> V
     let mut at = 0;
     let mut widened: Vec<Edit> = Vec::with_capacity(edits.len());
     for mut edit in edits {
-        // The last string that begins before the edit; edits are settled, so that places ascend.
+        // The last string that begins before the edit; edits are settled, so places ascend.
         let around = loop {
             let next = memchr::memchr(b'"', text.as_bytes().get(at..).unwrap_or_default());
             let Some(open) = next.map(|next| at + next) else {
@@ -239,7 +242,8 @@ impl<'w> ObjectWalk<'w> {
         }
     }
 
-    /// Begins a walk over a part of this text, in which no text is searched: this walk does that.
+    /// Begins a walk over a part of this text in which texts are not searched: this walk searches
+    /// them.
     fn inner<'i>(&self, text: &'i str, rules: FieldRules<'i>) -> ObjectWalk<'i>
     where
         'w: 'i,
@@ -253,7 +257,7 @@ impl<'w> ObjectWalk<'w> {
         (self.json.space(end) == self.json.0.len()).then_some(())
     }
 
-    /// Walks over the value that begins here and gives its end.
+    /// Walks over the value that begins here and returns its end.
     fn value(&mut self, at: usize) -> Option<usize> {
         let first = self.json.byte(at)?;
         if first == b'"' {
@@ -351,8 +355,8 @@ impl<'w> ObjectWalk<'w> {
         Some(at + 1)
     }
 
-    /// Tells whether the name of a field may announce something; its place includes the quotes. The
-    /// caller asks in the order of the names.
+    /// Returns whether the name of a field may announce a secret; its place includes the quotes.
+    /// The caller must ask in the order of the names.
     fn may_announce(&mut self, at: Range<usize>) -> bool {
         let TextScope::At(places) = self.scope else {
             return true;
@@ -363,7 +367,7 @@ impl<'w> ObjectWalk<'w> {
             || memchr::memchr(b'\\', self.json.raw(&at).as_bytes()).is_some()
     }
 
-    /// Tells whether a text is to be searched; its place includes the quotes.
+    /// Returns whether a text must be searched; its place includes the quotes.
     fn scans(&mut self, at: &Range<usize>) -> bool {
         match self.scope {
             TextScope::None => false,
@@ -376,7 +380,7 @@ impl<'w> ObjectWalk<'w> {
         }
     }
 
-    /// Walks over an object within this one, as one of its kind.
+    /// Walks over an object within this one, as one of its own kind.
     fn open(&mut self, place: &Range<usize>, kind: &str) {
         let fields = secret_fields::of_kind(kind);
         if fields.is_empty() {
@@ -415,7 +419,7 @@ impl<'w> ObjectWalk<'w> {
         self.scan(at);
     }
 
-    /// Judges anything else: `before` is the number of edits before the walk over it.
+    /// Judges any other value; `before` is the number of edits before the walk over it.
     fn judge_other(&mut self, at: Range<usize>, before: usize) {
         let is_map = self.json.starts_with(&at, '{');
         let is_nothing = matches!(self.json.raw(&at), "null" | "{}" | "[]");
@@ -440,13 +444,13 @@ impl<'w> ObjectWalk<'w> {
             self.replace(at, rule.into(), encoding);
             return;
         }
-        // Lists and objects are judged by what is in them.
+        // Lists and objects are judged by their content.
         if !is_map && !self.json.starts_with(&at, '[') && !self.by_own(&at) && !self.by_goal(&at) {
             self.by_name(&at);
         }
     }
 
-    /// Gives the value of a string, or the JSON of anything else.
+    /// Returns the value of a string, or the JSON of anything else.
     fn written(&self, at: &Range<usize>) -> Cow<'_, str> {
         if self.json.starts_with(at, '"') {
             self.json.string_value(at)
@@ -465,7 +469,7 @@ impl<'w> ObjectWalk<'w> {
         self.scan(at);
     }
 
-    /// Judges fields that only mean something together.
+    /// Judges fields that have a meaning only together.
     fn judge_fields(&mut self, at: Range<usize>, pairs: &PairedFields) {
         if !pairs.values.is_empty() && matches!(self.goal, WalkGoal::Policy | WalkGoal::Formless) {
             self.variables(pairs);
@@ -538,8 +542,9 @@ impl<'w> ObjectWalk<'w> {
         }
     }
 
-    /// Judges a key of `fieldsV1` with a value: `v:"…"` is an item of a set, `k:{…}` are the fields that identify an
-    /// item of a list. A value is replaced here if it is replaced at the same place of the object.
+    /// Judges a key of `fieldsV1` with a value: `v:"…"` is an item of a set, `k:{…}` are the fields
+    /// that identify an item of a list. A value is replaced here if it is replaced at the same
+    /// place of the object.
     fn judge_owned_key(&mut self, at: Range<usize>) {
         let Some(key) = self.json.decoded(&at) else {
             return;
@@ -587,7 +592,7 @@ impl<'w> ObjectWalk<'w> {
         }
     }
 
-    /// Replaces in `fieldsV1` what was replaced in the object.
+    /// Replaces in `fieldsV1` the values that were replaced in the object.
     fn judge_owned(&mut self) {
         if self.edits.is_empty() || self.owned.is_empty() {
             return;
@@ -651,7 +656,7 @@ impl<'w> ObjectWalk<'w> {
         );
     }
 
-    /// Tells whether the place of a field settles what becomes of its text.
+    /// Returns whether the place of a field decides about its text.
     fn by_place(&mut self, at: &Range<usize>) -> bool {
         if self.by_own(at) {
             return true;
@@ -697,7 +702,8 @@ impl<'w> ObjectWalk<'w> {
         true
     }
 
-    /// Tells whether a rule of the user settles what becomes of a value: a rule for its place or for a place around it.
+    /// Returns whether a rule of the user decides about a value: a rule for its place or for a
+    /// place above it.
     fn by_own(&mut self, at: &Range<usize>) -> bool {
         let own = self
             .rules
@@ -712,7 +718,7 @@ impl<'w> ObjectWalk<'w> {
         true
     }
 
-    /// Tells whether the goal of this walk settles what becomes of a value.
+    /// Returns whether the goal of this walk decides about a value.
     fn by_goal(&mut self, at: &Range<usize>) -> bool {
         let rule = match &self.goal {
             WalkGoal::Policy => return false,
@@ -761,7 +767,7 @@ impl<'w> ObjectWalk<'w> {
         true
     }
 
-    /// Tells whether an annotation's name settles what becomes of its text.
+    /// Returns whether an annotation's name decides about its text.
     fn by_annotation(&mut self, at: &Range<usize>) -> bool {
         let rule = match self.steps.as_slice() {
             [.., PathStep::Key(above), PathStep::Key(key)] if above == "annotations" => {
@@ -779,7 +785,7 @@ impl<'w> ObjectWalk<'w> {
         true
     }
 
-    /// Tells whether the name of a field settles what becomes of its value.
+    /// Returns whether the name of a field decides about its value.
     fn by_name(&mut self, at: &Range<usize>) -> bool {
         let value = self.written(at);
         let is_count = matches!(self.steps.last(), Some(PathStep::Key(key)) if names::is_plural(key))
@@ -791,7 +797,7 @@ impl<'w> ObjectWalk<'w> {
         true
     }
 
-    /// Tells whether a flag settles what becomes of an argument.
+    /// Returns whether a flag decides about an argument.
     fn by_flag(&mut self, at: &Range<usize>, announced: NameClass) -> bool {
         let text = self.json.string_value(at);
         if announced != NameClass::Plain && !text.starts_with('-') {
@@ -852,7 +858,7 @@ impl<'w> ObjectWalk<'w> {
         }
     }
 
-    /// Replaces a part of a text by a word.
+    /// Replaces a part of a text by a mark.
     fn part(&mut self, at: &Range<usize>, place: Range<usize>, rule: &'static str) {
         let Some(string) = self.json.decoded(at) else {
             return;
@@ -888,12 +894,13 @@ impl<'w> ObjectWalk<'w> {
             None => self.json.raw(&at).as_bytes().to_vec(),
         };
         let with = match encoding {
-            // A name may announce what the kind of its object has replaced in base64.
+            // A name may announce a value that the kind of its object has replaced in base64.
             ValueEncoding::Plain if is_mark(&secret) || is_encoded_mark(&secret) => return,
             ValueEncoding::Base64 if is_encoded_mark(&secret) => return,
             ValueEncoding::Plain => self.context.marker.sentence(&secret),
             ValueEncoding::Base64 => {
-                // The value is what it decodes to: so it is equal to the same one elsewhere.
+                // The mark is made of the decoded value, so that it equals the mark of the same
+                // value elsewhere.
                 let value = base64::decode(&secret);
                 let mark = self
                     .context
@@ -928,7 +935,7 @@ impl<'w> ObjectWalk<'w> {
         path::write(&self.steps)
     }
 
-    /// Tells whether the object at hand is an item of a list of that name.
+    /// Returns whether the object is an item of a list with that name.
     fn is_in_list(&self, list: &str) -> bool {
         matches!(self.steps.as_slice(), [.., PathStep::Key(key), PathStep::Item(_)] if key.eq_ignore_ascii_case(list))
     }
@@ -938,7 +945,7 @@ impl<'w> ObjectWalk<'w> {
     }
 }
 
-/// Gives the first place that is not before `from`.
+/// Returns the first place that is not before `from`.
 fn next_place(places: &[usize], passed: &mut usize, from: usize) -> Option<usize> {
     while let Some(place) = places.get(*passed).copied() {
         if place >= from {
@@ -949,19 +956,20 @@ fn next_place(places: &[usize], passed: &mut usize, from: usize) -> Option<usize
     None
 }
 
-/// Tells whether an object may be nested too deep to be walked over.
+/// Returns whether an object may be nested too deep to be walked.
 pub(crate) fn may_be_deep(json: &[u8]) -> bool {
-    // `[` and `{` differ in one bit; without it, so do `;` and others that do no harm.
+    // `[` and `{` differ in one bit. Without it `;` and other characters count as well, which is
+    // harmless.
     json.iter().filter(|byte| **byte | 0x20 == b'{').count() >= NESTED_MOST
 }
 
-/// The places of fields of one object that only mean something together: a variable's name and value, a reference's
-/// kind and name. A field may stand there more than once.
+/// The places of fields of one object that have a meaning only together: a variable's name and
+/// value, a reference's kind and name. A field may occur more than once.
 #[derive(Debug, Default)]
 struct PairedFields {
-    /// Where `name`, `key` and the like stand, and whether it is `name`.
+    /// The places of `name`, `key` and the like, and whether it is `name`.
     names: Vec<(bool, Range<usize>)>,
-    /// Where `value`, `default` and the like stand, with the names of those fields.
+    /// The places of `value`, `default` and the like, with the names of those fields.
     values: Vec<(String, Range<usize>)>,
     /// Values of `kind`.
     kinds: Vec<Range<usize>>,
@@ -993,17 +1001,17 @@ impl PairedFields {
     }
 }
 
-/// A longer name of a flag is a sentence.
+/// The longest name of a flag; a longer one is a sentence.
 const NAME_MOST: usize = 128;
 
-/// What an argument says.
+/// What an argument announces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum FlagArgument {
     /// Nothing secret.
     Plain,
-    /// A flag with a secret, which stands there.
+    /// A flag with a secret at this place.
     Secret(Range<usize>),
-    /// A flag whose value is the next argument, and what its name says of it.
+    /// A flag whose value is the next argument, and what its name announces.
     Announces(NameClass),
 }
 
@@ -1017,7 +1025,7 @@ pub(crate) fn flag_argument(text: &str) -> FlagArgument {
         Some((name, value)) => (name, Some(value)),
         None => (name, None),
     };
-    // With a space in it, it is a line of a script.
+    // With a space, it is a line of a script.
     if name.len() > NAME_MOST || name.contains(char::is_whitespace) {
         return FlagArgument::Plain;
     }

@@ -1,7 +1,7 @@
-//! The search of one text: as it stands, percent-decoded, decoded from base64, and as JSON.
+//! Searches one text: unchanged, percent-decoded, decoded from base64, and as JSON.
 //!
-//! Invariant: the quick look ([`SearchContext::suspects`]) suspects every text in which [`find`] finds something; a
-//! property test compares the two.
+//! Invariant: the prefilter ([`SearchContext::suspects`]) suspects every text in which [`find`]
+//! finds something; a property test compares the two.
 
 use super::object;
 use crate::base64;
@@ -11,19 +11,19 @@ use crate::text::{DEPTH_MOST, assignments, binary, patterns, suspects, tokens};
 use regex::bytes::Regex;
 use std::ops::Range;
 
-/// What a search needs to know.
+/// The context of a search.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SearchContext<'a> {
     /// Makes the marks.
     pub(crate) marker: &'a Marker,
-    /// The patterns of the user's own rules.
+    /// The patterns of the user's rules.
     pub(crate) extra: &'a [(String, Regex)],
-    /// Whether edits carry the path in the object.
+    /// Whether edits have the path in the object.
     pub(crate) tells: bool,
 }
 
 impl SearchContext<'_> {
-    /// Makes an edit of a part of a text; none of what is a mark already.
+    /// Makes an edit of a part of a text; `None` if the part is a mark already.
     pub(crate) fn edit(
         &self,
         text: &[u8],
@@ -42,7 +42,7 @@ impl SearchContext<'_> {
         })
     }
 
-    /// Tells whether a text may hold a secret.
+    /// Returns whether a text may hold a secret.
     pub(crate) fn suspects(&self, text: &[u8], depth: u8) -> bool {
         suspects(text, depth, self.extra)
     }
@@ -106,7 +106,7 @@ fn base64_encoded(context: SearchContext<'_>, text: &[u8], depth: u8) -> Vec<Edi
     let mut edits = Vec::new();
     let mut from = 0;
     for run in base64::runs(text) {
-        // A line of a run that was taken with the lines before it.
+        // A line of a run that was taken together with earlier lines.
         if run.range.start < from {
             continue;
         }
@@ -145,7 +145,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Parts of secrets, of what announces and encodes them, and of what stands between.
+    /// Parts of secrets, of their announcements and encodings, and of the text between.
     fn part() -> impl Strategy<Value = String> {
         let parts = [
             "password",
@@ -236,7 +236,7 @@ mod tests {
             let found = find(context, text.as_bytes(), 0);
             if !found.is_empty() {
                 prop_assert!(context.suspects(text.as_bytes(), 0), "{:?}", found);
-                // The same within JSON, as servers write it and with all that can be escaped.
+                // The same text within JSON, as servers write it and with every possible escape.
                 let quoted = serde_json::to_string(&text).expect("text");
                 let go = quoted.replace('&', "\\u0026").replace('<', "\\u003c").replace('>', "\\u003e");
                 for quoted in [quoted, go] {

@@ -1,14 +1,14 @@
-//! Names in a text, with what they announce and what stands around them.
+//! Names in a text, with what they announce and their surroundings.
 //!
-//! [`is_followed`] is the quick look at a name: `assignments` finds no value where it says no.
+//! [`is_followed`] is the prefilter of a name: `assignments` finds no value if it returns false.
 
 use crate::names::{self, NameClass};
 use std::ops::Range;
 
-/// How far before a name its file is looked for: `machine HOST login NAME password`.
+/// How far before a name its machine is searched: `machine HOST login NAME password`.
 const NETRC_BYTES: usize = 300;
 
-/// How much of a name is read on each side.
+/// The longest part of a name that is read on each side.
 pub(super) const NAME_BYTES: usize = 128;
 
 /// A name in a text.
@@ -16,7 +16,7 @@ pub(super) const NAME_BYTES: usize = 128;
 pub(super) struct TextName {
     pub(super) place: Range<usize>,
     pub(super) class: NameClass,
-    /// Whether dashes stand before it.
+    /// Whether dashes precede it.
     pub(super) is_flag: bool,
 }
 
@@ -36,7 +36,7 @@ pub(super) fn is_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')
 }
 
-/// Reads the name that a place lies in, or ends behind.
+/// Reads the name that contains a place, or ends behind it.
 pub(super) fn name_at(text: &[u8], at: usize) -> Option<TextName> {
     let at = if text.get(at).is_some_and(|byte| is_name_byte(*byte)) {
         at
@@ -48,7 +48,8 @@ pub(super) fn name_at(text: &[u8], at: usize) -> Option<TextName> {
     let after = text.get(at..)?.iter().take(NAME_BYTES);
     let right = after.take_while(|byte| is_name_byte(**byte)).count();
     let mut place = at - left..at + right;
-    // An escape is not part of a name: `\npassword`.
+    // An escape is not a part of a name: `
+    // password`.
     place.start = (place.start + escape(text, place.start)).min(place.end);
     // The domain before it: `acme.io/api-token`.
     if place.start > 0 && text.get(place.start - 1) == Some(&b'/') {
@@ -61,7 +62,7 @@ pub(super) fn name_at(text: &[u8], at: usize) -> Option<TextName> {
         if domain > 0 {
             place.start -= domain + 1;
         }
-        // `secret/node-kubeconfigs` is an object.
+        // `secret/node-kubeconfigs` names an object.
         let is_domain = memchr::memchr(b'.', before.get(before.len() - domain..)?).is_some();
         let is_assigned = text.get(place.end) == Some(&b'=');
         if domain > 0 && !is_domain && !is_assigned {
@@ -93,7 +94,7 @@ pub(super) fn name_at(text: &[u8], at: usize) -> Option<TextName> {
     })
 }
 
-/// Gives how many letters that stand here belong to an escape of JSON whose backslash is before them, such
+/// Returns how many letters at a place belong to a JSON escape whose backslash is before them, such
 /// as `\u003c`, which servers write for `<`.
 fn escape(text: &[u8], start: usize) -> usize {
     if start.checked_sub(1).and_then(|at| text.get(at)) != Some(&b'\\') {
@@ -106,7 +107,7 @@ fn escape(text: &[u8], start: usize) -> usize {
     }
 }
 
-/// Tells whether a name is of the signature of a URL.
+/// Returns whether a name belongs to the signature of a URL.
 pub(super) fn is_signature(name: &[u8]) -> bool {
     [&b"signature"[..], b"sig"].iter().any(|end| {
         let (first, last) = name.split_at(name.len().saturating_sub(end.len()));
@@ -114,7 +115,7 @@ pub(super) fn is_signature(name: &[u8]) -> bool {
     })
 }
 
-/// The quick look at what stands around a name.
+/// The prefilter of a name, by its surroundings.
 pub(super) fn is_followed(text: &[u8], name: &TextName, is_json: bool) -> bool {
     let Some(rest) = text.get(name.place.end..) else {
         return false;
@@ -146,7 +147,7 @@ pub(super) fn is_followed(text: &[u8], name: &TextName, is_json: bool) -> bool {
             || name.class == NameClass::Secret && blanks > 0 && begins_line(text, name, true))
 }
 
-/// Tells whether `<` stands before a name, with the prefix of a namespace between them or without.
+/// Returns whether `<` precedes a name, with or without a namespace prefix.
 fn opens_element(text: &[u8], name: usize) -> bool {
     let before = text
         .get(name.saturating_sub(NAME_BYTES)..name)
@@ -157,7 +158,7 @@ fn opens_element(text: &[u8], name: usize) -> bool {
         || before.ends_with(b"\\") && matches!(prefix.get(..5), Some(b"u003c" | b"u003C"))
 }
 
-/// Tells whether a text begins with `<` or `>` as JSON of servers has it.
+/// Returns whether a text begins with `<` or `>` as servers write it in JSON.
 fn is_escaped_angle(text: &[u8]) -> bool {
     let slashes = count(text, |byte| byte == b'\\');
     let escape = text.get(slashes..slashes + 5);
@@ -180,7 +181,7 @@ pub(super) fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t')
 }
 
-/// Gives the word before a place, over quotes, blanks and `:` or `=` between them; and where it begins.
+/// Returns the word before a place and its begin, skipping quotes, blanks and `:` or `=`.
 pub(super) fn word_before(text: &[u8], at: usize) -> Option<(usize, &str)> {
     let is_between = |byte: u8| is_blank(byte) || matches!(byte, b'"' | b'\'' | b'\\');
     let mut end = at;
@@ -207,7 +208,7 @@ pub(super) fn word_before(text: &[u8], at: usize) -> Option<(usize, &str)> {
     is_assigned.then_some((end - word.len(), word))
 }
 
-/// Tells whether a name is the value of a `name`, so that its own value stands beside it.
+/// Returns whether a name is the value of a `name`, so that its own value is beside it.
 pub(super) fn is_neighbour(text: &[u8], name: &TextName) -> bool {
     word_before(text, name.place.start).is_some_and(|(_, word)| names::is_name_field(word))
         || text
@@ -232,8 +233,8 @@ pub(super) fn is_netrc(text: &[u8], name: &TextName) -> bool {
         })
 }
 
-/// Tells whether a name is the first word of its line, or of a field in `{…}`. With `is_raw`, escaped breaks
-/// of lines are such too.
+/// Returns whether a name is the first word of its line, or of a field in `{…}`. With `is_raw`,
+/// escaped line breaks count too.
 pub(super) fn begins_line(text: &[u8], name: &TextName, is_raw: bool) -> bool {
     let before = text.get(..name.place.start).unwrap_or_default();
     let is_between = |byte: u8| is_blank(byte) || matches!(byte, b'"' | b'\'' | b'-' | b'\\');
@@ -241,7 +242,7 @@ pub(super) fn begins_line(text: &[u8], name: &TextName, is_raw: bool) -> bool {
     let rest = before.get(..before.len() - skip).unwrap_or_default();
     match rest.last() {
         None | Some(b'\n' | b'\r' | b'{' | b',' | b'[') => true,
-        // An escaped break, and the begin of a string.
+        // An escaped line break, and the begin of a string.
         Some(b'n' | b'r' | b't' | b':') if is_raw => true,
         _ => rest.ends_with(b"export") || rest.ends_with(b"ENV") || rest.ends_with(b"ARG"),
     }

@@ -1,8 +1,9 @@
 //! Finds values that a text assigns to a name that announces a secret.
 //!
-//! Read are `name: value` and `name=value` of YAML, JSON, properties, INI, queries and shells, blocks and
-//! lists of YAML, neighbours such as `name: X` and `value: Y`, elements and attributes of XML, flags,
-//! `.netrc`, and the values of a Secret in YAML. Prose about secrets is left, as far as it can be known.
+//! These are `name: value` and `name=value` of YAML, JSON, properties, INI, queries and shells,
+//! blocks and lists of YAML, neighbours such as `name: X` and `value: Y`, elements and attributes
+//! of XML, flags, `.netrc`, and the values of a Secret in YAML. Prose about secrets is kept, as far
+//! as it can be recognized.
 
 use super::announced_names::{
     NAME_BYTES, TextName, begins_line, count, count_back, is_blank, is_neighbour, is_netrc,
@@ -14,13 +15,13 @@ use crate::mark::{is_encoded_mark, is_mark};
 use crate::names::{self, NameClass};
 use std::ops::Range;
 
-/// A shorter value after a colon is not a secret.
+/// The shortest value after a colon that may be a secret.
 const VALUE_LEAST: usize = 4;
 
 /// The same after `=`, where prose is rarer.
 const ASSIGNED_LEAST: usize = 3;
 
-/// How far behind a name its value may stand, and behind how many other fields.
+/// How far behind a name its value may be, and behind how many other fields.
 const NEIGHBOUR_BYTES: usize = 600;
 const NEIGHBOURS_MOST: usize = 8;
 
@@ -42,7 +43,7 @@ pub(crate) fn values(text: &[u8]) -> Vec<Range<usize>> {
     };
     let mut from = 0;
     for name in names_in(text) {
-        // What was found is replaced whole: names in it are none.
+        // A finding is replaced whole: names in it do not count.
         if name.place.start >= from {
             let known = search.found.len();
             search.name(&name);
@@ -74,7 +75,7 @@ impl AssignmentSearch<'_> {
         self.text.get(at..).unwrap_or_default()
     }
 
-    /// Takes a place, unless what stands there may stay under a name of the class.
+    /// Takes a value, unless it may be kept under a name of the class.
     fn take(&mut self, place: Range<usize>, class: NameClass) {
         let value = self.get(place.clone());
         let is_kept = std::str::from_utf8(value).is_ok_and(|value| forms::is_kept(class, value));
@@ -111,8 +112,8 @@ impl AssignmentSearch<'_> {
         let begins = begins_line(self.text, name, false);
         let next = self.rest(at).first().copied();
         let is_word = is_weak(self.get(name.place.clone()), name.class);
-        // In prose a colon follows such a word, too: `invalid token: expired`.
-        // A name that only mentions a secret begins many sentences: `OAuthServerAvailable: no pods`.
+        // In prose a colon follows such a word, too: `invalid token: expired`. A name that only
+        // mentions a secret begins many sentences: `OAuthServerAvailable: no pods`.
         let is_mention = name.class == NameClass::Mentions;
         let value = self.rest(at + count(self.rest(at), is_blank));
         let is_text = is_quoted
@@ -135,7 +136,7 @@ impl AssignmentSearch<'_> {
         self.assigned(at, name, is_colon, begins, is_doubtful && !self.has_lines);
     }
 
-    /// Takes the value that is assigned from a place on.
+    /// Takes the value that is assigned at a place.
     fn assigned(
         &mut self,
         at: usize,
@@ -193,7 +194,7 @@ impl AssignmentSearch<'_> {
             ASSIGNED_LEAST
         };
         let is_short = value.len() < least && (is_doubtful || !is_line);
-        // A single line in prose: only what looks like a credential.
+        // A single line in prose: only a value that looks like a credential.
         let is_prose = is_doubtful && !(value.len() >= 16 || value.iter().any(u8::is_ascii_digit))
             || is_doubtful && value.len() + at < self.text.len();
         if is_short || is_prose || is_prose_word(value) || is_reference(value) {
@@ -203,7 +204,7 @@ impl AssignmentSearch<'_> {
         self.take(place, name.class);
     }
 
-    /// Tells whether a name is a field within `{…}`.
+    /// Returns whether a name is a field within `{…}`.
     fn is_in_flow(&self, name: &TextName) -> bool {
         let before = self.get(0..name.place.start);
         let before = before.trim_ascii_end();
@@ -214,7 +215,7 @@ impl AssignmentSearch<'_> {
         matches!(before.last(), Some(b'{' | b','))
     }
 
-    /// Judges a name that no sign of assignment follows.
+    /// Judges a name without a sign of assignment behind it.
     fn without_sign(&mut self, name: &TextName, at: usize, blanks: usize) {
         let is_netrc = is_netrc(self.text, name);
         let at = if is_netrc {
@@ -240,7 +241,7 @@ impl AssignmentSearch<'_> {
                 || value.starts_with(b"-")
                 || is_prose_word(value)
                 || is_reference(value);
-            // Of a sentence, a flag is followed by words.
+            // In a sentence, words follow a flag.
             let is_worth = is_netrc
                 || value.len() >= 16
                 || value.iter().any(|byte| !byte.is_ascii_lowercase());
@@ -266,7 +267,7 @@ impl AssignmentSearch<'_> {
         }
     }
 
-    /// Judges a name as an element of XML; `false` if it is none.
+    /// Judges a name as an element of XML; `false` if it is not one.
     fn element(&mut self, name: &TextName) -> bool {
         let before = self.get(0..name.place.start);
         let near = before.get(before.len().saturating_sub(NAME_BYTES)..);
@@ -292,7 +293,7 @@ impl AssignmentSearch<'_> {
         false
     }
 
-    /// Takes what an element of XML contains, from a place on.
+    /// Takes the content of an element of XML.
     fn content(&mut self, at: usize, class: NameClass) {
         let rest = self.rest(at);
         let blanks = count(rest, |byte| byte.is_ascii_whitespace());
@@ -331,7 +332,7 @@ impl AssignmentSearch<'_> {
             loop {
                 let rest = self.rest(at);
                 match rest {
-                    // An escaped break of lines.
+                    // An escaped line break.
                     [b'\\', b'n', ..] => at += 2,
                     [byte, ..] if is_between(*byte) => at += 1,
                     _ => break,
@@ -376,7 +377,7 @@ impl AssignmentSearch<'_> {
                 );
                 return;
             }
-            // Over another field.
+            // Skips another field.
             let quote = count(self.rest(at), is_blank);
             at += quote;
             at = match self.rest(at).first() {
@@ -484,7 +485,8 @@ impl AssignmentSearch<'_> {
         }
     }
 
-    /// Takes the items and the value fields of the lines below a field, and gives the place of a scalar there.
+    /// Takes the items and the value fields of the lines below a field, and returns the place of a
+    /// scalar there.
     fn nested_fields(&mut self, lines: &[IndentedLine], name: &TextName) -> Option<Range<usize>> {
         let yaml = YamlLinesText(self.text);
         let first = lines.first()?.indent();
@@ -541,7 +543,7 @@ impl AssignmentSearch<'_> {
         }
     }
 
-    /// Takes a place whatever stands there.
+    /// Takes a place unconditionally.
     fn take_all(&mut self, place: Range<usize>) {
         let value = self.get(place.clone());
         if !value.is_empty() && !is_mark(value) && !is_encoded_mark(value) && !is_reference(value) {
@@ -550,7 +552,7 @@ impl AssignmentSearch<'_> {
     }
 }
 
-/// Tells whether a name is a word that prose uses, too: `token`, `secret`, `auth`.
+/// Returns whether a name is a word that prose uses, too: `token`, `secret`, `auth`.
 fn is_weak(name: &[u8], class: NameClass) -> bool {
     class < NameClass::Secret || name.len() <= 6 || name.eq_ignore_ascii_case(b"cookies")
 }
@@ -564,7 +566,7 @@ fn ends(byte: u8) -> bool {
         )
 }
 
-/// Tells whether a value refers to another one, or is not a value.
+/// Returns whether a value refers to another one, or is not a value.
 fn is_reference(value: &[u8]) -> bool {
     matches!(
         value,
@@ -572,7 +574,7 @@ fn is_reference(value: &[u8]) -> bool {
     )
 }
 
-/// Tells whether a byte may stand between two fields.
+/// Returns whether a byte may separate two fields.
 fn is_between(byte: u8) -> bool {
     byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'\\' | b',' | b';')
 }

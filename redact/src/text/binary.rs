@@ -1,14 +1,15 @@
 //! Bytes that were encoded in base64 and are not text: compressed data and binary private keys.
 //!
-//! A format with a signature is known by it and is not opened. Deflate has none and zlib's two bytes
-//! occur by chance: such bytes are inflated as far as they go and searched.
+//! A format with a signature is recognized by it and not decompressed. Deflate has no signature,
+//! and the two bytes of zlib occur by chance: such bytes are inflated as far as possible and
+//! searched.
 
 use miniz_oxide::inflate::decompress_to_vec_with_limit;
 
-/// More than this is not inflated: bytes that become longer count as a secret.
+/// The largest inflated size: bytes that become longer count as a secret.
 const INFLATED_MOST: usize = 1024 * 1024;
 
-/// Less is not worth an attempt: no secret of fewer bytes is known by its form.
+/// The smallest size that is inflated: a shorter secret is found by its form.
 const DEFLATED_LEAST: usize = 8;
 
 /// Signatures of compressed formats.
@@ -32,7 +33,8 @@ const COMPRESSED: [&[u8]; 17] = [
     b"\xce\xb2\xcf\x81",       // brotli, framed; bare brotli has no signature
 ];
 
-/// Gives the rule by which bytes must be hidden as a whole. `holds` decides whether an inflated text holds a secret.
+/// Returns the rule by which bytes must be hidden whole. `holds` decides whether an inflated text
+/// contains a secret.
 pub(crate) fn secret(bytes: &[u8], holds: impl Fn(&[u8]) -> bool) -> Option<&'static str> {
     if is_compressed(bytes) {
         return Some("compressed");
@@ -65,7 +67,8 @@ fn is_compressed(bytes: &[u8]) -> bool {
                 level.is_ascii_digit()
                     && (rest.starts_with(b"1AY&SY") || rest.starts_with(b"\x17rE8P\x90"))
             }
-            // Properties, the size of the dictionary, the length or eight times 255 for none.
+            // Properties, the size of the dictionary, and the length, or eight bytes of 255 for an
+            // unknown one.
             [0x5d, 0, 0, rest @ ..] => {
                 rest.get(1) == Some(&0)
                     && (rest.get(2..10) == Some(&[0xff; 8]) || rest.get(6..10) == Some(&[0; 4]))
@@ -76,7 +79,7 @@ fn is_compressed(bytes: &[u8]) -> bool {
         }
 }
 
-/// Tells whether bytes are a private key in DER (PKCS #1, PKCS #8, SEC 1), a PKCS #12 container or
+/// Returns whether bytes are a private key in DER (PKCS #1, PKCS #8, SEC 1), a PKCS #12 container or
 /// OpenSSH's own form.
 fn is_private_key(bytes: &[u8]) -> bool {
     if bytes.starts_with(b"openssh-key-v1\0") {
@@ -93,14 +96,14 @@ fn is_private_key(bytes: &[u8]) -> bool {
     )
 }
 
-/// What bytes inflate to.
+/// The inflated content of bytes.
 enum Inflated {
     Nothing,
     Text(Vec<u8>),
     TooLong,
 }
 
-/// Inflates as far as the bytes go: what was cut off is searched up to there.
+/// Inflates as far as possible: cut bytes are searched up to the cut.
 fn inflate(bytes: &[u8]) -> Inflated {
     if bytes.len() < DEFLATED_LEAST || !may_inflate(bytes) {
         return Inflated::Nothing;
@@ -112,12 +115,12 @@ fn inflate(bytes: &[u8]) -> Inflated {
     }
 }
 
-/// Tells bytes that begin as deflate does from others: ten times cheaper than to inflate, which most runs
-/// of letters in an object would otherwise cost. The references are to RFC 1951.
+/// Recognizes bytes that begin as deflate does. This is ten times cheaper than inflating, which
+/// most runs of letters in an object would otherwise need. The references are to RFC 1951.
 fn may_inflate(bytes: &[u8]) -> bool {
     let mut bits = Bits { bytes, at: 1 };
     match bits.number(2) {
-        // 3.2.4: a length, and the same turned round.
+        // 3.2.4: a length, and its complement.
         Some(0) => matches!(
             bytes,
             [_, low, high, turned_low, turned_high, ..]
@@ -129,7 +132,7 @@ fn may_inflate(bytes: &[u8]) -> bool {
     }
 }
 
-/// Reads a block of fixed codes (3.2.6) until it ends, breaks a rule, or was read far enough.
+/// Reads a block of fixed codes (3.2.6) until it ends, violates a rule, or enough was read.
 fn may_be_fixed(bits: &mut Bits<'_>) -> bool {
     const FAR_ENOUGH: u32 = 1024;
     let mut written = 0;
@@ -143,7 +146,7 @@ fn may_be_fixed(bits: &mut Bits<'_>) -> bool {
     true
 }
 
-/// Tells whether the code of the lengths (3.2.7) is whole, as every compressor writes it.
+/// Returns whether the code of the lengths (3.2.7) is complete, as every compressor writes it.
 fn is_dynamic(bits: &mut Bits<'_>) -> Option<bool> {
     let (literals, distances) = (bits.number(5)?, bits.number(5)?);
     let lengths = bits.number(4)? + 4;
@@ -161,7 +164,7 @@ enum Symbol {
     Invalid,
 }
 
-/// Bits, the lowest of each byte first.
+/// A bit reader, the lowest bit of each byte first.
 struct Bits<'a> {
     bytes: &'a [u8],
     at: usize,

@@ -1,5 +1,5 @@
-//! What a secret looks like in a text: each module finds one family. How texts within texts are searched is in
-//! `search`.
+//! The forms of secrets in a text; each module finds one family. `search` searches texts within
+//! texts.
 
 mod announced_names;
 pub(crate) mod assignments;

@@ -1,12 +1,13 @@
-//! Secrets that a text shows by their form alone: tokens without a prefix in `tokens`, hashes of passwords, private
-//! keys, and the user and password of a URL. Values that only a name announces are in `assignments`.
+//! Secrets that a text shows by their form alone: password hashes, private keys, and the user and
+//! password of a URL. Tokens with a prefix are in `tokens`, values that a name announces in
+//! `assignments`.
 
 use regex::bytes::Regex;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-/// Rules and their patterns; what the group `s` takes, or else all, is the secret. What a token's prefix
-/// tells is in `tokens`.
+/// Rules and their patterns; the secret is the group `s`, or the whole match. Tokens with a prefix
+/// are in `tokens`.
 const PATTERNS: [(&str, &str); 11] = [
     (
         "json-web-token",
@@ -79,10 +80,10 @@ static JSON_WEB_KEY: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// The member of a JSON web key without which it is none.
+/// The member that every JSON web key has.
 const KEY_TYPE: &[u8] = b"kty";
 
-/// The words before a bootstrap token, and how far before it they may stand.
+/// The words before a bootstrap token, and how far before it they may be.
 const ANNOUNCEMENTS: [&[u8]; 3] = [b"token", b"bootstrap", b"join"];
 const ANNOUNCED_WITHIN: usize = 120;
 
@@ -114,8 +115,8 @@ pub(crate) fn secrets(text: &[u8]) -> Vec<(&'static str, Range<usize>)> {
     found
 }
 
-/// Finds the dots around which there may be a secret: a bootstrap token, a token of Discord or Airtable. What
-/// stands around those is not looked at.
+/// Finds the dots around which a secret may be: a bootstrap token, a token of Discord or Airtable.
+/// Their surroundings are not checked.
 pub(super) fn dots(text: &[u8]) -> impl Iterator<Item = usize> {
     let all = |from: usize, to: usize, is_meant: fn(&u8) -> bool| {
         text.get(from..to)
@@ -139,8 +140,8 @@ pub(super) fn dots(text: &[u8]) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Finds the tokens of kubeadm, `abcdef.0123456789abcdef`: so are names of hosts and files, too, and only
-/// after a word that announces one it is taken for a token.
+/// Finds the bootstrap tokens of kubeadm, `abcdef.0123456789abcdef`. Names of hosts and files have
+/// the same form, so a match counts as a token only after a word that announces one.
 fn bootstrap_tokens(text: &[u8]) -> impl Iterator<Item = Range<usize>> {
     let is_part = |byte: &u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9');
     let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_');
@@ -171,7 +172,7 @@ fn bootstrap_tokens(text: &[u8]) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// Tells a credential from a word: "basic authentication".
+/// Distinguishes a credential from a word: "basic authentication".
 fn is_no_word(value: &[u8]) -> bool {
     let mut rest = value.iter().skip(1);
     rest.any(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase())
@@ -183,7 +184,7 @@ static KEY_LINE: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// How a key of `PuTTY` begins, and where it ends: after the line of its code.
+/// The first line of a `PuTTY` key, and its last line, which contains its code.
 const PUTTY_BEGIN: &[u8] = b"PuTTY-User-Key-File-";
 const PUTTY_END: &[u8] = b"Private-MAC:";
 
@@ -197,7 +198,7 @@ fn putty_keys(text: &[u8]) -> impl Iterator<Item = Range<usize>> {
             let is_code = |byte: &&u8| byte.is_ascii_hexdigit() || **byte == b' ';
             hex + line.iter().take_while(is_code).count()
         });
-        // Of a key that was cut off, everything.
+        // Of a cut key, everything.
         start..start + end.unwrap_or(rest.len())
     })
 }
@@ -217,7 +218,7 @@ pub(crate) fn private_keys(text: &[u8]) -> Vec<Range<usize>> {
         if what.as_bytes() == b"BEGIN" {
             begun.get_or_insert(whole.start());
         } else {
-            // Of a key whose beginning was cut off, all that stands before its end.
+            // Of a key whose beginning was cut off, everything before its end.
             found.push(begun.take().unwrap_or(ended)..whole.end());
             ended = whole.end();
         }
@@ -226,7 +227,7 @@ pub(crate) fn private_keys(text: &[u8]) -> Vec<Range<usize>> {
     found
 }
 
-/// A user's name alone that is this long is a token.
+/// The length from which a user's name alone is a token.
 const TOKEN_LEAST: usize = 20;
 
 /// Finds user and password in the URLs of a text.
@@ -236,8 +237,8 @@ pub(crate) fn url_credentials(text: &[u8]) -> Vec<Range<usize>> {
         .collect()
 }
 
-/// Finds user and password, or a token, in what follows the scheme of a URL. `is_alone` says that a
-/// user's name alone counts as well.
+/// Finds user and password, or a token, after the scheme of a URL. With `is_alone` a user's name
+/// alone counts as well.
 pub(crate) fn userinfo(text: &[u8], start: usize, is_alone: bool) -> Option<Range<usize>> {
     let rest = text.get(start..)?;
     let word = rest.iter().take_while(|byte| !ends(**byte)).count();
@@ -250,7 +251,7 @@ pub(crate) fn userinfo(text: &[u8], start: usize, is_alone: bool) -> Option<Rang
     let at = if let Some(at) = memchr::memrchr(b'@', authority) {
         at
     } else {
-        // An unencoded slash in a password: what follows the colon is not a port then.
+        // An unencoded slash in a password: then the text after the colon is not a port.
         let colon = memchr::memchr(b':', authority)?;
         let is_port = authority.get(colon + 1..)?.iter().all(u8::is_ascii_digit);
         if is_port || authority.starts_with(b"[") {

@@ -1,7 +1,8 @@
-//! The documented forms of tokens that are known by their prefix.
+//! The documented forms of tokens with a prefix.
 //!
-//! One table: prefix, alphabet and length are facts that each vendor documents or that public rule
-//! collections list; the last column names where. A form without a prefix of its own is in `pattern`.
+//! One table: prefix, alphabet and length are facts that the vendor documents or that public rule
+//! collections list; the last column names the source. A form without a prefix of its own is in
+//! `patterns`.
 
 use super::announced_names::{count, count_back};
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
@@ -19,7 +20,7 @@ enum Alphabet {
     Alnum,
     /// Letters, digits, `-` and `_`: base64 for URLs.
     Word,
-    /// The same and `.`: several parts.
+    /// As `Word`, and `.`: several parts.
     Dotted,
     /// Both alphabets of base64, with padding.
     Base64,
@@ -42,16 +43,16 @@ pub(super) const fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')
 }
 
-/// How sure the prefix alone is.
+/// How certain the prefix alone is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TokenBound {
-    /// The prefix occurs nowhere else: a longer run is a token too, and it may be glued to other text.
+    /// The prefix occurs nowhere else: a longer run is a token too, and other text may adjoin it.
     Open,
-    /// The prefix occurs in ordinary names: the token must stand alone and be this long at most.
+    /// The prefix occurs in ordinary names: the token must stand alone and be at most this long.
     Alone(usize),
     /// As `Alone`, and the token must mix letters of both cases with digits or many capitals.
     Mixed(usize),
-    /// What follows the prefix is the secret, the prefix is not: the path of a URL.
+    /// The text after the prefix is the secret, the prefix is not: the path of a URL.
     Path,
 }
 
@@ -65,7 +66,7 @@ struct TokenForm {
     bound: TokenBound,
     /// The vendor, for the scan's finding.
     vendor: &'static str,
-    /// The document that states the form.
+    /// The document with the form.
     #[cfg_attr(
         not(test),
         expect(dead_code, reason = "evidence for readers of the table")
@@ -122,7 +123,8 @@ const SLACK_HOOKS: &str = "Slack API docs, Incoming webhooks";
 const STRIPE: &str = "Stripe docs, API keys, webhook signing secrets";
 const TWILIO: &str = "Twilio docs, API keys; gitleaks";
 
-/// Every form. The order does not matter: of two prefixes that begin at one place, the longer counts.
+/// Every form. The order does not matter: if two prefixes begin at one place, the longer one
+/// applies.
 #[rustfmt::skip]
 const FORMS: [TokenForm; 132] = [
     form("AGE-SECRET-KEY-1", Upper, 20, Open, "age", AGE),
@@ -280,13 +282,13 @@ pub(crate) fn find(text: &[u8]) -> impl Iterator<Item = (String, Range<usize>)> 
     })
 }
 
-/// Gives the prefixes, in the order of the table.
+/// Returns the prefixes, in the order of the table.
 pub(super) fn prefixes() -> impl Iterator<Item = &'static str> {
     FORMS.iter().map(|form| form.prefix)
 }
 
-/// Tells whether a form's token may begin at a place. What stands before it is not looked at: in JSON that
-/// may be spelt otherwise than it reads.
+/// Returns whether a form's token may begin at a place. The text before it is not checked: in JSON
+/// it may be spelled differently.
 pub(super) fn begins(form: usize, text: &[u8], at: usize) -> bool {
     let rest = text.get(at..).unwrap_or_default();
     FORMS.get(form).is_some_and(|form| {
@@ -301,12 +303,12 @@ fn candidates(text: &[u8]) -> impl Iterator<Item = (&'static TokenForm, usize)> 
 }
 
 impl TokenForm {
-    /// Gives the place of the token that begins here, if its end is right.
+    /// Returns the place of the token that begins here, if its end is valid.
     fn token(&self, text: &[u8], at: usize) -> Option<Range<usize>> {
         let start = at + self.prefix.len();
         let rest = text.get(start..)?;
         let len = count(rest, |byte| self.alphabet.contains(byte));
-        // The full stop after a sentence, and dashes around.
+        // The full stop after a sentence, and adjoining dashes.
         let value = rest.get(..len)?;
         let len = len - count_back(value, |byte| byte == b'.');
         let value = rest.get(..len)?;
@@ -323,14 +325,14 @@ impl TokenForm {
         is_met.then(|| first..start + len)
     }
 
-    /// Tells whether nothing is glued to the front of a token whose prefix is also part of names.
+    /// Returns whether nothing adjoins the front of a token whose prefix is also part of names.
     fn stands_alone(&self, text: &[u8], at: usize) -> bool {
         match self.bound {
             Open | Path => true,
             Alone(_) | Mixed(_) => {
                 let before = text.get(..at).unwrap_or_default();
                 match before {
-                    // A line break or a tab, spelt out in JSON within a string.
+                    // A line break or a tab, escaped in JSON within a string.
                     [.., b'\\', b'n' | b'r' | b't'] | [] => true,
                     [.., byte] => !is_word(*byte) && *byte != b'.',
                 }
@@ -343,7 +345,7 @@ fn has_digit(value: &[u8]) -> bool {
     value.iter().any(u8::is_ascii_digit)
 }
 
-/// Tells random characters from a word in camel case.
+/// Distinguishes random characters from a word in camel case.
 fn is_mixed(value: &[u8]) -> bool {
     let capitals = value
         .iter()
@@ -362,7 +364,7 @@ mod tests {
         places.map(|(_, place)| text[place].to_owned()).collect()
     }
 
-    /// A token of a form, as short as it may be.
+    /// A token of a form with the shortest length.
     fn token(form: &TokenForm) -> String {
         let parts = match form.alphabet {
             Hex => "0a1b2c3d4e5f6071",

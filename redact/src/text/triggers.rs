@@ -1,10 +1,10 @@
-//! The quick look at bytes: the places where a secret may stand.
+//! The prefilter: finds the places in bytes where a secret may be.
 //!
-//! Every encoding, announcement and form of a secret contains one of a set of three-character sequences. One pass over
-//! the text finds them in a table of bits; only there the text is looked at closely.
+//! Every encoding, announcement and form of a secret contains one of a set of three-character
+//! sequences. One pass over the text finds them in a bit table; only there a close check follows.
 //!
-//! Invariant: everything that the slow search finds in a text is suspected in that text, and also in JSON that contains
-//! the text, at a place within its quotes. A property test compares both.
+//! Invariant: everything that the slow search finds in a text is suspected in that text, and also
+//! in JSON that contains the text, at a place within its quotes. A property test compares both.
 
 use super::announced_names::{TextName, count, is_followed, name_at};
 use super::tokens::{self, is_word};
@@ -16,7 +16,7 @@ use crate::secret_fields;
 use regex::bytes::Regex;
 use std::sync::LazyLock;
 
-/// How far the string around a name is looked at, before and after the name.
+/// How far the string around a name is checked, before and after the name.
 const STRING_BYTES: usize = 64;
 
 const SYMBOL_BITS: u32 = 6;
@@ -24,7 +24,7 @@ const SYMBOLS: u8 = 1 << SYMBOL_BITS;
 const CODES: usize = 1 << (3 * SYMBOL_BITS);
 const WORDS: usize = CODES / 64;
 
-/// Letters without case, all digits as one, signs that some trigger has; 0 is anything else.
+/// Letters without case, all digits as one, signs of some trigger; 0 is any other byte.
 static FOLD: [u8; 256] = fold();
 
 #[expect(
@@ -59,14 +59,14 @@ fn symbol(byte: u8) -> u8 {
     FOLD.get(usize::from(byte)).copied().unwrap_or(0)
 }
 
-/// The result of a close look.
+/// The result of a close check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Suspicion {
-    /// There is nothing.
+    /// No suspicion.
     Unfounded,
-    /// An object must be walked over: what stands here means something together with other fields.
+    /// The object must be walked: the text has a meaning together with other fields.
     Fields,
-    /// The text in which it stands must be searched.
+    /// The text around it must be searched.
     Text,
 }
 
@@ -78,22 +78,24 @@ fn text_if(is_suspect: bool) -> Suspicion {
     }
 }
 
-/// Looks at what follows a literal: the text, where the literal begins and ends, and whether the text is
-/// JSON as it came.
+/// Checks what follows a literal: the text, the begin and end of the literal, and whether the text
+/// is raw JSON.
 type CloseLook = fn(&[u8], usize, usize, bool) -> Suspicion;
 
-/// A close look at a code.
+/// A close check for a code.
 #[derive(Clone, Copy, Debug)]
 enum Trigger {
     /// A name that may announce a secret.
     Name,
-    /// A token of this form, and the number of bytes from the start of its prefix to the end of the code.
+    /// A token of this form, and the number of bytes from the start of its prefix to the end of the
+    /// code.
     Token(usize, usize),
-    /// A literal, how many bytes of it end with the code, whether its case counts, and the close look.
+    /// A literal, how many of its bytes end with the code, whether its case matters, and the close
+    /// check.
     Literal(&'static str, usize, bool, CloseLook),
     /// Percent encoding.
     Percent,
-    /// An escape that JSON does not need.
+    /// An escape that JSON does not require.
     Escape,
 }
 
@@ -148,7 +150,7 @@ fn scheme(text: &[u8], _: usize, end: usize, _: bool) -> Suspicion {
     for (at, byte) in rest.iter().enumerate() {
         match byte {
             b'@' => return Suspicion::Text,
-            // An escape of one letter; it may go on behind it.
+            // An escape of one letter; the word may continue behind it.
             b'\\' if rest.get(at + 1) == Some(&b'u') => {}
             b'"' | b'\'' | b'<' | b'>' | b'\\' | b'`' => break,
             byte if byte.is_ascii_whitespace() || byte.is_ascii_control() => break,
@@ -168,7 +170,7 @@ fn credentials(text: &[u8], _: usize, end: usize, _: bool) -> Suspicion {
 
 fn authorization(text: &[u8], _: usize, end: usize, _: bool) -> Suspicion {
     let rest = rest(text, end);
-    // Quotes and blanks, spelt out or as escapes.
+    // Quotes and blanks, plain or as escapes.
     let between = count(rest, |byte| {
         byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'\\' | b'n' | b'r' | b't')
     });
@@ -364,21 +366,22 @@ fn next_symbol(code: usize, symbol: u8) -> usize {
 /// The suspicious places of a JSON text.
 #[derive(Debug, Default)]
 pub(crate) struct SuspectPlaces {
-    /// Where texts begin to be suspicious, in order.
+    /// Where suspicious texts begin, in order.
     pub(crate) texts: Vec<usize>,
-    /// Where names may announce something, in order: each at most two bytes behind a byte of the name.
+    /// Where names may announce a secret, in order: each at most two bytes behind a byte of the
+    /// name.
     pub(crate) names: Vec<usize>,
-    /// Whether the object must be walked over.
+    /// Whether the object must be walked.
     pub(crate) has_fields: bool,
 }
 
-/// Tells whether a text may hold a secret, encodings apart.
+/// Returns whether a text may contain a secret, apart from encodings.
 pub(super) fn suspects_as_is(text: &[u8]) -> bool {
     let mut pass = TriggerPass::new(text, false);
     pass.any(|_, suspicion| suspicion == Suspicion::Text) || patterns::dots(text).next().is_some()
 }
 
-/// Finds the places in an object's JSON where there may be a secret, encodings apart.
+/// Finds the places in an object's JSON where a secret may be, apart from encodings.
 fn trigger_places(json: &[u8]) -> SuspectPlaces {
     let mut places = SuspectPlaces::default();
     let mut pass = TriggerPass::new(json, true);
@@ -413,7 +416,7 @@ impl<'t> TriggerPass<'t> {
         }
     }
 
-    /// Reports suspicions until one is enough.
+    /// Reports suspicions until one is sufficient.
     fn any(&mut self, mut is_enough: impl FnMut(usize, Suspicion) -> bool) -> bool {
         let table = &*TABLE;
         let mut code = 0;
@@ -433,7 +436,7 @@ impl<'t> TriggerPass<'t> {
         false
     }
 
-    /// Looks closely at what has its code before `end`.
+    /// Checks every code before `end`.
     fn look(&mut self, trigger: Trigger, end: usize) -> Suspicion {
         let text = self.text;
         match trigger {
@@ -493,8 +496,8 @@ impl<'t> TriggerPass<'t> {
         }
     }
 
-    /// Tells whether the name stands in the value of a field that gives its neighbours no name: a path, a
-    /// reason, a message. Items of lists may be arguments.
+    /// Returns whether the name is in the value of a field that does not name its neighbours: a
+    /// path, a reason, a message. Items of lists may be arguments.
     fn is_plain_value(&self, name: &TextName) -> bool {
         let from = name.place.start.saturating_sub(STRING_BYTES);
         let before = self.text.get(from..name.place.start).unwrap_or_default();
@@ -516,15 +519,15 @@ impl<'t> TriggerPass<'t> {
             .is_some_and(|field| !names::is_name_field(field) && !field.is_empty())
     }
 
-    /// Tells whether the name is of a class as the name of a field, also behind a `/` in it: in a text that
-    /// is the name of an object.
+    /// Returns whether the name has a class as the name of a field, also behind a `/` in it: in a
+    /// text, that is the name of an object.
     fn is_class(&self, name: &TextName) -> bool {
         let name = self.text.get(name.place.clone()).unwrap_or_default();
         memchr::memchr(b'/', name).is_some()
             && std::str::from_utf8(name).is_ok_and(|name| names::class(name) != NameClass::Plain)
     }
 
-    /// Tells whether a name may be one of several words of a field or of another name.
+    /// Returns whether a name may be one of several words of a field or of another name.
     fn has_spaces(&self, name: &TextName) -> bool {
         let is_end =
             |at: Option<usize>| matches!(at.and_then(|at| self.text.get(at)), None | Some(b'"'));
@@ -544,7 +547,7 @@ impl<'t> TriggerPass<'t> {
     }
 }
 
-/// Tells whether an escape is one that servers write: of `<`, `>` or `&`.
+/// Returns whether an escape is one that servers write: of `<`, `>` or `&`.
 fn is_of_servers(escape: &[u8]) -> bool {
     match escape {
         [b'\\', b'u', b'0', b'0', high, low, ..] => match high {
@@ -558,17 +561,17 @@ fn is_of_servers(escape: &[u8]) -> bool {
     }
 }
 
-/// How deep texts within texts are searched.
+/// The depth to which texts within texts are searched.
 pub(crate) const DEPTH_MOST: u8 = 3;
 
-/// How many printable characters a decoded text has side by side at least; with fewer it is noise.
+/// The least number of consecutive printable characters in a decoded text; with fewer it is noise.
 const LEGIBLE_LEAST: usize = 7;
 
-/// The patterns of the user's own rules, which are suspicious as well.
+/// The patterns of the user's rules, which are suspicious as well.
 type OwnPatterns = [(String, Regex)];
 
-/// Finds the places in an object's JSON where there may be a secret, or something that encodes one. With rules
-/// of the user's own, every text is suspicious: a match may be escaped in JSON in any way.
+/// Finds the places in an object's JSON where a secret or its encoding may be. With rules of the
+/// user, every text is suspicious, because JSON may escape a match in any way.
 pub(crate) fn places(json: &[u8], extra: &OwnPatterns) -> Option<SuspectPlaces> {
     if !extra.is_empty() {
         return None;
@@ -579,9 +582,9 @@ pub(crate) fn places(json: &[u8], extra: &OwnPatterns) -> Option<SuspectPlaces> 
     Some(places)
 }
 
-/// Tells whether there may be a secret in a text, or in what it encodes.
+/// Returns whether a text, or what it encodes, may contain a secret.
 pub(crate) fn suspects(text: &[u8], depth: u8, extra: &OwnPatterns) -> bool {
-    // Most of what seems to be base64 is a name and decodes to noise.
+    // Most of what looks like base64 is a name and decodes to noise.
     if depth > 0 && extra.is_empty() && !is_legible(text) {
         return false;
     }
@@ -590,8 +593,8 @@ pub(crate) fn suspects(text: &[u8], depth: u8, extra: &OwnPatterns) -> bool {
         || depth < DEPTH_MOST && hiding(text, depth, extra, false).next().is_some()
 }
 
-/// Tells whether as many printable characters stand side by side as the shortest secret of a known form has
-/// with what announces it: `://a:b@`.
+/// Returns whether enough printable characters are consecutive for the shortest secret of a known
+/// form with its announcement: `://a:b@`.
 fn is_legible(text: &[u8]) -> bool {
     let mut run = 0;
     text.iter().any(|byte| {
@@ -601,8 +604,8 @@ fn is_legible(text: &[u8]) -> bool {
     })
 }
 
-/// Looks into runs of base64 and finds where those begin that may hide a secret; in JSON, those that are
-/// names of fields are passed over.
+/// Decodes runs of base64 and returns where those begin that may contain a secret; in JSON, names
+/// of fields are skipped.
 fn hiding(
     text: &[u8],
     depth: u8,
@@ -628,7 +631,7 @@ fn hiding(
         .map(|run| run.range.start)
 }
 
-/// Tells whether a run of base64 may hide a secret, from whichever of its digits it is decoded.
+/// Returns whether a run of base64 may contain a secret, at any alignment.
 fn is_suspect_run(digits: &[u8], depth: u8, extra: &OwnPatterns) -> bool {
     let is_suspect = || {
         (0..4).any(|skip| {
@@ -639,7 +642,7 @@ fn is_suspect_run(digits: &[u8], depth: u8, extra: &OwnPatterns) -> bool {
             })
         })
     };
-    // Most runs are names of types and fields that stand in every object of their kind.
+    // Most runs are names of types and fields that occur in every object of their kind.
     if depth == 0 && extra.is_empty() {
         RUNS.with(|runs| runs.get(digits, is_suspect))
     } else {

@@ -1,6 +1,7 @@
-//! YAML by its lines: what belongs to a field on the lines below it, and the values of each Secret.
+//! YAML by lines: what belongs to a field on the lines below it, and the values of each Secret.
 //!
-//! The text is not parsed, as it may be cut off, indented anew or quoted in another text.
+//! The text is not parsed, because it may be cut off, indented differently or quoted in another
+//! text.
 
 use super::announced_names::{count, count_back, is_blank, is_name_byte, word_before};
 use std::ops::Range;
@@ -15,12 +16,12 @@ pub(super) struct IndentedLine {
 }
 
 impl IndentedLine {
-    /// Gives the place behind the indentation.
+    /// Returns the place behind the indentation.
     pub(super) fn content(&self) -> Range<usize> {
         self.place.start + self.indent..self.place.end
     }
 
-    /// Gives the place behind the dashes of lists.
+    /// Returns the place behind the dashes of lists.
     pub(super) fn scalar(&self) -> Range<usize> {
         self.place.start + self.column..self.place.end
     }
@@ -38,7 +39,7 @@ impl IndentedLine {
 #[derive(Clone, Debug)]
 pub(super) struct YamlSecretValue {
     pub(super) place: Range<usize>,
-    /// Whether it is a block on lines of its own.
+    /// Whether it is a block on its own lines.
     pub(super) is_block: bool,
 }
 
@@ -55,7 +56,7 @@ impl<'t> YamlLinesText<'t> {
         self.0.get(at..).unwrap_or_default()
     }
 
-    /// Gives the line that begins at a place.
+    /// Returns the line that begins at a place.
     fn line(self, start: usize) -> Option<IndentedLine> {
         let rest = self.0.get(start..).filter(|rest| !rest.is_empty())?;
         let len = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
@@ -74,13 +75,13 @@ impl<'t> YamlLinesText<'t> {
         })
     }
 
-    /// Gives where the next line begins.
+    /// Returns where the next line begins.
     fn next_line(self, at: usize) -> Option<usize> {
         Some(at + memchr::memchr(b'\n', self.rest(at))? + 1)
     }
 
-    /// Gives the lines with content below a field: `at` is behind its colon. Without a block header, a list may stand
-    /// in the column of the field.
+    /// Returns the lines with content below a field: `at` is behind its colon. Without a block
+    /// header, a list may begin in the column of the field.
     pub(super) fn below(self, at: usize, field: usize, is_scalar: bool) -> Vec<IndentedLine> {
         let before = self.get(0..field);
         let line = memchr::memrchr(b'\n', before).map_or(0, |at| at + 1);
@@ -102,7 +103,7 @@ impl<'t> YamlLinesText<'t> {
         lines
     }
 
-    /// Gives the place of the block scalar below a field.
+    /// Returns the place of the block scalar below a field.
     pub(super) fn block_scalar(self, at: usize, field: usize) -> Option<Range<usize>> {
         let lines = self.below(at, field, true);
         Some(lines.first()?.content().start..lines.last()?.content().end)
@@ -184,7 +185,8 @@ impl<'t> YamlLinesText<'t> {
         }
     }
 
-    /// Gives what stands between the brace at a place and the one that closes it, without white space around it.
+    /// Returns the text between the brace at a place and the one that closes it, without
+    /// surrounding white space.
     fn inside_braces(self, at: usize) -> Range<usize> {
         let end = closing_brace(self.rest(at)).map_or(self.0.len(), |len| at + len);
         let len = self.get(at + 1..end).trim_ascii().len();
@@ -192,7 +194,7 @@ impl<'t> YamlLinesText<'t> {
         start..start + len
     }
 
-    /// Gives the first line of the object whose `kind` stands at a place, and the column of its fields.
+    /// Returns the first line of the object that contains a `kind`, and the column of its fields.
     fn object_around(self, kind: usize) -> Option<(usize, usize)> {
         let start = |at: usize| memchr::memrchr(b'\n', self.get(0..at)).map_or(0, |at| at + 1);
         let mut first = start(kind);
@@ -203,7 +205,8 @@ impl<'t> YamlLinesText<'t> {
         if column != line.column {
             return None;
         }
-        // The first line of the object: the one with the dash of its item, or the first as deep as `kind`.
+        // The first line of the object: the one with the dash of its item, or the first with the
+        // indentation of `kind`.
         let mut is_item = line.is_item();
         while first > 0 && !is_item {
             let before = start(first - 1);
@@ -227,7 +230,7 @@ pub(super) fn is_end_of_line(rest: &[u8]) -> bool {
     )
 }
 
-/// Tells whether a block of YAML begins here: `|`, `>-`, `|2+`.
+/// Returns whether a block of YAML begins here: `|`, `>-`, `|2+`.
 pub(super) fn is_block_header(rest: &[u8]) -> bool {
     let [b'|' | b'>', rest @ ..] = rest else {
         return false;
@@ -240,7 +243,7 @@ pub(super) fn is_block_header(rest: &[u8]) -> bool {
         && memchr::memchr(b'\n', rest).is_some()
 }
 
-/// Gives the place of the brace that closes the one at the beginning.
+/// Returns the place of the brace that closes the one at the beginning.
 fn closing_brace(text: &[u8]) -> Option<usize> {
     let mut open = 0_usize;
     for (at, byte) in text.iter().enumerate() {
@@ -256,7 +259,7 @@ fn closing_brace(text: &[u8]) -> Option<usize> {
     None
 }
 
-/// Finds the quote that closes a value: one with no more backslashes before it than the first has.
+/// Finds the closing quote of a value: one with no more backslashes before it than the first has.
 pub(super) fn closing(text: &[u8], start: usize, quote: u8, slashes: usize) -> usize {
     let rest = text.get(start..).unwrap_or_default();
     for found in memchr::memchr_iter(quote, rest) {

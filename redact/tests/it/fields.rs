@@ -1,10 +1,10 @@
-//! One canary in each field of the table; everything around it stays.
+//! Tests the table of fields: one canary in each field; everything around it stays.
 
 use crate::{redacted, redactor, same_shape};
 use kubereel_redact::ResourceType;
 use serde_json::{Value, json};
 
-/// A secret that nothing but its place tells.
+/// A secret that only its place reveals.
 const CANARY: &str = "canary yellow bird";
 /// The same in base64.
 const ENCODED: &str = "Y2FuYXJ5IHllbGxvdyBiaXJk";
@@ -82,7 +82,7 @@ fn a_canary_in_each_field_of_the_table_is_gone() {
             assert!(!redacted.contains("canary"), "{path}: {redacted}");
             let after: Value = serde_json::from_str(&redacted).unwrap();
             assert!(same_shape(&object, &after), "{path}: {redacted}");
-            // Nothing else differs.
+            // Everything else is equal.
             let mut back = after;
             *back
                 .pointer_mut(&format!("/{}", path.replace('~', "~1")))

@@ -1,4 +1,5 @@
-//! The policy against canaries: in every field of the table, in every encoding, in hostile forms.
+//! Tests the policy with canaries: in every field of the table, in every encoding, in hostile
+//! forms.
 
 #![expect(
     clippy::unwrap_used,
@@ -15,12 +16,12 @@ mod texts;
 use kubereel_redact::{Extra, Redactor, ResourceType};
 use serde_json::Value;
 
-/// A redactor with a key of its own and no rules beside the policy.
+/// A redactor with its own key and without rules of the user.
 pub(crate) fn redactor() -> Redactor {
     Redactor::new(Extra::default()).unwrap()
 }
 
-/// An object of a kind without its secrets, which must still be JSON and have none left.
+/// Returns an object of a kind without its secrets; it must be JSON and contain no secret.
 pub(crate) fn redacted(subject: &ResourceType<'_>, object: &str) -> String {
     let redactor = redactor();
     let once = redactor.object(subject, object.as_bytes()).unwrap();
@@ -36,8 +37,8 @@ pub(crate) fn redacted(subject: &ResourceType<'_>, object: &str) -> String {
     text
 }
 
-/// Tells whether two values have the same shape: the same fields, lists as long, texts where texts
-/// were.
+/// Returns whether two values have the same shape: the same fields, lists of equal length, texts
+/// where texts were.
 pub(crate) fn same_shape(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Object(one), Value::Object(other)) => {

@@ -1,4 +1,5 @@
-//! Every way to name a secret, in every carrier; and values that stay under such names.
+//! Tests every spelling of a name that announces a secret, in every carrier; and values that stay
+//! under such names.
 
 use crate::{redacted, redactor, same_shape};
 use kubereel_redact::{Extra, Redactor, ResourceType};
@@ -47,7 +48,7 @@ const NAMES: &[&str] = &[
     "acme.io/api-token",
 ];
 
-/// A value that nothing but its name tells: no form, no family, no long run.
+/// A value that only its name reveals: no form, no vendor, no long run.
 fn secret() -> String {
     // Assembled, so that no scanner takes it for a secret of this project.
     ["zq7", "Vx2", "mK9"].concat()
@@ -173,7 +174,7 @@ fn every_name_announces_in_every_carrier() {
     );
 }
 
-/// Fields whose names hold such a word and that are no secrets.
+/// Fields whose names contain such a word and that are not secrets.
 #[test]
 fn names_beside_a_secret_are_kept() {
     for object in [
@@ -193,7 +194,7 @@ fn names_beside_a_secret_are_kept() {
     }
 }
 
-/// Values that are no secrets, whatever the name says.
+/// Values that are not secrets under any name.
 #[test]
 fn values_without_a_secret_are_kept_by_their_form() {
     let digest = "3e9a9708a3b2b94d2b7f8f9a3a29a7d8e4e8b9f3d4a4e2c7d1c5a1f0e9b8c7d6";
@@ -322,7 +323,7 @@ fn values_in_managed_fields_go_with_those_of_the_object() {
         redactor.object(&widget(), &after).unwrap(),
         after.as_slice()
     );
-    // The same mark in both: what stands in the keys can still be found in the object.
+    // The mark is the same in both: keys can still be matched with the object.
     let value: Value = serde_json::from_slice(&after).unwrap();
     let mark = value["spec"]["doors"][0].as_str().unwrap();
     assert_eq!(text.matches(mark).count(), 2, "{text}");

@@ -1,4 +1,5 @@
-//! Properties of every object: hostile forms hide nothing, and random objects keep their shape and lose their secrets.
+//! Properties of every object: hostile forms hide no secret, and random objects keep their shape
+//! and lose their secrets.
 
 use crate::{redacted, redactor, same_shape};
 use kubereel_redact::{Extra, Redactor, ResourceType};
@@ -29,7 +30,7 @@ fn nothing_hides_behind_odd_forms() {
 #[test]
 fn texts_that_uncover_another_finding_with_each_search_end_as_marks() {
     let pod = ResourceType::new("", "pods");
-    // Each replacement takes away the `>` that ended the value before the next name.
+    // Each replacement removes the `>` that ended the value before the next name.
     let found_by_fuzzing =
         r#""ab[auth1=5[[%0A>$a+authtauBauss%0%0A>$a+authtauBauss%0A%0z.A%0z..$C|n""#;
     redacted(&pod, found_by_fuzzing);
@@ -251,8 +252,8 @@ proptest! {
         let text = value.to_string();
         let once = redactor.object(&ResourceType::new("", "pods"), text.as_bytes()).unwrap();
         let after: Value = serde_json::from_slice(&once).unwrap();
-        // What is no text under `data` of a nested Secret or in a JSON web key becomes one; keys never hold
-        // secrets here.
+        // Values that are not texts, under `data` of a nested Secret or in a JSON web key, become
+        // texts; keys never contain secrets here.
         if ["Secret", "API_TOKEN", "kty"].iter().all(|word| !text.contains(word)) {
             prop_assert!(same_shape(&value, &after), "{} {}", value, after);
         }
@@ -260,7 +261,7 @@ proptest! {
 
     #[test]
     fn the_quick_way_and_the_slow_way_find_the_same(subject in subject(), value in value()) {
-        // With a rule of the user's own every text is searched, and every object walked over.
+        // With a rule of the user, every text is searched and every object walked.
         let rule = "rules:\n- {name: never, text: 'never-in-any-text-[0-9]{30}'}\n";
         let slow = Redactor::new(Extra::read("own.yaml", rule).unwrap()).unwrap();
         let text = value.to_string();

@@ -1,4 +1,4 @@
-//! Secrets in texts, each in every encoding that a text can have.
+//! Tests secrets in texts, each in every encoding that a text can have.
 
 use crate::{redacted, redactor};
 use kubereel_redact::{Extra, Redactor, ResourceType};
@@ -39,7 +39,7 @@ fn secrets() -> Vec<(String, &'static str)> {
     .collect()
 }
 
-/// Put together here, so that nobody's scanner takes them for tokens.
+/// Assembled here, so that no scanner takes them for tokens.
 #[rustfmt::skip]
 fn tokens() -> [(&'static str, &'static str); 5] {
     [
@@ -94,7 +94,7 @@ fn wrapped(text: &str, width: usize, end: &str) -> String {
     lines.join(end)
 }
 
-/// Every way in which a text can come.
+/// Every form in which a text can arrive.
 #[rustfmt::skip]
 fn encodings(text: &str) -> Vec<(&'static str, String)> {
     let encoded = base64(text.as_bytes());
@@ -122,7 +122,7 @@ fn encodings(text: &str) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Every way in which a secret could still be found.
+/// Every form in which a secret could still be found.
 fn forms(secret: &str) -> Vec<String> {
     let quoted = json!(secret).to_string();
     let mut forms = vec![
@@ -130,7 +130,7 @@ fn forms(secret: &str) -> Vec<String> {
         percent(secret),
         quoted.trim_matches('"').to_owned(),
     ];
-    // The inner characters are the same whatever stands around.
+    // The inner characters are the same at any alignment.
     for before in ["", "x", "xy"] {
         let text = base64(format!("{before}{secret}").as_bytes());
         let inner = text.trim_end_matches('=');
@@ -199,7 +199,7 @@ fn base64_can_still_be_decoded() {
 fn compressed(text: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
     let raw = miniz_oxide::deflate::compress_to_vec(text, 6);
     let stored = miniz_oxide::deflate::compress_to_vec(text, 0);
-    // Formats that are known by their signature alone: what follows does not matter.
+    // Formats with a signature are recognized by it: the content does not matter.
     let signed = |signature: &[u8]| [signature, &raw, &[7; 30]].concat();
     vec![
         ("gzip", signed(b"\x1f\x8b\x08\0\0\0\0\0\0\x03")),
@@ -257,7 +257,7 @@ fn what_is_compressed_cannot_be_searched_and_goes() {
     assert!(tried > 400, "{tried}");
 }
 
-/// Every way in which base64 is written.
+/// Every spelling of base64.
 fn encodings_of(encoded: &str) -> Vec<(&'static str, String)> {
     vec![
         ("base64", encoded.to_owned()),

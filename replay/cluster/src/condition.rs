@@ -33,12 +33,12 @@ impl<'a> StatusCondition<'a> {
         }
     }
 
-    /// Gives the conditions of an object, in its order.
+    /// Returns the conditions of an object, in its order.
     pub fn all(object: &'a Value) -> impl Iterator<Item = Self> {
         Self::items(object).iter().map(Self::of)
     }
 
-    /// Gives the items of an object's `status.conditions`.
+    /// Returns the items of an object's `status.conditions`.
     pub(crate) fn items(object: &'a Value) -> &'a [Value] {
         let list = object.get("status").and_then(|it| it.get("conditions"));
         list.and_then(Value::as_array)
@@ -50,12 +50,12 @@ impl<'a> StatusCondition<'a> {
         items.iter().map(Self::of).find(|one| one.kind == kind)
     }
 
-    /// Tells whether it has a status.
+    /// Returns whether it has a status.
     pub fn is(&self, status: &str) -> bool {
         self.status == status
     }
 
-    /// Gives when its status changed last, on its writer's clock.
+    /// Returns when its status changed last, on its writer's clock.
     pub fn since(&self) -> Option<RecordedAt> {
         timetext::parsed(self.last_transition)
     }

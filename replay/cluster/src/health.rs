@@ -34,7 +34,7 @@ impl StateHealth {
         Self::Unknown,
     ];
 
-    /// Gives the sign that tells it without a colour.
+    /// Returns the sign that tells it without a colour.
     pub const fn glyph(self) -> &'static str {
         match self {
             Self::Absent => "·",
@@ -47,7 +47,7 @@ impl StateHealth {
         }
     }
 
-    /// Gives the word for it.
+    /// Returns the word for it.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Absent => "absent",
@@ -155,13 +155,13 @@ impl StateKind {
         Self::Pod,
     ];
 
-    /// Gives the kind of a resource's objects.
+    /// Returns the kind of a resource's objects.
     pub fn of(group: &str, plural: &str) -> Option<Self> {
         let mut all = Self::ALL.into_iter();
         all.find(|kind| kind.resource() == Some((group, plural)))
     }
 
-    /// Gives the API group and the plural of its resource; `None` if it is of many.
+    /// Returns the API group and the plural of its resource; `None` if it is of many.
     pub const fn resource(self) -> Option<(&'static str, &'static str)> {
         Some(match self {
             Self::Version => ("config.openshift.io", "clusterversions"),
@@ -177,7 +177,7 @@ impl StateKind {
         })
     }
 
-    /// Tells whether its conditions have states of their own.
+    /// Returns whether its conditions have states of their own.
     pub const fn has_conditions(self) -> bool {
         matches!(
             self,
@@ -185,7 +185,7 @@ impl StateKind {
         )
     }
 
-    /// Gives the fields that its states are derived from, as paths with dots; of lists, every item's.
+    /// Returns the fields that its states are derived from, as paths with dots; of lists, every item's.
     pub const fn paths(self) -> &'static [&'static str] {
         match self {
             // Not the whole of them: a heartbeat changes no state.
@@ -250,12 +250,12 @@ impl StateKind {
         }
     }
 
-    /// Gives the conditions that have a health, in the order of weight.
+    /// Returns the conditions that have a health, in the order of weight.
     pub fn conditions(self) -> impl Iterator<Item = &'static str> {
         self.meanings().iter().map(|(kind, ..)| *kind)
     }
 
-    /// Gives the health that a condition's status means; `None` if its good status is not known.
+    /// Returns the health that a condition's status means; `None` if its good status is not known.
     pub fn health_of(self, condition: &str, status: &str) -> Option<StateHealth> {
         if self == Self::Other {
             return usual_meaning(condition, status);
@@ -271,7 +271,7 @@ impl StateKind {
         })
     }
 
-    /// Gives the state of an object as a whole, and why in a few words: the worst of its conditions. `None` if
+    /// Returns the state of an object as a whole, and why in a few words: the worst of its conditions. `None` if
     /// it has none whose meaning is known.
     pub fn whole(self, object: &Value) -> Option<(StateHealth, String)> {
         Some(match self {
@@ -294,7 +294,7 @@ impl StateKind {
         })
     }
 
-    /// Gives the worst of an object's conditions.
+    /// Returns the worst of an object's conditions.
     fn worst(self, object: &Value) -> (StateHealth, String) {
         let counted = self.conditions().filter(|kind| *kind != UPGRADEABLE);
         let found = counted.filter_map(|kind| {
@@ -325,7 +325,7 @@ const OTHER_PATHS: &[&str] = &[
     "status.conditions.observedGeneration",
 ];
 
-/// Gives what the status of a condition means on an object of any kind.
+/// Returns what the status of a condition means on an object of any kind.
 fn usual_meaning(kind: &str, status: &str) -> Option<StateHealth> {
     match status {
         "True" | "False" => usual_health(kind, status),
@@ -371,13 +371,13 @@ fn of_stage(stage: WorkloadStage) -> (StateHealth, String) {
     }
 }
 
-/// Gives the words for a condition: `Degraded=True Reason`.
+/// Returns the words for a condition: `Degraded=True Reason`.
 pub fn condition_word(kind: &str, status: &str, reason: &str) -> String {
     let gap = if reason.is_empty() { "" } else { " " };
     format!("{kind}={status}{gap}{reason}")
 }
 
-/// Tells whether a Node takes no new Pods because somebody wants it so.
+/// Returns whether a Node takes no new Pods because somebody wants it so.
 pub fn is_cordoned(node: &Value) -> bool {
     kubereel_history::field::is_true(node, "/spec/unschedulable")
 }
@@ -438,12 +438,12 @@ const ABNORMAL_TRUE: [&str; 14] = [
 ];
 
 impl StatusCondition<'_> {
-    /// Tells whether its type says that something is wrong while it is `True`.
+    /// Returns whether its type says that something is wrong while it is `True`.
     pub fn is_abnormal_true(&self) -> bool {
         is_abnormal_true(self.kind)
     }
 
-    /// Gives what it means on an object of any kind, by the words that the API conventions and the known
+    /// Returns what it means on an object of any kind, by the words that the API conventions and the known
     /// controllers use: `Good` or `Bad`; `None` where the type does not tell, or the status is open.
     pub fn usual_health(&self) -> Option<StateHealth> {
         usual_health(self.kind, self.status)

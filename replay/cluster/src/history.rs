@@ -44,7 +44,7 @@ pub(crate) struct ParsedVersion<T> {
 }
 
 impl ClusterHistory<'_> {
-    /// Gives the recorded resources of a name, in whatever versions.
+    /// Returns the recorded resources of a name, in whatever versions.
     pub(crate) fn resources_named(self, group: &str, plural: &str) -> Vec<ResourceId> {
         let named = self.timeline.resources().iter();
         named
@@ -53,7 +53,7 @@ impl ClusterHistory<'_> {
             .collect()
     }
 
-    /// Gives the records of the objects of a resource that are wanted, up to a moment.
+    /// Returns the records of the objects of a resource that are wanted, up to a moment.
     pub(crate) fn tracks(
         self,
         (group, plural): (&str, &str),

@@ -45,14 +45,14 @@ pub struct MarkedCondition {
 }
 
 impl MarkSpan {
-    /// Gives its length in microseconds; one that is open lasts until `now`.
+    /// Returns its length in microseconds; one that is open lasts until `now`.
     pub fn micros(&self, now: RecordedAt) -> u64 {
         let to = self.to.map_or(now, |to| to.at);
         micros_between(self.from.at, to)
     }
 }
 
-/// Gives the distance in microseconds; none if a clock stepped back.
+/// Returns the distance in microseconds; none if a clock stepped back.
 pub(crate) fn micros_between(from: RecordedAt, to: RecordedAt) -> u64 {
     u64::try_from(to.micros_since(from)).unwrap_or_default()
 }

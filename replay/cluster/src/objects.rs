@@ -234,14 +234,14 @@ objects! {
 }
 
 impl OperatorObject {
-    /// Gives what it says of a name among its versions: `operator` for the whole.
+    /// Returns what it says of a name among its versions: `operator` for the whole.
     pub(crate) fn version_of(&self, name: &str) -> Option<&str> {
         let versions = &self.status.versions;
         let found = versions.iter().find(|version| version.name == name);
         found.map(|version| version.version.as_str())
     }
 
-    /// Gives its own version; empty while it reports none.
+    /// Returns its own version; empty while it reports none.
     pub(crate) fn version(&self) -> &str {
         self.version_of("operator").unwrap_or_default()
     }
@@ -259,7 +259,7 @@ impl OperatorObject {
             .is_some_and(|condition| condition.is(status))
     }
 
-    /// Tells whether it comes from the payload; only those count for `oc`.
+    /// Returns whether it comes from the payload; only those count for `oc`.
     pub(crate) fn is_of_payload(&self) -> bool {
         let mut names = self.metadata.annotations.keys();
         names.any(|name| OF_PAYLOAD.iter().any(|begin| name.starts_with(begin)))
@@ -279,7 +279,7 @@ impl HistoryEntry {
         time(&self.completion_time)
     }
 
-    /// Tells whether both are the same entry: a version may be filled in later.
+    /// Returns whether both are the same entry: a version may be filled in later.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         self.started_time == other.started_time && self.image == other.image
     }
@@ -291,7 +291,7 @@ const CONFIG_PREFIX: &str = "machineconfiguration.openshift.io/";
 pub(crate) const DRAIN: &str = "drain-";
 
 impl NodeObject {
-    /// Gives what the machine-config operator noted under a name; empty if nothing.
+    /// Returns what the machine-config operator noted under a name; empty if nothing.
     pub(crate) fn noted(&self, name: &str) -> &str {
         self.metadata
             .annotations
@@ -315,7 +315,7 @@ impl NodeObject {
         StatusCondition::find(&self.status.conditions, kind)
     }
 
-    /// Tells whether it says that it is ready; one without the condition does not.
+    /// Returns whether it says that it is ready; one without the condition does not.
     pub(crate) fn is_ready(&self) -> bool {
         self.condition("Ready")
             .is_some_and(|condition| condition.is("True"))
@@ -325,7 +325,7 @@ impl NodeObject {
         &self.status.node_info.boot_id
     }
 
-    /// Tells whether the daemon gave up on it, until somebody helps.
+    /// Returns whether the daemon gave up on it, until somebody helps.
     pub(crate) fn is_degraded(&self) -> bool {
         !self.noted("desiredConfig").is_empty()
             && matches!(self.noted("state"), "Degraded" | "Unreconcilable")
@@ -345,7 +345,7 @@ impl PodObject {
         self.status.phase == "Failed"
     }
 
-    /// Gives the state as kubectl's STATUS column puts it, with the message behind it:
+    /// Returns the state as kubectl's STATUS column puts it, with the message behind it:
     /// `Init:ErrImagePull`.
     pub(crate) fn state(&self) -> (String, String) {
         let status = &self.status;
@@ -414,7 +414,7 @@ impl ContainerState {
 }
 
 impl MatchSelector {
-    /// Tells whether it selects what has these labels; an empty one selects everything.
+    /// Returns whether it selects what has these labels; an empty one selects everything.
     pub(crate) fn selects(&self, labels: &BTreeMap<String, String>) -> bool {
         let mut wanted = self.match_labels.iter();
         wanted.all(|(key, value)| labels.get(key) == Some(value))
@@ -437,7 +437,7 @@ impl MatchExpression {
 }
 
 impl MachineConfig {
-    /// Gives the release that it belongs to; empty if it does not say.
+    /// Returns the release that it belongs to; empty if it does not say.
     pub(crate) fn release(&self) -> &str {
         self.metadata
             .annotations
@@ -447,7 +447,7 @@ impl MachineConfig {
 }
 
 impl DisruptionBudget {
-    /// Tells whether it allows no Pod of its to be evicted; one without a status says nothing.
+    /// Returns whether it allows no Pod of its to be evicted; one without a status says nothing.
     pub(crate) fn is_exhausted(&self) -> bool {
         self.status
             .disruptions_allowed
@@ -458,7 +458,7 @@ impl DisruptionBudget {
 const CONTROL_PLANE: &str = "master";
 const WORKER: &str = "worker";
 
-/// Gives the pool of a node with these labels.
+/// Returns the pool of a node with these labels.
 pub(super) fn pool_of<'a>(
     pools: &'a BTreeMap<String, PoolObject>,
     labels: &BTreeMap<String, String>,

@@ -94,7 +94,7 @@ impl<'a> PodStage<'a> {
         }
     }
 
-    /// Tells whether it runs as it should, or did.
+    /// Returns whether it runs as it should, or did.
     pub const fn is_well(self) -> bool {
         matches!(self, Self::Ready | Self::Succeeded)
     }

@@ -52,7 +52,7 @@ enum AspectRef<'a> {
 }
 
 impl Aspect {
-    /// Gives the type of the condition; `None` for the whole.
+    /// Returns the type of the condition; `None` for the whole.
     pub fn condition(&self) -> Option<&str> {
         match self {
             Self::Whole | Self::Container(_) => None,
@@ -102,7 +102,7 @@ pub struct StateInterval<'a> {
 }
 
 impl StateInterval<'_> {
-    /// Gives the words for the state: `Degraded=True Reason`, `cordoned`, `CrashLoopBackOff`.
+    /// Returns the words for the state: `Degraded=True Reason`, `cordoned`, `CrashLoopBackOff`.
     pub fn word(&self) -> String {
         match self.aspect {
             Aspect::Whole | Aspect::Container(_) => self.state.status.to_string(),
@@ -130,17 +130,17 @@ pub struct StateTrack {
 }
 
 impl StateTrack {
-    /// Gives whose states these are.
+    /// Returns whose states these are.
     pub fn object(&self) -> &StateSubject {
         &self.object
     }
 
-    /// Gives what of it they are about.
+    /// Returns what of it they are about.
     pub const fn aspect(&self) -> &Aspect {
         &self.aspect
     }
 
-    /// Gives the intervals, in the order of records and without overlap.
+    /// Returns the intervals, in the order of records and without overlap.
     pub fn intervals(&self) -> impl Iterator<Item = StateInterval<'_>> {
         self.changes.iter().enumerate().filter_map(|(at, change)| {
             Some(StateInterval {
@@ -155,7 +155,7 @@ impl StateTrack {
         })
     }
 
-    /// Gives the intervals in runs: neighbours of which something is alike, with what that is.
+    /// Returns the intervals in runs: neighbours of which something is alike, with what that is.
     pub fn runs<K: PartialEq>(
         &self,
         key: impl Fn(&StateText) -> K,
@@ -360,7 +360,7 @@ impl StateTracker {
     }
 }
 
-/// Gives the stored copy of a value.
+/// Returns the stored copy of a value.
 fn shared<K: ?Sized + Ord, N>(known: &mut BTreeSet<Arc<K>>, new: N) -> Arc<K>
 where
     N: Borrow<K> + Into<Arc<K>>,
@@ -460,7 +460,7 @@ impl TrackedObject {
 }
 
 impl StateTracker {
-    /// Gives the tracks by kind, namespace, name and aspect.
+    /// Returns the tracks by kind, namespace, name and aspect.
     pub fn into_tracks(self) -> impl Iterator<Item = StateTrack> {
         self.objects.into_values().flat_map(|mut tracked| {
             tracked.tracks.sort_by(|a, b| a.aspect.cmp(&b.aspect));
@@ -527,7 +527,7 @@ mod tests {
         json!({"status": {"conditions": [{"type": "Degraded", "status": status}]}})
     }
 
-    /// Gives the statuses of the condition `Degraded` with the records that bound them.
+    /// Returns the statuses of the condition `Degraded` with the records that bound them.
     fn told(tracker: StateTracker) -> Vec<(String, u64, Option<u64>)> {
         let mut tracks = tracker.into_tracks();
         let track = tracks

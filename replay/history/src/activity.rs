@@ -131,7 +131,7 @@ impl Timeline {
     }
 }
 
-/// Gives the managers that wrote a version; none if that is not known, as of deletions.
+/// Returns the managers that wrote a version; none if that is not known, as of deletions.
 fn managers(step: &CursorStep, bodies: &StepBodies, before: Option<RecordedAt>) -> Vec<String> {
     if step.kind == EventType::Deleted {
         return Vec::new();

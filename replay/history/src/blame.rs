@@ -213,7 +213,7 @@ pub enum BlameSource {
 }
 
 impl BlameSource {
-    /// Gives the word that is shown to people and programs.
+    /// Returns the word that is shown to people and programs.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Recorded { .. } => "recorded",
@@ -222,7 +222,7 @@ impl BlameSource {
         }
     }
 
-    /// Gives the time.
+    /// Returns the time.
     pub const fn at(self) -> Option<RecordedAt> {
         match self {
             Self::Recorded { at, .. } => Some(at),
@@ -335,7 +335,7 @@ impl<'a> OriginUpdate<'a> {
         }
     }
 
-    /// Gives the origins of a version, given the version before and its origins.
+    /// Returns the origins of a version, given the version before and its origins.
     fn grow(&mut self, old: Option<(&Value, OriginTree)>, new: &Value) -> OriginTree {
         let owned = OwnedFields::root(self.entries);
         self.value(None, old, new, &owned)

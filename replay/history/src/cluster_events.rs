@@ -48,7 +48,7 @@ pub struct EventLog<'a> {
 }
 
 impl Timeline {
-    /// Gives the resources that hold Events: one, unless a recording knows them by both groups.
+    /// Returns the resources that hold Events: one, unless a recording knows them by both groups.
     pub fn event_resources(&self) -> Vec<ResourceId> {
         let are_events = |group: &str, plural: &str| {
             plural == "events" && (group.is_empty() || group == "events.k8s.io")
@@ -60,7 +60,7 @@ impl Timeline {
             .collect()
     }
 
-    /// Gives the Events of a time.
+    /// Returns the Events of a time.
     ///
     /// Which ones these are is known without reading a body; whom they are about is not.
     pub fn event_log(&self, question: EventQuestion) -> EventLog<'_> {
@@ -96,7 +96,7 @@ impl Timeline {
 }
 
 impl EventLog<'_> {
-    /// Tells how many there are at most: those about other objects are among them.
+    /// Returns how many there are at most: those about other objects are among them.
     pub fn at_most(&self) -> usize {
         self.seqs.len()
     }
@@ -130,7 +130,7 @@ impl EventLog<'_> {
 const OF_CLUSTER: [&str; 3] = ["default", "kube-system", ""];
 
 impl EventQuestion {
-    /// Tells whether Events of a namespace can be asked for, before any is read. The API server
+    /// Returns whether Events of a namespace can be asked for, before any is read. The API server
     /// accepts an Event only in the namespace of what it is about.
     fn may_take(&self, namespace: &str) -> bool {
         let is_of = |about: &Regarding| match about.namespace.as_str() {

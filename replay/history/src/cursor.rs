@@ -117,12 +117,12 @@ impl Timeline {
 }
 
 impl Cursor<'_> {
-    /// Gives the place: the first record that lies behind it.
+    /// Returns the place: the first record that lies behind it.
     pub const fn below(&self) -> Seq {
         self.below
     }
 
-    /// Gives the place as a moment, to ask for the state there.
+    /// Returns the place as a moment, to ask for the state there.
     pub fn cut(&self) -> Cut {
         let wall =
             before(self.below).map_or(self.timeline.start(), |seq| self.timeline.wall_of(seq));
@@ -191,7 +191,7 @@ impl Cursor<'_> {
             .all(|(seq, at)| reel.read_ahead(seq, at, allowance).unwrap_or(true))
     }
 
-    /// Gives the step from a place, and the place behind it.
+    /// Returns the step from a place, and the place behind it.
     fn step_from(&self, below: Seq, direction: Direction) -> Option<(CursorStep, Seq)> {
         let reel = self.timeline.reel();
         let is_event = |seq: &Seq| reel.object_of(*seq).is_some();
@@ -286,7 +286,7 @@ impl ReadAhead {
         }
     }
 
-    /// Gives what may be decoded, after a step that took so much itself.
+    /// Returns what may be decoded, after a step that took so much itself.
     pub(crate) fn allowance(&mut self, before: ReadCounts, after: ReadCounts) -> ReadAllowance {
         let whole = if self.is_begun { EACH } else { FIRST };
         self.is_begun = true;
@@ -299,7 +299,7 @@ impl ReadAhead {
         }
     }
 
-    /// Gives the place from which the next step is to be prepared, if one is.
+    /// Returns the place from which the next step is to be prepared, if one is.
     pub(crate) fn next(&self) -> Option<(Direction, Seq)> {
         let direction = self.direction.filter(|_| self.steps < STEPS)?;
         Some((direction, self.below))

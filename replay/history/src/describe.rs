@@ -155,7 +155,7 @@ impl Timeline {
         })
     }
 
-    /// Gives the nearest versions on both sides of a moment, and how many were left out.
+    /// Returns the nearest versions on both sides of a moment, and how many were left out.
     fn around(
         &self,
         resource: &ResourceInfo,

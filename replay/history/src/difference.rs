@@ -54,7 +54,7 @@ pub enum ObjectFate {
 }
 
 impl ObjectFate {
-    /// Gives the word that is shown to people and programs.
+    /// Returns the word that is shown to people and programs.
     pub const fn as_str(&self) -> &'static str {
         match self {
             Self::Created { .. } => "created",
@@ -64,7 +64,7 @@ impl ObjectFate {
         }
     }
 
-    /// Gives what was there at the first moment.
+    /// Returns what was there at the first moment.
     pub const fn before(&self) -> Option<&ObjectVersion> {
         match self {
             Self::Created { .. } => None,
@@ -74,7 +74,7 @@ impl ObjectFate {
         }
     }
 
-    /// Gives what is there at the second moment.
+    /// Returns what is there at the second moment.
     pub const fn after(&self) -> Option<&ObjectVersion> {
         match self {
             Self::Deleted { .. } => None,
@@ -141,7 +141,7 @@ pub struct ResourceMoment<'a> {
 }
 
 impl ObjectFate {
-    /// Tells what changed in an object between two moments, field by field.
+    /// Returns what changed in an object between two moments, field by field.
     ///
     /// Of an object that came or went, the fields asked for are given, and none if none are.
     ///
@@ -196,7 +196,7 @@ pub struct SteppedOver {
 }
 
 impl SteppedOver {
-    /// Tells what a step changed, field by field, and who did.
+    /// Returns what a step changed, field by field, and who did.
     ///
     /// # Errors
     /// When the event's own body cannot be read.

@@ -23,28 +23,28 @@ pub fn at<'a>(value: &'a Value, pointer: &str) -> Option<&'a Value> {
     })
 }
 
-/// Gives a text at a JSON pointer; empty if there is none.
+/// Returns a text at a JSON pointer; empty if there is none.
 pub fn text<'a>(value: &'a Value, pointer: &str) -> &'a str {
     let found = at(value, pointer).and_then(Value::as_str);
     found.unwrap_or_default()
 }
 
-/// Gives a whole number at a JSON pointer.
+/// Returns a whole number at a JSON pointer.
 pub fn number(value: &Value, pointer: &str) -> Option<i64> {
     at(value, pointer).and_then(Value::as_i64)
 }
 
-/// Gives a time at a JSON pointer.
+/// Returns a time at a JSON pointer.
 pub fn time(value: &Value, pointer: &str) -> Option<RecordedAt> {
     timetext::parsed(text(value, pointer))
 }
 
-/// Tells whether the value at a JSON pointer is `true`.
+/// Returns whether the value at a JSON pointer is `true`.
 pub fn is_true(value: &Value, pointer: &str) -> bool {
     at(value, pointer).and_then(Value::as_bool) == Some(true)
 }
 
-/// Gives the items of a list at a JSON pointer; none if there is no list.
+/// Returns the items of a list at a JSON pointer; none if there is no list.
 pub fn items<'a>(value: &'a Value, pointer: &str) -> &'a [Value] {
     let found = at(value, pointer).and_then(Value::as_array);
     found.map_or(&[], Vec::as_slice)

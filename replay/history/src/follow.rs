@@ -121,7 +121,7 @@ impl ReelFollower {
         self.growing.forget();
     }
 
-    /// Gives how long to wait before the next look, so that looks, and what was done after the last one, take a small
+    /// Returns how long to wait before the next look, so that looks, and what was done after the last one, take a small
     /// share of the time.
     pub fn pause(&self) -> Duration {
         let work = self.looked.elapsed();

@@ -45,7 +45,7 @@ pub enum HistoryItem {
         seq: Seq,
         /// When it was received.
         at: RecordedAt,
-        /// Why.
+        /// The cause.
         error: QueryError,
     },
 }
@@ -146,7 +146,7 @@ enum PlannedStep {
 }
 
 impl Timeline {
-    /// Gives the versions of a name in the order in which they were received, and the gaps between.
+    /// Returns the versions of a name in the order in which they were received, and the gaps between.
     ///
     /// Each body is read when its turn comes: the cost depends on the name's versions, not on the
     /// reel's length.
@@ -241,12 +241,12 @@ impl<'a> ObjectHistory<'a> {
         }
     }
 
-    /// Gives the number of versions in the time of the question, whatever they change.
+    /// Returns the number of versions in the time of the question, whatever they change.
     pub const fn versions(&self) -> usize {
         self.versions
     }
 
-    /// Gives in how many gaps and other unobserved times within the time asked for versions may be
+    /// Returns in how many gaps and other unobserved times within the time asked for versions may be
     /// missing.
     pub const fn gaps(&self) -> usize {
         self.gaps

@@ -117,7 +117,7 @@ fn step<'a>(rest: &'a str, steps: &mut Vec<JsonPathStep>, depth: usize) -> Optio
     })
 }
 
-/// Tells whether a letter may begin a member's name after two dots.
+/// Returns whether a letter may begin a member's name after two dots.
 fn is_word(letter: char) -> bool {
     letter == '_' || letter.is_alphabetic() || letter.is_numeric()
 }
@@ -299,13 +299,13 @@ const MOST: usize = 100_000;
 pub(crate) struct JsonPathMismatch;
 
 impl JsonPath {
-    /// Gives the first value at the path.
+    /// Returns the first value at the path.
     pub(crate) fn first<'a>(&'a self, object: &'a Value) -> Option<&'a Value> {
         let found = self.all(object).ok()?;
         found.first().copied()
     }
 
-    /// Gives all values at the path.
+    /// Returns all values at the path.
     pub(crate) fn all<'a>(
         &'a self,
         object: &'a Value,
@@ -481,7 +481,7 @@ impl JsonPathOperator {
         }
     }
 
-    /// Tells whether it holds; `None` if the two do not compare.
+    /// Returns whether it holds; `None` if the two do not compare.
     fn holds(self, left: &Value, right: &Value) -> Option<bool> {
         let order = match (left, right) {
             (Value::Bool(left), Value::Bool(right)) => match self {

@@ -117,7 +117,7 @@ impl MarkText {
         })
     }
 
-    /// Gives the text.
+    /// Returns the text.
     pub fn as_str(&self) -> &str {
         let bytes = self.bytes.get(..self.len).unwrap_or_default();
         std::str::from_utf8(bytes).unwrap_or_default()

@@ -189,7 +189,7 @@ pub enum ResourceCompleteness {
 }
 
 impl ResourceCompleteness {
-    /// Tells whether every change is in the reel.
+    /// Returns whether every change is in the reel.
     pub const fn is_complete(self) -> bool {
         matches!(self, Self::Complete | Self::Reconstructed)
     }

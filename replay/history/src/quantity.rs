@@ -61,7 +61,7 @@ impl Quantity {
         }
     }
 
-    /// Tells whether it is nothing.
+    /// Returns whether it is nothing.
     pub const fn is_zero(self) -> bool {
         self.nanos == 0
     }
@@ -71,7 +71,7 @@ impl Quantity {
         self.nanos.cmp(&other.nanos)
     }
 
-    /// Gives the larger of two amounts.
+    /// Returns the larger of two amounts.
     pub(crate) const fn larger(self, other: Self) -> Self {
         if other.nanos > self.nanos {
             other
@@ -80,7 +80,7 @@ impl Quantity {
         }
     }
 
-    /// Gives how many percent of another amount this is, rounded down; zero of nothing.
+    /// Returns how many percent of another amount this is, rounded down; zero of nothing.
     pub(crate) const fn percent_of(self, whole: Self) -> i128 {
         if whole.nanos == 0 {
             return 0;
@@ -88,7 +88,7 @@ impl Quantity {
         self.nanos.saturating_mul(100) / whole.nanos
     }
 
-    /// Gives how often another amount fits into this one, rounded up.
+    /// Returns how often another amount fits into this one, rounded up.
     pub(crate) const fn divided_by(self, divisor: Self) -> i128 {
         if divisor.nanos <= 0 {
             return self.rounded_up(NANOS);

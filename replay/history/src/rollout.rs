@@ -108,7 +108,7 @@ impl Revision {
         })
     }
 
-    /// Gives the images of its containers.
+    /// Returns the images of its containers.
     pub fn images(&self) -> Vec<String> {
         let containers = ObjectPart::of(&self.template).at("spec.containers");
         let images = containers.items().map(|one| one.at("image").plain());
@@ -149,7 +149,7 @@ impl RolloutState {
         }
     }
 
-    /// Gives its words.
+    /// Returns its words.
     pub fn words(&self) -> &str {
         match self {
             Self::Complete(words) | Self::Underway(words) | Self::Failed(words) => words,
@@ -157,7 +157,7 @@ impl RolloutState {
     }
 }
 
-/// Tells whether a controller has seen the last change of the specification.
+/// Returns whether a controller has seen the last change of the specification.
 fn is_observed(object: ObjectPart<'_>) -> bool {
     let generation = object.at("metadata.generation").whole();
     generation <= object.at("status.observedGeneration").whole()

@@ -57,7 +57,7 @@ pub(crate) fn definition(
     Ok(Some((held.seq, timeline.reel().body(held.seq)?)))
 }
 
-/// Tells whether a resource is a custom one: the reel has its definition, or has no definitions, and the group of
+/// Returns whether a resource is a custom one: the reel has its definition, or has no definitions, and the group of
 /// the resource is not one of Kubernetes' own.
 pub fn is_custom_resource(timeline: &Timeline, resource: &ResourceInfo) -> bool {
     let is_definitions =
@@ -128,7 +128,7 @@ impl ResourceSchema {
         }))
     }
 
-    /// Gives the whole object as a field.
+    /// Returns the whole object as a field.
     pub const fn root(&self) -> SchemaField<'_> {
         SchemaField(&self.root)
     }
@@ -174,13 +174,13 @@ impl<'a> SchemaField<'a> {
         }
     }
 
-    /// Gives what its definition says about it; empty if nothing.
+    /// Returns what its definition says about it; empty if nothing.
     pub fn description(self) -> &'a str {
         let text = self.0.get("description").and_then(Value::as_str);
         text.unwrap_or_default()
     }
 
-    /// Gives the values that it may have; none stand for any.
+    /// Returns the values that it may have; none stand for any.
     pub fn values(self) -> Vec<String> {
         let values = self.0.get("enum").and_then(Value::as_array);
         let values = values.into_iter().flatten();
@@ -193,7 +193,7 @@ impl<'a> SchemaField<'a> {
             .collect()
     }
 
-    /// Gives the fields below it, of an item if it is a list, with their names, sorted.
+    /// Returns the fields below it, of an item if it is a list, with their names, sorted.
     pub fn members(self) -> Vec<(&'a str, Self)> {
         let mut here = self.0;
         loop {
@@ -215,7 +215,7 @@ impl<'a> SchemaField<'a> {
         members
     }
 
-    /// Tells whether a field below it must be there.
+    /// Returns whether a field below it must be there.
     pub fn requires(self, name: &str) -> bool {
         let mut here = self.0;
         while let Some(items) = here.get("items") {

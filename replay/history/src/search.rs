@@ -194,7 +194,7 @@ impl ValueSearch<'_> {
         self.found
     }
 
-    /// Gives the values of a version that match, with their fields.
+    /// Returns the values of a version that match, with their fields.
     fn matching(&self, body: &[u8]) -> Result<Vec<(FieldPath, String)>, serde_json::Error> {
         let may_match = match std::str::from_utf8(body) {
             Ok(text) if !self.is_anchored && !text.contains('\\') => self.pattern.is_match(text),
@@ -214,7 +214,7 @@ impl ValueSearch<'_> {
     }
 }
 
-/// Tells whether a pattern may match a value and not the bytes around it: it asks where the text ends.
+/// Returns whether a pattern may match a value and not the bytes around it: it asks where the text ends.
 fn is_anchored(pattern: &str) -> bool {
     pattern.contains(['^', '$'])
         || ["\\A", "\\z", "\\B", "\\b"]

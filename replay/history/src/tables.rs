@@ -52,7 +52,7 @@ impl ReelTables {
         self.end
     }
 
-    /// Tells whether the time of any record is known.
+    /// Returns whether the time of any record is known.
     pub(crate) fn is_dated(&self) -> bool {
         self.end != RecordedAt::default()
     }
@@ -73,14 +73,14 @@ impl ReelTables {
         self.reel.key(object)
     }
 
-    /// Gives the wall-clock time of a record; beyond the last record, the end of the recording.
+    /// Returns the wall-clock time of a record; beyond the last record, the end of the recording.
     pub(crate) fn wall_of(&self, seq: Seq) -> RecordedAt {
         self.reel
             .stamp(seq)
             .map_or_else(|| self.end, |stamp| stamp.wall)
     }
 
-    /// Gives the last version of an object before a record.
+    /// Returns the last version of an object before a record.
     pub(crate) fn last_version(&self, object: ObjectId, below: Seq) -> Option<Seq> {
         let versions = self.reel.versions(object);
         let count = versions.partition_point(|&seq| seq < below);
@@ -96,7 +96,7 @@ impl ReelTables {
     }
 }
 
-/// Gives the record before another.
+/// Returns the record before another.
 pub(crate) fn before(seq: Seq) -> Option<Seq> {
     seq.0.checked_sub(1).map(Seq)
 }

@@ -87,7 +87,7 @@ impl Timeline {
         }
     }
 
-    /// Gives the same reel, of which nothing is read again, with its times written in a zone.
+    /// Returns the same reel, of which nothing is read again, with its times written in a zone.
     #[must_use]
     pub fn in_zone(&self, zone: ClockZone) -> Self {
         Self {
@@ -96,57 +96,57 @@ impl Timeline {
         }
     }
 
-    /// Gives the zone in which times are written.
+    /// Returns the zone in which times are written.
     pub const fn zone(&self) -> &ClockZone {
         &self.zone
     }
 
-    /// Gives the reel itself.
+    /// Returns the reel itself.
     pub fn reel(&self) -> &Reel {
         self.known.tables.reel()
     }
 
-    /// Gives the time of the first record.
+    /// Returns the time of the first record.
     pub fn start(&self) -> RecordedAt {
         self.known.tables.start()
     }
 
-    /// Gives the latest time of the recording: that of the last record, unless a clock stepped back.
+    /// Returns the latest time of the recording: that of the last record, unless a clock stepped back.
     pub fn end(&self) -> RecordedAt {
         self.known.tables.end()
     }
 
-    /// Tells whether the times of its begin and end are known: not where no record can be read.
+    /// Returns whether the times of its begin and end are known: not where no record can be read.
     pub fn is_dated(&self) -> bool {
         self.known.tables.is_dated()
     }
 
-    /// Gives the recorded resources and those that are not covered.
+    /// Returns the recorded resources and those that are not covered.
     pub fn resources(&self) -> &ResourceTable {
         self.known.tables.resources()
     }
 
-    /// Gives the objects of a resource that the reel ever saw.
+    /// Returns the objects of a resource that the reel ever saw.
     pub fn objects_of(&self, resource: ResourceId) -> &[ObjectId] {
         self.known.tables.objects_of(resource)
     }
 
-    /// Gives the resource, the namespace, the name and the uid of an object.
+    /// Returns the resource, the namespace, the name and the uid of an object.
     pub fn key_of(&self, object: ObjectId) -> Option<ObjectKeyRef<'_>> {
         self.known.tables.key_of(object)
     }
 
-    /// Gives the recorder's runs, in order.
+    /// Returns the recorder's runs, in order.
     pub fn sessions(&self) -> &[RecordingSession] {
         self.known.tables.sessions()
     }
 
-    /// Gives the clusters met, in order.
+    /// Returns the clusters met, in order.
     pub fn clusters(&self) -> &[Cluster] {
         &self.known.clusters
     }
 
-    /// Gives the times without a server, in order.
+    /// Returns the times without a server, in order.
     pub fn outages(&self) -> &[Outage] {
         &self.known.outages
     }
@@ -173,13 +173,13 @@ impl Timeline {
         }
     }
 
-    /// Gives the moment that lies `micros` later on the wall clock, or earlier.
+    /// Returns the moment that lies `micros` later on the wall clock, or earlier.
     pub(crate) fn moved(&self, from: RecordedAt, micros: i64) -> Cut {
         let wall = RecordedAt::from_micros(from.micros.saturating_add(micros));
         Cut::at(self.reel(), wall)
     }
 
-    /// Tells whether an event belongs to what was known at a moment.
+    /// Returns whether an event belongs to what was known at a moment.
     pub fn is_within(&self, seq: Seq, cut: Cut) -> bool {
         match cut {
             Cut::Arrival { below, .. } => seq < below,
@@ -187,12 +187,12 @@ impl Timeline {
         }
     }
 
-    /// Gives the wall-clock time of a record; beyond the last record, the end of the recording.
+    /// Returns the wall-clock time of a record; beyond the last record, the end of the recording.
     pub fn wall_of(&self, seq: Seq) -> RecordedAt {
         self.known.tables.wall_of(seq)
     }
 
-    /// Tells whether an object exists after its last event.
+    /// Returns whether an object exists after its last event.
     pub(crate) fn is_alive(&self, object: ObjectId) -> bool {
         let last = self.reel().versions(object).last();
         last.and_then(|&seq| self.reel().kind_of(seq))
@@ -202,17 +202,17 @@ impl Timeline {
 
 /// What was observed.
 impl Timeline {
-    /// Gives what was observed of a resource, and what was not.
+    /// Returns what was observed of a resource, and what was not.
     pub fn coverage(&self, resource: ResourceId) -> Option<&Coverage> {
         self.known.coverage.get(&resource)
     }
 
-    /// Gives the record that completed the first list of any resource.
+    /// Returns the record that completed the first list of any resource.
     pub fn first_complete(&self) -> Option<Seq> {
         coverage::first_complete(&self.known.coverage)
     }
 
-    /// Gives what damage took, of this file or of the one that it was recovered from.
+    /// Returns what damage took, of this file or of the one that it was recovered from.
     pub fn damaged(&self) -> &[DamagedSpan] {
         &self.known.damaged
     }
@@ -222,14 +222,14 @@ impl Timeline {
         span.words(&self.known.tables, &self.zone)
     }
 
-    /// Gives all times in which a resource was not observed, by their begin: also those whose changes came
+    /// Returns all times in which a resource was not observed, by their begin: also those whose changes came
     /// later, and those without a state. They may overlap.
     pub fn unobserved_spans(&self, resource: ResourceId) -> &[UnobservedSpan] {
         let coverage = self.coverage(resource);
         coverage.map_or(&[], Coverage::unobserved_spans)
     }
 
-    /// Gives the times in which changes of a recorded resource may be missing, by their begin.
+    /// Returns the times in which changes of a recorded resource may be missing, by their begin.
     ///
     /// Times without a watch that was resumed later are not among them: what happened in them came late,
     /// but it came.
@@ -238,12 +238,12 @@ impl Timeline {
         coverage.flat_map(Coverage::may_miss)
     }
 
-    /// Tells whether no change of a resource can be missing since its first list.
+    /// Returns whether no change of a resource can be missing since its first list.
     pub fn is_fully_observed(&self, resource: ResourceId) -> bool {
         self.unobserved(resource).next().is_none()
     }
 
-    /// Tells whether changes of a resource may be missing between two versions of one object, received at
+    /// Returns whether changes of a resource may be missing between two versions of one object, received at
     /// these times.
     pub fn may_miss_changes(&self, resource: ResourceId, from: RecordedAt, to: RecordedAt) -> bool {
         self.unobserved(resource).any(|span| {
@@ -275,7 +275,7 @@ impl Timeline {
         )
     }
 
-    /// Gives the sequences of revisions of which probes tell.
+    /// Returns the sequences of revisions of which probes tell.
     pub fn sequences(&self) -> &[RevisionSequence] {
         self.known
             .sequences
@@ -317,7 +317,7 @@ impl Timeline {
             .unwrap_or(named)
     }
 
-    /// Gives the state of a resource at a moment.
+    /// Returns the state of a resource at a moment.
     ///
     /// At a time or a record, each object has the last version that was received. At a
     /// resourceVersion, each has the last version up to that one, whenever it was received.
@@ -380,7 +380,7 @@ impl Timeline {
         }
     }
 
-    /// Gives the lives of a name in the order of first sight.
+    /// Returns the lives of a name in the order of first sight.
     pub fn lives(&self, resource: ResourceId, namespace: &str, name: &str) -> Vec<ObjectLifetime> {
         let reel = self.reel();
         let mut lives = Vec::new();
@@ -408,7 +408,7 @@ impl Timeline {
         lives
     }
 
-    /// Gives a namespace in which an object of that name was ever seen.
+    /// Returns a namespace in which an object of that name was ever seen.
     pub fn namespace_of(&self, resource: ResourceId, name: &str) -> Option<&str> {
         let objects = self.objects_of(resource).iter();
         objects
@@ -417,7 +417,7 @@ impl Timeline {
             .map(|key| key.namespace)
     }
 
-    /// Gives the namespaces that were observed: those that have an object of their own, and those that something
+    /// Returns the namespaces that were observed: those that have an object of their own, and those that something
     /// lies in.
     pub fn namespaces(&self) -> BTreeSet<&str> {
         let keys = self.reel().objects().map(|object| object.key);
@@ -449,7 +449,7 @@ impl Timeline {
         }
     }
 
-    /// Gives the records of the cluster epoch that a resourceVersion belongs to: a restored cluster
+    /// Returns the records of the cluster epoch that a resourceVersion belongs to: a restored cluster
     /// counts its versions again.
     fn epoch_of_revision(&self, resource: ResourceId, rv: u128) -> Range<Seq> {
         let begun_by = self
@@ -471,7 +471,7 @@ impl Timeline {
             .unwrap_or(self.reel().end());
         from..to
     }
-    /// Gives the names of a resource that a wrong one may have meant, best first.
+    /// Returns the names of a resource that a wrong one may have meant, best first.
     pub fn nearest_names(&self, resource: ResourceId, namespace: &str, name: &str) -> Vec<String> {
         let keys = self.objects_of(resource).iter();
         let keys = keys.filter_map(|&object| self.key_of(object));

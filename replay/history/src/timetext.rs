@@ -98,7 +98,7 @@ impl ClockZone {
         }
     }
 
-    /// Gives how far the clocks of the zone are ahead of UTC at a time, in microseconds.
+    /// Returns how far the clocks of the zone are ahead of UTC at a time, in microseconds.
     pub fn offset_micros(&self, at: RecordedAt) -> i64 {
         i64::from(self.offset(at).map_or(0, Offset::seconds)).saturating_mul(1_000_000)
     }

@@ -61,7 +61,7 @@ impl<'a> ManagedEntry<'a> {
         })
     }
 
-    /// Tells whether two entries are of one manager, by all that the server tells managers apart by.
+    /// Returns whether two entries are of one manager, by all that the server tells managers apart by.
     pub(crate) fn is_same_manager(&self, other: &Self) -> bool {
         (
             &self.writer.manager,
@@ -76,7 +76,7 @@ impl<'a> ManagedEntry<'a> {
         )
     }
 
-    /// Tells whether the entry names a field that an older one of the same manager did not.
+    /// Returns whether the entry names a field that an older one of the same manager did not.
     pub(crate) fn names_more_than(&self, older: &Self) -> bool {
         match (older.fields, self.fields) {
             (_, None) => false,
@@ -85,14 +85,14 @@ impl<'a> ManagedEntry<'a> {
         }
     }
 
-    /// Tells whether the manager manages a field of an object.
+    /// Returns whether the manager manages a field of an object.
     pub(crate) fn manages(&self, object: &Value, steps: &[FieldStep]) -> bool {
         self.fields
             .is_some_and(|fields| manages(fields, object, steps))
     }
 }
 
-/// Gives the managers of an object that has only been created.
+/// Returns the managers of an object that has only been created.
 pub(crate) fn at_creation(object: &Value) -> Vec<FieldWriter> {
     let mut writers: Vec<FieldWriter> = ManagedEntry::of(object)
         .into_iter()
@@ -160,7 +160,7 @@ fn item_at<'a>(value: &'a Value, step: &FieldStep) -> Option<(usize, &'a Value)>
     }
 }
 
-/// Tells whether an item has the members that a key such as `{"type":"Ready"}` names.
+/// Returns whether an item has the members that a key such as `{"type":"Ready"}` names.
 pub(crate) fn has_key(item: &Value, key: &str) -> bool {
     let key: Map<String, Value> = serde_json::from_str(key).unwrap_or_default();
     !key.is_empty()
@@ -256,7 +256,7 @@ impl<'a> OwnedFields<'a> {
         OwnedListItems { nodes }
     }
 
-    /// Gives the managers of the value at hand, which holds nothing more.
+    /// Returns the managers of the value at hand, which holds nothing more.
     pub(crate) fn managers(&self) -> impl Iterator<Item = usize> {
         self.nodes
             .iter()
@@ -324,7 +324,7 @@ pub enum Authors {
 }
 
 impl Authors {
-    /// Gives those who are known.
+    /// Returns those who are known.
     pub fn writers(&self) -> &[FieldWriter] {
         match self {
             Self::Named(writers) => writers,
@@ -332,7 +332,7 @@ impl Authors {
         }
     }
 
-    /// Gives their names, with commas between them; empty where nobody is known.
+    /// Returns their names, with commas between them; empty where nobody is known.
     pub fn names(&self) -> String {
         let mut names: Vec<&str> = self
             .writers()
@@ -369,7 +369,7 @@ pub(crate) fn between(old: &Value, new: &Value, changes: &[Change], micros: i64)
     Authors::of(only_managers(new, &after, changes).unwrap_or_default())
 }
 
-/// Gives the managers whose entries differ between two versions: by their times, or by more fields. None may have
+/// Returns the managers whose entries differ between two versions: by their times, or by more fields. None may have
 /// written within one second.
 pub(crate) fn noted(old: &Value, new: &Value) -> Vec<FieldWriter> {
     let (before, after) = (ManagedEntry::of(old), ManagedEntry::of(new));
@@ -381,7 +381,7 @@ pub(crate) fn noted(old: &Value, new: &Value) -> Vec<FieldWriter> {
     named.map(|entry| entry.writer.clone()).collect()
 }
 
-/// Gives the managers of the changed fields; `None` if a field has several.
+/// Returns the managers of the changed fields; `None` if a field has several.
 fn only_managers(
     new: &Value,
     managed: &[ManagedEntry<'_>],

@@ -35,7 +35,7 @@ pub(crate) struct Made {
     pub(crate) middle: RecordedAt,
 }
 
-/// Gives the reel of so many events.
+/// Returns the reel of so many events.
 pub(crate) fn get(events: u64) -> Result<Made> {
     let folder = folder()?;
     let stem = format!("written-{events}-{}", fingerprint(&folder)?);

@@ -452,7 +452,7 @@ pub fn find_binary() -> anyhow::Result<PathBuf> {
     }
 }
 
-/// Tells whether a test must return because there is no binary, and says so, once and loudly.
+/// Returns whether a test must return because there is no binary, and says so, once and loudly.
 ///
 /// # Panics
 /// When there is no binary and `KUBEREEL_REQUIRE_CONTROL_PLANE` is 1, as in CI.

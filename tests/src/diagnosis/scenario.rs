@@ -104,7 +104,7 @@ pub(super) enum Step {
     DeletePods(String),
     /// Evicts the Pods whose names begin so, as a drain does: a refusal is borne.
     Evict(Eviction),
-    /// Gives Pods their fate.
+    /// Returns Pods their fate.
     Fate(Script),
     /// Ends the kubelet of a node.
     StopKubelet(String),

@@ -91,7 +91,7 @@ impl ApiPlayer {
         Ok(pass(&self.stage.rest, gate).await?)
     }
 
-    /// Gives a step to its actor's lane.
+    /// Returns a step to its actor's lane.
     async fn hand_out(&self, step: Step, lanes: &mut Lanes, tasks: &mut JoinSet<()>) {
         let lane = lanes.entry(step.actor.clone()).or_insert_with(|| {
             let (sender, receiver) = mpsc::channel(LANE_STEPS);
@@ -821,7 +821,7 @@ async fn lead(
     Ok(())
 }
 
-/// Gives a Lease up, as a leader that ends in good order does.
+/// Returns a Lease up, as a leader that ends in good order does.
 async fn resign(stage: &Stage, actor: &str, lease: &Target) -> Result<(), RestError> {
     let now = rest::micros(rest::now());
     let spec = json!({"holderIdentity": "", "leaseDurationSeconds": 1, "acquireTime": now, "renewTime": now});

@@ -360,7 +360,7 @@ pub(crate) fn creation_timestamp() -> String {
     now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-/// Gives so many bytes of noise; the same seed gives the same.
+/// Returns so many bytes of noise; the same seed gives the same.
 pub fn noise(seed: u64, len: usize) -> String {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     let letters = std::iter::repeat_with(|| {

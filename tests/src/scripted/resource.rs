@@ -86,7 +86,7 @@ impl Resource {
         self
     }
 
-    /// Gives it short names.
+    /// Returns it short names.
     #[must_use]
     pub fn short_names(mut self, names: &[&str]) -> Self {
         self.short_names = owned(names);
@@ -114,7 +114,7 @@ impl Resource {
         self
     }
 
-    /// Tells of subresources.
+    /// Returns of subresources.
     #[must_use]
     pub fn subresources(mut self, names: &[&str]) -> Self {
         self.subresources = owned(names);

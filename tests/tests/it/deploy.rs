@@ -304,7 +304,7 @@ struct Owners {
     reviewers: Vec<String>,
 }
 
-/// Tells whether a name is one that GitHub gives to a user.
+/// Returns whether a name is one that GitHub gives to a user.
 fn is_login(name: &str) -> bool {
     let is_inner = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
     (1..=39).contains(&name.len())
@@ -314,7 +314,7 @@ fn is_login(name: &str) -> bool {
         && !name.contains("--")
 }
 
-/// Tells whether a name is a DNS-1123 subdomain.
+/// Returns whether a name is a DNS-1123 subdomain.
 fn is_subdomain(name: &str) -> bool {
     let is_inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     let is_label = |label: &str| {

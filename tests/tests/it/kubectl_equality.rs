@@ -113,7 +113,7 @@ fn named_value(line: &str) -> Option<(&str, &str)> {
     Some((name, value.strip_suffix(',').unwrap_or(value)))
 }
 
-/// Gives the lines of indented JSON, each with whether it is a value in `data`.
+/// Returns the lines of indented JSON, each with whether it is a value in `data`.
 fn lines_of_data(text: &str) -> Vec<(&str, bool)> {
     let mut is_inside = false;
     text.lines()
@@ -129,7 +129,7 @@ fn lines_of_data(text: &str) -> Vec<(&str, bool)> {
         .collect()
 }
 
-/// Gives the values of `data`.
+/// Returns the values of `data`.
 fn values(text: &str) -> Vec<&str> {
     let lines = lines_of_data(text).into_iter();
     let of_data = lines.filter(|(_, is_value)| *is_value);
@@ -254,7 +254,7 @@ async fn ask(client: &Client, kubectl: &Kubectl, kubeconfig: &Path, ask: Ask) ->
     }
 }
 
-/// Gives a list's resourceVersion and those of its items, with their uids.
+/// Returns a list's resourceVersion and those of its items, with their uids.
 async fn look(client: &Client, path: &str) -> Result<(u128, BTreeSet<(String, String)>)> {
     let raw = client
         .request_text(http::Request::get(path).body(Vec::new())?)
@@ -463,7 +463,7 @@ impl<'a> Life<'a> {
         Ok(touched)
     }
 
-    /// Gives a word that was not given before.
+    /// Returns a word that was not given before.
     fn next(&self) -> String {
         self.words.fetch_add(1, Ordering::Relaxed).to_string()
     }

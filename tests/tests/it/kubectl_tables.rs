@@ -293,7 +293,7 @@ pub(crate) async fn ask(
 }
 
 impl Answer {
-    /// Gives a moment of each second in which it may have been answered, the last first: within a
+    /// Returns a moment of each second in which it may have been answered, the last first: within a
     /// second only cells of the server's own Events change, and most of kubectl's time is before the
     /// server's.
     pub(crate) fn moments(&self) -> Vec<Timestamp> {

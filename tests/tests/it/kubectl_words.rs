@@ -160,7 +160,7 @@ struct Said {
 }
 
 impl Said {
-    /// Gives a moment of each second in which it may have been said, the last first.
+    /// Returns a moment of each second in which it may have been said, the last first.
     fn moments(&self) -> Vec<Timestamp> {
         let seconds = self.from.as_second() + 1..=self.to.as_second();
         let starts = seconds.filter_map(|second| Timestamp::from_second(second).ok());

@@ -573,7 +573,7 @@ pub(crate) struct Told {
     stands: u64,
 }
 
-/// Gives the gaps of a reel.
+/// Returns the gaps of a reel.
 pub(crate) fn of(reel: &Reel) -> Vec<Told> {
     let mut names: BTreeMap<ResourceId, String> = BTreeMap::new();
     let mut gaps: BTreeMap<GapId, Told> = BTreeMap::new();

@@ -18,7 +18,7 @@ fn list_of(file: &str) -> Option<ProblemList> {
     Some(problems(&reel.timeline, |_seq| {}))
 }
 
-/// Gives the place of a problem, counted from 1.
+/// Returns the place of a problem, counted from 1.
 fn place(list: &ProblemList, name: &str, reason: &str) -> Option<usize> {
     let is_it = |one: &Problem| one.object.name == name && one.reason.contains(reason);
     list.problems.iter().position(is_it).map(|at| at + 1)

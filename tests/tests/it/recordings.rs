@@ -38,7 +38,7 @@ mod upgrade;
 /// How much the decompressor may look back, in powers of two.
 const WINDOW_LOG_MAX: u32 = 27;
 
-/// Gives what was compressed with a window of any usual length.
+/// Returns what was compressed with a window of any usual length.
 fn decompressed(bytes: &[u8]) -> Vec<u8> {
     let mut decoder = zstd::Decoder::new(bytes).unwrap();
     decoder.window_log_max(WINDOW_LOG_MAX).unwrap();
@@ -61,7 +61,7 @@ pub struct Reel {
 }
 
 impl Recording {
-    /// Gives the recording that comes with the project: a cluster's update, with faults.
+    /// Returns the recording that comes with the project: a cluster's update, with faults.
     pub fn own() -> Self {
         let lines = include_bytes!("../../../testdata/scenarios/monitortests.jsonl.zst");
         Self {
@@ -94,7 +94,7 @@ impl Recording {
         }
     }
 
-    /// Gives its lines.
+    /// Returns its lines.
     pub fn lines(&self) -> impl Iterator<Item = &[u8]> {
         let lines = self.bytes.split(|byte| *byte == b'\n');
         lines.filter(|line| !line.is_empty())
@@ -261,7 +261,7 @@ fn hash(mut lines: Vec<String>) -> String {
     })
 }
 
-/// Gives the records of all events, in order.
+/// Returns the records of all events, in order.
 fn events(timeline: &Timeline) -> Vec<Seq> {
     let reel = timeline.reel();
     let all = reel.objects().map(|object| reel.versions(object.id));
@@ -270,7 +270,7 @@ fn events(timeline: &Timeline) -> Vec<Seq> {
     all
 }
 
-/// Gives a line for each object that lived after a record, and how many there are of each kind.
+/// Returns a line for each object that lived after a record, and how many there are of each kind.
 fn live(timeline: &Timeline, cut: Cut) -> (Vec<String>, BTreeMap<String, usize>) {
     let mut lines = Vec::new();
     let mut kinds = BTreeMap::new();

@@ -557,7 +557,7 @@ fn with_list(count: Option<u64>) -> Result<Scene> {
     Ok(scene)
 }
 
-/// Gives the resources that a reel says to be left out for want of memory.
+/// Returns the resources that a reel says to be left out for want of memory.
 fn left_out_of(reel: &Path) -> Result<Vec<String>> {
     let reel = Reel::open(reel)?;
     let notes = reel.notes().iter();

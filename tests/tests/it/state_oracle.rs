@@ -161,7 +161,7 @@ fn of_tracks(tracks: &[StateTrack]) -> BTreeMap<Place, Vec<NaiveState>> {
     tracks.collect()
 }
 
-/// Gives the states as a pass over the reel derives them, and as the versions of each object do.
+/// Returns the states as a pass over the reel derives them, and as the versions of each object do.
 fn derived(timeline: &Timeline) -> [Vec<StateTrack>; 2] {
     let end = timeline.last_cut();
     let mut watcher = StateWatcher::new(StateKind::ALL);

@@ -48,7 +48,7 @@ impl Shell {
         ))
     }
 
-    /// Gives the number of the running program's process.
+    /// Returns the number of the running program's process.
     fn child(&self) -> Result<u32> {
         let shell = self.terminal.process()?;
         let path = format!("/proc/{shell}/task/{shell}/children");
@@ -75,7 +75,7 @@ impl Shell {
         Ok(screen)
     }
 
-    /// Gives the modes of the line. Its size is not among them: tmux tells a program later than it
+    /// Returns the modes of the line. Its size is not among them: tmux tells a program later than it
     /// draws.
     fn stty(&self) -> Result<String> {
         let path: PathBuf = self.folder.path().join("stty");
@@ -173,7 +173,7 @@ fn a_terminal_that_goes_away_takes_the_program_with_it() -> Result<()> {
     Ok(())
 }
 
-/// Tells whether nothing but the entry of a process is left.
+/// Returns whether nothing but the entry of a process is left.
 fn is_dead(stat: &str) -> bool {
     let stat = std::fs::read_to_string(stat).unwrap_or_default();
     stat.rsplit(") ")

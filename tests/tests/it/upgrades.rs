@@ -34,7 +34,7 @@ use std::path::{Path, PathBuf};
 
 const FOLDER: &str = "oc-upgrade-examples/status";
 
-/// Gives the folder of the scenarios; `None`, said aloud, if it is not there.
+/// Returns the folder of the scenarios; `None`, said aloud, if it is not there.
 pub(crate) fn folder() -> Option<PathBuf> {
     shared_data(FOLDER)
 }
@@ -120,7 +120,7 @@ fn read(folder: &Path, file: &str) -> String {
     std::fs::read_to_string(folder.join(file)).unwrap()
 }
 
-/// Gives the names of the scenarios, from A to Z.
+/// Returns the names of the scenarios, from A to Z.
 pub(crate) fn scenarios(folder: &Path) -> Vec<String> {
     let files = std::fs::read_dir(folder).unwrap();
     let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
@@ -169,7 +169,7 @@ pub(crate) fn gathered(folder: &Path, scenario: &str) -> Reel {
     reel
 }
 
-/// Gives the moment at which `oc` takes such lists to have been gathered.
+/// Returns the moment at which `oc` takes such lists to have been gathered.
 fn newest_transition(timeline: &Timeline) -> RecordedAt {
     let mut newest = RecordedAt::default();
     for name in ["clusterversions", "clusteroperators"] {

@@ -69,7 +69,7 @@ pub enum Assessment {
 }
 
 impl Assessment {
-    /// Gives the words that `oc` uses.
+    /// Returns the words that `oc` uses.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Progressing => "Progressing",
@@ -102,7 +102,7 @@ pub struct OperatorCounts {
 }
 
 impl OperatorCounts {
-    /// Gives the share of operators that are updated.
+    /// Returns the share of operators that are updated.
     pub fn completion(&self) -> f64 {
         if self.total == 0 {
             return 0.0;
@@ -110,7 +110,7 @@ impl OperatorCounts {
         f64::from(self.updated) / f64::from(self.total)
     }
 
-    /// Gives how many are available and not degraded.
+    /// Returns how many are available and not degraded.
     pub fn healthy(&self) -> usize {
         let total = usize::try_from(self.total).unwrap_or(usize::MAX);
         total.saturating_sub(self.unavailable.len() + self.degraded.len())
@@ -176,7 +176,7 @@ pub enum NodeAssessment {
 }
 
 impl NodeAssessment {
-    /// Gives the word that `oc` uses.
+    /// Returns the word that `oc` uses.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Degraded => "Degraded",
@@ -207,7 +207,7 @@ pub enum NodePhase {
 }
 
 impl NodePhase {
-    /// Gives the word that `oc` uses.
+    /// Returns the word that `oc` uses.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Draining => "Draining",
@@ -270,7 +270,7 @@ pub enum InsightLevel {
 }
 
 impl InsightLevel {
-    /// Gives the word that `oc` uses.
+    /// Returns the word that `oc` uses.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Error => "Error",
@@ -294,7 +294,7 @@ pub enum Impact {
 }
 
 impl Impact {
-    /// Gives the words that `oc` uses.
+    /// Returns the words that `oc` uses.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::None => "None",

@@ -111,7 +111,7 @@ impl ClusterHistory<'_> {
         Ok(held)
     }
 
-    /// Gives the image of the machine-config operator, by its Deployment; `None` if it was not recorded.
+    /// Returns the image of the machine-config operator, by its Deployment; `None` if it was not recorded.
     fn machine_config_image(self, cut: Cut) -> Result<Option<String>, QueryError> {
         let names = ["machine-config-operator".to_owned()];
         let namespace = "openshift-machine-config-operator";
@@ -167,7 +167,7 @@ impl ClusterHistory<'_> {
     }
 }
 
-/// Tells whether a cluster moves to another image of the version that it has.
+/// Returns whether a cluster moves to another image of the version that it has.
 fn is_migration(version: &VersionObject) -> bool {
     match version.status.history.as_slice() {
         [newest, previous, ..] => {
@@ -286,7 +286,7 @@ fn assess(
     }
 }
 
-/// Gives when an operator began or ended to progress last; nodes that reboot make others flip, so that
+/// Returns when an operator began or ended to progress last; nodes that reboot make others flip, so that
 /// the last one counts alone if it is that of the nodes.
 fn last_progress(
     status: &UpdateStatus,
@@ -438,7 +438,7 @@ const EARLY_MICROS: i64 = 5 * MINUTE_SECS * 1_000_000;
 /// How much is added to what is left.
 const MARGIN: f64 = 1.2;
 
-/// Gives how long an update of this cluster takes: the last one before that was completed, the
+/// Returns how long an update of this cluster takes: the last one before that was completed, the
 /// installation left out.
 pub(super) fn baseline_secs(history: &[HistoryEntry]) -> i64 {
     let [_, earlier @ .., _] = history else {
@@ -492,7 +492,7 @@ fn secs(micros: i64) -> f64 {
     SignedDuration::from_micros(micros).as_secs_f64()
 }
 
-/// Gives the share of the time that a share of the operators takes: they finish 97 % of their number in
+/// Returns the share of the time that a share of the operators takes: they finish 97 % of their number in
 /// two thirds of the time. The numbers are those of `oc`.
 fn share_of_time(completion: f64) -> f64 {
     let curve: &[f64] = if completion < 0.25 {

@@ -178,7 +178,7 @@ fn phase(node: &NodeObject, pool: &PoolObject, is_updating: bool, is_updated: bo
     }
 }
 
-/// Tells whether a node that is being updated is drained, or about to be.
+/// Returns whether a node that is being updated is drained, or about to be.
 fn is_draining(node: &NodeObject) -> bool {
     let (desired, applied) = (node.noted("desiredDrain"), node.noted("lastAppliedDrain"));
     if desired.is_empty() || applied.is_empty() {
@@ -251,7 +251,7 @@ fn joined<'a>(troubles: &'a [NodeTrouble], part: impl Fn(&'a NodeTrouble) -> &'a
     parts.join(" | ")
 }
 
-/// Tells of what does not pass by itself.
+/// Returns of what does not pass by itself.
 fn insight(troubles: &[NodeTrouble], now: RecordedAt) -> Option<Insight> {
     let is_serious = |trouble: &NodeTrouble| {
         trouble.patience_micros.is_some_and(|patience| {

@@ -66,7 +66,7 @@ pub struct NodeJoin {
 }
 
 impl NodeUpdate {
-    /// Gives when the node was as it should be again: it took Pods, or had its configuration.
+    /// Returns when the node was as it should be again: it took Pods, or had its configuration.
     pub fn over(&self) -> Option<RecordMark> {
         self.done?;
         if self.cordoned.is_some() {
@@ -78,7 +78,7 @@ impl NodeUpdate {
         }
     }
 
-    /// Gives its length in microseconds; one that is not over lasts until `now`.
+    /// Returns its length in microseconds; one that is not over lasts until `now`.
     pub fn micros(&self, now: RecordedAt) -> u64 {
         micros_between(self.began.at, self.over().map_or(now, |over| over.at))
     }
@@ -523,7 +523,7 @@ impl<'t> PodStays<'t> {
         }
     }
 
-    /// Gives the Pods of a namespace that stood on a node and lived at one of some times.
+    /// Returns the Pods of a namespace that stood on a node and lived at one of some times.
     fn on_node(
         &mut self,
         node: &str,
@@ -607,7 +607,7 @@ impl BudgetHistory {
     }
 }
 
-/// Gives the time that two have in common.
+/// Returns the time that two have in common.
 fn overlap(one: MarkSpan, other: MarkSpan) -> Option<MarkSpan> {
     let from = one.from.max(other.from);
     let to = match (one.to, other.to) {

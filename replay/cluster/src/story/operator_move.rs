@@ -33,7 +33,7 @@ pub struct OperatorMove {
 }
 
 impl OperatorMove {
-    /// Gives how long an operator may take before the cluster-version operator calls it slow: 20 minutes,
+    /// Returns how long an operator may take before the cluster-version operator calls it slow: 20 minutes,
     /// 90 for machine-config.
     pub fn budget_micros(&self) -> u64 {
         let minutes = if self.name == "machine-config" {
@@ -44,7 +44,7 @@ impl OperatorMove {
         minutes * MINUTE_MICROS
     }
 
-    /// Gives when it was where it should be: it reported the version, and had become available.
+    /// Returns when it was where it should be: it reported the version, and had become available.
     pub fn arrived(&self) -> Option<RecordMark> {
         if self.from_version.is_empty() {
             Some(self.moved?.max(self.available?))
@@ -53,14 +53,14 @@ impl OperatorMove {
         }
     }
 
-    /// Gives how long it took from its begin until it was where it should be, or has taken until `now`.
+    /// Returns how long it took from its begin until it was where it should be, or has taken until `now`.
     pub fn took_micros(&self, now: RecordedAt) -> Option<u64> {
         let began = self.began?;
         let to = self.arrived().map_or(now, |arrived| arrived.at);
         Some(micros_between(began.at, to))
     }
 
-    /// Tells whether it was on its way to the release at a moment, or was rolled out still: from its begin
+    /// Returns whether it was on its way to the release at a moment, or was rolled out still: from its begin
     /// until it arrived, and while it was Progressing later.
     pub fn is_under_way(&self, at: RecordMark) -> bool {
         let is_before = |to: Option<RecordMark>| to.is_none_or(|to| at <= to);
@@ -71,7 +71,7 @@ impl OperatorMove {
         moves || later.any(|span| span.from <= at && is_before(span.to))
     }
 
-    /// Tells whether it took longer than its budget.
+    /// Returns whether it took longer than its budget.
     pub fn is_over_budget(&self, now: RecordedAt) -> bool {
         self.took_micros(now)
             .is_some_and(|took| took > self.budget_micros())
@@ -148,7 +148,7 @@ pub(super) fn follow(
     (!is_gone || found.moved.is_some()).then_some(found)
 }
 
-/// Gives the times in which `ClusterVersion` said that it waits for an operator.
+/// Returns the times in which `ClusterVersion` said that it waits for an operator.
 fn waited_for(
     name: &str,
     told: &[ParsedVersion<VersionObject>],
@@ -166,7 +166,7 @@ fn waited_for(
     spans.all()
 }
 
-/// Gives the operators that a message says are waited for.
+/// Returns the operators that a message says are waited for.
 fn waited(message: &str) -> impl Iterator<Item = &str> {
     const BEGINNINGS: [&str; 3] = [
         "waiting on ",
@@ -184,7 +184,7 @@ fn waited(message: &str) -> impl Iterator<Item = &str> {
         .filter(|word| !matches!(*word, "and" | "over" | "minutes"))
 }
 
-/// Gives the operators in the order in which they moved; those that did not come last, in the order in
+/// Returns the operators in the order in which they moved; those that did not come last, in the order in
 /// which they began.
 pub(super) fn in_order(mut moves: Vec<OperatorMove>) -> Vec<OperatorMove> {
     moves.sort_by(|a, b| {

@@ -51,7 +51,7 @@ pub enum PartKind {
 }
 
 impl PartKind {
-    /// Gives the word for it.
+    /// Returns the word for it.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Acceptance => "acceptance",

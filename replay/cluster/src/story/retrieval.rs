@@ -102,14 +102,14 @@ impl Retrieval {
         later.fold(self.first, RecordMark::max)
     }
 
-    /// Tells whether it failed.
+    /// Returns whether it failed.
     pub fn has_failed(&self) -> bool {
         self.end
             .as_ref()
             .is_some_and(|end| !end.failed_step.is_empty())
     }
 
-    /// Gives why it failed in short: what held up its Pod, else the operator's words without the errors
+    /// Returns why it failed in short: what held up its Pod, else the operator's words without the errors
     /// nested in them, which hold times and differ from attempt to attempt.
     pub fn cause(&self) -> Option<(&str, &str)> {
         let end = self
@@ -130,14 +130,14 @@ impl Retrieval {
     }
 }
 
-/// Gives what follows `failure=` in the operator's words.
+/// Returns what follows `failure=` in the operator's words.
 pub(super) fn after_failure(message: &str) -> &str {
     message
         .split_once(" failure=")
         .map_or(message, |(_, failure)| failure)
 }
 
-/// Gives what stands between quotes behind a name: `image="…"`.
+/// Returns what stands between quotes behind a name: `image="…"`.
 pub(super) fn quoted<'a>(message: &'a str, name: &str) -> Option<&'a str> {
     let (_, after) = message.split_once(&format!("{name}=\""))?;
     after.split_once('"').map(|(value, _)| value)
@@ -295,7 +295,7 @@ fn of_events<'a>(
     signs
 }
 
-/// Gives the moments at which the condition says something new of a failure.
+/// Returns the moments at which the condition says something new of a failure.
 fn of_versions(versions: &[ParsedVersion<VersionObject>]) -> Vec<(RecordMark, RetrievalSign<'_>)> {
     let mut last = "";
     let mut signs = Vec::new();
@@ -443,7 +443,7 @@ impl RetrievalBuilder {
     }
 }
 
-/// Tells whether a text names a Pod: `pod version--abcde failed`.
+/// Returns whether a text names a Pod: `pod version--abcde failed`.
 fn names(text: &str, pod: &str) -> bool {
     let mut words = text.split(|letter: char| letter.is_whitespace() || letter == ',');
     words.any(|word| word == pod)
@@ -470,7 +470,7 @@ const fn loaded(mark: RecordMark) -> RetrievalEnd {
 }
 
 impl Retrieval {
-    /// Tells whether its Pod alone told of its begin, just before.
+    /// Returns whether its Pod alone told of its begin, just before.
     fn began_by_pod_at(&self, mark: RecordMark) -> bool {
         const DELIVERY_MICROS: i64 = 1_000_000;
         self.pod.as_ref().is_some_and(|pod| {
@@ -557,7 +557,7 @@ impl VersionPod {
         Some(pod)
     }
 
-    /// Gives what held it up last, before its end: a state with a message of its own.
+    /// Returns what held it up last, before its end: a state with a message of its own.
     pub fn held_up_by(&self) -> Option<&PodState> {
         let causes = || self.states.iter().rev().filter(|state| state.is_held_up());
         // The pull's own error says more than the wait after it.

@@ -21,7 +21,7 @@ pub enum Ill {
 }
 
 impl Ill {
-    /// Gives the word for it.
+    /// Returns the word for it.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Unavailable => "Unavailable",
@@ -31,7 +31,7 @@ impl Ill {
         }
     }
 
-    /// Gives after how long `oc adm upgrade status` warns of it, and after how long it calls it an
+    /// Returns after how long `oc adm upgrade status` warns of it, and after how long it calls it an
     /// error; `None` where no such time is set.
     pub const fn thresholds_micros(self) -> (Option<u64>, Option<u64>) {
         match self {
@@ -55,7 +55,7 @@ pub enum SpellLevel {
 }
 
 impl SpellLevel {
-    /// Gives the word for it.
+    /// Returns the word for it.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Silent => "silent",
@@ -85,12 +85,12 @@ pub struct IllSpell {
 }
 
 impl IllSpell {
-    /// Gives its length in microseconds; one that is open lasts until `now`.
+    /// Returns its length in microseconds; one that is open lasts until `now`.
     pub fn micros(&self, now: RecordedAt) -> u64 {
         micros_between(self.from.at, self.to.map_or(now, |to| to.at))
     }
 
-    /// Gives what `oc adm upgrade status` would have made of it at most, asked at the right moment.
+    /// Returns what `oc adm upgrade status` would have made of it at most, asked at the right moment.
     pub fn level(&self, now: RecordedAt) -> SpellLevel {
         let lasted = self.micros(now);
         let (warning, error) = self.ill.thresholds_micros();
@@ -115,7 +115,7 @@ impl Ill {
         }
     }
 
-    /// Tells whether a status of its condition is ill.
+    /// Returns whether a status of its condition is ill.
     pub(crate) fn is_status(self, status: &str) -> bool {
         match self {
             Self::Unavailable | Self::NotReady => status != "True",
@@ -125,7 +125,7 @@ impl Ill {
     }
 }
 
-/// Gives the times in which something of an object was not well. One that never reported that it was well
+/// Returns the times in which something of an object was not well. One that never reported that it was well
 /// is starting, unless it was there when the recording began.
 pub(super) fn spells(ill: Ill, tracks: &[StateTrack]) -> Vec<IllSpell> {
     let mut own = tracks.iter();

@@ -52,7 +52,7 @@ pub struct UpgradeRecords {
 }
 
 impl Updates {
-    /// Gives the records of the first upgrade: what `upgrade:start` and `upgrade:end` mean.
+    /// Returns the records of the first upgrade: what `upgrade:start` and `upgrade:end` mean.
     pub fn first_upgrade(&self) -> Option<UpgradeRecords> {
         let mut all = self.all.iter();
         let update = all.find(|update| update.kind == UpdateKind::Upgrade)?;
@@ -114,7 +114,7 @@ impl ClusterHistory<'_> {
         })
     }
 
-    /// Tells what happened during one of the updates, as it was known at the moment for which they
+    /// Returns what happened during one of the updates, as it was known at the moment for which they
     /// were found.
     ///
     /// # Errors
@@ -162,7 +162,7 @@ impl ClusterHistory<'_> {
         Ok(story)
     }
 
-    /// Gives the wall-clock time as of which something is told.
+    /// Returns the wall-clock time as of which something is told.
     pub(crate) fn told_at(self, cut: Cut) -> RecordedAt {
         match cut {
             Cut::Arrival { wall, .. } => wall.min(self.timeline.end()),
@@ -385,7 +385,7 @@ struct UpdateWindow {
     to: Option<RecordMark>,
 }
 
-/// Gives what the operators are followed by. Until a release is accepted nothing moves towards it.
+/// Returns what the operators are followed by. Until a release is accepted nothing moves towards it.
 fn goal<'a>(update: &'a ClusterUpdate, window: &UpdateWindow) -> Option<MoveGoal<'a>> {
     let target = update.target.as_ref()?;
     Some(MoveGoal {
@@ -447,7 +447,7 @@ fn progress(
     all
 }
 
-/// Gives when an update was over with all its nodes; `None` if it was not.
+/// Returns when an update was over with all its nodes; `None` if it was not.
 fn over(story: &UpgradeStory, window: &UpdateWindow) -> Option<RecordMark> {
     let end = story.update.end?;
     if end.how != HowUpdateEnded::Completed {
@@ -536,7 +536,7 @@ pub struct UnobservedSource {
 }
 
 impl UnobservedSource {
-    /// Gives why it could not be seen.
+    /// Returns why it could not be seen.
     pub fn why(&self) -> String {
         let why = self.unseen.as_ref().map(|unseen| unseen.reason.to_string());
         why.unwrap_or_else(|| "not recorded".to_owned())
@@ -544,7 +544,7 @@ impl UnobservedSource {
 }
 
 impl ClusterHistory<'_> {
-    /// Gives what could not be seen between two moments.
+    /// Returns what could not be seen between two moments.
     pub(super) fn not_seen(
         self,
         from: RecordedAt,
@@ -581,7 +581,7 @@ impl ClusterHistory<'_> {
         all
     }
 
-    /// Tells whether a resource was ever seen up to a moment.
+    /// Returns whether a resource was ever seen up to a moment.
     fn is_seen(self, resource: ResourceId, cut: Cut) -> bool {
         match self.timeline.certainty(resource, cut) {
             Certainty::NotCovered { reason, .. } => reason == NotCoveredReason::SameStorage,
@@ -591,7 +591,7 @@ impl ClusterHistory<'_> {
     }
 }
 
-/// Tells whether something of a resource could not be seen in a time.
+/// Returns whether something of a resource could not be seen in a time.
 pub(super) fn has_gap(not_seen: &[UnobservedSource], plural: &str, span: MarkSpan) -> bool {
     not_seen.iter().any(|one| {
         let is_of = one

@@ -25,7 +25,7 @@ pub enum UpdateKind {
 }
 
 impl UpdateKind {
-    /// Gives the word for it.
+    /// Returns the word for it.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Install => "install",
@@ -99,7 +99,7 @@ pub enum HowRequestEnded {
 }
 
 impl HowRequestEnded {
-    /// Gives the word for it.
+    /// Returns the word for it.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Accepted => "accepted",
@@ -134,7 +134,7 @@ pub enum HowUpdateEnded {
 }
 
 impl HowUpdateEnded {
-    /// Gives the word for it.
+    /// Returns the word for it.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Completed => "completed",
@@ -151,25 +151,25 @@ impl ClusterUpdate {
         micros_between(self.first.at, self.end.map_or(now, |end| end.mark.at))
     }
 
-    /// Tells whether the control plane reached the release.
+    /// Returns whether the control plane reached the release.
     pub fn is_completed(&self) -> bool {
         self.end
             .is_some_and(|end| end.how == HowUpdateEnded::Completed)
     }
 
-    /// Gives when it was asked for first, as far as that was seen.
+    /// Returns when it was asked for first, as far as that was seen.
     pub fn asked(&self) -> Option<RecordMark> {
         self.requests.first().map(|request| request.asked)
     }
 
-    /// Gives the version that it goes to: the accepted one, else the one asked for last; may be empty.
+    /// Returns the version that it goes to: the accepted one, else the one asked for last; may be empty.
     pub fn target_version(&self) -> &str {
         let asked = self.requests.last().map(|request| &request.release);
         let release = self.target.as_ref().or(asked);
         release.map_or("", |release| release.version.as_str())
     }
 
-    /// Tells whether only the image differs from the release before.
+    /// Returns whether only the image differs from the release before.
     pub fn is_of_one_version(&self) -> bool {
         match (&self.from, &self.target) {
             (Some(from), Some(target)) => {
@@ -335,7 +335,7 @@ impl<'a> UpdateSearch<'a> {
     }
 }
 
-/// Tells whether the newest entry of the history is the same.
+/// Returns whether the newest entry of the history is the same.
 fn is_same_top(before: &VersionObject, now: &VersionObject) -> bool {
     match (before.status.history.first(), now.status.history.first()) {
         (Some(old), Some(new)) => old.is_same(new),
@@ -381,7 +381,7 @@ fn release_of(entry: &HistoryEntry) -> ClusterRelease {
     }
 }
 
-/// Tells whether a cluster has taken up already what is wanted.
+/// Returns whether a cluster has taken up already what is wanted.
 fn is_reached(wanted: &DesiredUpdate, now: &VersionObject) -> bool {
     let desired = &now.status.desired;
     if wanted.image.is_empty() {

@@ -118,7 +118,7 @@ pub enum AccountExclusion {
 }
 
 impl AccountExclusion {
-    /// Gives the words that are shown to people and programs.
+    /// Returns the words that are shown to people and programs.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::CountsForItself => "its versions are not those of the cluster's storage",

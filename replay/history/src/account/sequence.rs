@@ -39,17 +39,17 @@ impl RevisionSequence {
         all.collect()
     }
 
-    /// Gives the cluster's number among those met.
+    /// Returns the cluster's number among those met.
     pub const fn epoch(&self) -> EpochId {
         self.epoch
     }
 
-    /// Gives the resources that were listed in it, and whether they share the sequence.
+    /// Returns the resources that were listed in it, and whether they share the sequence.
     pub fn members(&self) -> impl Iterator<Item = (ResourceId, SequenceMember)> + '_ {
         self.members.iter().map(|(id, member)| (*id, *member))
     }
 
-    /// Gives the resources that do not, or of which that is not known.
+    /// Returns the resources that do not, or of which that is not known.
     pub fn left_out(&self) -> impl Iterator<Item = (ResourceId, AccountExclusion)> + '_ {
         self.members().filter_map(|(id, member)| match member {
             SequenceMember::LeftOut(why) => Some((id, why)),
@@ -57,22 +57,22 @@ impl RevisionSequence {
         })
     }
 
-    /// Tells whether a resource shares the sequence.
+    /// Returns whether a resource shares the sequence.
     pub fn has_member(&self, resource: ResourceId) -> bool {
         self.members.get(&resource) == Some(&SequenceMember::Fits)
     }
 
-    /// Tells whether a request went to the cluster of the sequence.
+    /// Returns whether a request went to the cluster of the sequence.
     pub(super) fn holds(&self, connection: ConnectionId) -> bool {
         self.connections.contains(&connection)
     }
 
-    /// Tells whether a record was written in the epoch.
+    /// Returns whether a record was written in the epoch.
     pub(super) fn is_of(&self, seq: Seq) -> bool {
         self.records.0 <= seq && seq < self.records.1
     }
 
-    /// Gives the record behind the epoch's last.
+    /// Returns the record behind the epoch's last.
     pub(super) const fn end(&self) -> Seq {
         self.records.1
     }
@@ -81,7 +81,7 @@ impl RevisionSequence {
         &self.probes
     }
 
-    /// Gives between which times the change that an event of a resource brought was committed; `None` if
+    /// Returns between which times the change that an event of a resource brought was committed; `None` if
     /// the event's revision is none of the sequence, or older than its probes.
     pub(crate) fn committed(
         &self,
@@ -95,7 +95,7 @@ impl RevisionSequence {
         self.bounds(reel.rv_of(seq)?, reel.stamp(seq)?.wall)
     }
 
-    /// Gives a time at which the change that an event of a resource brought had not been committed yet. That
+    /// Returns a time at which the change that an event of a resource brought had not been committed yet. That
     /// of an inferred deletion is not known: its revision is a guess.
     pub(crate) fn not_committed_at(
         &self,
@@ -113,7 +113,7 @@ impl RevisionSequence {
         probes::bounds(&self.probes, rv, received)
     }
 
-    /// Gives the revisions at which something was recorded; they are put in order once.
+    /// Returns the revisions at which something was recorded; they are put in order once.
     pub(super) fn revisions(&self, tables: &ReelTables) -> &ExplainedRevisions {
         self.revisions.get_or_init(|| {
             let reel = tables.reel();
@@ -132,7 +132,7 @@ impl RevisionSequence {
         })
     }
 
-    /// Gives the revision that an event explains: the version of an inferred deletion is a guess.
+    /// Returns the revision that an event explains: the version of an inferred deletion is a guess.
     fn revision(&self, reel: &Reel, seq: Seq) -> Option<u64> {
         if reel.evidence_of(seq)? == Evidence::Inferred || !self.holds(reel.connection_of(seq)?) {
             return None;
@@ -159,12 +159,12 @@ impl RevisionSequence {
     }
 }
 
-/// Tells whether many objects of a resource are deleted in one revision, when their time is over.
+/// Returns whether many objects of a resource are deleted in one revision, when their time is over.
 pub(super) fn is_events(info: &ResourceInfo) -> bool {
     info.plural == "events" && matches!(info.group.as_str(), "" | "events.k8s.io")
 }
 
-/// Tells whether two objects may share a revision: one that is recorded under two names of its
+/// Returns whether two objects may share a revision: one that is recorded under two names of its
 /// resource, and Events that expired together.
 fn are_one(tables: &ReelTables, one: u32, other: u32) -> bool {
     let keys = (tables.key_of(ObjectId(one)), tables.key_of(ObjectId(other)));
@@ -238,12 +238,12 @@ impl ExplainedRevisions {
         Self { numbers, shared }
     }
 
-    /// Gives how many revisions belong to several objects, which no etcd does.
+    /// Returns how many revisions belong to several objects, which no etcd does.
     pub(super) const fn shared(&self) -> u64 {
         self.shared
     }
 
-    /// Gives the recorded revisions after `from`, up to and including `to`.
+    /// Returns the recorded revisions after `from`, up to and including `to`.
     fn within(&self, from: u64, to: u64) -> &[u64] {
         let begin = self.numbers.partition_point(|number| *number <= from);
         let end = self.numbers.partition_point(|number| *number <= to);
@@ -261,7 +261,7 @@ impl ExplainedRevisions {
             .saturating_sub(self.explained(from, to))
     }
 
-    /// Gives the runs of such revisions, in order.
+    /// Returns the runs of such revisions, in order.
     pub(super) fn ranges(
         &self,
         from: u64,

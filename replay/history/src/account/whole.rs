@@ -69,7 +69,7 @@ pub enum AccountError {
 }
 
 impl AccountError {
-    /// Gives the words that are shown to people and programs.
+    /// Returns the words that are shown to people and programs.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::NoProbes => "the recorder did not probe the cluster's revision",
@@ -89,7 +89,7 @@ impl RevisionAccount {
         self.total().saturating_sub(self.explained)
     }
 
-    /// Gives the explained share, from 0 to 1; 1 if there was nothing to explain, and none where the
+    /// Returns the explained share, from 0 to 1; 1 if there was nothing to explain, and none where the
     /// account proves nothing.
     pub fn share(&self) -> Option<f64> {
         if self.shared > 0 {

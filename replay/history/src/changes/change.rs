@@ -38,7 +38,7 @@ pub struct KeyPart {
 }
 
 impl FieldPath {
-    /// Gives the steps from the object's root.
+    /// Returns the steps from the object's root.
     pub fn steps(&self) -> &[FieldStep] {
         &self.steps
     }
@@ -51,7 +51,7 @@ impl FieldPath {
         self.steps.pop();
     }
 
-    /// Tells whether it names the object itself.
+    /// Returns whether it names the object itself.
     pub fn is_root(&self) -> bool {
         self.steps.is_empty()
     }
@@ -159,7 +159,7 @@ pub enum ChangeKind {
 }
 
 impl ChangeKind {
-    /// Gives the word that is shown to people and programs.
+    /// Returns the word that is shown to people and programs.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Added => "added",

@@ -22,19 +22,19 @@ pub struct ComparisonScope {
 }
 
 impl ComparisonScope {
-    /// Gives what changed from one version to the next, members in order.
+    /// Returns what changed from one version to the next, members in order.
     ///
     /// Numbers are compared as kubectl reads them: whole ones of 64 bits, all others as doubles.
     pub fn changes(&self, old: &Value, new: &Value) -> Vec<Change> {
         self.differences(Some(old), Some(new))
     }
 
-    /// Gives what the fields asked for hold in one version, as if all of it had appeared.
+    /// Returns what the fields asked for hold in one version, as if all of it had appeared.
     pub fn contents(&self, value: &Value) -> Vec<Change> {
         self.differences(None, Some(value))
     }
 
-    /// Gives what the fields asked for held in one version, as if all of it had gone.
+    /// Returns what the fields asked for held in one version, as if all of it had gone.
     pub fn lost(&self, value: &Value) -> Vec<Change> {
         self.differences(Some(value), None)
     }
@@ -52,7 +52,7 @@ impl ComparisonScope {
         comparison.found
     }
 
-    /// Tells whether another field holds this one already, so that nothing is reported twice.
+    /// Returns whether another field holds this one already, so that nothing is reported twice.
     fn is_said_by_another(&self, own: usize, field: &Field) -> bool {
         let others = self.fields.iter().enumerate();
         others
@@ -157,7 +157,7 @@ impl<'a> Comparison<'a> {
         matched(last_member(&self.path), old, new)
     }
 
-    /// Tells whether there are too many changes, some of them since `begin`.
+    /// Returns whether there are too many changes, some of them since `begin`.
     fn is_full(&self, begin: usize) -> bool {
         self.found.len() > MOST_CHANGES && self.found.len() > begin
     }
@@ -178,7 +178,7 @@ impl<'a> Comparison<'a> {
     }
 }
 
-/// Tells whether two values that are neither two objects nor two lists are the same.
+/// Returns whether two values that are neither two objects nor two lists are the same.
 ///
 /// Numbers are the same if kubectl writes them alike: 1 and 1.0 are.
 pub(crate) fn is_same_scalar(a: &Value, b: &Value) -> bool {
@@ -255,7 +255,7 @@ fn items(value: Option<&Value>) -> &[Value] {
         .unwrap_or_default()
 }
 
-/// Gives the members that a step goes to, in either version.
+/// Returns the members that a step goes to, in either version.
 fn names<'a>(
     want: &'a FieldPattern,
     old: Option<&'a Map<String, Value>>,

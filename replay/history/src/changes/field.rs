@@ -49,7 +49,7 @@ impl Field {
         &self.wants
     }
 
-    /// Tells whether this field holds all of another.
+    /// Returns whether this field holds all of another.
     pub(super) fn covers(&self, other: &Self) -> bool {
         other.wants.starts_with(&self.wants)
     }
@@ -62,7 +62,7 @@ impl fmt::Display for Field {
 }
 
 impl FieldPattern {
-    /// Tells whether this step goes to an item of a list.
+    /// Returns whether this step goes to an item of a list.
     pub(super) fn takes_item(
         &self,
         step: &FieldStep,
@@ -85,7 +85,7 @@ impl FieldPattern {
     }
 }
 
-/// Tells whether a value is written so.
+/// Returns whether a value is written so.
 fn reads(value: &Value, text: &str) -> bool {
     match value {
         Value::String(string) => string == text,

@@ -241,7 +241,7 @@ const GENERAL: [&[&str]; 7] = [
 /// What identifies each item of a list, in its order.
 pub(crate) type ItemKeys = Vec<Vec<KeyPart>>;
 
-/// Gives what identifies the items of two versions of a list; `None` if nothing does in both.
+/// Returns what identifies the items of two versions of a list; `None` if nothing does in both.
 pub(crate) fn keys_of(
     list: Option<&str>,
     old: &[Value],
@@ -259,7 +259,7 @@ pub(crate) fn keys_of(
         .find_map(|names| Some((unique(names, old)?, unique(names, new)?)))
 }
 
-/// Gives the name of the list that a path leads to, if a member holds it.
+/// Returns the name of the list that a path leads to, if a member holds it.
 pub(crate) fn last_member(path: &FieldPath) -> Option<&str> {
     match path.steps().last()? {
         FieldStep::Member(name) => Some(name),
@@ -267,7 +267,7 @@ pub(crate) fn last_member(path: &FieldPath) -> Option<&str> {
     }
 }
 
-/// Gives the keys of all items if every item has one and no two are equal.
+/// Returns the keys of all items if every item has one and no two are equal.
 fn unique(names: &[&str], items: &[Value]) -> Option<ItemKeys> {
     let mut seen = BTreeSet::new();
     let mut keys = Vec::with_capacity(items.len());
@@ -298,7 +298,7 @@ fn key(names: &[&str], item: &Value) -> Option<Vec<KeyPart>> {
     Some(parts)
 }
 
-/// Gives the text of a value that can identify something.
+/// Returns the text of a value that can identify something.
 fn as_key(value: &Value) -> Option<String> {
     match value {
         Value::String(text) if !text.is_empty() => Some(text.clone()),

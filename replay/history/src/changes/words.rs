@@ -95,7 +95,7 @@ impl<'a, 'p> WordWalk<'a, 'p> {
         }
     }
 
-    /// Gives the text from here to the start of a piece.
+    /// Returns the text from here to the start of a piece.
     fn to(&mut self, piece: u32) -> &'a str {
         let from = self.at;
         while self.piece < piece {

@@ -40,7 +40,7 @@ impl<'a> ObjectPart<'a> {
         )
     }
 
-    /// Tells whether it is there.
+    /// Returns whether it is there.
     pub(crate) fn is_there(self) -> bool {
         self.0.is_some_and(|value| !value.is_null())
     }
@@ -58,7 +58,7 @@ impl<'a> ObjectPart<'a> {
         }
     }
 
-    /// Gives the value itself.
+    /// Returns the value itself.
     pub(crate) const fn value(self) -> Option<&'a Value> {
         self.0
     }
@@ -82,7 +82,7 @@ impl<'a> ObjectPart<'a> {
         }
     }
 
-    /// Gives the members of an object, by name.
+    /// Returns the members of an object, by name.
     pub(crate) fn members(self) -> impl Iterator<Item = (&'a str, Self)> {
         let members = self.0.and_then(Value::as_object).into_iter();
         let members = members.flat_map(Map::iter);
@@ -153,7 +153,7 @@ pub(crate) fn parse_time(text: &str) -> Option<Timestamp> {
     has_form.then(|| text.parse().ok()).flatten()
 }
 
-/// Tells whether a time stands for none.
+/// Returns whether a time stands for none.
 pub(super) fn is_never(time: Timestamp) -> bool {
     time.as_second() == NEVER_SECS && time.subsec_nanosecond() == 0
 }

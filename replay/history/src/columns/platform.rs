@@ -4,7 +4,7 @@
 use super::table::DefinedColumn;
 use kubereel_format::ResourceInfo;
 
-/// Gives the columns of a resource; `None` if it is not one of OpenShift's with columns.
+/// Returns the columns of a resource; `None` if it is not one of OpenShift's with columns.
 pub(super) fn platform_columns(resource: &ResourceInfo) -> Option<Vec<DefinedColumn>> {
     let heading = format!("[{}]", resource.qualified());
     let mut lines = TABLE.lines();

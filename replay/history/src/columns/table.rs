@@ -39,7 +39,7 @@ enum ColumnSource {
 }
 
 impl ResourceColumns {
-    /// Gives the columns in which a resource's objects printed at a moment.
+    /// Returns the columns in which a resource's objects printed at a moment.
     ///
     /// # Errors
     /// When the reel is damaged where the resource's definition is, or the definition is none.
@@ -60,7 +60,7 @@ impl ResourceColumns {
 }
 
 impl ResourceColumns {
-    /// Gives the names of the columns, as they stand above them.
+    /// Returns the names of the columns, as they stand above them.
     pub fn names(&self) -> Vec<String> {
         match &self.from {
             ColumnSource::Builtin(kind) => self.shown(kind.names().map(|(name, is_wide)| {
@@ -78,7 +78,7 @@ impl ResourceColumns {
         }
     }
 
-    /// Gives the cells of an object, as of a moment, each fit for a line.
+    /// Returns the cells of an object, as of a moment, each fit for a line.
     pub fn row(&self, object: &Value, at: RecordedAt) -> Vec<String> {
         match &self.from {
             ColumnSource::Builtin(kind) => {
@@ -161,7 +161,7 @@ struct PrinterColumn {
 }
 
 impl DefinedColumn {
-    /// Gives the columns that a resource's definition named at a moment; `None` if it has no
+    /// Returns the columns that a resource's definition named at a moment; `None` if it has no
     /// definition, or that names none.
     ///
     /// Columns end before one whose path is none, as the server has it.
@@ -279,7 +279,7 @@ pub struct LabelColumns {
 }
 
 impl LabelColumns {
-    /// Gives the names of the columns: of a label, what follows its last slash.
+    /// Returns the names of the columns: of a label, what follows its last slash.
     pub fn names(&self) -> Vec<String> {
         let own = self.own.iter().map(|label| {
             let name = label
@@ -291,7 +291,7 @@ impl LabelColumns {
         own.chain(all).collect()
     }
 
-    /// Gives the cells of an object, each fit for a line.
+    /// Returns the cells of an object, each fit for a line.
     pub fn row(&self, object: &Value) -> Vec<String> {
         let labels = ObjectPart::of(object).at("metadata.labels").texts();
         let own = self.own.iter().map(|label| labels.get(label.as_str()));

@@ -116,7 +116,7 @@ impl JsonPathTemplate {
         out
     }
 
-    /// Gives what each text and path finds in an object, each as a list, as `-o jsonpath-as-json=` prints them.
+    /// Returns what each text and path finds in an object, each as a list, as `-o jsonpath-as-json=` prints them.
     pub fn found(&self, object: &Value) -> Vec<Value> {
         let mut out = Vec::new();
         find_parts(&self.parts, object, &mut out);
@@ -130,7 +130,7 @@ fn push(open: &mut [(Option<JsonPath>, Vec<JsonPathPart>)], part: JsonPathPart) 
     }
 }
 
-/// Gives the length of the action that begins here, braces included; braces within quotes do not count.
+/// Returns the length of the action that begins here, braces included; braces within quotes do not count.
 fn action_len(action: &str) -> Option<usize> {
     let (mut quote, mut is_escaped) = (None, false);
     for (at, letter) in action.char_indices() {
@@ -284,12 +284,12 @@ impl CustomColumns {
         })
     }
 
-    /// Gives the names of the columns.
+    /// Returns the names of the columns.
     pub fn names(&self) -> Vec<String> {
         self.columns.iter().map(|(name, _)| name.clone()).collect()
     }
 
-    /// Gives the cells of an object.
+    /// Returns the cells of an object.
     pub fn row(&self, object: &Value) -> Vec<String> {
         let cells = self.columns.iter().map(|(_, path)| {
             let found = path.all(object).unwrap_or_default();
@@ -320,7 +320,7 @@ impl std::str::FromStr for SortField {
 }
 
 impl SortField {
-    /// Gives the key of an object.
+    /// Returns the key of an object.
     pub fn of(&self, object: &Value) -> SortKey {
         SortKey(self.0.first(object).cloned())
     }

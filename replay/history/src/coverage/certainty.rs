@@ -41,7 +41,7 @@ pub enum Certainty {
         from: RecordedAt,
         /// Up to when; `None` if nothing has shown the state since.
         to: Option<RecordedAt>,
-        /// Why.
+        /// The cause.
         reason: UnobservedReason,
     },
     /// No watch ran at the moment. Nothing is missing from the reel, but changes of that time were
@@ -54,7 +54,7 @@ pub enum Certainty {
     },
     /// The resource was not recorded at the moment.
     NotCovered {
-        /// Why.
+        /// The cause.
         reason: NotCoveredReason,
         /// The server's words; may be empty.
         detail: String,
@@ -78,19 +78,19 @@ pub enum Certainty {
 }
 
 impl Certainty {
-    /// Tells whether the state shown is all that there is to know: the state that was, or what an
+    /// Returns whether the state shown is all that there is to know: the state that was, or what an
     /// imported recording says it was.
     pub const fn is_known(&self) -> bool {
         self.is_proven() || matches!(self, Self::Imported { .. })
     }
 
-    /// Tells whether what the state shown does not hold was not there: an imported recording does not
+    /// Returns whether what the state shown does not hold was not there: an imported recording does not
     /// tell what it leaves out.
     pub const fn is_proven(&self) -> bool {
         matches!(self, Self::Known { .. } | Self::ReadBack { .. })
     }
 
-    /// Tells whether there is a state to show, be it an old one.
+    /// Returns whether there is a state to show, be it an old one.
     pub const fn has_state(&self) -> bool {
         !matches!(self, Self::NotCovered { .. } | Self::BeforeFirst { .. })
     }
@@ -218,7 +218,7 @@ fn rank(span: &UnobservedSpan) -> Option<u8> {
 }
 
 impl Coverage {
-    /// Gives the span to name of those that hide a state, with its rank; of equals, the one that began last.
+    /// Returns the span to name of those that hide a state, with its rank; of equals, the one that began last.
     fn first_ranked(
         &self,
         filter: &ObjectFilter<'_>,
@@ -232,7 +232,7 @@ impl Coverage {
         ranked.rev().min_by_key(|(rank, _)| *rank)
     }
 
-    /// Gives when the state is known first after all records below one.
+    /// Returns when the state is known first after all records below one.
     fn first_after(&self, cut: Seq) -> Option<RecordedAt> {
         let after = self.covered.iter().find(|span| span.begun_by >= cut);
         let imported = self.imported.map(|imported| imported.since);

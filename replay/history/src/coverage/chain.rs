@@ -82,23 +82,23 @@ pub(super) struct UnwatchedTime {
 }
 
 impl Coverage {
-    /// Gives the spans in which every change is in the reel, in order.
+    /// Returns the spans in which every change is in the reel, in order.
     pub fn spans(&self) -> &[CoveredFrom] {
         &self.covered
     }
 
-    /// Gives when another tool's recording of the resource begins, if there is one.
+    /// Returns when another tool's recording of the resource begins, if there is one.
     pub const fn imported(&self) -> Option<&ImportedFrom> {
         self.imported.as_ref()
     }
 
-    /// Tells whether the resource is known from another tool's recording only, which does not tell what
+    /// Returns whether the resource is known from another tool's recording only, which does not tell what
     /// it leaves out.
     pub const fn is_only_imported(&self) -> bool {
         self.covered.is_empty() && self.imported.is_some()
     }
 
-    /// Gives the record with which the state is known first, and its time.
+    /// Returns the record with which the state is known first, and its time.
     pub fn first_known(&self) -> Option<(Seq, RecordedAt)> {
         let listed = self.covered.first();
         let listed = listed.map(|span| (span.begun_by, span.covered.from_time));
@@ -106,7 +106,7 @@ impl Coverage {
         listed.or_else(|| imported.map(|imported| (imported.begun_by, imported.since)))
     }
 
-    /// Gives the first record after another that announced the resource.
+    /// Returns the first record after another that announced the resource.
     pub(super) fn announced_after(&self, from: Seq) -> Option<Seq> {
         self.announced.iter().copied().find(|&seq| from < seq)
     }

@@ -97,13 +97,13 @@ impl DamagedSpan {
         }
     }
 
-    /// Tells whether it took something of a resource.
+    /// Returns whether it took something of a resource.
     pub(super) fn concerns(&self, resource: ResourceId) -> bool {
         self.damage.loss != Loss::Nothing
             && (self.resources.is_empty() || self.resources.contains(&resource))
     }
 
-    /// Tells whether a state of a resource after all records below `cut` may lack what it took: until a list shows
+    /// Returns whether a state of a resource after all records below `cut` may lack what it took: until a list shows
     /// the state again, `listed` being the records that completed one; for the only object that a question is
     /// about, until its next version.
     pub(super) fn hides(
@@ -184,7 +184,7 @@ impl DamagedSpan {
     }
 }
 
-/// Tells whether the one object that a filter names has a version among some records.
+/// Returns whether the one object that a filter names has a version among some records.
 fn is_seen_again(
     tables: &ReelTables,
     resource: ResourceId,

@@ -77,7 +77,7 @@ impl RecordedGap {
         }
     }
 
-    /// Tells whether changes may be missing in it.
+    /// Returns whether changes may be missing in it.
     pub fn outcome(&self) -> GapOutcome {
         let verdict = self.judgement.as_ref().map(|judgement| judgement.verdict);
         if verdict == Some(GapVerdict::Reconstructed) {
@@ -89,7 +89,7 @@ impl RecordedGap {
         }
     }
 
-    /// Gives the closest bound of what is missing: the gap's own, the judgement's, or the count of the
+    /// Returns the closest bound of what is missing: the gap's own, the judgement's, or the count of the
     /// revisions that nothing explains.
     pub fn missing_at_most(&self) -> Option<u64> {
         let judgement = self.judgement.as_ref();
@@ -111,7 +111,7 @@ impl Coverage {
         }
     }
 
-    /// Tells whether changes may be missing in one of the gaps.
+    /// Returns whether changes may be missing in one of the gaps.
     pub(super) fn has_open_gaps(&self) -> bool {
         let mut gaps = self.gaps.iter();
         gaps.any(|gap| gap.outcome() == GapOutcome::MayMiss)

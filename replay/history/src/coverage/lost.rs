@@ -28,7 +28,7 @@ pub struct LostChange {
 }
 
 impl LostChange {
-    /// Gives between which resourceVersions the state of the name is not known.
+    /// Returns between which resourceVersions the state of the name is not known.
     pub(super) fn revisions(&self) -> Option<RevisionBounds> {
         let is_bounded = self.after_rv.is_some() && self.by_rv.is_some();
         is_bounded.then_some(RevisionBounds {
@@ -124,7 +124,7 @@ impl ObservedLife {
     }
 }
 
-/// Gives the last span that a complete list began before a record.
+/// Returns the last span that a complete list began before a record.
 fn begun_before(spans: &[CoveredFrom], at: Seq) -> Option<&CoveredFrom> {
     spans.iter().rfind(|span| span.begun_by < at)
 }

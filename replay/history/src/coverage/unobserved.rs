@@ -50,7 +50,7 @@ pub struct UnobservedSpan {
     pub to: RecordedAt,
     /// The resource.
     pub resource: ResourceId,
-    /// Why.
+    /// The cause.
     pub reason: UnobservedReason,
     begin: SpanBegin,
     end: SpanEnd,
@@ -130,7 +130,7 @@ pub enum UnobservedReason {
     },
     /// The resource was not recorded.
     NotRecorded {
-        /// Why.
+        /// The cause.
         reason: NotCoveredReason,
         /// The server's words; may be empty.
         detail: String,
@@ -159,7 +159,7 @@ pub enum UnobservedReason {
 }
 
 impl UnobservedReason {
-    /// Tells what it does to an answer.
+    /// Returns what it does to an answer.
     pub fn effect(&self) -> UnobservedEffect {
         match self {
             Self::Gap { gap } if gap.outcome() != GapOutcome::MayMiss => UnobservedEffect::Late,
@@ -175,12 +175,12 @@ impl UnobservedReason {
 }
 
 impl UnobservedSpan {
-    /// Tells whether nothing ended it.
+    /// Returns whether nothing ended it.
     pub const fn is_open(&self) -> bool {
         matches!(self.end, SpanEnd::Open)
     }
 
-    /// Gives the gap that it is, if it is one in which changes may be missing.
+    /// Returns the gap that it is, if it is one in which changes may be missing.
     pub fn open_gap(&self) -> Option<&RecordedGap> {
         self.gap()
             .filter(|gap| gap.outcome() == GapOutcome::MayMiss)
@@ -193,18 +193,18 @@ impl UnobservedSpan {
         }
     }
 
-    /// Tells whether nothing is missing in it, but was received later.
+    /// Returns whether nothing is missing in it, but was received later.
     pub fn is_late(&self) -> bool {
         self.reason.effect() == UnobservedEffect::Late
     }
 
-    /// Tells whether all that happened in it is known with the times at which it happened: nothing changed,
+    /// Returns whether all that happened in it is known with the times at which it happened: nothing changed,
     /// or what did is older or newer.
     pub(super) fn is_read_back(&self) -> bool {
         matches!(&self.late, LateChanges::Of(changed) if changed.is_empty())
     }
 
-    /// Tells whether the state after all records below `cut`, seen as of a time, lies in it.
+    /// Returns whether the state after all records below `cut`, seen as of a time, lies in it.
     pub(crate) fn holds(&self, cut: Seq, wall: RecordedAt) -> bool {
         let has_begun = match self.begin {
             SpanBegin::Start => true,
@@ -219,7 +219,7 @@ impl UnobservedSpan {
         has_begun && !has_ended
     }
 
-    /// Tells whether the state after the change with a resourceVersion lies in it.
+    /// Returns whether the state after the change with a resourceVersion lies in it.
     pub(super) fn holds_revision(&self, rv: u128) -> bool {
         self.revisions
             .is_some_and(|RevisionBounds { after, below }| {
@@ -227,7 +227,7 @@ impl UnobservedSpan {
             })
     }
 
-    /// Gives the records in it: from the first that lies in it to the first that does not; the latter is
+    /// Returns the records in it: from the first that lies in it to the first that does not; the latter is
     /// `None` if nothing ended it.
     pub(crate) fn records(&self, reel: &Reel) -> (Seq, Option<Seq>) {
         let end = match self.end {
@@ -247,7 +247,7 @@ impl UnobservedSpan {
         (begin, end)
     }
 
-    /// Tells whether it concerns an object that the filter takes.
+    /// Returns whether it concerns an object that the filter takes.
     pub(crate) fn concerns(&self, filter: &ObjectFilter<'_>) -> bool {
         match (&self.reason, &self.late) {
             (UnobservedReason::LostChange { lost }, _) => filter.takes(&lost.namespace, &lost.name),
@@ -334,29 +334,29 @@ impl Coverage {
         all
     }
 
-    /// Gives all times in which the resource was not observed, by their begin: also those whose changes
+    /// Returns all times in which the resource was not observed, by their begin: also those whose changes
     /// came later, and those without a state. They may overlap.
     pub fn unobserved_spans(&self) -> &[UnobservedSpan] {
         &self.unobserved
     }
 
-    /// Gives the times without a watch of which all is known nevertheless, by their begin.
+    /// Returns the times without a watch of which all is known nevertheless, by their begin.
     pub fn read_back(&self) -> &[UnobservedSpan] {
         &self.read_back
     }
 
-    /// Gives the times in which changes of the resource may be missing, by their begin.
+    /// Returns the times in which changes of the resource may be missing, by their begin.
     pub fn may_miss(&self) -> impl Iterator<Item = &UnobservedSpan> {
         let spans = self.unobserved.iter();
         spans.filter(|span| span.reason.effect() == UnobservedEffect::MayMiss)
     }
 
-    /// Gives the times without a watch that hide nothing: too short, or read back.
+    /// Returns the times without a watch that hide nothing: too short, or read back.
     fn observed_anyway(&self) -> impl Iterator<Item = &UnobservedSpan> {
         self.brief.iter().chain(&self.read_back)
     }
 
-    /// Gives the gaps of an outcome, by their begin.
+    /// Returns the gaps of an outcome, by their begin.
     pub fn gaps(&self, outcome: GapOutcome) -> impl Iterator<Item = &RecordedGap> {
         let spans = self.observed_anyway().chain(&self.unobserved);
         let gaps = spans.filter_map(UnobservedSpan::gap);
@@ -365,7 +365,7 @@ impl Coverage {
         gaps.into_iter()
     }
 
-    /// Gives the times in which no watch ran and which were not declared as a gap in which changes may be
+    /// Returns the times in which no watch ran and which were not declared as a gap in which changes may be
     /// missing, however short, in no order.
     pub fn unwatched(&self) -> impl Iterator<Item = &UnobservedSpan> {
         let is_unwatched =
@@ -375,7 +375,7 @@ impl Coverage {
     }
 }
 
-/// Gives the record that completed the first list of any resource.
+/// Returns the record that completed the first list of any resource.
 pub(crate) fn first_complete(all: &BTreeMap<ResourceId, Coverage>) -> Option<Seq> {
     let begins = all.values().filter_map(|coverage| coverage.spans().first());
     begins.map(|span| span.begun_by).min()
@@ -530,7 +530,7 @@ impl DerivedSpans<'_> {
         self.all = all;
     }
 
-    /// Tells whether all changes of a span were delivered: each watch since its begin continued where the last
+    /// Returns whether all changes of a span were delivered: each watch since its begin continued where the last
     /// one had ended, or the time between lies in a gap that was read back. A list alone does not show what
     /// came and went before it.
     fn is_delivered(&self, coverage: &Coverage, span: &UnobservedSpan) -> bool {
@@ -548,7 +548,7 @@ impl DerivedSpans<'_> {
         since.all(|time| time.is_continued || time.to.is_none_or(|to| is_read_back(time.from, to)))
     }
 
-    /// Gives the objects that may have changed in a span without its having been received before its begin,
+    /// Returns the objects that may have changed in a span without its having been received before its begin,
     /// each with a time at which the change had not been committed yet; `None` if that is not known of one.
     fn late_changes(
         &self,

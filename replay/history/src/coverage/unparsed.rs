@@ -28,12 +28,12 @@ pub(super) struct UnparsedSpan {
 }
 
 impl UnparsedSpan {
-    /// Gives the first line's record.
+    /// Returns the first line's record.
     pub(super) const fn since(&self) -> Seq {
         self.since
     }
 
-    /// Gives the record of the list that showed the state again; `None` if none did.
+    /// Returns the record of the list that showed the state again; `None` if none did.
     pub(super) const fn until(&self) -> Option<Seq> {
         self.until
     }
@@ -62,7 +62,7 @@ impl UnparsedSpan {
         self.by = by;
     }
 
-    /// Tells whether no list has ended it yet.
+    /// Returns whether no list has ended it yet.
     pub(super) const fn is_open(&self) -> bool {
         self.until.is_none()
     }
@@ -76,7 +76,7 @@ impl UnparsedSpan {
         }
     }
 
-    /// Gives between which resourceVersions the state is not known.
+    /// Returns between which resourceVersions the state is not known.
     pub(super) const fn revisions(&self) -> RevisionBounds {
         RevisionBounds {
             after: self.after_rv,
@@ -84,7 +84,7 @@ impl UnparsedSpan {
         }
     }
 
-    /// Gives why nothing is known of the state in that time.
+    /// Returns why nothing is known of the state in that time.
     pub(super) const fn reason(&self) -> UnobservedReason {
         UnobservedReason::Unparsed {
             problem: self.problem,
@@ -123,7 +123,7 @@ impl RetriedLines {
         Self(found)
     }
 
-    /// Tells whether a line hides a change.
+    /// Returns whether a line hides a change.
     pub(super) fn hides_change(&self, seq: Seq, problem: OddLineProblem) -> bool {
         match problem {
             OddLineProblem::TooLong | OddLineProblem::UnknownType => true,

@@ -51,7 +51,7 @@ impl ObjectForm {
     }
 }
 
-/// Gives an object's name as `-o name` prints it: `pod/a`, `deployment.apps/a`.
+/// Returns an object's name as `-o name` prints it: `pod/a`, `deployment.apps/a`.
 pub fn name_of(resource: &ResourceInfo, name: &str) -> String {
     let kind = resource.kind.to_lowercase();
     if resource.group.is_empty() {

@@ -58,7 +58,7 @@ pub(crate) fn double(number: &Number) -> String {
     }
 }
 
-/// Gives a number without its fraction; `None` if it is too large.
+/// Returns a number without its fraction; `None` if it is too large.
 pub(crate) fn truncated(number: &Number) -> Option<i64> {
     let whole = || format!("{:.0}", number.as_f64()?.trunc()).parse().ok();
     number.as_i64().or_else(whole)

@@ -272,7 +272,7 @@ fn environment_sources(page: &mut PageWriter, sources: ObjectPart<'_>) {
     }
 }
 
-/// Gives the value of a Pod's field that kubectl resolves.
+/// Returns the value of a Pod's field that kubectl resolves.
 fn pod_value(pod: ObjectPart<'_>, path: &str) -> String {
     match path {
         "metadata.name" | "metadata.namespace" | "metadata.uid" => pod.at(path).plain(),
@@ -280,7 +280,7 @@ fn pod_value(pod: ObjectPart<'_>, path: &str) -> String {
     }
 }
 
-/// Gives the amount of a container's resource in the unit that is asked for.
+/// Returns the amount of a container's resource in the unit that is asked for.
 fn resource_value(spec: ObjectPart<'_>, asked: ObjectPart<'_>) -> String {
     let (kind, name) = asked
         .at("resource")

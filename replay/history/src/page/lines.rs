@@ -20,7 +20,7 @@ pub struct PageLine {
 }
 
 impl PageLine {
-    /// Gives its cells, the first one indented.
+    /// Returns its cells, the first one indented.
     pub fn indented(&self) -> Vec<String> {
         let mut cells = self.cells.clone();
         if let Some(first) = cells.first_mut() {
@@ -144,7 +144,7 @@ impl PageWriter {
         self.depth -= depth;
     }
 
-    /// Gives the lines.
+    /// Returns the lines.
     pub(super) fn done(self) -> Vec<PageLine> {
         self.lines
     }

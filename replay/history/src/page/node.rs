@@ -188,7 +188,7 @@ fn amounts(of: ObjectPart<'_>) -> Amounts {
     amounts.collect()
 }
 
-/// Gives what a Pod asks for: its containers and sidecars together, or an initial container if that asks for
+/// Returns what a Pod asks for: its containers and sidecars together, or an initial container if that asks for
 /// more, and its overhead.
 fn demand(pod: ObjectPart<'_>, kind: &str) -> Amounts {
     let spec = pod.at("spec");

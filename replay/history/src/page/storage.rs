@@ -101,7 +101,7 @@ pub(super) fn claim_page(
     Ok(())
 }
 
-/// Tells whether a Pod mounts a claim.
+/// Returns whether a Pod mounts a claim.
 fn is_user(pod: &Value, claim: &str) -> bool {
     let volumes = ObjectPart::of(pod).at("spec.volumes");
     let mut volumes = volumes.items();

@@ -73,7 +73,7 @@ impl Surroundings<'_> {
     }
 }
 
-/// Tells whether an object's controller is that of a uid.
+/// Returns whether an object's controller is that of a uid.
 pub(super) fn is_controlled(object: &Value, uid: &str) -> bool {
     let owners = ObjectPart::of(object).at("metadata.ownerReferences");
     let mut owners = owners.items();

@@ -16,14 +16,14 @@ pub struct ExcludedResource {
     pub version: String,
     /// The plural name.
     pub plural: String,
-    /// Why.
+    /// The cause.
     pub reason: NotCoveredReason,
     /// The server's words, or the name of the resource that stands for it.
     pub detail: String,
 }
 
 impl ExcludedResource {
-    /// Tells whether something is missed by it: what has gone, or what another stands for, is not.
+    /// Returns whether something is missed by it: what has gone, or what another stands for, is not.
     pub const fn is_loss(&self) -> bool {
         matches!(
             self.reason,
@@ -34,7 +34,7 @@ impl ExcludedResource {
         )
     }
 
-    /// Gives `plural.group`, or the plural alone for the core group.
+    /// Returns `plural.group`, or the plural alone for the core group.
     pub fn qualified(&self) -> String {
         if self.group.is_empty() {
             self.plural.clone()
@@ -54,7 +54,7 @@ pub struct ObjectFilter<'a> {
 }
 
 impl ObjectFilter<'_> {
-    /// Tells whether the question is about an object.
+    /// Returns whether the question is about an object.
     pub fn takes(&self, namespace: &str, name: &str) -> bool {
         self.namespace.is_none_or(|only| namespace == only)
             && (self.names.is_empty() || self.names.iter().any(|asked| asked == name))
@@ -136,17 +136,17 @@ impl ResourceTable {
         table
     }
 
-    /// Gives every recorded resource.
+    /// Returns every recorded resource.
     pub fn iter(&self) -> impl Iterator<Item = &ResourceInfo> {
         self.recorded.values()
     }
 
-    /// Gives the description of one recorded resource.
+    /// Returns the description of one recorded resource.
     pub fn get(&self, id: ResourceId) -> Option<&ResourceInfo> {
         self.recorded.get(&id)
     }
 
-    /// Gives what is not recorded as of the end of the reel.
+    /// Returns what is not recorded as of the end of the reel.
     pub fn excluded(&self) -> &[ExcludedResource] {
         &self.excluded
     }
@@ -204,7 +204,7 @@ impl ResourceTable {
         })
     }
 
-    /// Gives every recorded resource of the same group and plural, the one recorded last first.
+    /// Returns every recorded resource of the same group and plural, the one recorded last first.
     ///
     /// A resource that vanished and came back, or changed its recorded version, has several.
     pub fn namesakes(&self, info: &ResourceInfo) -> Vec<&ResourceInfo> {
@@ -249,7 +249,7 @@ fn bears(info: &ResourceInfo, lower: &str) -> bool {
 /// How many names are proposed at most.
 const PROPOSALS: usize = 3;
 
-/// Gives the known names that are nearest to `wrong`, best first.
+/// Returns the known names that are nearest to `wrong`, best first.
 pub fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> Vec<String> {
     let wrong = wrong.to_lowercase();
     // A third of the letters may be wrong; more than that is another word.

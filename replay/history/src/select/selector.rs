@@ -42,12 +42,12 @@ enum LabelTest {
 }
 
 impl LabelSelector {
-    /// Tells whether it holds for every object.
+    /// Returns whether it holds for every object.
     pub const fn is_empty(&self) -> bool {
         self.requirements.is_empty()
     }
 
-    /// Tells whether it holds for an object with these labels.
+    /// Returns whether it holds for an object with these labels.
     pub fn matches(&self, labels: &BTreeMap<String, String>) -> bool {
         self.requirements.iter().all(|requirement| {
             let value = labels.get(&requirement.key);
@@ -236,7 +236,7 @@ impl<'a> LabelLexer<'a> {
     }
 }
 
-/// Tells whether a text has the form of a label's key: `name` or `prefix/name`.
+/// Returns whether a text has the form of a label's key: `name` or `prefix/name`.
 fn is_key(key: &str) -> bool {
     let (prefix, name) = key
         .split_once('/')
@@ -257,7 +257,7 @@ fn is_value(value: &str) -> bool {
     value.is_empty() || value.len() <= 63 && is_framed(value, |b| b.is_ascii_alphanumeric())
 }
 
-/// Tells whether a text begins and ends with `edge` bytes and has only those, `-`, `_`, `.` between.
+/// Returns whether a text begins and ends with `edge` bytes and has only those, `-`, `_`, `.` between.
 fn is_framed(text: &str, edge: impl Fn(u8) -> bool) -> bool {
     let bytes = text.as_bytes();
     let is_edge = |byte: Option<&u8>| byte.is_some_and(|&byte| edge(byte));
@@ -292,12 +292,12 @@ struct FieldTerm {
 }
 
 impl FieldSelector {
-    /// Tells whether it holds for every object.
+    /// Returns whether it holds for every object.
     pub const fn is_empty(&self) -> bool {
         self.terms.is_empty()
     }
 
-    /// Tells whether it holds for an object; a field that is not there is empty.
+    /// Returns whether it holds for an object; a field that is not there is empty.
     pub fn matches(&self, object: &Value) -> bool {
         self.terms.iter().all(|term| {
             let members = term.members.iter();

@@ -67,7 +67,7 @@ pub struct RangeSummary {
 pub struct LeftOutSummary {
     /// `plural.group`, or the plural alone for the core group.
     pub resource: String,
-    /// Why.
+    /// The cause.
     pub reason: String,
 }
 

@@ -148,7 +148,7 @@ pub struct NotCoveredSummary {
     pub resource: String,
     /// Its version.
     pub version: String,
-    /// Why.
+    /// The cause.
     pub reason: String,
     /// The server's words, or the resource that stands for it.
     pub detail: String,
@@ -413,7 +413,7 @@ fn openshift_versions(timeline: &Timeline) -> Option<Vec<String>> {
     Some(versions)
 }
 
-/// Gives the labels, in order; what a later session repeats is given once.
+/// Returns the labels, in order; what a later session repeats is given once.
 fn label_summaries(timeline: &Timeline) -> Vec<LabelSummary> {
     let mut labels: Vec<LabelSummary> = Vec::new();
     for entry in timeline.reel().notes() {
@@ -431,7 +431,7 @@ fn label_summaries(timeline: &Timeline) -> Vec<LabelSummary> {
     labels
 }
 
-/// Gives the marks, in order.
+/// Returns the marks, in order.
 fn mark_summaries(timeline: &Timeline) -> Vec<MarkSummary> {
     let notes = timeline.reel().notes().iter();
     let marks = notes.filter_map(|entry| match &entry.note {
@@ -500,7 +500,7 @@ fn redaction(timeline: &Timeline) -> Vec<String> {
         .collect()
 }
 
-/// Gives what the writers of the reel say of themselves.
+/// Returns what the writers of the reel say of themselves.
 fn writers_words(timeline: &Timeline) -> impl Iterator<Item = &str> {
     let notes = timeline.reel().notes().iter();
     notes.filter_map(|entry| match &entry.note {
@@ -544,7 +544,7 @@ fn oddities(timeline: &Timeline) -> (u64, u64, u64) {
     )
 }
 
-/// Gives the recorder's waits for a kubeconfig, in words, with their times.
+/// Returns the recorder's waits for a kubeconfig, in words, with their times.
 pub fn waits(timeline: &Timeline) -> Vec<(RecordedAt, String)> {
     let waits = timeline.reel().notes().iter().filter_map(|entry| {
         let text = match &entry.note {

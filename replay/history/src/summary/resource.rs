@@ -115,7 +115,7 @@ pub struct UnseenSummary {
     /// When it ended.
     #[serde(with = "Rfc3339")]
     pub to: RecordedAt,
-    /// Why.
+    /// The cause.
     pub why: String,
 }
 
@@ -321,7 +321,7 @@ impl DiscoveryDocument {
     }
 }
 
-/// Gives the seconds between two times, to the microsecond.
+/// Returns the seconds between two times, to the microsecond.
 pub(super) fn secs_between(from: RecordedAt, to: RecordedAt) -> f64 {
     jiff::SignedDuration::from_micros(to.micros_since(from)).as_secs_f64()
 }

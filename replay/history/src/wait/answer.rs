@@ -129,7 +129,7 @@ pub enum WaitVerdict {
     Refused {
         /// When.
         at: RecordedAt,
-        /// Why.
+        /// The cause.
         problem: String,
     },
     /// What must not be met first was.
@@ -175,7 +175,7 @@ pub struct MissedTime {
     pub from: RecordedAt,
     /// Its end.
     pub to: RecordedAt,
-    /// Why.
+    /// The cause.
     pub why: MissedReason,
 }
 
@@ -195,7 +195,7 @@ pub enum MissedReason {
 }
 
 impl MissedReason {
-    /// Gives the word that programs read.
+    /// Returns the word that programs read.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Gap => "gap",

@@ -76,17 +76,17 @@ pub enum GoalError {
 }
 
 impl WaitFor {
-    /// Tells whether it is the creation of an object, which is always waited for first.
+    /// Returns whether it is the creation of an object, which is always waited for first.
     pub fn is_creation(&self) -> bool {
         self.goal == WaitGoal::Create
     }
 
-    /// Tells whether it is the deletion of an object, which is met where there is none.
+    /// Returns whether it is the deletion of an object, which is met where there is none.
     pub fn is_deletion(&self) -> bool {
         self.goal == WaitGoal::Delete
     }
 
-    /// Tells whether it happens at a moment and does not last.
+    /// Returns whether it happens at a moment and does not last.
     pub const fn is_momentary(&self) -> bool {
         matches!(self.goal, WaitGoal::Event(_))
     }
@@ -225,7 +225,7 @@ impl From<bool> for WaitTruth {
 }
 
 impl WaitTruth {
-    /// Tells of two whether one of them is met.
+    /// Returns of two whether one of them is met.
     pub(super) fn or(self, other: Self) -> Self {
         match (self, other) {
             (Self::Met, _) | (_, Self::Met) => Self::Met,
@@ -237,7 +237,7 @@ impl WaitTruth {
 }
 
 impl WaitGoal {
-    /// Tells whether a body must be read to judge it.
+    /// Returns whether a body must be read to judge it.
     pub(super) const fn needs_body(&self) -> bool {
         matches!(
             self,
@@ -329,7 +329,7 @@ fn at_path(body: &Value, path: &JsonPath, wanted: Option<&str>) -> WaitTruth {
     WaitTruth::from(own.trim() == wanted.trim())
 }
 
-/// Tells whether a text stands for one that was taken out: in words, or in base64.
+/// Returns whether a text stands for one that was taken out: in words, or in base64.
 fn is_redacted(text: &str) -> bool {
     text.starts_with("redacted by kubereel: ") || text.starts_with("cmVkYWN0ZWQgYnkga3ViZXJlZWw6")
 }

@@ -21,7 +21,7 @@ pub(super) struct HiddenTime {
 }
 
 impl HiddenTime {
-    /// Gives the times in which an object was not observed, by their begin.
+    /// Returns the times in which an object was not observed, by their begin.
     pub(super) fn all(
         timeline: &Timeline,
         resource: ResourceId,
@@ -146,7 +146,7 @@ enum MarkStep {
 }
 
 impl NameMarks {
-    /// Gives what is known of a name over a time.
+    /// Returns what is known of a name over a time.
     pub(super) fn of(
         timeline: &Timeline,
         resource: ResourceId,
@@ -228,7 +228,7 @@ impl NameMarks {
         marks
     }
 
-    /// Tells whether an object came through a gap with the resourceVersion that it had.
+    /// Returns whether an object came through a gap with the resourceVersion that it had.
     fn is_unchanged(timeline: &Timeline, known: NameState, dark: &HiddenTime) -> bool {
         let NameState::Version { object, seq } = known else {
             return false;

@@ -41,12 +41,12 @@ impl TruthSeries {
         }
     }
 
-    /// Gives the pieces, in order.
+    /// Returns the pieces, in order.
     pub(super) fn pieces(&self) -> &[TruthPiece] {
         &self.pieces
     }
 
-    /// Tells whether it came to be met at a moment, be it for no time at all.
+    /// Returns whether it came to be met at a moment, be it for no time at all.
     pub(super) fn has_met_at(&self, moment: ReelInstant) -> bool {
         let met = self
             .pieces
@@ -55,7 +55,7 @@ impl TruthSeries {
         met.map(|piece| piece.from).any(|from| from == moment)
     }
 
-    /// Gives the pieces that reach beyond a moment, the first one cut to begin there, each with its end.
+    /// Returns the pieces that reach beyond a moment, the first one cut to begin there, each with its end.
     pub(super) fn after(
         &self,
         moment: ReelInstant,
@@ -76,7 +76,7 @@ impl TruthSeries {
         })
     }
 
-    /// Gives how long it is known to have held altogether and at the longest, in microseconds.
+    /// Returns how long it is known to have held altogether and at the longest, in microseconds.
     pub(super) fn lengths(&self) -> (u64, u64) {
         let start = self.pieces.first().map_or(self.end, |first| first.from);
         let met = self
@@ -89,7 +89,7 @@ impl TruthSeries {
     }
 }
 
-/// Gives the time between two moments; none where a clock stepped back.
+/// Returns the time between two moments; none where a clock stepped back.
 pub(super) fn micros_between(from: ReelInstant, to: ReelInstant) -> u64 {
     u64::try_from(to.at.micros_since(from.at)).unwrap_or_default()
 }
@@ -225,7 +225,7 @@ mod tests {
         series
     }
 
-    /// Gives when it was met, and since, not before and until when, in seconds.
+    /// Returns when it was met, and since, not before and until when, in seconds.
     fn found(letters: &str, from: u64, terms: WaitTerms) -> String {
         let secs = |at: RecordedAt| at.micros / 1_000_000;
         let found = find(&series(letters), at(from), terms);

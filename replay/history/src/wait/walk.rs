@@ -89,7 +89,7 @@ impl Timeline {
         }
     }
 
-    /// Tells whether only another tool recorded a resource, which does not tell what it leaves out.
+    /// Returns whether only another tool recorded a resource, which does not tell what it leaves out.
     fn is_only_imported(&self, resource: ResourceId) -> bool {
         self.coverage(resource)
             .is_some_and(Coverage::is_only_imported)
@@ -309,7 +309,7 @@ impl WaitSearch<'_> {
         }
     }
 
-    /// Tells whether an event brought a version of the name, and not an Event about it.
+    /// Returns whether an event brought a version of the name, and not an Event about it.
     fn is_of_the_name(&self, seq: Seq) -> bool {
         let object = self.timeline.reel().object_of(seq);
         let key = object.and_then(|object| self.timeline.key_of(object));
@@ -317,7 +317,7 @@ impl WaitSearch<'_> {
     }
 }
 
-/// Gives what holds of any of several.
+/// Returns what holds of any of several.
 fn union(all: &[TruthSeries], span: WaitSpan) -> TruthSeries {
     let mut union = TruthSeries::until(span.to);
     let mut places: Vec<(TruthPiece, usize)> = Vec::new();
@@ -353,7 +353,7 @@ fn union(all: &[TruthSeries], span: WaitSpan) -> TruthSeries {
     union
 }
 
-/// Gives the moments at which an Event about the object gave a reason, and the times in which
+/// Returns the moments at which an Event about the object gave a reason, and the times in which
 /// Events were not seen.
 fn event_series(timeline: &Timeline, question: &WaitQuestion<'_>, reason: &str) -> TruthSeries {
     let span = &question.span;

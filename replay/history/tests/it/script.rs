@@ -98,7 +98,7 @@ impl Script {
         self.micros += millis * 1000;
     }
 
-    /// Gives the script's time.
+    /// Returns the script's time.
     pub fn now(&self) -> RecordedAt {
         RecordedAt::from_micros(self.micros)
     }

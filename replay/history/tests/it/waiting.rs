@@ -99,7 +99,7 @@ fn wait(timeline: &Timeline, goals: &[&str]) -> WaitAnswer {
     )
 }
 
-/// Gives the seconds since the start at which things were met.
+/// Returns the seconds since the start at which things were met.
 fn met(waited: &WaitAnswer) -> Vec<i64> {
     let steps = waited.steps.iter();
     steps.map(|step| secs(step.at)).collect()

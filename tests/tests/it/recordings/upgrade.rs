@@ -41,12 +41,12 @@ impl Story {
         &self.reel.timeline
     }
 
-    /// Gives the line, counted from 0, of an event.
+    /// Returns the line, counted from 0, of an event.
     pub fn line(&self, seq: Seq) -> usize {
         self.events.binary_search(&seq).unwrap()
     }
 
-    /// Gives the event of a line.
+    /// Returns the event of a line.
     pub fn event(&self, line: usize) -> Seq {
         self.events[line]
     }
@@ -55,7 +55,7 @@ impl Story {
         self.timeline().resources().find(name).unwrap()
     }
 
-    /// Gives the versions of an object that `kubereel history --field` shows.
+    /// Returns the versions of an object that `kubereel history --field` shows.
     pub fn history(&self, object: &[&str; 3], fields: &[String]) -> Vec<HistoryVersion> {
         let [resource, namespace, name] = *object;
         let question = HistoryQuestion {
@@ -75,7 +75,7 @@ impl Story {
             .collect()
     }
 
-    /// Gives the moment after an event, or before it.
+    /// Returns the moment after an event, or before it.
     pub fn cut(&self, seq: Seq, is_after: bool) -> Cut {
         Cut::Arrival {
             below: Seq(seq.0 + u64::from(is_after)),
@@ -87,7 +87,7 @@ impl Story {
         self.timeline().reel().stamp(seq).unwrap().wall
     }
 
-    /// Gives the object as `kubereel get --at` shows it.
+    /// Returns the object as `kubereel get --at` shows it.
     pub fn at(&self, object: &[&str; 3], cut: Cut) -> Option<(Seq, Value)> {
         let [resource, namespace, name] = *object;
         let resource = self.resource(resource);
@@ -136,7 +136,7 @@ pub fn table(text: &str) -> Vec<Vec<String>> {
     rows
 }
 
-/// Gives the item of a list that has a member of this value.
+/// Returns the item of a list that has a member of this value.
 pub fn item<'a>(list: &'a Value, member: &str, value: &str) -> &'a Value {
     let mut items = list.as_array().into_iter().flatten();
     items
@@ -464,7 +464,7 @@ fn owned(object: [&str; 3]) -> [String; 3] {
     object.map(str::to_owned)
 }
 
-/// Gives an object as it was right after a line.
+/// Returns an object as it was right after a line.
 fn after(story: &Story, object: &[&str; 3], line: usize) -> Value {
     let seq = story.event(line);
     let (held, shown) = story.at(object, story.cut(seq, true)).unwrap();
@@ -783,7 +783,7 @@ fn agrees(
     }
 }
 
-/// Tells whether a column is about a condition that an object does not have.
+/// Returns whether a column is about a condition that an object does not have.
 fn is_silent(field: &str, object: &Value) -> bool {
     let Some((kind, "reason" | "message")) = field.split_once('.') else {
         return false;
@@ -791,7 +791,7 @@ fn is_silent(field: &str, object: &Value) -> bool {
     item(&object["status"]["conditions"], "type", kind).is_null()
 }
 
-/// Gives the fields that a column of the table speaks of.
+/// Returns the fields that a column of the table speaks of.
 fn fields_of(resource: &str, field: &str) -> Vec<String> {
     let condition = |kind: &str, member: &str| vec![format!(".status.conditions[{kind}].{member}")];
     let one = |field: &str| vec![field.to_owned()];

@@ -277,7 +277,7 @@ impl BuiltinKind {
             .find(|kind| kind.group == resource.group && kind.plural == resource.plural)
     }
 
-    /// Gives its headers, and which of them show only where there is room.
+    /// Returns its headers, and which of them show only where there is room.
     pub(in crate::columns) fn names(&self) -> impl Iterator<Item = (&'static str, bool)> {
         let columns = self.columns.split(", ");
         columns.map(|name| {
@@ -286,7 +286,7 @@ impl BuiltinKind {
         })
     }
 
-    /// Gives the cells of an object under all its headers, as of a moment.
+    /// Returns the cells of an object under all its headers, as of a moment.
     pub(in crate::columns) fn row(&self, object: &Value, at: RecordedAt) -> Vec<String> {
         (self.row)(ObjectPart::of(object), at)
     }

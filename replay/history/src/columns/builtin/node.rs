@@ -63,7 +63,7 @@ pub(crate) fn roles(node: ObjectPart<'_>) -> String {
     roles.into_iter().collect::<Vec<_>>().join(",")
 }
 
-/// Gives the first address of a type.
+/// Returns the first address of a type.
 fn address(node: ObjectPart<'_>, kind: &str) -> String {
     let mut addresses = node.at("status.addresses").items();
     let first = addresses.find(|one| one.at("type").text() == kind);

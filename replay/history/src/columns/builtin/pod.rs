@@ -26,7 +26,7 @@ pub(super) fn pod_row(pod: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
     ]
 }
 
-/// Gives the address: where the old member differs from the list, it wins.
+/// Returns the address: where the old member differs from the list, it wins.
 fn ip(pod: ObjectPart<'_>) -> String {
     let first = pod.at("status.podIPs").items().next();
     let first = first.map_or("", |ip| ip.at("ip").text());
@@ -196,7 +196,7 @@ impl InitContainers {
     }
 }
 
-/// Gives the word that holds unless a container has a better one.
+/// Returns the word that holds unless a container has a better one.
 fn begun(pod: ObjectPart<'_>) -> String {
     const GATED: &str = "SchedulingGated";
     let status = pod.at("status");

@@ -48,7 +48,7 @@ fn external_ip(service: ObjectPart<'_>, kind: &str) -> String {
     }
 }
 
-/// Gives where load balancers are, sorted.
+/// Returns where load balancers are, sorted.
 pub(crate) fn balancers(service: ObjectPart<'_>) -> BTreeSet<&str> {
     let ingress = service.at("status.loadBalancer.ingress").items();
     ingress
