@@ -1,9 +1,9 @@
-//! Times the writer, and weighs its file, on a recording: beside parsing the same lines, and beside
-//! `zstd -19 --long=27` of the same lines, in the same run.
+//! Measures the speed of the writer and the size of its file, on a recording: beside parsing the
+//! same lines, and beside `zstd -19 --long=27` of the same lines, in the same run.
 //!
-//! `cargo bench -p kubereel-format --bench codec -- FILE.jsonl… FILE.reel…` (lines as `kubereel export` writes
-//! them, also zstd-compressed). Without a file it generates a life of Leases and Pods. Of a reel it prints what its
-//! bytes are, before and after it is sealed.
+//! `cargo bench -p kubereel-format --bench codec -- FILE.jsonl… FILE.reel…` (lines as `kubereel
+//! export` writes them, also zstd-compressed). Without a file it generates Leases and Pods. For a
+//! reel it prints the parts of its bytes, before and after it is sealed.
 
 #![expect(
     clippy::unwrap_used,
@@ -75,7 +75,7 @@ fn is_reel(file: &str) -> bool {
     Path::new(file).extension().is_some_and(|end| end == "reel")
 }
 
-/// Prints what the bytes of a reel are, and how long its lines are after `zstd -19 --long=27`.
+/// Prints the parts of a reel's bytes, and the length of its lines after `zstd -19 --long=27`.
 fn weigh(path: &Path) {
     let reel = Reel::open(path).unwrap();
     let weight = reel.weigh().unwrap();
@@ -245,8 +245,8 @@ fn measure(name: &str, lines: &[Line]) {
     );
 }
 
-/// Returns this thread's time on a processor so far: a shared machine's other work, and the disk's
-/// pauses, are not in it. Where the system does not tell, the wall clock must do.
+/// Returns the processor time of this thread: other load of a shared machine and pauses of the disk
+/// are not in it. If the system does not report it, the wall clock is used.
 fn cpu_time() -> Duration {
     static BEGAN: std::sync::LazyLock<Instant> = std::sync::LazyLock::new(Instant::now);
     std::fs::read_to_string("/proc/thread-self/schedstat")
@@ -255,7 +255,7 @@ fn cpu_time() -> Duration {
         .map_or_else(|| BEGAN.elapsed(), Duration::from_nanos)
 }
 
-/// Writes a finished reel, and gives its length.
+/// Writes a finished reel, and returns its length.
 fn write(path: &Path, lines: &[Line]) -> u64 {
     let mut appender = Appender::create(path).unwrap();
     let mut resources: HashMap<&str, ResourceId> = HashMap::new();

@@ -1,8 +1,9 @@
-//! The digest of a recording: the same for two reels exactly if they hold the same records, however those are packed.
+//! The digest of a recording: equal for two reels exactly if they have the same records, however
+//! those are packed.
 //!
-//! Records are hashed in groups, the groups as leaves of a tree (RFC 6962), so that later a part can be proved
-//! without the rest. The bytes that are hashed are those of section 11 of SPEC.md, and not those of the file: packing
-//! a reel anew does not change them.
+//! Records are hashed in groups, and the groups are the leaves of a tree (RFC 6962), so that a part
+//! can be proved without the rest. The hashed bytes are those of section 11 of SPEC.md, not those
+//! of the file: packing a reel anew does not change them.
 
 use crate::codec::{record, varint};
 use crate::error::{Loss, ReadError};
@@ -75,7 +76,7 @@ impl<'a> DigestBuilder<'a> {
     pub fn finish(mut self) -> Result<RecordingDigest, ReadError> {
         let end = self.reel.end();
         self.take_notes(end);
-        // Damage can have taken the last records, of which nothing else tells.
+        // Damage may have taken the last records, and no other place names them.
         let mut damage = self.reel.damage().iter();
         let lossy = damage.find(|one| matches!(one.loss, Loss::Records { .. } | Loss::Unknown));
         if let Some(damage) = lossy {
@@ -102,7 +103,8 @@ impl<'a> DigestBuilder<'a> {
         }
     }
 
-    /// Takes a note; numbers of the blob log depend on how the reel is packed, and what they stand for does not.
+    /// Takes a note. Numbers of the blob log depend on the packing of the reel, so their texts are
+    /// hashed instead.
     fn take_note(&mut self, entry: &NoteEntry) -> Result<(), ReadError> {
         let mut note = entry.note.clone();
         let blobs = match &mut note {
@@ -142,7 +144,8 @@ impl<'a> DigestBuilder<'a> {
 }
 
 impl Reel {
-    /// Reads all records and gives their digest; `progress` gets the number of records that are done.
+    /// Reads all records and returns their digest; `progress` receives the number of processed
+    /// records.
     ///
     /// # Errors
     /// When a record cannot be read.
@@ -190,9 +193,9 @@ const fn evidence_byte(evidence: Evidence) -> u8 {
 /// A hash tree as in RFC 6962 that grows leaf by leaf.
 #[derive(Debug, Default)]
 struct HashTree {
-    /// The leaf that is open, and how many records it holds.
+    /// The open leaf, and the number of its records.
     leaf: Option<(Sha256, u32)>,
-    /// The roots of complete subtrees from left to right, with their heights, which fall.
+    /// The roots of complete subtrees from left to right, with their heights, which decrease.
     roots: Vec<(u32, [u8; 32])>,
 }
 

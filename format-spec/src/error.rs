@@ -23,22 +23,22 @@ pub enum OpenError {
     NotAReel {
         /// The file.
         path: PathBuf,
-        /// What it begins with, in words.
+        /// A description of its first bytes.
         found: String,
     },
-    /// Another program writes it at the moment.
+    /// Another program is writing it.
     #[error("the reel is still being recorded: {path}", path = path.display())]
     InUse {
         /// The file.
         path: PathBuf,
     },
-    /// There is a file already, and the caller wanted a new one.
+    /// The file exists, and the caller wanted a new one.
     #[error("the file exists: {path}", path = path.display())]
     Exists {
         /// The file.
         path: PathBuf,
     },
-    /// The file is of a format that this program does not know.
+    /// The format of the file is unknown to this program.
     #[error("format {found} is not read by this program, which knows {known}: {path}", path = path.display())]
     UnknownFormat {
         /// The file.
@@ -48,14 +48,14 @@ pub enum OpenError {
         /// The newest one known.
         known: FormatVersion,
     },
-    /// The file is a reel without its end: nothing of it can be read.
+    /// The file is a cut reel of which nothing can be read.
     #[error("cut off: {found_bytes} of {whole_bytes} bytes are there: {path}", path = path.display())]
     CutOff {
         /// The file.
         path: PathBuf,
-        /// How many bytes are there.
+        /// Its length.
         found_bytes: u64,
-        /// How many there should be.
+        /// The expected length.
         whole_bytes: u64,
     },
     /// The file is a reel, but so damaged that nothing of it can be read.
@@ -63,9 +63,9 @@ pub enum OpenError {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// Where.
+        /// The damaged place.
         place: String,
-        /// What is wrong.
+        /// The cause.
         cause: String,
     },
     /// The reel is sealed, and the caller wanted to append.
@@ -100,10 +100,10 @@ pub enum AppendError {
         /// Its length, in bytes.
         len: usize,
     },
-    /// A name is longer than any server allows.
+    /// A name is longer than the format allows.
     #[error("{what} of {len} bytes is too long")]
     NameTooLong {
-        /// Which.
+        /// Which name.
         what: &'static str,
         /// Its length, in bytes.
         len: usize,
@@ -117,18 +117,18 @@ pub enum AppendError {
     /// The last body of an unknown object was requested.
     #[error("an object that was never recorded has no last body")]
     NoLastBody,
-    /// The reel holds as many items as its numbers can name.
+    /// The reel has as many items as its numbers can name.
     #[error("the reel is full: too many {what}")]
     Full {
-        /// Of what.
+        /// The kind of items.
         what: &'static str,
     },
-    /// The file would become longer than it may: see [`crate::Appender::create_within`].
+    /// The file would exceed its size limit: see [`crate::Appender::create_within`].
     #[error("the reel would become longer than {max} bytes: {path}", path = path.display())]
     OverBound {
         /// The file.
         path: PathBuf,
-        /// How long it may become.
+        /// The limit.
         max: u64,
     },
     /// The file's earlier content cannot be read.
@@ -136,14 +136,14 @@ pub enum AppendError {
     Read(#[from] ReadError),
 }
 
-/// A reel could not be finished. What was committed stands.
+/// A reel could not be finished. Committed data stays.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum FinishError {
     /// The last records could not be written.
     #[error(transparent)]
     Append(#[from] AppendError),
-    /// The compact copy could not be written; the file as recorded stands.
+    /// The compact copy could not be written; the original file stays.
     #[error("cannot write the finished copy: {cause}: {path}", path = path.display())]
     Copy {
         /// The copy.
@@ -153,7 +153,7 @@ pub enum FinishError {
     },
 }
 
-/// What can be read of a reel could not be written as a new one.
+/// The readable part of a reel could not be written as a new one.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum RecoverError {
@@ -163,7 +163,7 @@ pub enum RecoverError {
         /// The file.
         path: PathBuf,
     },
-    /// The new file could not be made.
+    /// The new file could not be created.
     #[error(transparent)]
     Create(#[from] OpenError),
     /// Something could not be appended to it.
@@ -172,7 +172,7 @@ pub enum RecoverError {
     /// It could not be completed.
     #[error(transparent)]
     Finish(#[from] FinishError),
-    /// It could not be given its name.
+    /// It could not be renamed to its name.
     #[error("cannot name the new file: {source}: {path}", path = path.display())]
     Name {
         /// Its name.
@@ -182,16 +182,16 @@ pub enum RecoverError {
     },
 }
 
-/// A reel could not be sealed. It stands as it was.
+/// A reel could not be sealed. The original file is unchanged.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum SealError {
     /// The reel is damaged: a new file would hide that.
     #[error("the reel is damaged: {place}: {cause}")]
     Damaged {
-        /// Where.
+        /// The damaged place.
         place: String,
-        /// What is wrong.
+        /// The cause.
         cause: String,
     },
     /// There is a file of that name.
@@ -200,10 +200,10 @@ pub enum SealError {
         /// The file.
         path: PathBuf,
     },
-    /// Something of the reel could not be read.
+    /// A part of the reel could not be read.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// Something could not be encoded.
+    /// A part could not be encoded.
     #[error("cannot encode a block: {cause}")]
     Encode {
         /// The cause.
@@ -220,7 +220,7 @@ pub enum SealError {
     /// The new file could not be read.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// The new file does not hold the same recording.
+    /// The new file does not have the same recording.
     #[error("the sealed file has other records, and was removed")]
     Changed,
     /// The reel has more blocks or texts than their numbers can name.
@@ -228,11 +228,11 @@ pub enum SealError {
     TooLarge,
 }
 
-/// Something of a reel could not be read.
+/// A part of a reel could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// A block is damaged, and with it what it holds.
+    /// A block is damaged, and its content is lost.
     #[error("block {block} (events {first} to {last}) is damaged: {cause}")]
     Block {
         /// The block.
@@ -241,7 +241,7 @@ pub enum ReadError {
         first: Seq,
         /// Its last event or note.
         last: Seq,
-        /// What is wrong.
+        /// The cause.
         cause: String,
     },
     /// An event cannot be decoded.
@@ -249,59 +249,59 @@ pub enum ReadError {
     Event {
         /// The event.
         seq: Seq,
-        /// What is wrong.
+        /// The cause.
         cause: String,
     },
-    /// No event has that number.
+    /// No event has this number.
     #[error("no event {seq}: the reel has {end}")]
     NoSuchEvent {
         /// The number.
         seq: Seq,
-        /// How many there are.
+        /// The number of records.
         end: Seq,
     },
-    /// That number belongs to a note.
+    /// The number belongs to a note.
     #[error("{seq} is a note, not an event")]
     NotAnEvent {
         /// The number.
         seq: Seq,
     },
-    /// The database failed below.
+    /// The database failed.
     #[error("cannot read {place}: {cause}")]
     Storage {
-        /// Where.
+        /// The place.
         place: String,
-        /// Its error.
+        /// The error.
         cause: String,
     },
 }
 
-/// A place of a reel that is damaged, and what is lost with it.
+/// A damaged place of a reel, and its loss.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damage {
-    /// Where, in words: a table and a row, or a block.
+    /// The place: a table and a row, or a block.
     pub place: String,
-    /// What is wrong.
+    /// The cause.
     pub cause: String,
-    /// What is lost.
+    /// The loss.
     pub loss: Loss,
 }
 
-/// What is lost of a reel where it is damaged.
+/// What is lost at a damaged place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loss {
-    /// Nothing: all that the place held stands elsewhere, too.
+    /// Nothing: the content of the place exists elsewhere, too.
     Nothing,
-    /// Anything may be: the place does not say.
+    /// Anything: the place does not identify its content.
     Unknown,
-    /// Events and notes, so that neither their number nor their objects are known.
+    /// Events and notes: neither their number nor their objects are known.
     Records {
         /// The first one.
         first: Seq,
         /// The last one; `None` if it is not known how many followed.
         last: Option<Seq>,
     },
-    /// Objects' bodies: the events are known, and what can be read of their bodies is read.
+    /// Bodies: the events are known, and readable bodies are read.
     Bodies {
         /// The first event or note of the block.
         first: Seq,
@@ -311,7 +311,7 @@ pub enum Loss {
 }
 
 impl Loss {
-    /// Returns the first record that cannot be read, if the place says so.
+    /// Returns the first lost record, if it is known.
     pub const fn first(self) -> Option<Seq> {
         match self {
             Self::Nothing | Self::Unknown => None,
@@ -319,7 +319,7 @@ impl Loss {
         }
     }
 
-    /// Returns the last one, if the place says so.
+    /// Returns the last lost record, if it is known.
     pub const fn last(self) -> Option<Seq> {
         match self {
             Self::Nothing | Self::Unknown => None,
@@ -329,16 +329,16 @@ impl Loss {
     }
 }
 
-/// Bytes do not follow the format.
+/// Bytes violate the format.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub(crate) enum CodecError {
     /// They end too early.
     #[error("{what} ends too early")]
     Short { what: &'static str },
-    /// They continue where they should end.
+    /// They continue behind their end.
     #[error("{what} has {extra} bytes too many")]
     Long { what: &'static str, extra: usize },
-    /// A number is beyond its bound.
+    /// A number exceeds its bound.
     #[error("{what} is {found}, above {bound}")]
     Bound {
         what: &'static str,
@@ -351,7 +351,7 @@ pub(crate) enum CodecError {
     /// A text is not UTF-8.
     #[error("{what} is not UTF-8")]
     NotUtf8 { what: &'static str },
-    /// The checksum does not fit: the bytes were changed after they were written.
+    /// The checksum does not match: the bytes were changed after they were written.
     #[error("checksum mismatch: the bytes were changed after they were written")]
     Checksum,
     /// The compressor, or the code of the recovery shards, refused.

@@ -1,23 +1,23 @@
-//! One watch event as a reel keeps it: what happened, to which object, and how it is known. The object stays
-//! the server's bytes.
+//! A watch event in a reel: the change, the object, and the evidence. The body stays the server's
+//! bytes.
 
 use crate::id::{ConnectionId, ObjectId, ResourceId, Seq, Stamp};
 use crate::uid::UidRef;
 use bincode::{Decode, Encode};
 
-/// What happened to an object.
+/// The type of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
 pub enum EventType {
-    /// It appeared, or was there already when the recorder first looked.
+    /// It was created, or existed when the recorder first listed the resource.
     Added,
     /// It changed.
     Modified,
-    /// It is gone; the body is its last content, the resourceVersion that of the deletion.
+    /// It was deleted; the body is its last content, the resourceVersion that of the deletion.
     Deleted,
 }
 
 impl EventType {
-    /// Returns the word that the watch protocol uses.
+    /// Returns the type as in the watch protocol.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Added => "ADDED",
@@ -27,18 +27,18 @@ impl EventType {
     }
 }
 
-/// How the recorder came to know of an event.
+/// The evidence of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
 pub enum Evidence {
     /// The server sent it on a running watch.
     Live,
-    /// It was there when the recorder first listed the resource; when it came is not known.
+    /// It was in the first list of the resource; its creation time is not known.
     Initial,
-    /// A list after a gap showed it changed; the steps between are not known.
+    /// A list after a gap differs; the steps between are not known.
     Listed,
-    /// A resource without watch was read again and showed it.
+    /// A poll of a resource without watch differs.
     Polled,
-    /// Nobody sent it: the object was missing from a list after a gap.
+    /// Inferred: the object was missing from a list after a gap.
     Inferred,
     /// Read back from the server's history after a gap; a creation only where that is proven, else a
     /// change.
@@ -48,7 +48,7 @@ pub enum Evidence {
 }
 
 impl Evidence {
-    /// Returns the word that is shown to people and programs.
+    /// Returns the word in output.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Live => "live",
@@ -87,7 +87,7 @@ impl ObjectKey {
     }
 }
 
-/// The identity of an object as an opened reel has it.
+/// The identity of an object in an opened reel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ObjectKeyRef<'a> {
     /// Its resource.
@@ -112,12 +112,12 @@ impl ObjectKeyRef<'_> {
     }
 }
 
-/// The object's bytes of an event that is about to be written.
+/// The body of an event that is about to be written.
 #[derive(Clone, Copy, Debug)]
 pub enum NewBody<'a> {
     /// The bytes as received, at most [`crate::MAX_BODY`].
     Bytes(&'a [u8]),
-    /// The object's last recorded bytes once more: for an inferred deletion.
+    /// The last recorded bytes of the object: for an inferred deletion.
     Last,
 }
 
@@ -126,11 +126,11 @@ pub enum NewBody<'a> {
 pub struct NewEvent<'a> {
     /// When it was received.
     pub stamp: Stamp,
-    /// The request that it came from.
+    /// The connection that delivered it.
     pub connection: ConnectionId,
-    /// What happened.
+    /// The change.
     pub kind: EventType,
-    /// How it is known.
+    /// The evidence.
     pub evidence: Evidence,
     /// The object's resource.
     pub resource: ResourceId,
@@ -140,27 +140,27 @@ pub struct NewEvent<'a> {
     pub name: &'a str,
     /// The object's uid; empty if the server sent none.
     pub uid: &'a str,
-    /// The resourceVersion as the server spelt it; empty if there was none.
+    /// The resourceVersion in the server's spelling; empty if there was none.
     pub resource_version: &'a str,
-    /// The object.
+    /// The body.
     pub body: NewBody<'a>,
 }
 
-/// Everything of a recorded event but its body.
+/// A recorded event without its body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventHead {
     /// Its place in the reel.
     pub seq: Seq,
     /// When it was received.
     pub stamp: Stamp,
-    /// The request that it came from.
+    /// The connection that delivered it.
     pub connection: ConnectionId,
-    /// What happened.
+    /// The change.
     pub kind: EventType,
-    /// How it is known.
+    /// The evidence.
     pub evidence: Evidence,
     /// The object.
     pub object: ObjectId,
-    /// The resourceVersion as the server spelt it; empty if there was none.
+    /// The resourceVersion in the server's spelling; empty if there was none.
     pub resource_version: String,
 }

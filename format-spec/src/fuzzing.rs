@@ -1,4 +1,4 @@
-//! Returns the fuzz targets access to the decoders. Exists with the feature `fuzzing` only.
+//! Entry points of the fuzz targets to the decoders, with the feature `fuzzing` only.
 
 use crate::codec::bodies::{Bodies, BodyCounts};
 use crate::codec::splice::Blobs;
@@ -16,7 +16,7 @@ use std::hint::black_box;
 ///
 /// # Panics
 ///
-/// If a decoder contradicts itself: what the fuzzer seeks.
+/// If a decoder contradicts itself, which is what the fuzzer searches for.
 pub fn decode(bytes: &[u8]) {
     let _frame = black_box(frame::unpack(bytes, &[], 1 << 20));
     let _note = black_box(record::decode::<Note>(bytes));
@@ -26,7 +26,7 @@ pub fn decode(bytes: &[u8]) {
             assert!(bodies.delta(place).is_some(), "an entry without its delta");
         }
     }
-    // Behind a checksum that fits, so that what lies deeper is reached.
+    // Behind a valid checksum, so that deeper layers are reached.
     if let Ok(packed) = frame::pack(bytes, frame::LEVEL_QUICK, &[]) {
         decode_rows(&packed);
     }
@@ -40,11 +40,12 @@ impl Blobs for NoLog {
     }
 }
 
-/// Splices the second half of some bytes against the first, and any delta against any text.
+/// Encodes the second half of some bytes as a delta of the first, and decodes any delta with any
+/// text.
 ///
 /// # Panics
 ///
-/// If the delta does not give the second half back: what the fuzzer seeks.
+/// If the delta does not return the second half, which is what the fuzzer searches for.
 pub fn splice(bytes: &[u8]) {
     let (old, new) = bytes.split_at(bytes.len() / 2);
     let (mut ops, mut text) = (Vec::new(), Vec::new());
@@ -59,7 +60,7 @@ pub fn splice(bytes: &[u8]) {
     assert!(any.is_err() || any.is_ok_and(|out| out.len() <= 1 << 16));
 }
 
-/// Makes a row whose header fits: its kind, number, writer and first block, as small numbers.
+/// Makes a row with a valid header: its kind, number, writer and first block, as small numbers.
 pub fn forged_row([kind, number, writer, first_block]: [u8; 4], content: &[u8]) -> Vec<u8> {
     let place = usize::from(kind) % RowKind::ALL.len();
     let kind = RowKind::ALL

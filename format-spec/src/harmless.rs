@@ -1,9 +1,9 @@
-//! Text of a recording, shown to people: what could move a cursor, ring a bell or turn the reading order is
-//! written out. Not for data: JSON and YAML keep every character.
+//! Escapes text of a recording for people: characters that move the cursor, ring the bell or change
+//! the reading order. Not for data: JSON and YAML keep every character.
 
 use std::borrow::Cow;
 
-/// Writes out what a terminal would obey or hide.
+/// Escapes characters that a terminal would obey or hide.
 pub fn harmless(text: &str) -> Cow<'_, str> {
     if !text.contains(is_obeyed) {
         return Cow::Borrowed(text);
@@ -23,10 +23,10 @@ pub fn harmless(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Returns whether a letter is a command or cannot be seen: control characters of both sets, marks
-/// that turn the reading order, line ends of Unicode, and spaces without a width.
+/// Returns whether a character is a command or invisible: control characters of both sets, marks
+/// that change the reading order, line ends of Unicode, and spaces without a width.
 ///
-/// Joiners are letters of some scripts, they stay.
+/// Joiners are letters of some scripts, so they stay.
 fn is_obeyed(letter: char) -> bool {
     letter.is_control()
         || matches!(

@@ -1,5 +1,4 @@
-//! The numbers by which parts of a reel name each other, and the two times of a record: wall clock and
-//! steady clock.
+//! The ids of the parts of a reel, and the two times of a record: wall clock and steady clock.
 
 use bincode::{Decode, Encode};
 use std::fmt;
@@ -35,7 +34,7 @@ id! {
     ObjectId(u32)
 }
 id! {
-    /// Names one text of the blob log in the order of entry.
+    /// Names one text of the blob log in the order of insertion.
     BlobId(u32)
 }
 id! {
@@ -59,7 +58,7 @@ id! {
 /// The wall-clock time at which the recorder received something, in microseconds since the Unix
 /// epoch, UTC.
 ///
-/// It may step when the recorder's clock is set, and lags the server's own time.
+/// It may step when the recorder's clock is set, and is later than the server's own time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Encode, Decode)]
 pub struct RecordedAt {
     /// Microseconds since 1970-01-01T00:00:00Z; negative before it.
@@ -87,7 +86,7 @@ pub struct Elapsed {
     pub micros: u64,
 }
 
-/// When something was received: on both clocks.
+/// The time of receipt, on both clocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Encode, Decode)]
 pub struct Stamp {
     /// The wall clock.

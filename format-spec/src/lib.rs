@@ -1,9 +1,9 @@
-//! What a `.reel` file is: the vocabulary of a recording, its bytes, and the code that writes and
-//! reads them.
+//! The `.reel` file: the vocabulary of a recording, its bytes, and the code that writes and reads
+//! them.
 //!
-//! `SPEC.md` beside this crate is the normative description; this crate is its implementation and
-//! the only place that touches the database, the record codec and the compressor.
-//! It knows no cluster, no socket, no screen and no clock: times come from its callers.
+//! `SPEC.md` beside this crate is the normative description. This crate implements it, and is the
+//! only one that uses the database, the record codec and the compressor. It does not know clusters,
+//! sockets, screens or clocks: times come from its callers.
 
 mod codec;
 mod digest;

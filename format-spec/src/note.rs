@@ -1,7 +1,7 @@
-//! What a reel says beside the events: sessions, resources, connections, gaps, anomalies.
+//! The notes of a reel: sessions, resources, connections, gaps, anomalies.
 //!
-//! Notes and events share one sequence, so that a note says exactly between which events it happened. The
-//! order of the variants is the file's: new ones go to the end.
+//! Notes and events share one sequence, so the place of a note shows between which events it was
+//! written. The order of the variants is that of the file: new ones are added at the end.
 
 use crate::id::{
     BlobId, ConnectionId, EpochId, GapId, RecordedAt, ResourceId, Seq, SessionId, Stamp,
@@ -40,7 +40,7 @@ pub enum Note {
         /// The cause.
         end: SessionEnd,
     },
-    /// The recorder's way to the cluster changed its state.
+    /// The state of the kubeconfig changed.
     Lifecycle(Lifecycle),
     /// The cluster behind the kubeconfig was identified.
     Cluster {
@@ -61,20 +61,20 @@ pub enum Note {
         version: String,
         /// The plural name.
         plural: String,
-        /// The cause.
+        /// The reason.
         reason: NotCoveredReason,
-        /// The server's words, or the name of the resource that stands for it.
+        /// The server's message, or the name of the resource with the same storage.
         detail: String,
     },
-    /// A list or watch request was answered.
+    /// A list or watch request succeeded.
     Connected {
         /// Its number.
         connection: ConnectionId,
         /// The requested resource.
         resource: ResourceId,
-        /// The requested resourceVersion; `None` for "now".
+        /// The requested resourceVersion; `None` for the present.
         from_rv: Option<String>,
-        /// How.
+        /// The method.
         method: ListMethod,
     },
     /// A list or watch request ended.
@@ -85,55 +85,55 @@ pub enum Note {
         cause: EndCause,
         /// The last resourceVersion received on it, if any.
         last_rv: Option<String>,
-        /// The server's or the transport's words; empty if there were none.
+        /// The message of the server or of the transport; empty if there was none.
         detail: String,
     },
-    /// A resource's complete state is known as of a resourceVersion: what came before on this
-    /// connection was the list.
+    /// The complete state of a resource is known as of a resourceVersion: the events before it on
+    /// this connection are the list.
     Synced {
         /// The resource.
         resource: ResourceId,
-        /// The connection that brought it.
+        /// Its connection.
         connection: ConnectionId,
         /// The list's resourceVersion.
         rv: String,
-        /// How it was read.
+        /// The method.
         method: ListMethod,
         /// How many objects it had.
         objects: u64,
     },
-    /// The server proves that nothing else happened up to a resourceVersion.
+    /// The server proves that nothing else changed up to a resourceVersion.
     Bookmark {
-        /// The connection that brought it.
+        /// Its connection.
         connection: ConnectionId,
         /// The resourceVersion.
         rv: String,
     },
     /// Changes may be missing.
     Gap(Gap),
-    /// A line that is not an event of a known form; its bytes are kept.
+    /// A line that is not an event of a known form; its bytes are stored.
     OddLine {
-        /// The connection that brought it.
+        /// Its connection.
         connection: ConnectionId,
-        /// What is odd.
+        /// The anomaly.
         problem: OddLineProblem,
         /// The length of the whole line, in bytes.
         len: u64,
         /// The line, in pieces in order.
         blobs: Vec<BlobId>,
     },
-    /// Something that the protocol does not allow, seen on a connection.
+    /// A violation of the protocol on a connection.
     Anomaly {
         /// The connection.
         connection: ConnectionId,
-        /// What.
+        /// The violation.
         kind: AnomalyKind,
-        /// Particulars.
+        /// Details.
         detail: String,
     },
     /// A document of the server: discovery, version.
     Document {
-        /// Which.
+        /// The kind of document.
         kind: DocumentKind,
         /// Its path on the server.
         path: String,
@@ -142,12 +142,12 @@ pub enum Note {
     },
     /// The wall clock stepped against the steady clock.
     ClockStepped {
-        /// By how many microseconds; positive is forward.
+        /// The step in microseconds; positive is forward.
         micros: i64,
     },
-    /// A word of somebody outside: "tests started".
+    /// A mark, such as "tests started".
     Mark {
-        /// The word.
+        /// The text.
         text: String,
     },
     /// The provenance of an import or of another source.
@@ -155,96 +155,98 @@ pub enum Note {
         /// One line.
         text: String,
     },
-    /// The server reported the revision of its history: a higher revision was committed after
-    /// the question was sent, whatever has none higher before the note's stamp.
+    /// The server reported its revision: a higher revision was committed after the request was
+    /// sent, a revision up to it before the time of the note.
     Probed {
-        /// Whose history.
+        /// The epoch.
         epoch: EpochId,
         /// The revision of a consistent list.
         revision: String,
-        /// How long the answer took, in microseconds: the question was sent so long before the stamp.
+        /// The duration of the request, in microseconds: it was sent that long before the note.
         took_micros: u64,
     },
     /// Probes of an endpoint fail from here on.
     OutageBegan {
         /// Scheme, host and port.
         endpoint: String,
-        /// Of what class the failure is.
+        /// The class of the failure.
         class: OutageClass,
-        /// The server's or the transport's words.
+        /// The message of the server or of the transport.
         error: String,
-        /// How long before the stamp the first failing probe was sent, in microseconds.
+        /// How long before the note the first failed probe was sent, in microseconds.
         since_micros: u64,
     },
-    /// Probes of an endpoint no longer fail: one was answered, or the endpoint is not asked any more.
+    /// Probes of an endpoint no longer fail: one succeeded, or the endpoint is no longer probed.
     OutageEnded {
         /// Scheme, host and port.
         endpoint: String,
-        /// How many probes failed.
+        /// The number of failed probes.
         failed: u64,
     },
-    /// The result of reading a gap back from the server's history. It stands after the gap and after what was
-    /// reconstructed for it.
+    /// The result of reading a gap back from the server's history. It comes after the gap and after
+    /// the events that were reconstructed for it.
     GapJudged {
         /// The gap.
         gap: GapId,
-        /// In one word.
+        /// The verdict.
         verdict: GapVerdict,
-        /// How many events were read back and written for it.
+        /// The number of events that were read back and written for it.
         reconstructed: u64,
         /// An upper bound of the changes that are still missing, if one is known.
         missing_at_most: Option<u64>,
-        /// How many requests it took.
+        /// The number of requests.
         requests: u32,
         /// Why no more was found; may be empty.
         detail: String,
     },
-    /// A public property of the job that recorded, for example its name.
+    /// A public label of the recording job, for example its name.
     Label {
         /// Its name, for example `JOB_NAME`.
         name: String,
         /// Its value.
         value: String,
     },
-    /// The value of a counter of a server when it was read.
+    /// A sample of a server's counter.
     Sampled {
-        /// Scheme, host and port of the server, and after a `#` when its process began, as it says.
+        /// Scheme, host and port of the server, and after a `#` the start time of its process, as
+        /// it reports it.
         endpoint: String,
         /// The metric's name.
         name: String,
-        /// Its labels as the server spelt them, without braces.
+        /// Its labels in the server's spelling, without braces.
         labels: String,
-        /// The value as the server spelt it.
+        /// The value in the server's spelling.
         value: String,
     },
-    /// Records that stood here could not be read when the reel was written anew. Since format 0.4.
+    /// Records at this place could not be read when the reel was recovered. Since format 0.4.
     Unreadable {
-        /// When the last record before them was received; when the first of them was, if that is known.
+        /// When the last record before them was received; if known, when the first of them was.
         from: RecordedAt,
-        /// When the first record after them was received; when the last of them was, if that is known.
+        /// When the first record after them was received; if known, when the last of them was.
         to: RecordedAt,
-        /// How many there were; `None` if that is not known.
+        /// Their number; `None` if it is not known.
         records: Option<u64>,
-        /// The resources of the events among them; none if they are not known, and any may be among them.
+        /// The resources of the events among them; empty if unknown: then any resource may be among
+        /// them.
         resources: Vec<ResourceId>,
-        /// Where and why, in words.
+        /// The place and the cause.
         cause: String,
     },
 }
 
-/// What became of a gap.
+/// The verdict on a gap that was read back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub enum GapVerdict {
     /// Every change in it was read back from the server's history.
     Reconstructed,
-    /// Some were, or it is not known whether all were.
+    /// Some changes were, or it is not known whether all were.
     Partly,
-    /// The server had no history of it any more.
+    /// The server had compacted the history.
     Lost,
 }
 
 impl GapVerdict {
-    /// Returns the word that is shown to people and programs.
+    /// Returns the word in output.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Reconstructed => "reconstructed",
@@ -254,31 +256,31 @@ impl GapVerdict {
     }
 }
 
-/// What kind of failure a probe met.
+/// The class of a probe's failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub enum OutageClass {
     /// The name has no address.
     Name,
-    /// No connection.
+    /// No connection was established.
     Connect,
-    /// No trust.
+    /// TLS failed.
     Tls,
-    /// No answer in time.
+    /// The response timed out.
     Timeout,
-    /// The connection broke before the answer was whole.
+    /// The connection broke before the response was complete.
     Cut,
     /// The server does not accept the credentials (401, 403).
     Credentials,
     /// The server asks for fewer requests (429).
     Busy,
-    /// The server answers with an error (5xx).
+    /// The server responded with an error (5xx).
     Server,
-    /// Something else.
+    /// Any other failure.
     Other,
 }
 
 impl OutageClass {
-    /// Returns the words that are shown to people and programs.
+    /// Returns the words in output.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Name => "name resolution",
@@ -294,68 +296,68 @@ impl OutageClass {
     }
 }
 
-/// A note that carries bytes of any size, about to be written.
+/// A note with bytes of any length that is about to be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BlobNote {
     /// See [`Note::OddLine`].
     OddLine {
-        /// The connection that brought it.
+        /// Its connection.
         connection: ConnectionId,
-        /// What is odd.
+        /// The anomaly.
         problem: OddLineProblem,
-        /// The length of the whole line, in bytes; `bytes` may hold a part of it.
+        /// The length of the whole line, in bytes; `bytes` may be a part of it.
         len: u64,
     },
     /// See [`Note::Document`].
     Document {
-        /// Which.
+        /// The kind of document.
         kind: DocumentKind,
         /// Its path on the server.
         path: String,
     },
 }
 
-/// How a recorder run ended.
+/// Why a recorder run ended.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub enum SessionEnd {
-    /// By a signal, named.
+    /// By a signal, with its name.
     Signal(String),
     /// By its own limits or its caller.
     Finished,
-    /// By an error, in words.
+    /// By an error.
     Failed(String),
 }
 
-/// The recorder's way to the cluster.
+/// The state of the kubeconfig and of the connection to the cluster.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub enum Lifecycle {
     /// There is no kubeconfig yet.
     WaitingForKubeconfig {
-        /// Where it looks.
+        /// Where it is expected.
         path: String,
     },
-    /// There is one that cannot be used.
+    /// The kubeconfig cannot be used.
     KubeconfigUnusable {
-        /// Where it is.
+        /// Its path.
         path: String,
-        /// Why not.
+        /// The error.
         error: String,
     },
-    /// There is one that can be used; its content changed if this comes again.
+    /// The kubeconfig can be used; a repetition means that its content changed.
     KubeconfigLoaded {
-        /// Where it is.
+        /// Its path.
         path: String,
     },
-    /// The server does not answer as an API server.
+    /// The server does not respond as an API server.
     Unreachable {
-        /// What happened instead: name resolution, connect, TLS, credentials, an answer.
+        /// The failure: name resolution, connection, TLS, credentials, a response.
         error: String,
     },
-    /// The server answers.
+    /// The server responds.
     Reachable,
 }
 
-/// How a resource's state or changes were requested.
+/// The method of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub enum ListMethod {
     /// A streaming list: a watch that begins with the state.
@@ -375,25 +377,25 @@ pub enum ListMethod {
 pub enum EndCause {
     /// The server ended the stream in order.
     Clean,
-    /// The transport broke.
+    /// The transport failed.
     Cut,
-    /// Nothing came for too long.
+    /// It was silent for too long.
     Idle,
     /// The server no longer has the history.
     Expired,
-    /// The server answered, or ended the stream with, this status code.
+    /// The server responded with this status code, or ended the stream with it.
     Status(u16),
-    /// A line could not be understood.
+    /// A line could not be parsed.
     Unreadable,
-    /// No connection came about.
+    /// No connection was established.
     Unreachable,
     /// The recorder stopped.
     Stopped,
-    /// The resource vanished.
+    /// The resource is no longer served.
     Gone,
 }
 
-/// What is odd about a line.
+/// The anomaly of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub enum OddLineProblem {
     /// It is not JSON, or not of an event's form.
@@ -404,11 +406,11 @@ pub enum OddLineProblem {
     TooLong,
     /// It is an ERROR event.
     ServerError,
-    /// The stream ended in its middle.
+    /// The stream ended within the line.
     Truncated,
 }
 
-/// What the protocol does not allow.
+/// A violation of the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub enum AnomalyKind {
     /// A resourceVersion did not rise.
@@ -421,63 +423,64 @@ pub enum AnomalyKind {
     Nameless,
 }
 
-/// Which document of the server.
+/// The kind of a server's document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub enum DocumentKind {
-    /// What resources there are.
+    /// Discovery.
     Discovery,
     /// The server's version.
     Version,
-    /// The schemas.
+    /// The OpenAPI schemas.
     OpenApi,
-    /// The columns in which a resource prints.
+    /// The printer columns of a resource.
     Table,
 }
 
 /// A span in which changes of a resource may be missing from the reel.
 ///
-/// After `from_rv`, up to and including `to_rv`: what happened in between is known only as far as
-/// two lists differ.
+/// It begins after `from_rv` and includes `to_rv`. The changes in it are known only as far as two
+/// lists differ.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct Gap {
     /// The gap's number.
     pub id: GapId,
     /// The resource.
     pub resource: ResourceId,
-    /// The last resourceVersion received before, if there was one.
+    /// The last resourceVersion received before it, if there was one.
     pub from_rv: Option<String>,
     /// The resourceVersion of the list that ended the gap.
     pub to_rv: String,
-    /// When the last thing before it was received.
+    /// When the last data before it was received.
     pub from_time: RecordedAt,
     /// When the list that ended it was received.
     pub to_time: RecordedAt,
-    /// Why it opened.
+    /// The cause.
     pub cause: GapCause,
-    /// An upper bound of the changes that may be missing, if one is known: the distance of the
-    /// resourceVersions less what the list showed.
+    /// An upper bound of the missing changes, if one is known: the distance of the resourceVersions
+    /// minus the changes that the list shows.
     pub missing_at_most: Option<u64>,
-    /// How many differences between the last known state and the list were written for it.
+    /// The number of differences between the last known state and the list that were written for
+    /// it.
     pub differences: u64,
 }
 
-/// Why a gap opened.
+/// The cause of a gap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
 pub enum GapCause {
     /// The server no longer had the history (410).
     Expired,
     /// No recorder ran.
     RecorderStopped,
-    /// A line could not be understood, so that the stream's end is not trusted.
+    /// A line could not be parsed, so the end of the stream is not trusted.
     Unreadable,
-    /// The resource could not be read for a while (permission, missing, failing).
+    /// The resource could not be read for a while (permission, not served, failing).
     Unavailable,
     /// The cluster behind the kubeconfig is another one, or was restored from a backup.
     NewEpoch,
 }
 
 impl GapCause {
-    /// Returns the words that are shown to people and programs.
+    /// Returns the words in output.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Expired => "the server lost its history",
@@ -492,28 +495,28 @@ impl GapCause {
 /// Why a resource, or a span of it, is not in the reel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
 pub enum NotCoveredReason {
-    /// The recorder's user may not list or watch it.
+    /// The recorder's user has no permission to list or watch it.
     Forbidden,
-    /// The server offers no watch for it.
+    /// The server does not support watch for it.
     NoWatch,
-    /// The server offers no list for it.
+    /// The server does not support list for it.
     NoList,
     /// Another recorded resource has the same storage.
     SameStorage,
-    /// The server answers every request for it with an error.
+    /// Every request for it fails.
     Failing,
-    /// It vanished from the server.
+    /// It is no longer served.
     Gone,
     /// The user excluded it.
     Excluded,
-    /// The reel would have become larger than its budget.
+    /// The size budget left it out.
     SizeBudget,
-    /// Its objects would have taken more memory than the recorder may use. Since format 0.3.
+    /// The memory budget left it out. Since format 0.3.
     MemoryBudget,
 }
 
 impl NotCoveredReason {
-    /// Returns the words that are shown to people and programs.
+    /// Returns the words in output.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Forbidden => "forbidden",
@@ -545,7 +548,7 @@ pub struct CoveredSpan {
 /// One resource of the cluster, as its discovery documents described it.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct ResourceInfo {
-    /// The number by which events name it. Given by the recorder, never used again.
+    /// Its id in events. The recorder assigns each id once.
     pub id: ResourceId,
     /// The API group; empty for the core group.
     pub group: String,
@@ -561,11 +564,11 @@ pub struct ResourceInfo {
     pub short_names: Vec<String>,
     /// The categories, for example `all`.
     pub categories: Vec<String>,
-    /// Whether its objects live in namespaces.
+    /// Whether its objects are namespaced.
     pub namespaced: bool,
-    /// The verbs that discovery names.
+    /// The verbs in discovery.
     pub verbs: Vec<String>,
-    /// The server's storage version hash, if it gave one: equal hashes mean one storage.
+    /// The server's storage version hash, if it sent one: equal hashes mean one storage.
     pub storage_hash: Option<String>,
 }
 

@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 use std::fmt;
 
-/// How many bytes a UUID takes as text.
+/// The length of a UUID as text.
 const UUID_LEN: usize = 36;
 
 /// The uid of an object in a reel; empty if the server sent none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct UidRef<'a>(Spelling<'a>);
 
-/// A text is never one that a number spells, so that equal uids are equal values.
+/// Never the spelling of a number, so that equal uids are equal values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Spelling<'a> {
     Number(u128),
@@ -35,7 +35,7 @@ impl<'a> UidRef<'a> {
         Self(Spelling::Number(number))
     }
 
-    /// Returns the uid as the server spelt it.
+    /// Returns the server's spelling.
     pub fn text(self) -> Cow<'a, str> {
         match self.0 {
             Spelling::Number(number) => Cow::Owned(uuid_text(number)),
@@ -83,7 +83,7 @@ pub(crate) fn uuid_number(uid: &str) -> Option<u128> {
         })
 }
 
-/// Returns the text of which [`uuid_number`] makes a number.
+/// Returns the text from which [`uuid_number`] makes a number.
 pub(crate) fn uuid_text(number: u128) -> String {
     const DIGITS: [char; 16] = [
         '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f',

@@ -1,5 +1,5 @@
-//! Any bytes as a compressed file, a tar and a zip archive, and as a reel somewhere inside: files within the limits or
-//! an error, never a panic, never more than the limits allow.
+//! Any bytes as a compressed file, a tar and a zip archive, and as a reel inside one: files within
+//! the limits or an error, never a panic, never more than the limits allow.
 #![no_main]
 
 use kubereel_unpack::{

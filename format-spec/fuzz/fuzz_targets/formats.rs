@@ -1,10 +1,10 @@
-//! Any bytes as a k8shark capture, a SimKube trace, an audit log, a git bundle, and as files of a must-gather: what they
-//! hold or an error, never a panic.
+//! Any bytes as a k8shark capture, a SimKube trace, an audit log, a git bundle, and as files of a
+//! must-gather: their content or an error, never a panic.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     kubereel_import::fuzzing::formats(bytes);
-    // Names and contents by turns, cut at zeros.
+    // Names and contents in turn, split at zeros.
     let words: Vec<&[u8]> = bytes.split(|byte| *byte == 0).collect();
     let files: Vec<(String, Vec<u8>)> = words
         .chunks(2)

@@ -1,5 +1,5 @@
-//! Any bytes as an object of several kinds, and as a text: redacted without a panic, JSON stays JSON, and a
-//! second time changes nothing.
+//! Any bytes as an object of several kinds, and as a text: redacted without a panic, JSON stays
+//! JSON, and a second redaction changes nothing.
 #![no_main]
 
 use kubereel_redact::{Extra, Redactor, ResourceType};

@@ -1,4 +1,4 @@
-//! A good reel with bytes changed anywhere: what is read is what was written, or an error.
+//! A valid reel with bytes changed anywhere: every record is the written one, or an error.
 #![no_main]
 
 use kubereel_format::{

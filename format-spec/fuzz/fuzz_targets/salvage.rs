@@ -45,7 +45,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
         assert!(seen.insert(event.head.seq), "an event twice");
         assert!(event.head.seq < reel.end());
     }
-    // What can be read can be written, unless a forged name is longer than one can be.
+    // What can be read can be written, unless a forged name exceeds the limit.
     if recover(&reel, &place.new, |_| {}).is_ok() {
         let new = Reel::open(&place.new).expect("a recovered reel");
         assert!(new.damage().is_empty(), "{:?}", new.damage());

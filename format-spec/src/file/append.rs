@@ -2,14 +2,14 @@
 //!
 //! Invariants:
 //! * One writer: the file is locked from opening to the end.
-//! * A record's number is its place in the file. What was appended is durable after the next
-//!   [`Appender::commit`]; a failed commit keeps everything in memory, and the next one tries again on a
-//!   database opened anew.
-//! * A sealed block and the tail rows that it replaces change in one transaction: every record is in exactly
-//!   one of them.
-//! * An event's resource was announced before it, and nothing exceeds the format's bounds: a reader checks
-//!   the same bounds.
-//! * Resuming reads the whole reel first. A reel that is damaged is not appended to: new records would be
+//! * The number of a record is its place in the file. Appended records are durable after the next
+//!   [`Appender::commit`]. A failed commit keeps everything in memory, and the next one retries
+//!   with the database opened again.
+//! * A sealed block and the tail rows that it replaces change in one transaction: every record is
+//!   in exactly one of them.
+//! * The resource of an event was announced before it, and nothing exceeds the bounds of the
+//!   format: a reader checks the same bounds.
+//! * Resuming reads the whole reel first. A damaged reel is not appended to: new records would be
 //!   encoded against bodies that cannot be read.
 
 use crate::codec::bodies::BodyMark;
@@ -38,29 +38,29 @@ use redb::{Database, ReadableDatabase as _, ReadableTable as _, TableDefinition}
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-/// How many bytes one blob of a note holds at most.
+/// The longest blob of a note, in bytes.
 const NOTE_BLOB: usize = 64 * 1024;
-/// How many bytes of pages the database keeps while writing.
+/// The page cache of the database while writing, in bytes.
 const WRITE_CACHE: usize = 8 * 1024 * 1024;
 
 /// The writing end of a reel.
 pub struct Appender {
     path: PathBuf,
-    /// Stands in the header of each row.
+    /// The owner in the header of each row.
     owner: RowOwner,
     backend: Exclusive,
-    /// Absent after a failure, until it is opened anew.
+    /// `None` after a failure, until it is opened again.
     database: Option<PanicFence<Database>>,
     segment: Segment,
     encoder: Encoder,
-    /// The objects seen, by keyed fingerprint, and their resources by number.
+    /// The known objects by keyed fingerprint, and their resources by number.
     objects: HashMap<(u64, u64), ObjectId>,
     resources: Vec<ResourceId>,
-    /// How many objects of each resource are among them.
+    /// The number of objects of each resource.
     seen: HashMap<ResourceId, u64>,
     prints: Fingerprints,
     announced: HashSet<ResourceId>,
-    /// The number of the block that the open segment will be.
+    /// The number that the open segment will have as a block.
     block: u32,
     group: BlockGroup,
     bodies: FrameStream,
@@ -71,41 +71,41 @@ pub struct Appender {
     growth: FileGrowth,
 }
 
-/// How large a reel and what an appender keeps in memory may become.
+/// The limits of a reel's size and of an appender's memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bounds {
-    /// The file's length, in bytes: a commit that would exceed it fails with
+    /// The length of the file, in bytes: a commit that would exceed it fails with
     /// [`AppendError::OverBound`].
     pub file_bytes: Option<u64>,
-    /// The last bodies of live objects, in bytes of memory: beyond, they move to a temporary file
+    /// The last bodies of live objects in memory, in bytes. Beyond it they move to a temporary file
     /// without a name in the reel's folder, and no checkpoint is written.
     pub body_memory: Option<u64>,
 }
 
-/// What the objects of a resource take in an appender's memory.
+/// The memory of a resource's objects in an appender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ObjectMemory {
     /// The resource.
     pub resource: ResourceId,
-    /// How many of its objects are live.
+    /// The number of its live objects.
     pub live: u64,
     /// The bytes of their names, namespaces and uids, in memory or not.
     pub name_bytes: u64,
-    /// The bytes of memory.
+    /// The bytes in memory.
     pub bytes: u64,
 }
 
-/// The memory that an object takes for as long as its resource is recorded: its fingerprint, in a table
-/// that is between half and almost full, and its resource.
+/// The memory of an object while its resource is recorded: its fingerprint, in a table that is
+/// between half and almost full, and its resource.
 const SEEN_BYTES: u64 = 48;
 
 /// A block that is not durable yet.
 #[derive(Debug)]
 struct SealedBlock {
     number: u32,
-    /// The directory's row.
+    /// The directory row.
     row: Vec<u8>,
-    /// The same and the index, for a salvage; empty where a file of bounded length has not much room left.
+    /// The directory row and the index, for salvage; empty if a bounded file has little room left.
     copy: Vec<u8>,
 }
 
@@ -116,8 +116,7 @@ struct BlockGroup {
     prefix: Vec<u8>,
 }
 
-/// The checkpoints: those that were taken, by how many records lie before each, and the rows that are
-/// not durable yet.
+/// The checkpoints: the number of records before each, and the rows that are not durable yet.
 #[derive(Debug, Default)]
 struct Checkpoints {
     taken: Vec<u64>,
@@ -125,12 +124,12 @@ struct Checkpoints {
     left_out: HashSet<ResourceId>,
 }
 
-/// What a commit made durable.
+/// The result of a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CommitStats {
     /// The file's length, in bytes.
     pub file_bytes: u64,
-    /// How many records the reel holds.
+    /// The number of records in the reel.
     pub records: u64,
 }
 
@@ -145,7 +144,7 @@ impl std::fmt::Debug for Appender {
 }
 
 impl Appender {
-    /// Makes an appender to an empty reel.
+    /// Creates an appender for an empty reel.
     fn over(
         path: &Path,
         backend: Exclusive,
@@ -181,7 +180,7 @@ impl Appender {
         &self.path
     }
 
-    /// Returns the number of the record that will be appended next.
+    /// Returns the number of the next record.
     pub fn next_seq(&self) -> Seq {
         Seq(self.segment.end())
     }
@@ -206,8 +205,8 @@ impl Appender {
         }
     }
 
-    /// Counts the bytes that were appended since the beginning of this run, before compression: what
-    /// one record added says how much it costs beside others.
+    /// Returns the bytes appended since the beginning of this run, before compression: differences
+    /// of it compare the cost of records.
     pub fn appended_bytes(&self) -> u64 {
         self.growth.sealed_bytes().saturating_add(self.open_bytes())
     }
@@ -225,7 +224,7 @@ impl Appender {
         self.growth.usage(self.backend.file_bytes())
     }
 
-    /// Has the database count what it uses.
+    /// Measures the used bytes of the database.
     #[cfg(test)]
     pub(crate) fn recount(&mut self) -> u64 {
         if let Some(database) = &self.database {
@@ -238,8 +237,8 @@ impl Appender {
     ///
     /// # Errors
     ///
-    /// If its resource was not announced, or it is beyond the format's bounds. The reel is then as
-    /// before.
+    /// If its resource was not announced, or it exceeds the bounds of the format. The reel is
+    /// unchanged then.
     pub fn append_event(&mut self, event: &NewEvent<'_>) -> Result<Seq, AppendError> {
         self.check(event)?;
         self.make_room()?;
@@ -289,14 +288,14 @@ impl Appender {
         })
     }
 
-    /// Does what moves bodies out of memory before anything of the next event is written, so that a
-    /// failure leaves the segment as it is.
+    /// Moves bodies out of memory before any part of the next event is written, so that a failure
+    /// leaves the segment unchanged.
     fn make_room(&mut self) -> Result<(), AppendError> {
         let made = self.encoder.make_room();
         made.map_err(|error| self.storage()(error.to_string()))
     }
 
-    /// Returns what the objects of each resource take in memory.
+    /// Returns the memory of each resource's objects.
     pub fn object_memory(&self) -> Vec<ObjectMemory> {
         let live = self.encoder.memory();
         self.seen
@@ -313,7 +312,7 @@ impl Appender {
             .collect()
     }
 
-    /// Forgets the objects of a resource of which nothing will be appended any more: another event of
+    /// Forgets the objects of a resource whose events will no longer be appended: another event of
     /// one of them would make it a new object.
     pub fn forget_objects(&mut self, resource: ResourceId) {
         self.encoder.forget(resource);
@@ -371,7 +370,7 @@ impl Appender {
     ///
     /// # Errors
     ///
-    /// If it is beyond the format's bounds.
+    /// If it exceeds the bounds of the format.
     pub fn append_note(&mut self, stamp: Stamp, note: Note) -> Result<Seq, AppendError> {
         let storage = self.storage();
         let bytes = record::encode(&note).map_err(|error| storage(error.to_string()))?;
@@ -388,7 +387,7 @@ impl Appender {
         })
     }
 
-    /// Appends a note that carries bytes of any length, which go to the blob log.
+    /// Appends a note with bytes of any length, which go to the blob log.
     ///
     /// # Errors
     ///
@@ -445,7 +444,7 @@ impl Appender {
         }
     }
 
-    /// Turns the open segment into a block, to be written by the next commit.
+    /// Turns the open segment into a block, which the next commit writes.
     fn seal(&mut self) -> Result<(), AppendError> {
         let storage = self.storage();
         let told = |error: CodecError| storage(error.to_string());
@@ -495,7 +494,7 @@ impl Appender {
         self.segment = self.segment.next();
         let last = self.checkpoints.taken.last().copied().unwrap_or(0);
         let is_due = self.segment.end().saturating_sub(last) >= CHECKPOINT_RECORDS;
-        // A checkpoint is put together in memory.
+        // A checkpoint is built in memory, so without room for the bodies there is no room for it.
         let has_room =
             self.encoder.fits_memory() && self.growth.has_room_for(self.encoder.live_bytes());
         if is_due && has_room {
@@ -529,11 +528,11 @@ impl Appender {
         Ok(())
     }
 
-    /// Makes everything that was appended durable, in one transaction.
+    /// Makes every appended record durable, in one transaction.
     ///
     /// # Errors
     ///
-    /// If the file cannot be written. Nothing is lost: the next commit tries again.
+    /// If the file cannot be written. No record is lost: the next commit retries.
     pub fn commit(&mut self) -> Result<CommitStats, AppendError> {
         if self.segment.is_pending() || !self.sealed.is_empty() {
             let whole = !self.sealed.is_empty();
@@ -637,7 +636,7 @@ impl Appender {
         Ok(())
     }
 
-    /// Seals what is open and writes it with the mark whether the recording ended in order.
+    /// Seals the open segment and writes it, with the mark whether the recording ended in order.
     pub(crate) fn write_state(&mut self, finished: bool) -> Result<(), AppendError> {
         if !self.segment.records.is_empty() {
             self.seal()?;
@@ -654,7 +653,7 @@ impl Appender {
         Ok(())
     }
 
-    /// Returns the parts that packing needs: the database, and the lock that must outlive it.
+    /// Returns what packing needs: the database, and the lock, which must outlive it.
     pub(crate) fn into_parts(self) -> (PathBuf, Option<PanicFence<Database>>, Exclusive) {
         (self.path, self.database, self.backend)
     }
@@ -679,20 +678,20 @@ pub(crate) fn open_database(backend: Exclusive) -> Result<PanicFence<Database>, 
 }
 
 impl Appender {
-    /// Makes a new reel.
+    /// Creates a reel.
     ///
     /// # Errors
     ///
-    /// If there is a file of that name already, or it cannot be written.
+    /// If the file exists or cannot be written.
     pub fn create(path: &Path) -> Result<Self, OpenError> {
         Self::create_within(path, Bounds::default())
     }
 
-    /// Makes a new reel that keeps its bounds.
+    /// Creates a reel with limits.
     ///
     /// # Errors
     ///
-    /// If there is a file of that name already, or it cannot be written.
+    /// If the file exists or cannot be written.
     pub fn create_within(path: &Path, bounds: Bounds) -> Result<Self, OpenError> {
         let backend = Exclusive::create(path)?.bounded(bounds.file_bytes);
         let damaged = |cause: String| OpenError::Damaged {
@@ -726,18 +725,18 @@ impl Appender {
     ///
     /// # Errors
     ///
-    /// If the file is not a reel, cannot be written, is being written by another program, or holds
-    /// damage: nothing is appended to what cannot be read.
+    /// If the file is not a reel, cannot be written, is being written by another program, or is
+    /// damaged: no record is appended behind unreadable ones.
     pub fn resume(path: &Path) -> Result<Self, OpenError> {
         Self::resume_within(path, Bounds::default())
     }
 
-    /// Resumes a reel that keeps its bounds: its file does not become longer than it may, or than
-    /// it is if that is more.
+    /// Resumes a reel with limits: its file does not exceed the limit, or its current length if
+    /// that is more.
     ///
     /// # Errors
     ///
-    /// As [`Self::resume`], and if not even a new beginning fits.
+    /// As [`Self::resume`], and if there is no room for the first rows.
     pub fn resume_within(path: &Path, bounds: Bounds) -> Result<Self, OpenError> {
         let reel = Reel::open(path)?;
         let damaged = |place: &str, cause: String| OpenError::Damaged {
@@ -794,8 +793,8 @@ impl Appender {
     }
 }
 
-/// Notes that the file uses what this version of the format allows, and that another writer begins with the given
-/// block.
+/// Notes that the file uses this version of the format, and that another writer begins with the
+/// given block.
 fn stamp_format(database: &Database, first_block: u32) -> Result<RowOwner, redb::Error> {
     let transaction = database.begin_write()?;
     let owner;
@@ -812,7 +811,7 @@ fn stamp_format(database: &Database, first_block: u32) -> Result<RowOwner, redb:
     Ok(owner)
 }
 
-/// Returns the writing end of a stream behind what the file holds of it.
+/// Returns the writing end of a stream behind its durable part.
 fn resume_stream(
     database: &Database,
     table: TableDefinition<'_, u64, &'static [u8]>,
@@ -831,24 +830,24 @@ fn resume_stream(
     Ok(FrameStream::resume(number.value(), content.to_vec()))
 }
 
-/// What an appender takes over from an earlier session.
+/// The state that an appender takes over from an earlier session.
 pub(crate) struct CarriedState {
     pub(crate) objects: Vec<ObjectKey>,
     pub(crate) resources: Vec<ResourceId>,
-    /// What knows the live objects' last bodies.
+    /// The encoder, which knows the last bodies of live objects.
     pub(crate) encoder: Encoder,
-    /// The resources that checkpoints leave out.
+    /// Resources that checkpoints leave out.
     pub(crate) left_out: Vec<ResourceId>,
-    /// For each checkpoint how many records lie before it.
+    /// The number of records before each checkpoint.
     pub(crate) checkpoints: Vec<u64>,
     pub(crate) blocks: u32,
     pub(crate) next_commit: u64,
-    /// What was committed and not sealed.
+    /// The committed records that are not sealed.
     pub(crate) segment: Segment,
 }
 
 impl CarriedState {
-    /// Reads it, with an encoder that knows nothing yet.
+    /// Reads the state with an empty encoder.
     pub(crate) fn read(reel: &Reel, mut encoder: Encoder) -> Result<Self, String> {
         let mut live: Vec<(Seq, ObjectId)> = reel
             .objects()
@@ -883,13 +882,13 @@ impl CarriedState {
     }
 }
 
-/// Returns the last event of an object that is still there at the end.
+/// Returns the last event of an object that is live at the end.
 fn live_version(reel: &Reel, object: ObjectId) -> Option<Seq> {
     let last = reel.versions(object).last().copied()?;
     (reel.kind_of(last)? != EventType::Deleted).then_some(last)
 }
 
-/// Puts the segment together that was open when the recorder stopped.
+/// Restores the segment that was open when the recorder stopped.
 fn open_segment(reel: &Reel) -> Result<Segment, String> {
     let told = |error: CodecError| error.to_string();
     let blocks = &reel.loaded.blocks;

@@ -1,12 +1,12 @@
-//! The two ways in which the database uses the file: exclusively for writing, or read-only with all writes
-//! kept in memory. The only module of the format that makes system calls.
+//! The two ways in which the database uses the file: exclusively for writing, or read-only with all
+//! writes kept in memory. It is the only module of the format that makes system calls.
 //!
 //! Invariants:
-//! * A reader never changes the file: repairs of the database live in an overlay of pages.
-//! * The overlay grows with the file's own length only, whatever a damaged header asks for.
+//! * A reader never changes the file: repairs of the database are written to an overlay of pages.
+//! * The overlay grows with the length of the file only, whatever a damaged header requests.
 //! * A bounded file refuses to grow as a full disk does, so that the database rolls back cleanly.
-//! * The database may panic on a damaged file, also when it is dropped: every use is fenced, and the panic
-//!   becomes an error.
+//! * The database may panic on a damaged file, also when it is dropped: every use is fenced, and
+//!   the panic becomes an error.
 
 use crate::error::OpenError;
 use crate::limits::len64;
@@ -32,14 +32,14 @@ fn io_error(path: &Path) -> impl Fn(io::Error) -> OpenError {
     }
 }
 
-/// A file that this program alone writes: the lock lives as long as any copy of this.
+/// A file that only this program writes: the lock is kept as long as any clone exists.
 #[derive(Clone, Debug)]
 pub(crate) struct Exclusive {
     file: Arc<Mutex<File>>,
     bound: Arc<SizeBound>,
 }
 
-/// How long the file may become, and whether it would have become longer.
+/// The length limit, and whether the limit was hit.
 #[derive(Debug)]
 struct SizeBound {
     max: AtomicU64,
@@ -47,7 +47,7 @@ struct SizeBound {
 }
 
 impl Exclusive {
-    /// Makes a new file.
+    /// Creates a file.
     pub(crate) fn create(path: &Path) -> Result<Self, OpenError> {
         let file = OpenOptions::new()
             .read(true)
@@ -63,7 +63,7 @@ impl Exclusive {
         Self::lock(file, path)
     }
 
-    /// Opens a file that is there.
+    /// Opens an existing file.
     pub(crate) fn open(path: &Path) -> Result<Self, OpenError> {
         let file = OpenOptions::new()
             .read(true)
@@ -84,17 +84,17 @@ impl Exclusive {
         })
     }
 
-    /// Lets the file not become longer than `max` bytes: what would make it so fails as on a full
-    /// disk. A file that is longer already does not grow.
+    /// Limits the length of the file: a write beyond `max` bytes fails as on a full disk. A file
+    /// that is longer already does not grow.
     pub(crate) fn bounded(self, max: Option<u64>) -> Self {
         self.bound
             .max
-            // Without a bound every length is right.
+            // Without a limit every length is allowed.
             .store(max.unwrap_or(u64::MAX), Ordering::Relaxed);
         self
     }
 
-    /// Returns whether something failed by the bound since this was asked last.
+    /// Returns whether an operation failed because of the limit since the last call.
     pub(crate) fn take_refusal(&self) -> bool {
         self.bound.was_refused.swap(false, Ordering::Relaxed)
     }
@@ -160,16 +160,16 @@ impl redb::StorageBackend for Exclusive {
     }
 }
 
-/// The unit in which an [`Overlay`] keeps what was written, in bytes.
+/// The unit in which an [`Overlay`] stores writes, in bytes.
 const PAGE: u64 = 4096;
 const PAGE_LEN: usize = 4096;
 
-/// How many bytes more than the file has the database may want while it repairs: for a damaged header
-/// it would want any number.
+/// How many bytes beyond the file's length the database may request while it repairs: a damaged
+/// header may request any number.
 const ROOM: u64 = 64 * 1024 * 1024;
 
-/// A file that is read, with everything that the database wants to write kept in memory: so that a
-/// file left by a killed recorder can be repaired for reading, and stays as it is.
+/// A file that is read, with all writes of the database kept in memory: the file of a killed
+/// recorder can be repaired for reading, and stays unchanged.
 #[derive(Debug)]
 pub(crate) struct Overlay {
     file: Arc<Mutex<File>>,
@@ -180,15 +180,15 @@ pub(crate) struct Overlay {
 #[derive(Debug)]
 struct OverlayPages {
     len: u64,
-    /// What lies below this in the file still shows through.
+    /// Below this length, unwritten pages are those of the file.
     shown: u64,
     pages: BTreeMap<u64, Vec<u8>>,
 }
 
 impl Overlay {
-    /// Opens a file for reading. No recorder may hold it.
+    /// Opens a file for reading. No recorder may be writing it.
     pub(crate) fn open(path: &Path) -> Result<Self, OpenError> {
-        // Asked before the file is opened: that waits for a writer if it is a pipe.
+        // Checked before the file is opened: opening a pipe waits for a writer.
         let facts = fs::metadata(path).map_err(io_error(path))?;
         if facts.is_dir() {
             return Err(io_error(path)(io::ErrorKind::IsADirectory.into()));
@@ -205,7 +205,7 @@ impl Overlay {
         Ok(Self::new(Arc::new(Mutex::new(file)), facts.len()))
     }
 
-    /// Takes a file that is open already, and that nobody else changes. It may have no name any more.
+    /// Takes an open file that no other program changes. Its name may be removed already.
     pub(crate) fn of_file(file: &Arc<Mutex<File>>, path: &Path) -> Result<Self, OpenError> {
         let facts = held(file).metadata().map_err(io_error(path))?;
         Ok(Self::new(Arc::clone(file), facts.len()))
@@ -223,7 +223,7 @@ impl Overlay {
         }
     }
 
-    /// Returns bytes of the file, at most `most`: fewer at its end. What was written here shows in them.
+    /// Returns bytes of the file, at most `most`, fewer at its end, with the writes of the overlay.
     pub(crate) fn bytes(&self, offset: u64, most: u64) -> io::Result<Vec<u8>> {
         let (is_written, len) = {
             let written = held(&self.written);
@@ -243,7 +243,7 @@ impl Overlay {
         Ok(bytes)
     }
 
-    /// Shows other bytes at a place of the file.
+    /// Overlays bytes at a place of the file.
     pub(crate) fn patch(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         redb::StorageBackend::write(self, offset, bytes)
     }
@@ -260,7 +260,7 @@ impl Overlay {
         Ok(())
     }
 
-    /// Reads one page, as far as it lies in the file, zeros beyond.
+    /// Reads one page; zeros beyond the end of the file.
     fn page(&self, written: &OverlayPages, number: u64) -> io::Result<Vec<u8>> {
         let mut page = vec![0; PAGE_LEN];
         let offset = number.saturating_mul(PAGE);
@@ -279,7 +279,7 @@ fn within_page(at: u64) -> usize {
     usize::try_from(at % PAGE).expect("a page is short")
 }
 
-/// Splits a span of bytes at page borders: page number, place within, length.
+/// Splits a span of bytes at page borders: page number, offset within the page, length.
 fn page_parts(offset: u64, len: usize) -> impl Iterator<Item = (u64, usize, usize)> {
     let mut at = offset;
     let mut left = len;
@@ -378,13 +378,13 @@ thread_local! {
     static DEPTH: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Returns whether a panic on this thread would be caught and become an error: a program's panic hook
-/// can stay silent then.
+/// Returns whether a panic on this thread would be caught and become an error: a panic hook can
+/// stay silent then.
 pub fn panic_is_caught() -> bool {
     DEPTH.get() > 0
 }
 
-/// Runs something that uses the database, and gives its error, or its panic, in words.
+/// Runs a use of the database, and returns its error or its panic as text.
 pub(crate) fn fenced<T, E: std::fmt::Display>(
     what: impl FnOnce() -> Result<T, E>,
 ) -> Result<T, String> {
@@ -405,7 +405,7 @@ pub(crate) fn fenced<T, E: std::fmt::Display>(
     }
 }
 
-/// Something whose end may panic: it ends inside the fence.
+/// A value whose drop may panic: it is dropped inside the fence.
 #[derive(Debug)]
 pub(crate) struct PanicFence<T>(Option<T>);
 
@@ -434,7 +434,7 @@ impl<T> DerefMut for PanicFence<T> {
 impl<T> Drop for PanicFence<T> {
     fn drop(&mut self) {
         if let Some(value) = self.0.take() {
-            // What a database cannot tidy up at its end is read again, and repaired, at the next start.
+            // What the database cannot write when it is closed is repaired at the next opening.
             let _ended = fenced(|| {
                 drop(value);
                 Ok::<(), Infallible>(())

@@ -1,13 +1,13 @@
-//! Decoded values that a reader keeps: bounded in bytes, the half that was used least recently goes first,
-//! a few values at a time.
+//! A cache of decoded values, bounded in bytes: the less recently used half is dropped, a few
+//! values at a time.
 
 use std::collections::{HashMap, hash_map};
 use std::hash::Hash;
 use std::sync::Arc;
 
-/// How many values go with each one that comes.
+/// How many values are dropped with each insertion.
 ///
-/// Freeing some thousand at once takes milliseconds in the middle of a question.
+/// Dropping some thousand at once would delay one query by milliseconds.
 const GOING: usize = 4;
 
 /// A map bounded in bytes.
@@ -21,7 +21,7 @@ pub(crate) struct Cache<K, V> {
 }
 
 impl<K: Hash + Eq + Copy, V> Cache<K, V> {
-    /// Makes a cache of at most `most` bytes, and half as many of values that are going.
+    /// Creates a cache of at most `most` bytes, and half as many of values that are being dropped.
     pub(crate) fn new(most: usize) -> Self {
         Self {
             young: HashMap::new(),
@@ -32,12 +32,12 @@ impl<K: Hash + Eq + Copy, V> Cache<K, V> {
         }
     }
 
-    /// Keeps at most `most` bytes from now on; what is above goes with what comes next.
+    /// Sets the limit to `most` bytes; the excess is dropped with the next insertions.
     pub(crate) fn bound(&mut self, most: usize) {
         self.most = most;
     }
 
-    /// Returns what is kept under a key.
+    /// Returns the value of a key.
     pub(crate) fn get(&mut self, key: K, bytes: impl Fn(&V) -> usize) -> Option<Arc<V>> {
         if let Some(value) = self.young.get(&key) {
             return Some(Arc::clone(value));
@@ -47,7 +47,7 @@ impl<K: Hash + Eq + Copy, V> Cache<K, V> {
         Some(value)
     }
 
-    /// Keeps a value of `bytes` bytes.
+    /// Inserts a value of `bytes` bytes.
     pub(crate) fn put(&mut self, key: K, value: Arc<V>, bytes: usize) {
         if self.young_bytes.saturating_add(bytes) > self.most / 2 {
             let old = std::mem::replace(&mut self.old, std::mem::take(&mut self.young));

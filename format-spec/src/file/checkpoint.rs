@@ -1,11 +1,11 @@
-//! Checkpoints: the bodies of live objects, written once more from time to time, so that the state at a
-//! moment needs neither the whole reel before it nor every object's last block. They are redundant: without
-//! them everything can be read, only slower.
+//! Checkpoints: the bodies of live objects, written once more at intervals, so that the state at a
+//! moment needs neither the whole reel before it nor the last block of every object. They are
+//! redundant: without them everything can be read, only more slowly.
 //!
-//! Checkpoint n holds the live objects that changed since checkpoint p, its parent: n with its lowest set
-//! bit cleared; 0 is the reel's empty start. So the state at checkpoint n is in n, its parent and so on: in
-//! as many as n has bits set. Events are left out: an hour of them is never read at once, and they are
-//! half of all objects.
+//! Checkpoint n has the live objects that changed since checkpoint p, its parent: n with its lowest
+//! set bit cleared; 0 is the empty start of the reel. The state at checkpoint n is therefore in n,
+//! its parent and so on: in as many checkpoints as n has bits set. Events are left out: no query
+//! reads an hour of them at once, and they are half of all objects.
 
 use super::encoder::Encoder;
 use crate::codec::bodies::{Base, Bodies, BodyCounts, BodyMark, BodyWriter};
@@ -21,9 +21,9 @@ use std::collections::HashSet;
 /// A checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub(crate) struct Checkpoint {
-    /// How many records lie before it.
+    /// The number of records before it.
     pub(crate) seq: u64,
-    /// How many lay before its parent.
+    /// The number of records before its parent.
     pub(crate) parent_seq: u64,
     /// Its frames, in the order of the objects.
     pub(crate) parts: Vec<CheckpointPart>,
@@ -89,7 +89,7 @@ impl Checkpoint {
         record::decode(&frame::unpack(row, &[], MAX_RECORD)?)
     }
 
-    /// Returns the frame that holds an object, if one does.
+    /// Returns the frame with an object.
     pub(crate) fn part_of(&self, object: ObjectId) -> Option<FrameSpan> {
         let count = self.parts.partition_point(|part| part.first <= object.0);
         let part = self.parts.get(count.checked_sub(1)?)?;

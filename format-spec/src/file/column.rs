@@ -1,14 +1,15 @@
-//! A column of numbers in memory, each in as many bits as its neighbours need. Any place is read at once,
-//! without decoding what lies around it.
+//! A column of numbers in memory, each in as many bits as its neighbours need. Any place is read
+//! directly, without decoding the numbers around it.
 //!
 //! Invariants:
 //! * A full group never changes.
-//! * What is read at a place is what was pushed there, whatever the numbers are: they only take more room.
+//! * The number at a place is the one that was pushed there, for any numbers: unusual ones only use
+//!   more room.
 
 /// How many numbers share a base and a width.
 pub(crate) const GROUP: usize = 1024;
 
-/// Numbers by their places.
+/// Numbers by place.
 #[derive(Debug, Default)]
 pub(crate) struct PackedColumn {
     full: Vec<PackedGroup>,
@@ -16,7 +17,7 @@ pub(crate) struct PackedColumn {
     open: Vec<u64>,
 }
 
-/// [`GROUP`] numbers, each as its distance to the least of them.
+/// [`GROUP`] numbers, each as its distance to the smallest of them.
 #[derive(Debug)]
 struct PackedGroup {
     least: u64,
@@ -35,7 +36,7 @@ impl PackedColumn {
     }
 
     pub(crate) fn len(&self) -> usize {
-        // A vector has never more elements than a usize counts, and neither have as many numbers in memory.
+        // A vector has at most as many elements as a usize counts, so the numbers in memory do too.
         self.full
             .len()
             .saturating_mul(GROUP)
@@ -54,7 +55,7 @@ impl PackedColumn {
 
 const WORD: usize = 64;
 
-/// Splits the place of a number into its word and the bit in it.
+/// Splits the place of a number into its word and the bit in the word.
 fn bit_place(place: usize, width: u32) -> Option<(usize, u32)> {
     let bit = place.checked_mul(usize::try_from(width).ok()?)?;
     Some((bit / WORD, u32::try_from(bit % WORD).ok()?))
@@ -75,7 +76,7 @@ impl PackedGroup {
             if used >= u64::BITS {
                 words.push(word);
                 used -= u64::BITS;
-                // What of the distance did not fit; nothing if it ended with the word.
+                // The rest of the distance; zero bits if it ended with the word.
                 word = distance.checked_shr(width - used).unwrap_or_default();
             }
         }

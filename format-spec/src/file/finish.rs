@@ -1,4 +1,7 @@
-//! The end of a recording: a compact copy replaces the file, after the copy is durable.
+//! The end of a recording: a compact copy replaces the file after the copy is durable.
+//!
+//! Invariants: the file is complete and marked as finished before it is copied, and the copy is
+//! durable before it is renamed. A kill at any point leaves one complete file.
 
 use super::append::{Appender, open_database};
 use super::backend::Exclusive;
@@ -14,17 +17,17 @@ use redb::{
 };
 use std::path::{Path, PathBuf};
 
-/// What a finished reel is.
+/// The result of finishing a reel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FinishStats {
     /// The file's length, in bytes.
     pub file_bytes: u64,
-    /// How many records the reel holds.
+    /// The number of records in the reel.
     pub records: u64,
 }
 
-/// A recording that has ended in order and is not packed yet: the file stands complete and marked as
-/// finished, only larger than it need be.
+/// A recording that ended in order and is not packed yet: the file is complete and marked as
+/// finished, but larger than necessary.
 #[must_use = "the file is locked until it is packed or left as it is"]
 pub struct Sealed {
     path: PathBuf,
@@ -43,18 +46,18 @@ impl std::fmt::Debug for Sealed {
 }
 
 impl Appender {
-    /// Ends the recording in order: seals what is open, marks the file finished, and puts a compact
-    /// copy in its place.
+    /// Ends the recording in order: seals the open segment, marks the file as finished, and
+    /// replaces it by a compact copy.
     ///
     /// # Errors
     ///
-    /// If the last records cannot be written, or the copy cannot. In the second case the file stands
-    /// complete and marked as finished, only larger.
+    /// If the last records cannot be written, or the copy cannot. In the second case the file is
+    /// complete and marked as finished, but larger.
     pub fn finish(self) -> Result<FinishStats, FinishError> {
         self.end()?.pack()
     }
 
-    /// Ends the recording in order, and leaves it to the caller whether it is packed.
+    /// Ends the recording in order; the caller decides whether it is packed.
     ///
     /// # Errors
     ///
@@ -63,7 +66,7 @@ impl Appender {
         self.end_as(true)
     }
 
-    /// Seals what is open. The file is marked as one of a recording that ended in order only if it did.
+    /// Seals the open segment. Only a recording that ended in order is marked as such.
     pub(crate) fn end_as(mut self, finished: bool) -> Result<Sealed, AppendError> {
         self.write_state(finished)?;
         let records = self.next_seq().0;
@@ -78,7 +81,7 @@ impl Appender {
 }
 
 impl Sealed {
-    /// Returns what the file is as it stands.
+    /// Returns the result without packing.
     pub fn stats(&self) -> FinishStats {
         FinishStats {
             file_bytes: self.lock.file_bytes(),
@@ -86,16 +89,16 @@ impl Sealed {
         }
     }
 
-    /// Leaves the file as it stands.
+    /// Leaves the file unpacked.
     pub fn leave(self) -> FinishStats {
         self.stats()
     }
 
-    /// Puts a compact copy in the file's place.
+    /// Replaces the file by a compact copy.
     ///
     /// # Errors
     ///
-    /// If the copy cannot be written. The file stands as it was.
+    /// If the copy cannot be written. The file is unchanged then.
     pub fn pack(self) -> Result<FinishStats, FinishError> {
         let Self {
             path,
@@ -108,7 +111,7 @@ impl Sealed {
             path: copy.clone(),
             cause,
         };
-        // A copy that a killed finish left behind is nobody's.
+        // A copy that a killed finish left behind belongs to no process.
         match std::fs::remove_file(&copy) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                 return Err(failed(error.to_string()));
@@ -139,21 +142,21 @@ impl Sealed {
     }
 }
 
-/// Returns the path of the copy: beside the file, so that renaming it is one step.
+/// Returns the path of the copy: in the same folder, so that renaming is atomic.
 fn copy_path(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".tmp");
     path.with_file_name(name)
 }
 
-/// Puts a complete and durable file in another's place.
+/// Renames a complete and durable file over another one.
 pub(crate) fn replace(new: &Path, old: &Path) -> std::io::Result<()> {
     std::fs::rename(new, old)?;
     sync_folder(old);
     Ok(())
 }
 
-/// Makes the new name durable where the system offers it; elsewhere the rename alone must do.
+/// Syncs the folder where the system supports it; elsewhere the rename alone must suffice.
 pub(crate) fn sync_folder(path: &Path) {
     let folder = path
         .parent()
@@ -186,7 +189,7 @@ fn pack(from: &Database, copy: &Path) -> Result<u64, String> {
             parity::write(&read, &write)?;
         }
         write.commit()?;
-        // The database grows its file in steps; this gives back what it does not use.
+        // The database grows its file in steps; this releases the unused part.
         to.compact()?;
         Ok(())
     })?;
@@ -194,8 +197,8 @@ fn pack(from: &Database, copy: &Path) -> Result<u64, String> {
     Ok(backend.file_bytes())
 }
 
-/// Copies the blocks: the directory's row of each behind the extents that hold it, so that what lies before a place
-/// of the file can be read without what lies behind it.
+/// Copies the blocks: the directory row of each behind its extents, so that everything before a cut
+/// can be read without what follows it.
 fn copy_blocks(read: &ReadTransaction, write: &WriteTransaction) -> Result<(), redb::Error> {
     let mut to_directory = write.open_table(tables::DIRECTORY)?;
     let mut streams = Vec::new();

@@ -1,54 +1,56 @@
-//! Accounts for the growth of a bounded file: how much of it is used, how long it can become within its
-//! bound, and the one compaction that lets it come near to that. The bound itself is enforced in `backend`.
+//! Accounts for the growth of a bounded file: the used part, the length that it can reach within
+//! its limit, and the compactions that let it come near the limit. `backend` enforces the limit.
 //!
-//! The database doubles its file whenever it is full. So a file that stands at two thirds of its bound would
-//! never grow again. Compacted when a little less than half of the bound is used, it doubles to a little
-//! less than the bound.
+//! The database doubles its file whenever the file is full. A file at two thirds of its limit could
+//! therefore never grow again. If it is compacted when a little less than half of the limit is
+//! used, it doubles to a little less than the limit.
+//!
+//! Invariant: between two measurements the used bytes are estimated from above.
 
 use super::backend::Exclusive;
 use crate::file::backend::{PanicFence, fenced};
 use crate::limits::len64;
 use redb::Database;
 
-/// The unit in which the database gives out space, in bytes.
+/// The unit in which the database allocates space, in bytes.
 const PAGE: u64 = 4096;
 
-/// What a commit rewrites beside its rows, in pages: the path to each, and what it replaces.
+/// The pages that a commit rewrites besides its rows: the path to each row, and what it replaces.
 const COMMIT_PAGES: u64 = 24;
 
-/// The share of the bound, in percent, that a file reaches at least that is compacted in time, and the
-/// share that is good enough.
+/// The share of the limit, in percent, that a file compacted in time reaches at least, and the
+/// share that is sufficient.
 const REACH_PERCENT: u64 = 85;
 const GOOD_PERCENT: u64 = 90;
 
-/// What the end takes: the open segment becomes a block while its rows are still there.
+/// The room for the end: the open segment becomes a block while its rows still exist.
 const END_BYTES: u64 = 768 * 1024;
 
-/// The shares of the bound, in percent, between which a file is compacted.
+/// The shares of the limit, in percent, between which a file is compacted.
 const COMPACT_FROM_PERCENT: u64 = 40;
 const COMPACT_TO_PERCENT: u64 = 48;
 
-/// By which share it should have succeeded.
+/// The share at which compaction should have succeeded.
 const COMPACTED_PERCENT: u64 = 45;
 
-/// How full a bounded file is.
+/// The fill level of a bounded file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// The file's length, in bytes.
     pub file_bytes: u64,
-    /// How much of it is used, in bytes; at most a little less.
+    /// The used part, in bytes; at most a little less.
     pub used_bytes: u64,
-    /// How much of it can be used within its bound, in bytes, without what ending it takes.
+    /// How much can be used within the limit, in bytes, without the room for the end.
     pub reach_bytes: u64,
 }
 
-/// What is known of a file's growth.
+/// The state of a file's growth.
 #[derive(Debug)]
 pub(crate) struct FileGrowth {
     max: Option<u64>,
-    /// What the database counted as used when it was asked last, if ever.
+    /// The used bytes at the last measurement, if there was one.
     counted: Option<u64>,
-    /// What was written since, at most.
+    /// The bytes that were written since, at most.
     since: u64,
     reach: u64,
     sealed_bytes: u64,
@@ -60,7 +62,7 @@ impl FileGrowth {
             max,
             counted: None,
             since: 0,
-            // Without a bound every length can be reached.
+            // Without a limit every length can be reached.
             reach: max.unwrap_or(u64::MAX),
             sealed_bytes: 0,
         }
@@ -79,7 +81,7 @@ impl FileGrowth {
         self.sealed_bytes
     }
 
-    /// Rows of these lengths are about to be written.
+    /// Rows of these lengths will be written.
     pub(crate) fn writes(&mut self, rows: impl Iterator<Item = usize>) {
         let bytes: u64 = rows.map(room_of).fold(0, u64::saturating_add);
         self.since = self
@@ -92,7 +94,7 @@ impl FileGrowth {
         self.counted.unwrap_or(0).saturating_add(self.since)
     }
 
-    /// Returns whether `bytes` more are a small part of the room that is left.
+    /// Returns whether `bytes` more are a small part of the free room.
     pub(crate) fn has_room_for(&self, bytes: u64) -> bool {
         self.max.is_none() || bytes <= self.reach.saturating_sub(self.used()) / 8
     }
@@ -110,9 +112,9 @@ impl FileGrowth {
         }
     }
 
-    /// Asks the database how much it uses, if enough was written since it was asked last; compacts it
-    /// if that is the moment. The question takes a walk over the whole file, so that it is asked some
-    /// hundred times in its life.
+    /// Measures the used bytes of the database if enough was written since the last time, and
+    /// compacts it if that is due. Measuring walks over the whole file, so it happens some hundred
+    /// times in the life of a file.
     pub(crate) fn look(&mut self, database: &mut PanicFence<Database>, backend: &Exclusive) {
         let Some(max) = self.max else {
             return;
@@ -124,7 +126,7 @@ impl FileGrowth {
         let share = percent(self.used(), max);
         let is_time = (COMPACT_FROM_PERCENT..COMPACT_TO_PERCENT).contains(&share);
         if is_time && doubled(backend.file_bytes(), max) < max / 100 * GOOD_PERCENT {
-            // A database that cannot be compacted is as good as before.
+            // A database that cannot be compacted stays usable.
             drop(fenced(|| database.compact()));
             self.count(database);
         }
@@ -144,7 +146,7 @@ impl FileGrowth {
             let page = u64::try_from(stats.page_size()).unwrap_or(PAGE);
             Ok(stats.allocated_pages().saturating_mul(page))
         });
-        // What cannot be counted stays estimated, from above.
+        // Without a measurement the estimate from above stays.
         if let Ok(counted) = counted {
             self.counted = Some(counted);
             self.since = 0;
@@ -156,7 +158,7 @@ fn percent(part: u64, whole: u64) -> u64 {
     part.saturating_mul(100).checked_div(whole).unwrap_or(100)
 }
 
-/// Returns how long a file becomes that doubles while it may.
+/// Returns the length of a file that doubles while it may.
 fn doubled(len: u64, max: u64) -> u64 {
     let mut reach = len.max(1);
     while reach.saturating_mul(2) <= max {
@@ -165,7 +167,7 @@ fn doubled(len: u64, max: u64) -> u64 {
     reach
 }
 
-/// Returns what a row takes: the database rounds up to powers of two of its page.
+/// Returns the space of a row: the database rounds up to powers of two of its page.
 #[expect(
     clippy::expect_used,
     reason = "a length in memory is far below 2^63 pages"

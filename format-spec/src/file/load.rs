@@ -1,15 +1,14 @@
-//! Reads the directory and the tail into memory: every record's head, packed by column, the objects' names, and
-//! the notes. Bodies stay in the file.
+//! Reads the directory and the tail into memory: the head of every record, packed by column, the
+//! names of objects, and the notes. Bodies stay in the file.
 //!
 //! Invariants, because the file may be damaged or forged:
-//! * Damage does not end the reading: what is lost is named, with the records that it took, and the rest is
-//!   read.
-//! * A block begins where the one before it ends, unless damage lies between them; the hole it may leave is
-//!   bounded by the number of damaged places.
-//! * Keys and counts of the database bound no loop and no allocation by themselves.
-//! * Behind a damaged tail row nothing is read, unless rows come from the raw bytes: later rows are encoded against
-//!   it, and each body that leads through the hole is refused.
-//! * A tail row whose records are sealed already is an old copy, and left out.
+//! * Damage does not end the reading: the lost records are named, and the rest is read.
+//! * A block begins where the one before it ends, unless damage lies between them; the hole between
+//!   is bounded by the number of damaged places.
+//! * No key or count of the database bounds a loop or an allocation by itself.
+//! * Nothing is read behind a damaged tail row, unless the rows come from the raw bytes: later rows
+//!   are encoded against it, and each body that leads through the hole is refused.
+//! * A tail row whose records are sealed is an old copy, and is left out.
 
 use crate::codec::bodies::{Bodies, BodyCounts};
 use crate::codec::index::{Record, RecordContent, Rv};
@@ -28,10 +27,10 @@ use crate::uid::UidRef;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What stands for the resource of an object that damage took.
+/// The resource of an object that was lost by damage.
 pub(crate) const LOST_RESOURCE: ResourceId = ResourceId(u32::MAX);
 
-/// Where a block's bodies are.
+/// The place of a block's bodies.
 #[derive(Clone, Debug)]
 pub(crate) enum BlockSource {
     /// In the extents.
@@ -49,7 +48,7 @@ pub(crate) struct Block {
     pub(crate) records: u32,
     pub(crate) blobs: u32,
     pub(crate) source: BlockSource,
-    /// Who wrote its row, of a damaged file.
+    /// The writer of its row, in a damaged file.
     pub(crate) writer: u32,
 }
 
@@ -69,19 +68,19 @@ pub(crate) struct Loaded {
     pub(crate) damage: Vec<Damage>,
     pub(crate) checkpoints: Vec<Checkpoint>,
     pub(crate) next_commit: u64,
-    /// The number that the next sealed block would have.
+    /// The number of the next sealed block.
     pub(crate) next_block: u32,
     pub(crate) rows: u64,
     pub(crate) index_bytes: u64,
     pub(crate) tail_bytes: u64,
-    /// The damaged places of which the next readable block shows what they took.
+    /// Damaged places whose loss the next readable block will bound.
     open_damage: Vec<(String, String)>,
-    /// How long a hole may be that no damaged place explains.
+    /// The longest hole that no damaged place explains.
     hole: u64,
 }
 
-/// How many records a hole in a salvaged file may have without a damaged place that explains it: lost rows at the end
-/// of the directory leave no trace.
+/// How many records a hole in a salvaged file may have without a damaged place that explains it:
+/// lost rows at the end of the directory leave no trace.
 const SALVAGED_HOLE: u64 = 1 << 20;
 
 impl Loaded {
@@ -99,7 +98,7 @@ impl Loaded {
         loaded
     }
 
-    /// Says what is lost at the damaged places that were met since the last readable block.
+    /// Bounds the loss at the damaged places since the last readable block.
     fn settle(&mut self, loss: Loss) {
         let places = std::mem::take(&mut self.open_damage);
         let count = places.len();
@@ -114,14 +113,14 @@ impl Loaded {
         self.damage.push(Damage { place, cause, loss });
     }
 
-    /// Takes note that records follow of which nothing can be read.
+    /// Notes that unreadable records follow.
     pub(crate) fn lose_end(&mut self, end: u64, place: &str, cause: String) {
         let first = Seq(self.heads.len());
         let last = (end > first.0).then(|| Seq(end.saturating_sub(1)));
         if end.saturating_sub(first.0) <= SALVAGED_HOLE {
             self.heads.lose_until(end);
         }
-        // What was lost behind the last block is lost here.
+        // The loss behind the last block ends here.
         let open_end = Loss::Records { first, last: None };
         self.damage.retain(|damage| damage.loss != open_end);
         self.damage.push(Damage {
@@ -135,7 +134,7 @@ impl Loaded {
         self.open_damage.push((place, cause));
     }
 
-    /// Takes note of damage that takes nothing: all that the place holds stands elsewhere too.
+    /// Notes damage without a loss: the content exists elsewhere.
     fn hurt_copy(&mut self, place: String, cause: String) {
         let loss = Loss::Nothing;
         self.damage.push(Damage { place, cause, loss });
@@ -175,7 +174,8 @@ impl Loaded {
         }
     }
 
-    /// Reads a block's index; of a damaged file its copy, if there is one that was written with the same row.
+    /// Reads the index of a block; in a damaged file its copy, if one was written with the same
+    /// row.
     fn index_of(
         &mut self,
         rows: &RowSource,
@@ -196,7 +196,7 @@ impl Loaded {
         index.or_else(|cause| copy().ok_or(cause))
     }
 
-    /// Reads the checkpoints. Damage there loses nothing: all that they hold stands elsewhere too.
+    /// Reads the checkpoints. Damage to them loses nothing, because they are redundant.
     fn read_checkpoints(&mut self, rows: &RowSource) {
         for number in 1..u32::MAX {
             let row = rows.checkpoint(number);
@@ -245,7 +245,7 @@ impl Loaded {
             if let Err(cause) = taken {
                 self.hurt(place, cause);
                 if !source.is_salvaged() {
-                    // What follows is encoded against it.
+                    // Later rows are encoded against it.
                     return;
                 }
             }
@@ -266,7 +266,7 @@ impl Loaded {
         self.take(block, row.start, blobs, &row.index, source)
     }
 
-    /// Takes one block's index in.
+    /// Adds the index of one block.
     fn take(
         &mut self,
         (number, writer): (u32, u32),
@@ -279,7 +279,7 @@ impl Loaded {
         if start.record < self.heads.len() || u64::from(start.object) < known {
             return Err("it begins before the block in front of it ends".to_owned());
         }
-        // Damage in front leaves a hole; a hostile row must not make it large.
+        // Damage before it leaves a hole; a hostile row must not make the hole large.
         let hole = start.record - self.heads.len();
         let places = len64(self.damage.len()).saturating_add(len64(self.open_damage.len()));
         let most = places.saturating_mul(64 * 1024).saturating_add(self.hole);
@@ -360,7 +360,7 @@ impl Loaded {
     }
 }
 
-/// What a record is, as far as the heads know.
+/// The content of a record, according to the heads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Slot {
     Note,
@@ -368,18 +368,18 @@ pub(crate) enum Slot {
     Event(ObjectId),
 }
 
-/// Every record's head, by column: a record takes about a quarter of what its numbers would take.
+/// The heads of all records, by column: a record uses about a quarter of the bytes of its numbers.
 #[derive(Debug, Default)]
 pub(crate) struct Heads {
-    /// Wall times, in the order of their signs: see [`ordered`].
+    /// Wall times, mapped to numbers of the same order: see [`ordered`].
     walls: PackedColumn,
-    /// How far the steady clock is ahead of the wall clock, wrapping around: that rarely changes.
+    /// The distance of the steady clock to the wall clock, wrapping: it rarely changes.
     skews: PackedColumn,
-    /// [`NOTE`], [`LOST`], or [`FIRST_OBJECT`] and an object's number.
+    /// [`NOTE`], [`LOST`], or [`FIRST_OBJECT`] plus the number of an object.
     objects: PackedColumn,
     connections: PackedColumn,
     versions: PackedColumn,
-    /// The type of an event and how it is known, as an index spells them.
+    /// The type and evidence of an event, encoded as in an index.
     kinds: PackedColumn,
     odd_versions: BTreeMap<u64, String>,
     /// The records that are notes.
@@ -389,13 +389,13 @@ pub(crate) struct Heads {
     events: u64,
     /// The earliest wall time among the events of each group of records.
     lows: Vec<i64>,
-    /// The same of each [`RUN`] of records.
+    /// The earliest wall time of each [`RUN`] of records.
     run_lows: Vec<i64>,
     last: HeadNumbers,
 }
 
-/// The numbers of a record. One that has no such number takes it over from the record before it, so that it
-/// does not widen its neighbours.
+/// The numbers of a record. A record without such a number repeats that of the record before it, so
+/// that it does not widen the column.
 #[derive(Clone, Copy, Debug, Default)]
 struct HeadNumbers {
     stamp: Stamp,
@@ -404,25 +404,25 @@ struct HeadNumbers {
     kind: u8,
 }
 
-/// How many records share one of the closer lows; a group has whole ones.
+/// How many records share one of the finer minima; a group has whole runs.
 const RUN: usize = 64;
 
-/// What stands in the place of an object's number for a note.
+/// Marks a note in the column of object numbers.
 const NOTE: u64 = 0;
-/// What stands in the place of an object's number for a record that damage took.
+/// Marks a lost record in the column of object numbers.
 const LOST: u64 = 1;
-/// What stands in the place of the first object's number.
+/// The value of the first object's number.
 const FIRST_OBJECT: u64 = 2;
 
-/// The sign of a time.
+/// The sign bit of a time.
 const SIGN: u64 = 1 << 63;
 
-/// Maps a time to a number, the earlier to the smaller.
+/// Maps a time to a number of the same order.
 const fn ordered(micros: i64) -> u64 {
     micros.cast_unsigned() ^ SIGN
 }
 
-/// Maps a number back to the time that [`ordered`] made it of.
+/// The inverse of [`ordered`].
 const fn time_of(number: u64) -> i64 {
     (number ^ SIGN).cast_signed()
 }
@@ -473,7 +473,7 @@ impl Heads {
         self.last = numbers;
     }
 
-    /// Appends a record, and gives the note's bytes if it is one.
+    /// Appends a record, and returns the bytes of a note.
     pub(crate) fn push(&mut self, record: Record) -> Option<Vec<u8>> {
         let stamp = record.stamp;
         match record.content {
@@ -510,14 +510,14 @@ impl Heads {
         }
     }
 
-    /// Returns how many notes lie between two records, the first of them included.
+    /// Returns the number of notes between two records, the first of them included.
     pub(crate) fn notes_between(&self, from: u64, to: u64) -> usize {
         let below = |end: u64| self.notes.partition_point(|note| *note < end);
         below(to).saturating_sub(below(from))
     }
 
     fn place(seq: Seq) -> usize {
-        // A number that no place in memory has is beyond the last record.
+        // A number that memory cannot index is beyond the last record.
         usize::try_from(seq.0).unwrap_or(usize::MAX)
     }
 
@@ -606,13 +606,13 @@ impl Heads {
     /// Returns the number of records up to and including the last event received at `at` or before,
     /// and the notes right behind it that are not later.
     ///
-    /// A note may be written long after the time it tells of; events behind that time are not drawn
-    /// before it by such a note.
+    /// A note may be written long after the time that it describes; such a note must not move
+    /// events behind its time.
     pub(crate) fn seq_after(&self, at: RecordedAt) -> Seq {
         let is_by_then = |place: usize| self.wall_at(place).is_some_and(|wall| wall <= at.micros);
         let is_event = |place: usize| matches!(self.slot_at(place), Some(Slot::Event(_)));
         let reaches = |low: Option<&i64>| low.is_some_and(|low| *low <= at.micros);
-        // Arrival times can step back, so that the search runs from the end, a group at a time.
+        // Arrival times can step back, so the search runs from the end, a group at a time.
         let groups = (0..self.lows.len()).rev();
         let runs = groups
             .filter(|group| reaches(self.lows.get(*group)))

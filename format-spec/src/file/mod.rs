@@ -1,5 +1,5 @@
-//! The reel as a file: creating, appending, finishing, opening and reading it. The only place that uses the
-//! database. Reading never writes, and nothing is read that fails its checksum.
+//! The file of a reel: creating, appending, finishing, opening and reading it. It is the only place
+//! that uses the database. Reading never writes, and nothing is returned whose checksum fails.
 
 mod append;
 mod backend;

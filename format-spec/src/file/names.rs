@@ -1,10 +1,10 @@
-//! The identities of a reel's objects in memory. All names are one text, and each resource and namespace is held
-//! once: most of a recording's objects are Events and Pods, whose names would otherwise take more memory than
-//! everything else that is known of the recording without its bodies.
+//! The identities of a reel's objects in memory. All names are one text, and each resource and
+//! namespace is stored once: most objects of a recording are Events and Pods, whose names would
+//! otherwise use more memory than all other data apart from bodies.
 //!
 //! Invariants:
-//! * What is read at an object's number is what was pushed there.
-//! * Names are cut out of the text where they were joined, so that each is whole characters.
+//! * The identity of an object's number is the one that was pushed there.
+//! * Names are split where they were joined, so each consists of whole characters.
 
 use crate::event::ObjectKeyRef;
 use crate::file::column::PackedColumn;
@@ -13,29 +13,29 @@ use crate::limits::{len64, place32};
 use crate::uid::UidRef;
 use std::collections::BTreeMap;
 
-/// The identities of objects, by their numbers.
+/// The identities of objects, by number.
 #[derive(Debug, Default)]
 pub(crate) struct ObjectNames {
-    /// The resources and namespaces that objects have, each once.
+    /// The resources and namespaces of objects, each once.
     scopes: Vec<(ResourceId, Box<str>)>,
-    /// The scope of each object, as a place in `scopes`.
+    /// The scope of each object, as an index into `scopes`.
     scope_places: PackedColumn,
-    /// All names, one behind the other.
+    /// All names, joined.
     text: String,
-    /// Where each object's name ends in `text`.
+    /// The end of each object's name in `text`.
     ends: PackedColumn,
     /// Each object's uid; [`ODD_UID`] for those without one and those in another spelling.
     uids: Vec<u128>,
     odd_uids: BTreeMap<usize, Box<str>>,
-    /// Where each scope is, by resource and namespace.
+    /// The index of each scope, by resource and namespace.
     known: BTreeMap<ResourceId, BTreeMap<Box<str>, usize>>,
 }
 
-/// What stands for a uid that is not a number, or that is this one.
+/// Marks a uid that is not a number, or that is this number.
 const ODD_UID: u128 = 0;
 
 impl ObjectNames {
-    /// Returns how many objects there are.
+    /// Returns the number of objects.
     pub(crate) fn len(&self) -> usize {
         self.uids.len()
     }
@@ -64,7 +64,7 @@ impl ObjectNames {
         place
     }
 
-    /// Returns back memory that only the pushing needs.
+    /// Releases memory that is only needed for pushing.
     pub(crate) fn settle(&mut self) {
         self.known = BTreeMap::new();
         self.scopes.shrink_to_fit();

@@ -1,12 +1,14 @@
-//! Opens a reel for reading: is it a reel, can this program read it, is it whole? Also gives the digest of a
-//! whole file, under which results are cached.
+//! Opens a reel for reading: checks whether the file is a reel, whether this program can read it,
+//! and whether it is whole. Also computes the digest of a whole file, under which results are
+//! cached.
 //!
 //! Invariants:
 //! * The file is not changed, and a damaged file is never reported as whole.
-//! * The format's version is checked before anything that it could have changed.
-//! * If the database's own check fails, or the file is no database any more, rows are searched for in the raw bytes,
-//!   and those without a header are read behind good pages. A whole file is not searched.
-//! * The end of a damaged recording is known only if its state, or the database, says so.
+//! * The version of the format is checked before anything that depends on it.
+//! * If the database's own check fails, or the file is no longer a database, rows are searched for
+//!   in the raw bytes, and rows without a header are read from intact pages. A whole file is not
+//!   searched.
+//! * The end of a damaged recording is known only from its state row or from the database.
 
 use crate::codec::frame::Digest;
 use crate::error::{Damage, Loss, OpenError};
@@ -25,27 +27,28 @@ use std::io::{self, Read as _};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-/// How many bytes of pages the database keeps while reading. What is decoded of them is kept elsewhere, and the
-/// system keeps the file's own bytes: the same page is rarely asked for again.
+/// The page cache of the database while reading, in bytes. Decoded data is cached elsewhere, and
+/// the system caches the bytes of the file: the same page is rarely read again.
 const READ_PAGES: usize = 2 * 1024 * 1024;
-/// What a database file begins with.
+/// The first bytes of a database file.
 const MAGIC: &[u8] = b"redb\x1a\x0a\xa9\x0d\x0a";
 
-/// How far a file is searched for rows that begins as something else does.
+/// How far a file with other first bytes is searched for rows.
 const FOREIGN_SEARCH: u64 = 8 * 1024 * 1024;
 
-/// What tells a database from other files. The rest of [`MAGIC`] shows whether a transfer changed line ends.
+/// The bytes that identify a database. The rest of [`MAGIC`] shows whether a transfer changed line
+/// ends.
 const DATABASE: &[u8] = b"redb\x1a\x0a";
 
-/// How many bytes [`is_reel_start`] needs.
+/// The number of bytes that [`is_reel_start`] needs.
 pub const REEL_START_BYTES: usize = DATABASE.len();
 
-/// Returns whether a file that begins with these bytes is meant as a reel, sealed or not.
+/// Returns whether a file with these first bytes is a reel, sealed or not.
 pub fn is_reel_start(start: &[u8]) -> bool {
     start.starts_with(&ROW_MAGIC) || start.starts_with(DATABASE)
 }
 
-/// A reel's parts, opened.
+/// The parts of an opened reel.
 pub(crate) struct OpenedReel {
     pub(crate) rows: RowSource,
     pub(crate) format: FormatVersion,
@@ -56,7 +59,7 @@ pub(crate) struct OpenedReel {
     pub(crate) loaded: Loaded,
 }
 
-/// Where the bytes of a reel are.
+/// The location of a reel's bytes.
 #[derive(Clone, Copy)]
 pub(crate) enum ReelSource<'a> {
     /// In the file at a path.
@@ -66,7 +69,7 @@ pub(crate) enum ReelSource<'a> {
 }
 
 impl<'a> ReelSource<'a> {
-    /// Returns the path that errors name.
+    /// Returns the path for errors.
     pub(crate) const fn path(self) -> &'a Path {
         match self {
             Self::Path(path) | Self::Copy(_, path) => path,
@@ -116,13 +119,14 @@ pub(crate) fn open(source: ReelSource<'_>) -> Result<OpenedReel, OpenError> {
             drop(database);
             "a page's checksum does not match".to_owned()
         }
-        // The check stops at the first bad page; the rows behind good ones can still be read.
+        // The check stops at the first damaged page; rows of intact pages can still be read.
         Err(cause) => cause,
     };
     open_damaged(source, file_bytes, cause)
 }
 
-/// Opens a file of rows without a database. It is whole if all its bytes are in whole rows and the last one is there.
+/// Opens a file of rows without a database. It is whole if whole rows cover all its bytes and the
+/// last row is there.
 fn open_sealed(path: &Path) -> Result<OpenedReel, OpenError> {
     let overlay = Overlay::open(path)?;
     let file_bytes = overlay.file_len();
@@ -147,7 +151,8 @@ fn open_sealed(path: &Path) -> Result<OpenedReel, OpenError> {
     Ok(load(rows, format, file_bytes, Some(damage)))
 }
 
-/// Opens a file whose database is damaged: by its rows' headers, and with what the database still gives.
+/// Opens a file with a damaged database: by the headers of its rows, and with what the database
+/// still returns.
 fn open_damaged(
     source: ReelSource<'_>,
     file_bytes: u64,
@@ -184,7 +189,7 @@ fn open_damaged(
     match salvage(source, u64::MAX, database, cause.clone())? {
         Ok(opened) => Ok(opened),
         Err(Some((rows, format))) => {
-            // A file of an older format: nothing tells what a page held.
+            // A file of an older format: a damaged page does not identify its content.
             let damage = Damage {
                 place: "the database's pages".to_owned(),
                 cause,
@@ -204,10 +209,10 @@ fn damaged(path: &Path, place: &str, cause: String) -> OpenError {
     }
 }
 
-/// The rows of a database, and the format that it names.
+/// The rows of a database, and its format.
 type NamedRows = (RowSource, FormatVersion);
 
-/// Reads which format a database names.
+/// Reads the format of a database.
 fn read_database(database: PanicFence<Database>, path: &Path) -> Result<NamedRows, OpenError> {
     let transaction = fenced(|| database.begin_read())
         .map_err(|cause| damaged(path, "the file's root", cause))?;
@@ -228,7 +233,8 @@ fn check_format(found: FormatVersion, path: &Path) -> Result<(), OpenError> {
     })
 }
 
-/// Reads the rows that a search of the raw bytes finds; gives the database's own back if there are none.
+/// Returns the rows that a search of the raw bytes finds; returns the database's own if there are
+/// none.
 fn salvage(
     source: ReelSource<'_>,
     most: u64,
@@ -279,7 +285,8 @@ fn load(
     }
 }
 
-/// Reads from the database's words how long the file should be, if it says that it is not.
+/// Returns the expected length of the file from the database's message, if the message contains
+/// one.
 fn whole_bytes(cause: &str) -> Option<u64> {
     let (_, rest) = cause.split_once("layout_len=")?;
     let digits = rest.split(|letter: char| !letter.is_ascii_digit()).next()?;
@@ -292,7 +299,7 @@ fn builder() -> redb::Builder {
     builder
 }
 
-/// Opens the database and has it check all its checksums: its reads never do.
+/// Opens the database and verifies all its checksums: its reads do not check them.
 fn checked(overlay: Overlay) -> Result<(PanicFence<Database>, bool), String> {
     let mut database = fenced(|| builder().create_with_backend(overlay)).map(PanicFence::new)?;
     let whole = fenced(|| database.check_integrity())?;
@@ -312,7 +319,7 @@ fn read_format(rows: &RowSource, path: &Path) -> Result<FormatVersion, OpenError
     }
 }
 
-/// Returns whether the recording was finished, and notes what is missing of it then.
+/// Returns whether the recording was finished, and notes missing records of a finished one.
 fn read_state(rows: &RowSource, loaded: &mut Loaded) -> bool {
     let state = match rows.state() {
         Ok(None) => Ok(None),
@@ -364,7 +371,7 @@ fn read_state(rows: &RowSource, loaded: &mut Loaded) -> bool {
     }
 }
 
-/// Describes the beginning of a file, and tells whether it is that of a known form.
+/// Describes the first bytes of a file, and returns whether they are of a known form.
 fn what_it_is(start: &[u8]) -> (String, bool) {
     let known: [(&[u8], &str); 10] = [
         (b"PK", "starts with \"PK\": a zip archive"),
@@ -394,9 +401,9 @@ fn what_it_is(start: &[u8]) -> (String, bool) {
 /// How many bytes are read at once.
 const PIECE: usize = 256 * 1024;
 
-/// Returns the XXH3-128 of all bytes of a file: no change of it, not even damage, goes unnoticed.
+/// Returns the XXH3-128 of all bytes of a file. It detects every accidental change.
 ///
-/// It takes the same little memory for any length.
+/// It uses constant memory for any length.
 ///
 /// # Errors
 /// When the file cannot be read.

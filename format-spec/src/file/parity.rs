@@ -1,10 +1,10 @@
-//! Redundancy of a finished file: parity rows, from which an extent that was damaged is put together again, and
-//! second copies of the directory's rows.
+//! Redundancy of a finished file: parity rows, from which a damaged extent is restored, and second
+//! copies of the directory rows.
 //!
-//! The extents are dealt out to groups like cards, so that neighbours in the file are in different groups, and the
-//! exclusive or of a group's extents is one more row. A row beside it names the members with their checksums: what is
-//! put together is compared with these, and a parity that no longer fits (the reel was resumed) is of no use and does
-//! no harm.
+//! The extents are dealt to groups in turn, so that neighbours in the file are in different groups.
+//! The exclusive or of a group's extents is one more row. A row beside it names the members with
+//! their checksums: a restored extent is compared with them, so an outdated parity (the reel was
+//! resumed) is useless but harmless.
 
 use crate::codec::varint::FieldReader;
 use crate::codec::{CodecError, varint};
@@ -14,9 +14,9 @@ use crate::limits::{EXTENT, PARITY_GROUP, PARITY_LEAST, len64, place32};
 use redb::{ReadTransaction, ReadableTable as _, WriteTransaction};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The most members that a group can have.
+/// The largest number of members of a group.
 const MOST_MEMBERS: usize = 256;
-/// How many bytes of the directory's rows are copied into one row.
+/// The bytes of directory rows that are copied into one row.
 const COPY_BYTES: usize = 3 * 1024;
 /// The key of the first row with copies.
 const FIRST_COPY: u64 = 1 << 32;
@@ -32,7 +32,7 @@ pub(crate) struct ParityMember {
 }
 
 impl ParityMember {
-    /// Returns whether some bytes are the extent's content.
+    /// Returns whether bytes are the content of the extent.
     pub(crate) fn fits(&self, content: &[u8]) -> bool {
         content.len() == place32(self.len) && xxh3_64(content) == self.sum
     }
@@ -94,7 +94,7 @@ fn members_of(group: u64, groups: u64, shift: u64, extents: u64) -> impl Iterato
     (0..extents).filter(move |number| number.wrapping_add(shift) % groups == group)
 }
 
-/// Writes the redundancy of a file that is packed.
+/// Writes the redundancy of a packed file.
 pub(crate) fn write(read: &ReadTransaction, to: &WriteTransaction) -> Result<(), redb::Error> {
     let meta = read.open_table(tables::META)?;
     let Some(owner) = meta.get(tables::OWNER_KEY)? else {
@@ -119,7 +119,8 @@ pub(crate) fn write(read: &ReadTransaction, to: &WriteTransaction) -> Result<(),
         let groups = bodies.max(indexes).div_ceil(PARITY_GROUP).max(1);
         for group in 0..groups {
             let (mut parity, mut members) = (Vec::new(), Vec::new());
-            // The streams are shifted against each other: a block's index lies near its bodies.
+            // The streams are shifted against each other, because a block's index lies near its
+            // bodies.
             for ((kind, extents), (count, shift)) in
                 streams.iter().zip([(bodies, 0), (indexes, groups / 2)])
             {
@@ -176,7 +177,7 @@ fn put(
     Ok(())
 }
 
-/// Writes the directory's rows and the state once more, many in one row: their headers say what they are.
+/// Writes the directory rows and the state once more, many in one row: their headers identify them.
 fn copy_rows(read: &ReadTransaction, table: &mut ParityTable<'_>) -> Result<(), redb::Error> {
     let mut copies = Vec::new();
     if let Some(state) = read.open_table(tables::META)?.get(tables::STATE_KEY)? {

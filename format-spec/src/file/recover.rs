@@ -1,11 +1,12 @@
-//! Writes what can be read of a damaged reel as a new whole one.
+//! Writes the readable part of a damaged reel as a new whole one.
 //!
 //! Invariants:
-//! * Everything keeps its order, its time and its evidence. In front of records that cannot be read stands a note
-//!   [`Note::Unreadable`], so that the new reel claims nothing about them. Losses that lie close together share one
-//!   ([`NEAR`]).
-//! * The new file has its name only when it is complete and durable; a file of that name is never replaced.
-//! * A reel that was not finished does not become one that was.
+//! * Every record keeps its order, time and evidence. A note [`Note::Unreadable`] comes before
+//!   records that cannot be read, so that the new reel claims nothing about them. Losses that lie
+//!   close together share one note ([`NEAR`]).
+//! * The new file gets its name only when it is complete and durable; an existing file is never
+//!   replaced.
+//! * A reel that was not finished does not become finished.
 
 use crate::error::{Loss, ReadError, RecoverError};
 use crate::event::{NewBody, NewEvent};
@@ -21,30 +22,31 @@ use crate::note::{BlobNote, Note, NoteEntry};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// What was written, and what could not be.
+/// The written and the lost records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RecoverStats {
-    /// Events written.
+    /// The number of written events.
     pub events: u64,
-    /// Notes written, without those about losses.
+    /// The number of written notes, without those about losses.
     pub notes: u64,
-    /// Events whose objects could not be read.
+    /// The number of events with an unreadable body.
     pub lost_events: u64,
-    /// Events or notes of which nothing could be read, as far as their number is known.
+    /// The number of unreadable records, as far as it is known.
     pub lost_records: u64,
-    /// The notes about losses.
+    /// The number of notes about losses.
     pub losses: u64,
-    /// Whether more may have followed at the end, of which nothing is known.
+    /// Whether more records may have followed at the end.
     pub is_end_lost: bool,
     /// The new file's length, in bytes.
     pub file_bytes: u64,
 }
 
-/// Writes what can be read of a reel as a new one; `progress` receives the number of records that are done.
+/// Writes the readable part of a reel as a new one; `progress` receives the number of processed
+/// records.
 ///
 /// # Errors
 ///
-/// If there is a file of that name, or it cannot be written. Nothing is left behind then.
+/// If the file exists or cannot be written. Nothing is left behind then.
 pub fn recover(
     reel: &Reel,
     to: &Path,
@@ -68,23 +70,23 @@ pub fn recover(
         })?;
         Ok(stats)
     });
-    // Gone already if all went well.
+    // Renamed already if everything succeeded.
     drop(std::fs::remove_file(&part));
     outcome
 }
 
-/// Returns the path under which a new file is written until it is complete.
+/// Returns the path under which the new file is written until it is complete.
 fn part_path(to: &Path) -> PathBuf {
     let mut name = to.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.part", std::process::id()));
     to.with_file_name(name)
 }
 
-/// Returns the complete file its name, unless somebody else took it meanwhile.
+/// Gives the complete file its name, unless another program took the name meanwhile.
 pub(crate) fn publish(part: &Path, to: &Path) -> std::io::Result<()> {
     match std::fs::hard_link(part, to) {
         Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
-            // Not every file system has links.
+            // Not every file system supports hard links.
             std::fs::rename(part, to)?;
         }
         linked => linked?,
@@ -134,29 +136,29 @@ fn write(
 /// How many readable records may lie between two losses that share a note.
 const NEAR: u64 = 1024;
 
-/// Records that cannot be read.
+/// Unreadable records.
 #[derive(Default)]
 struct Losses {
     runs: Vec<LostRun>,
-    /// The resources of which the reel says what they are.
+    /// Their resources, as far as the reel states them.
     announced: BTreeSet<ResourceId>,
     events: u64,
     records: u64,
 }
 
-/// Records close together that cannot be read.
+/// Unreadable records that lie close together.
 struct LostRun {
     first: Seq,
     last: Seq,
     records: u64,
     resources: BTreeSet<ResourceId>,
-    /// Whether anything may be among them.
+    /// Whether any resource may be among them.
     is_unknown: bool,
     cause: String,
 }
 
 impl Losses {
-    /// Finds all that cannot be read: every body is put together for that.
+    /// Finds all unreadable records: every body is decoded for that.
     fn find(reel: &Reel) -> Self {
         let announced = reel.notes().iter().filter_map(|entry| match &entry.note {
             Note::Resource(info) => Some(info.id),
@@ -192,7 +194,7 @@ impl Losses {
         losses
     }
 
-    /// Takes note that a record cannot be read; `resource` is that of its event, if it is known.
+    /// Notes an unreadable record; `resource` is that of its event, if it is known.
     fn lose(&mut self, reel: &Reel, seq: Seq, resource: Option<ResourceId>) {
         let near = |run: &&mut LostRun| seq.0.saturating_sub(run.last.0) <= NEAR;
         let run = match self.runs.last_mut().filter(near) {
@@ -214,7 +216,7 @@ impl Losses {
 }
 
 impl LostRun {
-    /// Returns when the note about it is written: with the record before it.
+    /// Returns the time of the note about it: that of the record before it.
     fn stamp(&self, reel: &Reel) -> Stamp {
         let before = self.first.0.checked_sub(1).map(Seq);
         let before = before.and_then(|seq| reel.stamp(seq));
@@ -242,7 +244,7 @@ impl LostRun {
     }
 }
 
-/// Returns the bytes that belong to a note.
+/// Returns the bytes of a note.
 fn text_of(reel: &Reel, note: &Note) -> Result<Vec<u8>, ReadError> {
     let blobs = match note {
         Note::OddLine { blobs, .. } | Note::Document { blobs, .. } => blobs.as_slice(),
@@ -258,7 +260,7 @@ fn text_of(reel: &Reel, note: &Note) -> Result<Vec<u8>, ReadError> {
 struct RecoveredCopy<'a> {
     reel: &'a Reel,
     appender: Appender,
-    /// How many records are not committed.
+    /// The number of records between two commits.
     pending: u64,
     stats: RecoverStats,
 }
@@ -365,7 +367,7 @@ impl RecoveredCopy<'_> {
     }
 }
 
-/// Says why a record cannot be read.
+/// Describes why a record cannot be read.
 fn cause_of(reel: &Reel, seq: Seq) -> String {
     let place = reel.damage().iter().find(|damage| {
         let (first, last) = (damage.loss.first(), damage.loss.last());

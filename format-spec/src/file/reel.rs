@@ -1,5 +1,5 @@
-//! The reading end of a reel. Everything but the bodies is in memory after opening; questions about times
-//! and objects need no body, and none is answered from lost records.
+//! The reading end of a reel. Everything but the bodies is in memory after opening. Queries about
+//! times and objects need no body, and lost records never answer one.
 
 use super::body::BodyReader;
 use super::load::{BlockSource, Loaded};
@@ -21,8 +21,8 @@ use std::sync::Arc;
 
 /// The reading end of a reel.
 ///
-/// A file that a recorder holds gives [`OpenError::InUse`]; one that a killed recorder left opens
-/// as it is, and stays as it is.
+/// A file that a recorder has locked gives [`OpenError::InUse`]; the file of a killed recorder
+/// opens unchanged.
 pub struct Reel {
     path: PathBuf,
     format: FormatVersion,
@@ -46,7 +46,7 @@ impl std::fmt::Debug for Reel {
     }
 }
 
-/// An object that was seen.
+/// An object of the reel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReelObject<'a> {
     /// Its number.
@@ -58,46 +58,46 @@ pub struct ReelObject<'a> {
 /// A block of a reel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockInfo {
-    /// Its number; blocks that were not sealed share the next one.
+    /// Its number; unsealed blocks share the next one.
     pub id: BlockId,
     /// Its first record.
     pub first: Seq,
-    /// How many records it holds.
+    /// The number of its records.
     pub records: u32,
     /// Whether it was sealed.
     pub sealed: bool,
-    /// How many bytes its bodies take in the file; 0 if it was not sealed.
+    /// The bytes of its bodies in the file; 0 if it was not sealed.
     pub body_bytes: u32,
 }
 
-/// How much was decoded since opening.
+/// The decoding work since opening.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReadCounts {
-    /// Rows of the database read.
+    /// Rows that were read from the database.
     pub rows: u64,
-    /// Frames decompressed.
+    /// Frames that were decompressed.
     pub frames: u64,
-    /// Bodies put together.
+    /// Bodies that were decoded.
     pub bodies: u64,
 }
 
-/// How many bytes the parts of a reel take in its rows.
+/// The bytes of a reel's parts in its rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PartSizes {
     /// Sealed bodies.
     pub bodies: u64,
     /// The directory: heads, names, notes.
     pub index: u64,
-    /// What is not sealed.
+    /// Unsealed records.
     pub tail: u64,
 }
 
-/// How many bytes a reel takes.
+/// The size of a reel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SizeBreakdown {
     /// The whole file.
     pub file: u64,
-    /// Its parts; the rest is the database's own.
+    /// Its parts; the rest belongs to the database.
     pub parts: PartSizes,
 }
 
@@ -164,14 +164,14 @@ impl Versions {
 }
 
 impl Reel {
-    /// Opens a reel and checks all its checksums but those of the bodies, which are checked when they
+    /// Opens a reel and verifies all checksums except those of bodies, which are verified when they
     /// are read.
     ///
     /// # Errors
     ///
-    /// If the file cannot be read, is not a reel, is being recorded, or is of an unknown format. Damage
-    /// is not an error as long as anything can be read: see [`Self::damage`]. A file whose database is
-    /// damaged is searched for its rows, which takes a pass over all of it.
+    /// If the file cannot be read, is not a reel, is being recorded, or is of an unknown format.
+    /// Damage is not an error as long as anything can be read: see [`Self::damage`]. If the
+    /// database of a file is damaged, the whole file is searched for rows.
     pub fn open(path: &Path) -> Result<Self, OpenError> {
         Self::open_source(ReelSource::Path(path))
     }
@@ -186,7 +186,7 @@ impl Reel {
         let blocks = loaded
             .blocks
             .iter()
-            // What only serves as a prefix is a part of the others.
+            // A block that is only a prefix is a part of the others.
             .filter(|block| block.records > 0)
             .map(|block| {
                 let body_bytes = match &block.source {
@@ -234,7 +234,8 @@ impl Reel {
         self.format
     }
 
-    /// Returns whether the file is a sealed one: whole, and without a database. Nothing is appended to it.
+    /// Returns whether the file is a whole sealed one, without a database. It cannot be appended
+    /// to.
     pub fn is_sealed(&self) -> bool {
         self.is_sealed
     }
@@ -259,12 +260,12 @@ impl Reel {
         &self.loaded.notes
     }
 
-    /// Returns what was found damaged at opening; empty for a whole file.
+    /// Returns the damage that was found at opening; empty for a whole file.
     pub fn damage(&self) -> &[Damage] {
         &self.loaded.damage
     }
 
-    /// Returns whether damage took something: that of a file whose content all stands elsewhere did not.
+    /// Returns whether damage lost anything: not if all of the content exists elsewhere.
     pub fn has_losses(&self) -> bool {
         let mut damage = self.loaded.damage.iter();
         damage.any(|damage| damage.loss != Loss::Nothing)
@@ -294,7 +295,7 @@ impl Reel {
         self.versions.of(object)
     }
 
-    /// Returns all of an event but its body; nothing for notes.
+    /// Returns an event without its body; `None` for notes.
     pub fn head(&self, seq: Seq) -> Option<EventHead> {
         self.loaded.heads.head(seq)
     }
@@ -304,22 +305,22 @@ impl Reel {
         self.loaded.heads.stamp(seq)
     }
 
-    /// Returns the object of an event; nothing for notes.
+    /// Returns the object of an event; `None` for notes.
     pub fn object_of(&self, seq: Seq) -> Option<ObjectId> {
         self.loaded.heads.object(seq)
     }
 
-    /// Returns the type of an event; nothing for notes.
+    /// Returns the type of an event; `None` for notes.
     pub fn kind_of(&self, seq: Seq) -> Option<EventType> {
         self.loaded.heads.kind(seq).map(|(kind, _)| kind)
     }
 
-    /// Returns how an event is known; nothing for notes.
+    /// Returns the evidence of an event; `None` for notes.
     pub fn evidence_of(&self, seq: Seq) -> Option<Evidence> {
         self.loaded.heads.kind(seq).map(|(_, evidence)| evidence)
     }
 
-    /// Returns the request that an event came from; nothing for notes.
+    /// Returns the connection of an event; `None` for notes.
     pub fn connection_of(&self, seq: Seq) -> Option<ConnectionId> {
         self.loaded.heads.connection(seq)
     }
@@ -335,17 +336,17 @@ impl Reel {
         self.loaded.heads.seq_after(at)
     }
 
-    /// Returns the object's bytes of an event, as the server sent them.
+    /// Returns the body of an event, as the server sent it.
     ///
     /// # Errors
     ///
-    /// If there is no such event, or damage took what it needs.
+    /// If there is no such event, or if damage lost a part that it needs.
     pub fn body(&self, seq: Seq) -> Result<Arc<[u8]>, ReadError> {
         body::body_of(self, &self.reader, seq, None)
     }
 
-    /// Returns the same as [`Self::body`], for one of many objects of the state at `at`: of the version
-    /// that is the object's last one before `at`. Checkpoints make this cheaper when many are asked.
+    /// Like [`Self::body`], for one of many objects of the state at `at`: of the object's last
+    /// version before `at`. Checkpoints make this cheaper for many objects.
     ///
     /// # Errors
     ///
@@ -354,10 +355,11 @@ impl Reel {
         body::body_of(self, &self.reader, seq, Some(at))
     }
 
-    /// Prepares a later call of [`Self::body_at`], as far as the allowance goes, and takes off
-    /// it what that took. Returns whether all is done: otherwise the next call continues from there.
+    /// Prepares a later call of [`Self::body_at`] as far as the allowance permits, and subtracts
+    /// the work from it. Returns whether the preparation is complete: otherwise the next call
+    /// continues it.
     ///
-    /// What is prepared is kept in bounded memory: what is not read soon may be gone by then.
+    /// The result is kept in bounded memory: it may be dropped if it is not read soon.
     ///
     /// # Errors
     ///
@@ -371,8 +373,8 @@ impl Reel {
         body::body_within(self, &self.reader, seq, Some(at), allowance).map(|body| body.is_some())
     }
 
-    /// Keeps at most `bytes` bytes of decoded data, and half as many that are on their way out; 48 MiB by
-    /// default. With less, later questions about the same places take longer.
+    /// Limits the decoded data to `bytes` bytes, and half as many that are being dropped; 48 MiB by
+    /// default. With less, later queries about the same places take longer.
     pub fn bound_cache(&self, bytes: usize) {
         self.reader.bound(bytes);
     }
@@ -386,7 +388,7 @@ impl Reel {
     ///
     /// # Errors
     ///
-    /// If there is no such text, or damage took it.
+    /// If there is no such text, or if damage lost it.
     pub fn blob(&self, id: BlobId) -> Result<Arc<[u8]>, ReadError> {
         self.reader.blob(self, id)
     }
@@ -400,7 +402,7 @@ impl Reel {
         Scan::new(self, from)
     }
 
-    /// Returns how much was decoded since opening.
+    /// Returns the decoding work since opening.
     pub fn counts(&self) -> ReadCounts {
         self.reader.counts()
     }
@@ -410,7 +412,7 @@ impl Reel {
         &self.blocks
     }
 
-    /// Returns where the file's bytes are.
+    /// Returns the location of the file's bytes.
     pub fn sizes(&self) -> SizeBreakdown {
         SizeBreakdown {
             file: self.file_bytes,

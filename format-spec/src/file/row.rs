@@ -1,22 +1,23 @@
-//! Headers of rows: each row says what it is, so that it is found in the raw bytes of a file whose database is
-//! damaged, or that has none.
+//! Headers of rows. Each row identifies itself, so that it is found in the raw bytes of a file
+//! whose database is damaged, or that has none.
 //!
-//! Rows of files before format 0.4 have none: what does not begin with a header that fits is such a row.
+//! Rows of files before format 0.4 have no header: bytes without a valid header are the content of
+//! such a row.
 
 use crate::limits::{FORMAT, FormatVersion, len64, place32};
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher as _;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// What a header begins with.
+/// The first bytes of a header.
 pub(crate) const ROW_MAGIC: [u8; 4] = [0xd7, b'K', b'R', 0x8b];
-/// The bytes of a header.
+/// The length of a header, in bytes.
 pub(crate) const ROW_HEADER: usize = 48;
 
-/// What a row is.
+/// The kind of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum RowKind {
-    /// Who writes the file.
+    /// The writer of the file.
     Owner,
     /// An extent of the bodies.
     Bodies,
@@ -24,19 +25,19 @@ pub(crate) enum RowKind {
     Index,
     /// A row of the directory.
     Directory,
-    /// A checkpoint's row.
+    /// A checkpoint row.
     Checkpoint,
     /// A tail row.
     Tail,
     /// The state of the file.
     State,
-    /// The exclusive or of a group of extents.
+    /// The parity of a group of extents.
     Parity,
-    /// The members of such a group.
+    /// The members of that group.
     Members,
-    /// A directory row's content and the frame of the block's index.
+    /// The content of a directory row and the frame of the block's index.
     Block,
-    /// What there is to know of a stripe of a sealed file.
+    /// The description of a stripe of a sealed file.
     Stripe,
     /// A recovery shard of a stripe.
     Shard,
@@ -72,10 +73,10 @@ impl RowKind {
     }
 }
 
-/// Whose row it is.
+/// The owner of a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct RowOwner {
-    /// The recording: drawn at random when the file was created.
+    /// The recording: a random number of the file's creation.
     pub(crate) file: u64,
     /// How many times the file had been resumed when the row was written.
     pub(crate) writer: u32,
@@ -93,7 +94,7 @@ impl RowOwner {
         }
     }
 
-    /// Returns the owner of what a resumed file gets: `before` is the last owner, if the file had one.
+    /// Returns the owner of a resumed file; `before` is the last owner, if the file had one.
     pub(crate) fn resume(before: Option<Self>, first_block: u32) -> Self {
         let before = before.unwrap_or_else(Self::draw);
         Self {
@@ -131,20 +132,20 @@ fn check_of(head: &[u8]) -> [u8; 4] {
     [a, b, c, d]
 }
 
-/// A header, read.
+/// A decoded header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RowHeader {
     pub(crate) kind: RowKind,
     pub(crate) format: FormatVersion,
     pub(crate) owner: RowOwner,
     pub(crate) number: u64,
-    /// The bytes of the content behind the header.
+    /// The length of the content behind the header, in bytes.
     pub(crate) len: u32,
     sum: u64,
 }
 
 impl RowHeader {
-    /// Reads the header that some bytes begin with.
+    /// Decodes the header at the start of some bytes.
     pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
         let head = bytes.first_chunk::<ROW_HEADER>()?;
         let (fields, check) = head.split_last_chunk::<4>()?;
@@ -173,7 +174,7 @@ impl RowHeader {
         })
     }
 
-    /// Returns whether the content is what was written.
+    /// Returns whether the content is unchanged.
     pub(crate) fn fits(&self, content: &[u8]) -> bool {
         place32(self.len) == content.len() && xxh3_64(content) == self.sum
     }
@@ -185,7 +186,7 @@ fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
     Some(*first)
 }
 
-/// Returns a row's content: what lies behind its header, or all of it if it has none.
+/// Returns the content of a row: the bytes behind its header, or all of them if it has none.
 pub(crate) fn content_of(row: &[u8]) -> &[u8] {
     match RowHeader::read(row) {
         Some(header)

@@ -1,12 +1,13 @@
-//! A sealed file: the rows of a reel one behind another, without a database.
+//! A sealed file: the rows of a reel one after another, without a database.
 //!
 //! Invariants:
-//! * The file begins with the row `owner`, then `state`; the last row is `state` once more. Nothing lies between rows,
-//!   so that a file with all of its bytes in whole rows, and that last row, is whole.
-//! * All but the rows of stripes and shards and the last row lie in stripes, one behind another. Each has its recovery
-//!   shards right behind it, so that a cut takes none of those in front of it.
-//! * The headers of rows are what a salvage searches for: a sealed file is opened by the same search, and damage takes
-//!   what it takes of any other reel.
+//! * The file begins with the rows `owner` and `state`; the last row is `state` once more. Nothing
+//!   lies between rows, so a file whose bytes are all in whole rows, with that last row, is whole.
+//! * All rows but those of stripes and shards and the last one lie in stripes, one after another.
+//!   The recovery shards of a stripe follow it directly, so that a cut does not take those of
+//!   earlier stripes.
+//! * Salvage searches for the headers of rows: a sealed file is opened by the same search, and
+//!   damage has the same effect as in any other reel.
 
 use crate::codec::stripe::{Stripe, shard_row};
 use crate::file::row::{RowKind, RowOwner};
@@ -27,12 +28,12 @@ pub(crate) struct RowFile {
     /// The bytes since the last stripe.
     stripe: Vec<u8>,
     stripes: u64,
-    /// The rows of the directory, to be written once more.
+    /// The rows of the directory, which are written once more at the end.
     directory: Vec<(u64, Vec<u8>)>,
 }
 
 impl RowFile {
-    /// Begins a new file.
+    /// Creates a file.
     pub(crate) fn create(
         path: &Path,
         permissions: Permissions,
@@ -77,7 +78,7 @@ impl RowFile {
         Ok(())
     }
 
-    /// Writes what restores the bytes since the last stripe.
+    /// Writes the recovery shards for the bytes since the last stripe.
     fn end_stripe(&mut self) -> io::Result<()> {
         let bytes = std::mem::take(&mut self.stripe);
         if self.stripes == 0 && bytes.len() < LEAST_STRIPE {
@@ -89,7 +90,7 @@ impl RowFile {
         };
         let number = self.stripes;
         self.stripes = number.saturating_add(1);
-        // In front of the shards and behind them: without it they are of no use.
+        // Before and behind the shards: without the description they are useless.
         self.put(RowKind::Stripe, number, &stripe.encode(self.bytes - start))?;
         for (place, shard) in shards.iter().enumerate() {
             self.put(RowKind::Shard, shard_row(number, place), shard)?;
@@ -97,7 +98,7 @@ impl RowFile {
         self.put(RowKind::Stripe, number, &stripe.encode(self.bytes - start))
     }
 
-    /// Writes what is there twice, makes the file durable, and gives its length.
+    /// Writes the second copies, syncs the file, and returns its length.
     pub(crate) fn end(mut self) -> io::Result<u64> {
         for (number, content) in std::mem::take(&mut self.directory) {
             self.put(RowKind::Directory, number, &content)?;

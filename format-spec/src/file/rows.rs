@@ -1,9 +1,11 @@
-//! The rows of a reel that is read: from its database, or from the raw bytes of a file whose database is damaged.
+//! The rows of a reel that is read: from its database, or from the raw bytes of a file with a
+//! damaged database.
 //!
 //! Invariants:
-//! * A row is given without its header. One that the database of a damaged file gives is only taken if it has none:
-//!   with one it is found in the raw bytes too, and there its checksum is compared.
-//! * Numbers that are not there bound no loop: see [`RowSource::directory_end`].
+//! * A row is returned without its header. From the database of a damaged file, only rows without a
+//!   header are taken: rows with one are found in the raw bytes too, where their checksum is
+//!   compared.
+//! * Numbers in the file do not bound loops: see [`RowSource::directory_end`].
 
 use crate::codec::frame;
 use crate::file::backend::{PanicFence, fenced};
@@ -37,7 +39,7 @@ struct OpenTables {
     checkpoints: Rows<u32>,
     tail: Rows<u64>,
     meta: Rows<&'static str>,
-    /// Outlives the tables.
+    /// Declared last, so that it outlives the tables.
     database: PanicFence<Database>,
 }
 
@@ -45,7 +47,7 @@ struct OpenTables {
 #[derive(Clone, Debug)]
 pub(crate) struct RowContent {
     pub(crate) content: Vec<u8>,
-    /// Who wrote it, of a damaged file.
+    /// Its writer, in a damaged file.
     pub(crate) writer: u32,
 }
 
@@ -70,7 +72,7 @@ impl RowSource {
         }
     }
 
-    /// Reads rows that were found in the raw bytes, and those without a header from what the database gives.
+    /// Reads rows that were found in the raw bytes, and rows without a header from the database.
     pub(crate) fn of_damaged(database: Option<Self>, salvage: Salvage) -> Self {
         Self {
             database: database.and_then(|source| source.database),
@@ -98,7 +100,7 @@ impl RowSource {
         self.is_sealed
     }
 
-    /// Weighs the rows that hold neither bodies nor indexes, headers included.
+    /// Weighs the rows without bodies and indexes, headers included.
     pub(crate) fn weigh(&self) -> Result<Vec<(&'static str, u64)>, String> {
         let Some(tables) = &self.database else {
             let found = self.salvage.as_ref().map(Salvage::weigh);
@@ -128,13 +130,13 @@ impl RowSource {
         })
     }
 
-    /// Returns the owner that the database names.
+    /// Returns the owner in the database.
     pub(crate) fn owner(&self) -> Option<RowOwner> {
         let row = self.meta(tables::OWNER_KEY).ok()??;
         RowHeader::read(&row).map(|header| header.owner)
     }
 
-    /// Returns a row of the table of facts as it stands.
+    /// Returns a raw row of the meta table.
     pub(crate) fn meta(&self, key: &str) -> Result<Option<Vec<u8>>, String> {
         let Some(tables) = &self.database else {
             return Ok(None);
@@ -143,14 +145,14 @@ impl RowSource {
         fenced(|| Ok::<_, redb::Error>(table.get(key)?.map(|row| row.value().to_vec())))
     }
 
-    /// Returns the row of the file's state.
+    /// Returns the state row.
     pub(crate) fn state(&self) -> Result<Option<Vec<u8>>, String> {
         let state = |row: &[u8]| content_of(row).to_vec();
         match &self.salvage {
             None => Ok(self.meta(tables::STATE_KEY)?.as_deref().map(state)),
             Some(salvage) => {
                 let best = salvage.rows(RowKind::State, 0).first();
-                // A reel that was resumed is not finished any more.
+                // A reel that was resumed is no longer finished.
                 let best = best.filter(|row| row.writer >= salvage.last_writer());
                 if let Some(row) = best {
                     return salvage.read(*row, 0, usize::MAX).map(Some);
@@ -162,7 +164,8 @@ impl RowSource {
         }
     }
 
-    /// Returns a number behind the last row of the directory. A hostile one makes no loop long.
+    /// Returns a number behind the last row of the directory. A hostile number does not make a loop
+    /// long.
     pub(crate) fn directory_end(&self) -> Result<u32, String> {
         let of_database = self.database.as_ref().map(|tables| {
             let table = tables.directory.as_ref().map_err(Clone::clone)?;
@@ -185,7 +188,7 @@ impl RowSource {
             .collect();
         for number in numbers {
             count = count.saturating_add(1);
-            // Rows are lost in places, not by the million.
+            // Damage loses rows in places, not by the million.
             let most = count.saturating_mul(2).saturating_add(1 << 16);
             if let Ok(number) = u32::try_from(number)
                 && number < most.max(end)
@@ -196,7 +199,8 @@ impl RowSource {
         Ok(end)
     }
 
-    /// Returns whether the database names the same last rows as were read, so that nothing follows them.
+    /// Returns whether the database names the same last rows as were read, so that no row follows
+    /// them.
     pub(crate) fn names_end(&self, next_block: u32, next_commit: u64) -> bool {
         let Some(tables) = &self.database else {
             return false;
@@ -238,8 +242,8 @@ impl RowSource {
         Some((row, index.to_vec()))
     }
 
-    /// Returns a checkpoint's row. Those of a damaged file that was resumed may tell of records that it does not
-    /// hold, and are left out.
+    /// Returns the row of a checkpoint. In a damaged file that was resumed, checkpoint rows may
+    /// describe records that are not in it, and are left out.
     pub(crate) fn checkpoint(&self, number: u32) -> Result<Option<RowContent>, String> {
         match &self.salvage {
             Some(salvage) if !salvage.has_one_writer() => Ok(None),
@@ -271,7 +275,7 @@ impl RowSource {
         Ok(row.flatten())
     }
 
-    /// Returns what the database gave, unless it must come from the raw bytes.
+    /// Returns a row of the database, unless it must come from the raw bytes.
     fn of_value(&self, row: &[u8]) -> Option<RowContent> {
         if self.is_salvaged() && RowHeader::read(row).is_some() {
             return None;
@@ -282,7 +286,7 @@ impl RowSource {
         })
     }
 
-    /// Returns the tail rows by their numbers.
+    /// Returns the tail rows by number.
     pub(crate) fn tail(&self) -> Result<Vec<(u64, RowContent)>, String> {
         let mut rows = Vec::new();
         if let Some(tables) = &self.database {
@@ -354,8 +358,8 @@ impl RowSource {
         )
     }
 
-    /// Returns a frame of a stream: its place was written by `writer`, so that an extent of an earlier one does not
-    /// hold it.
+    /// Returns a frame of a stream: `writer` wrote its place, so an extent of an earlier writer
+    /// does not contain it.
     fn frame(
         &self,
         (kind, table): (RowKind, fn(&OpenTables) -> &Rows<u64>),
@@ -385,7 +389,7 @@ impl RowSource {
         Ok(bytes)
     }
 
-    /// Returns whether all rows that a frame of the bodies lies in are whole in a damaged file.
+    /// Returns whether all rows of a frame of the bodies are whole in a damaged file.
     pub(crate) fn is_whole(&self, span: FrameSpan, writer: u32) -> bool {
         let Some(salvage) = &self.salvage else {
             return true;
@@ -420,7 +424,7 @@ impl RowSource {
     }
 }
 
-/// Sums up the lengths of a table's rows; a reel need not have all tables.
+/// Sums up the lengths of a table's rows; a table may be absent.
 fn sum<K: redb::Key + 'static>(
     read: &ReadTransaction,
     table: TableDefinition<'_, K, &'static [u8]>,

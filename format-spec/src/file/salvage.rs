@@ -1,15 +1,19 @@
-//! Finds rows in the raw bytes of a file, without its database: by their headers.
+//! Finds rows in the raw bytes of a file, without its database, by their headers.
 //!
 //! Invariants, because the file is damaged and may be forged:
-//! * One pass over the file; memory is bounded by the file's length ([`most_rows`]), and what is hashed in vain by
-//!   [`VAIN_READS`] times that length.
-//! * Rows of one recording only are given: of that which the database names, else of that which has most bytes.
-//! * The database copies rows before it changes them, so that old ones lie about. Of several rows of one number the
-//!   last writer's longest whole one comes first. What a writer wrote that the next one did not find, because it was
-//!   never committed, is not given: a later writer's numbers begin where it resumed.
-//! * Damaged extents are put together from parity, if only one of a group is damaged, and damaged bytes of a sealed
-//!   file from the recovery shards of their stripe; what comes out is compared with its checksum.
-//! * A row is not believed: its content is a frame, or holds frames, and these have their own checksums.
+//! * One pass over the file; memory is bounded by the length of the file ([`most_rows`]), and
+//!   hashing of changed rows by [`VAIN_READS`] times that length.
+//! * Only rows of one recording are returned: of the one that the database names, else of the one
+//!   with most bytes.
+//! * The database copies rows before it changes them, so old copies remain in the file. Of several
+//!   rows of one number the longest whole one of the last writer comes first. Rows that the next
+//!   writer did not find, because they were never committed, are not returned: the numbers of a
+//!   later writer begin where it resumed.
+//! * Damaged extents are restored from parity if only one of a group is damaged, and damaged bytes
+//!   of a sealed file from the recovery shards of their stripe; the result is compared with its
+//!   checksum.
+//! * A row is not trusted: its content is a frame, or contains frames, which have checksums of
+//!   their own.
 
 use crate::codec::stripe::{RecoveryShard, Stripe, shard_row};
 use crate::file::backend::Overlay;
@@ -24,12 +28,12 @@ use std::io;
 const PIECE: usize = 1 << 20;
 /// How many rows of one number are kept.
 const COPIES: usize = 4;
-/// How many times the file's length is hashed for rows that turn out to be changed.
+/// How many times the length of the file is hashed for rows that turn out to be changed.
 const VAIN_READS: u64 = 4;
-/// How many recordings' rows are counted.
+/// For how many recordings rows are counted.
 const RECORDINGS: usize = 64;
 
-/// Returns how many rows are kept of a file of a length: more than one that was not forged has.
+/// Returns how many rows are kept for a file of a length: more than a file that was not forged has.
 fn most_rows(file_len: u64) -> usize {
     usize::try_from(file_len / 1024).map_or(usize::MAX, |rows| rows.saturating_add(1 << 16))
 }
@@ -37,19 +41,19 @@ fn most_rows(file_len: u64) -> usize {
 /// A row in the raw bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FoundRow {
-    /// Where its content begins.
+    /// The offset of its content.
     at: u64,
-    /// How many bytes of its content there should be.
+    /// The expected length of its content, in bytes.
     pub(crate) len: u32,
     pub(crate) writer: u32,
-    /// Whether its content is what was written.
+    /// Whether its content is unchanged.
     pub(crate) is_whole: bool,
-    /// Whether it was put together from parity: then `at` is its place among those.
+    /// Whether it was restored from parity: then `at` is its index among the restored ones.
     is_healed: bool,
 }
 
 impl FoundRow {
-    /// What makes a row the better one of two of the same number.
+    /// The order of rows of the same number; the better one is greater.
     fn rank(&self) -> (bool, u32, u32) {
         (self.is_whole, self.writer, self.len)
     }
@@ -60,23 +64,24 @@ impl FoundRow {
 pub(crate) struct Salvage {
     file: Overlay,
     rows: BTreeMap<(RowKind, u64), Vec<FoundRow>>,
-    /// The newest version of the format that a row was written in.
+    /// The newest version of the format among the rows.
     pub(crate) format: Option<FormatVersion>,
-    /// How many bytes rows of other recordings have.
+    /// The bytes of rows of other recordings.
     pub(crate) foreign_bytes: u64,
-    /// How many bytes whole rows have, with their headers.
+    /// The bytes of whole rows, with their headers.
     whole_bytes: u64,
-    /// How many bytes of the file were put together from recovery shards.
+    /// The bytes of the file that were restored from recovery shards.
     repaired_bytes: u64,
-    /// How many writers' rows there are.
+    /// The number of writers.
     writers: usize,
     last_writer: u32,
-    /// Extents that were put together from parity.
+    /// Extents that were restored from parity.
     healed: Vec<Vec<u8>>,
 }
 
 impl Salvage {
-    /// Searches a file for rows, as far as `most` bytes; `file` is the recording that the database names.
+    /// Searches a file for rows, up to `most` bytes; `file` is the recording that the database
+    /// names.
     pub(crate) fn search(overlay: Overlay, most: u64, file: Option<u64>) -> io::Result<Self> {
         let mut found = Self::pass(overlay, most, file)?;
         if !found.is_unbroken() {
@@ -104,10 +109,10 @@ impl Salvage {
         Ok(search.end(overlay, file))
     }
 
-    /// Shows the damaged bytes of a sealed file as they were written, as far as the recovery shards suffice, and gives
-    /// how many these are.
+    /// Restores damaged bytes of a sealed file in the overlay, as far as the recovery shards
+    /// suffice, and returns their number.
     fn repair(&self) -> io::Result<u64> {
-        // Stripes do not overlap; a forged file must not take more.
+        // Stripes do not overlap; a forged file must not cost more than one pass.
         let mut budget = self.file.file_len().saturating_add(1 << 24);
         let mut repaired: u64 = 0;
         for number in self.numbers(RowKind::Stripe) {
@@ -123,8 +128,8 @@ impl Salvage {
         Ok(repaired)
     }
 
-    /// Repairs one stripe that a row describes. Gives how many bytes it changed; nothing if the stripe is not where the
-    /// row says, or too much of it is damaged.
+    /// Repairs one stripe that a row describes. Returns the number of changed bytes; `None` if the
+    /// stripe is not where the row says, or too much of it is damaged.
     fn repair_stripe(
         &self,
         number: u64,
@@ -164,7 +169,7 @@ impl Salvage {
         Ok(Some(changed))
     }
 
-    /// Returns whether the file is one of rows without a database, and whole.
+    /// Returns whether the file consists of rows without a database, and is whole.
     pub(crate) fn is_unbroken(&self) -> bool {
         let len = self.file.file_len();
         let is_last = |row: &FoundRow| row.at.saturating_add(u64::from(row.len)) == len;
@@ -176,7 +181,7 @@ impl Salvage {
             && states.any(|row| row.is_whole && is_last(row))
     }
 
-    /// Says what is wrong with a file that is not unbroken.
+    /// Describes the damage of a file.
     pub(crate) fn breakage(&self) -> String {
         let len = self.file.file_len();
         let changed = len.saturating_sub(self.whole_bytes);
@@ -195,7 +200,7 @@ impl Salvage {
         }
     }
 
-    /// Weighs the rows that hold neither bodies nor indexes, headers included.
+    /// Weighs the rows without bodies and indexes, headers included.
     pub(crate) fn weigh(&self) -> Vec<(&'static str, u64)> {
         let named = [
             ("rows of directory", [RowKind::Directory, RowKind::Block]),
@@ -224,7 +229,7 @@ impl Salvage {
         self.writers == 1
     }
 
-    /// Returns the last one who resumed the file.
+    /// Returns the last writer.
     pub(crate) fn last_writer(&self) -> u32 {
         self.last_writer
     }
@@ -241,7 +246,7 @@ impl Salvage {
             .map(|((_, number), _)| *number)
     }
 
-    /// Reads a part of a row's content: as much as lies in the file.
+    /// Reads a part of a row's content, as far as it lies in the file.
     pub(crate) fn read(&self, row: FoundRow, from: usize, to: usize) -> Result<Vec<u8>, String> {
         let to = to.min(place32(row.len));
         if row.is_healed {
@@ -258,9 +263,10 @@ impl Salvage {
 }
 
 impl Salvage {
-    /// Puts damaged extents together from parity, as far as only one of a group is damaged.
+    /// Restores damaged extents from parity, if only one of a group is damaged.
     fn heal(&mut self) {
-        // Each extent is read once if every group has a damaged one; a forged file must not take more.
+        // Each extent is read once if every group has a damaged one; a forged file must not cost
+        // more.
         let mut budget = self
             .file
             .file_len()
@@ -284,7 +290,7 @@ impl Salvage {
         }
     }
 
-    /// Returns the one member of a group that is damaged.
+    /// Returns the only damaged member of a group.
     fn missing_of(&self, group: u64, budget: &mut u64) -> Option<(ParityMember, Vec<u8>)> {
         let first = |kind, number| self.rows(kind, number).first().copied();
         let members = self
@@ -322,9 +328,9 @@ impl Salvage {
 struct RowSearch {
     rows: BTreeMap<(u64, RowKind, u64), Vec<FoundRow>>,
     whole_bytes: u64,
-    /// For each recording how many bytes its whole rows have.
+    /// For each recording, the bytes of its whole rows.
     recordings: HashMap<u64, u64>,
-    /// For each recording's writer its first block.
+    /// For each writer of each recording, its first block.
     writers: BTreeMap<(u64, u32), u32>,
     formats: HashMap<u64, FormatVersion>,
     budget: u64,
@@ -332,7 +338,7 @@ struct RowSearch {
 }
 
 impl RowSearch {
-    /// Searches one piece of the file, and gives where the next one begins.
+    /// Searches one piece of the file, and returns the begin of the next one.
     fn piece(&mut self, file: &Overlay, start: u64) -> io::Result<u64> {
         let bytes = file.bytes(start, len64(PIECE))?;
         let finder = memmem::Finder::new(&ROW_MAGIC);
@@ -341,7 +347,7 @@ impl RowSearch {
             let here = place.saturating_add(found);
             let rest = bytes.get(here..).unwrap_or_default();
             if rest.len() < ROW_HEADER && here > 0 && bytes.len() == PIECE {
-                // It goes on in the next piece.
+                // It continues in the next piece.
                 return Ok(start.saturating_add(len64(here)));
             }
             place = here.saturating_add(ROW_MAGIC.len());
@@ -359,7 +365,7 @@ impl RowSearch {
             };
             self.take(header, at, is_whole);
             if is_whole {
-                // No row lies in another one.
+                // Rows are not nested.
                 if end >= bytes.len() {
                     return Ok(at.saturating_add(u64::from(header.len)));
                 }
@@ -379,7 +385,7 @@ impl RowSearch {
 
     fn take(&mut self, header: RowHeader, at: u64, is_whole: bool) {
         let file = header.owner.file;
-        // Frames in a changed extent may still be whole; a changed row of another kind is of no use.
+        // Frames in a changed extent may still be whole; changed rows of other kinds are useless.
         if !is_whole && !matches!(header.kind, RowKind::Bodies | RowKind::Index) {
             return;
         }
@@ -451,7 +457,7 @@ impl RowSearch {
     }
 }
 
-/// Returns whether a header may be believed as far as its length goes.
+/// Returns whether the length in a header is plausible.
 fn is_sane(header: &RowHeader) -> bool {
     let most = match header.kind {
         RowKind::Bodies | RowKind::Index | RowKind::Parity | RowKind::Shard => EXTENT,
@@ -485,7 +491,7 @@ fn drop_uncommitted(rows: &mut BTreeMap<(RowKind, u64), Vec<FoundRow>>, writers:
                 .iter()
                 .any(|(writer, first)| *writer > copy.writer && u64::from(*first) <= *number),
             RowKind::Tail => {
-                // Who resumes seals the tail that there is.
+                // A resuming writer seals the existing tail.
                 copy.writer >= last_sealer
                     && !first_tails
                         .range(copy.writer.saturating_add(1)..)

@@ -1,5 +1,5 @@
-//! Reads events one after another and decodes each block once. Damage is given as an error, then reading
-//! continues after it.
+//! Reads events one after another and decodes each block once. Damage is returned as an error, and
+//! reading continues after it.
 
 use super::reel::Reel;
 use crate::codec::bodies::{Base, Bodies};
@@ -11,15 +11,15 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// How many bytes of last bodies are kept; beyond that they are put together anew when needed.
+/// The bytes of last bodies that are kept; others are decoded again when needed.
 const MOST_BYTES: usize = 192 * 1024 * 1024;
 
 /// An event with its body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// All but the body.
+    /// The head.
     pub head: EventHead,
-    /// The object's bytes, as the server sent them.
+    /// The body, as the server sent it.
     pub body: Arc<[u8]>,
 }
 
@@ -28,7 +28,7 @@ pub struct Event {
 pub struct Scan<'a> {
     reel: &'a Reel,
     next: Seq,
-    /// The block being read: its end, its bodies, and the next event's place in it.
+    /// The current block: its end, its bodies, and the index of the next event in it.
     block: Option<(u64, Arc<Bodies>, usize)>,
     lasts: HashMap<ObjectId, Arc<[u8]>>,
     bytes: usize,
@@ -53,7 +53,7 @@ impl<'a> Scan<'a> {
             .and_then(|place| blocks.get(place))
             .filter(|block| self.next.0 < block.end());
         let Some(block) = block else {
-            // A hole: records that damage took.
+            // A hole: records that damage lost.
             let end = blocks
                 .get(count)
                 .map_or(self.reel.end().0, |next| next.start.record);

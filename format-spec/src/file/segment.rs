@@ -1,8 +1,8 @@
-//! A segment that is being filled, the stream of sealed frames, and the directory's rows that say where
-//! frames lie.
+//! A segment that is being filled, the stream of sealed frames, and the directory rows with the
+//! places of frames.
 //!
-//! A commit makes the new part of the open segment durable as a tail row; sealing writes the whole of it as
-//! one block. Frames lie one after another in a stream that is cut into rows of equal size.
+//! A commit writes the new part of the open segment as a tail row; sealing writes all of it as one
+//! block. Frames lie one after another in a stream that is cut into rows of equal size.
 
 use crate::codec::bodies::{BodyMark, BodyWriter};
 use crate::codec::index::Record;
@@ -12,7 +12,7 @@ use crate::id::{ObjectId, ResourceId};
 use crate::limits::{BLOCK_RAW, BLOCK_RECORDS, EXTENT, MAX_BLOCK_RAW, MAX_RECORD, len64};
 use bincode::{Decode, Encode};
 
-/// The numbers with which a segment begins.
+/// The first numbers of a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub(crate) struct SegmentStart {
     pub(crate) record: u64,
@@ -59,12 +59,12 @@ impl Segment {
         })
     }
 
-    /// Returns the number of the record that comes next.
+    /// Returns the number of the next record.
     pub(crate) fn end(&self) -> u64 {
         self.start.record.saturating_add(len64(self.records.len()))
     }
 
-    /// Returns whether it holds as much as a block should.
+    /// Returns whether it has as many records or bytes as a block.
     pub(crate) fn is_full(&self) -> bool {
         self.records.len() >= BLOCK_RECORDS
             || self.bodies.len().saturating_add(self.note_bytes) >= BLOCK_RAW
@@ -75,7 +75,7 @@ impl Segment {
         self.records.len() > self.done.records
     }
 
-    /// Returns a mark of what is there now, to be handed to [`Self::set_done`] once it is durable.
+    /// Returns a mark of the current end, for [`Self::set_done`] once it is durable.
     pub(crate) fn now(&self) -> SegmentMark {
         SegmentMark {
             objects: self.objects.len(),
@@ -85,7 +85,7 @@ impl Segment {
         }
     }
 
-    /// Takes note that everything up to a mark is durable.
+    /// Everything up to a mark is durable.
     pub(crate) fn set_done(&mut self, done: SegmentMark) {
         self.done = done;
     }
@@ -126,7 +126,7 @@ fn count(len: usize) -> u32 {
     u32::try_from(len).expect("a reel has at most MAX_ITEMS records")
 }
 
-/// A tail row, read.
+/// A decoded tail row.
 pub(crate) struct TailRow {
     pub(crate) start: SegmentStart,
     pub(crate) index: Vec<u8>,
@@ -145,14 +145,14 @@ impl TailRow {
     }
 }
 
-/// The writing end of the stream: what is durable of its last row, and what is not durable yet.
+/// The writing end of the stream: the durable part of its last row, and the rest.
 #[derive(Debug, Default)]
 pub(crate) struct FrameStream {
     /// The number of whole rows that are durable.
     whole: u64,
     /// The durable part of the row behind them.
     part: Vec<u8>,
-    /// What comes behind that and is not durable yet.
+    /// The bytes behind that, which are not durable yet.
     pending: Vec<u8>,
 }
 
@@ -166,14 +166,14 @@ impl FrameStream {
         }
     }
 
-    /// Returns the offset at which the next frame will lie.
+    /// Returns the offset of the next frame.
     fn end(&self) -> u64 {
         let rest = self.part.len().saturating_add(self.pending.len());
         let whole = self.whole.saturating_mul(len64(EXTENT));
         whole.saturating_add(len64(rest))
     }
 
-    /// Appends a frame, and gives its place.
+    /// Appends a frame, and returns its place.
     #[expect(clippy::expect_used, reason = "a block's columns are bounded")]
     pub(crate) fn push(&mut self, frame: &[u8]) -> FrameSpan {
         let offset = self.end();
@@ -185,7 +185,7 @@ impl FrameStream {
         }
     }
 
-    /// Returns the rows that must be written for everything to be durable.
+    /// Returns the rows that must be written to make everything durable.
     pub(crate) fn rows(&self) -> Vec<(u64, Vec<u8>)> {
         if self.pending.is_empty() {
             return Vec::new();
@@ -196,7 +196,7 @@ impl FrameStream {
             .collect()
     }
 
-    /// Takes note that everything is durable, and ends the last row: the next frame begins in a new one.
+    /// Everything is durable; ends the last row, so that the next frame begins in a new one.
     pub(crate) fn close_row(&mut self) {
         self.set_done();
         if !self.part.is_empty() {
@@ -205,7 +205,7 @@ impl FrameStream {
         }
     }
 
-    /// Takes note that everything is durable.
+    /// Everything is durable.
     pub(crate) fn set_done(&mut self) {
         self.part.append(&mut self.pending);
         let rows = self.part.len() / EXTENT;
@@ -214,7 +214,7 @@ impl FrameStream {
     }
 }
 
-/// Returns the rows that a span of the stream touches: row number, and the bytes of it.
+/// Returns the rows of a span of the stream: row number, and the bytes of it.
 pub(crate) fn rows_of(span: FrameSpan) -> impl Iterator<Item = (u64, usize, usize)> {
     let size = len64(EXTENT);
     let FrameSpan { offset, len } = span;
@@ -234,12 +234,12 @@ pub(crate) struct FrameSpan {
     pub(crate) len: u32,
 }
 
-/// Where a sealed block's bodies and its index lie.
+/// The places of a sealed block's bodies and index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub(crate) struct BlockPlace {
-    /// The numbers with which the block begins.
+    /// The first numbers of the block.
     pub(crate) start: SegmentStart,
-    /// How many blobs entered the log with it.
+    /// The number of its blobs.
     pub(crate) blobs: u32,
     /// The block whose columns are the prefix of this one's frame; itself if there is none.
     pub(crate) prefix: u32,

@@ -1,14 +1,15 @@
-//! The text that blocks of a group share: each block is compressed with it as the prefix, so that what several blocks
-//! say is stored once, and any of them is read with it alone.
+//! The text that blocks of a group share. Each block is compressed with it as the prefix, so that
+//! text of several blocks is stored once, and any block can be read with it alone.
 
 use crate::codec::splice::pieces;
 use std::collections::{HashMap, HashSet};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Returns text that stands in more than one block, in the order of its first place, at most `most` bytes.
+/// Returns text that occurs in more than one block, in the order of its first place, at most `most`
+/// bytes.
 ///
-/// Texts are compared in pairs of pieces: a piece brings along the one that it follows, so that long repetitions stay
-/// in one part. Text that stands in most blocks goes in first if not all fits.
+/// Texts are compared in pairs of pieces: a piece includes the one before it, so that long
+/// repetitions stay in one part. If not all fits, text of most blocks has precedence.
 pub(crate) fn shared_text<'a>(
     blocks: &(impl Iterator<Item = &'a [u8]> + Clone),
     most: usize,
@@ -49,7 +50,7 @@ fn pairs_of(text: &[u8]) -> impl Iterator<Item = (&[u8], &[u8], u64)> {
     })
 }
 
-/// Returns the text of the pairs that at least so many blocks have.
+/// Returns the text of the pairs that at least this many blocks have.
 fn text_of<'a>(
     blocks: impl Iterator<Item = &'a [u8]>,
     pairs: &HashMap<u64, PairUse>,

@@ -1,15 +1,15 @@
-//! Copies of a reel that another program writes at the moment: one, or one after the other as it grows.
+//! Copies of a reel that another program is writing: one, or one after another as it grows.
 //!
 //! Invariants:
-//! * The file is neither changed nor locked: its recorder goes on.
-//! * A copy that is given is of one commit. The database writes pages that its last commit does not use, then its
-//!   header: while the header stays the same, no page of that commit changes. A pass over the whole file with the same
-//!   header before and after it has therefore seen that commit whole. Where commits come faster than a pass, all
-//!   checksums of the copy are checked instead.
-//! * Each commit writes the header: while that stays the same, nothing is new.
-//! * A copy is not changed while a reel that was opened of it is read.
-//! * A reel that was being written is read from copies also when its writer has gone: a lock on the file would keep the
-//!   next writer out.
+//! * The file is neither changed nor locked: its recorder is not affected.
+//! * A copy is of one commit. The database writes pages that its last commit does not use, then its
+//!   header: while the header is unchanged, no page of that commit changes. A pass over the whole
+//!   file with the same header before and after it has therefore read that commit whole. If commits
+//!   are faster than a pass, all checksums of the copy are checked instead.
+//! * Each commit writes the header: while it is unchanged, there is nothing new.
+//! * A copy is not changed while a reel that was opened from it is read.
+//! * A reel that was being written is read from copies also after its writer has ended: a lock on
+//!   the file would keep the next writer out.
 
 use crate::error::OpenError;
 use crate::file::backend::Overlay;
@@ -22,24 +22,24 @@ use std::io::{self, Read, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How much of the file is its header.
+/// The length of the file's header.
 const HEADER: usize = 4096;
 
-/// How much is compared and copied at once.
+/// How many bytes are compared and copied at once.
 const PIECE: usize = 1 << 20;
 
-/// How many passes are made. Each but the first reads what the system has in memory, and writes what changed.
+/// The number of passes. Each but the first reads from the system's cache, and writes what changed.
 const PASSES: u32 = 30;
 
-/// After how many passes the checksums decide. They cost more than a pass.
+/// The number of passes after which the checksums decide. They cost more than a pass.
 const UNCHECKED: u32 = 4;
 
-/// Returns whether another program writes the reel at the moment, so that it cannot be opened.
+/// Returns whether another program is writing the reel, so that it cannot be opened.
 pub fn is_in_use(path: &Path) -> bool {
     matches!(Overlay::open(path), Err(OpenError::InUse { .. }))
 }
 
-/// Copies a reel that is being recorded, into a file that opens as the reel of a killed recorder does.
+/// Copies a reel that is being recorded into a file that opens like the reel of a killed recorder.
 ///
 /// # Errors
 /// When a file cannot be read or written, and [`OpenError::InUse`] when the reel changes too fast.
@@ -60,7 +60,7 @@ fn io_error(path: &Path) -> impl FnOnce(io::Error) -> OpenError {
     move |source| OpenError::Io { path, source }
 }
 
-/// Makes a file like one commit of another one.
+/// Makes a file equal to one commit of another one.
 fn copy_commit(
     from: &mut File,
     path: &Path,
@@ -90,10 +90,10 @@ fn held(file: &Mutex<File>) -> std::sync::MutexGuard<'_, File> {
     file.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A reel that another program writes, opened again whenever something was committed.
+/// A reel that another program is writing, opened again after each commit.
 ///
-/// Its copies are files without a name: nothing of them stays, however this program ends. There is one for each reel
-/// that is still read, and what the next one has in common with an older one is not written again.
+/// Its copies are files without a name, so none of them remains after this program ends. There is
+/// one for each reel that is still read; only differences to an older copy are written.
 #[derive(Debug)]
 pub struct GrowingReel {
     path: PathBuf,
@@ -104,31 +104,31 @@ pub struct GrowingReel {
     writer: WriterPresence,
 }
 
-/// What is known of the program that writes a reel.
+/// The state of the writing program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum WriterPresence {
     /// Nothing yet.
     Unknown,
     /// It writes.
     There,
-    /// It has gone, and what it left was read.
+    /// It has ended, and its last state was read.
     Gone,
 }
 
-/// How a growing reel stands.
+/// The state of a growing reel.
 #[derive(Debug)]
 pub enum ReelGrowth {
-    /// Nothing was committed since it was read last.
+    /// No commit since the last reading.
     Unchanged,
-    /// It is being written: this is a copy as of the last commit.
+    /// It is being written: a copy of the last commit.
     Grown(Reel),
-    /// No program writes it, or none does any more. It is finished unless its writer was killed; then another one may
-    /// go on with it.
+    /// No program is writing it. It is finished unless its writer was killed; then another writer
+    /// may resume it.
     Ended(Reel),
 }
 
 impl GrowingReel {
-    /// Begins with nothing read. Copies lie in a folder that has room for as much as the reel takes.
+    /// Creates one that has read nothing. Copies lie in a folder with room for a copy of the reel.
     pub fn new(path: &Path, folder: &Path) -> Self {
         Self {
             path: path.to_owned(),
@@ -144,15 +144,16 @@ impl GrowingReel {
         &self.path
     }
 
-    /// Makes the next reading open the reel, though nothing was committed since the last one.
+    /// Makes the next reading open the reel even without a new commit.
     pub fn forget(&mut self) {
         self.header.clear();
     }
 
-    /// Opens the reel if there is more of it than the last time, or if its writer has gone since.
+    /// Opens the reel if there was a commit since the last time, or if its writer has ended.
     ///
     /// # Errors
-    /// When the file, or a copy of it, cannot be read or written, or is not a reel, or is gone.
+    /// When the file, or a copy of it, cannot be read or written, is not a reel, or no longer
+    /// exists.
     pub fn read(&mut self) -> Result<ReelGrowth, OpenError> {
         if self.writer == WriterPresence::Unknown {
             match Reel::open(&self.path) {
@@ -165,7 +166,7 @@ impl GrowingReel {
             return self.read_copy();
         }
         if self.writer == WriterPresence::There {
-            // The end of the recording is news, though nothing was committed since.
+            // The end of the recording is news even without a commit.
             self.forget();
         }
         Ok(match self.read_copy()? {
@@ -183,7 +184,7 @@ impl GrowingReel {
         if header(&mut from).map_err(io_error(path))? == self.header {
             return Ok(ReelGrowth::Unchanged);
         }
-        // A reel that was opened of a copy shares it as long as it is read.
+        // A reel that was opened from a copy shares it as long as it is read.
         let free = self.copies.iter().find(|copy| Arc::strong_count(copy) == 1);
         let copy = if let Some(copy) = free {
             Arc::clone(copy)
@@ -194,7 +195,7 @@ impl GrowingReel {
             made
         };
         match copy_commit(&mut from, path, &copy, &self.folder) {
-            // Commits come faster than passes: the next time may be quieter.
+            // Commits are faster than passes: the next attempt may succeed.
             Err(OpenError::InUse { .. }) => return Ok(ReelGrowth::Unchanged),
             copied => copied?,
         }
@@ -210,7 +211,7 @@ fn header(file: &mut File) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Makes a file like another one.
+/// Makes a file equal to another one.
 fn copy_differences(from: &mut File, to: &mut File) -> io::Result<()> {
     from.seek(SeekFrom::Start(0))?;
     let (mut piece, mut old) = (vec![0; PIECE], vec![0; PIECE]);
@@ -231,7 +232,7 @@ fn copy_differences(from: &mut File, to: &mut File) -> io::Result<()> {
     to.set_len(at)
 }
 
-/// Reads until the piece is full or the file has ended, and gives how much it was.
+/// Reads until the buffer is full or the file has ended, and returns the length.
 fn fill(file: &mut impl Read, piece: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;
     while let Some(rest) = piece.get_mut(filled..).filter(|rest| !rest.is_empty()) {

@@ -1,8 +1,8 @@
-//! Keeps the last bodies of live objects in a temporary file when they take more memory than they may.
+//! Keeps the last bodies of live objects in a temporary file when they exceed their memory.
 //!
-//! Invariants: the file has no name while it is used, so that nothing of it stays after a kill. It holds
-//! no truth of its own: all of it stands in the reel, and an appender that cannot read or write it
-//! begins anew from there. It is read only at places that [`SpillFile::push`] gave.
+//! Invariants: the file has no name while it is used, so that a kill leaves nothing behind. All of
+//! its content is in the reel as well; an appender that cannot read or write it starts over from
+//! the reel. It is read only at places that [`SpillFile::push`] returned.
 
 use crate::limits::place32;
 use std::fs::File;
@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// How many bytes are written at once.
 const BUFFER: usize = 1024 * 1024;
 
-/// How many bytes of replaced texts stay in the file at least before it is written anew.
+/// The bytes of replaced texts after which the file is written anew.
 const GARBAGE: u64 = 64 * 1024 * 1024;
 
 /// A place in the file.
@@ -33,7 +33,8 @@ pub(crate) struct SpillFile {
 }
 
 impl SpillFile {
-    /// Makes one in a folder: beside the reel, because a temporary folder is often memory.
+    /// Creates one in a folder: beside the reel, because a folder for temporary files is often in
+    /// memory.
     pub(crate) fn create(folder: &Path) -> io::Result<Self> {
         Ok(Self {
             folder: folder.to_owned(),
@@ -43,12 +44,12 @@ impl SpillFile {
         })
     }
 
-    /// Returns an empty file for what is live of this one.
+    /// Returns an empty file for the live texts of this one.
     pub(crate) fn successor(&self) -> io::Result<Self> {
         Self::create(&self.folder)
     }
 
-    /// Appends a text; it can be read after [`Self::flush`].
+    /// Appends a text, which can be read after [`Self::flush`].
     pub(crate) fn push(&mut self, text: &[u8]) -> io::Result<SpillPlace> {
         let too_long = |_| io::Error::from(io::ErrorKind::FileTooLarge);
         let len = u32::try_from(text.len()).map_err(too_long)?;
@@ -62,7 +63,7 @@ impl SpillFile {
         Ok(place)
     }
 
-    /// Makes what was appended readable.
+    /// Makes appended texts readable.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         self.file.flush()
     }
@@ -82,26 +83,26 @@ impl SpillFile {
         self.live = self.live.saturating_sub(u64::from(place.len));
     }
 
-    /// Returns whether most of the file is no longer needed.
+    /// Returns whether most of the file is unused.
     pub(crate) fn is_mostly_garbage(&self) -> bool {
         self.end.saturating_sub(self.live) > self.live.max(GARBAGE)
     }
 }
 
-/// Makes a file without a name, which only this process can read.
+/// Creates a file without a name, which only this process can read.
 pub(crate) fn unnamed(folder: &Path) -> io::Result<File> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let process = std::process::id();
     let path = folder.join(format!(".kubereel-{process}-{number}.tmp"));
-    // One that a kill left between the next two steps, by a process of the same number.
+    // A kill of a process with the same number left it between the next two steps.
     match std::fs::remove_file(&path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
     let mut options = File::options();
     options.read(true).write(true).create_new(true);
-    // Until its name is gone, others could open it.
+    // Until its name is removed, other programs could open it.
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let file = options.open(&path)?;

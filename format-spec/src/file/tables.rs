@@ -1,12 +1,13 @@
-//! The database's tables, and the rows about the whole file: the format's version, and whether the recording
-//! was finished. Keys are numbers, or fixed words of the format; they hold no names.
+//! The tables of the database, and the rows about the whole file: the version of the format, and
+//! whether the recording was finished. Keys are numbers or fixed words of the format; they contain
+//! no names of the cluster.
 
 use crate::codec::{CodecError, frame, record};
 use crate::limits::{FORMAT, FormatVersion, MAX_RECORD};
 use bincode::{Decode, Encode};
 use redb::TableDefinition;
 
-/// Facts of the whole file, by fixed words.
+/// Properties of the whole file, by fixed words.
 pub(crate) const META: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("meta");
 /// Segments not yet sealed, one a commit, by commit number.
 pub(crate) const TAIL: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("tail");
@@ -14,29 +15,31 @@ pub(crate) const TAIL: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("t
 pub(crate) const EXTENTS: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("ext");
 /// The blocks' indexes: one stream of bytes in extents, by extent number.
 pub(crate) const INDEXES: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("idx");
-/// The directory: a row a sealed block, by block number.
+/// The directory: one row for each sealed block, by block number.
 pub(crate) const DIRECTORY: TableDefinition<'_, u32, &[u8]> = TableDefinition::new("dir");
 
 /// Checkpoints, by checkpoint number, from 1.
 pub(crate) const CHECKPOINTS: TableDefinition<'_, u32, &[u8]> = TableDefinition::new("cp");
 
-/// What describes a sealed block once more, in one row each, by block number, while a reel is recorded: rows that are
-/// never rewritten stay where they are. Nothing but a salvage reads it.
+/// Second copies of the description of each sealed block, one row each, by block number, while a
+/// reel is recorded: rows that are never rewritten keep their place. Only salvage reads them.
 pub(crate) const BLOCKS: TableDefinition<'_, u32, &[u8]> = TableDefinition::new("blk");
 
-/// Parity of the extents and copies of the directory's rows, in a finished file. Nothing but a salvage reads it.
+/// Parity of the extents and copies of the directory rows, in a finished file. Only salvage reads
+/// them.
 pub(crate) const PARITY: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("par");
 
-/// The key of the format's version in [`META`]. Its value never changes its form: the word
-/// `kubereel`, then major and minor as two bytes each.
+/// The key of the format's version in [`META`]. Its value has the same form in every version: the
+/// word `kubereel`, then major and minor as two bytes each.
 pub(crate) const FORMAT_KEY: &str = "format";
 /// The key of the file's state in [`META`].
 pub(crate) const STATE_KEY: &str = "state";
-/// The key of the row that names who writes the file: a header of kind [`RowKind::Owner`], and nothing behind it.
+/// The key of the row with the writer of the file: a header of kind [`RowKind::Owner`] without
+/// content.
 ///
 /// [`RowKind::Owner`]: crate::file::row::RowKind::Owner
 pub(crate) const OWNER_KEY: &str = "owner";
-/// What the value of [`FORMAT_KEY`] begins with.
+/// The first bytes of the value of [`FORMAT_KEY`].
 pub(crate) const FORMAT_WORD: &[u8; 8] = b"kubereel";
 
 /// The properties of the whole file.
@@ -44,7 +47,7 @@ pub(crate) const FORMAT_WORD: &[u8; 8] = b"kubereel";
 pub(crate) struct FileState {
     /// Whether the last recorder ended in order and packed the file.
     pub(crate) finished: bool,
-    /// How many records there are, if finished.
+    /// The number of records, if finished.
     pub(crate) records: u64,
 }
 

@@ -1,5 +1,5 @@
-//! What the bytes of a reel's file are: columns of bodies and indexes, rows, and what the container takes beside them.
-//! For benches and for who decides what is worth making smaller; nothing else reads a whole file for that.
+//! The parts of the bytes of a reel's file: columns of bodies and indexes, rows, and the overhead
+//! of the container. It is for benchmarks; nothing else reads a whole file for that.
 
 use crate::codec::frame;
 use crate::error::ReadError;
@@ -7,26 +7,26 @@ use crate::file::load::BlockSource;
 use crate::file::reel::Reel;
 use crate::limits::{MAX_BLOCK_RAW, MAX_RECORD, len64};
 
-/// What the bytes of a reel's file are.
+/// The parts of a reel's file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReelWeight {
     /// The file's length, in bytes.
     pub file_bytes: u64,
-    /// Its parts. Together they are the whole file.
+    /// Its parts, which add up to the file.
     pub parts: Vec<PartWeight>,
-    /// Bytes of the bodies that are in blocks which serve as the prefix of others.
+    /// Bytes of bodies in blocks that are the prefix of others.
     pub prefix_bytes: u64,
 }
 
 /// A part of a reel's file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartWeight {
-    /// Its name, as `SPEC.md` spells it.
+    /// Its name in `SPEC.md`.
     pub name: &'static str,
     /// Its bytes before compression.
     pub raw_bytes: u64,
-    /// Its bytes in the file. Columns share a frame: each has that part of the frame that its own compression alone
-    /// would give it.
+    /// Its bytes in the file. Columns share a frame: each gets the part of the frame that its own
+    /// compression alone would need.
     pub bytes: u64,
 }
 
@@ -49,7 +49,7 @@ const INDEX: [&str; 7] = [
 ];
 
 impl Reel {
-    /// Weighs the file's parts. All of it is read for that.
+    /// Weighs the parts of the file. This reads all of it.
     ///
     /// # Errors
     ///
@@ -114,7 +114,7 @@ fn plain(name: &'static str, bytes: u64) -> PartWeight {
     }
 }
 
-/// The columns of one kind of frames, summed up.
+/// The columns of one kind of frame, summed up.
 struct ColumnSum<const N: usize> {
     names: [&'static str; N],
     raw: [u64; N],

@@ -1,22 +1,22 @@
-//! What damage of a reel costs, as section 10 of SPEC.md says: by class of damage, over many places, of a finished
-//! reel and of one whose recorder was killed.
+//! Measures the loss by damage to a reel, as section 10 of SPEC.md states it: by class of damage,
+//! at many places, in a finished reel and in one of a killed recorder.
 //!
-//! Never a panic, never a wrong byte, never an event twice, and no loss without a word.
+//! Never a panic, never a wrong byte, never an event twice, and no loss without a report.
 
 use crate::life::{append, begin, life};
 use kubereel_format::{EventHead, Loss, OpenError, Reel, Seq, panic_is_caught, recover, seal};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The unit in which the database stores, checks and loses.
+/// The unit in which the database stores and checks data.
 const PAGE: usize = 4096;
 
-/// What identifies an event wherever it stands.
+/// The identity of an event, independent of its place.
 type Identity = (EventHead, Vec<u8>);
 
-/// What is left of a reel whose bytes were changed.
+/// What is left of a reel after bytes were changed.
 struct Rest {
-    /// The share of its events that can be read; none if it does not open.
+    /// The share of readable events; none if it does not open.
     share: f64,
     /// The number of the first event that cannot be read.
     first_lost: Option<Seq>,
@@ -44,7 +44,7 @@ fn demo_path() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/demo.reel")
 }
 
-/// The database panics on some damage; that becomes an error, and needs no trace.
+/// The database panics on some damage; the panic becomes an error, and needs no trace.
 fn hush() {
     static HUSHED: std::sync::Once = std::sync::Once::new();
     HUSHED.call_once(|| {
@@ -58,7 +58,7 @@ fn hush() {
 }
 
 impl Whole {
-    /// The demo's reel as this version of the format writes it.
+    /// The demo's reel in the current version of the format.
     fn demo() -> Self {
         hush();
         let folder = tempfile::tempdir().unwrap();
@@ -84,7 +84,7 @@ impl Whole {
         Self::of(&path, folder)
     }
 
-    /// A reel whose recorder was killed after many commits, and resumed once before.
+    /// A reel whose recorder was killed after many commits, and which was resumed once before.
     fn killed() -> Self {
         hush();
         let folder = tempfile::tempdir().unwrap();
@@ -141,7 +141,8 @@ impl Whole {
         }
     }
 
-    /// Reads changed bytes as an export does. A byte that differs, and an event that was not there, fail the test.
+    /// Reads changed bytes as an export does. A byte that differs, or an event that was not
+    /// written, fails the test.
     fn read(&self, bytes: &[u8]) -> Rest {
         let path = self.folder.path().join("hurt.reel");
         std::fs::write(&path, bytes).unwrap();
@@ -173,8 +174,8 @@ impl Whole {
             assert!(is_head, "another event: {head:?} {:?}", event.head);
         }
         let is_named = reel.has_losses() || reel.scan(Seq(0)).any(|event| event.is_err());
-        // The database of a killed recorder's reel goes back to the commit before: the reel ends earlier, and it never
-        // said where it ends.
+        // The database of a killed recorder's reel falls back to the commit before: the reel ends
+        // earlier, and it does not record where it ended.
         let is_cut = !reel.is_finished() && lost.keys().all(|seq| *seq >= reel.end());
         assert!(
             lost.is_empty() || is_named || is_cut,
@@ -224,7 +225,7 @@ impl Whole {
     }
 }
 
-/// A run of X as a censor leaves it.
+/// A run of X, as a censor writes it.
 fn censor(bytes: &mut [u8], at: usize) {
     let end = bytes.len().min(at + 64);
     bytes[at..end].fill(b'X');
@@ -362,7 +363,7 @@ fn a_large_sealed_reel_loses_little_to_much_damage() {
         flip(bytes, at);
     });
     assert!(flips > 0.999, "{flips}");
-    // A cut takes the stripe's recovery shards, and what lies before it stays.
+    // A cut takes the recovery shards of the stripe; everything before it stays.
     let places = sealed.places(sealed.bytes.len() / 8, 8).skip(1);
     let mean = sealed.mean("cut off", places, Vec::truncate);
     assert!(mean > 0.4, "{mean}");
@@ -408,7 +409,7 @@ fn a_reel_cut_at_any_byte_gives_what_lies_before_the_cut() {
         let mean = whole.mean(&format!("{name}, cut off"), places, Vec::truncate);
         assert!(mean > floor, "{mean}");
     }
-    // A block that lies in front of the cut as a whole is there: the events come in the order of the file.
+    // A block that lies wholly before the cut is there: events are in the order of the file.
     for whole in [Whole::demo(), Whole::sealed()] {
         let mut last = None;
         for tenth in 1..10 {

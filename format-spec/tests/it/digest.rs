@@ -1,4 +1,4 @@
-//! The digest of a recording: what it depends on, and on what it does not.
+//! Tests what the digest of a recording depends on, and what it does not depend on.
 
 use kubereel_format::{
     Appender, BlobNote, ConnectionId, DocumentKind, Elapsed, EventType, Evidence, NewBody,
@@ -27,7 +27,7 @@ fn sized(bytes: &[u8]) -> Vec<u8> {
     [out, bytes.to_vec()].concat()
 }
 
-/// The bytes of each record as SPEC.md says, asked one by one.
+/// The bytes of each record according to SPEC.md.
 fn records(reel: &Reel) -> Vec<Vec<u8>> {
     let record = |number: u64| {
         let seq = Seq(number);
@@ -110,7 +110,7 @@ fn the_digest_is_what_the_specification_says() {
     assert_eq!(digest_of(&demo()), format!("sha256:{hex}"));
 }
 
-/// What a small recording says.
+/// The content of a small recording.
 #[derive(Clone)]
 struct Told {
     body: &'static str,
@@ -127,7 +127,7 @@ impl Told {
         }
     }
 
-    /// Writes it, with a commit after each so many events.
+    /// Writes it, with a commit after every `commit_every` events.
     fn write(&self, path: &Path, commit_every: usize) -> Appender {
         let mut appender = Appender::create(path).unwrap();
         let stamp = |micros| Stamp {

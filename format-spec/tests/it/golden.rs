@@ -1,4 +1,5 @@
-//! Reels of every version of the format that is kept: they are never rewritten, and always read to the last byte.
+//! Reels of every released version of the format: they are never rewritten, and always read to the
+//! last byte.
 
 use kubereel_format::{FormatVersion, Reel, Seq};
 use std::path::Path;

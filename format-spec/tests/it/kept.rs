@@ -1,8 +1,8 @@
-//! What was put in comes back: finished, copied, killed, resumed.
+//! Written records are read back: from finished, copied, killed and resumed reels.
 //!
-//! What an answer costs: few frames for a state, small parts when read ahead.
+//! The cost of a query is bounded: few frames for a state, small parts when read ahead.
 //!
-//! Odd lives come back, and damage is an error, never other bytes.
+//! Unusual lives are read back, and damage is an error, never other bytes.
 
 use crate::life::{Told, append, begin, check, life, path_in, resource, stamp};
 use kubereel_format::{
@@ -70,7 +70,7 @@ fn a_killed_recording_goes_on_where_it_stopped() {
         append(&mut appender, event, at);
         if at % 700 == 699 {
             appender.commit().unwrap();
-            // What is on disk now is what a kill would leave.
+            // The current content of the disk is what a kill would leave.
             let next = folder.path().join(format!("{at}.reel"));
             std::fs::copy(&path, &next).unwrap();
             path = next;
@@ -375,7 +375,7 @@ fn the_state_at_a_moment_comes_from_few_frames() {
     let frames = fresh.counts().frames;
     assert!(frames < 60, "{frames} frames for one state");
 }
-/// A reel with a checkpoint, and what it must hold behind three notes.
+/// A reel with a checkpoint, and its content behind three notes.
 static LONG: LazyLock<(tempfile::TempDir, Vec<Told>)> = LazyLock::new(|| {
     let folder = tempfile::tempdir().unwrap();
     let told = life(70_000, 300);
@@ -422,7 +422,7 @@ proptest! {
     }
 }
 
-/// Damage anywhere gives an error, or the right bytes: never others, never a panic.
+/// Damage anywhere gives an error or the right bytes: never other bytes, never a panic.
 fn survives(path: &Path, told: &[Told]) {
     let Ok(reel) = Reel::open(path) else {
         return;

@@ -1,4 +1,4 @@
-//! Owns events as a test keeps them, how they are put into a reel, and the check that they came back.
+//! Events of a test, how they are written to a reel, and the check that they are read back.
 
 use kubereel_format::{
     Appender, ConnectionId, Elapsed, EventType, Evidence, NewBody, NewEvent, Note, ObjectKey,
@@ -117,7 +117,7 @@ pub(super) fn key(told: &Told) -> ObjectKey {
     }
 }
 
-/// Asks everything of a reel that must have `told` after three notes.
+/// Checks everything of a reel that must have these events after three notes.
 pub(super) fn check(path: &Path, told: &[Told]) {
     let reel = Reel::open(path).unwrap();
     assert_eq!(reel.damage(), []);
@@ -135,7 +135,7 @@ pub(super) fn check(path: &Path, told: &[Told]) {
         assert_eq!(event.head.object, object);
         assert!(reel.versions(object).contains(&event.head.seq));
     }
-    // From the end, so that nothing helps that was decoded before.
+    // From the end, so that earlier decoding does not help.
     let fresh = Reel::open(path).unwrap();
     for (event, told) in events.iter().zip(told).rev() {
         assert_eq!(&fresh.body(event.head.seq).unwrap()[..], &told.body[..]);

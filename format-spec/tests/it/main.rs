@@ -1,4 +1,4 @@
-//! A reel gives back what was put in: whole, resumed, left by a kill, and in any order of asking.
+//! A reel returns what was written: whole, resumed, left by a kill, and in any order of reading.
 
 #![expect(
     clippy::unwrap_used,

@@ -1,5 +1,5 @@
-//! A sealed reel is the same recording: every event, note and text, asked in order and at random. What fails leaves
-//! the old file as it was.
+//! A sealed reel is the same recording: every event, note and text, in order and at random. A
+//! failure leaves the old file unchanged.
 
 use crate::life::{append, begin, check, life, path_in, stamp};
 use kubereel_format::{
@@ -19,7 +19,7 @@ fn names_in(folder: &Path) -> BTreeSet<String> {
         .collect()
 }
 
-/// Compares two reels in everything that a reader can ask.
+/// Compares two reels by every query.
 fn assert_equal(old: &Reel, new: &Reel) {
     assert_eq!(new.damage(), []);
     assert!(new.is_sealed());
@@ -30,7 +30,7 @@ fn assert_equal(old: &Reel, new: &Reel) {
     let events: Vec<_> = old.scan(Seq(0)).map(Result::unwrap).collect();
     let again: Vec<_> = new.scan(Seq(0)).map(Result::unwrap).collect();
     assert!(events == again, "an event differs");
-    // From the end, so that nothing helps that was decoded before.
+    // From the end, so that earlier decoding does not help.
     for event in events.iter().rev().step_by(7) {
         assert_eq!(new.body(event.head.seq).unwrap(), event.body);
     }
@@ -64,7 +64,7 @@ fn a_sealed_demo_is_the_same_recording_in_fewer_bytes() {
     );
     assert_eq!(stats.events, old.event_count());
     assert!(stats.file_bytes * 20 < stats.bytes_before * 19, "{stats:?}");
-    // Sealed once more it is the same.
+    // Sealing it again changes nothing.
     let again = folder.path().join("again.reel");
     let twice = seal(&new, &again, |_| {}).unwrap();
     assert_eq!(twice.file_bytes, stats.file_bytes);
@@ -128,7 +128,7 @@ fn a_killed_recorders_reel_is_sealed_and_stays_unfinished() {
     assert!(!old.is_finished());
     assert_equal(&old, &Reel::open(&to).unwrap());
     check(&to, &told);
-    // The end of it is known, though the recorder never told.
+    // The end is known, although the recorder did not record it.
     let bytes = std::fs::read(&to).unwrap();
     std::fs::write(&to, &bytes[..bytes.len() / 2]).unwrap();
     assert!(Reel::open(&to).unwrap().has_losses());
@@ -198,7 +198,7 @@ fn a_seal_that_ends_at_any_step_leaves_the_old_file() {
     let bytes = std::fs::read(&path).unwrap();
     let end = Reel::open(&path).unwrap().end().0;
     for step in [0, end / 2, end - 1, end + end / 2] {
-        // The panic stands for a kill: nothing of the seal runs behind it.
+        // The panic stands for a kill: no code of the seal runs behind it.
         let killed = std::panic::catch_unwind(|| {
             let reel = Reel::open(&path).unwrap();
             seal(&reel, &path, |done| {

@@ -206,7 +206,7 @@ impl Recorder {
         self.run_until(told, once_whole).await
     }
 
-    /// Like [`Self::run_until`] until an end is requested; the request contains the reason.
+    /// Like [`Self::run_until_whole`], until an end is requested; the request contains the reason.
     pub(crate) async fn run_until(
         self,
         told: impl Future<Output = SessionEnd> + Send,
