@@ -1,5 +1,5 @@
-//! The one reading of status conditions. A field that is absent or of another type reads as empty: an
-//! object that lacks a field says nothing about it.
+//! The one reading of status conditions. A field that is absent or of another type reads as empty:
+//! an object without a field makes no statement about it.
 
 use kubereel_format::RecordedAt;
 use kubereel_history::field::{is_true, items, number};
@@ -55,25 +55,25 @@ impl<'a> StatusCondition<'a> {
         self.status == status
     }
 
-    /// Returns when its status changed last, on its writer's clock.
+    /// Returns `lastTransitionTime`, by the writer's clock.
     pub fn since(&self) -> Option<RecordedAt> {
         timetext::parsed(self.last_transition)
     }
 }
 
-/// What the controller of an object says of its present.
+/// What a controller reports about the present of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ControllerReport<'a> {
-    /// Somebody suspended or paused the object: its conditions are of the past.
+    /// The object is suspended or paused: its conditions describe the past.
     Suspended,
-    /// The controller has not seen this generation of the object yet.
+    /// The controller has not observed this generation of the object yet.
     Outdated,
     /// The conditions, without those of an older generation.
     Conditions(Vec<StatusCondition<'a>>),
 }
 
 impl<'a> ControllerReport<'a> {
-    /// The fields that it is read from, as paths with dots.
+    /// The fields that are read, as paths with dots.
     pub const PATHS: &'static [&'static str] = &[
         "metadata.generation",
         "spec.suspend",

@@ -1,23 +1,23 @@
-//! How a container of a Pod is: the one reading of its status as a state.
+//! The one reading of a container's status as a state.
 
 use crate::health::StateHealth;
 use crate::pod::WaitingTrouble;
 use kubereel_history::field::{at, is_true, items, number, text};
 use serde_json::Value;
 
-/// How a container of a Pod is.
+/// The state of a container of a Pod.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ContainerHealth<'a> {
     /// Its name.
     pub(crate) name: &'a str,
-    /// How well that is.
+    /// Its health.
     pub(crate) health: StateHealth,
-    /// Why, in a few words; empty while it is good and never was restarted.
+    /// The reason in a few words; empty while it is healthy and was never restarted.
     pub(crate) word: String,
 }
 
 impl<'a> ContainerHealth<'a> {
-    /// Reads the containers of a Pod, those that initialize it first.
+    /// Reads the containers of a Pod, init containers first.
     pub(crate) fn all(pod: &'a Value) -> Vec<Self> {
         let lists = ["/status/initContainerStatuses", "/status/containerStatuses"];
         let all = lists.iter().flat_map(|list| items(pod, list));

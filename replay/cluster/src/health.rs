@@ -1,30 +1,30 @@
-//! What a state means: the one interpretation of conditions and Pod phases. A condition whose good status
-//! is not known has no health: a guess would be shown as a fact.
+//! The meaning of states: the one interpretation of conditions and Pod phases. A condition whose
+//! good status is not known has no health, because a guess would be shown as a fact.
 
 use crate::condition::{ControllerReport, StatusCondition};
 use crate::pod::PodStage;
 use crate::workload::{self, WorkloadStage};
 use serde_json::Value;
 
-/// How well something was; a later one wins over those before where several share one place.
+/// The health of a state. If several share one place, the later variant has precedence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum StateHealth {
     /// It does not exist yet, or no longer.
     Absent,
-    /// It is as it should be.
+    /// It is healthy.
     Good,
     /// It is being changed, or waits.
     Changing,
     /// It was not observed, or its status is Unknown.
     Unknown,
-    /// It reports that something is wrong.
+    /// It reports a problem.
     Bad,
     /// It does not work.
     Down,
 }
 
 impl StateHealth {
-    /// Every one, in the order in which a legend shows them.
+    /// All variants, in the order of a legend.
     pub const ALL: [Self; 6] = [
         Self::Good,
         Self::Changing,
@@ -34,11 +34,11 @@ impl StateHealth {
         Self::Unknown,
     ];
 
-    /// Returns the sign that tells it without a colour.
+    /// Returns the sign that identifies it without a colour.
     pub const fn glyph(self) -> &'static str {
         match self {
             Self::Absent => "·",
-            // Quiet, so that the others speak.
+            // Unobtrusive, so that the others stand out.
             Self::Good => "━",
             Self::Changing => "▒",
             Self::Unknown => "░",
@@ -47,7 +47,7 @@ impl StateHealth {
         }
     }
 
-    /// Returns the word for it.
+    /// Returns the word.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Absent => "absent",
@@ -60,7 +60,7 @@ impl StateHealth {
     }
 }
 
-/// A kind of object whose states are derived.
+/// A kind of object with derived states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum StateKind {
     /// `ClusterVersion`.
@@ -71,7 +71,7 @@ pub enum StateKind {
     Pool,
     /// `Node`.
     Node,
-    /// `Deployment`: only its state as a whole is derived, as of the other workloads.
+    /// `Deployment`: only its state as a whole is derived, as for the other workloads.
     Deployment,
     /// `StatefulSet`.
     StatefulSet,
@@ -79,20 +79,20 @@ pub enum StateKind {
     DaemonSet,
     /// `Job`.
     Job,
-    /// `Pod`: only its state as a whole is derived, since Pods are many.
+    /// `Pod`: only its state as a whole is derived, because there are many.
     Pod,
-    /// An object of any other resource: its conditions tell how it is, by the words that the API conventions and the
-    /// known controllers use.
+    /// An object of any other resource: its conditions determine its state, by the types that the
+    /// API conventions and known controllers use.
     Other,
 }
 
-/// A condition, and what it means to be `True` and `False`.
+/// A condition type, and the meaning of its `True` and `False`.
 type ConditionMeaning = (&'static str, StateHealth, StateHealth);
 
 const VERSION: &[ConditionMeaning] = &[
     ("Available", StateHealth::Good, StateHealth::Down),
     ("Failing", StateHealth::Bad, StateHealth::Good),
-    // The release that was asked for cannot be retrieved or must not be installed.
+    // The requested release cannot be retrieved or must not be installed.
     ("ReleaseAccepted", StateHealth::Good, StateHealth::Bad),
     ("Progressing", StateHealth::Changing, StateHealth::Good),
 ];
@@ -113,7 +113,7 @@ const NODE: &[ConditionMeaning] = &[
     ("MemoryPressure", StateHealth::Bad, StateHealth::Good),
     ("PIDPressure", StateHealth::Bad, StateHealth::Good),
     ("NetworkUnavailable", StateHealth::Bad, StateHealth::Good),
-    // Of the node problem detector, and of old releases.
+    // Conditions of the node problem detector, and of old releases.
     ("KernelDeadlock", StateHealth::Bad, StateHealth::Good),
     ("ReadonlyFilesystem", StateHealth::Bad, StateHealth::Good),
     ("CorruptDockerOverlay2", StateHealth::Bad, StateHealth::Good),
@@ -138,11 +138,11 @@ const POD: &[ConditionMeaning] = &[
     ("DisruptionTarget", StateHealth::Changing, StateHealth::Good),
 ];
 
-/// Whether an operator may be upgraded says nothing of how it is.
+/// Whether an operator can be upgraded does not describe its health.
 const UPGRADEABLE: &str = "Upgradeable";
 
 impl StateKind {
-    /// Every kind that has one resource.
+    /// Every kind with one resource.
     pub const ALL: [Self; 9] = [
         Self::Version,
         Self::Operator,
@@ -161,7 +161,7 @@ impl StateKind {
         all.find(|kind| kind.resource() == Some((group, plural)))
     }
 
-    /// Returns the API group and the plural of its resource; `None` if it is of many.
+    /// Returns the API group and the plural of its resource; `None` if it has several.
     pub const fn resource(self) -> Option<(&'static str, &'static str)> {
         Some(match self {
             Self::Version => ("config.openshift.io", "clusterversions"),
@@ -185,10 +185,11 @@ impl StateKind {
         )
     }
 
-    /// Returns the fields that its states are derived from, as paths with dots; of lists, every item's.
+    /// Returns the fields from which its states are derived, as paths with dots; of lists, those of
+    /// every item.
     pub const fn paths(self) -> &'static [&'static str] {
         match self {
-            // Not the whole of them: a heartbeat changes no state.
+            // Only parts of conditions: a heartbeat does not change a state.
             Self::Version | Self::Operator | Self::Pool => &[
                 "status.conditions.type",
                 "status.conditions.status",
@@ -250,12 +251,12 @@ impl StateKind {
         }
     }
 
-    /// Returns the conditions that have a health, in the order of weight.
+    /// Returns the conditions with a health, in the order of weight.
     pub fn conditions(self) -> impl Iterator<Item = &'static str> {
         self.meanings().iter().map(|(kind, ..)| *kind)
     }
 
-    /// Returns the health that a condition's status means; `None` if its good status is not known.
+    /// Returns the health of a condition's status; `None` if its good status is not known.
     pub fn health_of(self, condition: &str, status: &str) -> Option<StateHealth> {
         if self == Self::Other {
             return usual_meaning(condition, status);
@@ -265,17 +266,18 @@ impl StateKind {
         Some(match status {
             "True" => *if_true,
             "False" => *if_false,
-            // A node that does not report does not work for anybody.
+            // A node that does not report does not work for its Pods.
             _ if condition == "Ready" => StateHealth::Down,
             _ => StateHealth::Unknown,
         })
     }
 
-    /// Returns the state of an object as a whole, and why in a few words: the worst of its conditions. `None` if
-    /// it has none whose meaning is known.
+    /// Returns the state of an object as a whole, with the reason in a few words: the worst of its
+    /// conditions. `None` if no condition has a known meaning.
     pub fn whole(self, object: &Value) -> Option<(StateHealth, String)> {
         Some(match self {
-            // The API server serves each of these with a status: one without was kept by a tool that left it out.
+            // The API server serves each of these with a status: an object without one comes from a
+            // tool that removed it.
             Self::Pod | Self::Deployment | Self::StatefulSet | Self::DaemonSet | Self::Job
                 if object.get("status").is_none() =>
             {
@@ -312,7 +314,7 @@ impl StateKind {
     }
 }
 
-/// The fields that the state of any other object is derived from.
+/// The fields from which the state of any other object is derived.
 const OTHER_PATHS: &[&str] = &[
     "metadata.deletionTimestamp",
     "metadata.generation",
@@ -325,16 +327,16 @@ const OTHER_PATHS: &[&str] = &[
     "status.conditions.observedGeneration",
 ];
 
-/// Returns what the status of a condition means on an object of any kind.
+/// Returns the meaning of a condition's status on an object of any kind.
 fn usual_meaning(kind: &str, status: &str) -> Option<StateHealth> {
     match status {
         "True" | "False" => usual_health(kind, status),
-        // Only where its good status is known, an open one says that nobody knows.
+        // Only if the good status is known, `Unknown` means that the health is unknown.
         _ => usual_health(kind, "True").map(|_| StateHealth::Unknown),
     }
 }
 
-/// Reads an object by its conditions alone.
+/// Derives the state of an object from its conditions alone.
 fn other(object: &Value) -> Option<(StateHealth, String)> {
     let conditions = match ControllerReport::of(object) {
         ControllerReport::Suspended => {
@@ -377,7 +379,7 @@ pub fn condition_word(kind: &str, status: &str, reason: &str) -> String {
     format!("{kind}={status}{gap}{reason}")
 }
 
-/// Returns whether a Node takes no new Pods because somebody wants it so.
+/// Returns whether a Node is cordoned.
 pub fn is_cordoned(node: &Value) -> bool {
     kubereel_history::field::is_true(node, "/spec/unschedulable")
 }
@@ -398,7 +400,7 @@ fn pod(object: &Value) -> (StateHealth, &str) {
     }
 }
 
-/// Types that are `True` when all is well, and what ends like them.
+/// Types that are `True` on a healthy object, and types with the same ending.
 const NORMAL_TRUE: [&str; 17] = [
     "Ready",
     "Available",
@@ -418,8 +420,8 @@ const NORMAL_TRUE: [&str; 17] = [
     "Admitted",
     "ReconcileSuccess",
 ];
-/// Types that are `True` when something is wrong, and what ends like them: `NotReady` ends like `Ready`, and
-/// means the opposite.
+/// Types that are `True` on an unhealthy object, and types with the same ending: `NotReady` ends
+/// like `Ready`, and means the opposite.
 const ABNORMAL_TRUE: [&str; 14] = [
     "Degraded",
     "Failing",
@@ -438,13 +440,14 @@ const ABNORMAL_TRUE: [&str; 14] = [
 ];
 
 impl StatusCondition<'_> {
-    /// Returns whether its type says that something is wrong while it is `True`.
+    /// Returns whether its type reports a problem while it is `True`.
     pub fn is_abnormal_true(&self) -> bool {
         is_abnormal_true(self.kind)
     }
 
-    /// Returns what it means on an object of any kind, by the words that the API conventions and the known
-    /// controllers use: `Good` or `Bad`; `None` where the type does not tell, or the status is open.
+    /// Returns its meaning on an object of any kind, by the types that the API conventions and
+    /// known controllers use: `Good` or `Bad`; `None` if the type is not known, or the status is
+    /// `Unknown`.
     pub fn usual_health(&self) -> Option<StateHealth> {
         usual_health(self.kind, self.status)
     }

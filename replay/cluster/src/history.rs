@@ -1,5 +1,5 @@
-//! The way from a reel to the states of the cluster in it: from names to what their versions say, up to
-//! a moment. One object costs what its versions cost, never its whole resource.
+//! Derives the states of the cluster in a reel up to a moment: from names to the content of their
+//! versions. A query about one object costs as much as its versions, never its whole resource.
 
 use crate::health::StateKind;
 use crate::mark::RecordMark;
@@ -10,14 +10,14 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Answers questions about the cluster of a reel.
+/// Answers queries about the cluster of a reel.
 #[derive(Clone, Copy)]
 pub struct ClusterHistory<'t> {
     pub(crate) timeline: &'t Timeline,
 }
 
 impl<'t> ClusterHistory<'t> {
-    /// Asks a reel.
+    /// Creates one for a reel.
     pub const fn of(timeline: &'t Timeline) -> Self {
         Self { timeline }
     }
@@ -28,23 +28,23 @@ impl<'t> ClusterHistory<'t> {
     }
 }
 
-/// The records of each name, in order, whatever objects bore it.
+/// The records of each name, in order, of all objects that had it.
 pub(crate) type Tracks = BTreeMap<(String, String), Vec<Seq>>;
 
-/// A version, read.
+/// A parsed version.
 #[derive(Clone, Debug)]
 pub(crate) struct ParsedVersion<T> {
     pub(crate) mark: RecordMark,
-    /// How it is known: one that was there when the recorder first looked is `Initial`.
+    /// The evidence: an object of the first list is `Initial`.
     pub(crate) evidence: Evidence,
     pub(crate) object: ObjectId,
-    /// Whether the object was deleted with it.
+    /// Whether it is the deletion of the object.
     pub(crate) is_gone: bool,
     pub(crate) body: T,
 }
 
 impl ClusterHistory<'_> {
-    /// Returns the recorded resources of a name, in whatever versions.
+    /// Returns the recorded resources of a name, in any version.
     pub(crate) fn resources_named(self, group: &str, plural: &str) -> Vec<ResourceId> {
         let named = self.timeline.resources().iter();
         named
@@ -53,7 +53,7 @@ impl ClusterHistory<'_> {
             .collect()
     }
 
-    /// Returns the records of the objects of a resource that are wanted, up to a moment.
+    /// Returns the records of the matching objects of a resource, up to a moment.
     pub(crate) fn tracks(
         self,
         (group, plural): (&str, &str),
@@ -100,7 +100,7 @@ impl ClusterHistory<'_> {
         let bytes = self.timeline.reel().body(seq)?;
         let body = match serde_json::from_slice(&bytes) {
             Ok(body) => body,
-            // What is gone says nothing any more.
+            // A deleted object has no status.
             Err(_) if is_gone => T::default(),
             Err(source) => return Err(QueryError::Body { seq, source }),
         };
@@ -133,7 +133,7 @@ impl<T> ParsedVersion<T> {
 }
 
 impl ClusterHistory<'_> {
-    /// Derives the states of the conditions of one object from its versions, which are read already.
+    /// Derives the states of the conditions of one object from its parsed versions.
     pub(crate) fn condition_tracks<T>(
         self,
         kind: StateKind,
@@ -176,18 +176,18 @@ pub struct DegradedSpell {
     pub name: String,
     /// Its last version before.
     pub before: Seq,
-    /// The version with which it began.
+    /// The version that began it.
     pub began: Seq,
-    /// When that was received.
+    /// When that version was received.
     pub from: RecordedAt,
-    /// When the version that ended it was received; `None` if none did.
+    /// When the version that ended it was received; `None` if there is none.
     pub to: Option<RecordedAt>,
 }
 
 impl ClusterHistory<'_> {
-    /// Finds the times in which operators that were well became degraded, in order.
+    /// Finds the times in which operators became degraded, in order.
     ///
-    /// An operator that begins its life degraded is starting, not failing.
+    /// An operator that is degraded from its first version on is starting, not failing.
     ///
     /// # Errors
     /// When the reel is damaged there.
@@ -247,7 +247,7 @@ impl ClusterHistory<'_> {
         self.derived(kind, &versions, StateTracker::default())
     }
 
-    /// Derives every state of one object through all its lives: as a whole, of its conditions, of its containers.
+    /// Derives every state of the objects of one name: as a whole, of conditions, of containers.
     ///
     /// # Errors
     /// When the reel is damaged there, or a version is not an object.

@@ -1,7 +1,8 @@
-//! In which state the things of a cluster were, from when to when: conditions over time, installations
+//! The states of the things of a cluster, from when to when: conditions over time, installations
 //! and upgrades.
 //!
-//! Ordered by record, never by timestamp. Whether a state can be known at a moment, `history` answers.
+//! States are ordered by record, never by timestamp. `history` answers whether a state is known at
+//! a moment.
 
 mod condition;
 mod container;

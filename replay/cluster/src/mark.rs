@@ -1,11 +1,11 @@
-//! Moments and spans that were seen: each is a record, at which the state can be asked for.
+//! Observed moments and spans: each refers to a record, at which the state can be queried.
 
 use kubereel_format::{RecordedAt, Seq};
 
-/// A moment at which something was seen to have changed.
+/// A moment at which a change was observed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RecordMark {
-    /// The record that showed it.
+    /// The record of the change.
     pub seq: Seq,
     /// When that was received.
     pub at: RecordedAt,
@@ -14,16 +14,16 @@ pub struct RecordMark {
 /// A time from one moment to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MarkSpan {
-    /// The first moment.
+    /// The begin.
     pub from: RecordMark,
-    /// The moment that ended it; `None` if none did by the moment asked about.
+    /// The end; `None` if there was none up to the queried moment.
     pub to: Option<RecordMark>,
 }
 
 /// A reason with its message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MarkedMessage {
-    /// When it was first seen.
+    /// When it was first observed.
     pub mark: RecordMark,
     /// The reason, one word.
     pub reason: String,
@@ -34,7 +34,7 @@ pub struct MarkedMessage {
 /// A state of a condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MarkedCondition {
-    /// When it was first seen.
+    /// When it was first observed.
     pub mark: RecordMark,
     /// The status.
     pub status: String,
@@ -45,19 +45,19 @@ pub struct MarkedCondition {
 }
 
 impl MarkSpan {
-    /// Returns its length in microseconds; one that is open lasts until `now`.
+    /// Returns its length in microseconds; an open span lasts until `now`.
     pub fn micros(&self, now: RecordedAt) -> u64 {
         let to = self.to.map_or(now, |to| to.at);
         micros_between(self.from.at, to)
     }
 }
 
-/// Returns the distance in microseconds; none if a clock stepped back.
+/// Returns the distance in microseconds; zero if a clock stepped back.
 pub(crate) fn micros_between(from: RecordedAt, to: RecordedAt) -> u64 {
     u64::try_from(to.micros_since(from)).unwrap_or_default()
 }
 
-/// Collects the times in which something holds.
+/// Collects the times in which a condition holds.
 #[derive(Debug, Default)]
 pub(super) struct MarkSpans {
     done: Vec<MarkSpan>,

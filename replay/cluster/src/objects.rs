@@ -1,5 +1,5 @@
-//! What is read of the objects that an upgrade moves, and nothing else of them. Fields that are absent
-//! or null are empty: old versions of a kind have fewer of them.
+//! The parsed fields of the objects that an upgrade changes. Absent or null fields are empty: old
+//! versions of a kind have fewer fields.
 
 use crate::condition::StatusCondition;
 use jiff::Timestamp;
@@ -8,13 +8,13 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// How the annotations begin by which the payload says where an operator belongs.
+/// The prefix of the annotations by which the payload describes an operator's role.
 const OF_PAYLOAD: [&str; 2] = [
     "include.release.openshift.io/",
     "exclude.release.openshift.io/",
 ];
 
-/// Defines what is read of an object: a member that is absent or null has its default.
+/// Defines the parsed fields of an object: an absent or null member has its default.
 macro_rules! objects {
     ($($(#[$meta:meta])* $vis:vis struct $name:ident {
         $($(#[$attr:meta])* $field_vis:vis $field:ident: $type:ty,)+
@@ -65,7 +65,7 @@ objects! {
         pub(crate) desired_update: Option<DesiredUpdate>,
     }
 
-    /// What somebody wants the cluster to become.
+    /// The requested release of the cluster.
     #[derive(PartialEq, Eq)]
     pub(crate) struct DesiredUpdate {
         pub(crate) version: String,
@@ -196,7 +196,7 @@ objects! {
         pub(crate) updated_machine_count: u64,
     }
 
-    /// A label selector as objects hold one.
+    /// A label selector of an object.
     pub(crate) struct MatchSelector {
         match_labels: BTreeMap<String, String>,
         match_expressions: Vec<MatchExpression>,
@@ -208,7 +208,7 @@ objects! {
         values: Vec<String>,
     }
 
-    /// A version of a `MachineConfig`; it may hold secrets, of which nothing is read.
+    /// A version of a `MachineConfig`; the fields that may contain secrets are not parsed.
     pub(crate) struct MachineConfig {
         metadata: ConfigMetadata,
     }
@@ -224,7 +224,7 @@ objects! {
     }
 
     pub(crate) struct BudgetSpec {
-        /// None selects nothing.
+        /// An absent selector selects nothing.
         pub(crate) selector: Option<MatchSelector>,
     }
 
@@ -234,14 +234,14 @@ objects! {
 }
 
 impl OperatorObject {
-    /// Returns what it says of a name among its versions: `operator` for the whole.
+    /// Returns the version of a name in its list: `operator` for the operator itself.
     pub(crate) fn version_of(&self, name: &str) -> Option<&str> {
         let versions = &self.status.versions;
         let found = versions.iter().find(|version| version.name == name);
         found.map(|version| version.version.as_str())
     }
 
-    /// Returns its own version; empty while it reports none.
+    /// Returns its own version; empty before it reports one.
     pub(crate) fn version(&self) -> &str {
         self.version_of("operator").unwrap_or_default()
     }
@@ -259,7 +259,7 @@ impl OperatorObject {
             .is_some_and(|condition| condition.is(status))
     }
 
-    /// Returns whether it comes from the payload; only those count for `oc`.
+    /// Returns whether it comes from the payload; `oc` counts only those.
     pub(crate) fn is_of_payload(&self) -> bool {
         let mut names = self.metadata.annotations.keys();
         names.any(|name| OF_PAYLOAD.iter().any(|begin| name.starts_with(begin)))
@@ -279,7 +279,7 @@ impl HistoryEntry {
         time(&self.completion_time)
     }
 
-    /// Returns whether both are the same entry: a version may be filled in later.
+    /// Returns whether both are the same entry: a version may be added later.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         self.started_time == other.started_time && self.image == other.image
     }
@@ -287,11 +287,11 @@ impl HistoryEntry {
 
 const CONFIG_PREFIX: &str = "machineconfiguration.openshift.io/";
 
-/// How the name of a drain begins that takes Pods away, unlike that of an uncordon.
+/// The prefix of a drain's name; an uncordon has another one.
 pub(crate) const DRAIN: &str = "drain-";
 
 impl NodeObject {
-    /// Returns what the machine-config operator noted under a name; empty if nothing.
+    /// Returns the machine-config operator's annotation with a name; empty if there is none.
     pub(crate) fn noted(&self, name: &str) -> &str {
         self.metadata
             .annotations
@@ -315,7 +315,7 @@ impl NodeObject {
         StatusCondition::find(&self.status.conditions, kind)
     }
 
-    /// Returns whether it says that it is ready; one without the condition does not.
+    /// Returns whether it reports Ready; a node without the condition does not.
     pub(crate) fn is_ready(&self) -> bool {
         self.condition("Ready")
             .is_some_and(|condition| condition.is("True"))
@@ -325,7 +325,7 @@ impl NodeObject {
         &self.status.node_info.boot_id
     }
 
-    /// Returns whether the daemon gave up on it, until somebody helps.
+    /// Returns whether the daemon gave up on it until it is repaired.
     pub(crate) fn is_degraded(&self) -> bool {
         !self.noted("desiredConfig").is_empty()
             && matches!(self.noted("state"), "Degraded" | "Unreconcilable")
@@ -345,8 +345,7 @@ impl PodObject {
         self.status.phase == "Failed"
     }
 
-    /// Returns the state as kubectl's STATUS column puts it, with the message behind it:
-    /// `Init:ErrImagePull`.
+    /// Returns the state as in kubectl's STATUS column, with its message: `Init:ErrImagePull`.
     pub(crate) fn state(&self) -> (String, String) {
         let status = &self.status;
         if self.is_over() {
@@ -414,7 +413,7 @@ impl ContainerState {
 }
 
 impl MatchSelector {
-    /// Returns whether it selects what has these labels; an empty one selects everything.
+    /// Returns whether it selects these labels; an empty selector selects everything.
     pub(crate) fn selects(&self, labels: &BTreeMap<String, String>) -> bool {
         let mut wanted = self.match_labels.iter();
         wanted.all(|(key, value)| labels.get(key) == Some(value))
@@ -430,14 +429,14 @@ impl MatchExpression {
             "NotIn" => value.is_none_or(|value| !self.values.contains(value)),
             "Exists" => value.is_some(),
             "DoesNotExist" => value.is_none(),
-            // The server takes no other.
+            // The server accepts no other operator.
             _ => false,
         }
     }
 }
 
 impl MachineConfig {
-    /// Returns the release that it belongs to; empty if it does not say.
+    /// Returns its release; empty if it has none.
     pub(crate) fn release(&self) -> &str {
         self.metadata
             .annotations
@@ -447,7 +446,7 @@ impl MachineConfig {
 }
 
 impl DisruptionBudget {
-    /// Returns whether it allows no Pod of its to be evicted; one without a status says nothing.
+    /// Returns whether it allows no eviction; without a status it is not known.
     pub(crate) fn is_exhausted(&self) -> bool {
         self.status
             .disruptions_allowed
@@ -482,7 +481,7 @@ where
     Option::<T>::deserialize(deserializer).map(Option::unwrap_or_default)
 }
 
-/// Reads a time as objects write it; `None` if it is empty or none.
+/// Parses a time of an object; `None` if it is empty or invalid.
 pub(crate) fn time(text: &str) -> Option<RecordedAt> {
     let at: Timestamp = text.parse().ok()?;
     Some(RecordedAt::from_micros(at.as_microsecond()))

@@ -1,24 +1,24 @@
-//! Where a Pod stands: the one reading of its phase, its containers' waits and its deletion.
+//! The one reading of a Pod's phase, of the waits of its containers and of its deletion.
 
 use crate::condition::StatusCondition;
 use kubereel_history::field::{is_true, items, text};
 use serde_json::Value;
 
-/// What keeps a container from running and does not pass by itself, by the reason for which it waits.
+/// Why a container waits and will not run by itself, by the reason of the kubelet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitingTrouble {
     /// Its image cannot be pulled.
     Image,
-    /// It refers to what does not exist, or cannot be created as it is described.
+    /// It refers to an object that does not exist, or its configuration is invalid.
     Config,
     /// It cannot be started.
     Start,
-    /// It ended again and again.
+    /// It ended repeatedly.
     CrashLoop,
 }
 
 impl WaitingTrouble {
-    /// Reads the reason of a waiting container; `None` for one that is on its way.
+    /// Classifies the reason of a waiting container; `None` if it will run by itself.
     pub fn of(reason: &str) -> Option<Self> {
         Some(match reason {
             "ErrImagePull"
@@ -37,28 +37,28 @@ impl WaitingTrouble {
     }
 }
 
-/// Where a Pod stands in its life.
+/// The stage of a Pod's life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PodStage<'a> {
-    /// It is being deleted: how it ends says nothing of how it ran.
+    /// It is being deleted: how its containers end does not describe how it ran.
     Terminating,
-    /// It ended well.
+    /// It succeeded.
     Succeeded,
-    /// It ended badly; with its own reason, which may be empty.
+    /// It failed; with its own reason, which may be empty.
     Failed(&'a str),
     /// A container waits for this reason, and will not run by itself.
     Stuck(&'a str),
     /// It runs, and all its containers are ready.
     Ready,
-    /// It runs, and is not ready.
+    /// It runs, and some container is not ready.
     NotReady,
-    /// Somebody holds it back from the scheduler on purpose.
+    /// A scheduling gate holds it back.
     Gated,
     /// The scheduler has no Node for it.
     Unschedulable(StatusCondition<'a>),
     /// It has not started yet.
     Pending,
-    /// Its Node does not say.
+    /// Its Node does not report.
     Unknown,
 }
 
@@ -94,7 +94,7 @@ impl<'a> PodStage<'a> {
         }
     }
 
-    /// Returns whether it runs as it should, or did.
+    /// Returns whether it is or was healthy.
     pub const fn is_well(self) -> bool {
         matches!(self, Self::Ready | Self::Succeeded)
     }

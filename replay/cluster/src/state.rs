@@ -1,13 +1,15 @@
-//! The one derivation of state: in which state each thing was, from when to when.
+//! The one derivation of state: the state of each thing, from when to when.
 //!
-//! - Versions are ordered by record. Two may share a timestamp, and a clock may step back: an interval
-//!   never begins before the one before it.
-//! - An interval lasts until the version that shows another state, stops to report the condition, or
-//!   deletes the object. One that nothing ended has the state of the object's last version.
+//! Invariants:
+//!
+//! - Versions are ordered by record. Two may share a timestamp, and a clock may step back: an
+//!   interval never begins before the one before it.
+//! - An interval lasts until the version that has another state, no longer reports the condition,
+//!   or deletes the object. An interval without an end has the state of the object's last version.
 //! - Another object of the same name is another life: its intervals begin with its first version.
-//! - What an object says about its own times stands beside an interval and never moves its bounds.
-//! - An interval does not claim that it was observed throughout: `Timeline::unobserved_spans` gives the times
-//!   in it that were not.
+//! - Times that an object states about itself stand beside an interval and never move its bounds.
+//! - An interval does not claim that it was observed throughout: `Timeline::unobserved_spans`
+//!   returns the unobserved times in it.
 
 use crate::condition::StatusCondition;
 use crate::container::ContainerHealth;
@@ -19,23 +21,23 @@ use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// What is in a state, whatever objects bore the name.
+/// A thing with states, across the objects that had its name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct StateSubject {
-    /// What kind of object.
+    /// The kind.
     pub kind: StateKind,
     /// Its namespace; may be empty.
     pub namespace: String,
     /// Its name.
     pub name: String,
-    /// The resource whose records show it.
+    /// The resource of its records.
     pub resource: ResourceId,
 }
 
-/// What of a thing a state is about.
+/// The aspect of a thing that a state describes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Aspect {
-    /// All of it: the worst of what it reports.
+    /// The whole: the worst of its parts.
     Whole,
     /// One condition, by its type.
     Condition(Arc<str>),
@@ -43,7 +45,7 @@ pub enum Aspect {
     Container(Arc<str>),
 }
 
-/// An aspect by borrowed names.
+/// An aspect with borrowed names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AspectRef<'a> {
     Whole,
@@ -72,9 +74,10 @@ impl Aspect {
 /// A state.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct StateText {
-    /// How well that is; `None` for a condition whose good status is not known.
+    /// The health; `None` for a condition whose good status is not known.
     pub health: Option<StateHealth>,
-    /// The status of a condition; of the whole, why it is so in a few words, empty while it is good.
+    /// The status of a condition; for the whole, the reason in a few words, empty while it is
+    /// healthy.
     pub status: Arc<str>,
     /// The reason of a condition; may be empty.
     pub reason: Arc<str>,
@@ -82,22 +85,22 @@ pub struct StateText {
     pub message: Arc<str>,
 }
 
-/// A time in which something was in one state.
+/// A time in which a thing was in one state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StateInterval<'a> {
-    /// Whose state.
+    /// The thing.
     pub object: &'a StateSubject,
-    /// What of it.
+    /// The aspect.
     pub aspect: &'a Aspect,
     /// The state.
     pub state: &'a StateText,
-    /// The version that showed it first.
+    /// The version that first has it.
     pub from: RecordMark,
-    /// The version that ended it; `None` if none did.
+    /// The version that ended it; `None` if there is none.
     pub to: Option<RecordMark>,
-    /// How the first version is known: whether the state may be older than it.
+    /// The evidence of the first version: whether the state may be older.
     pub evidence: Evidence,
-    /// Since when the status is so by the condition itself, on its writer's clock.
+    /// `lastTransitionTime` of the condition, by the writer's clock.
     pub since: Option<RecordedAt>,
 }
 
@@ -115,7 +118,7 @@ impl StateInterval<'_> {
 #[derive(Clone, Debug)]
 struct StateChange {
     mark: RecordMark,
-    /// `None` from where the object is gone, or does not report the condition.
+    /// `None` once the object is gone, or no longer reports the condition.
     state: Option<Arc<StateText>>,
     evidence: Evidence,
     since: Option<RecordedAt>,
@@ -130,12 +133,12 @@ pub struct StateTrack {
 }
 
 impl StateTrack {
-    /// Returns whose states these are.
+    /// Returns the thing.
     pub fn object(&self) -> &StateSubject {
         &self.object
     }
 
-    /// Returns what of it they are about.
+    /// Returns the aspect.
     pub const fn aspect(&self) -> &Aspect {
         &self.aspect
     }
@@ -155,7 +158,7 @@ impl StateTrack {
         })
     }
 
-    /// Returns the intervals in runs: neighbours of which something is alike, with what that is.
+    /// Merges neighbouring intervals with an equal key, and returns the runs with their keys.
     pub fn runs<K: PartialEq>(
         &self,
         key: impl Fn(&StateText) -> K,
@@ -182,7 +185,7 @@ impl StateTrack {
         self.changes.last()?.state.as_deref()
     }
 
-    /// Ends what is not over yet.
+    /// Ends the open interval.
     fn end(&mut self, version: &StateVersion<'_>) {
         if self.last().is_some() {
             self.change(version, None);
@@ -206,12 +209,12 @@ impl StateTrack {
     }
 }
 
-/// A version of an object, as a tracker takes it.
+/// A version of an object, for a tracker.
 #[derive(Clone, Copy, Debug)]
 pub struct StateVersion<'a> {
-    /// What kind of object.
+    /// The kind.
     pub kind: StateKind,
-    /// The resource whose record it is.
+    /// The resource of the record.
     pub resource: ResourceId,
     /// The object: another one of the same name is another life.
     pub object: ObjectId,
@@ -221,28 +224,28 @@ pub struct StateVersion<'a> {
     pub name: &'a str,
     /// The record.
     pub mark: RecordMark,
-    /// How it is known.
+    /// The evidence.
     pub evidence: Evidence,
 }
 
-/// What a version shows of an object.
+/// The states in a version of an object.
 struct ShownState<'a> {
-    /// Its state as a whole, if it is read and known.
+    /// Its state as a whole, if it is derived and known.
     whole: Option<(StateHealth, String)>,
     conditions: &'a [Value],
     containers: Vec<ContainerHealth<'a>>,
 }
 
-/// A kind, the resource where a kind has several, a namespace and a name.
+/// A kind, the resource if the kind has several, a namespace and a name.
 type TrackedName = (StateKind, Option<ResourceId>, String, String);
 
-/// Derives states from versions, which it takes in the order of records.
+/// Derives states from versions, which must come in the order of records.
 ///
 /// Memory grows with the changes of state, not with the versions; texts are stored once.
 #[derive(Debug, Default)]
 pub struct StateTracker {
     objects: BTreeMap<TrackedName, TrackedObject>,
-    /// Whether every condition and container has a track, also of kinds whose objects are many.
+    /// Whether every condition and container has a track, also for kinds with many objects.
     has_parts: bool,
     texts: BTreeSet<Arc<str>>,
     states: BTreeSet<Arc<StateText>>,
@@ -251,7 +254,7 @@ pub struct StateTracker {
 #[derive(Debug)]
 struct TrackedObject {
     subject: Arc<StateSubject>,
-    /// The one that lives, if one does.
+    /// The live object, if there is one.
     object: Option<ObjectId>,
     tracks: Vec<StateTrack>,
 }
@@ -280,7 +283,7 @@ impl StateTracker {
         self.change(version, Some(shown));
     }
 
-    /// Takes the conditions of a version, for those who have no more of it.
+    /// Takes the conditions of a version, for callers that parsed nothing else.
     pub(crate) fn take_conditions(&mut self, version: &StateVersion<'_>, conditions: &[Value]) {
         let shown = ShownState {
             whole: None,
@@ -319,7 +322,7 @@ impl StateTracker {
             object: None,
             tracks: Vec::new(),
         });
-        // The deletion of an earlier object of the name ends nothing of the one that lives.
+        // The deletion of an earlier object of the name does not end a state of the live one.
         if shown.is_none() && tracked.object.is_some_and(|own| own != version.object) {
             return;
         }
@@ -343,7 +346,7 @@ impl StateTracker {
                 &mut shared_state,
             );
         } else if is_one_of_many && let Some(track) = tracked.known(AspectRef::Whole) {
-            // What it said before, it says no longer.
+            // Aspects that the version no longer reports end.
             track.end(version);
         }
         for one in &shown.containers {
@@ -383,7 +386,7 @@ impl TrackedObject {
     ) {
         let mut reported: Vec<&str> = Vec::new();
         for condition in conditions.iter().map(StatusCondition::of) {
-            // Of conditions of one type, the first counts.
+            // Of conditions of one type, the first one counts.
             if reported.contains(&condition.kind) {
                 continue;
             }
@@ -419,7 +422,7 @@ impl TrackedObject {
         }
     }
 
-    /// Takes a state that a word tells.
+    /// Takes a state with a reason.
     fn take_word(
         &mut self,
         version: &StateVersion<'_>,

@@ -1,10 +1,10 @@
-//! The one reading of a phase: what an object without telling conditions says of itself.
+//! The one reading of a status word, for objects without meaningful conditions.
 
 use crate::health::StateHealth;
 use kubereel_history::field::text;
 use serde_json::Value;
 
-/// What an object says of itself in one word, where its controller writes no conditions: `status.phase`,
+/// The state of an object in one word, if its controller writes no conditions: `status.phase`,
 /// `status.state` or `status.health.status`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StatusWord<'a> {
@@ -12,13 +12,13 @@ pub struct StatusWord<'a> {
     pub field: &'static str,
     /// The word.
     pub word: &'a str,
-    /// What it means, where words of any controller mean the same.
+    /// Its meaning, for words that mean the same for every controller.
     pub health: Option<StateHealth>,
-    /// What the status says besides.
+    /// The message of the status.
     pub message: &'a str,
 }
 
-/// Words for an object whose controller gave up, or that does not do what it is for.
+/// Words for an object whose controller gave up, or that does not work.
 const FAILED_WORDS: [&str; 8] = [
     "Failed",
     "Failure",

@@ -1,21 +1,21 @@
-//! The one reading of how a workload is: how many of the replicas that are wanted can be used, and whether a
-//! Job ended. What is wrong for too long, and why, is a question of `problems`.
+//! The one reading of a workload's state: how many of the wanted replicas are available, and
+//! whether a Job ended. `problems` decides what is wrong for too long, and why.
 
 use crate::condition::StatusCondition;
 use serde_json::Value;
 
-/// Where a workload stands, with why in a few words where it is not as wanted.
+/// The state of a workload, with the reason in a few words if it is not as wanted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum WorkloadStage {
-    /// All that is wanted can be used.
+    /// All wanted replicas are available.
     AsWanted,
     /// A Job is complete.
     Complete,
-    /// It is on its way.
+    /// It is progressing.
     Partial(String),
-    /// It does not go on.
+    /// It does not progress.
     Stuck(String),
-    /// Nothing of it can be used.
+    /// No replica is available.
     Nothing(String),
 }
 
@@ -29,7 +29,7 @@ fn is_true(object: &Value, kind: &str) -> Option<String> {
     Some(found.reason.to_owned())
 }
 
-/// Reads where a Deployment stands.
+/// Reads the state of a Deployment.
 pub(crate) fn deployment(object: &Value) -> WorkloadStage {
     let mut all = StatusCondition::all(object);
     let stuck = all.find(|one| one.kind == "Progressing" && one.is("False"));
@@ -45,7 +45,7 @@ pub(crate) fn deployment(object: &Value) -> WorkloadStage {
     }
 }
 
-/// Reads where a `StatefulSet` stands.
+/// Reads the state of a `StatefulSet`.
 pub(crate) fn stateful_set(object: &Value) -> WorkloadStage {
     let wanted = number(object, "/spec/replicas").unwrap_or(1);
     let there = number(object, "/status/readyReplicas").unwrap_or(0);
@@ -53,7 +53,7 @@ pub(crate) fn stateful_set(object: &Value) -> WorkloadStage {
     of_counts(wanted, there, updated, "ready")
 }
 
-/// Reads where a `DaemonSet` stands.
+/// Reads the state of a `DaemonSet`.
 pub(crate) fn daemon_set(object: &Value) -> WorkloadStage {
     let wanted = number(object, "/status/desiredNumberScheduled").unwrap_or(0);
     let there = number(object, "/status/numberAvailable").unwrap_or(0);
@@ -74,7 +74,7 @@ fn of_counts(wanted: i64, there: i64, updated: i64, what: &str) -> WorkloadStage
     }
 }
 
-/// Reads where a Job stands.
+/// Reads the state of a Job.
 pub(crate) fn job(object: &Value) -> WorkloadStage {
     if let Some(reason) = is_true(object, "Failed") {
         return WorkloadStage::Stuck(format!("Failed {reason}").trim_end().to_owned());

@@ -1,5 +1,5 @@
-//! Who writes most: the changes of a time counted by resource, manager and object, in one pass. Of a body only the
-//! managers are parsed, unless these alone do not tell who wrote.
+//! Counts writes: the changes of a time by resource, manager and object, in one pass. Of a body
+//! only the managers are parsed, unless they do not identify the writer.
 
 use crate::changes::ComparisonScope;
 use crate::cursor::{CursorStep, StepBodies, Track};
@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// What is counted.
+/// A query for writes.
 #[derive(Clone, Debug)]
 pub struct ActivityQuestion<'a> {
     /// Only objects of this resource.
@@ -24,12 +24,12 @@ pub struct ActivityQuestion<'a> {
     pub to: Seq,
 }
 
-/// How much was written.
+/// A number of writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WriteCount {
     /// Changes: creations, updates and deletions.
     pub writes: u64,
-    /// The sizes of what was written, together, in bytes.
+    /// The size of all written bodies, in bytes.
     pub bytes: u64,
 }
 
@@ -40,15 +40,15 @@ impl WriteCount {
     }
 }
 
-/// Changes counted.
+/// The counted changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WriteActivity {
-    /// All of them.
+    /// All changes.
     pub all: WriteCount,
     /// By resource.
     pub resources: BTreeMap<ResourceId, WriteCount>,
-    /// By the name of the manager; an empty one stands for those of which it is not known. A change by several
-    /// counts for each.
+    /// By the name of the manager; an empty name stands for unknown managers. A change by several
+    /// managers counts for each.
     pub managers: BTreeMap<String, WriteCount>,
     /// By object.
     pub objects: BTreeMap<ObjectId, WriteCount>,
@@ -68,9 +68,9 @@ struct ManagedMetadata {
 }
 
 impl Timeline {
-    /// Counts who wrote how much. What existed when the recording started is not a change.
+    /// Counts writes. Objects that existed when the recording started are not changes.
     ///
-    /// `progress` gets each record that was passed.
+    /// `progress` receives each record.
     pub fn write_activity(
         &self,
         asked: &ActivityQuestion<'_>,
@@ -103,7 +103,7 @@ impl Timeline {
             let before = step.before.map(|before| self.wall_of(before));
             let was_seen = matches!(evidence, Some(Evidence::Live | Evidence::Reconstructed));
             let managers = match before {
-                // Who wrote what was found later is not known.
+                // The writer of a reconstructed or inferred change is not known.
                 None if !was_seen => Vec::new(),
                 before => managers(&step, &bodies, before),
             };
@@ -131,7 +131,7 @@ impl Timeline {
     }
 }
 
-/// Returns the managers that wrote a version; none if that is not known, as of deletions.
+/// Returns the managers that wrote a version; none if they are not known, as of deletions.
 fn managers(step: &CursorStep, bodies: &StepBodies, before: Option<RecordedAt>) -> Vec<String> {
     if step.kind == EventType::Deleted {
         return Vec::new();
@@ -155,13 +155,13 @@ fn managers(step: &CursorStep, bodies: &StepBodies, before: Option<RecordedAt>) 
     names
 }
 
-/// Reads of an object what its managers are read from.
+/// The fields of an object from which its managers are read.
 fn managed(body: &[u8]) -> Option<Value> {
     let body: ManagedBody = serde_json::from_slice(body).ok()?;
     Some(json!({"metadata": {"managedFields": body.metadata.managed_fields}}))
 }
 
-/// Finds the writers where the managers' own times do not tell them apart.
+/// Finds the writers if the times of the managers do not distinguish them.
 fn from_changes(step: &CursorStep, bodies: &StepBodies, old: &[u8], before: RecordedAt) -> Authors {
     let read = |body: &[u8]| serde_json::from_slice::<Value>(body).ok();
     let (Some(old), Some(new)) = (read(old), read(&bodies.now)) else {

@@ -1,5 +1,6 @@
-//! Who set each field of an object last, and when: from its recorded versions, and for what is older than those
-//! from the managedFields. Each version is read once, in order; the origins of unchanged values are carried along.
+//! Determines who set each field of an object last, and when: from the recorded versions, and for
+//! older values from the managedFields. Each version is read once, in order; the origins of
+//! unchanged values are carried along.
 
 use crate::changes::{ComparisonScope, FieldPath, FieldStep, count, is_same_scalar, matched};
 use crate::object::ObjectForm;
@@ -12,22 +13,22 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// An object of more fields than this is refused: no server stores one.
+/// The largest number of fields of an object: no server stores more.
 const MOST_FIELDS: usize = 1_000_000;
 
-/// An object and who set each of its fields last.
+/// An object, with the origin of each field.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BlamedObject {
     /// The object as kubectl shows it, without managedFields.
     pub object: Value,
-    /// A field each that holds no others, in the object's order.
+    /// Each field without members, in the object's order.
     pub fields: Vec<Blame>,
-    /// Versions that could not be read; what they changed is put down to a later one.
+    /// Versions that could not be read; their changes are attributed to a later version.
     pub unreadable: Vec<Seq>,
 }
 
 impl Timeline {
-    /// Tells who set each field of a version last, and when.
+    /// Determines who set each field of a version last, and when.
     ///
     /// All versions of the object up to that one are read, each once.
     ///
@@ -120,7 +121,7 @@ fn told_apart(seq: Seq, object: Value) -> Result<Value, QueryError> {
     Ok(object)
 }
 
-/// Takes the managedFields out, as kubectl does.
+/// Removes the managedFields, as kubectl does.
 fn hide_managers(object: &mut Value, tree: &mut OriginTree) {
     const HIDDEN: &str = "managedFields";
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
@@ -166,7 +167,7 @@ fn flatten(
             writers: origin.writers.clone(),
             may_be_older: origin.may_be_older,
         }),
-        // What held nothing but managedFields.
+        // It contained only managedFields.
         (value, _) => fields.push(Blame {
             path: path.clone(),
             value: value.clone(),
@@ -177,43 +178,44 @@ fn flatten(
     }
 }
 
-/// Who set a field last, and when.
+/// The origin of a field.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Blame {
-    /// The field: a value that holds no others.
+    /// The field: a value without members.
     pub path: FieldPath,
     /// Its value.
     pub value: Value,
-    /// Where the answer comes from.
+    /// The origin of the answer.
     pub source: BlameSource,
-    /// Who; several if they manage the field together, none if it is not known.
+    /// The managers; several if they manage the field together, none if they are not known.
     pub writers: Vec<FieldWriter>,
-    /// Whether versions may be missing before the event: then it may be older, and somebody else's.
+    /// Whether versions may be missing before the event: then the change may be older, and have
+    /// another writer.
     pub may_be_older: bool,
 }
 
-/// Where the answer who set a field comes from.
+/// The evidence for who set a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlameSource {
-    /// The event that brought the value.
+    /// The event with the value.
     Recorded {
         /// The event.
         seq: Seq,
         /// When it was received.
         at: RecordedAt,
     },
-    /// The value is older than the recording; the manager of the field changed something at this time
-    /// last, so it was set then or before.
+    /// The value is older than the recording; the field's manager last changed something at this
+    /// time, so the value was set then or before.
     ManagedFields {
-        /// On the server's clock, whole seconds.
+        /// By the server's clock, in whole seconds.
         at: Option<RecordedAt>,
     },
-    /// The value is older than the recording, and no manager is noted for it.
+    /// The value is older than the recording, and the field has no manager.
     Unknown,
 }
 
 impl BlameSource {
-    /// Returns the word that is shown to people and programs.
+    /// Returns the word in output.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Recorded { .. } => "recorded",
@@ -237,14 +239,14 @@ struct VersionOrigin {
     seq: Seq,
     at: RecordedAt,
     authors: Authors,
-    /// Whether the values of this version may be older than it: it is the first one known of an object
-    /// whose creation was not seen.
+    /// Whether the values of this version may be older than it: it is the first known one, and the
+    /// creation was not observed.
     is_old: bool,
     /// Whether versions may be missing before it.
     is_after_gap: bool,
 }
 
-/// Where a value comes from, without the value.
+/// The origin of a value, without the value.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct FieldOrigin {
     source: OriginSource,
@@ -269,7 +271,8 @@ impl From<OriginSource> for BlameSource {
     }
 }
 
-/// Concludes where a value comes from that a version brought; `managers` are those noted for it there.
+/// Concludes the origin of a value that a version brought; `managers` are those of the value in
+/// that version.
 fn origin_of(brought: &VersionOrigin, mut managers: Vec<FieldWriter>) -> FieldOrigin {
     managers.sort();
     managers.dedup();
@@ -293,7 +296,7 @@ fn origin_of(brought: &VersionOrigin, mut managers: Vec<FieldWriter>) -> FieldOr
     }
 }
 
-/// Of those who wrote a version, gives those who manage the field.
+/// Returns those writers of a version that manage the field.
 fn narrowed(authors: &[FieldWriter], managers: Vec<FieldWriter>) -> Vec<FieldWriter> {
     let is_nobodys = managers.is_empty();
     let both: Vec<FieldWriter> = managers
@@ -301,16 +304,16 @@ fn narrowed(authors: &[FieldWriter], managers: Vec<FieldWriter>) -> Vec<FieldWri
         .filter(|manager| authors.contains(manager))
         .collect();
     match authors {
-        // What nobody manages changes with the write that made the version.
+        // An unmanaged field changes with the write that made the version.
         [only] if is_nobodys => vec![only.clone()],
         _ => both,
     }
 }
 
-/// The origins of a value and of all that it holds.
+/// The origins of a value and of its members.
 #[derive(Clone, Debug)]
 enum OriginTree {
-    /// A value that holds no others.
+    /// A value without members.
     Leaf(Rc<FieldOrigin>),
     /// The origins of an object's members.
     Members(BTreeMap<String, Self>),
@@ -322,7 +325,7 @@ enum OriginTree {
 struct OriginUpdate<'a> {
     brought: &'a VersionOrigin,
     entries: &'a [ManagedEntry<'a>],
-    /// Origins made in this step, each once.
+    /// Origins of this step, each once.
     known: BTreeMap<FieldOrigin, Rc<FieldOrigin>>,
 }
 
@@ -335,7 +338,7 @@ impl<'a> OriginUpdate<'a> {
         }
     }
 
-    /// Returns the origins of a version, given the version before and its origins.
+    /// Returns the origins of a version from the version before and its origins.
     fn grow(&mut self, old: Option<(&Value, OriginTree)>, new: &Value) -> OriginTree {
         let owned = OwnedFields::root(self.entries);
         self.value(None, old, new, &owned)
@@ -424,7 +427,8 @@ impl<'a> OriginUpdate<'a> {
 
 #[cfg(test)]
 mod tests {
-    //! Origins carried from version to version, against a slow oracle that compares flat lists of fields.
+    //! Property test: origins carried from version to version, compared with a slow oracle on flat
+    //! lists of fields.
 
     use super::*;
     use crate::writers::{Authors, ManagedEntry};
@@ -443,7 +447,7 @@ mod tests {
         }
     }
 
-    /// Writes every field that holds no others with its place, items by their names.
+    /// Lists every field without members with its path, items by their names.
     fn flat(place: &str, value: &Value, found: &mut BTreeMap<String, Value>) {
         match value {
             Value::Object(members) if !members.is_empty() => {
@@ -589,7 +593,7 @@ mod tests {
         let recorded = OriginSource::Recorded(Seq(2), RecordedAt::from_micros(0));
         assert_eq!(name(&tree, "a"), (recorded, vec!["m".to_owned()]));
         assert_eq!(name(&tree, "b").1, ["n"]);
-        // Two wrote, and nobody manages it: who set it is not known.
+        // Two managers wrote, and the field is not managed: the writer is not known.
         assert_eq!(name(&tree, "c"), (recorded, Vec::new()));
     }
 }

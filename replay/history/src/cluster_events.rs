@@ -1,5 +1,5 @@
-//! The cluster's own Events: what components reported, about which object, how often. The times in an Event are the
-//! component's own. An Event that only expired is not reported again.
+//! The cluster's own Events: the reporting component, the object, the count. The times in an Event
+//! are those of the component. The deletion of an expired Event is not reported.
 
 use crate::moment::Cut;
 use crate::timeline::QueryError;
@@ -8,7 +8,7 @@ use crate::timetext;
 use kubereel_format::{EventType, Evidence, RecordedAt, ResourceId, Seq};
 use serde::Deserialize;
 
-/// A question about Events.
+/// A query for Events.
 #[derive(Clone, Debug, Default)]
 pub struct EventQuestion {
     /// Only those of this namespace.
@@ -17,26 +17,26 @@ pub struct EventQuestion {
     pub from: Option<Cut>,
     /// Only those received up to this moment.
     pub to: Option<Cut>,
-    /// Only those about this object; an empty kind or uid stands for any.
+    /// Only those about this object; an empty kind or uid matches any.
     pub about: Option<Regarding>,
-    /// Only those of these severities, `Warning` for example; none stand for all.
+    /// Only those of these types, such as `Warning`; all if empty.
     pub severities: Vec<String>,
 }
 
 /// An Event, as it was received.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoggedEvent {
-    /// The record that brought it.
+    /// The record of its version.
     pub seq: Seq,
     /// When that was received.
     pub at: RecordedAt,
-    /// How it is known: what was there when the recorder first looked was said earlier.
+    /// The evidence: an Event of the first list was reported earlier.
     pub evidence: Evidence,
     /// The Event's namespace.
     pub namespace: String,
     /// The Event's name.
     pub name: String,
-    /// What it says.
+    /// The content.
     pub said: EventContent,
 }
 
@@ -48,7 +48,7 @@ pub struct EventLog<'a> {
 }
 
 impl Timeline {
-    /// Returns the resources that hold Events: one, unless a recording knows them by both groups.
+    /// Returns the resources of Events: one, unless a recording has them in both groups.
     pub fn event_resources(&self) -> Vec<ResourceId> {
         let are_events = |group: &str, plural: &str| {
             plural == "events" && (group.is_empty() || group == "events.k8s.io")
@@ -62,7 +62,7 @@ impl Timeline {
 
     /// Returns the Events of a time.
     ///
-    /// Which ones these are is known without reading a body; whom they are about is not.
+    /// Which Events these are is known without reading a body; their objects are not.
     pub fn event_log(&self, question: EventQuestion) -> EventLog<'_> {
         let reel = self.reel();
         let wanted = |seq: Seq| {
@@ -96,7 +96,7 @@ impl Timeline {
 }
 
 impl EventLog<'_> {
-    /// Returns how many there are at most: those about other objects are among them.
+    /// Returns an upper bound of the number of Events: it includes those about other objects.
     pub fn at_most(&self) -> usize {
         self.seqs.len()
     }
@@ -125,13 +125,13 @@ impl EventLog<'_> {
     }
 }
 
-/// Where Events about objects without a namespace may lie: the API server refuses any other place
-/// (`ValidateEventCreate` of Kubernetes), and those before it had a rule kept them in none.
+/// The namespaces of Events about cluster-scoped objects: the API server refuses any other one
+/// (`ValidateEventCreate` of Kubernetes), and earlier servers left the namespace empty.
 const OF_CLUSTER: [&str; 3] = ["default", "kube-system", ""];
 
 impl EventQuestion {
-    /// Returns whether Events of a namespace can be asked for, before any is read. The API server
-    /// accepts an Event only in the namespace of what it is about.
+    /// Returns whether Events of a namespace can match, before any is read. The API server accepts
+    /// an Event only in the namespace of its object.
     fn may_take(&self, namespace: &str) -> bool {
         let is_of = |about: &Regarding| match about.namespace.as_str() {
             "" => OF_CLUSTER.contains(&namespace),
@@ -172,7 +172,7 @@ impl Iterator for EventLog<'_> {
     }
 }
 
-/// The object that an Event is about.
+/// The object of an Event.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Regarding {
@@ -182,28 +182,28 @@ pub struct Regarding {
     pub namespace: String,
     /// Its name.
     pub name: String,
-    /// Its uid; empty if the component did not say.
+    /// Its uid; empty if the component did not set it.
     pub uid: String,
-    /// Its group and version; empty if the component did not say.
+    /// Its group and version; empty if the component did not set them.
     pub api_version: String,
 }
 
-/// What an Event says.
+/// The content of an Event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EventContent {
     /// `Normal` or `Warning`.
     pub severity: String,
-    /// Why, as one word.
+    /// The reason, one word.
     pub reason: String,
     /// The message.
     pub message: String,
-    /// What it is about.
+    /// The object.
     pub regarding: Regarding,
-    /// The component that reported it.
+    /// The reporting component.
     pub component: String,
-    /// The number of reports until then; at least 1.
+    /// The number of occurrences so far; at least 1.
     pub count: u64,
-    /// When it was reported last, on the component's clock.
+    /// When it was last reported, by the component's clock.
     pub last: Option<RecordedAt>,
 }
 
@@ -243,10 +243,10 @@ struct EventSeries {
 }
 
 impl EventContent {
-    /// Reads it from an Event's bytes.
+    /// Parses an Event.
     ///
     /// # Errors
-    /// When the bytes are no Event.
+    /// When the bytes are not an Event.
     pub fn of(body: &[u8]) -> Result<Self, serde_json::Error> {
         let body: EventBody = serde_json::from_slice(body)?;
         let series = body.series.unwrap_or_default();

@@ -1,6 +1,6 @@
-//! A place between two records, and the steps from it to the events before and behind. Bodies are read only for the
-//! steps that ask for them; what the next steps need is prepared ahead, so that no step decodes all that lies behind
-//! its bodies at once.
+//! A cursor between two records, and the steps to the events after and before it. Bodies are read
+//! only for the steps that request them. The data of the next steps is prepared ahead, so that no
+//! step decodes everything that its bodies depend on at once.
 
 use crate::moment::Cut;
 use crate::tables::before;
@@ -10,7 +10,7 @@ use kubereel_format::{
 };
 use std::sync::Arc;
 
-/// What a cursor walks over.
+/// The events that a cursor visits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Track {
     /// Every event.
@@ -37,12 +37,12 @@ pub struct CursorStep {
     pub before: Option<Seq>,
 }
 
-/// The object's bytes of a step, as the server sent them.
+/// The bodies of a step, as the server sent them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepBodies {
-    /// What the event brought.
+    /// The body of the event.
     pub now: Arc<[u8]>,
-    /// The version before it, if there was one.
+    /// The body of the version before, if there was one.
     pub before: Option<Arc<[u8]>>,
 }
 
@@ -51,15 +51,16 @@ pub struct StepBodies {
 pub struct Cursor<'a> {
     timeline: &'a Timeline,
     below: Seq,
-    /// The events of the track; `None` stands for all.
+    /// The events of the track; `None` for all.
     seqs: Option<Vec<Seq>>,
     ahead: ReadAhead,
 }
 
 impl Timeline {
-    /// Puts a cursor at a moment.
+    /// Creates a cursor at a moment.
     ///
-    /// At a resourceVersion it stands behind the last event that was received up to that version.
+    /// For a resourceVersion, the cursor is behind the last event that was received up to that
+    /// version.
     pub fn cursor(&self, track: Track, cut: Cut) -> Cursor<'_> {
         let reel = self.reel();
         let seqs = match track {
@@ -98,8 +99,8 @@ impl Timeline {
 impl Timeline {
     /// Reads the bodies of a step.
     ///
-    /// Checkpoints lead to them: it takes few frames even where an object changes rarely. Whoever walks
-    /// on asks the cursor instead, which reads ahead: see [`Cursor::bodies`].
+    /// Checkpoints are used, so this takes few frames even for an object that rarely changes. To
+    /// walk on, use [`Cursor::bodies`], which reads ahead.
     ///
     /// # Errors
     /// When the reel is damaged there.
@@ -107,7 +108,7 @@ impl Timeline {
         let before = step
             .before
             .map(|before| self.reel().body_at(before, step.seq));
-        // The version before was put together just now, and is what most are told against.
+        // The version before was just decoded, and is the base of most versions.
         let before = before.transpose()?;
         let now = self
             .reel()
@@ -117,12 +118,12 @@ impl Timeline {
 }
 
 impl Cursor<'_> {
-    /// Returns the place: the first record that lies behind it.
+    /// Returns the place: the first record behind it.
     pub const fn below(&self) -> Seq {
         self.below
     }
 
-    /// Returns the place as a moment, to ask for the state there.
+    /// Returns the place as a moment, for the state there.
     pub fn cut(&self) -> Cut {
         let wall =
             before(self.below).map_or(self.timeline.start(), |seq| self.timeline.wall_of(seq));
@@ -137,7 +138,7 @@ impl Cursor<'_> {
         self.go(Direction::Forward)
     }
 
-    /// Steps back over the event before; `None` at the start.
+    /// Steps back over the previous event; `None` at the start.
     pub fn back(&mut self) -> Option<CursorStep> {
         self.go(Direction::Back)
     }
@@ -149,13 +150,13 @@ impl Cursor<'_> {
         Some(step)
     }
 
-    /// Reads the bodies of the step that was just taken, and some of what the next ones in the same
-    /// direction will need: so each of these finds most of it in memory.
+    /// Reads the bodies of the last step, and a part of the data of the next steps in the same
+    /// direction, so that each of these finds most of its data in memory.
     ///
     /// The first step from a place, or in the other direction, takes longer than the others.
     ///
     /// # Errors
-    /// When the reel is damaged there; not when it is farther on.
+    /// When the reel is damaged there; damage farther on is not an error.
     pub fn bodies(&mut self, step: &CursorStep) -> Result<StepBodies, ReadError> {
         let reel = self.timeline.reel();
         let counts = reel.counts();
@@ -179,8 +180,8 @@ impl Cursor<'_> {
         }
     }
 
-    /// Prepares the bodies of a step, and tells whether both are. What is damaged is as good as done:
-    /// whoever steps there is told.
+    /// Prepares the bodies of a step, and returns whether both are ready. Damaged bodies count as
+    /// ready: the step itself returns the error.
     fn prepare(&self, step: &CursorStep, allowance: &mut ReadAllowance) -> bool {
         let reel = self.timeline.reel();
         let now = (step.seq, Seq(step.seq.0.saturating_add(1)));
@@ -227,50 +228,50 @@ impl Cursor<'_> {
     }
 }
 
-/// How many steps lie prepared in front of a cursor at most.
+/// The largest number of prepared steps in front of a cursor.
 ///
-/// A body can need nine frames, and each step prepares one: so this is some three times as many.
+/// A body can need nine frames, and each step prepares one: this is about three times as many.
 const STEPS: u32 = 32;
 
-/// What a step may take, with its own bodies: one frame, which takes some tenths of a millisecond.
+/// The work of a step, with its own bodies: one frame, which takes some tenths of a millisecond.
 const EACH: ReadAllowance = ReadAllowance {
     frames: 1,
     body_bytes: 128 * 1024,
 };
 
-/// What the first step from a place, or the first in the other direction, may take: nothing around it
-/// was read before, and so it prepares for the next ones.
+/// The work of the first step from a place, or of the first in the other direction: nothing around
+/// it was read before, so it prepares the next ones.
 const FIRST: ReadAllowance = ReadAllowance {
     frames: 12,
     body_bytes: 2 * 1024 * 1024,
 };
 
-/// How often a step is gone on with before it is left as it is: one that needs more than is kept in
-/// memory at a time must not be begun for ever.
+/// How often the preparation of a step is continued before it is given up: a step that needs more
+/// than the cache must not be started forever.
 const TRIES: u32 = 24;
 
-/// Where a cursor goes.
+/// The direction of a cursor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {
     Forward,
     Back,
 }
 
-/// What is prepared in front of a cursor.
+/// The prepared steps in front of a cursor.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ReadAhead {
     direction: Option<Direction>,
     /// The place behind the last prepared step.
     below: Seq,
-    /// How many steps lie between the cursor and there.
+    /// The number of steps between the cursor and that place.
     steps: u32,
     tries: u32,
-    /// Whether something was prepared since the cursor was put here, or turned.
+    /// Whether a step was prepared since the cursor was placed or turned.
     is_begun: bool,
 }
 
 impl ReadAhead {
-    /// Follows a cursor's step, to a place.
+    /// Follows a step of the cursor to a place.
     pub(crate) fn follow(&mut self, direction: Direction, below: Seq) {
         if self.direction != Some(direction) {
             *self = Self {
@@ -286,7 +287,7 @@ impl ReadAhead {
         }
     }
 
-    /// Returns what may be decoded, after a step that took so much itself.
+    /// Returns the allowance after a step that needed this much itself.
     pub(crate) fn allowance(&mut self, before: ReadCounts, after: ReadCounts) -> ReadAllowance {
         let whole = if self.is_begun { EACH } else { FIRST };
         self.is_begun = true;
@@ -299,13 +300,13 @@ impl ReadAhead {
         }
     }
 
-    /// Returns the place from which the next step is to be prepared, if one is.
+    /// Returns the place of the next step to prepare, if there is one.
     pub(crate) fn next(&self) -> Option<(Direction, Seq)> {
         let direction = self.direction.filter(|_| self.steps < STEPS)?;
         Some((direction, self.below))
     }
 
-    /// Takes note of how far the step to a place was prepared, and tells whether to go on.
+    /// Notes how far the step to a place was prepared, and returns whether to continue.
     pub(crate) fn prepared(&mut self, below: Seq, is_whole: bool) -> bool {
         self.tries = self.tries.saturating_add(1);
         let is_left = is_whole || self.tries >= TRIES;

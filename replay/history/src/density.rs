@@ -4,24 +4,24 @@ use crate::timeline::Timeline;
 use kubereel_format::{RecordedAt, ResourceId, Seq};
 use std::ops::Range;
 
-/// How many slices a density has at most: more than any screen has columns.
+/// The largest number of slices of a density: more than a screen has columns.
 pub const MAX_SLICES: usize = 65_536;
 
-/// How many events came in each slice of a time.
+/// The number of events in each slice of a time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Density {
     /// The first moment.
     pub from: RecordedAt,
-    /// How long each slice is, in microseconds; at least 1.
+    /// The length of a slice, in microseconds; at least 1.
     pub slice_micros: u64,
-    /// How many events came in each.
+    /// The number of events in each slice.
     pub counts: Vec<u64>,
 }
 
 impl Density {
     /// Counts the events of a time in equal slices; of one resource, or of all.
     ///
-    /// The last slice may reach beyond the time; what lies beyond is not counted.
+    /// The last slice may extend beyond the time; later events are not counted.
     pub fn of(
         timeline: &Timeline,
         span: Range<RecordedAt>,
@@ -54,8 +54,8 @@ impl Density {
                     .for_each(|stamp| count(stamp.wall));
             }
         } else {
-            // In the order in which they came, up to the last one that is early enough: memory is
-            // read from front to back, and no further than need be.
+            // In the order of arrival, up to the last early enough event: memory is read from front
+            // to back, and no further than necessary.
             let events = (0..reel.seq_after(span.end).0).map(Seq);
             events
                 .filter(|seq| reel.object_of(*seq).is_some())

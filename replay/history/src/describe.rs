@@ -1,5 +1,5 @@
-//! Everything about one object at a moment: its fields, its owners and what it owns, the Events about it, and its
-//! versions around then. Nothing is left out because it looks well.
+//! Describes one object at a moment: its fields, its owners and owned objects, the Events about it,
+//! and its versions around the moment. Healthy values are not left out.
 
 use crate::changes::ComparisonScope;
 use crate::cluster_events::{EventQuestion, LoggedEvent, Regarding};
@@ -15,56 +15,55 @@ use kubereel_format::{RecordedAt, ResourceInfo, Seq};
 use serde_json::{Map, Value};
 use std::collections::VecDeque;
 
-/// Where the Events of cluster-scoped objects are kept.
+/// The namespaces with Events of cluster-scoped objects.
 const DEFAULT_NAMESPACE: &str = "default";
 
-/// Events before the moment are looked for so far back, in microseconds: servers keep them no longer
-/// by default.
+/// How far before the moment Events are searched, in microseconds: the default TTL of Events.
 const EVENTS_BACK_MICROS: i64 = 3_600_000_000;
 
-/// Everything about one object at a moment.
+/// The description of one object at a moment.
 #[derive(Debug)]
 pub struct Description {
-    /// The version that held.
+    /// The version.
     pub seq: Seq,
     /// When it was received.
     pub received: RecordedAt,
     /// Its resourceVersion; empty if there was none.
     pub rv: String,
-    /// Who wrote it.
+    /// Its writer.
     pub authors: Authors,
     /// The object's uid; empty if there was none.
     pub uid: String,
-    /// When the server created it, as it wrote it; empty if it did not.
+    /// When the server created it, as in the object; empty if it is not set.
     pub created: String,
-    /// When its deletion was asked for, as the server wrote it; empty if it was not.
+    /// When its deletion was requested, as in the object; empty if it is not set.
     pub deletion_asked: String,
     /// Its labels.
     pub labels: Map<String, Value>,
     /// Its annotations.
     pub annotations: Map<String, Value>,
-    /// The members of its spec and status that are no lists or objects.
+    /// The members of its spec and status that are neither lists nor objects.
     pub scalars: Vec<Scalar>,
     /// The conditions of its status.
     pub conditions: Vec<DescribedCondition>,
     /// The object itself.
     pub object: Value,
-    /// Who owns it, and what it owns.
+    /// Its owners, and the objects that it owns.
     pub relatives: Relatives,
     /// The versions before and after the moment, and the gaps between.
     pub around: Vec<HistoryItem>,
-    /// How many versions around then were left out, because others are nearer.
+    /// The number of versions around the moment that were left out because others are nearer.
     pub left_out: usize,
     /// The Events about it.
     pub events: Vec<LoggedEvent>,
 }
 
-/// A plain member of a spec or a status.
+/// A scalar member of a spec or a status.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scalar {
-    /// Where it is, `.status.phase` for example.
+    /// Its path, such as `.status.phase`.
     pub path: String,
-    /// What it holds.
+    /// Its value.
     pub value: Value,
 }
 
@@ -75,19 +74,19 @@ pub struct DescribedCondition {
     pub kind: String,
     /// `True`, `False` or `Unknown`.
     pub status: String,
-    /// Since when, on the writer's clock.
+    /// `lastTransitionTime`, by the writer's clock.
     pub since: String,
-    /// Why, as one word.
+    /// The reason, one word.
     pub reason: String,
-    /// Why, in words.
+    /// The message.
     pub message: String,
 }
 
 impl Timeline {
-    /// Describes the version of an object that held at a moment.
+    /// Describes the version of an object at a moment.
     ///
-    /// `around_micros` says how long before and after the moment versions and Events are told, and
-    /// `most` how many versions on either side.
+    /// `around_micros` is the time before and after the moment from which versions and Events are
+    /// included, and `most` the largest number of versions on either side.
     ///
     /// # Errors
     /// When the reel is damaged there.
@@ -155,7 +154,7 @@ impl Timeline {
         })
     }
 
-    /// Returns the nearest versions on both sides of a moment, and how many were left out.
+    /// Returns the nearest versions on both sides of a moment, and the number of others.
     fn around(
         &self,
         resource: &ResourceInfo,

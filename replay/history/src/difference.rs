@@ -1,5 +1,5 @@
-//! Differences: of the states at two moments, and of one step of a cursor. Bodies of objects that have the same version
-//! at both moments are not read.
+//! Compares the states at two moments, and the versions of one step of a cursor. Bodies of objects
+//! with the same version at both moments are not read.
 
 use crate::changes::{Change, ComparisonScope};
 use crate::cursor::CursorStep;
@@ -20,41 +20,41 @@ pub struct ObjectDifference {
     pub namespace: String,
     /// Its name.
     pub name: String,
-    /// What became of it.
+    /// The difference.
     pub fate: ObjectFate,
 }
 
-/// What became of a name between two moments.
+/// The difference of a name between two moments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ObjectFate {
-    /// It was not there at the first moment.
+    /// The object did not exist at the first moment.
     Created {
-        /// What is there at the second.
+        /// Its version at the second.
         new: ObjectVersion,
     },
-    /// It is not there at the second moment.
+    /// The object does not exist at the second moment.
     Deleted {
-        /// What was there at the first.
+        /// Its version at the first.
         old: ObjectVersion,
     },
-    /// Another object of that name is there at the second moment.
+    /// Another object has the name at the second moment.
     Recreated {
-        /// What was there at the first.
+        /// The version at the first.
         old: ObjectVersion,
-        /// What is there at the second.
+        /// The version at the second.
         new: ObjectVersion,
     },
     /// It has another version.
     Changed {
-        /// What was there at the first moment.
+        /// The version at the first moment.
         old: ObjectVersion,
-        /// What is there at the second.
+        /// The version at the second.
         new: ObjectVersion,
     },
 }
 
 impl ObjectFate {
-    /// Returns the word that is shown to people and programs.
+    /// Returns the word in output.
     pub const fn as_str(&self) -> &'static str {
         match self {
             Self::Created { .. } => "created",
@@ -64,7 +64,7 @@ impl ObjectFate {
         }
     }
 
-    /// Returns what was there at the first moment.
+    /// Returns the version at the first moment.
     pub const fn before(&self) -> Option<&ObjectVersion> {
         match self {
             Self::Created { .. } => None,
@@ -74,7 +74,7 @@ impl ObjectFate {
         }
     }
 
-    /// Returns what is there at the second moment.
+    /// Returns the version at the second moment.
     pub const fn after(&self) -> Option<&ObjectVersion> {
         match self {
             Self::Deleted { .. } => None,
@@ -85,7 +85,8 @@ impl ObjectFate {
     }
 }
 
-/// Says which names differ between two states, in the order of the server's keys. Reads no body.
+/// Returns the names that differ between two states, in the order of the server's keys. Reads no
+/// body.
 pub fn differing(before: &ResourceSnapshot, after: &ResourceSnapshot) -> Vec<ObjectDifference> {
     let place = |held: &ObjectVersion| format!("{}/{}", held.namespace, held.name);
     let mut both: BTreeMap<String, (Option<&ObjectVersion>, Option<&ObjectVersion>)> =
@@ -113,7 +114,7 @@ pub fn differing(before: &ResourceSnapshot, after: &ResourceSnapshot) -> Vec<Obj
         .collect()
 }
 
-/// An object that is recorded in another version of its resource has another number there.
+/// An object that is recorded in two versions of its resource has two object numbers.
 fn fate(
     old: Option<ObjectVersion>,
     new: Option<ObjectVersion>,
@@ -131,7 +132,7 @@ fn fate(
     }
 }
 
-/// A resource and the moment at which its state was asked for.
+/// A resource, and the moment of its state.
 #[derive(Clone, Copy, Debug)]
 pub struct ResourceMoment<'a> {
     /// The resource.
@@ -141,12 +142,13 @@ pub struct ResourceMoment<'a> {
 }
 
 impl ObjectFate {
-    /// Returns what changed in an object between two moments, field by field.
+    /// Returns the changed fields of an object between two moments.
     ///
-    /// Of an object that came or went, the fields asked for are given, and none if none are.
+    /// For an object that exists at one moment only, the requested fields are returned, and none if
+    /// no field is requested.
     ///
     /// # Errors
-    /// When the reel is damaged there, or a body is no object.
+    /// When the reel is damaged there, or a body is not an object.
     pub fn changes(
         &self,
         timeline: &Timeline,
@@ -173,7 +175,7 @@ impl ObjectFate {
     }
 }
 
-/// Reads a version as one of the state at a moment, which takes fewer frames than each alone.
+/// Reads a version as one of the state at a moment, which takes fewer frames than reading it alone.
 fn value_at(timeline: &Timeline, seq: Seq, asked: ResourceMoment<'_>) -> Result<Value, QueryError> {
     let body = match asked.cut {
         Cut::Arrival { below, .. } => timeline.reel().body_at(seq, below),
@@ -184,19 +186,19 @@ fn value_at(timeline: &Timeline, seq: Seq, asked: ResourceMoment<'_>) -> Result<
         .map_err(|source| QueryError::Body { seq, source })
 }
 
-/// What a step changed.
+/// The changes of a step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SteppedOver {
-    /// What changed against the version before; `None` where there is none that can be read.
+    /// The differences to the version before; `None` if there is none that can be read.
     pub changes: Option<Vec<Change>>,
-    /// Who wrote it.
+    /// The writer.
     pub authors: Authors,
-    /// The object as the event brought it.
+    /// The object in the event.
     pub now: Value,
 }
 
 impl SteppedOver {
-    /// Returns what a step changed, field by field, and who did.
+    /// Returns the changed fields of a step, and the writer.
     ///
     /// # Errors
     /// When the event's own body cannot be read.
@@ -206,7 +208,7 @@ impl SteppedOver {
         resource: &ResourceInfo,
     ) -> Result<Self, QueryError> {
         let read = |seq: Seq| timeline.object(seq, resource, ObjectForm::WHOLE);
-        // Read first: the version before is what most bodies are told against.
+        // Read first: the version before is the base of most versions.
         let old = step.before.and_then(|before| read(before).ok());
         let now = read(step.seq)?;
         let changes = old

@@ -1,5 +1,5 @@
-//! The JSON lines that a reel exports: one event a line, the object last, its bytes as recorded. Notes are not
-//! exported: what the lines cannot show is counted for the caller.
+//! Exports a reel as JSON lines: one event a line, the object last, its bytes as recorded. Notes
+//! are not exported: information that the lines do not contain is counted for the caller.
 
 use crate::timeline::Timeline;
 use crate::timetext;
@@ -8,18 +8,19 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use thiserror::Error;
 
-/// What an export wrote, and what it could not.
+/// The result of an export.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Exported {
-    /// The lines written.
+    /// The number of lines.
     pub lines: u64,
-    /// How many objects were recorded over several lines; in a line, spaces stand for their line ends.
+    /// The number of objects that were recorded over several lines; in the output, spaces replace
+    /// their line ends.
     pub unwrapped: u64,
-    /// The places that could not be read; their events are not in the output.
+    /// Unreadable places; their events are not in the output.
     pub unread: Vec<ReadError>,
 }
 
-/// An export had to stop.
+/// An export could not continue.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ExportError {
@@ -39,10 +40,10 @@ pub enum ExportError {
 impl Exported {
     /// Writes every event as a line of JSON, in the order of arrival.
     ///
-    /// `progress` gets the last record that is done, after each event.
+    /// `progress` receives the last processed record, after each event.
     ///
     /// # Errors
-    /// When the output cannot be written. Damage of the reel does not stop it: see [`Exported`].
+    /// When the output cannot be written. Damage of the reel is not an error: see [`Exported`].
     pub fn write_jsonl(
         timeline: &Timeline,
         out: &mut impl Write,
@@ -80,9 +81,9 @@ impl Exported {
     }
 }
 
-/// Writes an object, and tells whether it went over several lines.
+/// Writes an object, and returns whether it spanned several lines.
 ///
-/// In JSON a line end is white space between words: within a string it cannot stand.
+/// A raw line end in JSON is always white space between tokens: strings escape it.
 fn write_on_one_line(out: &mut impl Write, body: &[u8]) -> io::Result<bool> {
     let mut from = 0;
     for end in memchr::memchr2_iter(b'\n', b'\r', body) {

@@ -1,5 +1,5 @@
-//! Fields of an object's JSON by JSON pointer: what is missing or of another type reads as empty, for an
-//! object that lacks a field says nothing about it.
+//! Fields of an object's JSON by JSON pointer. A field that is missing or has another type reads as
+//! empty: an object without a field makes no statement about it.
 
 use crate::timetext;
 use kubereel_format::RecordedAt;
@@ -7,7 +7,8 @@ use serde_json::Value;
 
 /// Finds a value at a JSON pointer.
 ///
-/// `Value::pointer` makes a text of each part of the pointer; only those with escapes need it.
+/// `Value::pointer` allocates a text for each part of the pointer; only parts with escapes need
+/// one.
 pub fn at<'a>(value: &'a Value, pointer: &str) -> Option<&'a Value> {
     if pointer.contains('~') {
         return value.pointer(pointer);

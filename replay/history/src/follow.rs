@@ -1,10 +1,10 @@
-//! A reel that is being recorded, read again as it grows. Nothing here waits: who follows a reel asks again after
-//! [`ReelFollower::pause`].
+//! Follows a reel that is being recorded, and reads it again as it grows. This module never waits:
+//! callers read again after [`ReelFollower::pause`].
 //!
 //! Invariants:
-//! * The recorder is neither asked nor slowed: what is read is a private copy of what it committed.
+//! * The recorder is not slowed: a private copy of its commits is read.
 //! * Reading takes a small share of the time, whatever the size of the reel.
-//! * A record has the same number in every state of the reel, so that what is new begins at a number.
+//! * A record has the same number in every state of the reel, so new records begin at a number.
 
 use crate::timeline::Timeline;
 use kubereel_format::{GrowingReel, OpenError, ReelGrowth, Seq, Stamp};
@@ -15,28 +15,28 @@ use thiserror::Error;
 /// The shortest pause: the recorder commits about as often.
 const LEAST_PAUSE: Duration = Duration::from_millis(250);
 
-/// How many times as long as the work before it a pause is at least.
+/// The least ratio of a pause to the work before it.
 const PAUSES_PER_WORK: u32 = 4;
 
 /// Follows a reel.
 #[derive(Debug)]
 pub struct ReelFollower {
     growing: GrowingReel,
-    /// The number of the first record that was not handed out yet.
+    /// The number of the first record that was not returned yet.
     next: Seq,
-    /// When the first record was received: another recording has another one.
+    /// When the first record was received: another recording has another time.
     first: Option<Stamp>,
-    /// When it was looked last.
+    /// When the reel was last read.
     looked: Instant,
 }
 
-/// How a followed reel stands.
+/// The state of a followed reel.
 pub enum FollowStep {
-    /// Nothing was committed since the last look.
+    /// No commit since the last reading.
     Unchanged,
-    /// It is being recorded, and there is more of it.
+    /// It is being recorded, and has grown.
     Grown(FollowedReel),
-    /// It is not being recorded, or no longer. One that is not finished may be gone on with.
+    /// It is not being recorded, or no longer. An unfinished reel may be resumed.
     Ended(FollowedReel),
 }
 
@@ -44,7 +44,7 @@ pub enum FollowStep {
 pub struct FollowedReel {
     /// The reel.
     pub timeline: Timeline,
-    /// The number of the first record that the state before did not have.
+    /// The number of the first record that the previous state did not have.
     pub new_from: Seq,
 }
 
@@ -61,7 +61,7 @@ pub enum FollowError {
         /// The file.
         path: PathBuf,
     },
-    /// Another recording lies in its place.
+    /// Another recording has its path.
     #[error("another recording took the place of the reel: {path}", path = path.display())]
     Replaced {
         /// The file.
@@ -70,7 +70,7 @@ pub enum FollowError {
 }
 
 impl ReelFollower {
-    /// Begins to follow a reel; its copies take room in a folder, where nothing of them stays.
+    /// Starts following a reel. Its copies need room in a folder, and none of them remains there.
     pub fn new(path: &Path, folder: &Path) -> Self {
         Self {
             growing: GrowingReel::new(path, folder),
@@ -80,10 +80,10 @@ impl ReelFollower {
         }
     }
 
-    /// Looks whether there is more of the reel.
+    /// Reads the reel again if it has grown.
     ///
     /// # Errors
-    /// When the reel cannot be read, or is not there any more.
+    /// When the reel cannot be read, or no longer exists.
     pub fn look(&mut self) -> Result<FollowStep, FollowError> {
         self.looked = Instant::now();
         match self.growing.read() {
@@ -105,7 +105,7 @@ impl ReelFollower {
         let (reel, new_from) = (timeline.reel(), self.next);
         let first = reel.stamp(Seq(0));
         let is_another = self.first.is_some() && first != self.first;
-        // What is damaged may have lost its end.
+        // A damaged reel may have lost its end.
         if is_another || (reel.end() < new_from && !reel.has_losses()) {
             return Err(FollowError::Replaced {
                 path: self.growing.path().to_owned(),
@@ -116,13 +116,13 @@ impl ReelFollower {
         Ok(FollowedReel { timeline, new_from })
     }
 
-    /// Makes the next look give the reel as it is then, though nothing was committed since.
+    /// Makes the next reading return the reel even without a new commit.
     pub fn forget(&mut self) {
         self.growing.forget();
     }
 
-    /// Returns how long to wait before the next look, so that looks, and what was done after the last one, take a small
-    /// share of the time.
+    /// Returns how long to wait before the next reading, so that reading and the caller's own work
+    /// after it take a small share of the time.
     pub fn pause(&self) -> Duration {
         let work = self.looked.elapsed();
         work.saturating_mul(PAUSES_PER_WORK).max(LEAST_PAUSE)

@@ -1,5 +1,5 @@
-//! The versions of one name in their order: when, by whom, what changed, and the gaps between. Each version is read
-//! when it is asked for.
+//! The versions of one name in order: time, writer, changes, and the gaps between. Each version is
+//! read when it is requested.
 
 use crate::changes::{Change, ComparisonScope};
 use crate::coverage::UnobservedSpan;
@@ -13,7 +13,7 @@ use kubereel_format::{EventType, Evidence, Gap, ObjectId, RecordedAt, ResourceIn
 use serde_json::Value;
 use std::collections::VecDeque;
 
-/// A question about the versions of a name.
+/// A query for the versions of a name.
 #[derive(Clone, Debug)]
 pub struct HistoryQuestion<'a> {
     /// The resource.
@@ -30,12 +30,12 @@ pub struct HistoryQuestion<'a> {
     pub to: Option<Cut>,
 }
 
-/// One thing that a history tells.
+/// An item of a history.
 #[derive(Debug)]
 pub enum HistoryItem {
     /// A version.
     Version(Box<HistoryVersion>),
-    /// A gap of the recording: versions in it may be missing.
+    /// A gap of the recording, in which versions may be missing.
     Gap(Gap),
     /// Another time in which versions may be missing.
     Unobserved(Box<UnobservedSpan>),
@@ -55,64 +55,64 @@ pub enum HistoryItem {
 pub struct HistoryVersion {
     /// The event that brought it.
     pub seq: Seq,
-    /// When that was received.
+    /// When it was received.
     pub at: RecordedAt,
-    /// The resourceVersion as the server spelt it; empty if there was none.
+    /// The resourceVersion in the server's spelling; empty if there was none.
     pub rv: String,
     /// The type of the event.
     pub kind: EventType,
-    /// How it is known.
+    /// The evidence.
     pub evidence: Evidence,
     /// The object's uid; empty if the server sent none.
     pub uid: String,
-    /// How it stands to the version before.
+    /// The relation to the version before.
     pub place: VersionPlace,
-    /// Who wrote it.
+    /// Its writer.
     pub authors: Authors,
-    /// What changed against the version before; for the first one, what the fields asked for hold.
-    /// `None` if the version before cannot be read.
+    /// The differences to the version before; for the first version, the requested fields. `None`
+    /// if the version before cannot be read.
     pub changes: Option<Vec<Change>>,
-    /// How long it held, or how long what was asked for did.
+    /// How long the version, or the requested fields, lasted.
     pub held: Option<VersionDuration>,
 }
 
-/// How a version stands to those before.
+/// The relation of a version to those before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum VersionPlace {
-    /// The first of the name.
+    /// The first version of the name.
     First,
-    /// The first of another object of that name.
+    /// The first version of another object with the name.
     Anew {
-        /// The uid of the object before.
+        /// The uid of the previous object.
         old_uid: String,
-        /// Whether that one's deletion was seen.
+        /// Whether the deletion of the previous object was observed.
         deletion_was_seen: bool,
     },
-    /// A later one of the same object.
+    /// A later version of the same object.
     Later,
 }
 
-/// How long something held.
+/// How long a state lasted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VersionDuration {
     /// Microseconds.
     pub micros: u64,
-    /// Why it is known no longer than that.
+    /// Why the duration is not known any longer.
     pub until: DurationEnd,
 }
 
-/// What ended a state, or the knowledge of it.
+/// The end of a state, or of the knowledge about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DurationEnd {
     /// The next change.
     Change,
-    /// A gap: it may have held longer, or shorter.
+    /// A gap: the state may have lasted longer or shorter.
     Gap,
-    /// The end of what was asked for.
+    /// The end of the requested time.
     End,
 }
 
-/// The versions of a name; see [`Timeline::history`].
+/// Iterates over the versions of a name; see [`Timeline::history`].
 pub struct ObjectHistory<'a> {
     timeline: &'a Timeline,
     question: HistoryQuestion<'a>,
@@ -122,9 +122,9 @@ pub struct ObjectHistory<'a> {
     end: RecordedAt,
     /// The last version that was read.
     last: Option<ReadVersion>,
-    /// The last object of the name, and whether its deletion was seen.
+    /// The last object of the name, and whether its deletion was observed.
     last_object: Option<(ObjectId, bool)>,
-    /// What waits for its end to be known.
+    /// The item whose end is not known yet.
     pending: Option<Box<HistoryVersion>>,
     ready: VecDeque<HistoryItem>,
 }
@@ -146,17 +146,16 @@ enum PlannedStep {
 }
 
 impl Timeline {
-    /// Returns the versions of a name in the order in which they were received, and the gaps between.
+    /// Returns the versions of a name in the order of arrival, and the gaps between.
     ///
-    /// Each body is read when its turn comes: the cost depends on the name's versions, not on the
-    /// reel's length.
-    /// Where fields are asked for, versions that change none of them are left out, but for the first
-    /// and the last of each object.
+    /// Each body is read when its item is requested: the cost depends on the number of the name's
+    /// versions, not on the length of the reel. If fields are requested, versions that do not
+    /// change them are left out, except the first and the last of each object.
     pub fn history<'a>(&'a self, question: HistoryQuestion<'a>) -> ObjectHistory<'a> {
         ObjectHistory::new(self, question)
     }
 
-    /// Says who wrote a version of a name, against the version before it.
+    /// Returns who wrote a version of a name, compared with the version before it.
     pub(crate) fn authors_of(
         &self,
         resource: &ResourceInfo,
@@ -180,7 +179,7 @@ impl Timeline {
         authors.unwrap_or(Authors::Unknown)
     }
 
-    /// Says who wrote the version that a record brought; nobody is known for a record that brought none.
+    /// Returns who wrote the version of a record; nobody if the record has none.
     pub fn authors_of_record(&self, seq: Seq) -> Authors {
         let object = self.reel().object_of(seq);
         let key = object.and_then(|object| self.key_of(object));
@@ -241,13 +240,12 @@ impl<'a> ObjectHistory<'a> {
         }
     }
 
-    /// Returns the number of versions in the time of the question, whatever they change.
+    /// Returns the number of versions in the queried time, whatever they change.
     pub const fn versions(&self) -> usize {
         self.versions
     }
 
-    /// Returns in how many gaps and other unobserved times within the time asked for versions may be
-    /// missing.
+    /// Returns the number of gaps and other unobserved times in the queried time.
     pub const fn gaps(&self) -> usize {
         self.gaps
     }
@@ -278,7 +276,7 @@ impl<'a> ObjectHistory<'a> {
         }
     }
 
-    /// Keeps a version until it is known how long it held, unless it changes nothing asked for.
+    /// Holds a version back until its end is known, unless it does not change a requested field.
     fn show(&mut self, version: Box<HistoryVersion>) {
         let is_quiet = version.place == VersionPlace::Later
             && version.kind != EventType::Deleted
@@ -291,7 +289,7 @@ impl<'a> ObjectHistory<'a> {
         self.pending = Some(version);
     }
 
-    /// Ends what waits for its end.
+    /// Ends the item that was held back.
     fn settle(&mut self, at: RecordedAt, until: DurationEnd) {
         let Some(mut version) = self.pending.take() else {
             return;
@@ -335,8 +333,8 @@ impl<'a> ObjectHistory<'a> {
         let (changes, authors) = self.compared(old.as_ref(), &new, at);
         let authors = match (kind, evidence) {
             (EventType::Deleted, _) => Authors::Deletion,
-            // Only a creation that was seen was written by those who are noted; else they may have
-            // written long before.
+            // Only a creation that was observed was written by the managers of the version;
+            // otherwise they may have written long before.
             (EventType::Added, Evidence::Live | Evidence::Reconstructed) if before.is_none() => {
                 Authors::of(writers::at_creation(&new))
             }
@@ -430,7 +428,7 @@ impl Iterator for ObjectHistory<'_> {
     }
 }
 
-/// Puts the times in which changes of the name may be missing between the versions.
+/// Inserts the times in which changes of the name may be missing.
 fn planned(
     timeline: &Timeline,
     question: &HistoryQuestion<'_>,
@@ -455,7 +453,7 @@ fn planned(
     let mut gaps = VecDeque::from(gaps);
     let mut steps = VecDeque::new();
     for (seq, object, before) in versions {
-        // What came after a gap began came by the list that ended it, or later.
+        // An event after the begin of a gap arrived with the list that ended the gap, or later.
         let at = timeline.wall_of(seq);
         while gaps.front().is_some_and(|(from, _)| *from < at) {
             steps.extend(gaps.pop_front().map(|(_, step)| step));

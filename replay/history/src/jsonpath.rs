@@ -1,5 +1,5 @@
-//! The dialect of `JSONPath` that the API server and kubectl read: parsing a path, and what it leads to in an
-//! object. Paths come from users and definitions: depth and matches are bounded.
+//! The dialect of `JSONPath` of the API server and kubectl: parses a path, and evaluates it on an
+//! object. Paths come from users and definitions, so depth and matches are bounded.
 
 use serde_json::Value;
 use std::cmp::Ordering;
@@ -15,15 +15,15 @@ enum JsonPathStep {
     Member(String),
     /// All members of an object, all items of a list.
     Every,
-    /// A value and all that is in it.
+    /// A value and all of its descendants.
     Descend,
     JsonPathSlice(JsonPathSlice),
-    /// What any of these finds.
+    /// What any of these paths finds.
     Union(Vec<JsonPath>),
     JsonPathFilter(JsonPathFilter),
-    /// A value that stands in the path itself.
+    /// A literal value.
     Literal(Value),
-    /// A word that is none of the dialect's: nothing fits it.
+    /// A word that the dialect does not have: it matches nothing.
     Word,
 }
 
@@ -32,7 +32,7 @@ enum JsonPathStep {
 struct JsonPathSlice {
     from: Option<i64>,
     to: Option<i64>,
-    /// Whether only the place `from` is meant.
+    /// Whether only the index `from` is meant.
     is_single: bool,
     by: Option<i64>,
 }
@@ -41,23 +41,23 @@ struct JsonPathSlice {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct JsonPathFilter {
     left: JsonPath,
-    /// None if it is enough that there is something.
+    /// `None` if existence is sufficient.
     right: Option<(JsonPathOperator, JsonPath)>,
 }
 
-/// How deep paths stand in paths at most. The server has no bound; no real path comes near.
+/// The deepest nesting of paths. The server has no bound; real paths are far below.
 const DEEPEST: usize = 16;
 
 impl JsonPath {
-    /// Reads a path; `None` if it has another form.
+    /// Parses a path; `None` if it is invalid.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         Self::parse_located(text).ok()
     }
 
-    /// Reads a path.
+    /// Parses a path.
     ///
     /// # Errors
-    /// With what is left from the step on that has another form.
+    /// The rest of the text from the invalid step on.
     pub(crate) fn parse_located(text: &str) -> Result<Self, &str> {
         Self::parse_to(text, DEEPEST)
     }
@@ -77,7 +77,7 @@ impl JsonPath {
     }
 }
 
-/// Reads one step and gives what is left after it.
+/// Parses one step and returns the rest.
 fn step<'a>(rest: &'a str, steps: &mut Vec<JsonPathStep>, depth: usize) -> Option<&'a str> {
     Some(if let Some(filter) = rest.strip_prefix("[?(") {
         let (condition, after) = condition(filter)?;
@@ -108,7 +108,7 @@ fn step<'a>(rest: &'a str, steps: &mut Vec<JsonPathStep>, depth: usize) -> Optio
     } else if let Some(after) = rest.strip_prefix([' ', '@', '$']) {
         after
     } else if let Some(after) = rest.strip_prefix('}') {
-        // The server stands paths in braces: what comes after is not the path's.
+        // The server encloses paths in braces: the text behind is not part of the path.
         (!after.contains('{')).then_some("")?
     } else {
         let (step, after) = literal(rest)?;
@@ -117,7 +117,7 @@ fn step<'a>(rest: &'a str, steps: &mut Vec<JsonPathStep>, depth: usize) -> Optio
     })
 }
 
-/// Returns whether a letter may begin a member's name after two dots.
+/// Returns whether a letter may begin the name of a member after two dots.
 fn is_word(letter: char) -> bool {
     letter == '_' || letter.is_alphabetic() || letter.is_numeric()
 }
@@ -129,7 +129,7 @@ fn ends_member(letter: char) -> bool {
     )
 }
 
-/// Reads a member's name; a backslash takes the next letter as it is.
+/// Parses the name of a member; a backslash escapes the next letter.
 fn member(text: &str) -> (JsonPathStep, &str) {
     let mut letters = text.char_indices();
     let mut end = text.len();
@@ -144,13 +144,13 @@ fn member(text: &str) -> (JsonPathStep, &str) {
     let (name, rest) = text.split_at_checked(end).unwrap_or((text, ""));
     let step = match name {
         "*" => JsonPathStep::Every,
-        // All backslashes go, as the server has it.
+        // All backslashes are removed, as by the server.
         name => JsonPathStep::Member(name.replace('\\', "")),
     };
     (step, rest)
 }
 
-/// Reads what stands between brackets.
+/// Parses the content of brackets.
 fn bracketed(inner: &str, depth: usize) -> Option<Vec<JsonPathStep>> {
     if inner.contains('\n') {
         return None;
@@ -165,7 +165,7 @@ fn bracketed(inner: &str, depth: usize) -> Option<Vec<JsonPathStep>> {
         .strip_prefix('\'')
         .and_then(|text| text.strip_suffix('\''));
     if let Some(name) = quoted.filter(|name| !name.contains('\'')) {
-        // A name in quotes is read as what follows a dot: it may be several.
+        // A quoted name is parsed like the text behind a dot: it may be several steps.
         return Some(JsonPath::parse_at(&format!(".{name}"), depth)?.steps);
     }
     Some(vec![JsonPathStep::JsonPathSlice(slice(inner)?)])
@@ -193,7 +193,7 @@ fn slice(text: &str) -> Option<JsonPathSlice> {
     })
 }
 
-/// Reads a filter's condition up to the parenthesis that is not within quotes.
+/// Parses a filter's condition up to the closing parenthesis outside of quotes.
 fn condition(text: &str) -> Option<(&str, &str)> {
     let (mut opened, mut is_closed) = (None, false);
     let mut before = '(';
@@ -240,7 +240,7 @@ impl JsonPathFilter {
     }
 }
 
-/// Reads a number, a text in quotes, a truth, or another word.
+/// Parses a number, a quoted text, a boolean, or another word.
 fn literal(text: &str) -> Option<(JsonPathStep, &str)> {
     let first = text.chars().next()?;
     if let '"' | '\'' = first {
@@ -280,7 +280,7 @@ fn quoted(text: &str, quote: char) -> Option<(String, &str)> {
                 'r' => '\r',
                 '\\' => '\\',
                 letter if letter == quote => quote,
-                // Others are not worth their rules.
+                // Other escapes are not supported.
                 _ => return None,
             }),
             letter if letter == quote => return Some((value, letters.as_str())),
@@ -291,10 +291,10 @@ fn quoted(text: &str, quote: char) -> Option<(String, &str)> {
 
 pub(crate) type JsonPathMatches<'a> = Vec<&'a Value>;
 
-/// How many values a step finds at most. The server has no bound; no real object has as many.
+/// The largest number of values of a step. The server has no bound; real objects have fewer.
 const MOST: usize = 100_000;
 
-/// A step did not fit: the path finds nothing at all.
+/// A step did not match: the path finds nothing at all.
 #[derive(Debug)]
 pub(crate) struct JsonPathMismatch;
 
@@ -402,7 +402,7 @@ impl JsonPathFilter {
     fn passes(&self, item: &Value) -> Result<bool, JsonPathMismatch> {
         let left = self.left.walk(vec![item]);
         let Some((operator, right)) = &self.right else {
-            // What does not fit is there all the same.
+            // A value that does not match exists all the same.
             return Ok(left.map_or(true, |found| !found.is_empty()));
         };
         let left = left?;
@@ -413,7 +413,7 @@ impl JsonPathFilter {
         match (left.as_slice(), right.as_slice()) {
             ([_], []) => Ok(false),
             ([left], [right]) => operator.holds(left, right).ok_or(JsonPathMismatch),
-            // Several values are too many.
+            // Several values cannot be compared.
             _ => Err(JsonPathMismatch),
         }
     }
@@ -444,7 +444,7 @@ fn parts(value: &Value) -> Vec<&Value> {
     }
 }
 
-/// Adds a value and all that is in it, if anything is.
+/// Adds a value and all of its descendants.
 fn descend<'a>(value: &'a Value, found: &mut JsonPathMatches<'a>) -> Result<(), JsonPathMismatch> {
     let parts = parts(value);
     let has_parts = !parts.is_empty() || value.as_str().is_some_and(|text| !text.is_empty());
@@ -463,7 +463,7 @@ enum JsonPathOperator {
     LessOrEqual,
     Greater,
     GreaterOrEqual,
-    /// One that there is not: nothing compares by it.
+    /// An unknown operator: it compares nothing.
     Unknown,
 }
 
@@ -481,13 +481,13 @@ impl JsonPathOperator {
         }
     }
 
-    /// Returns whether it holds; `None` if the two do not compare.
+    /// Returns whether the comparison is true; `None` if the two values are not comparable.
     fn holds(self, left: &Value, right: &Value) -> Option<bool> {
         let order = match (left, right) {
             (Value::Bool(left), Value::Bool(right)) => match self {
                 Self::Equal => return Some(left == right),
                 Self::NotEqual => return Some(left != right),
-                // No truth is less than another.
+                // Booleans have no order.
                 _ => return None,
             },
             (Value::String(left), Value::String(right)) => left.cmp(right),
@@ -585,7 +585,7 @@ mod walk_tests {
             ("$.metadata.name", json!("a")),
             (r".metadata.annotations.x\.io/y", json!("z")),
             (r".metadata.annotations['x\.io/y']", json!("z")),
-            // A dot in quotes parts as one outside does.
+            // A dot in quotes separates like one outside.
             ("['x.y']", json!("deep")),
             (
                 r#".status.conditions[?(@.type=="Degraded")].status"#,

@@ -1,7 +1,8 @@
-//! A reel goes in, meaning comes out: the state at a moment, what is covered, what is in it.
+//! Reads a reel and answers queries about the past: the state at a moment, what was observed, what
+//! changed.
 //!
-//! Synchronous, without network, terminal or clock. It never writes to a reel.
-//! Every answer about the past says how far it can be trusted: see [`Certainty`].
+//! The crate is synchronous and has no network, terminal or clock. It never writes to a reel. Every
+//! answer states its certainty: see [`Certainty`].
 
 mod account;
 mod activity;

@@ -1,5 +1,5 @@
-//! The grammar of TIME, which every command, screen and rule that takes a moment uses, and the place of a
-//! moment in a reel. A time of day that occurs twice is an error that names both.
+//! The grammar of TIME for every command, screen and rule, and the place of a moment in a reel. A
+//! time of day that occurs twice is an error that names both.
 
 use crate::select::nearest;
 use crate::tables::ReelTables;
@@ -12,7 +12,7 @@ use std::num::NonZero;
 use std::str::FromStr;
 use thiserror::Error;
 
-/// The forms that a moment can be written in, one a line: form and meaning.
+/// The forms of a moment, one a line: form and meaning.
 pub const MOMENT_FORMS: [(&str, &str); 14] = [
     (
         "2026-11-21T14:02:31.480Z",
@@ -51,43 +51,43 @@ pub const MOMENT_FORMS: [(&str, &str); 14] = [
     ("end or now", "the last record"),
 ];
 
-/// A moment as somebody wrote it.
+/// A parsed moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
-    /// A time on the calendar.
+    /// A date and time.
     Time(RecordedAt),
-    /// A time of day in UTC, on whichever day of the recording has it.
+    /// A time of day in UTC, on the day of the recording that has it.
     TimeOfDay(Time),
-    /// A time of day in another zone, likewise.
+    /// A time of day in another zone, on the day that has it.
     LocalTimeOfDay {
-        /// The time on the clock.
+        /// The time of day.
         time: Time,
-        /// The zone of the clock.
+        /// The zone.
         zone: &'static TimeZone,
     },
-    /// So many microseconds after the first record.
+    /// An offset after the first record.
     AfterStart {
         /// Microseconds.
         micros: u64,
     },
-    /// So many microseconds before the last record.
+    /// An offset before the last record.
     BeforeEnd {
         /// Microseconds.
         micros: u64,
     },
     /// After the change with this resourceVersion.
     Revision(u128),
-    /// After the record of this number.
+    /// After the record with this number.
     Record(Seq),
-    /// At the mark with this text, or with this as a part of its text.
+    /// At the mark with this text, or with a text that contains it.
     Mark(MarkText),
-    /// At the bookmark with this note, or with this as a part of its note; the caller resolves it.
+    /// At the bookmark with this note, or with a note that contains it; the caller resolves it.
     Bookmark(MarkText),
     /// At the start of the problem of this rank; the caller resolves it.
     Problem(NonZero<usize>),
     /// At the request of the first upgrade; the caller resolves it.
     UpgradeStart,
-    /// At the end of the first upgrade, likewise.
+    /// At the end of the first upgrade; the caller resolves it.
     UpgradeEnd,
     /// At the first record.
     Start,
@@ -95,10 +95,10 @@ pub enum Moment {
     End,
 }
 
-/// The longest text by which a mark or a bookmark is named, in bytes.
+/// The longest text of a mark or a bookmark in a moment, in bytes.
 const MARK_BYTES: usize = 64;
 
-/// A text by which a mark or a bookmark is named.
+/// A text that names a mark or a bookmark.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct MarkText {
     bytes: [u8; MARK_BYTES],
@@ -140,10 +140,10 @@ pub enum MomentError {
         /// The text.
         text: String,
     },
-    /// It begins like one form and goes on wrongly.
+    /// It begins like one form and then deviates.
     #[error("not {expected}: {text:?}")]
     Malformed {
-        /// What it began like.
+        /// The form.
         expected: &'static str,
         /// The text.
         text: String,
@@ -159,7 +159,7 @@ impl FromStr for Moment {
 }
 
 impl Moment {
-    /// Reads a moment; a time without an offset is one of a zone, or of UTC without one.
+    /// Parses a moment; a time without an offset is in the given zone, or in UTC.
     ///
     /// # Errors
     /// When it is not a moment.
@@ -228,7 +228,7 @@ impl Moment {
     }
 }
 
-/// Reads digits only: no sign, no spaces.
+/// Parses digits only: no sign, no spaces.
 fn plain_number<N: FromStr>(digits: &str) -> Option<N> {
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
@@ -236,9 +236,9 @@ fn plain_number<N: FromStr>(digits: &str) -> Option<N> {
     digits.parse().ok()
 }
 
-/// Reads a length such as `12m30s`, `1.5s` or `90m`.
+/// Parses a duration such as `12m30s`, `1.5s` or `90m`.
 fn micros_of(length: &str) -> Option<u64> {
-    // The sign was taken already, and "5 minutes ago" is not a duration.
+    // The sign was parsed already, and "5 minutes ago" is not a duration.
     if !length.starts_with(|first: char| first.is_ascii_digit()) || length.ends_with("ago") {
         return None;
     }
@@ -251,17 +251,17 @@ fn looks_like_date(text: &str) -> bool {
     bytes.by_ref().take(4).all(|byte| byte.is_ascii_digit()) && bytes.next() == Some(b'-')
 }
 
-/// Reads a date and a time; without an offset, in a zone.
+/// Parses a date and a time; without an offset, in a zone.
 fn calendar_time(text: &str, zone: &TimeZone) -> Option<Timestamp> {
     if let Ok(time) = text.parse() {
         return Some(time);
     }
-    // A date alone leaves open which time of it is meant.
+    // A date alone does not say which time of the day is meant.
     let civil: DateTime = text.parse().ok().filter(|_| text.contains(':'))?;
     Some(civil.to_zoned(zone.clone()).ok()?.timestamp())
 }
 
-/// Reads seconds since 1970, of which there are nine or more digits since 1973.
+/// Parses seconds since 1970, which have nine or more digits since 1973.
 fn epoch_time(text: &str) -> Option<RecordedAt> {
     let (seconds, fraction) = text.split_once('.').unwrap_or((text, "0"));
     if !(9..=11).contains(&seconds.len()) {
@@ -273,7 +273,7 @@ fn epoch_time(text: &str) -> Option<RecordedAt> {
     Some(RecordedAt::from_micros(whole.checked_add(micros)?))
 }
 
-/// Parts a time of day from what follows it, if anything does: `Z`, `+02` or `+05:30`.
+/// Splits a time of day from an optional zone: `Z`, `+02` or `+05:30`.
 fn parted_offset(text: &str) -> Option<(&str, Option<SignedDuration>)> {
     if let Some(clock) = text.strip_suffix('Z') {
         return Some((clock, Some(SignedDuration::ZERO)));
@@ -292,7 +292,7 @@ fn parted_offset(text: &str) -> Option<(&str, Option<SignedDuration>)> {
     Some((clock, Some(ahead)))
 }
 
-/// Reads `HH:MM`, `HH:MM:SS` or `HH:MM:SS.fraction`.
+/// Parses `HH:MM`, `HH:MM:SS` or `HH:MM:SS.fraction`.
 fn time_of_day(text: &str) -> Option<Time> {
     let mut parts = text.split(':');
     let hour = two_digits(parts.next()?)?;
@@ -324,14 +324,14 @@ fn nanos_of(fraction: &str) -> Option<i32> {
     plain_number(&format!("{fraction:0<9}")).filter(|_| !fraction.is_empty())
 }
 
-/// A place in a reel: the state there is that after some records, or after a change.
+/// A place in a reel: the state after some records, or after a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
-    /// After all records below `below`, seen as of a wall-clock time.
+    /// After all records below `below`, as of a wall-clock time.
     Arrival {
         /// The first record that does not count.
         below: Seq,
-        /// The wall-clock time of the question.
+        /// The wall-clock time.
         wall: RecordedAt,
     },
     /// After the change with this resourceVersion, whenever it arrived.
@@ -342,13 +342,13 @@ pub enum Cut {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ResolveError {
-    /// The reel holds nothing at all.
+    /// The reel is empty.
     #[error("the reel has no records")]
     EmptyReel,
-    /// A time of day that the recording passed more than once.
+    /// A time of day that the recording has more than once.
     #[error("that time of day occurs {} times in the recording", .candidates.len())]
     Ambiguous {
-        /// The moments it may mean, in order.
+        /// The possible moments, in order.
         candidates: Vec<RecordedAt>,
     },
     /// No mark has that text.
@@ -356,7 +356,7 @@ pub enum ResolveError {
     NoSuchMark {
         /// The text.
         text: String,
-        /// Texts of marks that are like it.
+        /// Similar texts of marks.
         nearest: Vec<String>,
     },
     /// Several marks have that text.
@@ -367,21 +367,21 @@ pub enum ResolveError {
         /// When they were set, in order.
         candidates: Vec<RecordedAt>,
     },
-    /// There is no record of that number.
+    /// No record has that number.
     #[error("no record {seq}: the reel has {end}")]
     NoSuchRecord {
         /// The number.
         seq: Seq,
-        /// How many there are.
+        /// The number of records.
         end: Seq,
     },
-    /// A resourceVersion or a record's number was asked for where there is no reel.
+    /// A resourceVersion or a record number needs a reel.
     #[error("only a reel has resourceVersions and records")]
     NoReel,
-    /// A problem, a mark, a bookmark or an upgrade was named where the caller does not resolve them.
+    /// The caller does not resolve problems, marks, bookmarks or upgrades.
     #[error("problems, marks, bookmarks and upgrades cannot be named here")]
     NotRead,
-    /// The time is beyond what a calendar holds.
+    /// The time is beyond the limits of the calendar.
     #[error("time out of range")]
     OutOfRange,
 }
@@ -418,7 +418,7 @@ impl Moment {
                 below: Seq(seq.0 + 1),
                 wall: tables.wall_of(seq),
             }),
-            // Not by time: a clock that stepped back must not hide the last records.
+            // Not by time: after a clock stepped back, the last records have earlier times.
             Self::End => Ok(Cut::Arrival {
                 below: end,
                 wall: tables.end(),
@@ -430,7 +430,7 @@ impl Moment {
         }
     }
 
-    /// Finds the time of a moment between two others, where there is no reel: in a file of intervals.
+    /// Finds the time of a moment between two others, without a reel: in a file of intervals.
     ///
     /// # Errors
     /// When it has no time, or more than one, there.
@@ -458,7 +458,8 @@ impl Moment {
     }
 }
 
-/// Finds the places of the names that are a text; if none is, of those that have it as a part, in any case.
+/// Finds the places of the names that equal a text; if there are none, of those that contain it,
+/// ignoring case.
 pub fn named<'a>(text: &str, names: impl Iterator<Item = &'a str>) -> Vec<usize> {
     let lower = text.to_lowercase();
     let (mut exact, mut parts) = (Vec::new(), Vec::new());
@@ -473,7 +474,8 @@ pub fn named<'a>(text: &str, names: impl Iterator<Item = &'a str>) -> Vec<usize>
     if exact.is_empty() { parts } else { exact }
 }
 
-/// Finds the record of the mark with a text; else of the only one of which it is a part, in any case.
+/// Finds the record of the mark with a text; else of the only mark whose text contains it, ignoring
+/// case.
 fn marked(text: &str, tables: &ReelTables) -> Result<Seq, ResolveError> {
     let marks: Vec<(Seq, &str)> = tables
         .reel()
@@ -500,7 +502,8 @@ fn marked(text: &str, tables: &ReelTables) -> Result<Seq, ResolveError> {
     }
 }
 
-/// Finds the one moment between two others with that time of day; outside of them, the nearest one.
+/// Finds the only moment between two others with that time of day; if there is none, the nearest
+/// one outside.
 fn day_time(
     time: Time,
     zone: &TimeZone,

@@ -1,9 +1,9 @@
-//! What `kubereel verify` says: whether every byte of a reel is as it was written, and whether every change of
-//! the cluster is in it.
+//! The output of `kubereel verify`: whether every byte of a reel is intact, and whether every
+//! change of the cluster is in it.
 //!
 //! The structs are the documented schema of `verify -o json`: names are stable, times are RFC 3339,
-//! durations are in seconds. A reel is complete only if no resource speaks against it. An outage is not a
-//! loss: what streams missed in it they received afterwards, or there is a gap.
+//! durations are in seconds. A reel is complete only if every resource is. An outage is not a loss:
+//! the streams received its changes afterwards, or there is a gap.
 
 use crate::coverage::GapOutcome;
 use crate::summary::{
@@ -23,15 +23,15 @@ use std::collections::BTreeSet;
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum ReelVerdict {
-    /// Every byte is as it was written, and every change of every recorded resource is there.
+    /// Every byte is intact, and every change of every recorded resource is there.
     Complete,
-    /// Every byte is as it was written; changes may be missing.
+    /// Every byte is intact; changes may be missing.
     Incomplete,
-    /// Something cannot be read.
+    /// Some part cannot be read.
     Damaged,
 }
 
-/// What a reel proves.
+/// The proof of a reel.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -44,37 +44,37 @@ pub struct Proof {
     pub finished: bool,
     /// The verdict.
     pub verdict: ReelVerdict,
-    /// Why it is not `complete`; empty if it is.
+    /// The reasons if it is not `complete`.
     pub reasons: Vec<String>,
-    /// What reading every byte showed.
+    /// The integrity of the bytes.
     pub integrity: Integrity,
-    /// What is proven of each recorded resource.
+    /// The completeness of each recorded resource.
     pub resources: Vec<ResourceProof>,
-    /// What of the cluster was not recorded, and why.
+    /// Resources that were not recorded, and the reasons.
     pub not_covered: Vec<NotCoveredSummary>,
-    /// What became of the revisions of the cluster's storage, an account an epoch.
+    /// The account of the revisions of the cluster's storage, one for each epoch.
     pub accounts: Vec<AccountSummary>,
-    /// Why there is no account, if there is none.
+    /// Why there is no account.
     pub no_account: Option<String>,
-    /// The times without the API.
+    /// The outages of the API.
     pub outages: OutageSum,
 }
 
-/// The times without the API: most cost no event.
+/// The outages of the API. Most lose no event.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct OutageSum {
-    /// How many there were, those before the first answer not counted.
+    /// Their number, without those before the first response.
     pub count: u64,
-    /// How long they lasted in all.
+    /// Their total duration.
     pub total_secs: f64,
-    /// Each of them, also those before the first answer.
+    /// Each outage, also those before the first response.
     pub each: Vec<OutageSummary>,
 }
 
 impl Proof {
-    /// Says what the reel proves, given what reading it showed.
+    /// Derives the proof from the result of reading everything.
     pub fn of(timeline: &Timeline, integrity: Integrity) -> Self {
         let infos = timeline.resources().iter();
         let resources: Vec<ResourceProof> = infos
@@ -118,7 +118,7 @@ fn outage_sum(timeline: &Timeline) -> OutageSum {
     }
 }
 
-/// Says why a reel is not complete.
+/// Returns the reasons why a reel is not complete.
 fn reasons(timeline: &Timeline, integrity: &Integrity, resources: &[ResourceProof]) -> Vec<String> {
     let mut reasons = Vec::new();
     if !integrity.whole {
@@ -151,7 +151,7 @@ fn reasons(timeline: &Timeline, integrity: &Integrity, resources: &[ResourceProo
     reasons
 }
 
-/// Counts what was never recorded, and not because it cannot or need not be.
+/// Counts the resources that were never recorded although they could have been.
 fn refused(timeline: &Timeline) -> u64 {
     let known = |group: &str, plural: &str| {
         let mut infos = timeline.resources().iter();
@@ -162,7 +162,7 @@ fn refused(timeline: &Timeline) -> u64 {
     count_of(refused.count())
 }
 
-/// Writes how many there are of something, and what of them.
+/// Formats a count with its noun.
 fn counted(count: u64, one: &str, what: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {one}{plural} {what}")
@@ -170,7 +170,7 @@ fn counted(count: u64, one: &str, what: &str) -> String {
         .to_owned()
 }
 
-/// How complete the recording of a resource is.
+/// The completeness of a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -178,13 +178,13 @@ fn counted(count: u64, one: &str, what: &str) -> String {
 pub enum ResourceCompleteness {
     /// Every change was received.
     Complete,
-    /// Every change is there; gaps were closed from the server's history, or shown to be empty.
+    /// Every change is there; gaps were read back from the server's history, or proven to be empty.
     Reconstructed,
     /// Changes may be missing.
     Incomplete,
     /// Its state was never known.
     NeverListed,
-    /// It comes from another tool's recording, which does not tell what it leaves out.
+    /// Another tool recorded it, so its completeness is not known.
     Imported,
 }
 
@@ -195,7 +195,7 @@ impl ResourceCompleteness {
     }
 }
 
-/// What is proven of one resource.
+/// The proof of one resource.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -204,7 +204,7 @@ pub struct ResourceProof {
     pub resource: String,
     /// The version that was recorded.
     pub version: String,
-    /// How complete it is.
+    /// Its completeness.
     pub state: ResourceCompleteness,
     /// The first moment at which its state is known; `None` if there is none.
     #[serde(with = "OptionalRfc3339")]
@@ -214,18 +214,18 @@ pub struct ResourceProof {
     pub to: Option<RecordedAt>,
     /// The gaps in which changes may be missing.
     pub gaps: Vec<GapSummary>,
-    /// The gaps of which every change was read back.
+    /// Gaps of which every change was read back.
     pub reconstructed: Vec<GapSummary>,
-    /// The gaps of which the revisions prove that nothing was lost.
+    /// Gaps that the revisions prove to be empty.
     pub proven: Vec<GapSummary>,
-    /// The other times in which changes may be missing, and why.
+    /// Other times in which changes may be missing, with the reasons.
     pub unseen: Vec<UnseenSummary>,
     /// An upper bound of the changes that may be missing in its gaps; `None` if there is none.
     pub missing_at_most: Option<u64>,
 }
 
 impl ResourceProof {
-    /// Judges one resource by the times in which it was not observed.
+    /// Judges one resource by its unobserved spans.
     pub fn of(timeline: &Timeline, info: &ResourceInfo) -> Self {
         let coverage = timeline.coverage(info.id);
         let gaps = GapSummary::all(coverage, GapOutcome::MayMiss);
@@ -235,7 +235,7 @@ impl ResourceProof {
         let state = if coverage.is_some_and(|coverage| coverage.imported().is_some()) {
             ResourceCompleteness::Imported
         } else if spans.is_empty() {
-            // Also what was refused: its state was never known.
+            // Also a refused resource: its state was never known.
             ResourceCompleteness::NeverListed
         } else if !timeline.is_fully_observed(info.id) {
             ResourceCompleteness::Incomplete
@@ -260,33 +260,33 @@ impl ResourceProof {
     }
 }
 
-/// How many damaged places are listed.
+/// The number of damaged places that are listed.
 const MOST_PLACES: usize = 100;
 
-/// What reading all of a reel showed.
+/// The result of reading all of a reel.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Integrity {
-    /// Whether every checksum fitted and everything could be decoded.
+    /// Whether every checksum matched and everything could be decoded.
     pub whole: bool,
-    /// The blocks of the file.
+    /// The number of blocks.
     pub blocks: u64,
-    /// Events and notes.
+    /// The number of events and notes.
     pub records: u64,
-    /// The events whose objects were read.
+    /// The number of events whose body was read.
     pub events: u64,
-    /// The texts and documents that were read.
+    /// The number of texts and documents that were read.
     pub texts: u64,
-    /// How many bytes objects and texts have, decompressed.
+    /// The decompressed bytes of bodies and texts.
     pub decompressed_bytes: u64,
-    /// How many times an object, or a span of them, could not be read.
+    /// How many times a body, or a span of bodies, could not be read.
     pub unreadable: u64,
-    /// How many places are damaged.
+    /// The number of damaged places.
     pub damaged_places: u64,
     /// The first of them, at most 100.
     pub damage: Vec<DamageSummary>,
-    /// The digest of the recording, the same however it is packed; none where records are lost or unreadable.
+    /// The digest of the recording; `None` if records are lost or unreadable.
     pub digest: Option<String>,
 }
 
@@ -308,7 +308,7 @@ impl Integrity {
 }
 
 impl Integrity {
-    /// Reads everything in the reel; `progress` gets the number of records that are done.
+    /// Reads everything in the reel; `progress` receives the number of processed records.
     pub fn read(timeline: &Timeline, mut progress: impl FnMut(u64)) -> Self {
         let reel = timeline.reel();
         let mut found = Self {
@@ -317,7 +317,7 @@ impl Integrity {
             ..Self::default()
         };
         for damage in DamageSummary::all(timeline) {
-            // What an earlier file lost is not damage of this one.
+            // The loss of an earlier file is not damage of this one.
             if !damage.recovered {
                 found.take_damage(damage);
             }
@@ -335,7 +335,7 @@ impl Integrity {
                 Err(error) => {
                     found.unreadable = found.unreadable.saturating_add(1);
                     let cause = error.to_string();
-                    // One damaged block is one place, however many objects need it.
+                    // One damaged block is one place, however many bodies depend on it.
                     if named.len() < MOST_PLACES && named.insert(cause.clone()) {
                         found.hurt("an object".to_owned(), cause);
                     }

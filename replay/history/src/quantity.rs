@@ -1,10 +1,10 @@
-//! Amounts as the API of Kubernetes writes them: `500m`, `2Gi`, `1e3`. They are added and written as the server and
-//! kubectl do it, so that a sum here is the sum there.
+//! Quantities of the Kubernetes API: `500m`, `2Gi`, `1e3`. They are added and formatted as by the
+//! server and kubectl, so that sums are the same.
 
 use std::cmp::Ordering;
 use std::fmt;
 
-/// How many billionths one is.
+/// One, in billionths.
 const NANOS: i128 = 1_000_000_000;
 
 /// Suffixes of powers of a thousand, from the billionth upwards.
@@ -13,7 +13,7 @@ const DECIMAL: [&str; 10] = ["n", "u", "m", "", "k", "M", "G", "T", "P", "E"];
 /// Suffixes of powers of 1024.
 const BINARY: [&str; 7] = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
 
-/// An amount, exact to the billionth.
+/// A quantity, exact to the billionth.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Quantity {
     nanos: i128,
@@ -21,7 +21,7 @@ pub struct Quantity {
 }
 
 impl Quantity {
-    /// Reads an amount; `None` if it is not one.
+    /// Parses a quantity; `None` if it is not one.
     pub fn parse(text: &str) -> Option<Self> {
         let ending = |suffixes: &'static [&'static str]| {
             let mut suffixes = suffixes.iter().enumerate();
@@ -49,7 +49,7 @@ impl Quantity {
         })
     }
 
-    /// Adds another amount; the sum is written like the first that is not zero.
+    /// Adds another quantity; the format is that of the first one that is not zero.
     pub(crate) const fn plus(self, other: Self) -> Self {
         Self {
             nanos: self.nanos.saturating_add(other.nanos),
@@ -61,17 +61,17 @@ impl Quantity {
         }
     }
 
-    /// Returns whether it is nothing.
+    /// Returns whether it is zero.
     pub const fn is_zero(self) -> bool {
         self.nanos == 0
     }
 
-    /// Compares by the amount, however it is written.
+    /// Compares by value, whatever the format.
     pub fn compare(self, other: Self) -> Ordering {
         self.nanos.cmp(&other.nanos)
     }
 
-    /// Returns the larger of two amounts.
+    /// Returns the larger of two quantities.
     pub(crate) const fn larger(self, other: Self) -> Self {
         if other.nanos > self.nanos {
             other
@@ -80,7 +80,7 @@ impl Quantity {
         }
     }
 
-    /// Returns how many percent of another amount this is, rounded down; zero of nothing.
+    /// Returns the share of another quantity in percent, rounded down; zero if that is zero.
     pub(crate) const fn percent_of(self, whole: Self) -> i128 {
         if whole.nanos == 0 {
             return 0;
@@ -88,7 +88,7 @@ impl Quantity {
         self.nanos.saturating_mul(100) / whole.nanos
     }
 
-    /// Returns how often another amount fits into this one, rounded up.
+    /// Returns how often another quantity fits into this one, rounded up.
     pub(crate) const fn divided_by(self, divisor: Self) -> i128 {
         if divisor.nanos <= 0 {
             return self.rounded_up(NANOS);
@@ -106,7 +106,7 @@ impl Quantity {
     }
 }
 
-/// Reads `1.5`, in units of which `power` decimal places make one.
+/// Parses `1.5`, in units of which `power` decimal places make one.
 fn decimal(text: &str, power: i32) -> Option<i128> {
     let (sign, digits) = match text.strip_prefix('-') {
         Some(digits) => (-1, digits),
@@ -121,7 +121,7 @@ fn decimal(text: &str, power: i32) -> Option<i128> {
     let number: i128 = all.parse().ok()?;
     let factor = 10_i128.checked_pow(shift.unsigned_abs())?;
     let number = if shift < 0 {
-        // What is smaller than a billionth is rounded up, as the server does it.
+        // Less than a billionth is rounded up, as by the server.
         number / factor + i128::from(number % factor > 0)
     } else {
         number.checked_mul(factor)?

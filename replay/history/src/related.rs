@@ -1,4 +1,5 @@
-//! Owners of objects and what they own, at a moment. An owner is known by its uid, never by its name alone.
+//! Owners of objects and owned objects, at a moment. An owner is identified by its uid, never by
+//! its name alone.
 
 use crate::moment::Cut;
 use crate::select::ObjectFilter;
@@ -8,10 +9,10 @@ use crate::timeline::{ObjectVersion, ResourceSnapshot};
 use kubereel_format::{ResourceId, Seq};
 use serde::Deserialize;
 
-/// How many owners above an object are followed: a loop must end.
+/// The largest number of owners above an object: a cycle must end.
 const MOST_OWNERS: usize = 16;
 
-/// An owner, as an object names it.
+/// An owner reference.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct OwnerRef {
@@ -23,32 +24,33 @@ pub struct OwnerRef {
     pub name: String,
     /// Its uid.
     pub uid: String,
-    /// Whether it controls the object, if it says so.
+    /// The `controller` flag, if it is set.
     pub controller: Option<bool>,
-    /// Whether it existed at that moment; `None` if its resource was not recorded, or not whole.
+    /// Whether the owner existed at that moment; `None` if its resource was not recorded
+    /// completely.
     #[serde(skip)]
     pub exists: Option<bool>,
 }
 
-/// An object that another one owns.
+/// An owned object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Child {
     /// Its resource.
     pub resource: ResourceId,
-    /// Who it is, and its version.
+    /// Its name and version.
     pub held: ObjectVersion,
     /// Whether the owner controls it.
     pub is_controlled: bool,
 }
 
-/// Who owns an object, and what it owns.
+/// The owners of an object, and the objects that it owns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Relatives {
-    /// Its owners, then the owners of its controlling one, and so on.
+    /// Its owners, then the owners of its controller, and so on.
     pub owners: Vec<OwnerRef>,
-    /// What it owns, by resource, namespace and name.
+    /// The owned objects, by resource, namespace and name.
     pub children: Vec<Child>,
-    /// How many resources could not be searched for children, because they are not known whole then.
+    /// The number of resources that could not be searched, because their state is not known.
     pub unsearched: usize,
 }
 
@@ -66,10 +68,10 @@ struct OwnerMetadata {
 }
 
 impl Relatives {
-    /// Finds the owners of a version of an object, and what the object owned, at a moment.
+    /// Finds the owners of a version of an object, and the objects that it owned, at a moment.
     ///
-    /// Every object that lived then in the same namespace is read, or in all of them for a
-    /// cluster-scoped one, Events left out: the cost is that of a state, not of the reel.
+    /// Every live object of the same namespace is read, or of all namespaces for a cluster-scoped
+    /// one, without Events: the cost is that of a state, not of the reel.
     ///
     /// # Errors
     /// When the reel is damaged there.
@@ -92,7 +94,7 @@ impl Relatives {
         Ok(relatives)
     }
 
-    /// Finds the owners of a version of an object, then those of its controlling one, and so on.
+    /// Finds the owners of a version of an object, then those of its controller, and so on.
     ///
     /// # Errors
     /// When the reel is damaged there.
@@ -116,7 +118,7 @@ impl Relatives {
         children: &mut Vec<Child>,
     ) -> Result<(), QueryError> {
         let found = timeline.read_each(&state.objects, cut, &mut |_| {}, |held, body| {
-            // Most bodies do not even hold the owner's uid: those need not be understood.
+            // Most bodies do not contain the owner's uid: those need not be parsed.
             if !holds(body, uid) {
                 return Ok(None);
             }
@@ -132,7 +134,7 @@ impl Relatives {
         Ok(())
     }
 
-    /// Follows the controlling owners upwards.
+    /// Follows the controllers upwards.
     fn climb(
         timeline: &Timeline,
         body: &OwnerMetadata,
@@ -197,10 +199,10 @@ impl Relatives {
     }
 }
 
-/// What was found of an owner.
+/// The result of searching an owner.
 #[derive(Clone, Copy, Debug)]
 enum OwnerLookup {
-    /// This version held.
+    /// It had this version.
     There(Seq),
     /// It did not exist.
     Absent,
@@ -209,7 +211,7 @@ enum OwnerLookup {
 }
 
 fn metadata(body: &[u8]) -> OwnerMetadata {
-    // An object whose metadata are not of the usual form has no owners that could be followed.
+    // Owners of an object with unusual metadata cannot be followed.
     serde_json::from_slice::<OwnedBody>(body)
         .map(|body| body.metadata)
         .unwrap_or_default()
@@ -219,9 +221,9 @@ fn holds(body: &[u8], uid: &str) -> bool {
     memchr::memmem::find(body, uid.as_bytes()).is_some()
 }
 
-/// Visits the states of the resources whose objects may have owners in a namespace, or in any for an empty one,
-/// Events left out. Gives the number of resources that could not be searched, because they are not known whole
-/// then.
+/// Visits the states of the resources whose objects may have owners in a namespace, or in any if it
+/// is empty, without Events. Returns the number of resources that could not be searched, because
+/// their state is not known.
 fn search(
     timeline: &Timeline,
     namespace: &str,
@@ -248,30 +250,30 @@ fn search(
     Ok(unsearched)
 }
 
-/// An object that names owners.
+/// An object with owners.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnedObject {
     /// Its resource.
     pub resource: ResourceId,
-    /// Who it is, and its version.
+    /// Its name and version.
     pub held: ObjectVersion,
     /// The uids of its owners.
     pub owner_uids: Vec<String>,
 }
 
-/// Everything that names an owner.
+/// All objects with owners.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OwnedObjects {
     /// The objects, by resource, namespace and name.
     pub objects: Vec<OwnedObject>,
-    /// How many resources could not be searched, because they are not known whole then.
+    /// The number of resources that could not be searched, because their state is not known.
     pub unsearched: usize,
 }
 
 impl OwnedObjects {
-    /// Finds every object of a namespace, or of all for an empty one, that names an owner.
+    /// Finds every object of a namespace, or of all if it is empty, that has owners.
     ///
-    /// Every object that lived then is read once, Events left out.
+    /// Every live object is read once, without Events.
     ///
     /// # Errors
     /// When the reel is damaged there.
@@ -279,7 +281,7 @@ impl OwnedObjects {
         let mut objects = Vec::new();
         let unsearched = search(timeline, namespace, cut, |state| {
             let found = timeline.read_each(&state.objects, cut, &mut |_| {}, |held, body| {
-                // Most bodies name no owner: those need not be understood.
+                // Most bodies have no owner: those need not be parsed.
                 if !holds(body, "ownerReferences") {
                     return Ok(None);
                 }

@@ -1,5 +1,5 @@
-//! The revisions of workloads, from the `ReplicaSet`s and `ControllerRevision`s that were recorded, and the state of a
-//! rollout in the words of `kubectl rollout status`.
+//! The revisions of workloads, from the recorded `ReplicaSet`s and `ControllerRevision`s, and the
+//! state of a rollout in the words of `kubectl rollout status`.
 
 use crate::columns::{ObjectPart, desired};
 use crate::moment::Cut;
@@ -9,30 +9,30 @@ use kubereel_format::{EventType, RecordedAt, ResourceInfo, Seq};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Where the number of a Deployment's revision stands, on its `ReplicaSet`s.
+/// The annotation with a Deployment's revision, on its `ReplicaSet`s.
 const REVISION: &str = "deployment.kubernetes.io/revision";
-/// What a user gave as the reason of a change.
+/// The annotation with the user's reason for a change.
 const CAUSE: &str = "kubernetes.io/change-cause";
 
-/// A revision of a workload: a template of Pods that was rolled out.
+/// A revision of a workload: a Pod template that was rolled out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Revision {
     /// Its number.
     pub number: i64,
-    /// What a user gave as its reason.
+    /// The user's reason.
     pub cause: Option<String>,
-    /// The record that showed it first.
+    /// The record that first showed it.
     pub seq: Seq,
     /// When that was received.
     pub first_seen: RecordedAt,
-    /// The `ReplicaSet` or `ControllerRevision` that holds it.
+    /// Its `ReplicaSet` or `ControllerRevision`.
     pub name: String,
     template: Value,
 }
 
 impl Revision {
-    /// Finds the revisions of a workload up to a moment, by number, also of objects that were deleted since;
-    /// `None` if its kind has none.
+    /// Finds the revisions of a workload up to a moment, by number, also of objects that were
+    /// deleted since; `None` if its kind has none.
     ///
     /// # Errors
     /// When the reel is damaged where they are.
@@ -69,7 +69,7 @@ impl Revision {
                         continue;
                     }
                     let body = timeline.reel().body(seq)?;
-                    // Most holders are those of other workloads.
+                    // Most of these objects belong to other workloads.
                     if memchr::memmem::find(&body, uid.as_bytes()).is_none() {
                         break;
                     }
@@ -79,7 +79,7 @@ impl Revision {
                         continue;
                     };
                     let known = found.entry(revision.number).or_insert(revision);
-                    // A cause may be given later.
+                    // The reason may be set later.
                     known.cause = cause(ObjectPart::of(&body)).or(known.cause.take());
                 }
             }
@@ -115,7 +115,7 @@ impl Revision {
         images.collect()
     }
 
-    /// Describes its template of Pods.
+    /// Describes its Pod template.
     pub fn page(&self) -> Vec<PageLine> {
         template_page(&self.template)
     }
@@ -126,19 +126,19 @@ fn cause(object: ObjectPart<'_>) -> Option<String> {
     annotations.get(CAUSE).map(|&cause| cause.to_owned())
 }
 
-/// How far a rollout was, in the words of kubectl.
+/// The progress of a rollout, in the words of kubectl.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RolloutState {
-    /// Every Pod is of the last revision, and available.
+    /// Every Pod has the last revision and is available.
     Complete(String),
-    /// It goes on.
+    /// It is in progress.
     Underway(String),
-    /// It took longer than its deadline.
+    /// It exceeded its deadline.
     Failed(String),
 }
 
 impl RolloutState {
-    /// Reads it from a workload; `None` if its kind has no rollouts.
+    /// Derives it from a workload; `None` if its kind has no rollouts.
     pub fn of(resource: &ResourceInfo, object: &Value) -> Option<Self> {
         let part = ObjectPart::of(object);
         match resource.qualified().as_str() {
@@ -149,7 +149,7 @@ impl RolloutState {
         }
     }
 
-    /// Returns its words.
+    /// Returns the text of kubectl.
     pub fn words(&self) -> &str {
         match self {
             Self::Complete(words) | Self::Underway(words) | Self::Failed(words) => words,
@@ -157,7 +157,7 @@ impl RolloutState {
     }
 }
 
-/// Returns whether a controller has seen the last change of the specification.
+/// Returns whether a controller has observed the last change of the spec.
 fn is_observed(object: ObjectPart<'_>) -> bool {
     let generation = object.at("metadata.generation").whole();
     generation <= object.at("status.observedGeneration").whole()
@@ -237,7 +237,8 @@ fn daemon_set(object: ObjectPart<'_>) -> RolloutState {
     }
 }
 
-/// A workload whose Pods are replaced when somebody deletes them has no rollout to wait for.
+/// With the strategy OnDelete, Pods are replaced when a user deletes them: there is no rollout to
+/// wait for.
 fn manual(object: ObjectPart<'_>) -> Option<RolloutState> {
     let strategy = object.at("spec.updateStrategy.type").text();
     let is_manual = !matches!(strategy, "" | "RollingUpdate");

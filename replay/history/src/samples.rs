@@ -1,5 +1,5 @@
-//! The counters that the recorder sampled: when each moved, between which two readings. What a counter did
-//! between two readings is not known.
+//! The sampled counters: when each changed, between which two readings. The changes between two
+//! readings are not known.
 
 use crate::timeline::Timeline;
 use crate::timetext::Rfc3339;
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 /// The sample that the recorder writes in every reading of a server.
 const STARTED: &str = "process_start_time_seconds";
 
-/// A counter that had another value than at the reading before.
+/// A counter whose value differs from that of the previous reading.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -19,12 +19,12 @@ pub struct CounterMove {
     pub endpoint: String,
     /// The metric's name.
     pub name: String,
-    /// Its labels as the server spelt them.
+    /// Its labels in the server's spelling.
     pub labels: String,
-    /// The last reading of the same server that did not show it.
+    /// The last reading of the same server before the change.
     #[serde(with = "Rfc3339")]
     pub after: RecordedAt,
-    /// The reading that did.
+    /// The reading with the change.
     #[serde(with = "Rfc3339")]
     pub by: RecordedAt,
     /// The value before; `None` if the series was not there.
@@ -34,12 +34,13 @@ pub struct CounterMove {
 }
 
 impl CounterMove {
-    /// Lists when each sampled counter moved, in order.
+    /// Lists the changes of each sampled counter, in order.
     ///
-    /// Servers are distinguished by the start of their process, so that a restart or another server behind the
-    /// same address is not a move. What a server's first reading shows is where its counters stood.
+    /// Servers are distinguished by the start time of their process, so that a restart or another
+    /// server behind the same address is not a change. The first reading of a server gives the base
+    /// values.
     pub fn all(timeline: &Timeline) -> Vec<Self> {
-        // For each server: its last reading, and the one before.
+        // For each server: its last two readings.
         let mut readings: BTreeMap<&str, (RecordedAt, Option<RecordedAt>)> = BTreeMap::new();
         let mut values: BTreeMap<(&str, &str, &str), &str> = BTreeMap::new();
         let mut moves = Vec::new();

@@ -1,5 +1,6 @@
-//! What is known of the fields of a resource: the schema in the recorded definition of a custom resource, else the
-//! fields that recorded objects have. A reel holds no `OpenAPI` document: of built-in kinds it has objects only.
+//! The fields of a resource: from the schema in the recorded definition of a custom resource, else
+//! from the fields of recorded objects. A reel has no `OpenAPI` document, so of built-in kinds it
+//! has objects only.
 
 use crate::moment::Cut;
 use crate::object::ObjectForm;
@@ -10,10 +11,10 @@ use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// The resource whose objects define others.
+/// The resource of custom resource definitions.
 const DEFINITIONS: (&str, &str) = ("apiextensions.k8s.io", "customresourcedefinitions");
 
-/// Members that are maps from names of the user to values, not fields.
+/// Members that are maps with free keys, not fields.
 const MAPS: [&str; 14] = [
     "labels",
     "annotations",
@@ -34,7 +35,7 @@ const MAPS: [&str; 14] = [
 /// A record, and the bytes of its object.
 pub(crate) type RecordedBody = (Seq, Arc<[u8]>);
 
-/// Reads the definition of a custom resource, as it was at a moment; `None` if it has none.
+/// Reads the definition of a custom resource at a moment; `None` if it has none.
 pub(crate) fn definition(
     timeline: &Timeline,
     resource: &ResourceInfo,
@@ -57,8 +58,8 @@ pub(crate) fn definition(
     Ok(Some((held.seq, timeline.reel().body(held.seq)?)))
 }
 
-/// Returns whether a resource is a custom one: the reel has its definition, or has no definitions, and the group of
-/// the resource is not one of Kubernetes' own.
+/// Returns whether a resource is a custom one: the reel has its definition, or has no definitions,
+/// and its group is not one of Kubernetes' own.
 pub fn is_custom_resource(timeline: &Timeline, resource: &ResourceInfo) -> bool {
     let is_definitions =
         |info: &&ResourceInfo| (info.group.as_str(), info.plural.as_str()) == DEFINITIONS;
@@ -72,19 +73,19 @@ pub fn is_custom_resource(timeline: &Timeline, resource: &ResourceInfo) -> bool 
     }
 }
 
-/// Where a schema comes from.
+/// The source of a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SchemaSource {
     /// The recorded definition of a custom resource.
     Definition,
-    /// This many recorded objects, which need not have every field.
+    /// The number of recorded objects, which need not have every field.
     Objects(usize),
 }
 
 /// The fields of a resource.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResourceSchema {
-    /// Where it comes from.
+    /// The source.
     pub source: SchemaSource,
     root: Value,
 }
@@ -94,10 +95,11 @@ pub struct ResourceSchema {
 pub struct SchemaField<'a>(&'a Value);
 
 impl ResourceSchema {
-    /// Finds the fields of a resource at a moment; `None` if there is neither a definition nor an object.
+    /// Finds the fields of a resource at a moment; `None` if there is neither a definition nor an
+    /// object.
     ///
     /// # Errors
-    /// When the reel is damaged there, or the definition is not one.
+    /// When the reel is damaged there, or the definition is invalid.
     pub fn of(
         timeline: &Timeline,
         resource: &ResourceInfo,
@@ -136,7 +138,7 @@ impl ResourceSchema {
     /// Finds a field by its path.
     ///
     /// # Errors
-    /// The first name of the path that is not a field, and the names that are like it.
+    /// The first name of the path that is not a field, and similar names.
     pub fn field<'a>(
         &'a self,
         path: &[&'a str],
@@ -155,7 +157,8 @@ impl ResourceSchema {
 }
 
 impl<'a> SchemaField<'a> {
-    /// Names its type as kubectl does: `string`, `[]Object`, `map[string]string`.
+    /// Returns the name of its type as kubectl prints it: `string`, `[]Object`,
+    /// `map[string]string`.
     pub fn type_name(self) -> String {
         let text = |name| self.0.get(name).and_then(Value::as_str);
         match text("type") {
@@ -174,13 +177,13 @@ impl<'a> SchemaField<'a> {
         }
     }
 
-    /// Returns what its definition says about it; empty if nothing.
+    /// Returns its description; empty if there is none.
     pub fn description(self) -> &'a str {
         let text = self.0.get("description").and_then(Value::as_str);
         text.unwrap_or_default()
     }
 
-    /// Returns the values that it may have; none stand for any.
+    /// Returns its allowed values; any if empty.
     pub fn values(self) -> Vec<String> {
         let values = self.0.get("enum").and_then(Value::as_array);
         let values = values.into_iter().flatten();
@@ -215,7 +218,7 @@ impl<'a> SchemaField<'a> {
         members
     }
 
-    /// Returns whether a field below it must be there.
+    /// Returns whether a field below it is required.
     pub fn requires(self, name: &str) -> bool {
         let mut here = self.0;
         while let Some(items) = here.get("items") {
@@ -252,7 +255,7 @@ fn defined(
     Ok(schema.cloned())
 }
 
-/// Adds what every object has, which definitions leave to the server.
+/// Adds the fields that every object has, which definitions omit.
 fn with_metadata(mut root: Value) -> Value {
     const EVERY: [(&str, &str, &str); 3] = [
         (
@@ -286,12 +289,12 @@ fn with_metadata(mut root: Value) -> Value {
     root
 }
 
-/// A field as objects have it.
+/// A field, as observed in objects.
 #[derive(Debug, Default)]
 struct ObservedField {
     kinds: BTreeSet<&'static str>,
     members: BTreeMap<String, ObservedField>,
-    /// What the items of a list, or the values of a map, are like.
+    /// The items of a list, or the values of a map.
     items: Option<Box<ObservedField>>,
     is_map: bool,
 }
@@ -315,7 +318,7 @@ impl ObservedField {
             }
             Value::Object(members) => {
                 self.kinds.insert("object");
-                // The fields of managers are a tree of names.
+                // `managedFields` contain a tree of names, not fields.
                 self.is_map |= MAPS.contains(&name) || name == "fieldsV1";
                 if self.is_map {
                     let all = self.items.get_or_insert_default();

@@ -1,7 +1,8 @@
-//! The search for a pattern in the values of all objects, over all time: in which field of which object
-//! it stood, from when to when.
+//! Searches the values of all objects over all time for a pattern: field, object, and from when to
+//! when the field had the value.
 //!
-//! A version is parsed only if its bytes may hold a match: a value without escapes stands in them as it is.
+//! A version is parsed only if its bytes may contain a match: a value without escapes occurs in
+//! them literally.
 
 use crate::changes::{FieldPath, FieldStep, keys_of, last_member};
 use crate::cursor::Track;
@@ -13,13 +14,13 @@ use regex::Regex;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// More findings are only counted.
+/// The number of findings that are kept; others are counted.
 const MOST: usize = 100_000;
 
-/// What is searched for, and where.
+/// A query.
 #[derive(Clone, Debug)]
 pub struct ValueQuestion<'a> {
-    /// The pattern, which the value must match somewhere.
+    /// The pattern, which must match a part of the value.
     pub pattern: &'a Regex,
     /// Only objects of this resource.
     pub resource: Option<ResourceId>,
@@ -33,7 +34,7 @@ pub struct ValueQuestion<'a> {
     pub to: Seq,
 }
 
-/// A value that matches.
+/// A matching value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundValue {
     /// The object.
@@ -42,28 +43,28 @@ pub struct FoundValue {
     pub field: FieldPath,
     /// The value.
     pub value: String,
-    /// The first version that has it.
+    /// The first version with it.
     pub seq: Seq,
     /// When that was received.
     pub from: RecordedAt,
-    /// When it was replaced or the object deleted; `None` if it stayed.
+    /// When it was replaced or the object deleted; `None` if it lasted to the end.
     pub to: Option<RecordedAt>,
 }
 
-/// What was found.
+/// The result of a search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FoundValues {
-    /// The values, by the time from which they stood.
+    /// The values, by their first time.
     pub values: Vec<FoundValue>,
-    /// How many more there are.
+    /// The number of further findings.
     pub more: u64,
-    /// How many versions were looked at.
+    /// The number of searched versions.
     pub versions: u64,
-    /// Versions that cannot be read, the first of them.
+    /// The first unreadable versions.
     pub unreadable: Vec<String>,
 }
 
-/// How many versions that cannot be read are named.
+/// The number of unreadable versions that are named.
 const UNREADABLE_NAMED: usize = 10;
 
 impl ValueQuestion<'_> {
@@ -75,9 +76,10 @@ impl ValueQuestion<'_> {
 }
 
 impl Timeline {
-    /// Searches the values of all versions; `metadata.managedFields` and `resourceVersion` are left out.
+    /// Searches the values of all versions; `metadata.managedFields` and `resourceVersion` are left
+    /// out.
     ///
-    /// `progress` gets each record that was passed.
+    /// `progress` receives each record.
     pub fn search(&self, asked: &ValueQuestion<'_>, mut progress: impl FnMut(Seq)) -> FoundValues {
         let track = asked.resource.map_or(Track::Everything, Track::Resource);
         let start = Cut::Arrival {
@@ -111,7 +113,7 @@ impl Timeline {
     }
 }
 
-/// The values of an object that match, by their fields: the value, and where it is among the found.
+/// The matching values of an object, by field: the value, and its index among the findings.
 type MatchingFields = BTreeMap<FieldPath, (String, Option<usize>)>;
 
 struct ValueSearch<'a> {
@@ -194,7 +196,7 @@ impl ValueSearch<'_> {
         self.found
     }
 
-    /// Returns the values of a version that match, with their fields.
+    /// Returns the matching values of a version, with their fields.
     fn matching(&self, body: &[u8]) -> Result<Vec<(FieldPath, String)>, serde_json::Error> {
         let may_match = match std::str::from_utf8(body) {
             Ok(text) if !self.is_anchored && !text.contains('\\') => self.pattern.is_match(text),
@@ -214,7 +216,8 @@ impl ValueSearch<'_> {
     }
 }
 
-/// Returns whether a pattern may match a value and not the bytes around it: it asks where the text ends.
+/// Returns whether a pattern may match a value although it does not match the bytes around it: it
+/// has an anchor.
 fn is_anchored(pattern: &str) -> bool {
     pattern.contains(['^', '$'])
         || ["\\A", "\\z", "\\B", "\\b"]

@@ -1,6 +1,5 @@
-//! The story of the recording itself: recorder runs, clusters met, and times without a server, as probes of the API
-//! and discovery met them. A cluster that is not up yet is not an outage, and an outage is not a gap: most cost no
-//! event.
+//! The recorder's runs, the clusters, and the outages, as probes and discovery detected them. A
+//! cluster that is not up yet is not an outage, and an outage is not a gap: most lose no event.
 
 use kubereel_format::{
     EpochId, Lifecycle, Note, NoteEntry, OutageClass, RecordedAt, Seq, SessionEnd, SessionId,
@@ -26,12 +25,12 @@ pub struct RecordingSession {
     pub end: Option<SessionEnd>,
 }
 
-/// A cluster that was found behind the kubeconfig.
+/// A cluster behind the kubeconfig.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cluster {
     /// Its number among those seen.
     pub epoch: EpochId,
-    /// The record that names it first.
+    /// The record that first names it.
     pub first: Seq,
     /// When it was first identified.
     pub from: RecordedAt,
@@ -83,7 +82,7 @@ pub(crate) fn sessions(
     sessions
 }
 
-/// Reads the clusters met, in order.
+/// Reads the clusters, in order.
 pub(crate) fn clusters(notes: &[NoteEntry]) -> Vec<Cluster> {
     let mut clusters: Vec<Cluster> = Vec::new();
     for entry in notes {
@@ -116,36 +115,37 @@ pub(crate) fn clusters(notes: &[NoteEntry]) -> Vec<Cluster> {
     clusters
 }
 
-/// A time in which the recorder had no server to talk to.
+/// A time without a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outage {
-    /// When the first probe that failed was sent; without probes, when it was noticed.
+    /// When the first failed probe was sent; without probes, when the outage was noticed.
     pub from: RecordedAt,
-    /// When a probe was answered again, or when the session ended in it.
+    /// When a probe succeeded again, or when the session ended.
     pub to: RecordedAt,
-    /// What happened instead of an answer.
+    /// The failure.
     pub error: String,
-    /// Whether no server had answered yet in that session: a cluster that is not up yet is not an outage.
+    /// Whether no server had responded yet in that session: a cluster that is not up yet is not an
+    /// outage.
     pub is_before_first_answer: bool,
-    /// What probes show of it; `None` where only discovery does.
+    /// The evidence of probes; `None` if only discovery noticed the outage.
     pub probed: Option<ProbedOutage>,
 }
 
-/// What probes show of an outage.
+/// The evidence of probes about an outage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProbedOutage {
     /// The endpoint: scheme, host and port.
     pub endpoint: String,
-    /// Of what class the first failure was.
+    /// The class of the first failure.
     pub class: OutageClass,
-    /// How many probes failed; `None` if the session ended in it.
+    /// The number of failed probes; `None` if the session ended in the outage.
     pub failed: Option<u64>,
 }
 
 /// Reads the times without a server, in order.
 ///
-/// Discovery notices the same outages as the probes, less exactly: what overlaps with an outage of
-/// the probes is the same one, and described by them.
+/// Discovery notices the same outages as the probes, less exactly: an outage of discovery that
+/// overlaps with one of the probes is the same one, and the probes describe it.
 pub(crate) fn outages(notes: &[NoteEntry], sessions: &[RecordingSession]) -> Vec<Outage> {
     let mut reading = OutageReader {
         sessions,
@@ -176,9 +176,9 @@ struct OutageReader<'a> {
     sessions: &'a [RecordingSession],
     current: Option<&'a RecordingSession>,
     has_answered: bool,
-    /// What discovery noticed and has not seen the end of.
+    /// The open outage of discovery.
     noticed: Option<Outage>,
-    /// What probes met, by endpoint, and have not seen the end of.
+    /// The open outages of probes, by endpoint.
     failing: BTreeMap<String, Outage>,
     by_discovery: Vec<Outage>,
     by_probes: Vec<Outage>,
@@ -212,7 +212,7 @@ impl OutageReader<'_> {
                 error,
                 since_micros,
             } => {
-                // A damaged file may have any number here; the earliest time is then the honest bound.
+                // A damaged file may have any number here; the earliest time is then a valid bound.
                 let before = i64::try_from(*since_micros).unwrap_or(i64::MAX);
                 let outage = Outage {
                     from: RecordedAt::from_micros(wall.micros.saturating_sub(before)),
@@ -246,7 +246,7 @@ impl OutageReader<'_> {
         self.current = self.sessions.iter().find(|known| known.id == session);
     }
 
-    /// A session that ended in an outage ends the outage's known part.
+    /// The end of a session ends the known part of its outage.
     fn end_session(&mut self) {
         let Some(session) = self.current else {
             return;

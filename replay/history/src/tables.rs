@@ -1,5 +1,5 @@
-//! An opened reel with the tables that its notes and names give: what every question reads from. What a
-//! recording missed is derived from these tables by `coverage`.
+//! An opened reel with tables of its notes and names, which every query reads. `coverage` derives
+//! from them what was not observed.
 
 use crate::select::ResourceTable;
 use crate::session::{self, RecordingSession};
@@ -20,7 +20,7 @@ impl ReelTables {
     pub(crate) fn new(reel: Reel) -> Self {
         let wall = |seq| reel.stamp(seq).map(|stamp| stamp.wall);
         let start = wall(Seq(0)).unwrap_or_default();
-        // A clock that stepped back must not cut the recording short.
+        // After a clock stepped back, the last record may not have the latest time.
         let last = before(reel.end()).and_then(wall);
         let notes = reel.notes().iter().map(|entry| entry.stamp.wall);
         let end = notes.chain(last).max().unwrap_or(start);
@@ -101,7 +101,7 @@ pub(crate) fn before(seq: Seq) -> Option<Seq> {
     seq.0.checked_sub(1).map(Seq)
 }
 
-/// Counts things that are in memory.
+/// Converts a count of things in memory.
 #[expect(clippy::expect_used, reason = "a usize has at most 64 bits")]
 pub(crate) fn count_of(things: usize) -> u64 {
     u64::try_from(things).expect("a usize has at most 64 bits")

@@ -1,5 +1,5 @@
-//! An opened reel with all that is derived of it once, and the questions about states at a moment. What a
-//! question about histories, differences or waits needs is in the modules of those names.
+//! An opened reel with everything that is derived once, and the queries for states at a moment.
+//! Queries for histories, differences or waits are in the modules of those names.
 
 use crate::account::{AccountError, CommitBounds, RevisionAccount, RevisionSequence};
 use crate::coverage::{
@@ -25,26 +25,26 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 use thiserror::Error;
 
-/// More threads than these only wait for each other's blocks.
+/// The largest number of threads: more only wait for each other's blocks.
 const MOST_THREADS: usize = 4;
 
-/// Fewer versions than these are not worth a thread of their own.
+/// The fewest versions that are worth a thread of their own.
 const LEAST_EACH: usize = 128;
 
-/// A reel, opened for questions, and the zone in which times of it are written.
+/// An opened reel for queries, and the zone of its printed times.
 pub struct Timeline {
     known: Arc<TimelineContent>,
     zone: ClockZone,
 }
 
-/// What is derived of a reel once.
+/// Data that is derived once from a reel.
 struct TimelineContent {
     tables: ReelTables,
     clusters: Vec<Cluster>,
     outages: Vec<Outage>,
     coverage: BTreeMap<ResourceId, Coverage>,
     damaged: Vec<DamagedSpan>,
-    /// Few questions need the revisions.
+    /// Few queries need the revisions.
     sequences: OnceLock<Vec<RevisionSequence>>,
 }
 
@@ -57,7 +57,7 @@ impl Timeline {
         Ok(Self::new(Reel::open(path)?))
     }
 
-    /// Takes a reel that is open already.
+    /// Takes an opened reel.
     pub fn new(reel: Reel) -> Self {
         let tables = ReelTables::new(reel);
         let notes = tables.reel().notes();
@@ -87,7 +87,7 @@ impl Timeline {
         }
     }
 
-    /// Returns the same reel, of which nothing is read again, with its times written in a zone.
+    /// Returns the same reel, without reading it again, with its times in another zone.
     #[must_use]
     pub fn in_zone(&self, zone: ClockZone) -> Self {
         Self {
@@ -96,7 +96,7 @@ impl Timeline {
         }
     }
 
-    /// Returns the zone in which times are written.
+    /// Returns the zone of printed times.
     pub const fn zone(&self) -> &ClockZone {
         &self.zone
     }
@@ -111,12 +111,13 @@ impl Timeline {
         self.known.tables.start()
     }
 
-    /// Returns the latest time of the recording: that of the last record, unless a clock stepped back.
+    /// Returns the latest time of the recording: that of the last record, unless a clock stepped
+    /// back.
     pub fn end(&self) -> RecordedAt {
         self.known.tables.end()
     }
 
-    /// Returns whether the times of its begin and end are known: not where no record can be read.
+    /// Returns whether its begin and end are known: not if no record can be read.
     pub fn is_dated(&self) -> bool {
         self.known.tables.is_dated()
     }
@@ -126,7 +127,7 @@ impl Timeline {
         self.known.tables.resources()
     }
 
-    /// Returns the objects of a resource that the reel ever saw.
+    /// Returns all objects of a resource in the reel.
     pub fn objects_of(&self, resource: ResourceId) -> &[ObjectId] {
         self.known.tables.objects_of(resource)
     }
@@ -141,7 +142,7 @@ impl Timeline {
         self.known.tables.sessions()
     }
 
-    /// Returns the clusters met, in order.
+    /// Returns the clusters, in order.
     pub fn clusters(&self) -> &[Cluster] {
         &self.known.clusters
     }
@@ -151,8 +152,7 @@ impl Timeline {
         &self.known.outages
     }
 
-    /// Writes a time in the zone of this, so that it names the same moment of this reel when it is pasted after
-    /// `--at`.
+    /// Formats a time in the zone of this reel, so that `--at` reads it as the same moment.
     pub fn written(&self, at: RecordedAt) -> String {
         self.zone.within(self.start(), self.end(), at)
     }
@@ -173,13 +173,13 @@ impl Timeline {
         }
     }
 
-    /// Returns the moment that lies `micros` later on the wall clock, or earlier.
+    /// Returns the moment that lies `micros` later on the wall clock, or earlier if negative.
     pub(crate) fn moved(&self, from: RecordedAt, micros: i64) -> Cut {
         let wall = RecordedAt::from_micros(from.micros.saturating_add(micros));
         Cut::at(self.reel(), wall)
     }
 
-    /// Returns whether an event belongs to what was known at a moment.
+    /// Returns whether an event is part of the state at a moment.
     pub fn is_within(&self, seq: Seq, cut: Cut) -> bool {
         match cut {
             Cut::Arrival { below, .. } => seq < below,
@@ -212,18 +212,18 @@ impl Timeline {
         coverage::first_complete(&self.known.coverage)
     }
 
-    /// Returns what damage took, of this file or of the one that it was recovered from.
+    /// Returns the damage of this file, or of the file from which it was recovered.
     pub fn damaged(&self) -> &[DamagedSpan] {
         &self.known.damaged
     }
 
-    /// Says what a damaged place took, for people.
+    /// Describes the loss at a damaged place.
     pub fn damage_words(&self, span: &DamagedSpan) -> String {
         span.words(&self.known.tables, &self.zone)
     }
 
-    /// Returns all times in which a resource was not observed, by their begin: also those whose changes came
-    /// later, and those without a state. They may overlap.
+    /// Returns all times in which a resource was not observed, by their begin: also those whose
+    /// changes arrived later, and those without a state. They may overlap.
     pub fn unobserved_spans(&self, resource: ResourceId) -> &[UnobservedSpan] {
         let coverage = self.coverage(resource);
         coverage.map_or(&[], Coverage::unobserved_spans)
@@ -231,8 +231,8 @@ impl Timeline {
 
     /// Returns the times in which changes of a recorded resource may be missing, by their begin.
     ///
-    /// Times without a watch that was resumed later are not among them: what happened in them came late,
-    /// but it came.
+    /// A time without a watch that was resumed later is not among them: its changes arrived late,
+    /// but they arrived.
     pub fn unobserved(&self, resource: ResourceId) -> impl Iterator<Item = &UnobservedSpan> {
         let coverage = self.coverage(resource).into_iter();
         coverage.flat_map(Coverage::may_miss)
@@ -243,22 +243,23 @@ impl Timeline {
         self.unobserved(resource).next().is_none()
     }
 
-    /// Returns whether changes of a resource may be missing between two versions of one object, received at
-    /// these times.
+    /// Returns whether changes may be missing between two versions of one object, received at these
+    /// times.
     pub fn may_miss_changes(&self, resource: ResourceId, from: RecordedAt, to: RecordedAt) -> bool {
         self.unobserved(resource).any(|span| {
-            // Between two versions of one life neither its creation nor its deletion can be lost.
+            // Between two versions of one object, neither its creation nor its deletion can be
+            // lost.
             let is_of_all = !matches!(span.reason, UnobservedReason::LostChange { .. });
             is_of_all && span.from < to && span.to > from
         })
     }
 
-    /// Judges how far an answer about all objects of a resource at a moment can be trusted.
+    /// Judges the certainty of an answer about all objects of a resource at a moment.
     pub fn certainty(&self, resource: ResourceId, cut: Cut) -> Certainty {
         self.certainty_of(resource, cut, &ObjectFilter::default())
     }
 
-    /// Judges how far an answer about some objects of a resource at a moment can be trusted.
+    /// Judges the certainty of an answer about some objects of a resource at a moment.
     pub fn certainty_of(
         &self,
         resource: ResourceId,
@@ -275,7 +276,7 @@ impl Timeline {
         )
     }
 
-    /// Returns the sequences of revisions of which probes tell.
+    /// Returns the sequences of revisions with probes.
     pub fn sequences(&self) -> &[RevisionSequence] {
         self.known
             .sequences
@@ -290,8 +291,8 @@ impl Timeline {
         RevisionAccount::of_all(self.sequences(), &self.known.tables, &self.known.coverage)
     }
 
-    /// Tells between which times the change that an event brought was committed, by the recorder's
-    /// clock; `None` if the event's revision is not covered by probes.
+    /// Returns between which times the change of an event was committed, by the recorder's clock;
+    /// `None` if the probes do not cover its revision.
     pub fn committed(&self, seq: Seq) -> Option<CommitBounds> {
         let object = self.reel().object_of(seq)?;
         let resource = self.key_of(object)?.resource;
@@ -302,8 +303,8 @@ impl Timeline {
 
 /// States at a moment.
 impl Timeline {
-    /// Picks, of all recorded resources of the same group and plural, the one that best answers for
-    /// a moment.
+    /// Chooses, of all recorded resources of the same group and plural, the one with the best
+    /// answer for a moment.
     pub fn resource_at<'a>(&'a self, named: &'a ResourceInfo, cut: Cut) -> &'a ResourceInfo {
         let namesakes = self.resources().namesakes(named);
         let best = |wanted: fn(&Certainty) -> bool| {
@@ -319,8 +320,8 @@ impl Timeline {
 
     /// Returns the state of a resource at a moment.
     ///
-    /// At a time or a record, each object has the last version that was received. At a
-    /// resourceVersion, each has the last version up to that one, whenever it was received.
+    /// At a time or a record, each object has its last received version. At a resourceVersion, each
+    /// has its last version up to that one, whenever it was received.
     pub fn as_of(
         &self,
         resource: ResourceId,
@@ -353,9 +354,10 @@ impl Timeline {
                 name: key.name.to_owned(),
                 seq,
             };
-            // The order of a list is that of the server's keys, in which a namespace ends in a slash.
+            // Lists are in the order of the server's keys, in which a slash follows the namespace.
             let place = format!("{}/{}", key.namespace, key.name);
-            // A name has one object at a time: where a deletion was never seen, the newer one holds.
+            // Only one object has a name at a time: if a deletion was not observed, the newer
+            // object counts.
             let is_newer = held.get(&place).is_none_or(|old| old.seq < seq);
             if is_newer {
                 held.insert(place, new);
@@ -380,7 +382,7 @@ impl Timeline {
         }
     }
 
-    /// Returns the lives of a name in the order of first sight.
+    /// Returns the objects of a name in the order of their first events.
     pub fn lives(&self, resource: ResourceId, namespace: &str, name: &str) -> Vec<ObjectLifetime> {
         let reel = self.reel();
         let mut lives = Vec::new();
@@ -408,7 +410,7 @@ impl Timeline {
         lives
     }
 
-    /// Returns a namespace in which an object of that name was ever seen.
+    /// Returns a namespace with an object of that name.
     pub fn namespace_of(&self, resource: ResourceId, name: &str) -> Option<&str> {
         let objects = self.objects_of(resource).iter();
         objects
@@ -417,8 +419,8 @@ impl Timeline {
             .map(|key| key.namespace)
     }
 
-    /// Returns the namespaces that were observed: those that have an object of their own, and those that something
-    /// lies in.
+    /// Returns the observed namespaces: those with an object of their own, and those with objects
+    /// in them.
     pub fn namespaces(&self) -> BTreeSet<&str> {
         let keys = self.reel().objects().map(|object| object.key);
         let is_namespace = |resource: ResourceId| {
@@ -433,7 +435,7 @@ impl Timeline {
         .collect()
     }
 
-    /// Finds the version of an object that held at a moment.
+    /// Finds the version of an object at a moment.
     fn version_at(&self, object: ObjectId, cut: Cut, epoch: &Range<Seq>) -> Option<Seq> {
         match cut {
             Cut::Arrival { below, .. } => self.known.tables.last_version(object, below),
@@ -449,8 +451,8 @@ impl Timeline {
         }
     }
 
-    /// Returns the records of the cluster epoch that a resourceVersion belongs to: a restored cluster
-    /// counts its versions again.
+    /// Returns the records of the cluster epoch of a resourceVersion: versions of a restored
+    /// cluster start lower again.
     fn epoch_of_revision(&self, resource: ResourceId, rv: u128) -> Range<Seq> {
         let begun_by = self
             .coverage(resource)
@@ -471,7 +473,7 @@ impl Timeline {
             .unwrap_or(self.reel().end());
         from..to
     }
-    /// Returns the names of a resource that a wrong one may have meant, best first.
+    /// Returns similar names of a resource for a name that was not found, best first.
     pub fn nearest_names(&self, resource: ResourceId, namespace: &str, name: &str) -> Vec<String> {
         let keys = self.objects_of(resource).iter();
         let keys = keys.filter_map(|&object| self.key_of(object));
@@ -479,8 +481,8 @@ impl Timeline {
         nearest(name, in_namespace.map(|key| key.name))
     }
 
-    /// Leaves objects out of a list that damage makes unreadable, and says so: the others are still an answer. One
-    /// that was asked for by its name stays, and reading it fails.
+    /// Leaves unreadable objects out of a list, and notes it: the others are still an answer. An
+    /// object that was requested by name stays, and reading it fails.
     fn without_unreadable(
         &self,
         objects: Vec<ObjectVersion>,
@@ -504,7 +506,7 @@ impl Timeline {
             })
             .collect();
         let certainty = match first {
-            // That objects are left out says more than that changes may be.
+            // Missing objects are a stronger statement than possibly missing changes.
             Some((seq, cause)) => {
                 let left_out = count.saturating_sub(readable.len());
                 Certainty::Damaged {
@@ -526,7 +528,7 @@ impl Timeline {
 
 /// Bodies.
 impl Timeline {
-    /// Reads the metadata of the version that an event brought.
+    /// Reads the metadata of an event's version.
     ///
     /// # Errors
     /// When the reel is damaged there, or the body is not an object.
@@ -535,7 +537,7 @@ impl Timeline {
         ObjectMeta::of(&body).map_err(|source| QueryError::Body { seq, source })
     }
 
-    /// Reads the version that an event brought, in the form in which kubectl shows it.
+    /// Reads an event's version in the form in which kubectl prints it.
     ///
     /// # Errors
     /// When the reel is damaged there, or the body is not an object.
@@ -550,7 +552,7 @@ impl Timeline {
             .map_err(|source| QueryError::Body { seq, source })
     }
 
-    /// Reads the bytes of a version that held at a moment: cheaper than one alone where many are asked.
+    /// Reads the bytes of a version at a moment: cheaper than alone if many are read.
     pub(crate) fn body_held(&self, seq: Seq, cut: Cut) -> Result<Arc<[u8]>, ReadError> {
         match cut {
             Cut::Arrival { below, .. } => self.reel().body_at(seq, below),
@@ -558,10 +560,10 @@ impl Timeline {
         }
     }
 
-    /// Keeps the objects whose labels a selector selects.
+    /// Keeps the objects that match a label selector.
     ///
     /// # Errors
-    /// When an object's labels cannot be read: whether it is selected is then not known.
+    /// When an object's labels cannot be read: it is then not known whether the object matches.
     pub fn labelled(
         &self,
         objects: Vec<ObjectVersion>,
@@ -582,9 +584,9 @@ impl Timeline {
         Ok(both.filter(|(_, is)| *is).map(|(held, _)| held).collect())
     }
 
-    /// Reads something of each of the versions that held at a moment, and gives it in their order.
+    /// Reads each of the versions at a moment with a function, and returns the results in order.
     ///
-    /// `progress` gets the number of versions that were read, now and then.
+    /// `progress` receives the number of versions at intervals.
     ///
     /// # Errors
     /// The first error of `read`, or of the reel.
@@ -649,7 +651,7 @@ impl Timeline {
     }
 }
 
-/// What one thread made of its versions, each with its place in the request.
+/// The results of one thread, each with its index in the request.
 type Made<T> = Result<Vec<(usize, T)>, QueryError>;
 
 #[derive(Default)]
@@ -674,13 +676,13 @@ pub struct ResourceSnapshot {
     pub at: RecordedAt,
     /// The highest resourceVersion of the resource that was received by then.
     pub rv: Option<u128>,
-    /// How far the answer can be trusted.
+    /// The certainty of the answer.
     pub certainty: Certainty,
-    /// The objects that existed, by namespace and name.
+    /// The existing objects, by namespace and name.
     pub objects: Vec<ObjectVersion>,
 }
 
-/// An object and the version of it that held at a moment.
+/// An object and its version at a moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectVersion {
     /// The object.
@@ -689,11 +691,11 @@ pub struct ObjectVersion {
     pub namespace: String,
     /// Its name.
     pub name: String,
-    /// The event that brought the version.
+    /// The event of the version.
     pub seq: Seq,
 }
 
-/// One life of a name: from an object's first event to its deletion.
+/// An object of a name: from its first event to its deletion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectLifetime {
     /// The object.
@@ -702,13 +704,13 @@ pub struct ObjectLifetime {
     pub first: Seq,
     /// When that was received.
     pub from: RecordedAt,
-    /// Whether it was there already when the recorder first looked.
+    /// Whether it existed when the recorder first listed the resource.
     pub is_older_than_reel: bool,
     /// When its deletion was received; `None` if it outlived the recording.
     pub to: Option<RecordedAt>,
 }
 
-/// A question could not be answered.
+/// A query could not be answered.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum QueryError {
@@ -720,17 +722,17 @@ pub enum QueryError {
     Body {
         /// The record.
         seq: Seq,
-        /// What is wrong with it.
+        /// The cause.
         source: serde_json::Error,
     },
-    /// An object has more fields than can be told apart one by one.
+    /// An object has too many fields.
     #[error("record {seq} is an object of {fields} fields, more than {most}")]
     TooManyFields {
         /// The record.
         seq: Seq,
-        /// How many fields it has.
+        /// The number of its fields.
         fields: usize,
-        /// How many it may have.
+        /// The limit.
         most: usize,
     },
 }

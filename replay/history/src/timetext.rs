@@ -1,5 +1,6 @@
-//! How moments and durations are written, so that what is printed can be pasted after `--at`. In UTC, for a recording
-//! is read by people in many time zones; in another zone only where a user asked for it, and then with its offset.
+//! Formats moments and durations, so that printed times can be given to `--at`. Times are in UTC,
+//! because people in many time zones read a recording; another zone is used only on request, with
+//! its offset.
 
 use jiff::Timestamp;
 use jiff::tz::{Offset, TimeZone};
@@ -8,12 +9,12 @@ use serde::{Serialize as _, Serializer};
 
 const MICROS_PER_SEC: u64 = 1_000_000;
 
-/// Writes a time as RFC 3339 in UTC, with milliseconds, or microseconds where it has them.
+/// Formats a time as RFC 3339 in UTC, with milliseconds, or with microseconds if it has them.
 pub fn rfc3339(at: RecordedAt) -> String {
     written(at, "%Y-%m-%dT%H:%M:%S")
 }
 
-/// Writes a time as RFC 3339 in UTC, always with microseconds: lines of one width sort as texts.
+/// Formats a time as RFC 3339 in UTC, always with microseconds: lines of equal width sort as text.
 pub fn rfc3339_micros(at: RecordedAt) -> String {
     match Timestamp::from_microsecond(at.micros) {
         Ok(timestamp) => timestamp.strftime("%Y-%m-%dT%H:%M:%S%.6fZ").to_string(),
@@ -21,13 +22,13 @@ pub fn rfc3339_micros(at: RecordedAt) -> String {
     }
 }
 
-/// Reads a time as Kubernetes writes it: RFC 3339, with or without a fraction.
+/// Parses a time as in Kubernetes: RFC 3339, with or without a fraction.
 pub fn parsed(text: &str) -> Option<RecordedAt> {
     let at: Timestamp = text.parse().ok()?;
     Some(RecordedAt::from_micros(at.as_microsecond()))
 }
 
-/// Writes a time as RFC 3339 in UTC, in whole seconds, as the API of Kubernetes does.
+/// Formats a time as RFC 3339 in UTC, in whole seconds, as the Kubernetes API does.
 pub fn rfc3339_secs(at: RecordedAt) -> String {
     match Timestamp::from_microsecond(at.micros) {
         Ok(timestamp) => timestamp.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
@@ -35,21 +36,21 @@ pub fn rfc3339_secs(at: RecordedAt) -> String {
     }
 }
 
-/// Writes the time of day in UTC, with milliseconds, or microseconds where it has them.
+/// Formats the time of day in UTC, with milliseconds, or with microseconds if it has them.
 pub fn time_of_day(at: RecordedAt) -> String {
     written(at, "%H:%M:%S")
 }
 
-/// Writes a time of a recording so that it names the same moment of it after `--at`: the time of day
-/// where all of the recording lies in one day, else the whole time.
+/// Formats a time of a recording so that `--at` reads it as the same moment: the time of day if the
+/// whole recording lies in one day, else date and time.
 pub fn within(start: RecordedAt, end: RecordedAt, at: RecordedAt) -> String {
     ClockZone::UTC.within(start, end, at)
 }
 
-/// A zone in which times are written.
+/// The zone of printed times.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClockZone {
-    /// `None` is UTC, which is written with a `Z`.
+    /// `None` is UTC, which is printed with a `Z`.
     zone: Option<TimeZone>,
 }
 
@@ -65,31 +66,31 @@ impl ClockZone {
     /// UTC.
     pub const UTC: Self = Self { zone: None };
 
-    /// Writes a time as RFC 3339, with milliseconds, or microseconds where it has them.
+    /// Formats a time as RFC 3339, with milliseconds, or with microseconds if it has them.
     pub fn rfc3339(&self, at: RecordedAt) -> String {
         self.written(at, "%Y-%m-%dT%H:%M:%S", true)
     }
 
-    /// Writes a time as RFC 3339 in whole seconds.
+    /// Formats a time as RFC 3339 in whole seconds.
     pub fn rfc3339_secs(&self, at: RecordedAt) -> String {
         let whole = at.micros.div_euclid(1_000_000).saturating_mul(1_000_000);
         let text = self.rfc3339(RecordedAt::from_micros(whole));
         text.replacen(".000", "", 1)
     }
 
-    /// Writes the time of day, with milliseconds, or microseconds where it has them.
+    /// Formats the time of day, with milliseconds, or with microseconds if it has them.
     pub fn time_of_day(&self, at: RecordedAt) -> String {
         self.written(at, "%H:%M:%S", false)
     }
 
-    /// Writes a time of a recording as [`within`] does.
+    /// Formats a time of a recording as [`within`] does.
     pub fn within(&self, start: RecordedAt, end: RecordedAt, at: RecordedAt) -> String {
         const DAY_MICROS: i64 = 24 * 3600 * 1_000_000;
         let day = |at: RecordedAt| {
             let local = at.micros.saturating_add(self.offset_micros(at));
             local.div_euclid(DAY_MICROS)
         };
-        // A day on which clocks are put back has times of day that occur twice.
+        // On a day with a change of the clock, times of day occur twice.
         let is_short = end.micros_since(start) < DAY_MICROS;
         if is_short && day(start) == day(end) && day(at) == day(start) {
             self.time_of_day(at)
@@ -98,12 +99,12 @@ impl ClockZone {
         }
     }
 
-    /// Returns how far the clocks of the zone are ahead of UTC at a time, in microseconds.
+    /// Returns the offset of the zone from UTC at a time, in microseconds.
     pub fn offset_micros(&self, at: RecordedAt) -> i64 {
         i64::from(self.offset(at).map_or(0, Offset::seconds)).saturating_mul(1_000_000)
     }
 
-    /// Names the zone as its clocks are set at a time: `UTC`, `CEST`, or `+05:30` for one without a name.
+    /// Returns the name of the zone at a time: `UTC`, `CEST`, or `+05:30` for one without a name.
     pub fn name(&self, at: RecordedAt) -> String {
         match (&self.zone, Timestamp::from_microsecond(at.micros)) {
             (Some(zone), Ok(time)) => zone.to_offset_info(time).abbreviation().to_owned(),
@@ -132,7 +133,7 @@ impl ClockZone {
     }
 }
 
-/// Writes how far a clock is ahead of UTC: `Z`, `+02` or `+05:30`; always with its minutes where RFC 3339 asks for
+/// Formats an offset from UTC: `Z`, `+02` or `+05:30`; always with minutes where RFC 3339 requires
 /// them.
 fn offset_text(offset: Offset, is_whole: bool) -> String {
     let secs = offset.seconds();
@@ -147,7 +148,7 @@ fn offset_text(offset: Offset, is_whole: bool) -> String {
 
 fn written(at: RecordedAt, pattern: &str) -> String {
     let Ok(timestamp) = Timestamp::from_microsecond(at.micros) else {
-        // Only a damaged or hostile file says so; the number is still the truth.
+        // Only a damaged or hostile file has such a time; the number is still exact.
         return format!("{} µs since 1970", at.micros);
     };
     let micros = at.micros.rem_euclid(1_000_000);
@@ -159,7 +160,7 @@ fn written(at: RecordedAt, pattern: &str) -> String {
     }
 }
 
-/// Writes a distance from the start of a recording, in whole seconds: `+41m12s`, `-3s`.
+/// Formats a distance from the start of a recording, in whole seconds: `+41m12s`, `-3s`.
 pub fn offset(micros: i64) -> String {
     let sign = if micros < 0 { '-' } else { '+' };
     format!(
@@ -168,7 +169,7 @@ pub fn offset(micros: i64) -> String {
     )
 }
 
-/// Writes how long something took: `1h 29m 47s`, `12.5s`, `40ms`.
+/// Formats a duration: `1h 29m 47s`, `12.5s`, `40ms`.
 pub fn span(micros: u64) -> String {
     let secs = micros / MICROS_PER_SEC;
     if secs >= 60 {
@@ -196,7 +197,7 @@ fn span_parts(secs: u64, between: &str) -> String {
     }
 }
 
-/// Writes an age as kubectl's AGE column does: two units where the first is small.
+/// Formats an age as in kubectl's AGE column: two units if the first is small.
 pub fn age(secs: i64) -> String {
     const MINUTE: u64 = 60;
     const HOUR: u64 = 60 * MINUTE;
@@ -209,7 +210,7 @@ pub fn age(secs: i64) -> String {
             format!("{whole}{unit}{rest}{small}")
         }
     };
-    // Clocks of server and recorder differ a little; more than that is not an age.
+    // Clocks of server and recorder differ a little; a larger difference is not an age.
     let Ok(secs) = u64::try_from(secs) else {
         return if secs < -1 { "<invalid>" } else { "0s" }.to_owned();
     };

@@ -1,5 +1,6 @@
-//! Who wrote a version of an object: conclusions from the managedFields of two versions and what changed between
-//! them. Managers are names that clients chose; where the entries do not tell, the author is unknown.
+//! Determines who wrote a version of an object, from the managedFields of two versions and the
+//! changes between them. Managers are names that clients chose. If the entries do not identify the
+//! writer, it is unknown.
 
 use crate::changes::{Change, ChangeKind, FieldStep};
 use jiff::Timestamp;
@@ -7,24 +8,24 @@ use kubereel_format::RecordedAt;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// More managers than this are not believed: a server merges the oldest ones beyond ten, and those that
-/// apply are few.
+/// The largest number of managers that is read: a server merges the oldest ones beyond ten, and few
+/// others apply.
 const MOST_MANAGERS: usize = 256;
 
-/// A field manager as the server notes it.
+/// A field manager.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FieldWriter {
     /// The manager's name.
     pub manager: String,
     /// `Update` or `Apply`.
     pub operation: String,
-    /// The subresource that was written; empty for the object itself.
+    /// The written subresource; empty for the object itself.
     pub subresource: String,
-    /// When it last changed a field that it manages: on the server's clock, whole seconds.
+    /// When it last changed a field that it manages: by the server's clock, in whole seconds.
     pub at: Option<RecordedAt>,
 }
 
-/// One entry of an object's managedFields.
+/// An entry of an object's managedFields.
 pub(crate) struct ManagedEntry<'a> {
     pub(crate) writer: FieldWriter,
     api_version: &'a str,
@@ -32,8 +33,8 @@ pub(crate) struct ManagedEntry<'a> {
 }
 
 impl<'a> ManagedEntry<'a> {
-    /// Reads the entries of an object; those of an unknown form are left out, and all if there are more
-    /// than any server keeps.
+    /// Reads the entries of an object; unknown forms are left out, and all entries if there are
+    /// more than a server keeps.
     pub(crate) fn of(object: &'a Value) -> Vec<Self> {
         let entries = object
             .get("metadata")
@@ -61,7 +62,8 @@ impl<'a> ManagedEntry<'a> {
         })
     }
 
-    /// Returns whether two entries are of one manager, by all that the server tells managers apart by.
+    /// Returns whether two entries are of one manager, by everything that distinguishes managers
+    /// for the server.
     pub(crate) fn is_same_manager(&self, other: &Self) -> bool {
         (
             &self.writer.manager,
@@ -76,7 +78,7 @@ impl<'a> ManagedEntry<'a> {
         )
     }
 
-    /// Returns whether the entry names a field that an older one of the same manager did not.
+    /// Returns whether the entry has a field that an older entry of the same manager does not have.
     pub(crate) fn names_more_than(&self, older: &Self) -> bool {
         match (older.fields, self.fields) {
             (_, None) => false,
@@ -92,7 +94,7 @@ impl<'a> ManagedEntry<'a> {
     }
 }
 
-/// Returns the managers of an object that has only been created.
+/// Returns the managers of an object that has just been created.
 pub(crate) fn at_creation(object: &Value) -> Vec<FieldWriter> {
     let mut writers: Vec<FieldWriter> = ManagedEntry::of(object)
         .into_iter()
@@ -113,7 +115,7 @@ fn has_more(old: &Map<String, Value>, new: &Map<String, Value>) -> bool {
 }
 
 fn manages(fields: &Map<String, Value>, value: &Value, steps: &[FieldStep]) -> bool {
-    // A field without fields of its own is managed with all that it holds.
+    // An entry without members of its own covers all members.
     if fields.is_empty() {
         return true;
     }
@@ -169,31 +171,31 @@ pub(crate) fn has_key(item: &Value, key: &str) -> bool {
             .all(|(name, value)| item.get(name) == Some(value))
 }
 
-/// A list's items are told apart by one set of members; more than these are not looked up.
+/// The largest number of key sets of a list; a list normally has one.
 const MOST_KEYS: usize = 8;
 
-/// The managers whose fields hold the value at hand, by their place in the list of entries.
+/// The managers of the current value, by their index in the list of entries.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OwnedFields<'a> {
     nodes: Vec<(usize, &'a Map<String, Value>)>,
 }
 
-/// The managed items of a list, ready to be looked up.
+/// The managed items of a list, indexed.
 pub(crate) struct OwnedListItems<'a> {
     nodes: Vec<ItemNode<'a>>,
 }
 
 struct ItemNode<'a> {
     entry: usize,
-    /// The node itself, if it holds all that is below it.
+    /// The node itself, if it covers all of its members.
     whole: Option<&'a Map<String, Value>>,
-    /// The names that keys are made of.
+    /// The member names in the keys.
     names: BTreeSet<Vec<String>>,
     by_key: BTreeMap<String, &'a Map<String, Value>>,
 }
 
 impl<'a> OwnedFields<'a> {
-    /// Begins at an object's root.
+    /// Starts at the root of an object.
     pub(crate) fn root(entries: &[ManagedEntry<'a>]) -> Self {
         let nodes = entries.iter().enumerate();
         Self {
@@ -203,12 +205,12 @@ impl<'a> OwnedFields<'a> {
         }
     }
 
-    /// Goes to a member.
+    /// Descends to a member.
     pub(crate) fn member(&self, name: &str) -> Self {
         let field = format!("f:{name}");
         let step = |&(entry, node): &(usize, &'a Map<String, Value>)| {
             let child = if node.is_empty() {
-                // A field without fields of its own is managed with all that it holds.
+                // An entry without members of its own covers all members.
                 node
             } else {
                 node.get(&field)?.as_object()?
@@ -220,7 +222,7 @@ impl<'a> OwnedFields<'a> {
         }
     }
 
-    /// Prepares to go to the items of a list.
+    /// Prepares to descend to the items of a list.
     pub(crate) fn items(&self) -> OwnedListItems<'a> {
         let nodes = self
             .nodes
@@ -256,7 +258,7 @@ impl<'a> OwnedFields<'a> {
         OwnedListItems { nodes }
     }
 
-    /// Returns the managers of the value at hand, which holds nothing more.
+    /// Returns the managers of the current value, which has no members.
     pub(crate) fn managers(&self) -> impl Iterator<Item = usize> {
         self.nodes
             .iter()
@@ -266,7 +268,7 @@ impl<'a> OwnedFields<'a> {
 }
 
 impl<'a> OwnedListItems<'a> {
-    /// Goes to an item.
+    /// Descends to an item.
     pub(crate) fn item(&self, at: usize, item: &Value) -> OwnedFields<'a> {
         let step = |node: &ItemNode<'a>| {
             let child = node.whole.or_else(|| {
@@ -293,7 +295,7 @@ fn sorted<'a>(names: impl Iterator<Item = &'a String>) -> Vec<String> {
     names
 }
 
-/// Writes what identifies an item in one spelling.
+/// Returns the identity of an item in a canonical spelling.
 fn key_of(names: &[String], members: &Map<String, Value>) -> String {
     let parts: Vec<String> = names
         .iter()
@@ -305,26 +307,26 @@ fn key_of(names: &[String], members: &Map<String, Value>) -> String {
     format!("k:{}", parts.join(","))
 }
 
-/// How many changed fields are looked up at most among the managed ones.
+/// The largest number of changed fields that are looked up among the managed ones.
 const MOST_FIELDS: usize = 256;
 
-/// The times in managedFields are of whole seconds; delivery takes some time too. Versions further
+/// The times in managedFields have whole seconds, and delivery takes some time. Versions further
 /// apart than this, in microseconds, were not written within one second: 2 s.
 const SAME_SECOND_MICROS: i64 = 2_000_000;
 
-/// Who wrote a version.
+/// The writer of a version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Authors {
     /// These; several if a gap or a creation hides who wrote which field.
     Named(Vec<FieldWriter>),
-    /// The object does not say.
+    /// The object does not contain the information.
     Unknown,
-    /// Nobody is noted for deletions.
+    /// Deletions have no manager.
     Deletion,
 }
 
 impl Authors {
-    /// Returns those who are known.
+    /// Returns the known writers.
     pub fn writers(&self) -> &[FieldWriter] {
         match self {
             Self::Named(writers) => writers,
@@ -332,7 +334,7 @@ impl Authors {
         }
     }
 
-    /// Returns their names, with commas between them; empty where nobody is known.
+    /// Returns their names, separated by commas; empty if none is known.
     pub fn names(&self) -> String {
         let mut names: Vec<&str> = self
             .writers()
@@ -354,9 +356,9 @@ impl Authors {
     }
 }
 
-/// Says who wrote the new one of two versions that were received `micros` apart.
+/// Returns who wrote the newer of two versions that were received `micros` apart.
 ///
-/// `changes` are all changes between them, whatever was asked for.
+/// `changes` are all changes between them, whatever fields are requested.
 pub(crate) fn between(old: &Value, new: &Value, changes: &[Change], micros: i64) -> Authors {
     let named = noted(old, new);
     if !named.is_empty() {
@@ -369,8 +371,8 @@ pub(crate) fn between(old: &Value, new: &Value, changes: &[Change], micros: i64)
     Authors::of(only_managers(new, &after, changes).unwrap_or_default())
 }
 
-/// Returns the managers whose entries differ between two versions: by their times, or by more fields. None may have
-/// written within one second.
+/// Returns the managers whose entries differ between two versions: by their times, or by more
+/// fields. `None` if the writer may have written twice within one second.
 pub(crate) fn noted(old: &Value, new: &Value) -> Vec<FieldWriter> {
     let (before, after) = (ManagedEntry::of(old), ManagedEntry::of(new));
     let wrote = |entry: &&ManagedEntry<'_>| {
@@ -403,7 +405,7 @@ fn only_managers(
         let mut managers = managed
             .iter()
             .filter(|entry| entry.manages(new, leaf.path.steps()));
-        // What nobody manages, the server itself sets: the generation, for one.
+        // The server itself sets unmanaged fields, such as the generation.
         let Some(only) = managers.next() else {
             continue;
         };
@@ -436,7 +438,7 @@ mod owned_tests {
         let web = ports.item(0, &json!({"port": 80, "protocol": "TCP", "name": "web"}));
         let found = |owned: &OwnedFields<'_>| owned.managers().collect::<Vec<_>>();
         assert_eq!(found(&web.member("port")), [0, 1]);
-        // An item is managed apart from its members; whoever has the whole list has them all.
+        // An item is managed apart from its members; a manager of the whole list has them all.
         assert_eq!(found(&web.member("name")), [1]);
         assert_eq!(found(&ports.item(1, &json!({"port": 81}))), [1]);
         let args = spec.member("args").items();
@@ -524,7 +526,7 @@ mod authors_tests {
             &[entry("m", "", 1, &rest), entry("thief", "", 7, &taken)],
         );
         assert_eq!(authors(&old, &new, 6000), ["thief/"]);
-        // Within one second, the entry that grew is the writer's.
+        // Within one second, the entry that grew belongs to the writer.
         let old = object(
             1,
             &[
@@ -549,9 +551,9 @@ mod authors_tests {
         let old = object(1, &managed);
         let new = object(2, &managed);
         assert_eq!(authors(&old, &new, 300), ["m/", "n/status"]);
-        // Two seconds later, the time would have been renewed.
+        // Two seconds later, the time would differ.
         assert!(authors(&old, &new, 3000).is_empty());
-        // Shared fields may be anybody's.
+        // Any manager of a shared field may be the writer.
         let shared = [entry("m", "", 1, &spec), entry("n", "", 1, &spec)];
         assert!(authors(&object(1, &shared), &object(2, &shared), 300).is_empty());
         assert!(authors(&object(1, &[]), &object(2, &[]), 300).is_empty());

@@ -1,75 +1,75 @@
-//! Owns what the state of an update at a moment is, in the terms of `oc adm upgrade status`.
+//! The state of an update at a moment, in the terms of `oc adm upgrade status`.
 
 use kubereel_format::RecordedAt;
 
 /// The state of an update at one moment, judged by the rules of `oc adm upgrade status`.
 ///
-/// It knows only what the objects said at that moment; times are those of their conditions. Alerts are
-/// no objects: no insight is made of them.
+/// It is derived from the objects at that moment; times are those of their conditions. Alerts are
+/// not objects, so there are no insights about them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UpdateStatus {
-    /// The moment that it is judged at.
+    /// The moment.
     pub now: RecordedAt,
-    /// Whether `oc` calls the cluster updating: it progresses, or worker nodes lag behind.
+    /// Whether `oc` calls the cluster updating: it progresses, or worker nodes are behind.
     pub is_updating: bool,
-    /// The version that the history's newest entry names.
+    /// The version in the newest entry of the history.
     pub target: String,
-    /// What it comes from.
+    /// Its origin.
     pub origin: UpdateOrigin,
-    /// How the control plane stands.
+    /// The assessment of the control plane.
     pub assessment: Assessment,
-    /// The operators that the payload brings.
+    /// The operators of the payload.
     pub operators: OperatorCounts,
-    /// When the update was taken up, on the operator's own clock.
+    /// When the update was accepted, by the operator's own clock.
     pub started: Option<RecordedAt>,
-    /// When it was completed, on the operator's own clock.
+    /// When it was completed, by the operator's own clock.
     pub completed: Option<RecordedAt>,
-    /// How long it runs, or ran, in microseconds.
+    /// Its duration so far, or in total, in microseconds.
     pub elapsed_micros: i64,
-    /// How long it may still take; `None` where `oc` gives none.
+    /// The estimate of the remaining time; `None` if `oc` prints none.
     pub estimate: Option<Estimate>,
-    /// The pools, that of the control plane first.
+    /// The pools, the control plane first.
     pub pools: Vec<PoolState>,
-    /// What needs attention, the worst first.
+    /// The insights, the worst first.
     pub insights: Vec<Insight>,
 }
 
-/// What an update comes from.
+/// The origin of an update.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UpdateOrigin {
-    /// Nothing: it is the first installation.
+    /// It is the first installation.
     Nothing,
-    /// A version that was reached.
+    /// A completed version.
     Version(String),
-    /// A version that was never reached completely.
+    /// A version that was never completed.
     Partial(String),
     /// Another image of the same version: one for several architectures.
     SameVersion,
 }
 
-/// How something stands.
+/// An assessment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Assessment {
-    /// It moves.
+    /// It progresses.
     Progressing,
-    /// It should be over by now.
+    /// It is slower than estimated.
     ProgressingSlow,
-    /// It should be over since long.
+    /// It is much slower than estimated.
     Stalled,
-    /// All of it is done.
+    /// It is completed.
     Completed,
-    /// None of it has begun.
+    /// It has not begun.
     Pending,
     /// It is paused.
     Excluded,
-    /// Some of it is degraded.
+    /// A part of it is degraded.
     Degraded,
-    /// There is nothing in it.
+    /// It is empty.
     Empty,
 }
 
 impl Assessment {
-    /// Returns the words that `oc` uses.
+    /// Returns the words of `oc`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Progressing => "Progressing",
@@ -84,16 +84,16 @@ impl Assessment {
     }
 }
 
-/// The operators that the payload brings.
+/// The operators of the payload.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OperatorCounts {
-    /// All of them.
+    /// Their number.
     pub total: u32,
-    /// Those that report the version.
+    /// The number with the target version.
     pub updated: u32,
-    /// Those that do not and are Progressing, by name.
+    /// Those without it that are Progressing, by name.
     pub updating: Vec<String>,
-    /// Those that do not and are not Progressing, by name.
+    /// Those without it that are not Progressing, by name.
     pub waiting: Vec<String>,
     /// Those that are not available, by name.
     pub unavailable: Vec<String>,
@@ -117,12 +117,12 @@ impl OperatorCounts {
     }
 }
 
-/// An estimate, as `oc` makes it: no more than one.
+/// An estimate, as `oc` calculates it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Estimate {
-    /// How much longer it takes, in seconds; negative if it should be over.
+    /// The remaining time, in seconds; negative if the expected end is in the past.
     pub remaining_secs: i64,
-    /// How long all of it takes, in seconds.
+    /// The total time, in seconds.
     pub total_secs: i64,
 }
 
@@ -131,11 +131,11 @@ pub struct Estimate {
 pub struct PoolState {
     /// Its name.
     pub name: String,
-    /// How it stands.
+    /// Its assessment.
     pub assessment: Assessment,
     /// Whether it is paused.
     pub is_paused: bool,
-    /// Its nodes, the most urgent first.
+    /// Its nodes, in the order of `oc`.
     pub nodes: Vec<NodeState>,
 }
 
@@ -144,39 +144,39 @@ pub struct PoolState {
 pub struct NodeState {
     /// Its name.
     pub name: String,
-    /// How it stands.
+    /// Its assessment.
     pub assessment: NodeAssessment,
-    /// What is done to it.
+    /// Its phase.
     pub phase: NodePhase,
-    /// The release of its current configuration; empty if that is not recorded.
+    /// The release of its current configuration; empty if it was not recorded.
     pub version: String,
-    /// Why it is as it is; may be empty.
+    /// The reason; may be empty.
     pub message: String,
-    /// Whether it can take Pods.
+    /// Whether it accepts Pods.
     pub is_available: bool,
     /// Whether its daemon gave up.
     pub is_degraded: bool,
 }
 
-/// How a node stands, the most urgent first.
+/// The assessment of a node, in the order of `oc`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NodeAssessment {
     /// Its daemon gave up.
     Degraded,
-    /// It cannot take Pods, and no update explains it.
+    /// It does not accept Pods, and no update explains it.
     Unavailable,
     /// It is being updated.
     Progressing,
     /// Its pool is paused.
     Excluded,
-    /// Its turn is to come.
+    /// It waits for its turn.
     Outdated,
     /// It is updated.
     Completed,
 }
 
 impl NodeAssessment {
-    /// Returns the word that `oc` uses.
+    /// Returns the word of `oc`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Degraded => "Degraded",
@@ -189,25 +189,25 @@ impl NodeAssessment {
     }
 }
 
-/// What is done to a node.
+/// The phase of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NodePhase {
-    /// Its Pods are taken away.
+    /// It is being drained.
     Draining,
-    /// Its system is changed.
+    /// Its system is being changed.
     Updating,
     /// It reboots.
     Rebooting,
     /// Its pool is paused.
     Paused,
-    /// Nothing yet.
+    /// Pending.
     Pending,
-    /// Nothing any more.
+    /// Updated.
     Updated,
 }
 
 impl NodePhase {
-    /// Returns the word that `oc` uses.
+    /// Returns the word of `oc`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Draining => "Draining",
@@ -221,7 +221,7 @@ impl NodePhase {
 }
 
 impl PoolState {
-    /// Counts the nodes of which something holds.
+    /// Counts the nodes that match a predicate.
     pub fn count(&self, holds: impl Fn(&NodeState) -> bool) -> usize {
         self.nodes.iter().filter(|node| holds(node)).count()
     }
@@ -243,34 +243,34 @@ impl PoolState {
     }
 }
 
-/// Something that needs attention.
+/// An insight: a matter that needs attention.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Insight {
-    /// How bad it is.
+    /// Its level.
     pub level: InsightLevel,
-    /// What it does.
+    /// Its impact.
     pub impact: Impact,
-    /// In the words of `oc`.
+    /// The text of `oc`.
     pub summary: String,
-    /// In the words of the object; may be empty.
+    /// The text of the object; may be empty.
     pub description: String,
-    /// Since when, on its own clock; `None` if it does not say.
+    /// Its begin, by the object's own clock; `None` if it is not known.
     pub since: Option<RecordedAt>,
 }
 
-/// How bad something is.
+/// The level of an insight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum InsightLevel {
-    /// It needs somebody.
+    /// Action is needed.
     Error,
     /// It may pass.
     Warning,
-    /// All is well.
+    /// Information.
     Info,
 }
 
 impl InsightLevel {
-    /// Returns the word that `oc` uses.
+    /// Returns the word of `oc`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Error => "Error",
@@ -280,21 +280,21 @@ impl InsightLevel {
     }
 }
 
-/// What something does.
+/// The impact of an insight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Impact {
     /// Nothing.
     None,
-    /// Parts of the API may not answer.
+    /// Parts of the API may not respond.
     ApiAvailability,
-    /// The update does not go on.
+    /// The update does not progress.
     UpdateStalled,
-    /// The update goes on slowly.
+    /// The update progresses slowly.
     UpdateSpeed,
 }
 
 impl Impact {
-    /// Returns the words that `oc` uses.
+    /// Returns the words of `oc`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::None => "None",

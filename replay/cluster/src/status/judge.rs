@@ -1,5 +1,5 @@
-//! The judgement of a whole cluster at a moment, by the rules of `oc adm upgrade status`: where it finds
-//! its objects, what needs attention, and how long the rest may take.
+//! Judges a whole cluster at a moment, by the rules of `oc adm upgrade status`: which objects it
+//! reads, the insights, and the remaining time.
 
 use super::answer::{
     Assessment, Estimate, Impact, Insight, InsightLevel, OperatorCounts, PoolState, UpdateOrigin,
@@ -25,16 +25,16 @@ const MACHINES: &str = "machineconfiguration.openshift.io";
 const MACHINE_CONFIG: &str = "machine-config";
 const CONTROL_PLANE: &str = "master";
 
-/// Beyond its estimate by less than this an update is slow, beyond that it stalls: 10 min.
+/// How far beyond its estimate an update is slow; beyond that it stalls: 10 min.
 const SLOW_SECS: i64 = 10 * 60;
 
 impl ClusterHistory<'_> {
     /// Judges the update of the cluster at a moment; `None` if there was no `ClusterVersion` then.
     ///
-    /// Ages are counted to `now`, or to the moment if none is given.
+    /// Ages are relative to `now`, or to the moment if none is given.
     ///
     /// # Errors
-    /// When the reel is damaged there, or a version is no object.
+    /// When the reel is damaged there, or a version is not an object.
     pub fn update_status(
         self,
         cut: Cut,
@@ -60,7 +60,8 @@ impl ClusterHistory<'_> {
         }
         let progressing = StatusCondition::find(&version.status.conditions, "Progressing");
         let is_progressing = progressing.is_some_and(|said| said.is("True"));
-        // To a cluster that migrated nothing tells of nodes that still do: their version stays.
+        // In a migration the version stays, so the nodes that still migrate cannot be identified by
+        // it.
         let is_migrating = is_progressing && is_migration(version);
         let pools = self.pools(version, is_migrating, cut, now, &mut insights)?;
         let mut status = began(version, counts, now);
@@ -74,7 +75,7 @@ impl ClusterHistory<'_> {
         Ok(Some(status))
     }
 
-    /// Reads the objects of a resource that held at a moment, by name.
+    /// Reads the objects of a resource at a moment, by name.
     fn held<T>(
         self,
         (group, plural): (&str, &str),
@@ -167,7 +168,7 @@ impl ClusterHistory<'_> {
     }
 }
 
-/// Returns whether a cluster moves to another image of the version that it has.
+/// Returns whether a cluster moves to another image of its version.
 fn is_migration(version: &VersionObject) -> bool {
     match version.status.history.as_slice() {
         [newest, previous, ..] => {
@@ -211,7 +212,7 @@ fn is_updated(
     if operator.version_of("operator") != Some(version.status.desired.version.as_str()) {
         return false;
     }
-    // The version stays in a migration; the machine-config operator says which image it has.
+    // The version stays in a migration; the image is that of the machine-config operator.
     match operator.version_of("operator-image") {
         Some(own) if name == MACHINE_CONFIG => image == Some(own),
         _ => true,
@@ -278,7 +279,7 @@ fn assess(
             _ => Assessment::Progressing,
         };
     }
-    // A migration touches one operator only: the share of operators says nothing.
+    // A migration changes one operator only: the share of operators is not meaningful.
     let is_migration = status.origin == UpdateOrigin::SameVersion;
     status.estimate = estimate.filter(|_| !is_migration);
     if is_migration {
@@ -286,8 +287,8 @@ fn assess(
     }
 }
 
-/// Returns when an operator began or ended to progress last; nodes that reboot make others flip, so that
-/// the last one counts alone if it is that of the nodes.
+/// Returns when an operator last began or ended to progress. Rebooting nodes make other operators
+/// flip, so the last change counts alone if it is that of the nodes' operator.
 fn last_progress(
     status: &UpdateStatus,
     operators: &BTreeMap<&String, &OperatorObject>,
@@ -324,7 +325,7 @@ fn in_order(mut insights: Vec<Insight>, status: &UpdateStatus) -> Vec<Insight> {
     insights
 }
 
-/// Adds what an operator needs.
+/// Adds the insights about an operator.
 pub(super) fn of_operator(
     name: &str,
     operator: &OperatorObject,
@@ -364,7 +365,7 @@ fn level(ill: Ill, said: StatusCondition<'_>, now: RecordedAt) -> Option<Insight
         .since()
         .map(|since| u64::try_from(now.micros_since(since)).unwrap_or_default());
     let (warning, error) = ill.thresholds_micros();
-    // One that does not say since when is old.
+    // A condition without a time counts as old.
     let is_past = |threshold: Option<u64>| {
         threshold.is_some_and(|least| lasted.is_none_or(|lasted| lasted > least))
     };
@@ -375,7 +376,7 @@ fn level(ill: Ill, said: StatusCondition<'_>, now: RecordedAt) -> Option<Insight
     }
 }
 
-/// Adds what `ClusterVersion` needs.
+/// Adds the insights about `ClusterVersion`.
 pub(super) fn of_version(
     version: &VersionObject,
     is_control_plane_done: bool,
@@ -429,17 +430,17 @@ pub(super) fn of_version(
 
 const MINUTE_SECS: i64 = 60;
 
-/// What is taken for the length of an update while nothing is known of it: 1 h.
+/// The assumed length of an update while none is known: 1 h.
 const USUAL_SECS: i64 = 60 * MINUTE_SECS;
 
-/// How long the progress must go before it is projected: 5 min.
+/// The least progress time before it is extrapolated: 5 min.
 const EARLY_MICROS: i64 = 5 * MINUTE_SECS * 1_000_000;
 
-/// How much is added to what is left.
+/// The factor on the remaining time.
 const MARGIN: f64 = 1.2;
 
-/// Returns how long an update of this cluster takes: the last one before that was completed, the
-/// installation left out.
+/// Returns the length of an update of this cluster: that of the last completed one, without the
+/// installation.
 pub(super) fn baseline_secs(history: &[HistoryEntry]) -> i64 {
     let [_, earlier @ .., _] = history else {
         return USUAL_SECS;
@@ -452,7 +453,7 @@ pub(super) fn baseline_secs(history: &[HistoryEntry]) -> i64 {
     secs.unwrap_or(USUAL_SECS)
 }
 
-/// Estimates what is left.
+/// Estimates the remaining time.
 pub(super) fn estimate(
     baseline_secs: i64,
     to_last_progress_micros: i64,
@@ -492,8 +493,8 @@ fn secs(micros: i64) -> f64 {
     SignedDuration::from_micros(micros).as_secs_f64()
 }
 
-/// Returns the share of the time that a share of the operators takes: they finish 97 % of their number in
-/// two thirds of the time. The numbers are those of `oc`.
+/// Returns the share of the time that a share of the operators takes: 97 % of them finish in two
+/// thirds of the time. The numbers are those of `oc`.
 fn share_of_time(completion: f64) -> f64 {
     let curve: &[f64] = if completion < 0.25 {
         &[-0.030_787_88, 2.628_86, -3.823_954]
@@ -502,7 +503,7 @@ fn share_of_time(completion: f64) -> f64 {
     } else {
         &[25_053.32, -107_394.3, 172_527.2, -123_107.0, 32_921.81]
     };
-    // Summed up as written: the last curve is the small difference of large numbers.
+    // Summed up in this order: the last curve is the small difference of large numbers.
     let mut power = 1.0;
     let mut sum = 0.0;
     for factor in curve {
@@ -532,7 +533,7 @@ mod tests {
         assert_eq!(secs(70, 0, 10, 0.0), 72 * MINUTE_SECS);
         assert_eq!(secs(63, 2, 3, 0.03), 72 * MINUTE_SECS);
         assert_eq!(secs(60, 40, 50, 0.97), 8 * MINUTE_SECS + 45);
-        // What should be over is over by less than it seems.
+        // An expected end in the past is nearer than it seems.
         assert_eq!(secs(60, 0, 72, 0.0), -10 * MINUTE_SECS);
         assert_eq!(estimate(60, 0, 0, 1.0), None);
     }

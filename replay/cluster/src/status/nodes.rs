@@ -1,5 +1,6 @@
-//! Owns how nodes and pools stand at a moment, by the rules of `oc adm upgrade status`. Refuses layered
-//! images: a node that has one of its own is taken as that command takes it in a pool without.
+//! The assessment of nodes and pools at a moment, by the rules of `oc adm upgrade status`. Layered
+//! images are not supported: a node with an image of its own is treated as that command treats it
+//! in a pool without one.
 
 use super::answer::{
     Assessment, Impact, Insight, InsightLevel, NodeAssessment, NodePhase, NodeState, PoolState,
@@ -10,12 +11,12 @@ use std::collections::BTreeMap;
 
 const MINUTE_MICROS: i64 = 60 * 1_000_000;
 
-/// Names shorter than this stay in messages.
+/// The shortest name that is removed from messages.
 const SHORT_NAME: usize = 8;
 
-/// What nodes are judged by.
+/// The context for nodes.
 pub(super) struct NodeRelease<'a> {
-    /// The version of the history's newest entry.
+    /// The version in the newest entry of the history.
     pub(super) version: &'a str,
     /// Whether only the image changes, at the moment.
     pub(super) is_migrating: bool,
@@ -178,7 +179,7 @@ fn phase(node: &NodeObject, pool: &PoolObject, is_updating: bool, is_updated: bo
     }
 }
 
-/// Returns whether a node that is being updated is drained, or about to be.
+/// Returns whether a node that is being updated is being drained, or about to be.
 fn is_draining(node: &NodeObject) -> bool {
     let (desired, applied) = (node.noted("desiredDrain"), node.noted("lastAppliedDrain"));
     if desired.is_empty() || applied.is_empty() {
@@ -188,13 +189,13 @@ fn is_draining(node: &NodeObject) -> bool {
     is_asked || node.noted("state") == "Done"
 }
 
-/// Something that keeps Pods from a node.
+/// A condition that keeps Pods from a node.
 struct NodeTrouble {
     word: &'static str,
     summary: String,
     description: String,
     since: Option<RecordedAt>,
-    /// How long it may be before somebody is told; `None` for what passes by itself.
+    /// After how long it is reported; `None` if it passes by itself.
     patience_micros: Option<i64>,
 }
 
@@ -251,7 +252,7 @@ fn joined<'a>(troubles: &'a [NodeTrouble], part: impl Fn(&'a NodeTrouble) -> &'a
     parts.join(" | ")
 }
 
-/// Returns of what does not pass by itself.
+/// Returns the conditions that do not pass by themselves.
 fn insight(troubles: &[NodeTrouble], now: RecordedAt) -> Option<Insight> {
     let is_serious = |trouble: &NodeTrouble| {
         trouble.patience_micros.is_some_and(|patience| {

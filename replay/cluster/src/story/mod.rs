@@ -1,5 +1,5 @@
-//! The story of an installation or an upgrade: what was asked for, what was fetched, in which order
-//! operators and nodes moved, what was not well meanwhile, and what could not be observed.
+//! The story of an installation or an upgrade: the requests, the retrieved payload, the order in
+//! which operators and nodes moved, the problems meanwhile, and what was not observed.
 
 mod node_update;
 mod operator_move;

@@ -1,7 +1,7 @@
-//! What an update did to nodes and pools, phase by phase: cordoned, drained, rebooted, ready, uncordoned.
-//! Every phase is what the node itself reports; Events only add words. A drain is held up by the
-//! `PodDisruptionBudgets` that allowed no eviction while a Pod of theirs was on the node: the refusals
-//! themselves are answers to requests, which no watch shows.
+//! The update of nodes and pools, phase by phase: cordoned, drained, rebooted, ready, uncordoned.
+//! Every phase is reported by the node itself; Events only add messages. A drain is held up by the
+//! `PodDisruptionBudgets` that allowed no eviction while one of their Pods was on the node: refused
+//! evictions are responses to requests, which no watch shows.
 
 use super::spell;
 use super::spell::{Ill, IllSpell};
@@ -15,28 +15,28 @@ use kubereel_history::{Cut, QueryError};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-/// How one node came to a new configuration.
+/// The update of one node to a new configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeUpdate {
     /// The node.
     pub node: String,
-    /// Its pool: `master`, or that whose selector takes it; empty if none was recorded.
+    /// Its pool: `master`, or the pool that selects it; empty if none was recorded.
     pub pool: String,
     /// The configuration before.
     pub from_config: String,
-    /// The configuration that it got.
+    /// The new configuration.
     pub to_config: String,
     /// The release of that configuration; empty if it was not recorded.
     pub to_version: String,
-    /// When it was told to change.
+    /// When the change was requested.
     pub began: RecordMark,
-    /// Whether it had been told before it could be seen.
+    /// Whether it was requested before the observation.
     pub is_older: bool,
-    /// When it took no more Pods.
+    /// When it was cordoned.
     pub cordoned: Option<RecordMark>,
-    /// When its Pods were taken away.
+    /// When it was drained.
     pub drain: Option<MarkSpan>,
-    /// From the word that it reboots to another boot.
+    /// From the report of the reboot to a new boot id.
     pub reboot: Option<MarkSpan>,
     /// When it was not ready.
     pub not_ready: Vec<MarkSpan>,
@@ -44,29 +44,29 @@ pub struct NodeUpdate {
     pub ready: Option<RecordMark>,
     /// When it had the new configuration.
     pub done: Option<RecordMark>,
-    /// When it took Pods again.
+    /// When it was uncordoned.
     pub uncordoned: Option<RecordMark>,
-    /// When its daemon gave up, and why.
+    /// When its daemon gave up, with the reason.
     pub degraded: Vec<(MarkSpan, String)>,
     /// Budgets that allowed no eviction while it was drained.
     pub held_by: Vec<DrainHold>,
-    /// Warnings about it that Events told.
+    /// Warning Events about it.
     pub warnings: Vec<MarkedMessage>,
 }
 
-/// A node that came to be, in an installation or later.
+/// A node that joined, in an installation or later.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeJoin {
     /// The node.
     pub node: String,
-    /// When it was first seen.
+    /// When it was first observed.
     pub joined: RecordMark,
     /// When it was first ready.
     pub ready: Option<RecordMark>,
 }
 
 impl NodeUpdate {
-    /// Returns when the node was as it should be again: it took Pods, or had its configuration.
+    /// Returns when the update of the node was over: it was uncordoned, or had its configuration.
     pub fn over(&self) -> Option<RecordMark> {
         self.done?;
         if self.cordoned.is_some() {
@@ -78,22 +78,22 @@ impl NodeUpdate {
         }
     }
 
-    /// Returns its length in microseconds; one that is not over lasts until `now`.
+    /// Returns its length in microseconds; an open span lasts until `now`.
     pub fn micros(&self, now: RecordedAt) -> u64 {
         micros_between(self.began.at, self.over().map_or(now, |over| over.at))
     }
 }
 
-/// What a node's versions tell.
+/// The observations of a node's versions.
 #[derive(Debug, Default)]
 pub(super) struct NodeHistory {
     pub(super) updates: Vec<NodeUpdate>,
     pub(super) join: Option<NodeJoin>,
-    /// When it was not ready although nothing updated it.
+    /// When it was not ready without an update.
     pub(super) not_ready: Vec<IllSpell>,
 }
 
-/// Reads what happened to a node.
+/// Reads the update of a node.
 pub(super) fn tale(
     name: &str,
     versions: &[ParsedVersion<NodeObject>],
@@ -202,7 +202,7 @@ impl OpenNodeUpdate {
             update.uncordoned.get_or_insert(mark);
         }
         let is_asked = desired.starts_with(DRAIN) && desired != applied;
-        // A drain begins with the cordon; the wish for both comes a little earlier.
+        // A drain begins with the cordon; both are requested a little earlier.
         if is_asked && node.is_unschedulable() {
             self.draining.get_or_insert(mark);
         }
@@ -263,24 +263,24 @@ impl OpenNodeUpdate {
     }
 }
 
-/// How one pool came to a new configuration.
+/// The update of one pool to a new configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PoolUpdate {
     /// The pool.
     pub name: String,
-    /// When it was first seen not updated.
+    /// When it was first observed not updated.
     pub began: RecordMark,
-    /// When it said that it is updated again.
+    /// When it reported that it is updated again.
     pub done: Option<RecordMark>,
-    /// The configuration that it goes to.
+    /// The target configuration.
     pub to_config: String,
-    /// How many machines it had, at last.
+    /// The last number of machines.
     pub machines: u64,
-    /// How many of them had the configuration, at last.
+    /// The last number of machines with the configuration.
     pub updated: u64,
-    /// When it was paused meanwhile.
+    /// When it was paused.
     pub paused: Vec<MarkSpan>,
-    /// When it said that it is degraded, meanwhile.
+    /// When it was degraded.
     pub degraded: Vec<MarkSpan>,
 }
 
@@ -299,7 +299,7 @@ pub(super) fn pool_updates(name: &str, versions: &[ParsedVersion<PoolObject>]) -
         let says = |kind: &str, status: &str| {
             StatusCondition::find(conditions, kind).is_some_and(|condition| condition.is(status))
         };
-        // A paused pool says neither that it is updated nor that it is updating.
+        // A paused pool reports neither that it is updated nor that it is updating.
         if says("Updated", "False") && !seen.is_gone && open.is_none() {
             open = Some(OpenPoolUpdate {
                 update: PoolUpdate {
@@ -346,7 +346,7 @@ impl OpenPoolUpdate {
     }
 }
 
-/// Shorter holds, in microseconds, are the ordinary turn of replicas: 0.2 s.
+/// The shortest hold that is reported, in microseconds: replicas take turns within 0.2 s.
 const SHORTEST_MICROS: u64 = 200_000;
 
 /// A budget that allowed no eviction while a node was drained.
@@ -356,9 +356,9 @@ pub struct DrainHold {
     pub namespace: String,
     /// The budget.
     pub budget: String,
-    /// The Pod that stood on the node meanwhile.
+    /// The Pod on the node.
     pub pod: String,
-    /// When both was so.
+    /// When both were true.
     pub span: MarkSpan,
 }
 
@@ -376,7 +376,7 @@ struct PodStay {
     labels: BTreeMap<String, String>,
     node: String,
     from: RecordMark,
-    /// When it was asked to go, or was gone.
+    /// When its eviction was requested, or when it was gone.
     to: Option<RecordMark>,
 }
 
@@ -395,8 +395,8 @@ impl ClusterHistory<'_> {
         Ok(())
     }
 
-    /// Finds which budgets allowed no eviction while nodes were drained, or to be drained: for each node and
-    /// time what held it up then, in order.
+    /// Finds which budgets allowed no eviction while nodes were drained, or should have been: for
+    /// each node and time the hold, in order.
     ///
     /// # Errors
     /// When the reel is damaged there, or a version is not an object.
@@ -447,7 +447,7 @@ impl ClusterHistory<'_> {
     }
 
     fn stay(self, name: &str, seqs: &[Seq]) -> Result<Option<PodStay>, QueryError> {
-        // A Pod gets its node once, and is asked to go once.
+        // A Pod gets its node once, and its deletion is requested once.
         let placed = self.first_of(seqs, |seen| !seen.body.spec.node_name.is_empty())?;
         let Some(first) = placed.and_then(|place| seqs.get(place)) else {
             return Ok(None);
@@ -467,7 +467,7 @@ impl ClusterHistory<'_> {
         }))
     }
 
-    /// Finds the first version of which something holds that holds ever after.
+    /// Finds the first version from which on a predicate stays true.
     fn first_of(
         self,
         seqs: &[Seq],
@@ -489,12 +489,13 @@ impl ClusterHistory<'_> {
     }
 }
 
-/// Where the Pods of some namespaces stood. Most need not be read: they lived at another time, or on another node.
+/// The Pods of some namespaces, by node. Most need not be read: they lived at another time, or on
+/// another node.
 struct PodStays<'t> {
     history: ClusterHistory<'t>,
     cut: Cut,
     of_namespace: BTreeMap<String, Vec<ObjectId>>,
-    /// The nodes that Pods were last seen on; empty for those without one.
+    /// The last node of each Pod; empty for Pods without one.
     nodes: BTreeMap<ObjectId, String>,
     stays: BTreeMap<ObjectId, Option<PodStay>>,
 }
@@ -523,7 +524,7 @@ impl<'t> PodStays<'t> {
         }
     }
 
-    /// Returns the Pods of a namespace that stood on a node and lived at one of some times.
+    /// Returns the Pods of a namespace that were on a node and lived at one of some times.
     fn on_node(
         &mut self,
         node: &str,
@@ -590,7 +591,7 @@ impl BudgetHistory {
         let spans = overlaps.iter().filter_map(|span| overlap(*span, on_node));
         let end = drain.to.or(pod.to);
         let lasts = |span: &MarkSpan| {
-            // One that is open is as long as the recording makes it.
+            // An open span lasts to the end of the recording.
             span.to
                 .or(end)
                 .is_none_or(|to| micros_between(span.from.at, to.at) >= SHORTEST_MICROS)
@@ -607,7 +608,7 @@ impl BudgetHistory {
     }
 }
 
-/// Returns the time that two have in common.
+/// Returns the overlap of two spans.
 fn overlap(one: MarkSpan, other: MarkSpan) -> Option<MarkSpan> {
     let from = one.from.max(other.from);
     let to = match (one.to, other.to) {

@@ -1,5 +1,5 @@
-//! Owns how an operator came to a release: when it began, when its `operator` version changed, how long
-//! that took, and when `ClusterVersion` said that it waits for it.
+//! The move of an operator to a release: its begin, the change of its version `operator`, the
+//! duration, and when `ClusterVersion` reported that it waits for it.
 
 use crate::condition::StatusCondition;
 use crate::history::ParsedVersion;
@@ -9,32 +9,34 @@ use kubereel_format::RecordedAt;
 
 const MINUTE_MICROS: u64 = 60 * 1_000_000;
 
-/// How one operator came to a release.
+/// The move of one operator to a release.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OperatorMove {
     /// Its name.
     pub name: String,
-    /// Whether the payload brings it: only those count for `oc`.
+    /// Whether it comes from the payload: `oc` counts only those.
     pub is_of_payload: bool,
     /// The version that it reported before; empty if none.
     pub from_version: String,
-    /// When it was first seen Progressing within the update, before its version changed.
+    /// When it was first observed Progressing within the update, before its version changed.
     pub began: Option<RecordMark>,
     /// When it reported the new version.
     pub moved: Option<RecordMark>,
-    /// Whether it reported the version already when the update began.
+    /// Whether it reported the version already at the begin of the update.
     pub was_there: bool,
-    /// When it was first seen available, where it reported no version before: in an installation.
+    /// When it was first observed available, if it had reported no version before: in an
+    /// installation.
     pub available: Option<RecordMark>,
     /// When it was Progressing, also after its version changed.
     pub progressing: Vec<MarkSpan>,
-    /// When `ClusterVersion` named it as waited for: as of writes that may be 15 s apart.
+    /// When `ClusterVersion` reported that it waits for it; the message is written at intervals of
+    /// up to 15 s.
     pub waited_for: Vec<MarkSpan>,
 }
 
 impl OperatorMove {
-    /// Returns how long an operator may take before the cluster-version operator calls it slow: 20 minutes,
-    /// 90 for machine-config.
+    /// Returns how long an operator may take before the cluster-version operator reports it as
+    /// slow: 20 minutes, 90 for machine-config.
     pub fn budget_micros(&self) -> u64 {
         let minutes = if self.name == "machine-config" {
             90
@@ -44,7 +46,7 @@ impl OperatorMove {
         minutes * MINUTE_MICROS
     }
 
-    /// Returns when it was where it should be: it reported the version, and had become available.
+    /// Returns when it arrived: it reported the version, and was available.
     pub fn arrived(&self) -> Option<RecordMark> {
         if self.from_version.is_empty() {
             Some(self.moved?.max(self.available?))
@@ -53,15 +55,15 @@ impl OperatorMove {
         }
     }
 
-    /// Returns how long it took from its begin until it was where it should be, or has taken until `now`.
+    /// Returns the duration from its begin to its arrival, or to `now`.
     pub fn took_micros(&self, now: RecordedAt) -> Option<u64> {
         let began = self.began?;
         let to = self.arrived().map_or(now, |arrived| arrived.at);
         Some(micros_between(began.at, to))
     }
 
-    /// Returns whether it was on its way to the release at a moment, or was rolled out still: from its begin
-    /// until it arrived, and while it was Progressing later.
+    /// Returns whether it was being moved or rolled out at a moment: from its begin to its arrival,
+    /// and while it was Progressing later.
     pub fn is_under_way(&self, at: RecordMark) -> bool {
         let is_before = |to: Option<RecordMark>| to.is_none_or(|to| at <= to);
         let moves = self
@@ -78,17 +80,17 @@ impl OperatorMove {
     }
 }
 
-/// What an operator is followed by.
+/// The context of a move.
 pub(super) struct MoveGoal<'a> {
-    /// The version that it goes to.
+    /// The target version.
     pub(super) version: &'a str,
-    /// When the update was taken up.
+    /// When the update was accepted.
     pub(super) from: RecordMark,
-    /// The last record that belongs to it.
+    /// The last record of the update.
     pub(super) to: Option<RecordMark>,
 }
 
-/// Follows one operator; `None` if it was not there in that time.
+/// Follows one operator; `None` if it did not exist in that time.
 pub(super) fn follow(
     name: &str,
     versions: &[ParsedVersion<OperatorObject>],
@@ -148,7 +150,7 @@ pub(super) fn follow(
     (!is_gone || found.moved.is_some()).then_some(found)
 }
 
-/// Returns the times in which `ClusterVersion` said that it waits for an operator.
+/// Returns the times in which `ClusterVersion` reported that it waits for an operator.
 fn waited_for(
     name: &str,
     told: &[ParsedVersion<VersionObject>],
@@ -166,7 +168,7 @@ fn waited_for(
     spans.all()
 }
 
-/// Returns the operators that a message says are waited for.
+/// Returns the operators that a message waits for.
 fn waited(message: &str) -> impl Iterator<Item = &str> {
     const BEGINNINGS: [&str; 3] = [
         "waiting on ",
@@ -177,15 +179,15 @@ fn waited(message: &str) -> impl Iterator<Item = &str> {
         .iter()
         .find_map(|begin| message.split_once(begin));
     let list = found.map_or("", |(_, list)| list);
-    // Between the names stand commas, "and", and how long each is waited for.
+    // Commas, "and" and durations separate the names.
     list.split([',', ' '])
         .filter(|word| word.starts_with(|first: char| first.is_ascii_alphabetic()))
         .take_while(|word| *word != "which")
         .filter(|word| !matches!(*word, "and" | "over" | "minutes"))
 }
 
-/// Returns the operators in the order in which they moved; those that did not come last, in the order in
-/// which they began.
+/// Returns the operators in the order in which they moved; those that did not arrive last, in the
+/// order in which they began.
 pub(super) fn in_order(mut moves: Vec<OperatorMove>) -> Vec<OperatorMove> {
     moves.sort_by(|a, b| {
         let key = |one: &OperatorMove| {

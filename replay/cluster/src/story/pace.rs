@@ -1,43 +1,43 @@
-//! Owns the pace of an update: where nothing moved for long, and which parts took longest.
+//! The pace of an update: times without progress, and the slowest parts.
 
 use super::tell::UpgradeStory;
 use crate::mark::{RecordMark, micros_between};
 use kubereel_format::RecordedAt;
 
-/// A time without any movement is a stall from this length on: 5 minutes, after which
-/// `oc adm upgrade status` begins to warn of what holds.
+/// The shortest time without progress that is a stall: 5 minutes, after which `oc adm upgrade
+/// status` begins to warn.
 pub const STALL_MICROS: u64 = 5 * 60 * 1_000_000;
 
-/// How many of the slowest parts are named.
+/// The number of slowest parts that are named.
 const SLOWEST: usize = 5;
 
-/// A time in which nothing moved: no operator began or changed its version, no node changed its phase.
+/// A time without progress: no operator began or changed its version, no node changed its phase.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stall {
     /// The last movement before.
     pub from: RecordMark,
-    /// The next one; `None` if there was none by the moment asked about.
+    /// The next one; `None` if there was none up to the queried moment.
     pub to: Option<RecordMark>,
-    /// What `ClusterVersion` said about its progress, last.
+    /// The last progress message of `ClusterVersion`.
     pub said: String,
 }
 
-/// A part of an update and how long it took.
+/// A part of an update with its duration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UpdatePart {
-    /// What it was.
+    /// The kind of part.
     pub what: PartKind,
-    /// Of what: the operator's or the node's name; empty for the payload.
+    /// The operator's or the node's name; empty for the payload.
     pub name: String,
     /// When it began.
     pub from: RecordMark,
-    /// How long it took, or has taken.
+    /// Its duration, or the time so far.
     pub micros: u64,
-    /// Whether it was over.
+    /// Whether it had ended.
     pub is_over: bool,
 }
 
-/// What takes time.
+/// A kind of part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PartKind {
     /// From the first request to the acceptance.
@@ -46,12 +46,12 @@ pub enum PartKind {
     Operator,
     /// A drain.
     Drain,
-    /// A reboot, from the word that it reboots to ready again.
+    /// A reboot, from its report to Ready.
     Reboot,
 }
 
 impl PartKind {
-    /// Returns the word for it.
+    /// Returns the word.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Acceptance => "acceptance",
@@ -62,7 +62,7 @@ impl PartKind {
     }
 }
 
-/// Finds where nothing moved.
+/// Finds the stalls.
 pub(super) fn stalls(story: &UpgradeStory, end: Option<RecordMark>, now: RecordedAt) -> Vec<Stall> {
     let Some(accepted) = story.update.accepted.or(Some(story.update.first)) else {
         return Vec::new();
@@ -93,7 +93,7 @@ pub(super) fn stalls(story: &UpgradeStory, end: Option<RecordMark>, now: Recorde
         .zip(moves.iter().skip(1).map(Some).chain([None]));
     for (&from, to) in pairs {
         let to = to.copied();
-        // After the end there is nothing to wait for.
+        // After the end there is no progress to expect.
         if to.is_none() && end.is_some() {
             continue;
         }
@@ -113,7 +113,7 @@ pub(super) fn stalls(story: &UpgradeStory, end: Option<RecordMark>, now: Recorde
     all
 }
 
-/// Names the parts that took longest.
+/// Returns the slowest parts.
 pub(super) fn slowest(story: &UpgradeStory, now: RecordedAt) -> Vec<UpdatePart> {
     let mut parts = Vec::new();
     if let (Some(asked), Some(accepted)) = (story.update.asked(), story.update.accepted) {

@@ -1,9 +1,10 @@
-//! The attempts to fetch the payload of a release, told apart by the Events of the cluster-version
-//! operator, its Pods and what `ClusterVersion` reports, whichever of them were recorded.
+//! The attempts to retrieve the payload of a release, distinguished by the Events of the
+//! cluster-version operator, its Pods and the conditions of `ClusterVersion`, as far as they were
+//! recorded.
 //!
-//! Attempts are not counted by Event objects: later messages share one, so that they show too few.
-//! Versions of Events, Pods and `ClusterVersion` do not. A start of the operator itself is not an attempt:
-//! it loads the release that it runs.
+//! Attempts are not counted by Event objects: later attempts reuse an object, so there are too few.
+//! Versions of Events, Pods and `ClusterVersion` are counted instead. A start of the operator
+//! itself is not an attempt: it loads the release that it runs.
 
 use crate::condition::StatusCondition;
 use crate::history::{ClusterHistory, ParsedVersion};
@@ -12,70 +13,70 @@ use crate::objects::{PodObject, VersionObject};
 use kubereel_history::{Cut, LoggedEvent, QueryError};
 use std::collections::BTreeMap;
 
-/// One attempt to fetch, verify and load a payload.
+/// One attempt to retrieve, verify and load a payload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Retrieval {
     /// The first record that shows it.
     pub first: RecordMark,
-    /// The image; empty if nothing told it.
+    /// The image; empty if it is not known.
     pub image: String,
-    /// When it began, by the operator's Event or its Pod; `None` if only its end was seen.
+    /// When it began, by the operator's Event or its Pod; `None` if only its end was observed.
     pub began: Option<RecordMark>,
-    /// Its Pod; `None` where verification failed before there was one, or it was not seen.
+    /// Its Pod; `None` if verification failed before there was one, or if it was not observed.
     pub pod: Option<VersionPod>,
-    /// How it ended; `None` if that was not seen.
+    /// How it ended; `None` if that was not observed.
     pub end: Option<RetrievalEnd>,
-    /// When `ClusterVersion` spoke of it, and in which words: those that hold until the next failure.
+    /// When `ClusterVersion` reported it, with the message that stays until the next failure.
     pub told: Option<MarkedMessage>,
-    /// What Events said about the Pod.
+    /// The Events about the Pod.
     pub events: Vec<PodEvent>,
 }
 
 /// The end of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RetrievalEnd {
-    /// When it was seen.
+    /// When it was observed.
     pub mark: RecordMark,
     /// The step that failed: `RetrievePayload`, `LoadPayload`, `VerifyPayloadVersion`,
     /// `PreconditionChecks`; empty if it was loaded.
     pub failed_step: String,
-    /// The operator's words.
+    /// The operator's message.
     pub message: String,
 }
 
-/// What an Event said about a version Pod.
+/// An Event about a version Pod.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PodEvent {
     /// When it was received.
     pub mark: RecordMark,
-    /// Why, as one word.
+    /// The reason, one word.
     pub reason: String,
     /// `Normal` or `Warning`.
     pub severity: String,
     /// The message.
     pub message: String,
-    /// How often it had been said by then.
+    /// The number of occurrences so far.
     pub count: u64,
 }
 
 /// All attempts of an update.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Retrievals {
-    /// Those that were seen, in order.
+    /// The observed attempts, in order.
     pub attempts: Vec<Retrieval>,
-    /// How many more there were by the count of an Event, with the record that counts them.
+    /// How many more there were according to the count of an Event, with the record of the count.
     counted_only: Vec<(RecordMark, u64)>,
-    /// What the operator warned of and went on: preconditions that were not met.
+    /// Warnings of the operator despite which it continued: preconditions that were not met.
     pub warnings: Vec<MarkedMessage>,
 }
 
 impl Retrievals {
-    /// Returns how many more attempts there were by the count of an Event, of which nothing else is known.
+    /// Returns how many more attempts there were according to the count of an Event.
     pub fn counted_only(&self) -> u64 {
         self.counted_only.iter().map(|(_, unseen)| unseen).sum()
     }
 
-    /// Keeps what belongs to a time: an attempt may have begun before it, or end after it.
+    /// Keeps the attempts of a time: an attempt may have begun before it, or end after it.
     #[must_use]
     pub fn within(mut self, from: RecordMark, to: Option<RecordMark>) -> Self {
         let is_between = |first: RecordMark, last: RecordMark| {
@@ -94,7 +95,7 @@ impl Retrieval {
     /// The namespace of the Pods that fetch payloads.
     pub const NAMESPACE: &'static str = NAMESPACE;
 
-    /// Returns the last record that speaks of it.
+    /// Returns its last record.
     fn last(&self) -> RecordMark {
         let end = self.end.as_ref().map(|end| end.mark);
         let told = self.told.as_ref().map(|told| told.mark);
@@ -109,8 +110,8 @@ impl Retrieval {
             .is_some_and(|end| !end.failed_step.is_empty())
     }
 
-    /// Returns why it failed in short: what held up its Pod, else the operator's words without the errors
-    /// nested in them, which hold times and differ from attempt to attempt.
+    /// Returns the reason of the failure in short: what held up its Pod, else the operator's
+    /// message without nested errors, which contain times and differ from attempt to attempt.
     pub fn cause(&self) -> Option<(&str, &str)> {
         let end = self
             .end
@@ -130,22 +131,22 @@ impl Retrieval {
     }
 }
 
-/// Returns what follows `failure=` in the operator's words.
+/// Returns the text after `failure=` in the operator's message.
 pub(super) fn after_failure(message: &str) -> &str {
     message
         .split_once(" failure=")
         .map_or(message, |(_, failure)| failure)
 }
 
-/// Returns what stands between quotes behind a name: `image="…"`.
+/// Returns the quoted text after a name: `image="…"`.
 pub(super) fn quoted<'a>(message: &'a str, name: &str) -> Option<&'a str> {
     let (_, after) = message.split_once(&format!("{name}=\""))?;
     after.split_once('"').map(|(value, _)| value)
 }
 
-/// What an attempt begins, ends or shows itself by.
+/// The evidence of an attempt.
 enum RetrievalSign<'a> {
-    /// The Event of its begin, and how many begins its count tells beyond those seen.
+    /// The Event of its begin, and how many begins its count has beyond the observed ones.
     Begins {
         image: &'a str,
         unseen: u64,
@@ -175,7 +176,7 @@ enum RetrievalSign<'a> {
 }
 
 impl ClusterHistory<'_> {
-    /// Puts the attempts to fetch a payload together, up to a moment.
+    /// Collects the attempts to retrieve a payload, up to a moment.
     ///
     /// # Errors
     /// When the reel is damaged there, or a version is not an object.
@@ -230,8 +231,8 @@ const fn mark_of(logged: &LoggedEvent) -> RecordMark {
     }
 }
 
-/// Returns the image that the cluster runs, or goes to, when a record comes; the first known one where
-/// nothing was known yet, as in an installation.
+/// Returns the image that the cluster runs or moves to at a record; the first known one if none was
+/// known yet, as in an installation.
 fn current_image(versions: &[ParsedVersion<VersionObject>], mark: RecordMark) -> &str {
     let count = versions.partition_point(|seen| seen.mark.seq < mark.seq);
     let (before, after) = versions.split_at(count);
@@ -254,15 +255,15 @@ fn of_events<'a>(
         let mark = mark_of(logged);
         let image = quoted(&said.message, "image").unwrap_or_default();
         let before = counts.insert(&logged.name, said.count);
-        // The operator that starts loads what it runs already.
+        // A starting operator loads the payload that it runs already.
         if !image.is_empty() && image == current_image(versions, mark) {
             continue;
         }
         let unseen = said.count.saturating_sub(before.unwrap_or(0) + 1);
         let message = said.message.as_str();
         let sign = match said.reason.as_str() {
-            // The version operator reuses the reason to warn that the release of a forced update
-            // cannot be verified: that belongs to the attempt under way.
+            // The operator reuses the reason to warn that the release of a forced update cannot be
+            // verified: the warning belongs to the current attempt.
             "RetrievePayload" if said.severity == "Warning" => RetrievalSign::Warned {
                 reason: &said.reason,
                 message,
@@ -295,7 +296,7 @@ fn of_events<'a>(
     signs
 }
 
-/// Returns the moments at which the condition says something new of a failure.
+/// Returns the moments at which the condition reports another failure.
 fn of_versions(versions: &[ParsedVersion<VersionObject>]) -> Vec<(RecordMark, RetrievalSign<'_>)> {
     let mut last = "";
     let mut signs = Vec::new();
@@ -327,7 +328,7 @@ impl RetrievalBuilder {
                 if unseen > 0 {
                     self.all.counted_only.push((mark, unseen));
                 }
-                // Its Pod may come first: watches are one a resource.
+                // The Pod may arrive before the Event: each resource has a watch of its own.
                 let is_known = self.open.as_ref().is_some_and(|open| {
                     open.end.is_none() && open.told.is_none() && open.began_by_pod_at(mark)
                 });
@@ -380,7 +381,7 @@ impl RetrievalBuilder {
         let Some(mut attempt) = self.open.take() else {
             return;
         };
-        // Where its Event is missing, the condition tells its end, else the Pod.
+        // If its Event is missing, the condition has its end, else the Pod.
         let told = attempt.told.as_ref().map(|told| RetrievalEnd {
             mark: told.mark,
             failed_step: told.reason.clone(),
@@ -406,8 +407,8 @@ impl RetrievalBuilder {
         }
     }
 
-    /// Finds the attempt that the condition speaks of: the one whose Pod it names, else the last
-    /// that it has not spoken of.
+    /// Finds the attempt of a condition: the one whose Pod it names, else the last that it has not
+    /// reported yet.
     fn told(&mut self, mark: RecordMark, reason: &str, message: &str) {
         let told = MarkedMessage {
             mark,
@@ -430,7 +431,7 @@ impl RetrievalBuilder {
             open.told = Some(told);
             return;
         }
-        // Without Events the condition is all that tells of a failure.
+        // Without Events, the condition is the only evidence of a failure.
         self.close();
         let mut attempt = begin(mark, quoted(message, "image").unwrap_or_default(), None);
         attempt.end = Some(RetrievalEnd {
@@ -470,7 +471,7 @@ const fn loaded(mark: RecordMark) -> RetrievalEnd {
 }
 
 impl Retrieval {
-    /// Returns whether its Pod alone told of its begin, just before.
+    /// Returns whether only its Pod showed its begin, just before.
     fn began_by_pod_at(&self, mark: RecordMark) -> bool {
         const DELIVERY_MICROS: i64 = 1_000_000;
         self.pod.as_ref().is_some_and(|pod| {
@@ -489,30 +490,30 @@ const NAME: &str = "version-";
 pub struct VersionPod {
     /// Its name.
     pub name: String,
-    /// The release image that it runs; empty if it does not say.
+    /// The release image that it runs; empty if it is not known.
     pub image: String,
-    /// The node that it ran on; empty if it does not say.
+    /// The node that it ran on; empty if it is not known.
     pub node: String,
-    /// When it was first seen.
+    /// When it was first observed.
     pub created: RecordMark,
-    /// Its states in order, each only where it differs from the one before.
+    /// Its states in order, each only if it differs from the one before.
     pub states: Vec<PodState>,
     /// When its phase became Succeeded or Failed.
     pub over: Option<RecordMark>,
     /// Whether that was Failed.
     pub has_failed: bool,
-    /// When its deletion was seen.
+    /// When its deletion was observed.
     pub deleted: Option<RecordMark>,
 }
 
 /// A state of a version Pod.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PodState {
-    /// When it was first seen.
+    /// When it was first observed.
     pub mark: RecordMark,
-    /// As kubectl's STATUS column puts it: `Init:ErrImagePull`.
+    /// As in kubectl's STATUS column: `Init:ErrImagePull`.
     pub word: String,
-    /// The message behind it; may be empty.
+    /// Its message; may be empty.
     pub message: String,
 }
 
@@ -557,16 +558,16 @@ impl VersionPod {
         Some(pod)
     }
 
-    /// Returns what held it up last, before its end: a state with a message of its own.
+    /// Returns the last problem before its end: a state with a message of its own.
     pub fn held_up_by(&self) -> Option<&PodState> {
         let causes = || self.states.iter().rev().filter(|state| state.is_held_up());
-        // The pull's own error says more than the wait after it.
+        // The error of the pull is more specific than the back-off after it.
         causes()
             .find(|state| state.word != "Init:ImagePullBackOff")
             .or_else(|| causes().next())
     }
 
-    /// Returns how it ended where it failed, or was deleted while something held it up.
+    /// Returns how it ended if it failed, or was deleted with a problem.
     fn failure(&self) -> Option<RetrievalEnd> {
         let last = self.states.last()?;
         let is_given_up = self.over.is_none() && last.is_held_up();
@@ -591,7 +592,7 @@ impl PodState {
 }
 
 impl ClusterHistory<'_> {
-    /// Reads the version Pods, in the order of first sight.
+    /// Reads the version Pods, in the order of their first records.
     fn version_pods(self, cut: Cut) -> Result<Vec<VersionPod>, QueryError> {
         let tracks = self.tracks(("", "pods"), cut, |key| {
             key.namespace == NAMESPACE && key.name.starts_with(NAME)

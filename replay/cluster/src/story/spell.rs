@@ -1,5 +1,5 @@
-//! Owns the times in which something was not well: an operator unavailable or degraded, the
-//! installation or update failing, a node not ready. Every one, also those shorter than any poll.
+//! Spells: the times in which an operator was unavailable or degraded, the installation or update
+//! failing, or a node not ready. Every spell counts, also those shorter than any poll.
 
 use crate::mark::{MarkedCondition, RecordMark, micros_between};
 use crate::state::{StateInterval, StateTrack};
@@ -7,7 +7,7 @@ use kubereel_format::{Evidence, RecordedAt};
 
 const MINUTE_MICROS: u64 = 60 * 1_000_000;
 
-/// What was not well.
+/// The kind of problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Ill {
     /// An operator whose `Available` was not True.
@@ -16,12 +16,12 @@ pub enum Ill {
     Degraded,
     /// `ClusterVersion` whose `Failing` was True or Unknown.
     Failing,
-    /// A node whose `Ready` was not True, while nothing updated it.
+    /// A node whose `Ready` was not True, without an update of it.
     NotReady,
 }
 
 impl Ill {
-    /// Returns the word for it.
+    /// Returns the word.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Unavailable => "Unavailable",
@@ -31,8 +31,8 @@ impl Ill {
         }
     }
 
-    /// Returns after how long `oc adm upgrade status` warns of it, and after how long it calls it an
-    /// error; `None` where no such time is set.
+    /// Returns after how long `oc adm upgrade status` warns, and after how long it reports an
+    /// error; `None` if it has no such limit.
     pub const fn thresholds_micros(self) -> (Option<u64>, Option<u64>) {
         match self {
             Self::Unavailable => (Some(5 * MINUTE_MICROS), Some(20 * MINUTE_MICROS)),
@@ -43,10 +43,10 @@ impl Ill {
     }
 }
 
-/// How much `oc adm upgrade status` would have made of it.
+/// The highest level that `oc adm upgrade status` would have reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SpellLevel {
-    /// Nothing: it was over before.
+    /// Nothing: it ended before.
     Silent,
     /// A warning.
     Warning,
@@ -55,7 +55,7 @@ pub enum SpellLevel {
 }
 
 impl SpellLevel {
-    /// Returns the word for it.
+    /// Returns the word.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Silent => "silent",
@@ -65,32 +65,32 @@ impl SpellLevel {
     }
 }
 
-/// A time in which something was not well.
+/// A time with a problem.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IllSpell {
-    /// What was not well.
+    /// The kind of problem.
     pub ill: Ill,
     /// The operator's or the node's name; `version` for `ClusterVersion`.
     pub name: String,
-    /// The version that began it, or the first one seen.
+    /// The version that began it, or the first one observed.
     pub from: RecordMark,
-    /// Whether it had begun before it could be seen.
+    /// Whether it had begun before the observation.
     pub is_older: bool,
-    /// The version that ended it; `None` if none did by the moment asked about.
+    /// The version that ended it; `None` if there is none up to the queried moment.
     pub to: Option<RecordMark>,
-    /// What the condition said, in order; a text only where it differs from the one before.
+    /// The texts of the condition, in order; each only if it differs from the one before.
     pub texts: Vec<MarkedCondition>,
-    /// Whether the recording has a gap in it: it may have been interrupted.
+    /// Whether the recording has a gap in it: the problem may have been interrupted.
     pub has_gap: bool,
 }
 
 impl IllSpell {
-    /// Returns its length in microseconds; one that is open lasts until `now`.
+    /// Returns its length in microseconds; an open spell lasts until `now`.
     pub fn micros(&self, now: RecordedAt) -> u64 {
         micros_between(self.from.at, self.to.map_or(now, |to| to.at))
     }
 
-    /// Returns what `oc adm upgrade status` would have made of it at most, asked at the right moment.
+    /// Returns the highest level that `oc adm upgrade status` would have reported.
     pub fn level(&self, now: RecordedAt) -> SpellLevel {
         let lasted = self.micros(now);
         let (warning, error) = self.ill.thresholds_micros();
@@ -115,7 +115,7 @@ impl Ill {
         }
     }
 
-    /// Returns whether a status of its condition is ill.
+    /// Returns whether a status of its condition is a problem.
     pub(crate) fn is_status(self, status: &str) -> bool {
         match self {
             Self::Unavailable | Self::NotReady => status != "True",
@@ -125,8 +125,8 @@ impl Ill {
     }
 }
 
-/// Returns the times in which something of an object was not well. One that never reported that it was well
-/// is starting, unless it was there when the recording began.
+/// Returns the spells of an object. An object that was never healthy is starting, unless it existed
+/// when the recording began.
 pub(super) fn spells(ill: Ill, tracks: &[StateTrack]) -> Vec<IllSpell> {
     let mut own = tracks.iter();
     let Some(track) = own.find(|track| track.aspect().condition() == Some(ill.condition())) else {

@@ -1,5 +1,5 @@
-//! The story of one installation or upgrade as a whole. Reads the objects concerned, version by version,
-//! and nothing else of the reel; what could not be observed is named, never filled.
+//! The story of one installation or upgrade as a whole. It reads the versions of the objects
+//! concerned, and nothing else of the reel. What was not observed is named, never filled in.
 
 use super::node_update::{NodeJoin, NodeUpdate, PoolUpdate};
 use super::operator_move::{MoveGoal, OperatorMove};
@@ -20,7 +20,7 @@ use kubereel_history::{Certainty, Cut, EventQuestion, LoggedEvent, QueryError, U
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// Where the Events about nodes lie.
+/// The namespace of Events about nodes.
 const OPERATORS: (&str, &str) = ("config.openshift.io", "clusteroperators");
 const NODE_EVENTS: &str = "default";
 
@@ -30,15 +30,15 @@ const VERSION_NAME: &str = "version";
 /// The installations and upgrades of a recording, up to a moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Updates {
-    /// All of them, in the order in which they began.
+    /// All of them, in the order of their begins.
     pub all: Vec<ClusterUpdate>,
-    /// Whether `ClusterVersion` was seen at all.
+    /// Whether `ClusterVersion` was observed.
     pub is_seen: bool,
-    /// The version that the history's newest entry names, at last; may be empty.
+    /// The version in the last newest entry of the history; may be empty.
     pub version: String,
-    /// When that entry was completed, on the operator's own clock; `None` if it was not.
+    /// When that entry was completed, by the operator's own clock; `None` if it was not.
     pub completed: Option<RecordedAt>,
-    /// The moment asked about, or the last of the recording if that comes first.
+    /// The queried moment, or the end of the recording if that comes first.
     pub now: RecordedAt,
 }
 
@@ -47,12 +47,12 @@ pub struct Updates {
 pub struct UpgradeRecords {
     /// The first one.
     pub first: Seq,
-    /// The last one; `None` if it was not over.
+    /// The last one; `None` if it had not ended.
     pub last: Option<Seq>,
 }
 
 impl Updates {
-    /// Returns the records of the first upgrade: what `upgrade:start` and `upgrade:end` mean.
+    /// Returns the records of the first upgrade: the meaning of `upgrade:start` and `upgrade:end`.
     pub fn first_upgrade(&self) -> Option<UpgradeRecords> {
         let mut all = self.all.iter();
         let update = all.find(|update| update.kind == UpdateKind::Upgrade)?;
@@ -63,44 +63,45 @@ impl Updates {
     }
 }
 
-/// What happened during one installation or upgrade.
+/// The story of one installation or upgrade.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UpgradeStory {
-    /// What was asked for, and how it ended.
+    /// The requests and the outcome.
     pub update: ClusterUpdate,
-    /// The moment as of which it is told.
+    /// The moment of this story.
     pub now: RecordedAt,
-    /// When all of it was over, nodes included; `None` if it was not.
+    /// When everything had ended, including nodes; `None` if it had not.
     pub over: Option<RecordMark>,
-    /// The attempts to fetch the payload.
+    /// The attempts to retrieve the payload.
     pub retrievals: Retrievals,
-    /// The operators in the order in which they moved; those that did not come last.
+    /// The operators in the order in which they moved; those that did not arrive last.
     pub operators: Vec<OperatorMove>,
-    /// What was not well meanwhile, in the order of begin.
+    /// The problems, in the order of their begins.
     pub spells: Vec<IllSpell>,
-    /// What `ClusterVersion` said about the progress; a text only where it differs from the one before.
+    /// The progress messages of `ClusterVersion`; each only if it differs from the one before.
     pub progress: Vec<MarkedCondition>,
     /// The changes of the leading process of the cluster-version operator.
     pub handovers: Vec<LeaderHandover>,
     /// The pools that were updated.
     pub pools: Vec<PoolUpdate>,
-    /// The nodes that were updated, in the order of begin.
+    /// The nodes that were updated, in the order of their begins.
     pub nodes: Vec<NodeUpdate>,
-    /// The nodes that came to be.
+    /// The nodes that joined.
     pub joins: Vec<NodeJoin>,
-    /// Where nothing moved.
+    /// The stalls.
     pub stalls: Vec<Stall>,
-    /// The parts that took longest.
+    /// The slowest parts.
     pub slowest: Vec<UpdatePart>,
-    /// What could not be seen.
+    /// What was not observed.
     pub not_seen: Vec<UnobservedSource>,
 }
 
 impl ClusterHistory<'_> {
-    /// Finds the installations and upgrades up to a moment, by the versions of `ClusterVersion` alone.
+    /// Finds the installations and upgrades up to a moment, by the versions of `ClusterVersion`
+    /// alone.
     ///
     /// # Errors
-    /// When the reel is damaged there, or a version is no object.
+    /// When the reel is damaged there, or a version is not an object.
     pub fn updates(self, cut: Cut) -> Result<Updates, QueryError> {
         let versions = self.cluster_versions(cut)?;
         let last = versions.iter().rfind(|seen| !seen.is_gone);
@@ -114,11 +115,11 @@ impl ClusterHistory<'_> {
         })
     }
 
-    /// Returns what happened during one of the updates, as it was known at the moment for which they
+    /// Returns the story of one of the updates, as it was known at the moment for which the updates
     /// were found.
     ///
     /// # Errors
-    /// When the reel is damaged there, or a version is no object.
+    /// When the reel is damaged there, or a version is not an object.
     pub fn upgrade_story(
         self,
         updates: &Updates,
@@ -162,7 +163,7 @@ impl ClusterHistory<'_> {
         Ok(story)
     }
 
-    /// Returns the wall-clock time as of which something is told.
+    /// Returns the wall-clock time of a story.
     pub(crate) fn told_at(self, cut: Cut) -> RecordedAt {
         match cut {
             Cut::Arrival { wall, .. } => wall.min(self.timeline.end()),
@@ -190,18 +191,18 @@ impl ClusterHistory<'_> {
         Ok(all)
     }
 
-    /// Returns the attempts that belong to one of the updates.
+    /// Returns the attempts of one of the updates.
     fn retrievals_of(
         self,
         update: &ClusterUpdate,
         window: &UpdateWindow,
         cut: Cut,
     ) -> Result<Retrievals, QueryError> {
-        // What ran before the recording was fetched before it.
+        // The payload of an update that ran before the recording was retrieved before it.
         if update.is_older && update.requests.is_empty() {
             return Ok(Retrievals::default());
         }
-        // The last word on the attempt comes with the acceptance.
+        // The last condition of an attempt arrives with the acceptance.
         let to = update.accepted.or(window.to).map(|to| {
             let later = RecordedAt::from_micros(to.at.micros + 1_000_000);
             self.mark(self.timeline.reel().seq_after(later))
@@ -229,7 +230,7 @@ impl ClusterHistory<'_> {
     /// Follows one operator through the installations and upgrades up to a moment.
     ///
     /// # Errors
-    /// When the reel is damaged there, or a version is no object.
+    /// When the reel is damaged there, or a version is not an object.
     pub fn operator_moves(
         self,
         operator: &str,
@@ -319,7 +320,7 @@ impl ClusterHistory<'_> {
         self.tell_warnings(&mut story.nodes, window, cut)
     }
 
-    /// Finds which releases the configurations of nodes belong to.
+    /// Finds the releases of the configurations of nodes.
     fn tell_releases(self, nodes: &mut [NodeUpdate], cut: Cut) -> Result<(), QueryError> {
         let group = "machineconfiguration.openshift.io";
         let tracks = self.tracks((group, "machineconfigs"), cut, |key| {
@@ -376,16 +377,16 @@ impl ClusterHistory<'_> {
     }
 }
 
-/// The time that belongs to an update.
+/// The time of an update.
 struct UpdateWindow {
     from: RecordMark,
-    /// When it was taken up; its begin if that was not seen.
+    /// When it was accepted; its begin if that was not observed.
     taken_up: RecordMark,
-    /// What comes after it, or ended it without completion.
+    /// The next update, or the end of this one without completion.
     to: Option<RecordMark>,
 }
 
-/// Returns what the operators are followed by. Until a release is accepted nothing moves towards it.
+/// Returns the context of the operators. Until a release is accepted, no operator moves to it.
 fn goal<'a>(update: &'a ClusterUpdate, window: &UpdateWindow) -> Option<MoveGoal<'a>> {
     let target = update.target.as_ref()?;
     Some(MoveGoal {
@@ -401,11 +402,11 @@ impl UpdateWindow {
             .end
             .filter(|end| end.how != HowUpdateEnded::Completed);
         let taken_up = match update.kind {
-            // An installation's operators may be there before its history is written.
+            // The operators of an installation may exist before its history is written.
             UpdateKind::Install => update.first,
             UpdateKind::Upgrade => update.accepted.unwrap_or(update.first),
         };
-        // A later request changes nothing until it is accepted.
+        // A later request has no effect until it is accepted.
         let next = next.filter(|next| update.end.is_some_and(|end| end.mark <= *next));
         Self {
             from: update.first,
@@ -447,7 +448,7 @@ fn progress(
     all
 }
 
-/// Returns when an update was over with all its nodes; `None` if it was not.
+/// Returns when an update had ended with all its nodes; `None` if it had not.
 fn over(story: &UpgradeStory, window: &UpdateWindow) -> Option<RecordMark> {
     let end = story.update.end?;
     if end.how != HowUpdateEnded::Completed {
@@ -464,7 +465,7 @@ fn over(story: &UpgradeStory, window: &UpdateWindow) -> Option<RecordMark> {
 }
 
 impl UpgradeStory {
-    /// Keeps what belongs to the time of the update.
+    /// Keeps what lies in the time of the update.
     fn settle(&mut self, from: RecordMark, end: Option<RecordMark>) {
         let is_begun = |mark: RecordMark| end.is_none_or(|end| mark <= end);
         self.spells
@@ -496,7 +497,7 @@ impl UpgradeStory {
     }
 }
 
-/// What each resource tells, in the order of weight.
+/// The information that each resource provides, in the order of weight.
 const READ: [(&str, &str, &str); 8] = [
     (
         "config.openshift.io",
@@ -524,19 +525,19 @@ const READ: [(&str, &str, &str); 8] = [
     ("policy", "poddisruptionbudgets", "what held up a drain"),
 ];
 
-/// Something that could not be seen.
+/// An unobserved source of information.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnobservedSource {
     /// The resource, `nodes` or `clusterversions.config.openshift.io`.
     pub resource: String,
-    /// What it would have told.
+    /// The information that it would have provided.
     pub tells: &'static str,
-    /// When; `None` if it was never seen.
+    /// When; `None` if it was never observed.
     pub unseen: Option<UnobservedSpan>,
 }
 
 impl UnobservedSource {
-    /// Returns why it could not be seen.
+    /// Returns the reason.
     pub fn why(&self) -> String {
         let why = self.unseen.as_ref().map(|unseen| unseen.reason.to_string());
         why.unwrap_or_else(|| "not recorded".to_owned())
@@ -544,7 +545,7 @@ impl UnobservedSource {
 }
 
 impl ClusterHistory<'_> {
-    /// Returns what could not be seen between two moments.
+    /// Returns what was not observed between two moments.
     pub(super) fn not_seen(
         self,
         from: RecordedAt,
@@ -581,7 +582,7 @@ impl ClusterHistory<'_> {
         all
     }
 
-    /// Returns whether a resource was ever seen up to a moment.
+    /// Returns whether a resource was ever observed up to a moment.
     fn is_seen(self, resource: ResourceId, cut: Cut) -> bool {
         match self.timeline.certainty(resource, cut) {
             Certainty::NotCovered { reason, .. } => reason == NotCoveredReason::SameStorage,
@@ -591,7 +592,7 @@ impl ClusterHistory<'_> {
     }
 }
 
-/// Returns whether something of a resource could not be seen in a time.
+/// Returns whether a resource was not observed in a part of a time.
 pub(super) fn has_gap(not_seen: &[UnobservedSource], plural: &str, span: MarkSpan) -> bool {
     not_seen.iter().any(|one| {
         let is_of = one
@@ -610,13 +611,14 @@ const LEASE: &str = "version";
 /// A change of the leading process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeaderHandover {
-    /// Who led before; empty if nobody did.
+    /// The previous leader; empty if there was none.
     pub from: String,
-    /// When it let go; `None` if that was not seen: it was taken from it, or never held.
+    /// When it released the lease; `None` if that was not observed: the lease expired, or it never
+    /// had it.
     pub released: Option<RecordMark>,
-    /// Who led then; empty while nobody did.
+    /// The next leader; empty if there was none.
     pub to: String,
-    /// When it took over; `None` if nobody had by the moment asked about.
+    /// When it took over; `None` if there was none up to the queried moment.
     pub taken: Option<RecordMark>,
 }
 
@@ -670,7 +672,7 @@ fn changes(versions: &[ParsedVersion<Lease>]) -> Vec<LeaderHandover> {
                 now.clone_into(&mut open.to);
                 open.taken = Some(seen.mark);
             }
-            // Who was there at first sight took over from nobody that was seen.
+            // The predecessor of the first observed leader is not known.
             (None, _) if seen.is_initial() => {}
             (before, _) => {
                 let is_release = now.is_empty();

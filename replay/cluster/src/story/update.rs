@@ -1,21 +1,21 @@
-//! Installations and upgrades: what was asked for, what was accepted, how it ended, found in the versions
-//! of `ClusterVersion`. What was asked for before the recording is not guessed.
+//! Installations and upgrades: requests, acceptance and outcome, from the versions of
+//! `ClusterVersion`. Requests from before the recording are not guessed.
 
 use crate::history::ParsedVersion;
 use crate::mark::{RecordMark, micros_between};
 use crate::objects::{DesiredUpdate, HistoryEntry, VersionObject};
 use kubereel_format::RecordedAt;
 
-/// A release as `ClusterVersion` names it.
+/// A release in `ClusterVersion`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClusterRelease {
-    /// Its version; may be empty where only an image was given.
+    /// Its version; may be empty if only an image was given.
     pub version: String,
     /// Its image.
     pub image: String,
 }
 
-/// What brings a cluster to a release.
+/// The kind of an update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UpdateKind {
     /// The first installation.
@@ -25,7 +25,7 @@ pub enum UpdateKind {
 }
 
 impl UpdateKind {
-    /// Returns the word for it.
+    /// Returns the word.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Install => "install",
@@ -37,36 +37,36 @@ impl UpdateKind {
 /// One installation or upgrade, from the first request to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClusterUpdate {
-    /// What it is.
+    /// The kind.
     pub kind: UpdateKind,
     /// The release before; `None` for an installation.
     pub from: Option<ClusterRelease>,
-    /// Whether the release before was never reached completely.
+    /// Whether the release before was never complete.
     pub is_from_partial: bool,
-    /// The release that was accepted; `None` until one is.
+    /// The accepted release; `None` before acceptance.
     pub target: Option<ClusterRelease>,
-    /// What was asked for, in order; empty if it was asked for before the recording.
+    /// The requests, in order; empty if they were made before the recording.
     pub requests: Vec<UpdateRequest>,
-    /// The first moment that the recording knows of it.
+    /// The first moment at which it was observed.
     pub first: RecordMark,
-    /// Whether it ran already when the recording began to see `ClusterVersion`.
+    /// Whether it ran already when the recording first saw `ClusterVersion`.
     pub is_older: bool,
-    /// When the cluster-version operator took it up: a new entry of its history.
+    /// When the cluster-version operator accepted it: a new entry of its history.
     pub accepted: Option<RecordMark>,
-    /// The start that its history gives, on its own clock.
+    /// The start in the history, by the operator's own clock.
     pub started: Option<RecordedAt>,
     /// Whether the release's signature was verified.
     pub is_verified: Option<bool>,
-    /// The risks that were accepted with it, in the operator's words.
+    /// The risks that were accepted, as text of the operator.
     pub accepted_risks: String,
-    /// How it ended; `None` if it still ran.
+    /// The outcome; `None` while it runs.
     pub end: Option<UpdateEnd>,
 }
 
-/// What somebody asked for, by a change of `spec.desiredUpdate`.
+/// A request, by a change of `spec.desiredUpdate`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UpdateRequest {
-    /// The first version with the new generation: nothing else says when it was.
+    /// The first version with the new generation, the only evidence of the time.
     pub asked: RecordMark,
     /// The generation.
     pub generation: u64,
@@ -74,32 +74,32 @@ pub struct UpdateRequest {
     pub release: ClusterRelease,
     /// Whether it was forced.
     pub is_forced: bool,
-    /// How it ended; `None` if it was still waiting.
+    /// The outcome; `None` while it is pending.
     pub end: Option<RequestEnd>,
 }
 
 /// The end of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestEnd {
-    /// When it was seen.
+    /// When it was observed.
     pub mark: RecordMark,
-    /// How.
+    /// The kind.
     pub how: HowRequestEnded,
 }
 
-/// How a request ends.
+/// The outcome of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HowRequestEnded {
     /// It was accepted.
     Accepted,
-    /// Another took its place.
+    /// Another request replaced it.
     Replaced,
-    /// It was taken back.
+    /// It was withdrawn.
     Withdrawn,
 }
 
 impl HowRequestEnded {
-    /// Returns the word for it.
+    /// Returns the word.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Accepted => "accepted",
@@ -112,29 +112,29 @@ impl HowRequestEnded {
 /// The end of an update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UpdateEnd {
-    /// When it was seen.
+    /// When it was observed.
     pub mark: RecordMark,
-    /// How.
+    /// The kind.
     pub how: HowUpdateEnded,
-    /// The completion that the history gives, on its own clock.
+    /// The completion in the history, by the operator's own clock.
     pub completed: Option<RecordedAt>,
 }
 
-/// How an update ends.
+/// The outcome of an update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HowUpdateEnded {
     /// The control plane has the release.
     Completed,
     /// Another update was accepted before it was complete.
     Superseded,
-    /// It was taken back before it was accepted.
+    /// It was withdrawn before it was accepted.
     Withdrawn,
-    /// The cluster behind the recording became another one.
+    /// The cluster of the recording is another one.
     OtherCluster,
 }
 
 impl HowUpdateEnded {
-    /// Returns the word for it.
+    /// Returns the word.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Completed => "completed",
@@ -146,7 +146,7 @@ impl HowUpdateEnded {
 }
 
 impl ClusterUpdate {
-    /// Returns its length in microseconds; one that has not ended lasts until `now`.
+    /// Returns its length in microseconds; an update that runs lasts until `now`.
     pub fn micros(&self, now: RecordedAt) -> u64 {
         micros_between(self.first.at, self.end.map_or(now, |end| end.mark.at))
     }
@@ -157,12 +157,12 @@ impl ClusterUpdate {
             .is_some_and(|end| end.how == HowUpdateEnded::Completed)
     }
 
-    /// Returns when it was asked for first, as far as that was seen.
+    /// Returns when it was first requested, as far as that was observed.
     pub fn asked(&self) -> Option<RecordMark> {
         self.requests.first().map(|request| request.asked)
     }
 
-    /// Returns the version that it goes to: the accepted one, else the one asked for last; may be empty.
+    /// Returns the target version: the accepted one, else the last requested one; may be empty.
     pub fn target_version(&self) -> &str {
         let asked = self.requests.last().map(|request| &request.release);
         let release = self.target.as_ref().or(asked);
@@ -182,7 +182,7 @@ impl ClusterUpdate {
     }
 }
 
-/// Finds the updates, in the order in which they began.
+/// Finds the updates, in the order of their begins.
 pub(super) fn updates(versions: &[ParsedVersion<VersionObject>]) -> Vec<ClusterUpdate> {
     let mut search = UpdateSearch::default();
     for seen in versions.iter().filter(|seen| !seen.is_gone) {
@@ -198,9 +198,9 @@ pub(super) fn updates(versions: &[ParsedVersion<VersionObject>]) -> Vec<ClusterU
 struct UpdateSearch<'a> {
     before: Option<&'a VersionObject>,
     done: Vec<ClusterUpdate>,
-    /// What was asked for and not accepted yet.
+    /// The pending requests.
     asked: Option<ClusterUpdate>,
-    /// What was accepted and is not complete.
+    /// The accepted update that is not complete.
     running: Option<ClusterUpdate>,
 }
 
@@ -248,7 +248,7 @@ impl<'a> UpdateSearch<'a> {
             }
             _ => {}
         }
-        // The status of a request that waits speaks of the release before.
+        // The status still describes the release before while a request is pending.
         if let Some(wanted) = &now.spec.desired_update
             && !is_reached(wanted, now)
             && !history.is_empty()
@@ -262,7 +262,7 @@ impl<'a> UpdateSearch<'a> {
     }
 
     fn asked_for(&mut self, before: &VersionObject, now: &VersionObject, mark: RecordMark) {
-        // After a gap a request and its acceptance may come with one version.
+        // After a gap a request and its acceptance may arrive with one version.
         let is_taken_up = !is_same_top(before, now);
         let wanted = now.spec.desired_update.as_ref();
         let Some(wanted) = wanted.filter(|wanted| is_taken_up || !is_reached(wanted, now)) else {
@@ -283,7 +283,7 @@ impl<'a> UpdateSearch<'a> {
     }
 
     fn withdraw(&mut self, mark: RecordMark) {
-        // An installation is asked for by the object itself.
+        // An installation is requested by the object itself.
         let is_upgrade = |update: &ClusterUpdate| update.kind == UpdateKind::Upgrade;
         if !self.asked.as_ref().is_some_and(is_upgrade) {
             return;
@@ -316,7 +316,7 @@ impl<'a> UpdateSearch<'a> {
         let Some(update) = &mut self.running else {
             return;
         };
-        // The version is filled in later where only an image was given.
+        // The version is added later if only an image was given.
         update.target = Some(release_of(newest));
         if newest.is_completed() {
             end(update, mark, HowUpdateEnded::Completed, newest.completed());
@@ -381,7 +381,7 @@ fn release_of(entry: &HistoryEntry) -> ClusterRelease {
     }
 }
 
-/// Returns whether a cluster has taken up already what is wanted.
+/// Returns whether a cluster has already accepted the requested release.
 fn is_reached(wanted: &DesiredUpdate, now: &VersionObject) -> bool {
     let desired = &now.status.desired;
     if wanted.image.is_empty() {

@@ -1,9 +1,9 @@
 //! What the revisions of the cluster's storage prove: when a change was committed, how many changes
-//! there were, and that nothing was lost.
+//! there were, and that none was lost.
 //!
-//! One write is one revision, and an etcd counts them without a hole. So a revision at which no event
-//! was recorded is either of a key that no API shows or of a missed change; from outside it cannot be
-//! known which, and nothing here guesses.
+//! One write is one revision, and an etcd counts revisions without a hole. A revision without a
+//! recorded event therefore belongs to a key that no API serves, or to a missed change. The two
+//! cannot be distinguished from outside, and nothing here estimates.
 
 mod probes;
 mod sequence;

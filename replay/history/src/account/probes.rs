@@ -1,37 +1,38 @@
-//! The revision clock: between which times a revision was committed, by what probes showed, and whether the versions
-//! of a resource are revisions of the cluster's own storage. An API of another server, or a storage that was set
-//! apart (as that of Events often is), counts for itself. A probe that contradicts an earlier one of its epoch is
-//! ignored.
+//! The revision clock: between which times a revision was committed, according to probes, and
+//! whether the versions of a resource are revisions of the cluster's own storage. An API of another
+//! server, or a storage that was set apart (as that of Events often is), has a sequence of its own.
+//! A probe that contradicts an earlier one of its epoch is ignored.
 
 use kubereel_format::{
     ConnectionId, EpochId, ListMethod, Note, NoteEntry, RecordedAt, ResourceId, Seq,
 };
 use std::collections::BTreeMap;
 
-/// A point on the recorder's steady clock: which session, and how long after its start.
+/// A time on the recorder's steady clock: the session, and the time since its start.
 pub(super) type SteadyTime = (usize, u64);
 
-/// A probe that was answered.
+/// A successful probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RevisionProbe {
     pub(super) seq: Seq,
     pub(super) revision: u64,
-    /// When the question was sent.
+    /// When the request was sent.
     pub(super) sent: (SteadyTime, RecordedAt),
-    /// When the answer was complete.
+    /// When the response was complete.
     pub(super) answered: (SteadyTime, RecordedAt),
 }
 
 /// Between which times a change was committed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CommitBounds {
-    /// It was not yet there when the server was asked then; `None` if it is older than the probes.
+    /// A response shows that it was not committed when this request was sent; `None` if it is older
+    /// than the probes.
     pub after: Option<RecordedAt>,
-    /// It was there by then: it had been received, or a probe had been answered.
+    /// It was committed by then: it had been received, or a probe had responded.
     pub before: RecordedAt,
 }
 
-/// Gives, for each place among the notes, the session it lies in.
+/// Returns, for each index among the notes, its session.
 pub(super) fn session_of(notes: &[NoteEntry]) -> impl Iterator<Item = (usize, &NoteEntry)> {
     let mut session = 0usize;
     notes.iter().map(move |entry| {
@@ -42,7 +43,7 @@ pub(super) fn session_of(notes: &[NoteEntry]) -> impl Iterator<Item = (usize, &N
     })
 }
 
-/// Reads the probes of each epoch; their revisions never fall.
+/// Reads the probes of each epoch; their revisions never decrease.
 pub(super) fn read(notes: &[NoteEntry]) -> BTreeMap<EpochId, Vec<RevisionProbe>> {
     let mut probes: BTreeMap<EpochId, Vec<RevisionProbe>> = BTreeMap::new();
     for (session, entry) in session_of(notes) {
@@ -62,7 +63,7 @@ pub(super) fn read(notes: &[NoteEntry]) -> BTreeMap<EpochId, Vec<RevisionProbe>>
             continue;
         }
         let (wall, elapsed) = (entry.stamp.wall, entry.stamp.elapsed.micros);
-        // A damaged file may have any number here; the earliest time is then the honest bound.
+        // A damaged file may have any number here; the earliest time is then a valid bound.
         let took = i64::try_from(*took_micros).unwrap_or(i64::MAX);
         let sent = RecordedAt::from_micros(wall.micros.saturating_sub(took));
         known.push(RevisionProbe {
@@ -94,15 +95,15 @@ pub(super) fn bounds(
     })
 }
 
-/// A request's answer may have been made so long before it came, in microseconds: 30 s.
+/// The longest time between the state of a response and its arrival, in microseconds: 30 s.
 ///
-/// The recorder gives up later answers.
+/// The recorder drops later responses.
 const LATEST_ANSWER_MICROS: u64 = 30_000_000;
 
 /// Whether a resource shares the sequence of revisions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SequenceMember {
-    /// Its lists were as far as the probes around them.
+    /// Its lists agree with the probes around them.
     Fits,
     /// It is left out of the account.
     LeftOut(AccountExclusion),
@@ -111,14 +112,14 @@ pub enum SequenceMember {
 /// Why a resource is left out of the account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AccountExclusion {
-    /// Its versions are none of the cluster's storage: they count something else.
+    /// Its versions are not revisions of the cluster's storage.
     CountsForItself,
     /// No list of it lies between two probes.
     NotKnown,
 }
 
 impl AccountExclusion {
-    /// Returns the words that are shown to people and programs.
+    /// Returns the words in output.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::CountsForItself => "its versions are not those of the cluster's storage",
@@ -127,14 +128,14 @@ impl AccountExclusion {
     }
 }
 
-/// What the lists of one resource say of it.
+/// The evidence of one resource's lists.
 #[derive(Clone, Copy, Debug, Default)]
 struct ListEvidence {
     fits: bool,
     contradicts: bool,
 }
 
-/// Where a connection began.
+/// The begin of a connection.
 #[derive(Clone, Copy, Debug)]
 struct ListStart {
     seq: Seq,
@@ -142,7 +143,7 @@ struct ListStart {
     epoch: EpochId,
 }
 
-/// Judges every resource that was listed in an epoch.
+/// Judges every resource with a list in an epoch.
 pub(super) fn members(
     notes: &[NoteEntry],
     epoch: EpochId,
@@ -203,8 +204,8 @@ pub(super) fn members(
     judged.collect()
 }
 
-/// Compares a list with the probes: it is as new as the storage was when it was asked for, and no newer
-/// than when it had come.
+/// Compares a list with the probes: its version is not older than the storage at the request, and
+/// not newer than the storage at the response.
 fn weigh(
     evidence: &mut ListEvidence,
     probes: &[RevisionProbe],

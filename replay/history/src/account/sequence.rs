@@ -1,5 +1,5 @@
-//! One sequence of revisions: its probes, its resources, and the revisions at which events were recorded. Events of
-//! another cluster and the guessed versions of inferred deletions are not part of it.
+//! One sequence of revisions: its probes, its resources, and the revisions with recorded events.
+//! Events of another cluster and the estimated versions of inferred deletions are not part of it.
 
 use super::probes::{self, AccountExclusion, CommitBounds, RevisionProbe, SequenceMember, members};
 use crate::coverage::RecordedGap;
@@ -25,7 +25,7 @@ pub struct RevisionSequence {
 }
 
 impl RevisionSequence {
-    /// Reads the sequences of which probes tell, in order.
+    /// Reads the sequences with probes, in order.
     pub(crate) fn all(reel: &Reel) -> Vec<Self> {
         let probes = probes::read(reel.notes());
         let all = probes.into_iter().map(|(epoch, probes)| Self {
@@ -39,17 +39,17 @@ impl RevisionSequence {
         all.collect()
     }
 
-    /// Returns the cluster's number among those met.
+    /// Returns the number of the cluster.
     pub const fn epoch(&self) -> EpochId {
         self.epoch
     }
 
-    /// Returns the resources that were listed in it, and whether they share the sequence.
+    /// Returns the resources with a list in it, and whether they share the sequence.
     pub fn members(&self) -> impl Iterator<Item = (ResourceId, SequenceMember)> + '_ {
         self.members.iter().map(|(id, member)| (*id, *member))
     }
 
-    /// Returns the resources that do not, or of which that is not known.
+    /// Returns the resources that do not, or for which it is not known.
     pub fn left_out(&self) -> impl Iterator<Item = (ResourceId, AccountExclusion)> + '_ {
         self.members().filter_map(|(id, member)| match member {
             SequenceMember::LeftOut(why) => Some((id, why)),
@@ -62,7 +62,7 @@ impl RevisionSequence {
         self.members.get(&resource) == Some(&SequenceMember::Fits)
     }
 
-    /// Returns whether a request went to the cluster of the sequence.
+    /// Returns whether a connection belongs to the cluster of the sequence.
     pub(super) fn holds(&self, connection: ConnectionId) -> bool {
         self.connections.contains(&connection)
     }
@@ -72,7 +72,7 @@ impl RevisionSequence {
         self.records.0 <= seq && seq < self.records.1
     }
 
-    /// Returns the record behind the epoch's last.
+    /// Returns the number behind the epoch's last record.
     pub(super) const fn end(&self) -> Seq {
         self.records.1
     }
@@ -81,8 +81,8 @@ impl RevisionSequence {
         &self.probes
     }
 
-    /// Returns between which times the change that an event of a resource brought was committed; `None` if
-    /// the event's revision is none of the sequence, or older than its probes.
+    /// Returns between which times the change of a resource's event was committed; `None` if the
+    /// event's revision is not of the sequence, or is older than its probes.
     pub(crate) fn committed(
         &self,
         reel: &Reel,
@@ -95,8 +95,8 @@ impl RevisionSequence {
         self.bounds(reel.rv_of(seq)?, reel.stamp(seq)?.wall)
     }
 
-    /// Returns a time at which the change that an event of a resource brought had not been committed yet. That
-    /// of an inferred deletion is not known: its revision is a guess.
+    /// Returns a time at which the change of a resource's event was not committed yet. It is not
+    /// known for an inferred deletion, whose revision is an estimate.
     pub(crate) fn not_committed_at(
         &self,
         reel: &Reel,
@@ -113,7 +113,7 @@ impl RevisionSequence {
         probes::bounds(&self.probes, rv, received)
     }
 
-    /// Returns the revisions at which something was recorded; they are put in order once.
+    /// Returns the revisions with recorded events; they are sorted once.
     pub(super) fn revisions(&self, tables: &ReelTables) -> &ExplainedRevisions {
         self.revisions.get_or_init(|| {
             let reel = tables.reel();
@@ -132,7 +132,8 @@ impl RevisionSequence {
         })
     }
 
-    /// Returns the revision that an event explains: the version of an inferred deletion is a guess.
+    /// Returns the revision that an event explains; none for an inferred deletion, whose version is
+    /// an estimate.
     fn revision(&self, reel: &Reel, seq: Seq) -> Option<u64> {
         if reel.evidence_of(seq)? == Evidence::Inferred || !self.holds(reel.connection_of(seq)?) {
             return None;
@@ -140,8 +141,8 @@ impl RevisionSequence {
         u64::try_from(reel.rv_of(seq)?).ok()
     }
 
-    /// Counts the revisions inside a gap at which nothing was recorded: no more changes of its resource
-    /// can be missing. `None` if the revisions say nothing of the resource.
+    /// Counts the revisions inside a gap without a recorded event: an upper bound of the missing
+    /// changes of its resource. `None` if the revisions prove nothing for the resource.
     pub(crate) fn unexplained_in(&self, tables: &ReelTables, gap: &RecordedGap) -> Option<u64> {
         let (noted, gap) = (gap.closed_by, &gap.gap);
         let info = tables.resources().get(gap.resource)?;
@@ -159,13 +160,13 @@ impl RevisionSequence {
     }
 }
 
-/// Returns whether many objects of a resource are deleted in one revision, when their time is over.
+/// Returns whether objects of a resource expire in bulk, many in one revision.
 pub(super) fn is_events(info: &ResourceInfo) -> bool {
     info.plural == "events" && matches!(info.group.as_str(), "" | "events.k8s.io")
 }
 
-/// Returns whether two objects may share a revision: one that is recorded under two names of its
-/// resource, and Events that expired together.
+/// Returns whether two objects may share a revision: one object that is recorded in two versions of
+/// its resource, and Events that expired together.
 fn are_one(tables: &ReelTables, one: u32, other: u32) -> bool {
     let keys = (tables.key_of(ObjectId(one)), tables.key_of(ObjectId(other)));
     let (Some(one), Some(other)) = keys else {
@@ -176,7 +177,7 @@ fn are_one(tables: &ReelTables, one: u32, other: u32) -> bool {
         || (expires(one.resource) && expires(other.resource))
 }
 
-/// Finds the records of an epoch: from the note that names it to the one that names another.
+/// Finds the records of an epoch: from the note of the cluster to the next one.
 fn records(reel: &Reel, wanted: EpochId) -> (Seq, Seq) {
     let mut named = reel.notes().iter().filter_map(|entry| match entry.note {
         Note::Cluster { epoch, .. } => Some((epoch, entry.seq)),
@@ -189,7 +190,7 @@ fn records(reel: &Reel, wanted: EpochId) -> (Seq, Seq) {
     (first, next.map_or(reel.end(), |(_, seq)| seq))
 }
 
-/// Finds the requests that were begun in an epoch.
+/// Finds the connections of an epoch.
 fn connections(reel: &Reel, wanted: EpochId) -> HashSet<ConnectionId> {
     let mut now = EpochId::default();
     let begun = reel.notes().iter().filter_map(|entry| match &entry.note {
@@ -203,20 +204,20 @@ fn connections(reel: &Reel, wanted: EpochId) -> HashSet<ConnectionId> {
     begun.collect()
 }
 
-/// The revisions of one sequence at which an event was recorded, each once, in order.
+/// The revisions of one sequence with a recorded event, each once, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct ExplainedRevisions {
     numbers: Vec<u64>,
-    /// How many revisions belong to several objects.
+    /// The number of revisions with several objects.
     shared: u64,
 }
 
-/// An event: its revision, and a number for the object that it is of.
+/// An event: its revision, and a number for its object.
 pub(super) type Recorded = (u64, u32);
 
 impl ExplainedRevisions {
-    /// Puts events in order. `are_one` tells whether two objects may share a revision: because they
-    /// are the same one, or because they were deleted together.
+    /// Sorts events. `are_one` decides whether two objects may share a revision: because they are
+    /// the same one, or because they were deleted together.
     pub(super) fn new(mut events: Vec<Recorded>, are_one: impl Fn(u32, u32) -> bool) -> Self {
         events.sort_unstable();
         let mut shared = 0u64;
@@ -238,7 +239,7 @@ impl ExplainedRevisions {
         Self { numbers, shared }
     }
 
-    /// Returns how many revisions belong to several objects, which no etcd does.
+    /// Returns the number of revisions with several objects, which no etcd has.
     pub(super) const fn shared(&self) -> u64 {
         self.shared
     }
@@ -255,13 +256,13 @@ impl ExplainedRevisions {
         count_of(self.within(from, to).len())
     }
 
-    /// Counts the revisions after `from`, up to and including `to`, at which nothing was recorded.
+    /// Counts the revisions after `from`, up to and including `to`, without a recorded event.
     pub(super) fn unexplained(&self, from: u64, to: u64) -> u64 {
         to.saturating_sub(from)
             .saturating_sub(self.explained(from, to))
     }
 
-    /// Returns the runs of such revisions, in order.
+    /// Returns the runs of these revisions, in order.
     pub(super) fn ranges(
         &self,
         from: u64,

@@ -1,5 +1,5 @@
-//! The account of a sequence: the number of revisions, of those that events explain, and which are not. It begins
-//! after everything was listed, and ends while the streams still had time to deliver.
+//! The account of a sequence: the number of revisions, the explained and the unexplained ones. It
+//! begins after every resource was listed, and ends while the streams still had time to deliver.
 
 use super::probes::AccountExclusion;
 use super::probes::{RevisionProbe, SteadyTime, session_of};
@@ -9,67 +9,69 @@ use crate::tables::ReelTables;
 use kubereel_format::{EndCause, EpochId, Note, RecordedAt, ResourceId, Seq};
 use std::collections::BTreeMap;
 
-/// How many unexplained ranges an account lists.
+/// The number of unexplained runs that an account lists.
 pub const MAX_RANGES: usize = 1000;
 
-/// Resources that are listed so long after the first probe, in microseconds, came later: 60 s.
+/// How long after the first probe the first list of a resource counts as one of the begin, in
+/// microseconds: 60 s.
 const FIRST_LISTS_MICROS: i64 = 60_000_000;
 
-/// How long a stream may take to deliver a change before the recording ends, in microseconds: 1 s.
+/// The time that a stream may need to deliver a change before the recording ends, in microseconds:
+/// 1 s.
 const DELIVERY_MICROS: u64 = 1_000_000;
 
-/// What became of the revisions of a sequence.
+/// The account of a sequence.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RevisionAccount {
-    /// The cluster's number among those met.
+    /// The number of the cluster.
     pub epoch: EpochId,
-    /// The revision up to which everything had been listed; the account begins behind it.
+    /// The revision up to which every resource was listed; the account begins behind it.
     pub from_rv: u64,
-    /// The last revision that a probe showed, and that the streams had time to deliver.
+    /// The last revision of a probe that the streams had time to deliver.
     pub to_rv: u64,
     /// When the last of the first lists was complete.
     pub from: RecordedAt,
-    /// When the last probe was answered.
+    /// When the last probe succeeded.
     pub to: RecordedAt,
-    /// The revisions of the account at which an event was recorded.
+    /// The revisions of the account with a recorded event.
     pub explained: u64,
-    /// The first of those at which none was, as runs in order; at most [`MAX_RANGES`].
+    /// The first runs of revisions without one, in order; at most [`MAX_RANGES`].
     pub unexplained: Vec<UnexplainedRange>,
-    /// How many runs there are in all.
+    /// The number of all runs.
     pub ranges: u64,
     /// The resources that share the sequence.
     pub members: u64,
     /// The recorded resources that are left out, and why.
     pub left_out: Vec<(ResourceId, AccountExclusion)>,
-    /// Revisions that belong to several objects: no etcd does that, so that a number above 0 takes the
-    /// account its force.
+    /// The number of revisions with several objects, which no etcd has: above 0 the account proves
+    /// nothing.
     pub shared: u64,
 }
 
-/// Revisions in a row at which nothing was recorded.
+/// A run of revisions without a recorded event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnexplainedRange {
     /// The first of them.
     pub first: u64,
     /// The last of them.
     pub last: u64,
-    /// By when the last was committed, and after when the first: `None` beyond the probes.
+    /// After when the first was committed; `None` beyond the probes.
     pub after: Option<RecordedAt>,
-    /// By when the last was committed.
+    /// By when the last was committed; `None` beyond the probes.
     pub before: Option<RecordedAt>,
 }
 
 /// Why there is no account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccountError {
-    /// The recorder did not ask how far the history had come.
+    /// The recorder sent no probes.
     NoProbes,
-    /// Nothing lies between the first complete lists and the last probe.
+    /// There are no revisions between the first complete lists and the last probe.
     TooShort,
 }
 
 impl AccountError {
-    /// Returns the words that are shown to people and programs.
+    /// Returns the words in output.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::NoProbes => "the recorder did not probe the cluster's revision",
@@ -79,18 +81,18 @@ impl AccountError {
 }
 
 impl RevisionAccount {
-    /// Counts the revisions.
+    /// Returns the number of revisions.
     pub const fn total(&self) -> u64 {
         self.to_rv.saturating_sub(self.from_rv)
     }
 
-    /// Counts those at which nothing was recorded.
+    /// Returns the number of unexplained revisions.
     pub const fn unexplained_total(&self) -> u64 {
         self.total().saturating_sub(self.explained)
     }
 
-    /// Returns the explained share, from 0 to 1; 1 if there was nothing to explain, and none where the
-    /// account proves nothing.
+    /// Returns the explained share, from 0 to 1; `None` if there was no revision, or if the account
+    /// proves nothing.
     pub fn share(&self) -> Option<f64> {
         if self.shared > 0 {
             return None;
@@ -136,7 +138,7 @@ impl RevisionSequence {
     ) -> Option<RevisionAccount> {
         let (from_rv, from) = self.first_lists(coverage)?;
         let last = self.last_delivered(tables)?;
-        // A probe before the lists says nothing of what came after them.
+        // A probe before the lists proves nothing for the time after them.
         if last.revision < from_rv || (last.revision == from_rv && last.answered.1 < from) {
             return None;
         }
@@ -181,7 +183,7 @@ impl RevisionSequence {
         }
     }
 
-    /// Finds up to where the resources that were there from the begin had been listed, and when.
+    /// Finds the revision up to which the resources of the begin were listed, and the time.
     fn first_lists(&self, coverage: &BTreeMap<ResourceId, Coverage>) -> Option<(u64, RecordedAt)> {
         let begin = self.probes().first()?.answered.1;
         let firsts = self.members().filter_map(|(resource, _)| {
@@ -207,7 +209,7 @@ impl RevisionSequence {
         })
     }
 
-    /// Finds when the epoch's streams ended: at its last record, or when they had to stop.
+    /// Finds when the epoch's streams ended: at its last record, or when they were stopped.
     fn streams_end(&self, tables: &ReelTables) -> Option<SteadyTime> {
         let reel = tables.reel();
         let mut session = 0;

@@ -6,34 +6,34 @@ use std::fmt;
 
 /// The place of a field in an object.
 ///
-/// The object itself is `.`, members follow a dot: `spec.replicas`.
-/// A member that is not made of letters, digits, `_`, `-` and `$` stands in brackets as JSON writes a
-/// text: `metadata.annotations["a.b/c"]`.
-/// An item of a list stands in brackets by what identifies it, `conditions[Degraded]`,
-/// `ports[containerPort=8080,protocol=TCP]`, or else by its place: `args[2]`.
-/// The place of an item that is gone counts in the old list, any other in the new one.
+/// The object itself is `.`, members follow a dot: `spec.replicas`. A member that is not made of
+/// letters, digits, `_`, `-` and `$` stands in brackets as JSON writes a text:
+/// `metadata.annotations["a.b/c"]`. An item of a list stands in brackets by what identifies it,
+/// `conditions[Degraded]`, `ports[containerPort=8080,protocol=TCP]`, or else by its place:
+/// `args[2]`. The place of an item that is removed counts in the old list, any other in the new
+/// one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FieldPath {
     steps: Vec<FieldStep>,
 }
 
-/// One step of a path.
+/// A step of a path.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FieldStep {
     /// To a member of an object.
     Member(String),
-    /// To the item of a list that its members identify.
+    /// To the item of a list with these identifying members.
     Item(Vec<KeyPart>),
-    /// To the item at a place of a list, counted from 0.
+    /// To the item at an index of a list, counted from 0.
     Index(usize),
 }
 
-/// One of the members that identify an item of a list.
+/// An identifying member of a list item.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KeyPart {
     /// The member's name.
     pub name: String,
-    /// Its value, as a text.
+    /// Its value as text.
     pub value: String,
 }
 
@@ -51,7 +51,7 @@ impl FieldPath {
         self.steps.pop();
     }
 
-    /// Returns whether it names the object itself.
+    /// Returns whether it is the path of the object itself.
     pub fn is_root(&self) -> bool {
         self.steps.is_empty()
     }
@@ -92,7 +92,7 @@ impl fmt::Display for FieldStep {
             Self::Item(parts) => {
                 f.write_str("[")?;
                 match parts.as_slice() {
-                    // A number alone would read as a place.
+                    // A number alone would be read as an index.
                     [only] if !is_digits(&only.value) => f.write_str(&key_value(&only.value))?,
                     parts => {
                         for (at, part) in parts.iter().enumerate() {
@@ -135,9 +135,9 @@ fn is_digits(text: &str) -> bool {
 /// One difference between two versions of an object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
-    /// Where.
+    /// The path.
     pub path: FieldPath,
-    /// What happened there.
+    /// The kind of change.
     pub kind: ChangeKind,
     /// The value before; `None` if there was none.
     pub old: Option<Value>,
@@ -145,21 +145,21 @@ pub struct Change {
     pub new: Option<Value>,
 }
 
-/// What happened at a place.
+/// A kind of change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ChangeKind {
-    /// Something appeared.
+    /// A value was added.
     Added,
-    /// Something is gone.
+    /// A value was removed.
     Removed,
-    /// One value took the place of another.
+    /// A value was replaced.
     Changed,
-    /// The items of a list changed places; the values are what identifies those in both lists.
+    /// The items of a list were reordered; the values are the identities of those in both lists.
     Reordered,
 }
 
 impl ChangeKind {
-    /// Returns the word that is shown to people and programs.
+    /// Returns the word in output.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Added => "added",
@@ -170,17 +170,18 @@ impl ChangeKind {
     }
 }
 
-/// The leaves of a change, and how many more there are.
+/// The first leaves of a change, and the number of others.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Leaves {
     /// The first of them.
     pub first: Vec<Change>,
-    /// How many more there are.
+    /// The number of others.
     pub rest: usize,
 }
 
 impl Change {
-    /// Splits something that appeared or is gone into its leaves, at most so many; others stay one.
+    /// Splits an added or removed value into its leaves, at most `most` of them; a longer list
+    /// stays one change.
     ///
     /// An empty object or list is a leaf.
     pub fn leaves(&self, most: usize) -> Leaves {

@@ -1,4 +1,4 @@
-//! The comparison of two values field by field, and the fields that it is narrowed to.
+//! Compares two values field by field, restricted to the requested fields.
 
 use super::change::{Change, ChangeKind, FieldPath, FieldStep};
 use super::field::{Field, FieldPattern};
@@ -7,13 +7,13 @@ use crate::object::number;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
-/// Which fields of an object are compared.
+/// The fields of an object that are compared.
 ///
-/// `metadata.managedFields` says who wrote and `metadata.resourceVersion` changes with every write:
-/// both are left out unless they are shown or a field names them.
+/// `metadata.managedFields` describes writers and `metadata.resourceVersion` changes with every
+/// write: both are left out unless they are enabled or requested.
 #[derive(Clone, Debug, Default)]
 pub struct ComparisonScope {
-    /// The fields asked for; all if empty.
+    /// The requested fields; all if empty.
     pub fields: Vec<Field>,
     /// Whether `metadata.managedFields` are compared.
     pub shows_managed_fields: bool,
@@ -22,19 +22,19 @@ pub struct ComparisonScope {
 }
 
 impl ComparisonScope {
-    /// Returns what changed from one version to the next, members in order.
+    /// Returns the differences of two versions, members in order.
     ///
-    /// Numbers are compared as kubectl reads them: whole ones of 64 bits, all others as doubles.
+    /// Numbers are compared as kubectl reads them: integers of 64 bits, all others as doubles.
     pub fn changes(&self, old: &Value, new: &Value) -> Vec<Change> {
         self.differences(Some(old), Some(new))
     }
 
-    /// Returns what the fields asked for hold in one version, as if all of it had appeared.
+    /// Returns the requested fields of a version, as additions.
     pub fn contents(&self, value: &Value) -> Vec<Change> {
         self.differences(None, Some(value))
     }
 
-    /// Returns what the fields asked for held in one version, as if all of it had gone.
+    /// Returns the requested fields of a version, as removals.
     pub fn lost(&self, value: &Value) -> Vec<Change> {
         self.differences(Some(value), None)
     }
@@ -52,7 +52,8 @@ impl ComparisonScope {
         comparison.found
     }
 
-    /// Returns whether another field holds this one already, so that nothing is reported twice.
+    /// Returns whether another requested field includes this one, so that no change is reported
+    /// twice.
     fn is_said_by_another(&self, own: usize, field: &Field) -> bool {
         let others = self.fields.iter().enumerate();
         others
@@ -71,11 +72,11 @@ impl ComparisonScope {
     }
 }
 
-/// Beyond this number of changes, a list or object that holds many is one change: nobody reads them, and
-/// their paths take more memory than the values.
+/// The largest number of changes in a list or object before it is reported as one change: more are
+/// not readable, and their paths use more memory than the values.
 const MOST_CHANGES: usize = 100_000;
 
-/// A comparison under way.
+/// The state of a comparison.
 pub(super) struct Comparison<'a> {
     scope: &'a ComparisonScope,
     pub(super) path: FieldPath,
@@ -91,7 +92,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// Compares what stands at the current path.
+    /// Compares the values at the current path.
     // The depth is bounded: the parser refuses more than 128 levels.
     pub(super) fn compare(&mut self, old: Option<&Value>, new: Option<&Value>) {
         match (old, new) {
@@ -129,7 +130,7 @@ impl<'a> Comparison<'a> {
     }
 
     fn items(&mut self, old: &[Value], new: &[Value]) {
-        // Most lists did not change, and equality is cheaper than alignment.
+        // Most lists are equal, and equality is cheaper than alignment.
         if old == new {
             return;
         }
@@ -162,7 +163,7 @@ impl<'a> Comparison<'a> {
         self.found.len() > MOST_CHANGES && self.found.len() > begin
     }
 
-    /// Puts one change of the whole in the place of those since `begin`.
+    /// Replaces the changes since `begin` by one change of the whole value.
     fn replace(&mut self, begin: usize, old: Value, new: Value) {
         self.found.truncate(begin);
         self.push(ChangeKind::Changed, Some(old), Some(new));
@@ -178,9 +179,9 @@ impl<'a> Comparison<'a> {
     }
 }
 
-/// Returns whether two values that are neither two objects nor two lists are the same.
+/// Returns whether two values that are neither two objects nor two lists are equal.
 ///
-/// Numbers are the same if kubectl writes them alike: 1 and 1.0 are.
+/// Numbers are equal if kubectl prints them alike: 1 and 1.0 are.
 pub(crate) fn is_same_scalar(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => number::written(a) == number::written(b),
@@ -188,7 +189,7 @@ pub(crate) fn is_same_scalar(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// Names the items that are in both lists, in the order of each.
+/// Returns the identities of the items that are in both lists, in the order of each.
 fn orders(matched: &MatchedItems) -> (Value, Value) {
     let both = || matched.pairs.iter().filter(|pair| pair.old.is_some());
     let mut after: Vec<_> = both().filter(|pair| pair.new.is_some()).collect();
@@ -206,7 +207,7 @@ fn orders(matched: &MatchedItems) -> (Value, Value) {
 }
 
 impl Comparison<'_> {
-    /// Follows a field's steps from the current path and compares what stands at their end.
+    /// Follows the steps of a field from the current path and compares the values there.
     // The depth is bounded by that of the values: every level goes one deeper into one of them.
     pub(super) fn descend(
         &mut self,
@@ -236,7 +237,7 @@ impl Comparison<'_> {
             let old = pair.old.and_then(|at| before.get(at));
             let new = pair.new.and_then(|at| after.get(at));
             let rest = match want {
-                // `containers.image` is the image of every container, as kubectl explain writes it.
+                // `containers.image` is the image of every container, as in kubectl explain.
                 FieldPattern::Member(_) => wants,
                 want if want.takes_item(&pair.step, pair.new.or(pair.old), new.or(old)) => rest,
                 _ => continue,
@@ -255,7 +256,7 @@ fn items(value: Option<&Value>) -> &[Value] {
         .unwrap_or_default()
 }
 
-/// Returns the members that a step goes to, in either version.
+/// Returns the members that a step selects, in either version.
 fn names<'a>(
     want: &'a FieldPattern,
     old: Option<&'a Map<String, Value>>,
@@ -291,7 +292,7 @@ mod tests {
         }
     }
 
-    /// Writes changes as `path: old -> new`.
+    /// Formats changes as `path: old -> new`.
     fn said(scope: &ComparisonScope, old: &Value, new: &Value) -> Vec<String> {
         let text = |value: Option<Value>| value.map_or_else(|| "-".to_owned(), |v| v.to_string());
         scope

@@ -1,4 +1,4 @@
-//! The field that a question is narrowed to, as paths are written and as kubectl writes them:
+//! The requested field of a query, in the syntax of paths and of kubectl:
 //! `.status.conditions[Degraded]`.
 
 use super::change::FieldStep;
@@ -8,11 +8,11 @@ use std::fmt;
 use std::str::FromStr;
 use thiserror::Error;
 
-/// A field that is asked for, with everything below it.
+/// A requested field, with everything below it.
 ///
-/// It is written as a [`crate::FieldPath`], with or without a dot before it. Besides, `[*]` is every item or
-/// member, `[name=value]` and `[?(@.name=="value")]` are the items with that member, and a member's
-/// name at a list means that of every item.
+/// The syntax is that of [`crate::FieldPath`], with an optional leading dot. In addition `[*]` is
+/// every item or member, `[name=value]` and `[?(@.name=="value")]` are the items with that member,
+/// and the name of a member at a list means that of every item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
     text: String,
@@ -24,9 +24,9 @@ pub struct Field {
 pub(super) enum FieldPattern {
     /// The member of this name, in an object or in every item of a list.
     Member(String),
-    /// The item that this identifies, the text itself, or the member of this name.
+    /// The item with this identity, the text itself, or the member of this name.
     Named(String),
-    /// The item at a place.
+    /// The item at an index.
     Place(usize),
     /// The items with these members.
     Where(Vec<(String, String)>),
@@ -34,7 +34,7 @@ pub(super) enum FieldPattern {
     Every,
 }
 
-/// A text names no field.
+/// A text is not a field.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("not a field: {problem}: {text:?}")]
 pub struct FieldError {
@@ -49,7 +49,7 @@ impl Field {
         &self.wants
     }
 
-    /// Returns whether this field holds all of another.
+    /// Returns whether this field includes another one.
     pub(super) fn covers(&self, other: &Self) -> bool {
         other.wants.starts_with(&self.wants)
     }
@@ -62,7 +62,7 @@ impl fmt::Display for Field {
 }
 
 impl FieldPattern {
-    /// Returns whether this step goes to an item of a list.
+    /// Returns whether this step selects an item of a list.
     pub(super) fn takes_item(
         &self,
         step: &FieldStep,
@@ -85,7 +85,7 @@ impl FieldPattern {
     }
 }
 
-/// Returns whether a value is written so.
+/// Returns whether a value has this text.
 fn reads(value: &Value, text: &str) -> bool {
     match value {
         Value::String(string) => string == text,
@@ -138,7 +138,7 @@ impl FromStr for Field {
 
 type Parsed<'a> = Result<(FieldPattern, &'a str), &'static str>;
 
-/// Reads a member's name; a backslash takes the next letter as it is.
+/// Parses the name of a member; a backslash escapes the next letter.
 fn member(text: &str) -> Parsed<'_> {
     let mut name = String::new();
     let mut letters = text.char_indices();
@@ -163,7 +163,7 @@ fn member(text: &str) -> Parsed<'_> {
 
 const NOT_CLOSED: &str = "a bracket is not closed";
 
-/// Reads what stands between brackets, and the closing one.
+/// Parses the content of brackets, and the closing bracket.
 fn bracketed(text: &str) -> Parsed<'_> {
     if let Some(condition) = text.strip_prefix("?(") {
         let (condition, rest) = condition.split_once(")]").ok_or(NOT_CLOSED)?;
@@ -213,7 +213,7 @@ fn bare(word: &str) -> Result<FieldPattern, &'static str> {
     Ok(FieldPattern::Named(word.to_owned()))
 }
 
-/// Reads a value up to a comma or the closing bracket.
+/// Parses a value up to a comma or the closing bracket.
 fn value_of(text: &str) -> Result<(String, &str), &'static str> {
     if text.starts_with(['"', '\'']) {
         return quoted(text);
@@ -223,7 +223,7 @@ fn value_of(text: &str) -> Result<(String, &str), &'static str> {
     Ok((value.to_owned(), rest))
 }
 
-/// Reads a text in quotes: as JSON writes it in double ones, as it is in single ones.
+/// Parses a quoted text: in double quotes as JSON, in single quotes literally.
 fn quoted(text: &str) -> Result<(String, &str), &'static str> {
     const OPEN: &str = "a quote is not closed";
     if let Some(single) = text.strip_prefix('\'') {
@@ -248,7 +248,7 @@ fn quoted(text: &str) -> Result<(String, &str), &'static str> {
     Ok((name, rest))
 }
 
-/// Reads `@.type=="Degraded"`.
+/// Parses `@.type=="Degraded"`.
 fn condition_of(text: &str) -> Result<FieldPattern, &'static str> {
     const FORM: &str = r#"a condition reads ?(@.name=="value")"#;
     let (name, value) = text.split_once("==").ok_or(FORM)?;

@@ -1,4 +1,5 @@
-//! Which items of two lists are the same one: by the keys that Kubernetes merges them by, else by their content.
+//! Matches the items of two lists: by the keys with which Kubernetes merges them, else by their
+//! content.
 
 use super::change::{FieldPath, FieldStep, KeyPart};
 use crate::object::number;
@@ -6,30 +7,30 @@ use imara_diff::{Algorithm, Diff, InternedInput};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How many pairs of differing items are compared at most to find out which became which.
+/// The largest number of pairs of differing items that are compared to match them.
 const MOST_CANDIDATES: usize = 1024;
 
 /// An item of either list or of both.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ItemPair {
-    /// Its place in the old list.
+    /// Its index in the old list.
     pub(crate) old: Option<usize>,
-    /// Its place in the new list.
+    /// Its index in the new list.
     pub(crate) new: Option<usize>,
-    /// How a path names it.
+    /// Its step in a path.
     pub(crate) step: FieldStep,
 }
 
 /// Two versions of a list, item by item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MatchedItems {
-    /// Every item once: those of the old list in its order, then those that are new.
+    /// Every item once: those of the old list in its order, then the new ones.
     pub(crate) pairs: Vec<ItemPair>,
-    /// Whether items that are in both lists changed places. Only asked of items with an identity.
+    /// Whether items of both lists were reordered. Only for items with an identity.
     pub(crate) is_reordered: bool,
 }
 
-/// Pairs the items of two versions of a list.
+/// Matches the items of two versions of a list.
 pub(crate) fn matched(list: Option<&str>, old: &[Value], new: &[Value]) -> MatchedItems {
     match keys_of(list, old, new) {
         Some((old, new)) => by_key(old, new),
@@ -116,7 +117,7 @@ fn placed(old: Option<usize>, new: Option<usize>) -> ItemPair {
     }
 }
 
-/// Says which of a run of items became which of the run that took its place, in order.
+/// Matches a run of items with the run that replaced it, in order.
 fn became(old: &[Value], new: &[Value]) -> Vec<(Option<usize>, Option<usize>)> {
     let is_small = old.len().saturating_mul(new.len()) <= MOST_CANDIDATES;
     if old.len() == new.len() && !(is_small && old.len() > 1) {
@@ -130,8 +131,8 @@ fn became(old: &[Value], new: &[Value]) -> Vec<(Option<usize>, Option<usize>)> {
         .collect()
 }
 
-/// Pairs items so that most members stay equal; items that share nothing are not the same, unless
-/// there are as many on both sides.
+/// Matches items so that most members stay equal. Items without an equal member are not matched,
+/// unless both sides have the same number.
 fn alike(old: &[Value], new: &[Value]) -> Vec<(Option<usize>, Option<usize>)> {
     let equal_count = old.len() == new.len();
     let score = |from: usize, to: usize| {
@@ -139,7 +140,7 @@ fn alike(old: &[Value], new: &[Value]) -> Vec<(Option<usize>, Option<usize>)> {
             .get(from)
             .zip(new.get(to))
             .map_or(0, |(a, b)| shared_members(a, b) * 2);
-        // As many as before: a text at the same place is the same item with a new value.
+        // The same number as before: a text at the same index is the same item with a new value.
         shared + usize::from(equal_count && from == to)
     };
     let width = new.len() + 1;
@@ -188,12 +189,12 @@ fn shared_members(a: &Value, b: &Value) -> usize {
     }
 }
 
-/// The lists that Kubernetes merges by other members than [`GENERAL`], by the list's name: candidates
-/// in the order in which they are tried. The first member of a candidate must be there, the others
-/// may be missing.
+/// The lists that Kubernetes merges by other members than [`GENERAL`], by the list's name:
+/// candidates in the order in which they are tried. The first member of a candidate is required,
+/// the others are optional.
 ///
 /// They are the merge keys of the API's own types. A list of the same name in a custom resource is
-/// matched by the same members where they fit; where they do not, the next candidate is tried.
+/// matched by the same members if they fit; otherwise the next candidate is tried.
 const TABLE: [(&str, &[&[&str]]); 14] = [
     ("conditions", &[&["type"]]),
     ("ownerReferences", &[&["uid"]]),
@@ -227,7 +228,7 @@ const TABLE: [(&str, &[&[&str]]); 14] = [
     ),
 ];
 
-/// The members that identify items of any other list, in the order in which they are tried.
+/// The identifying members of any other list, in the order in which they are tried.
 const GENERAL: [&[&str]; 7] = [
     &["type"],
     &["name"],
@@ -238,10 +239,11 @@ const GENERAL: [&[&str]; 7] = [
     &["path"],
 ];
 
-/// What identifies each item of a list, in its order.
+/// The identity of each item of a list, in its order.
 pub(crate) type ItemKeys = Vec<Vec<KeyPart>>;
 
-/// Returns what identifies the items of two versions of a list; `None` if nothing does in both.
+/// Returns the identities of the items of two versions of a list; `None` if no member identifies
+/// them in both.
 pub(crate) fn keys_of(
     list: Option<&str>,
     old: &[Value],
@@ -259,7 +261,7 @@ pub(crate) fn keys_of(
         .find_map(|names| Some((unique(names, old)?, unique(names, new)?)))
 }
 
-/// Returns the name of the list that a path leads to, if a member holds it.
+/// Returns the name of the list at a path, if it is a member.
 pub(crate) fn last_member(path: &FieldPath) -> Option<&str> {
     match path.steps().last()? {
         FieldStep::Member(name) => Some(name),
@@ -289,7 +291,7 @@ fn key(names: &[&str], item: &Value) -> Option<Vec<KeyPart>> {
                 name: (*name).to_owned(),
                 value,
             }),
-            // The first names the item; an empty text would name it badly.
+            // The first member names the item; an empty name is not useful.
             _ if at == 0 => return None,
             Some(None) => return None,
             None => {}
@@ -298,7 +300,7 @@ fn key(names: &[&str], item: &Value) -> Option<Vec<KeyPart>> {
     Some(parts)
 }
 
-/// Returns the text of a value that can identify something.
+/// Returns the text of a value that can be an identity.
 fn as_key(value: &Value) -> Option<String> {
     match value {
         Value::String(text) if !text.is_empty() => Some(text.clone()),
@@ -336,7 +338,7 @@ mod matching_tests {
             pairs(&json!([running, a]), &json!([done, a])),
             [(Some(0), Some(0)), (Some(1), Some(1))]
         );
-        // Both at once: the older one is known by its version.
+        // Both exist at once: the version identifies the older one.
         let was = json!({"state": "Partial", "version": "a"});
         assert_eq!(
             pairs(&json!([was]), &json!([running, a])),

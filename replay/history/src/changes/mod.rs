@@ -1,4 +1,4 @@
-//! What changed between two versions of an object, field by field, and which fields are asked for.
+//! The changes between two versions of an object, field by field, and the requested fields.
 
 mod change;
 mod compare;

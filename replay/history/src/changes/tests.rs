@@ -1,4 +1,5 @@
-//! The field diff against a slow apply that was written from the documentation of paths alone.
+//! Property test: the field diff against a slow `apply` that was written from the documentation of
+//! paths alone.
 
 use super::{Change, ChangeKind, ComparisonScope, FieldStep};
 use proptest::prelude::*;
@@ -70,7 +71,7 @@ fn apply_items(old: Vec<Value>, deeper: &[(&FieldStep, &[FieldStep], &Change)]) 
         FieldStep::Index(at) => Some(*at),
         _ => None,
     };
-    // Places of items that are gone count in the old list.
+    // Indexes of removed items count in the old list.
     let gone: Vec<usize> = deeper
         .iter()
         .filter(is_whole(ChangeKind::Removed))
@@ -124,7 +125,7 @@ fn apply_items(old: Vec<Value>, deeper: &[(&FieldStep, &[FieldStep], &Change)]) 
     items
 }
 
-/// Sorts lists of named objects: their order is not what paths tell.
+/// Sorts lists of named objects: paths do not describe their order.
 fn settled(value: Value) -> Value {
     match value {
         Value::Array(items) => {
@@ -164,7 +165,7 @@ fn value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Two versions: often the second is the first with one part put in another's place.
+/// Two versions: often the second is the first with one part replaced.
 fn versions() -> impl Strategy<Value = (Value, Value)> {
     let member = || proptest::collection::btree_map("[abc]", value(), 0..4);
     (member(), member(), any::<bool>()).prop_map(|(old, other, is_near)| {
@@ -248,7 +249,7 @@ fn hostile_objects_take_bounded_time() {
         words.join(" ")
     };
     assert!(!super::words(&words(1), &words(7)).is_empty());
-    // A quadratic walk over these takes hours.
+    // A quadratic algorithm needs hours for these.
     assert!(
         begun.elapsed() < Duration::from_mins(1),
         "{:?}",
@@ -274,7 +275,7 @@ fn more_changes_than_anybody_reads_are_one() {
 fn odd_bodies_are_compared_as_they_are_read() {
     let read = |text: &str| -> Value { serde_json::from_str(text).expect("JSON") };
     let scope = ComparisonScope::default();
-    // The last of members that bear one name counts, as in Go.
+    // Of members with equal names the last one counts, as in Go.
     assert!(
         scope
             .changes(&read(r#"{"a":1,"a":2}"#), &read(r#"{"a":2}"#))

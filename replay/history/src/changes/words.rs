@@ -3,19 +3,20 @@
 use imara_diff::{Algorithm, Diff, InternedInput};
 use std::ops::Range;
 
-/// A text longer than this, in bytes, is compared line by line: nobody reads it word by word.
+/// The longest text that is compared word by word, in bytes; longer texts are compared line by
+/// line.
 const LONGEST_BY_WORDS: usize = 64 * 1024;
 
-/// A run of words that two texts share or that only one of them has.
+/// A run of words of one or both texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WordSegment<'a> {
-    /// Which text has it.
+    /// The texts that have it.
     pub kind: SegmentKind,
     /// The words, with the spaces between them.
     pub text: &'a str,
 }
 
-/// Which of two texts has a run of words.
+/// The texts that have a run of words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SegmentKind {
     /// Both.
@@ -26,7 +27,7 @@ pub enum SegmentKind {
     Added,
 }
 
-/// Tells two texts apart, word by word, or line by line if they are long.
+/// Compares two texts word by word, or line by line if they are long.
 ///
 /// The kept and removed segments together are the old text, the kept and added ones the new one.
 pub fn words<'a>(old: &'a str, new: &'a str) -> Vec<WordSegment<'a>> {
@@ -110,7 +111,7 @@ impl<'a, 'p> WordWalk<'a, 'p> {
     }
 }
 
-/// Cuts a text into words, runs of spaces, and single other signs.
+/// Splits a text into words, runs of spaces, and other single characters.
 fn pieces(text: &str) -> Vec<&str> {
     let mut pieces = Vec::new();
     let mut rest = text;

@@ -1,7 +1,7 @@
-//! The columns in which objects print, as kubectl prints them from a live server.
+//! The columns of objects, as kubectl prints them from a live server.
 //!
-//! A custom resource's are those that its definition named at the moment; those of the built-in
-//! kinds that matter most are known here; all others have name and age.
+//! The columns of a custom resource are those of its definition at the moment; those of the most
+//! important built-in kinds are defined here; all others have name and age.
 
 mod builtin;
 mod part;

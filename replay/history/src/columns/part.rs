@@ -1,5 +1,5 @@
-//! A view of an object whose form is not sure: what is missing, null or of another type is empty, as it is to the
-//! server. Times are shown as the time since.
+//! A view of an object of unknown form: a value that is missing, null or of another type is empty,
+//! as for the server. Times are shown as ages.
 
 use crate::timetext;
 use jiff::Timestamp;
@@ -7,13 +7,13 @@ use kubereel_format::RecordedAt;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// What the server prints for a time that is not set.
+/// The server's text for a time that is not set.
 pub(crate) const UNKNOWN: &str = "<unknown>";
 
-/// What the server prints where there is nothing.
+/// The server's text for an absent value.
 pub(crate) const NONE: &str = "<none>";
 
-/// A part of an object, or none.
+/// A part of an object, or nothing.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ObjectPart<'a>(Option<&'a Value>);
 
@@ -23,12 +23,12 @@ impl<'a> ObjectPart<'a> {
         Self(Some(object))
     }
 
-    /// What is not there.
+    /// An absent part.
     pub(crate) const fn none() -> Self {
         Self(None)
     }
 
-    /// Goes to a member of a member.
+    /// Descends to a member of a member.
     pub(crate) fn at(self, path: &str) -> Self {
         let mut members = path.split('.');
         Self(
@@ -40,7 +40,7 @@ impl<'a> ObjectPart<'a> {
         )
     }
 
-    /// Returns whether it is there.
+    /// Returns whether the part exists.
     pub(crate) fn is_there(self) -> bool {
         self.0.is_some_and(|value| !value.is_null())
     }
@@ -63,7 +63,7 @@ impl<'a> ObjectPart<'a> {
         self.0
     }
 
-    /// Writes a text, a number or a truth value; empty for anything else.
+    /// Returns a text, a number or a boolean as text; empty for anything else.
     pub(crate) fn plain(self) -> String {
         match self.0 {
             Some(Value::String(text)) => text.clone(),
@@ -72,7 +72,7 @@ impl<'a> ObjectPart<'a> {
         }
     }
 
-    /// Writes what [`Self::plain`] writes, or another text if that is empty.
+    /// Returns [`Self::plain`], or another text if it is empty.
     pub(crate) fn plain_or(self, other: &str) -> String {
         let text = self.plain();
         if text.is_empty() {
@@ -94,7 +94,7 @@ impl<'a> ObjectPart<'a> {
         self.0.and_then(Value::as_i64).unwrap_or_default()
     }
 
-    /// Reads whether something holds.
+    /// Reads a boolean.
     pub(crate) fn holds(self) -> bool {
         self.0.and_then(Value::as_bool).unwrap_or_default()
     }
@@ -113,7 +113,7 @@ impl<'a> ObjectPart<'a> {
         parse_time(self.text()).filter(|time| !is_never(*time))
     }
 
-    /// Writes how long before a moment a time was.
+    /// Returns the age of a time at a moment.
     pub(crate) fn since(self, at: RecordedAt) -> String {
         self.time()
             .map_or_else(|| UNKNOWN.to_owned(), |time| time_since(time, at))
@@ -133,19 +133,19 @@ impl<'a> ObjectPart<'a> {
         self.at("metadata.name").text().to_owned()
     }
 
-    /// Writes the object's age.
+    /// Returns the object's age.
     pub(crate) fn age(self, at: RecordedAt) -> String {
         self.at("metadata.creationTimestamp").since(at)
     }
 }
 
-/// Midnight at the start of the year 1: no time, to the server.
+/// Midnight at the start of the year 1, which means no time to the server.
 const NEVER_SECS: i64 = -62_135_596_800;
 
-/// Reads a time as the server does; `None` if it is of another form.
+/// Reads a time as the server does; `None` if it has another form.
 pub(crate) fn parse_time(text: &str) -> Option<Timestamp> {
     let is_dated = |at: usize, letter: u8| text.as_bytes().get(at) == Some(&letter);
-    // The calendar's parser takes more forms than RFC 3339.
+    // The calendar's parser accepts more forms than RFC 3339.
     let has_form = text.len() >= "2026-11-21T14:00:00Z".len()
         && [(4, b'-'), (7, b'-'), (10, b'T'), (13, b':'), (16, b':')]
             .into_iter()
@@ -153,19 +153,19 @@ pub(crate) fn parse_time(text: &str) -> Option<Timestamp> {
     has_form.then(|| text.parse().ok()).flatten()
 }
 
-/// Returns whether a time stands for none.
+/// Returns whether a time means none.
 pub(super) fn is_never(time: Timestamp) -> bool {
     time.as_second() == NEVER_SECS && time.subsec_nanosecond() == 0
 }
 
-/// Writes how long before a moment a time was.
+/// Returns the age of a time at a moment.
 pub(super) fn time_since(time: Timestamp, at: RecordedAt) -> String {
     let then = RecordedAt::from_micros(time.as_microsecond());
-    // Towards zero, as the server rounds: 1.5 s ahead is still now.
+    // Rounded towards zero, as by the server: 1.5 s in the future is zero seconds.
     timetext::age(at.micros_since(then) / 1_000_000)
 }
 
-/// Writes how long it was from one time to another.
+/// Returns the distance of two times as a duration.
 pub(crate) fn time_between(from: Timestamp, to: Timestamp) -> String {
     time_since(from, RecordedAt::from_micros(to.as_microsecond()))
 }

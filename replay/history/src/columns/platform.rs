@@ -1,5 +1,6 @@
-//! The columns of OpenShift's own custom resources, for a reel that does not have their definitions: a list of objects
-//! that was imported, or a recording that left definitions out. A definition in the reel goes first.
+//! The columns of OpenShift's own custom resources, for a reel without their definitions: an
+//! imported list of objects, or a recording that left definitions out. A definition in the reel has
+//! precedence.
 
 use super::table::DefinedColumn;
 use kubereel_format::ResourceInfo;
@@ -18,7 +19,8 @@ pub(super) fn platform_columns(resource: &ResourceInfo) -> Option<Vec<DefinedCol
     Some(columns.collect())
 }
 
-/// Under each resource its columns as `additionalPrinterColumns` has them: name, type, path, and whether it is wide.
+/// Under each resource its columns as in `additionalPrinterColumns`: name, type, path, and whether
+/// it is wide.
 const TABLE: &str = r#"[clusteroperators.config.openshift.io]
 Version | string | .status.versions[?(@.name=="operator")].version
 Available | string | .status.conditions[?(@.type=="Available")].status

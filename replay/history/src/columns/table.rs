@@ -1,5 +1,6 @@
-//! The columns of a resource at a moment and an object's row in them: those of a built-in kind, those that a custom
-//! resource's definition named, those of OpenShift's own resources, or name and age; and columns of labels. Aligning them is a screen's task.
+//! The columns of a resource at a moment and an object's row in them: those of a built-in kind, of
+//! a custom resource's definition, of OpenShift's own resources, or name and age; and columns of
+//! labels. Screens and commands align them.
 
 use super::builtin::BuiltinKind;
 use super::part::{NONE, ObjectPart, UNKNOWN, is_never, parse_time, time_since};
@@ -15,7 +16,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// How much room there is for columns.
+/// Which columns are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnRoom {
     /// Only the columns that always show.
@@ -24,7 +25,7 @@ pub enum ColumnRoom {
     Wide,
 }
 
-/// The columns of a resource, as they were at a moment.
+/// The columns of a resource at a moment.
 #[derive(Clone, Debug)]
 pub struct ResourceColumns {
     from: ColumnSource,
@@ -39,10 +40,10 @@ enum ColumnSource {
 }
 
 impl ResourceColumns {
-    /// Returns the columns in which a resource's objects printed at a moment.
+    /// Returns the columns of a resource at a moment.
     ///
     /// # Errors
-    /// When the reel is damaged where the resource's definition is, or the definition is none.
+    /// When the reel is damaged where the resource's definition is, or the definition is invalid.
     pub fn of(
         timeline: &Timeline,
         resource: &ResourceInfo,
@@ -60,7 +61,7 @@ impl ResourceColumns {
 }
 
 impl ResourceColumns {
-    /// Returns the names of the columns, as they stand above them.
+    /// Returns the headers of the columns.
     pub fn names(&self) -> Vec<String> {
         match &self.from {
             ColumnSource::Builtin(kind) => self.shown(kind.names().map(|(name, is_wide)| {
@@ -78,7 +79,7 @@ impl ResourceColumns {
         }
     }
 
-    /// Returns the cells of an object, as of a moment, each fit for a line.
+    /// Returns the cells of an object at a moment, each on one line.
     pub fn row(&self, object: &Value, at: RecordedAt) -> Vec<String> {
         match &self.from {
             ColumnSource::Builtin(kind) => {
@@ -114,18 +115,18 @@ impl ResourceColumns {
     }
 }
 
-/// A column that a definition names.
+/// A column of a definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct DefinedColumn {
     pub(super) name: String,
-    /// Whether it is shown only where there is room.
+    /// Whether it is shown with `-o wide` only.
     pub(super) is_wide: bool,
     path: JsonPath,
     kind: ColumnType,
 }
 
 impl DefinedColumn {
-    /// Writes the cell of an object, as of a moment.
+    /// Returns the cell of an object at a moment.
     pub(super) fn cell(&self, object: &Value, at: RecordedAt) -> String {
         let value = self.path.first(object);
         value.map_or_else(String::new, |value| self.kind.written(value, at))
@@ -161,13 +162,13 @@ struct PrinterColumn {
 }
 
 impl DefinedColumn {
-    /// Returns the columns that a resource's definition named at a moment; `None` if it has no
-    /// definition, or that names none.
+    /// Returns the columns of a resource's definition at a moment; `None` if it has no definition,
+    /// or the definition has none.
     ///
-    /// Columns end before one whose path is none, as the server has it.
+    /// The columns end before one with an invalid path, as in the server.
     ///
     /// # Errors
-    /// When the reel is damaged there, or the definition is none.
+    /// When the reel is damaged there, or the definition is invalid.
     fn all(
         timeline: &Timeline,
         resource: &ResourceInfo,
@@ -187,13 +188,13 @@ impl DefinedColumn {
 }
 
 impl DefinedColumn {
-    /// Reads a column; `None` if its path is none.
+    /// Reads a column; `None` if its path is invalid.
     fn of(named: &PrinterColumn) -> Option<Self> {
         let is_wide = named.priority.is_some_and(|priority| priority != 0);
         Self::new(&named.name, &named.r#type, &named.path, is_wide)
     }
 
-    /// Makes a column of the words of a definition; `None` if its path is none.
+    /// Makes a column from the texts of a definition; `None` if its path is invalid.
     pub(super) fn new(name: &str, kind: &str, path: &str, is_wide: bool) -> Option<Self> {
         Some(Self {
             path: JsonPath::parse(path)?,
@@ -204,16 +205,16 @@ impl DefinedColumn {
     }
 }
 
-/// What a column holds.
+/// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ColumnType {
     Text,
     Number,
     Integer,
     Truth,
-    /// Shown as the time since.
+    /// Shown as an age.
     Date,
-    /// A type that there is not: nothing is shown.
+    /// An unknown type: its cells are empty.
     Other,
 }
 
@@ -230,7 +231,7 @@ impl ColumnType {
         }
     }
 
-    /// Writes a value, as of a moment.
+    /// Formats a value at a moment.
     pub(super) fn written(self, value: &Value, at: RecordedAt) -> String {
         match (self, value) {
             (Self::Text, Value::Null) => "<no value>".to_owned(),
@@ -238,7 +239,8 @@ impl ColumnType {
             (Self::Text, Value::Number(number)) => number::printed(number),
             (Self::Text, value) => compact(value),
             (Self::Number, Value::Number(number)) => number::double(number),
-            // Past 64 bits the server's answer depends on its processor; the number is the truth.
+            // Beyond 64 bits the server's result depends on its processor; the exact number is
+            // printed.
             (Self::Integer, Value::Number(number)) => number::truncated(number)
                 .map_or_else(|| number::printed(number), |whole| whole.to_string()),
             (Self::Truth, Value::Bool(truth)) => truth.to_string(),
@@ -259,8 +261,8 @@ fn date(text: &str, at: RecordedAt) -> String {
     }
 }
 
-/// Makes a cell fit a line, as kubectl does: cut at its first line end, and without what could
-/// begin a terminal's command.
+/// Makes a cell fit one line, as kubectl does: cut at its first line end, without characters that
+/// could begin a terminal command.
 pub(super) fn one_line(text: &str) -> String {
     let (first, more) = match text.split_once(['\n', '\r', '\u{c}']) {
         Some((first, _)) => (first, "..."),
@@ -274,12 +276,12 @@ pub(super) fn one_line(text: &str) -> String {
 pub struct LabelColumns {
     /// Labels with a column of their own.
     pub own: Vec<String>,
-    /// Whether a last column shows all labels.
+    /// Whether a last column has all labels.
     pub shows_all: bool,
 }
 
 impl LabelColumns {
-    /// Returns the names of the columns: of a label, what follows its last slash.
+    /// Returns the headers: of a label, the text after its last slash.
     pub fn names(&self) -> Vec<String> {
         let own = self.own.iter().map(|label| {
             let name = label
@@ -291,7 +293,7 @@ impl LabelColumns {
         own.chain(all).collect()
     }
 
-    /// Returns the cells of an object, each fit for a line.
+    /// Returns the cells of an object, each on one line.
     pub fn row(&self, object: &Value) -> Vec<String> {
         let labels = ObjectPart::of(object).at("metadata.labels").texts();
         let own = self.own.iter().map(|label| labels.get(label.as_str()));
@@ -301,13 +303,13 @@ impl LabelColumns {
     }
 }
 
-/// Writes labels: `a=b,c=d`.
+/// Formats labels: `a=b,c=d`.
 pub(crate) fn labels_text(labels: &BTreeMap<&str, &str>) -> String {
     let mut pairs: Vec<String> = labels
         .iter()
         .map(|(name, value)| format!("{name}={value}"))
         .collect();
-    // By their text, as the server sorts them: `app.x=` is before `app=`.
+    // Sorted by the whole text, as by the server: `app.x=` is before `app=`.
     pairs.sort_unstable();
     match pairs.as_slice() {
         [] => NONE.to_owned(),

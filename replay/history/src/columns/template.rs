@@ -1,6 +1,6 @@
-//! What `-o jsonpath=`, `-o custom-columns=` and `--sort-by` of kubectl make of objects.
+//! The outputs `-o jsonpath=`, `-o custom-columns=` and `--sort-by` of kubectl.
 //!
-//! Templates come from users: their length and the depth of their ranges are bounded.
+//! Templates come from users: their length and the nesting of their ranges are bounded.
 
 use super::part::NONE;
 use crate::jsonpath::JsonPath;
@@ -14,7 +14,7 @@ use thiserror::Error;
 /// The longest template, in bytes.
 const LONGEST: usize = 64 * 1024;
 
-/// How deep ranges may stand in ranges.
+/// The deepest nesting of ranges.
 const DEEPEST: usize = 16;
 
 /// A text is not a template.
@@ -30,16 +30,16 @@ pub enum TemplateError {
         /// The text from the brace on.
         rest: String,
     },
-    /// What stands in braces is not a path.
+    /// The content of braces is not a path.
     #[error("not a JSONPath: {path:?}")]
     Path {
         /// The path.
         path: String,
     },
-    /// A range is not ended, or another thing is.
+    /// A range is not ended, or an end has no range.
     #[error("{{range}} and {{end}} do not match")]
     Range,
-    /// Ranges stand in ranges without end.
+    /// Ranges are nested too deeply.
     #[error("ranges are nested more than {} deep", DEEPEST)]
     TooDeep,
     /// A column is not `NAME:PATH`.
@@ -64,7 +64,7 @@ enum JsonPathPart {
 }
 
 impl JsonPathTemplate {
-    /// Reads a template.
+    /// Parses a template.
     ///
     /// # Errors
     /// When it has a form that kubectl refuses.
@@ -72,7 +72,7 @@ impl JsonPathTemplate {
         if text.len() > LONGEST {
             return Err(TemplateError::TooLong);
         }
-        // The parts of each range that is open, below those of the whole.
+        // The parts of each open range, below those of the whole template.
         let mut open: Vec<(Option<JsonPath>, Vec<JsonPathPart>)> = vec![(None, Vec::new())];
         let mut rest = text;
         while !rest.is_empty() {
@@ -109,14 +109,15 @@ impl JsonPathTemplate {
         }
     }
 
-    /// Writes an object; a field that is not there is empty, as for `kubectl get`.
+    /// Writes an object; an absent field is empty, as in `kubectl get`.
     pub fn written(&self, object: &Value) -> String {
         let mut out = String::new();
         write_parts(&self.parts, object, &mut out);
         out
     }
 
-    /// Returns what each text and path finds in an object, each as a list, as `-o jsonpath-as-json=` prints them.
+    /// Returns the results of each text and path for an object, each as a list, as `-o
+    /// jsonpath-as-json=` prints them.
     pub fn found(&self, object: &Value) -> Vec<Value> {
         let mut out = Vec::new();
         find_parts(&self.parts, object, &mut out);
@@ -130,7 +131,8 @@ fn push(open: &mut [(Option<JsonPath>, Vec<JsonPathPart>)], part: JsonPathPart) 
     }
 }
 
-/// Returns the length of the action that begins here, braces included; braces within quotes do not count.
+/// Returns the length of the action that begins here, including its braces; braces within quotes do
+/// not count.
 fn action_len(action: &str) -> Option<usize> {
     let (mut quote, mut is_escaped) = (None, false);
     for (at, letter) in action.char_indices() {
@@ -188,7 +190,8 @@ fn find_parts(parts: &[JsonPathPart], object: &Value, out: &mut Vec<Value>) {
     }
 }
 
-/// Writes a value as kubectl does: a text as it is, but for what would command a terminal.
+/// Writes a value as kubectl does: a text literally, without characters that could command a
+/// terminal.
 fn printed(value: &Value) -> String {
     match value {
         Value::String(text) => {
@@ -206,7 +209,8 @@ fn printed(value: &Value) -> String {
     }
 }
 
-/// Reads a path as `--sort-by` and custom columns take it: with or without braces and the first dot.
+/// Parses a path as `--sort-by` and custom columns accept it: with or without braces and the first
+/// dot.
 fn relaxed(text: &str) -> Result<JsonPath, TemplateError> {
     let wrong = || TemplateError::Path {
         path: text.to_owned(),
@@ -232,7 +236,7 @@ pub struct CustomColumns {
 }
 
 impl CustomColumns {
-    /// Reads `NAME:PATH,NAME:PATH`.
+    /// Parses `NAME:PATH,NAME:PATH`.
     ///
     /// # Errors
     /// When a column has no name or no path.
@@ -253,10 +257,10 @@ impl CustomColumns {
         })
     }
 
-    /// Reads a file of columns: the names in the first line, the paths in the second.
+    /// Parses a file of columns: the names in the first line, the paths in the second.
     ///
     /// # Errors
-    /// When a line is missing, or has more words than the other.
+    /// When a line is missing, or the lines have different numbers of words.
     pub fn parse_file(text: &str) -> Result<Self, TemplateError> {
         let mut lines = text.lines();
         let names: Vec<&str> = lines
@@ -284,7 +288,7 @@ impl CustomColumns {
         })
     }
 
-    /// Returns the names of the columns.
+    /// Returns the headers.
     pub fn names(&self) -> Vec<String> {
         self.columns.iter().map(|(name, _)| name.clone()).collect()
     }
@@ -307,7 +311,7 @@ impl CustomColumns {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SortField(JsonPath);
 
-/// What objects are sorted by.
+/// The sort key of an object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SortKey(Option<Value>);
 
@@ -320,15 +324,15 @@ impl std::str::FromStr for SortField {
 }
 
 impl SortField {
-    /// Returns the key of an object.
+    /// Returns the sort key of an object.
     pub fn of(&self, object: &Value) -> SortKey {
         SortKey(self.0.first(object).cloned())
     }
 }
 
 impl SortKey {
-    /// Compares as kubectl does: what is not there first, numbers and quantities by their amount, texts
-    /// by their words with numbers in them by amount.
+    /// Compares as kubectl does: absent values first, numbers and quantities by value, texts with
+    /// the numbers in them by value.
     pub fn compare(&self, other: &Self) -> Ordering {
         match (&self.0, &other.0) {
             (Some(Value::String(one)), Some(Value::String(other))) => {
@@ -347,7 +351,7 @@ impl SortKey {
     }
 }
 
-/// Compares texts in which numbers count by their amount: `web-2` before `web-10`.
+/// Compares texts with the numbers in them by value: `web-2` before `web-10`.
 fn natural(one: &str, other: &str) -> Ordering {
     let (mut left, mut right) = (one, other);
     loop {
@@ -371,7 +375,7 @@ fn natural(one: &str, other: &str) -> Ordering {
                 right = right.get(other.len_utf8()..).unwrap_or_default();
             }
             (first, second) => {
-                // Digits come before other letters.
+                // Digits sort before other letters.
                 let rank =
                     |letter: Option<char>| letter.map(|letter| (!letter.is_ascii_digit(), letter));
                 return rank(first).cmp(&rank(second)).then_with(|| one.cmp(other));

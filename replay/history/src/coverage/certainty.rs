@@ -1,5 +1,5 @@
-//! Whether the state at a moment is known, in words for an answer: the [`UnobservedSpan`] that the moment
-//! lies in, or that there is none. The state itself is read by `as_of`.
+//! The certainty of a state at a moment, worded for an answer: the [`UnobservedSpan`] that contains
+//! the moment, or that there is none. `as_of` reads the state itself.
 
 use super::chain::{Coverage, CoveredFrom};
 use super::damaged::DamagedSpan;
@@ -9,43 +9,43 @@ use crate::select::ObjectFilter;
 use crate::tables::ReelTables;
 use kubereel_format::{Damage, Gap, NotCoveredReason, RecordedAt, ResourceId, Seq};
 
-/// How far an answer about a moment can be trusted.
+/// The certainty of an answer about a moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Certainty {
     /// Every change up to the moment is in the reel.
     Known {
-        /// The server's last word on the resource, if nothing came after the moment to prove that
-        /// nothing was missed in between.
+        /// The last known state of the resource, if no later data proves that no change was missed
+        /// in between.
         silent_since: Option<RecordedAt>,
     },
-    /// No watch ran at the moment, and all that happened in that time is known: the state was this.
+    /// No watch ran at the moment, and all changes of that time are known: the state was this one.
     ReadBack {
         /// When the last watch ended.
         from: RecordedAt,
         /// When the next one began.
         to: RecordedAt,
     },
-    /// The state comes from another tool's recording, which does not tell what it leaves out.
+    /// Another tool recorded the state, so its completeness is not known.
     Imported {
-        /// When the recording first speaks of the resource.
+        /// When the recording of the resource begins.
         since: RecordedAt,
     },
-    /// Changes may be missing: the state shown is that before the gap, or parts of the list after it.
+    /// Changes may be missing: the state is that before the gap, or a part of the list after it.
     InsideGap {
         /// The gap.
         gap: Gap,
     },
     /// Changes may be missing since a moment, and no list has shown the state since.
     Unobserved {
-        /// Since when.
+        /// The begin.
         from: RecordedAt,
-        /// Up to when; `None` if nothing has shown the state since.
+        /// The end; `None` if no list has shown the state since.
         to: Option<RecordedAt>,
         /// The cause.
         reason: UnobservedReason,
     },
-    /// No watch ran at the moment. Nothing is missing from the reel, but changes of that time were
-    /// received later.
+    /// No watch ran at the moment. No change is missing from the reel, but changes of that time
+    /// were received later.
     Blind {
         /// When the last watch ended.
         from: RecordedAt,
@@ -56,13 +56,13 @@ pub enum Certainty {
     NotCovered {
         /// The cause.
         reason: NotCoveredReason,
-        /// The server's words; may be empty.
+        /// The server's message; may be empty.
         detail: String,
     },
-    /// The moment lies before the first complete list of the resource, or before the first event of it
-    /// in another tool's recording.
+    /// The moment is before the first complete list of the resource, or before its first event in
+    /// another tool's recording.
     BeforeFirst {
-        /// The first moment at which the state is known; `None` if there never was one.
+        /// The first moment with a known state; `None` if there is none.
         first: Option<RecordedAt>,
     },
     /// Parts of the reel that the answer may need cannot be read.
@@ -70,35 +70,35 @@ pub enum Certainty {
         /// The first of them.
         damage: Damage,
     },
-    /// The moment lies after the last one that the reel knows of.
+    /// The moment is after the last known one.
     AfterLast {
-        /// The last moment known.
+        /// The last known moment.
         last: RecordedAt,
     },
 }
 
 impl Certainty {
-    /// Returns whether the state shown is all that there is to know: the state that was, or what an
-    /// imported recording says it was.
+    /// Returns whether the state is complete: it is the state of the cluster, or that of an
+    /// imported recording.
     pub const fn is_known(&self) -> bool {
         self.is_proven() || matches!(self, Self::Imported { .. })
     }
 
-    /// Returns whether what the state shown does not hold was not there: an imported recording does not
-    /// tell what it leaves out.
+    /// Returns whether an object that is not in the state did not exist: an imported recording does
+    /// not prove that.
     pub const fn is_proven(&self) -> bool {
         matches!(self, Self::Known { .. } | Self::ReadBack { .. })
     }
 
-    /// Returns whether there is a state to show, be it an old one.
+    /// Returns whether there is a state, even an old one.
     pub const fn has_state(&self) -> bool {
         !matches!(self, Self::NotCovered { .. } | Self::BeforeFirst { .. })
     }
 }
 
 impl Certainty {
-    /// Judges a state of objects of a resource; `coverage` is what is known of the resource, `damaged` what damage
-    /// took of the reel.
+    /// Judges a state of objects of a resource; `coverage` is that of the resource, `damaged` the
+    /// damage of the reel.
     pub(crate) fn judge(
         tables: &ReelTables,
         damaged: &[DamagedSpan],
@@ -153,7 +153,7 @@ impl Certainty {
         let first = coverage.covered.first();
         let first = first.map(|span| span.covered.from_time);
         match coverage.first_ranked(filter, |span| span.holds_revision(rv)) {
-            // A state that is missing comes before one that may be wrong.
+            // A missing state has precedence over one that may be wrong.
             Some((rank, span)) if rank == GAPS || coverage.span_at_revision(rv).is_some() => {
                 Self::of(span, first)
             }
@@ -161,7 +161,8 @@ impl Certainty {
         }
     }
 
-    /// Words a span for an answer about a moment in it; `first` is when the state is known first after it.
+    /// Words a span for an answer about a moment in it; `first` is when the state is first known
+    /// after it.
     fn of(span: &UnobservedSpan, first: Option<RecordedAt>) -> Self {
         let to = (!span.is_open()).then_some(span.to);
         if let Some(gap) = span.open_gap() {
@@ -199,8 +200,8 @@ const GAPS: u8 = 0;
 /// The rank of times without a watch: after the end of the recording, an answer names that end.
 const WATCHES: u8 = 6;
 
-/// Which of several reasons at one moment an answer names: a state that is missing comes before one that may
-/// be wrong, and what the server declared before what was concluded.
+/// The precedence of several reasons at one moment: a missing state before one that may be wrong,
+/// and a declaration of the server before a conclusion.
 fn rank(span: &UnobservedSpan) -> Option<u8> {
     match &span.reason {
         UnobservedReason::Gap { .. } if span.open_gap().is_some() => Some(GAPS),
@@ -212,13 +213,15 @@ fn rank(span: &UnobservedSpan) -> Option<u8> {
         UnobservedReason::WatchEnded | UnobservedReason::NoWatch | UnobservedReason::Gap { .. } => {
             Some(WATCHES)
         }
-        // Versions that cannot be read are missing at every later moment, too: the reel's damage tells.
+        // Unreadable versions are missing at every later moment, too: the damage is reported
+        // separately.
         UnobservedReason::Damaged { .. } => None,
     }
 }
 
 impl Coverage {
-    /// Returns the span to name of those that hide a state, with its rank; of equals, the one that began last.
+    /// Returns the span to name among those that hide a state, with its rank; of equal ranks, the
+    /// one that began last.
     fn first_ranked(
         &self,
         filter: &ObjectFilter<'_>,
@@ -232,14 +235,14 @@ impl Coverage {
         ranked.rev().min_by_key(|(rank, _)| *rank)
     }
 
-    /// Returns when the state is known first after all records below one.
+    /// Returns when the state is first known after all records below one.
     fn first_after(&self, cut: Seq) -> Option<RecordedAt> {
         let after = self.covered.iter().find(|span| span.begun_by >= cut);
         let imported = self.imported.map(|imported| imported.since);
         after.map(|span| span.covered.from_time).or(imported)
     }
 
-    /// Says how a state is known that no span hides.
+    /// Returns the certainty of a state that no span hides.
     fn known_at(&self, cut: Seq, wall: RecordedAt) -> Certainty {
         if let Some(span) = self
             .read_back()
@@ -265,7 +268,7 @@ impl Coverage {
         }
     }
 
-    /// Says how the state at a resourceVersion is known that no span hides.
+    /// Returns the certainty of the state at a resourceVersion that no span hides.
     fn known_at_revision(&self, rv: u128, first: Option<RecordedAt>) -> Certainty {
         if let Some(span) = self.span_at_revision(rv) {
             let covered = &span.covered;
@@ -296,9 +299,9 @@ impl Coverage {
         }
     }
 
-    /// Finds the span that a resourceVersion belongs to: the last one that begins at or before it.
+    /// Finds the covered span of a resourceVersion: the last one that begins at or before it.
     ///
-    /// After a restore the versions count up again from below, and the newer history wins.
+    /// After a restore the versions start lower again, and the newer history has precedence.
     pub(crate) fn span_at_revision(&self, rv: u128) -> Option<&CoveredFrom> {
         let begun = |from: &str| from.parse::<u128>().is_ok_and(|from| from <= rv);
         self.covered

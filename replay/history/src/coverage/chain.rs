@@ -1,12 +1,16 @@
-//! What the notes and events say of each resource's observation: where complete states begin, how far they
-//! are proven, and what broke the chain. [`super::unobserved`] makes spans of it; nothing outside of this
-//! folder interprets gaps, ended watches, exclusions, unparsed lines, lost changes, damage or imports.
+//! Derives the observation of each resource from notes and events: where complete states begin, how
+//! far they are proven, and what broke the chain. [`super::unobserved`] makes spans of it; no
+//! module outside of this folder interprets gaps, ended watches, exclusions, unparsed lines, lost
+//! changes, damage or imports.
 //!
 //! Invariants:
 //!
-//! * Silence proves nothing: a covered span ends with the last event, bookmark or list of the resource.
-//! * A gap ends the covered span before it, whether it is noted before or after the list that ends it.
-//! * A list goes on from nothing: a time without a watch that it ends lasts until it is complete.
+//! * Silence proves nothing: a covered span ends with the last event, bookmark or list of the
+//!   resource.
+//! * A gap ends the covered span before it, whether it is noted before or after the list that ends
+//!   it.
+//! * A list does not continue a position: a time without a watch that a list ends lasts until the
+//!   list is complete.
 
 use super::gap::{GapJudgement, GapOutcome, RecordedGap};
 use super::lost::LostChange;
@@ -20,7 +24,7 @@ use kubereel_format::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What was observed of one resource, and what was not.
+/// The observed and unobserved times of one resource.
 #[derive(Clone, Debug, Default)]
 pub struct Coverage {
     /// The spans in which every change is in the reel.
@@ -33,18 +37,18 @@ pub struct Coverage {
     pub(super) lost: Vec<LostChange>,
     /// The records that announced the resource.
     pub(super) announced: Vec<Seq>,
-    /// Whether the server refused to go on with the last watch: then its end is not only that of the
-    /// recording.
+    /// Whether the server refused to continue the last watch: then its end is more than the end of
+    /// the recording.
     pub(super) is_refused: bool,
-    /// Derived from all of these; see `unobserved`.
+    /// Derived from the fields above; see `unobserved`.
     pub(super) unobserved: Vec<UnobservedSpan>,
-    /// Those of which each is too short to be distinguished from a late delivery.
+    /// Spans that are too short to be distinguished from a late delivery.
     pub(super) brief: Vec<UnobservedSpan>,
-    /// Spans of which all is known nevertheless.
+    /// Spans whose changes are all known.
     pub(super) read_back: Vec<UnobservedSpan>,
 }
 
-/// A span in which every change is in the reel, and the records that bound it.
+/// A span in which every change is in the reel, with the records that bound it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CoveredFrom {
     /// The record that completed the list at its begin.
@@ -55,7 +59,7 @@ pub struct CoveredFrom {
     pub covered: CoveredSpan,
 }
 
-/// Where another tool's recording begins to speak of a resource.
+/// The begin of a resource in another tool's recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ImportedFrom {
     /// The record before its first event.
@@ -66,18 +70,19 @@ pub struct ImportedFrom {
     pub first_rv: Option<u128>,
 }
 
-/// A time in which no watch of a resource ran.
+/// A time without a watch of a resource.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct UnwatchedTime {
     /// When the last watch ended.
     pub(super) from: RecordedAt,
-    /// When the next one began, or when the recording of the resource ended; `None` if nothing came.
+    /// When the next one began, or when the recording of the resource ended; `None` if neither
+    /// happened.
     pub(super) to: Option<RecordedAt>,
-    /// Whether its end showed what had happened: the next watch continued at the position of the last one,
-    /// or the resource was gone.
+    /// Whether its end showed the changes: the next watch continued at the position of the last
+    /// one, or the resource was gone.
     pub(super) is_resumed: bool,
-    /// Whether the next watch continued at the position of the last one, so that all changes were delivered. A
-    /// list shows what there is, and no object that came and went.
+    /// Whether the next watch continued at the position of the last one, so that all changes were
+    /// delivered. A list shows existing objects only, not those that were created and deleted.
     pub(super) is_continued: bool,
 }
 
@@ -92,13 +97,13 @@ impl Coverage {
         self.imported.as_ref()
     }
 
-    /// Returns whether the resource is known from another tool's recording only, which does not tell what
-    /// it leaves out.
+    /// Returns whether only another tool recorded the resource, so that its completeness is not
+    /// known.
     pub const fn is_only_imported(&self) -> bool {
         self.covered.is_empty() && self.imported.is_some()
     }
 
-    /// Returns the record with which the state is known first, and its time.
+    /// Returns the record with the first known state, and its time.
     pub fn first_known(&self) -> Option<(Seq, RecordedAt)> {
         let listed = self.covered.first();
         let listed = listed.map(|span| (span.begun_by, span.covered.from_time));
@@ -121,11 +126,11 @@ impl Coverage {
     }
 }
 
-/// The begin of a time in which no watch of a resource ran.
+/// The begin of a time without a watch.
 #[derive(Clone, Copy, Debug)]
 struct UnwatchedSince {
     from: RecordedAt,
-    /// The server did not let the watch go on, or the recorder did not trust it.
+    /// The server did not continue the watch, or the recorder did not trust it.
     is_refused: bool,
 }
 
@@ -134,16 +139,16 @@ struct Chains<'a> {
     tables: &'a ReelTables,
     coverage: BTreeMap<ResourceId, Coverage>,
     names: BTreeMap<(String, String), ResourceId>,
-    /// Which resource a connection is for, and which connections are open.
+    /// The resource of each connection, and the open connections.
     connections: BTreeMap<ConnectionId, ResourceId>,
     open: BTreeMap<ResourceId, BTreeSet<ConnectionId>>,
-    /// Since when no connection of a resource goes on from what is known.
+    /// Since when no connection of a resource continues a known position.
     unwatched: BTreeMap<ResourceId, UnwatchedSince>,
-    /// The covered spans that go on.
+    /// The open covered spans.
     covered: BTreeMap<ResourceId, CoveredFrom>,
     last_session: Option<usize>,
     epoch: Option<EpochId>,
-    /// Of which resource a gap is.
+    /// The resource of each gap.
     gaps: BTreeMap<GapId, ResourceId>,
     retried_lines: RetriedLines,
 }
@@ -237,7 +242,7 @@ impl<'a> Chains<'a> {
                 let coverage = self.coverage.entry(*resource).or_default();
                 coverage.imported.get_or_insert(imported);
             }
-            // It watches nothing.
+            // Such a connection does not watch.
             Note::Connected {
                 method: ListMethod::Exact,
                 ..
@@ -290,7 +295,8 @@ impl<'a> Chains<'a> {
             coverage.unwatched.push(UnwatchedTime {
                 from,
                 to: Some(wall),
-                // That a resource is gone tells what became of its objects. Any other end may hide changes.
+                // That a resource is no longer served also explains what happened to its objects.
+                // Any other end may hide changes.
                 is_resumed: excluded.reason == NotCoveredReason::Gone,
                 is_continued: false,
             });
@@ -298,7 +304,7 @@ impl<'a> Chains<'a> {
         coverage.excluded.push(excluded);
     }
 
-    /// A whole list shows the objects whose lines could not be parsed.
+    /// A complete list shows the objects whose lines could not be parsed.
     fn end_unparsed(&mut self, resource: ResourceId, connection: ConnectionId, rv: &str, seq: Seq) {
         let coverage = self.coverage.entry(resource).or_default();
         for unparsed in &mut coverage.unparsed {
@@ -306,7 +312,7 @@ impl<'a> Chains<'a> {
         }
     }
 
-    /// Where another history begins, what is equal in both, such as a version, proves nothing across.
+    /// At the begin of another history, equal versions prove nothing across the border.
     fn cluster(&mut self, epoch: EpochId, at: Seq) {
         if self.epoch.replace(epoch).is_none_or(|last| last == epoch) {
             return;
@@ -322,7 +328,7 @@ impl<'a> Chains<'a> {
         }
     }
 
-    /// A killed session left its connections open.
+    /// The connections of a killed session were never closed.
     fn start_session(&mut self) {
         let ended = self
             .last_session
@@ -357,13 +363,13 @@ impl<'a> Chains<'a> {
     ) {
         self.connections.insert(connection, resource);
         self.open.entry(resource).or_default().insert(connection);
-        // A list goes on from nothing: only when it is complete something is known again.
+        // A list does not continue a position: the state is known only when the list is complete.
         if method == ListMethod::Watch {
             self.lighten(resource, wall, true);
         }
     }
 
-    /// Ends the time in which no watch of a resource ran.
+    /// Ends a time without a watch.
     fn lighten(&mut self, resource: ResourceId, wall: RecordedAt, is_continued: bool) {
         let Some(UnwatchedSince { from, .. }) = self.unwatched.remove(&resource) else {
             return;
@@ -395,7 +401,7 @@ impl<'a> Chains<'a> {
         }
     }
 
-    /// A line or an item was kept unparsed, and the recording continued behind it.
+    /// A line or an item was stored unparsed, and the recording continued behind it.
     fn leave_unparsed(&mut self, entry: &NoteEntry, by: ConnectionId, problem: OddLineProblem) {
         let Some(&resource) = self.connections.get(&by) else {
             return;
@@ -450,7 +456,8 @@ impl<'a> Chains<'a> {
         }
     }
 
-    /// Ends the span before a gap. The list that ended the gap may have been noted before or after.
+    /// Ends the span before a gap. The list that ended the gap may have been noted before or after
+    /// it.
     fn gap(&mut self, gap: &Gap, seq: Seq) {
         self.gaps.insert(gap.id, gap.resource);
         let coverage = self.coverage.entry(gap.resource).or_default();
@@ -493,7 +500,7 @@ impl<'a> Chains<'a> {
     }
 }
 
-/// Finds the lowest resourceVersion with which any object of a resource appears.
+/// Finds the lowest resourceVersion with which an object of a resource first appears.
 fn lowest_rv(tables: &ReelTables, resource: ResourceId) -> Option<u128> {
     let reel = tables.reel();
     let objects = tables.objects_of(resource).iter();
@@ -501,7 +508,7 @@ fn lowest_rv(tables: &ReelTables, resource: ResourceId) -> Option<u128> {
     firsts.min()
 }
 
-/// Moves a span's end forward; a lower resourceVersion does not move it back.
+/// Moves the end of a span forward; a lower resourceVersion does not move it back.
 fn prove(span: &mut CoveredFrom, rv: &str, seq: Seq, wall: RecordedAt) {
     span.proven_by = span.proven_by.max(seq);
     span.covered.to_time = span.covered.to_time.max(wall);

@@ -1,5 +1,5 @@
-//! What damage took, in terms of time and resources: from the reel itself, and from what a recovery of a damaged one
-//! noted.
+//! The loss by damage, as times and resources: in the reel itself, and in the damaged reel from
+//! which it was recovered.
 
 use crate::select::ObjectFilter;
 use crate::tables::{ReelTables, before};
@@ -7,25 +7,26 @@ use crate::timetext::ClockZone;
 use kubereel_format::{Damage, Loss, Note, RecordedAt, ResourceId, Seq};
 use std::collections::BTreeSet;
 
-/// A damaged place of a reel, or one of the reel that it was recovered from.
+/// A damaged place of a reel, or of the one from which it was recovered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DamagedSpan {
-    /// Where, why, and which records.
+    /// The place, the cause, and the records.
     pub damage: Damage,
     /// When the first lost record was received, or the last one before it.
     pub from: RecordedAt,
     /// When the last lost record was received, or the first one after it.
     pub to: RecordedAt,
-    /// The resources of the lost records, if they are known; none if any may be among them.
+    /// The resources of the lost records, if they are known; empty if any resource may be among
+    /// them.
     pub resources: BTreeSet<ResourceId>,
-    /// How many records are lost, if that is known.
+    /// The number of lost records, if it is known.
     pub records: Option<u64>,
-    /// Whether an earlier file lost it: this one is whole there.
+    /// Whether an earlier file lost them: this file is whole there.
     pub is_recovered: bool,
 }
 
 impl DamagedSpan {
-    /// Finds all of a reel.
+    /// Finds all damage of a reel.
     pub(crate) fn all(tables: &ReelTables) -> Vec<Self> {
         let damage = tables.reel().damage().iter();
         let mut all: Vec<Self> = damage.map(|damage| Self::of(tables, damage)).collect();
@@ -97,15 +98,15 @@ impl DamagedSpan {
         }
     }
 
-    /// Returns whether it took something of a resource.
+    /// Returns whether records of a resource may be lost.
     pub(super) fn concerns(&self, resource: ResourceId) -> bool {
         self.damage.loss != Loss::Nothing
             && (self.resources.is_empty() || self.resources.contains(&resource))
     }
 
-    /// Returns whether a state of a resource after all records below `cut` may lack what it took: until a list shows
-    /// the state again, `listed` being the records that completed one; for the only object that a question is
-    /// about, until its next version.
+    /// Returns whether a state of a resource after all records below `cut` may lack lost records:
+    /// until a list shows the state again, `listed` being the records that completed one; if the
+    /// query is about one object, until its next version.
     pub(super) fn hides(
         &self,
         tables: &ReelTables,
@@ -114,7 +115,8 @@ impl DamagedSpan {
         mut listed: impl Iterator<Item = Seq>,
     ) -> bool {
         let (first, last) = match self.damage.loss {
-            // Of lost bodies the events are known: what cannot be read fails by itself.
+            // If only bodies are lost, the events are known, and reading a lost body fails by
+            // itself.
             Loss::Nothing | Loss::Bodies { .. } => return false,
             Loss::Unknown => return true,
             Loss::Records { first, last } => (first, last),
@@ -131,13 +133,14 @@ impl DamagedSpan {
         let Some(last) = last else {
             return true;
         };
-        // The note of a recovery stands before all that is lost: only what was received later shows it again.
+        // The note of a recovery comes before all lost records: only records that were received
+        // later show the state again.
         let is_later = |seq| !self.is_recovered || tables.wall_of(seq) > self.to;
         let is_between = |seq: Seq| last < seq && seq < cut && is_later(seq);
         !listed.any(is_between) && !is_seen_again(tables, resource, filter, is_between)
     }
 
-    /// Says what is lost, for people: when, which records, and of what.
+    /// Describes the loss: time, records, and resources.
     pub(crate) fn words(&self, tables: &ReelTables, zone: &ClockZone) -> String {
         let at = |at| zone.within(tables.start(), tables.end(), at);
         let after = if tables.is_dated() {
@@ -184,7 +187,7 @@ impl DamagedSpan {
     }
 }
 
-/// Returns whether the one object that a filter names has a version among some records.
+/// Returns whether the only object of a filter has a version among some records.
 fn is_seen_again(
     tables: &ReelTables,
     resource: ResourceId,
@@ -204,7 +207,7 @@ fn is_seen_again(
     })
 }
 
-/// Writes a number in groups of three digits.
+/// Formats a number in groups of three digits.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();

@@ -1,19 +1,20 @@
-//! Gaps: what the server's own history and the revisions of the cluster's storage prove of the changes in them.
+//! Gaps, and the proofs about the changes in them: by the server's own history, and by the
+//! revisions of the cluster's storage.
 
 use super::Coverage;
 use kubereel_format::{Gap, GapId, GapVerdict, Note, Seq};
 
-/// A gap, the record after which the state is known again, and what is known of the changes in it.
+/// A gap, the record after which the state is known again, and the proofs about its changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordedGap {
     /// The gap, as it was declared.
     pub gap: Gap,
     /// The record that completed the list after it.
     pub closed_by: Seq,
-    /// What the server's own history showed of it, if it was read.
+    /// The result of reading it back, if that was tried.
     pub judgement: Option<GapJudgement>,
-    /// The number of revisions in it at which nothing was recorded, of any resource; `None` if the
-    /// revisions say nothing of this one.
+    /// The number of revisions in it without a recorded event, of any resource; `None` if the
+    /// revisions prove nothing for this resource.
     pub unexplained: Option<u64>,
 }
 
@@ -22,29 +23,30 @@ pub struct RecordedGap {
 pub enum GapOutcome {
     /// Changes may be missing.
     MayMiss,
-    /// Every change was read back from the server's history; they were received after the gap.
+    /// Every change was read back from the server's history; the changes were received after the
+    /// gap.
     ReadBack,
     /// The revisions of the cluster's storage prove that there was no change.
     ProvenEmpty,
 }
 
-/// What the server's own history showed of a gap.
+/// The result of reading a gap back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GapJudgement {
-    /// In one word.
+    /// The verdict.
     pub verdict: GapVerdict,
     /// The number of events that were read back and written for it.
     pub reconstructed: u64,
-    /// An upper bound of the changes that are still missing, if one is known.
+    /// An upper bound of the missing changes, if one is known.
     pub missing_at_most: Option<u64>,
-    /// The number of requests that it took.
+    /// The number of requests.
     pub requests: u32,
     /// Why no more was found; may be empty.
     pub detail: String,
 }
 
 impl GapJudgement {
-    /// Reads a note, if it is a judgement.
+    /// Reads a note, if it is a verdict on a gap.
     pub(super) fn of(note: &Note) -> Option<Self> {
         let Note::GapJudged {
             gap: _,
@@ -89,8 +91,8 @@ impl RecordedGap {
         }
     }
 
-    /// Returns the closest bound of what is missing: the gap's own, the judgement's, or the count of the
-    /// revisions that nothing explains.
+    /// Returns the lowest bound of the missing changes: that of the gap, that of the verdict, or
+    /// the number of unexplained revisions.
     pub fn missing_at_most(&self) -> Option<u64> {
         let judgement = self.judgement.as_ref();
         let bounds = [
@@ -103,7 +105,7 @@ impl RecordedGap {
 }
 
 impl Coverage {
-    /// Notes a judgement of one of the gaps; a judgement of a gap that was never declared is ignored.
+    /// Adds a verdict to its gap; a verdict on a gap that was never declared is ignored.
     pub(super) fn judge(&mut self, id: GapId, judgement: GapJudgement) {
         let mut gaps = self.gaps.iter_mut().rev();
         if let Some(gap) = gaps.find(|gap| gap.gap.id == id) {
@@ -117,8 +119,8 @@ impl Coverage {
         gaps.any(|gap| gap.outcome() == GapOutcome::MayMiss)
     }
 
-    /// Bounds what the gaps may have lost: no more can be missing in one than there are revisions that no
-    /// event explains.
+    /// Bounds the loss of the gaps: a gap cannot miss more changes than it has unexplained
+    /// revisions.
     pub(super) fn bound_gaps(&mut self, unexplained: impl Fn(&RecordedGap) -> Option<u64>) {
         for gap in &mut self.gaps {
             if gap.outcome() == GapOutcome::MayMiss {
@@ -128,11 +130,12 @@ impl Coverage {
         self.join_gaps(GapOutcome::ProvenEmpty);
     }
 
-    /// Makes one covered span of the two around each gap of an outcome in which nothing is missing.
+    /// Merges the two covered spans around each gap in which nothing is missing.
     pub(super) fn join_gaps(&mut self, outcome: GapOutcome) {
         for gap in self.gaps.iter().filter(|gap| gap.outcome() == outcome) {
             let mut spans = self.covered.iter();
-            // Where no span begins with the gap's list, or nothing came before it, nothing was parted.
+            // If no span begins with the list of the gap, or none precedes it, there is nothing to
+            // merge.
             let Some(after) = spans.position(|span| span.covered.from_rv == gap.gap.to_rv) else {
                 continue;
             };

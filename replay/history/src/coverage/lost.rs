@@ -1,6 +1,6 @@
-//! Changes that the order of an object's events proves to be missing: an event about an object whose creation
-//! was never received, or a second object of a name whose first one was never deleted. Only objects that
-//! were followed from a complete list on prove anything.
+//! Lost changes, proven by the order of an object's events: an event of an object whose creation
+//! was never received, or a second object of a name whose first one was never deleted. Only objects
+//! that were observed from a complete list on prove anything.
 
 use super::chain::{Coverage, CoveredFrom};
 use super::unobserved::RevisionBounds;
@@ -8,22 +8,22 @@ use crate::tables::ReelTables;
 use kubereel_format::{EventType, Evidence, ObjectId, ObjectKeyRef, RecordedAt, ResourceId, Seq};
 use std::collections::BTreeMap;
 
-/// A change that must have been made, and is not in the reel.
+/// A change that must have happened, and is not in the reel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LostChange {
     /// The namespace of the object; empty if it has none.
     pub namespace: String,
     /// The name of the object.
     pub name: String,
-    /// It came after this.
+    /// It happened after this.
     pub from: RecordedAt,
-    /// It came before this.
+    /// It happened before this.
     pub to: RecordedAt,
-    /// Whether it is a deletion; else it is a creation.
+    /// Whether it is a deletion; otherwise it is a creation.
     pub is_deletion: bool,
-    /// The last resourceVersion known to be older than it; `None` if there is none.
+    /// The last resourceVersion that is known to be older; `None` if there is none.
     pub(super) after_rv: Option<u128>,
-    /// The resourceVersion of the event that showed it.
+    /// The resourceVersion of the event that proves it.
     pub(super) by_rv: Option<u128>,
 }
 
@@ -39,7 +39,7 @@ impl LostChange {
 }
 
 impl Coverage {
-    /// Finds the changes that are proven to be missing, by the time of the event that showed it.
+    /// Finds the lost changes, by the time of the event that proves them.
     pub(super) fn find_lost(&mut self, tables: &ReelTables, resource: ResourceId) {
         if self.imported.is_some() {
             return;
@@ -71,7 +71,7 @@ impl Coverage {
                     }
                     _ => None,
                 };
-                // Up to its last event the name was the former object's.
+                // Up to its last event the former object had the name.
                 let known = former.map_or(RecordedAt::default(), |former| tables.wall_of(former));
                 let former_rv = former.and_then(|former| reel.rv_of(former));
                 let listed_rv = span.covered.from_rv.parse::<u128>().ok();
@@ -109,7 +109,7 @@ struct ObservedLife {
 }
 
 impl ObservedLife {
-    /// Without a uid an object cannot be told from the next one of its name.
+    /// Without a uid an object cannot be distinguished from the next one of its name.
     fn of(tables: &ReelTables, object: ObjectId) -> Option<(ObjectKeyRef<'_>, Self)> {
         let reel = tables.reel();
         let key = tables.key_of(object)?;

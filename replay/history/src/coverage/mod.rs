@@ -1,4 +1,5 @@
-//! What a reel covers of each resource, what it missed, and how far an answer about a moment can be trusted.
+//! The coverage of each resource: what a reel observed, what it missed, and the certainty of an
+//! answer about a moment.
 
 mod certainty;
 mod chain;

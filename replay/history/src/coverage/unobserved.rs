@@ -1,21 +1,22 @@
-//! The one reading of what a recording did not observe. Every claim about a resource is derived from
-//! these spans: whether a state is known at a moment, which changes a history may lack, where a lane is
-//! dark, whether a recording is complete.
+//! The one reading of what a recording did not observe. Every claim about a resource is derived
+//! from these spans: whether a state is known at a moment, which changes a history may lack, where
+//! a lane is unknown, whether a recording is complete.
 //!
 //! Invariants:
 //!
-//! * A span is bounded by evidence: the end of a connection, the record that declared or proved something,
-//!   the list that showed the state again. Neighbouring events do not bound a span.
-//! * A gap of which every change was read back, or which the revisions prove to be empty, is not missing
-//!   anything: its changes came late.
-//! * Where everything came, only objects whose changes came late have states that are not known. A change came
-//!   late unless the probes of the storage show that it was committed after the span. Where no change did, the
-//!   span was observed: it was read back.
-//! * A change that the lives of objects prove to be lost concerns the object of that name only. A question
-//!   about another object is not answered by it, one about all objects is.
-//! * An imported recording does not tell what it leaves out: of it only what it marks itself is known.
-//! * A span has bounds by arrival and, where a loss lies between two resourceVersions, bounds by these. A
-//!   question by revision is answered by the same spans as one by time.
+//! * A span is bounded by evidence: the end of a connection, the record that declared or proved
+//!   something, the list that showed the state again. Neighbouring events do not bound a span.
+//! * A gap of which every change was read back, or which the revisions prove to be empty, does not
+//!   miss changes: its changes arrived late.
+//! * Where every change arrived, only objects whose changes arrived late have unknown states. A
+//!   change arrived late unless the probes of the storage show that it was committed after the
+//!   span. If no change did, the span counts as observed: it was read back.
+//! * A change that the lives of objects prove to be lost concerns the object of that name only. It
+//!   does not affect queries about other objects; it affects queries about all objects.
+//! * An imported recording does not state its completeness: only the losses that it marks itself
+//!   are known.
+//! * A span has bounds by arrival and, if a loss lies between two resourceVersions, bounds by
+//!   these. The same spans answer a query by revision and one by time.
 
 use super::chain::Coverage;
 use super::damaged::DamagedSpan;
@@ -29,16 +30,16 @@ use kubereel_format::{
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// How much later than its announcement a resource may be listed first, in microseconds: 60 s.
+/// How long after its announcement the first list of a resource may arrive, in microseconds: 60 s.
 ///
-/// At the begin of a recording hundreds of lists are asked for, and none of them is a blindness; a
-/// server that answers one of them only minutes later leaves one.
+/// At the begin of a recording hundreds of lists are requested, and the wait for them is not a
+/// span; a list that arrives minutes later leaves one.
 const LATEST_LIST_MICROS: i64 = 60_000_000;
 
-/// A time without a watch shorter than this, in microseconds, is not a span: 1 s.
+/// The shortest time without a watch that is a span, in microseconds: 1 s.
 ///
-/// What happens in it is received when the watch goes on, late by no more than deliveries can be
-/// late on a busy server anyway; at the end it is the end of the recording.
+/// The changes of a shorter time arrive when the watch continues, no later than deliveries on a
+/// busy server may be anyway; at the end it is the end of the recording.
 const SHORTEST_BLINDNESS_MICROS: i64 = 1_000_000;
 
 /// A time in which a resource was not observed.
@@ -54,62 +55,63 @@ pub struct UnobservedSpan {
     pub reason: UnobservedReason,
     begin: SpanBegin,
     end: SpanEnd,
-    /// Between which resourceVersions the state is not known; `None` where the span has no such bounds.
+    /// Between which resourceVersions the state is not known; `None` if the span has no such
+    /// bounds.
     revisions: Option<RevisionBounds>,
     /// Whether it is too short to be distinguished from a late delivery.
     is_brief: bool,
-    /// Of a span in which nothing is missing: which objects changed in it, as far as that is known.
+    /// If no change is missing in it: the objects that changed in it, as far as they are known.
     late: LateChanges,
 }
 
-/// The objects of which changes may have been committed in a span and received after it.
+/// The objects whose changes may have been committed in a span and received after it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 enum LateChanges {
-    /// Nothing tells which.
+    /// Unknown: any object.
     #[default]
     AnyObject,
     /// Only these, by namespace and name.
     Of(BTreeSet<(String, String)>),
 }
 
-/// The resourceVersions of states that are not known: above the one and below the other, where there is one.
+/// The resourceVersions of unknown states: above the one and below the other, if there is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RevisionBounds {
     pub(super) after: Option<u128>,
     pub(super) below: Option<u128>,
 }
 
-/// Where a span begins in the order of arrival.
+/// The begin of a span in the order of arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SpanBegin {
     /// Before everything.
     Start,
-    /// No record marks it.
+    /// Not at a record.
     At(RecordedAt),
-    /// With a record.
+    /// At a record.
     Record(Seq),
 }
 
-/// Where a span ends in the order of arrival.
+/// The end of a span in the order of arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SpanEnd {
-    /// No record marks it.
+    /// Not at a record.
     At(RecordedAt),
-    /// With a record that showed the state again.
+    /// At a record that showed the state again.
     Record(Seq),
     /// Nothing ended it.
     Open,
 }
 
-/// What a span does to an answer.
+/// The effect of a span on an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnobservedEffect {
     /// Changes may be missing from the reel.
     MayMiss,
-    /// Everything is in the reel, but was received later.
+    /// Every change is in the reel, but was received later.
     Late,
-    /// There was no state that could be known: the recording of the resource had not begun, or the
-    /// resource was not served.
+    /// There was no state: the recording of the resource had not begun, or the resource was not
+    /// served.
     NoState,
 }
 
@@ -117,34 +119,34 @@ pub enum UnobservedEffect {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UnobservedReason {
-    /// The first complete list was still to come.
+    /// The first complete list had not arrived yet.
     NotBegun,
-    /// The first complete list came late.
+    /// The first complete list arrived late.
     NotListedYet,
     /// The resource was served, and no complete list of it was ever received.
     NeverListed,
-    /// The recording has a gap. If nothing is missing in it, its changes came late.
+    /// The recording has a gap. If no change is missing in it, the changes arrived late.
     Gap {
-        /// The gap, and what is known of the changes in it.
+        /// The gap, with the proofs about its changes.
         gap: RecordedGap,
     },
     /// The resource was not recorded.
     NotRecorded {
         /// The cause.
         reason: NotCoveredReason,
-        /// The server's words; may be empty.
+        /// The server's message; may be empty.
         detail: String,
     },
-    /// No watch ran; the next one delivered what had happened.
+    /// No watch ran; the next one delivered the changes.
     NoWatch,
     /// No watch ran any more.
     WatchEnded,
-    /// What came later proves that a change of an object did not.
+    /// Later events prove that a change of an object is lost.
     LostChange {
         /// The change.
         lost: LostChange,
     },
-    /// An object was kept as an unparsed line: its change is not in the state.
+    /// An object was stored as an unparsed line: its change is not in the state.
     Unparsed {
         /// Why the first of the lines could not be parsed.
         problem: OddLineProblem,
@@ -153,13 +155,13 @@ pub enum UnobservedReason {
     },
     /// A part of the reel cannot be read.
     Damaged {
-        /// Which part, and what is wrong with it.
+        /// The part, and the cause.
         place: String,
     },
 }
 
 impl UnobservedReason {
-    /// Returns what it does to an answer.
+    /// Returns its effect on an answer.
     pub fn effect(&self) -> UnobservedEffect {
         match self {
             Self::Gap { gap } if gap.outcome() != GapOutcome::MayMiss => UnobservedEffect::Late,
@@ -180,7 +182,7 @@ impl UnobservedSpan {
         matches!(self.end, SpanEnd::Open)
     }
 
-    /// Returns the gap that it is, if it is one in which changes may be missing.
+    /// Returns the gap, if it is one in which changes may be missing.
     pub fn open_gap(&self) -> Option<&RecordedGap> {
         self.gap()
             .filter(|gap| gap.outcome() == GapOutcome::MayMiss)
@@ -193,18 +195,18 @@ impl UnobservedSpan {
         }
     }
 
-    /// Returns whether nothing is missing in it, but was received later.
+    /// Returns whether no change is missing in it, but changes were received later.
     pub fn is_late(&self) -> bool {
         self.reason.effect() == UnobservedEffect::Late
     }
 
-    /// Returns whether all that happened in it is known with the times at which it happened: nothing changed,
-    /// or what did is older or newer.
+    /// Returns whether all changes in it are known with their times: no object changed, or the
+    /// changes were committed before or after it.
     pub(super) fn is_read_back(&self) -> bool {
         matches!(&self.late, LateChanges::Of(changed) if changed.is_empty())
     }
 
-    /// Returns whether the state after all records below `cut`, seen as of a time, lies in it.
+    /// Returns whether it contains the state after all records below `cut`, as of a time.
     pub(crate) fn holds(&self, cut: Seq, wall: RecordedAt) -> bool {
         let has_begun = match self.begin {
             SpanBegin::Start => true,
@@ -219,7 +221,7 @@ impl UnobservedSpan {
         has_begun && !has_ended
     }
 
-    /// Returns whether the state after the change with a resourceVersion lies in it.
+    /// Returns whether it contains the state after the change with a resourceVersion.
     pub(super) fn holds_revision(&self, rv: u128) -> bool {
         self.revisions
             .is_some_and(|RevisionBounds { after, below }| {
@@ -227,8 +229,8 @@ impl UnobservedSpan {
             })
     }
 
-    /// Returns the records in it: from the first that lies in it to the first that does not; the latter is
-    /// `None` if nothing ended it.
+    /// Returns the records in it: from the first in it to the first behind it; `None` for the
+    /// latter if nothing ended it.
     pub(crate) fn records(&self, reel: &Reel) -> (Seq, Option<Seq>) {
         let end = match self.end {
             SpanEnd::At(to) => Some(reel.seq_after(to)),
@@ -237,7 +239,7 @@ impl UnobservedSpan {
         };
         let begin = match self.begin {
             SpanBegin::Start => Seq(0),
-            // A clock that stepped back must not hide it.
+            // After a clock stepped back, the time alone must not exclude it.
             SpanBegin::At(from) => {
                 let after = reel.seq_after(from);
                 after.min(end.and_then(before).unwrap_or(after))
@@ -247,7 +249,7 @@ impl UnobservedSpan {
         (begin, end)
     }
 
-    /// Returns whether it concerns an object that the filter takes.
+    /// Returns whether it concerns an object that matches the filter.
     pub(crate) fn concerns(&self, filter: &ObjectFilter<'_>) -> bool {
         match (&self.reason, &self.late) {
             (UnobservedReason::LostChange { lost }, _) => filter.takes(&lost.namespace, &lost.name),
@@ -298,11 +300,12 @@ impl fmt::Display for UnobservedReason {
 }
 
 impl Coverage {
-    /// Derives what was observed of every resource.
+    /// Derives the spans of every resource.
     ///
-    /// `unexplained` counts the revisions in a gap that no event explains; it is asked only if changes may
-    /// be missing in one. `not_before` gives a time at which the change of an event had not been committed
-    /// yet, if that is known; it is asked only of events after a span in which nothing is missing.
+    /// `unexplained` counts the revisions in a gap that no event explains; it is called only if
+    /// changes may be missing in a gap. `not_before` returns a time at which the change of an event
+    /// was not committed yet, if one is known; it is called only for events after a span in which
+    /// no change is missing.
     pub(crate) fn of_all(
         tables: &ReelTables,
         damaged: &[DamagedSpan],
@@ -334,13 +337,13 @@ impl Coverage {
         all
     }
 
-    /// Returns all times in which the resource was not observed, by their begin: also those whose changes
-    /// came later, and those without a state. They may overlap.
+    /// Returns all times in which the resource was not observed, by their begin: also those whose
+    /// changes arrived later, and those without a state. They may overlap.
     pub fn unobserved_spans(&self) -> &[UnobservedSpan] {
         &self.unobserved
     }
 
-    /// Returns the times without a watch of which all is known nevertheless, by their begin.
+    /// Returns the times without a watch whose changes are all known, by their begin.
     pub fn read_back(&self) -> &[UnobservedSpan] {
         &self.read_back
     }
@@ -351,12 +354,12 @@ impl Coverage {
         spans.filter(|span| span.reason.effect() == UnobservedEffect::MayMiss)
     }
 
-    /// Returns the times without a watch that hide nothing: too short, or read back.
+    /// Returns the times without a watch that hide no change: too short, or read back.
     fn observed_anyway(&self) -> impl Iterator<Item = &UnobservedSpan> {
         self.brief.iter().chain(&self.read_back)
     }
 
-    /// Returns the gaps of an outcome, by their begin.
+    /// Returns the gaps with a verdict, by their begin.
     pub fn gaps(&self, outcome: GapOutcome) -> impl Iterator<Item = &RecordedGap> {
         let spans = self.observed_anyway().chain(&self.unobserved);
         let gaps = spans.filter_map(UnobservedSpan::gap);
@@ -365,7 +368,7 @@ impl Coverage {
         gaps.into_iter()
     }
 
-    /// Returns the times in which no watch ran and which were not declared as a gap in which changes may be
+    /// Returns the times without a watch that are not declared as a gap in which changes may be
     /// missing, however short, in no order.
     pub fn unwatched(&self) -> impl Iterator<Item = &UnobservedSpan> {
         let is_unwatched =
@@ -410,8 +413,8 @@ impl DerivedSpans<'_> {
             SpanEnd::Record(seq) => tables.wall_of(seq),
             SpanEnd::Open => tables.end(),
         };
-        // Records order a span; its times have a length though a clock stepped back in it. Only before a
-        // list with which everything began there is none.
+        // Records order a span; its times have a length even if a clock stepped back in it. Only a
+        // span that ends at the first list, with which everything began, is empty.
         let least = i64::from(begin != SpanBegin::Start);
         let to = to.max(RecordedAt::from_micros(from.micros.saturating_add(least)));
         Some(self.all.push_mut(UnobservedSpan {
@@ -450,7 +453,8 @@ impl DerivedSpans<'_> {
         self.add_unwatched(coverage);
     }
 
-    /// Adds a gap. One in which nothing is missing is a time without a watch whose changes came late.
+    /// Adds a gap. A gap in which no change is missing is a time without a watch whose changes
+    /// arrived late.
     fn add_gap(&mut self, gap: &RecordedGap) {
         let from = gap.gap.from_time;
         let to = self.tables.wall_of(gap.closed_by).max(gap.gap.to_time);
@@ -493,8 +497,8 @@ impl DerivedSpans<'_> {
         }
     }
 
-    /// Finds which objects changed in the spans in which nothing is missing, and narrows these to the time
-    /// from which on a change may have been committed.
+    /// Finds the objects that changed in the spans in which no change is missing, and narrows these
+    /// spans to the time from which on a change may have been committed.
     fn date_late(
         &mut self,
         coverage: &Coverage,
@@ -505,8 +509,8 @@ impl DerivedSpans<'_> {
             .iter_mut()
             .filter(|span| span.is_late() && !span.is_brief)
         {
-            // What is covered from before it until after it has received all its changes. Without a proof
-            // after it, nothing tells that.
+            // A resource that is covered from before the span until after it has received all
+            // changes of the span. Without a proof after the span, this is not known.
             let mut covered = coverage.covered.iter().map(|one| &one.covered);
             let is_covered =
                 covered.any(|one| one.from_time <= span.from && span.to <= one.to_time);
@@ -530,9 +534,9 @@ impl DerivedSpans<'_> {
         self.all = all;
     }
 
-    /// Returns whether all changes of a span were delivered: each watch since its begin continued where the last
-    /// one had ended, or the time between lies in a gap that was read back. A list alone does not show what
-    /// came and went before it.
+    /// Returns whether all changes of a span were delivered: each watch since its begin continued
+    /// where the last one had ended, or the time between lies in a gap that was read back. A list
+    /// alone does not show objects that were created and deleted before it.
     fn is_delivered(&self, coverage: &Coverage, span: &UnobservedSpan) -> bool {
         let is_read_back = |from: RecordedAt, to: RecordedAt| {
             let mut closed = coverage.gaps.iter();
@@ -548,8 +552,9 @@ impl DerivedSpans<'_> {
         since.all(|time| time.is_continued || time.to.is_none_or(|to| is_read_back(time.from, to)))
     }
 
-    /// Returns the objects that may have changed in a span without its having been received before its begin,
-    /// each with a time at which the change had not been committed yet; `None` if that is not known of one.
+    /// Returns the objects that may have changed in a span and whose change was not received before
+    /// its begin, each with a time at which the change was not committed yet; `None` if that is not
+    /// known for one of them.
     fn late_changes(
         &self,
         span: &UnobservedSpan,
@@ -563,7 +568,7 @@ impl DerivedSpans<'_> {
             if versions.last().is_none_or(|last| *last < first) {
                 continue;
             }
-            // The versions of an object come in the order of their commits: the others are newer.
+            // The versions of an object arrive in the order of their commits: the others are newer.
             let next = versions.get(versions.partition_point(|seq| *seq < first))?;
             let not_before = not_before(self.resource, *next)?;
             if not_before < span.to {
@@ -573,7 +578,7 @@ impl DerivedSpans<'_> {
         Some(late)
     }
 
-    /// Adds the time before the first list, and whether that came late or never.
+    /// Adds the time before the first list, and whether the list arrived late or never.
     fn add_begin(&mut self, coverage: &Coverage) {
         let tables = self.tables;
         let first = coverage.spans().first();
@@ -608,7 +613,7 @@ impl DerivedSpans<'_> {
         let Some(announced) = announced else {
             return;
         };
-        // Before anything was listed there was no recording of a state at all.
+        // Before the first list of any resource no state was recorded at all.
         let complete = self.first_complete;
         let begin = complete.map_or(announced, |seq| announced.max(seq));
         let late = tables
@@ -623,8 +628,8 @@ impl DerivedSpans<'_> {
         }
     }
 
-    /// Adds the times in which the resource was not recorded: until it is announced again, and from there on
-    /// until it is listed.
+    /// Adds the times in which the resource was not recorded: until it is announced again, and from
+    /// there on until it is listed.
     fn add_excluded(&mut self, coverage: &Coverage) {
         for excluded in &coverage.excluded {
             let mut spans = coverage.spans().iter();
@@ -638,8 +643,9 @@ impl DerivedSpans<'_> {
                 detail: excluded.detail.clone(),
             };
             self.add(SpanBegin::Record(excluded.since), end, reason);
-            // What vanished from the server has no changes that could be lost. If it comes back, it has
-            // them from an unknown moment on: objects may have come and gone before the list.
+            // A resource that is no longer served has no changes that could be lost. If it returns,
+            // it has changes from an unknown moment on: objects may have been created and deleted
+            // before the list.
             let back = match excluded.reason {
                 NotCoveredReason::Gone => announced.or(listed).map(|_| excluded.since),
                 _ => announced,
@@ -658,14 +664,14 @@ impl DerivedSpans<'_> {
         }
     }
 
-    /// Adds the times of which the reel cannot be read.
+    /// Adds the times whose records cannot be read.
     fn add_damage(&mut self, damaged: &[DamagedSpan]) {
         let reel = self.tables.reel();
         let resource = self.resource;
         for span in damaged.iter().filter(|span| span.concerns(resource)) {
             let is_there = |seq: &Seq| reel.stamp(*seq).is_some();
             let first = match span.damage.loss {
-                // Between the neighbours of what is lost anything may have happened.
+                // Anything may have happened between the neighbours of lost records.
                 Loss::Records { first, .. } => before(first),
                 loss => loss.first(),
             };
@@ -678,7 +684,7 @@ impl DerivedSpans<'_> {
             };
             let begin = begin.map_or(SpanBegin::Start, SpanBegin::Record);
             let end = match end {
-                // Between what is lost there may be records that are not: the note says until when.
+                // Intact records may lie between lost ones: the note states the end.
                 _ if span.is_recovered && span.records.is_none() => SpanEnd::Open,
                 Some(_) if span.is_recovered && span.to > span.from => SpanEnd::At(span.to),
                 Some(end) => SpanEnd::Record(end),

@@ -1,5 +1,5 @@
-//! An object as kubectl shows it, with its type and without managedFields, and the metadata that selecting and listing
-//! need. A recorded byte is never changed: the form is a copy.
+//! An object as kubectl prints it, with its type and without managedFields, and the metadata for
+//! selecting and listing. Recorded bytes are never changed: the form is a copy.
 
 use crate::timetext;
 use kubereel_format::{RecordedAt, ResourceInfo};
@@ -7,10 +7,10 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// How objects are shown.
+/// How objects are printed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ObjectForm {
-    /// Whether `metadata.managedFields` are shown.
+    /// Whether `metadata.managedFields` are printed.
     pub shows_managed_fields: bool,
 }
 
@@ -20,12 +20,12 @@ impl ObjectForm {
         shows_managed_fields: true,
     };
 
-    /// Reads an object's bytes and gives it this form.
+    /// Parses an object and gives it this form.
     ///
-    /// Items of a list come from the server without `apiVersion` and `kind`; kubectl fills them in.
+    /// Items of a list come from the server without `apiVersion` and `kind`; kubectl adds them.
     ///
     /// # Errors
-    /// When the bytes are no JSON object.
+    /// When the bytes are not a JSON object.
     pub fn of(self, body: &[u8], resource: &ResourceInfo) -> Result<Value, serde_json::Error> {
         let mut object: Map<String, Value> = serde_json::from_slice(body)?;
         let mut fill = |member: &str, value: &str| {
@@ -45,7 +45,7 @@ impl ObjectForm {
             metadata.remove("managedFields");
         }
         let mut object = Value::Object(object);
-        // kubectl prints members in order, whatever map the JSON library was built with.
+        // kubectl prints members in order, whatever map type the JSON library uses.
         object.sort_all_objects();
         Ok(object)
     }
@@ -61,12 +61,12 @@ pub fn name_of(resource: &ResourceInfo, name: &str) -> String {
     }
 }
 
-/// What selecting and listing need of an object's metadata.
+/// The metadata of an object for selecting and listing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ObjectMeta {
     /// Its labels.
     pub labels: BTreeMap<String, String>,
-    /// When the server created it, on the server's clock.
+    /// When the server created it, by the server's clock.
     pub created: Option<RecordedAt>,
 }
 
@@ -85,10 +85,10 @@ struct MetaFields {
 }
 
 impl ObjectMeta {
-    /// Reads it from an object's bytes.
+    /// Parses it from an object's bytes.
     ///
     /// # Errors
-    /// When the bytes are no JSON object with metadata of the usual form.
+    /// When the bytes are not a JSON object with metadata of the usual form.
     pub fn of(body: &[u8]) -> Result<Self, serde_json::Error> {
         let body: MetaBody = serde_json::from_slice(body)?;
         let metadata = body.metadata.unwrap_or_default();

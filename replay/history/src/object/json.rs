@@ -26,7 +26,7 @@ pub fn write_json(out: &mut impl Write, value: &Value) -> io::Result<()> {
     out.write_all(text.as_bytes())
 }
 
-/// Writes a value on one line, with a line end after it: for a reader that takes line by line.
+/// Writes a value on one line, with a line end: for readers of JSON lines.
 ///
 /// # Errors
 /// When the output cannot be written.
@@ -37,7 +37,7 @@ pub fn write_json_line(out: &mut impl Write, value: &Value) -> io::Result<()> {
     out.write_all(text.as_bytes())
 }
 
-/// Writes a value as it stands among the items of a list, on lines of its own.
+/// Writes a value as an item of a list, on separate lines.
 pub(super) fn push_item(text: &mut String, value: &Value) {
     const DEPTH: Option<usize> = Some(2);
     end_lines(text, DEPTH);

@@ -1,12 +1,12 @@
-//! A list of objects, written one object after another as kubectl prints it whole: a state may be larger than
-//! memory.
+//! A list of objects as kubectl prints it, written one object after another: a state may be larger
+//! than memory.
 
 use super::json::push_item;
 use super::yaml::write_yaml;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
-/// The form in which a list is written.
+/// The format of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListForm {
     /// As `kubectl -o json` prints it.
@@ -16,10 +16,10 @@ pub enum ListForm {
 }
 
 impl ListForm {
-    /// Writes one object as it stands in a list of this form.
+    /// Returns one object as an item of a list in this format.
     ///
     /// # Errors
-    /// When the object has no such form.
+    /// When the object cannot be written in it.
     pub fn item(self, object: Value) -> io::Result<String> {
         let mut text = String::new();
         match self {
@@ -32,7 +32,7 @@ impl ListForm {
     }
 }
 
-/// A list in the making.
+/// A list that is being written.
 #[derive(Debug)]
 pub struct ListWriter {
     form: ListForm,
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
     use crate::object::json::write_json;
 
-    /// The list as one value, which takes memory for all of it.
+    /// The list as one value in memory.
     fn whole(items: &[Value], form: ListForm) -> String {
         let list = json!({
             "apiVersion": "v1", "items": items, "kind": "List", "metadata": {"resourceVersion": ""},

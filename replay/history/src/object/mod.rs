@@ -1,4 +1,5 @@
-//! One object's body: the few fields that questions need, and the forms in which kubectl prints it.
+//! The body of one object: the fields that queries need, and the formats in which kubectl prints
+//! it.
 
 mod form;
 mod json;

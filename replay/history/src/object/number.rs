@@ -1,8 +1,8 @@
-//! Numbers as kubectl prints them: integers as they are, others as Go's encoder writes a double.
+//! Formats numbers as kubectl does: integers unchanged, others as Go's encoder writes a double.
 
 use serde_json::Number;
 
-/// Writes a number as kubectl prints it.
+/// Formats a number as kubectl does.
 pub(crate) fn written(number: &Number) -> String {
     if let Some(whole) = number.as_i64() {
         return whole.to_string();
@@ -10,7 +10,7 @@ pub(crate) fn written(number: &Number) -> String {
     number.as_f64().map_or_else(|| number.to_string(), float)
 }
 
-/// Writes a double with the fewest digits that name it; very large and very small ones with an
+/// Formats a double with the fewest digits that identify it; very large and very small ones with an
 /// exponent.
 fn float(value: f64) -> String {
     let size = value.abs();
@@ -20,7 +20,7 @@ fn float(value: f64) -> String {
         let (sign, power) = exponent
             .strip_prefix('-')
             .map_or(('+', exponent), |power| ('-', power));
-        // Small exponents keep one digit where Go would otherwise write a leading zero: e-07 is e-7.
+        // Small exponents have one digit where Go would write a leading zero: e-07 is e-7.
         return format!(
             "{digits}e{sign}{power:0>width$}",
             width = if sign == '-' { 1 } else { 2 }
@@ -29,7 +29,7 @@ fn float(value: f64) -> String {
     format!("{value}")
 }
 
-/// Writes a number as Go prints a value: with an exponent from seven digits on.
+/// Formats a number as Go prints a value: with an exponent from seven digits on.
 pub(crate) fn printed(number: &Number) -> String {
     if let Some(whole) = number.as_i64() {
         return whole.to_string();
@@ -47,7 +47,7 @@ pub(crate) fn printed(number: &Number) -> String {
     format!("{digits}e{sign}{:02}", power.unsigned_abs())
 }
 
-/// Writes a number as a column of doubles does: what is whole on the wire stays whole.
+/// Formats a number as a column of doubles does: integers on the wire stay integers.
 pub(crate) fn double(number: &Number) -> String {
     let Some(double) = number.as_f64().and_then(Number::from_f64) else {
         return number.to_string();

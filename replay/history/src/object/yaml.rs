@@ -1,18 +1,18 @@
-//! YAML as kubectl prints it: members sorted, lists not indented; whole, or line by line with the number of the field
-//! that each line shows.
+//! YAML as kubectl prints it: members sorted, lists not indented; whole, or line by line with the
+//! number of the field of each line.
 
 use serde_json::{Map, Value};
 use serde_saphyr::ser::Error;
 use serde_saphyr::ser_options;
 use std::fmt;
 
-/// Writes a value as `kubectl -o yaml` does, up to where long lines break.
+/// Writes a value as `kubectl -o yaml` does, except that long lines are not folded.
 ///
 /// # Errors
 /// When the output cannot be written.
 pub fn write_yaml(out: &mut impl fmt::Write, value: &Value) -> Result<(), Error> {
     let options = ser_options! {
-        // A folded text reads well and cannot be searched for.
+        // A folded text cannot be searched.
         folded_wrap_chars: usize::MAX,
     };
     serde_saphyr::to_fmt_writer_with_options(out, value, options)
@@ -25,11 +25,11 @@ pub struct YamlLine {
     pub text: String,
     /// The number, in the object's order, of the field that begins on this line.
     pub field: Option<usize>,
-    /// Whether the line goes on with the text of the field before.
+    /// Whether the line continues the text of the previous field.
     pub goes_on: bool,
 }
 
-/// Writes an object as lines.
+/// Returns an object as lines.
 pub fn yaml_lines(value: &Value) -> Vec<YamlLine> {
     let mut next = 0;
     block(value, &mut next)
@@ -74,13 +74,14 @@ fn block(value: &Value, next: &mut usize) -> Vec<YamlLine> {
     }
 }
 
-/// Writes a value that holds one field.
+/// Writes a value with one field.
 fn whole(value: &Value, next: &mut usize) -> Vec<YamlLine> {
     let field = *next;
     *next += 1;
     let mut text = String::new();
     if write_yaml(&mut text, value).is_err() {
-        // Memory takes any text; a value that is no YAML is shown as JSON, which YAML holds.
+        // Writing to memory cannot fail; a value that is not valid YAML is written as JSON, which
+        // YAML includes.
         text = value.to_string();
     }
     let lines = text.lines().enumerate();
@@ -93,7 +94,7 @@ fn whole(value: &Value, next: &mut usize) -> Vec<YamlLine> {
         .collect()
 }
 
-/// Writes a member's name as YAML has it.
+/// Returns the name of a member in YAML.
 fn key(name: &str) -> String {
     let one = Map::from_iter([(name.to_owned(), Value::Null)]);
     let mut text = String::new();

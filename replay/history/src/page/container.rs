@@ -1,17 +1,17 @@
-//! Containers on a page: what they run, how they are, what they need, probes, environment and mounts.
+//! Containers on a page: image, state, resources, probes, environment and mounts.
 
 use super::lines::{PageWriter, date, go_list, truth};
 use super::volume::volumes;
 use crate::columns::{NONE, ObjectPart, selector_text};
 use crate::quantity::Quantity;
 
-/// Some containers of a Pod, or of the template of one.
+/// Containers of a Pod, or of a Pod template.
 #[derive(Clone, Copy)]
 pub(super) struct ContainerList<'a> {
     pub(super) title: &'static str,
     pub(super) specs: ObjectPart<'a>,
     pub(super) statuses: ObjectPart<'a>,
-    /// The Pod itself, of which values of the environment may be; a template has none.
+    /// The Pod itself, for environment variables that refer to it; a template has none.
     pub(super) pod: Option<ObjectPart<'a>>,
 }
 
@@ -184,7 +184,7 @@ fn state(page: &mut PageWriter, title: &str, state: ObjectPart<'_>) {
     } else {
         page.field(2, title, "Waiting");
         page.field_if(3, "Reason", state.at("waiting.reason").text());
-        // kubectl leaves it out; it is what tells why.
+        // kubectl leaves it out, but it explains the state.
         page.field_if(3, "Message", state.at("waiting.message").text());
     }
 }
@@ -280,7 +280,7 @@ fn pod_value(pod: ObjectPart<'_>, path: &str) -> String {
     }
 }
 
-/// Returns the amount of a container's resource in the unit that is asked for.
+/// Returns the amount of a container's resource in the requested unit.
 fn resource_value(spec: ObjectPart<'_>, asked: ObjectPart<'_>) -> String {
     let (kind, name) = asked
         .at("resource")
@@ -333,7 +333,7 @@ fn mounts(page: &mut PageWriter, spec: ObjectPart<'_>) {
     }
 }
 
-/// Writes what a template of Pods says.
+/// Writes a Pod template.
 pub(super) fn pod_template(page: &mut PageWriter, template: ObjectPart<'_>) {
     page.line(0, "Pod Template:");
     page.labels(0, "  Labels", template.at("metadata.labels"));
@@ -367,7 +367,7 @@ pub(super) fn pod_template(page: &mut PageWriter, template: ObjectPart<'_>) {
     page.list(0, "  Tolerations", tolerations(spec));
 }
 
-/// Writes how Pods are spread.
+/// Writes topology spread constraints.
 pub(super) fn spread_constraints(page: &mut PageWriter, spec: ObjectPart<'_>, indent: &str) {
     let mut constraints: Vec<(&str, String)> = Vec::new();
     for one in spec.at("topologySpreadConstraints").items() {

@@ -1,11 +1,11 @@
-//! The page of an object of any kind: all of its fields, their names in words.
+//! The page of an object of any kind: all of its fields, with their names in words.
 
 use super::lines::PageWriter;
 use crate::columns::ObjectPart;
 use crate::object::number::printed;
 use serde_json::{Map, Value};
 
-/// What stands at the top of the page already, or is nobody's concern.
+/// Fields that the top of the page shows already, or that are internal.
 const LEFT_OUT: [&str; 5] = [
     ".metadata.managedFields",
     ".metadata.name",
@@ -56,7 +56,7 @@ fn fields(page: &mut PageWriter, depth: usize, members: &Map<String, Value>, pat
     }
 }
 
-/// Writes a value as Go prints it.
+/// Formats a value as Go prints it.
 fn plain(value: &Value) -> String {
     match value {
         Value::Null => "<nil>".to_owned(),
@@ -70,7 +70,7 @@ fn plain(value: &Value) -> String {
     }
 }
 
-/// Writes the name of a field in words: `lastTransitionTime` is `Last Transition Time`.
+/// Converts the name of a field to words: `lastTransitionTime` is `Last Transition Time`.
 fn in_words(name: &str) -> String {
     if !name
         .chars()
@@ -90,7 +90,7 @@ fn in_words(name: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Takes a name apart where its letters turn from small to capital ones; of several capitals, the last begins
+/// Splits a name where small letters change to capitals; of several capitals, the last one begins
 /// the next word.
 fn words(name: &str) -> Vec<String> {
     #[derive(Clone, Copy, PartialEq)]

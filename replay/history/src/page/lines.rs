@@ -1,21 +1,21 @@
-//! The lines of a page, and the parts that many pages have: labels, annotations, times, controllers.
+//! The lines of a page, and parts that many pages share: labels, annotations, times, controllers.
 
 use crate::columns::{NONE, ObjectPart};
 use jiff::tz::TimeZone;
 use kubereel_format::RecordedAt;
 
-/// Annotations with their name are shown in one line up to this length, in bytes; longer ones are cut.
+/// The longest annotation on one line, name included, in bytes; longer ones are cut.
 const ANNOTATION_BYTES: usize = 140;
 
-/// A copy of the object as it was applied says nothing new.
+/// The annotation with a copy of the applied object, which is left out.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
 /// A line of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageLine {
-    /// How deep it is indented.
+    /// Its indentation.
     pub depth: usize,
-    /// Its cells; all but the last are as wide as those of the lines around it.
+    /// Its cells; all but the last are padded to the width of those around.
     pub cells: Vec<String>,
 }
 
@@ -30,7 +30,7 @@ impl PageLine {
     }
 }
 
-/// A page in the making.
+/// A page that is being written.
 #[derive(Debug, Default)]
 pub(super) struct PageWriter {
     lines: Vec<PageLine>,
@@ -38,7 +38,7 @@ pub(super) struct PageWriter {
 }
 
 impl PageWriter {
-    /// Adds a line; a tab ends a cell.
+    /// Adds a line; a tab separates cells.
     pub(super) fn line(&mut self, depth: usize, text: impl AsRef<str>) {
         let cells = text.as_ref().split('\t').map(str::to_owned).collect();
         self.cells(depth, cells);
@@ -48,7 +48,7 @@ impl PageWriter {
     pub(super) fn cells(&mut self, depth: usize, cells: Vec<String>) {
         let depth = self.depth + depth;
         let mut cells = cells;
-        // A text of several lines goes on below its first one.
+        // A text of several lines continues below its first one.
         let text = cells.pop().unwrap_or_default();
         let mut rows = text.split('\n').map(str::to_owned);
         let mut below = vec![String::new(); cells.len()];
@@ -89,7 +89,7 @@ impl PageWriter {
         }
     }
 
-    /// Adds labels or what looks like them.
+    /// Adds labels or similar maps.
     pub(super) fn labels(&mut self, depth: usize, name: &str, labels: ObjectPart<'_>) {
         let labels = labels.texts().into_iter();
         let labels = labels.map(|(key, value)| format!("{key}={value}"));
@@ -137,7 +137,7 @@ impl PageWriter {
         self.line(depth, under.join("\t"));
     }
 
-    /// Adds what `write` writes, deeper.
+    /// Adds what `write` writes, indented.
     pub(super) fn within(&mut self, depth: usize, write: impl FnOnce(&mut Self)) {
         self.depth += depth;
         write(self);
@@ -161,7 +161,7 @@ fn shortened(text: &str, bytes: usize) -> String {
     )
 }
 
-/// Writes a time as kubectl's pages do, in UTC; one that is not set is the year 1, as there.
+/// Formats a time as kubectl's pages do, in UTC; a time that is not set is the year 1, as there.
 pub(super) fn date(time: ObjectPart<'_>) -> String {
     let Some(time) = time.time() else {
         return "Mon, 01 Jan 0001 00:00:00 +0000".to_owned();
@@ -170,12 +170,12 @@ pub(super) fn date(time: ObjectPart<'_>) -> String {
     time.strftime("%a, %d %b %Y %H:%M:%S %z").to_string()
 }
 
-/// Writes a truth value as kubectl's pages do.
+/// Formats a boolean as kubectl's pages do.
 pub(super) const fn truth(is_so: bool) -> &'static str {
     if is_so { "True" } else { "False" }
 }
 
-/// Names the controller of an object.
+/// Returns the controller of an object.
 pub(super) fn controller(object: ObjectPart<'_>) -> String {
     let mut owners = object.at("metadata.ownerReferences").items();
     let owner = owners.find(|owner| owner.at("controller").holds());
@@ -184,7 +184,7 @@ pub(super) fn controller(object: ObjectPart<'_>) -> String {
     })
 }
 
-/// Writes how long the deletion of an object has been asked for; `None` if it has not been.
+/// Returns how long ago the deletion of an object was requested; `None` if it was not.
 pub(super) fn terminating(object: ObjectPart<'_>, at: RecordedAt) -> Option<String> {
     let deletion = object.at("metadata.deletionTimestamp");
     let since = deletion.is_there().then(|| deletion.since(at))?;
@@ -197,7 +197,7 @@ pub(super) fn joined(list: ObjectPart<'_>, separator: &str) -> String {
     texts.join(separator)
 }
 
-/// Writes a list as Go prints one.
+/// Formats a list as Go prints it.
 pub(super) fn go_list(list: ObjectPart<'_>) -> String {
     format!("[{}]", joined(list, " "))
 }

@@ -1,7 +1,8 @@
-//! Objects described on a page, as `kubectl describe` describes them: a page of its own for the kinds that kubectl
-//! knows and that matter most, all fields of any other object.
+//! Pages as `kubectl describe` prints them: a page of its own for the most important kinds of
+//! kubectl, all fields of any other object.
 //!
-//! What a page says follows kubectl's own describers: kubernetes `staging/src/k8s.io/kubectl/pkg/describe`.
+//! The content follows kubectl's own describers: kubernetes
+//! `staging/src/k8s.io/kubectl/pkg/describe`.
 
 mod cluster;
 mod container;

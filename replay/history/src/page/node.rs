@@ -1,4 +1,4 @@
-//! The page of a Node: what it has, what is asked of it, and the Pods on it.
+//! The page of a Node: capacity, requests, and the Pods on it.
 
 use super::lines::{PageWriter, date, joined};
 use super::surroundings::{NOT_RECORDED, Surroundings};
@@ -8,7 +8,7 @@ use crate::timeline::QueryError;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Where the Leases of Nodes are.
+/// The namespace with the Leases of Nodes.
 const LEASES: &str = "kube-node-lease";
 
 pub(super) fn node_page(
@@ -157,7 +157,7 @@ fn conditions(page: &mut PageWriter, status: ObjectPart<'_>) {
     }
 }
 
-/// What Pods ask for, by resource.
+/// The requests of Pods, by resource.
 #[derive(Debug, Default)]
 struct Demands {
     requests: BTreeMap<String, Quantity>,
@@ -188,8 +188,8 @@ fn amounts(of: ObjectPart<'_>) -> Amounts {
     amounts.collect()
 }
 
-/// Returns what a Pod asks for: its containers and sidecars together, or an initial container if that asks for
-/// more, and its overhead.
+/// Returns the requests of a Pod: of its containers and sidecars together, or of an init container
+/// if that is more, and its overhead.
 fn demand(pod: ObjectPart<'_>, kind: &str) -> Amounts {
     let spec = pod.at("spec");
     let of = |container: ObjectPart<'_>| amounts(container.at("resources").at(kind));
@@ -212,7 +212,7 @@ fn demand(pod: ObjectPart<'_>, kind: &str) -> Amounts {
     }
     larger(&mut total, &initial);
     for (name, amount) in amounts(spec.at("overhead")) {
-        // What has no limit gets none by its overhead.
+        // The overhead does not make a limit where there is none.
         let sum = match kind {
             "limits" if !total.contains_key(&name) => continue,
             _ => total.entry(name).or_default(),
@@ -279,7 +279,7 @@ fn pods(
     Ok(())
 }
 
-/// Writes an amount and its share of all.
+/// Formats a quantity and its share of the total.
 fn share(of: &Amounts, whole: &Amounts, name: &str) -> String {
     let amount = of.get(name).copied().unwrap_or_default();
     let all = whole.get(name).copied().unwrap_or_default();

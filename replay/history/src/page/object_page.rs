@@ -1,4 +1,4 @@
-//! The choice of a page by kind.
+//! Chooses the page of a kind.
 
 use super::cluster::namespace_page;
 use super::container::pod_template;
@@ -18,17 +18,17 @@ use crate::timeline::{QueryError, Timeline};
 use kubereel_format::{RecordedAt, ResourceInfo};
 use serde_json::Value;
 
-/// An object described as `kubectl describe` does it, without its Events.
+/// An object as `kubectl describe` prints it, without its Events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectPage {
     /// The lines.
     pub lines: Vec<PageLine>,
-    /// Whether every field of the object is on the page: its kind has no page of its own.
+    /// Whether the page lists every field: the kind has no page of its own.
     pub has_all_fields: bool,
 }
 
 impl ObjectPage {
-    /// Describes an object as of a moment, with what else there was then: Pods on a Node, the endpoints of a
+    /// Describes an object at a moment, with related objects: Pods on a Node, the endpoints of a
     /// Service, the `ReplicaSet`s of a Deployment.
     ///
     /// # Errors
@@ -70,7 +70,7 @@ impl ObjectPage {
     }
 }
 
-/// Describes a template of Pods.
+/// Describes a Pod template.
 pub(crate) fn template_page(template: &Value) -> Vec<PageLine> {
     let mut page = PageWriter::default();
     pod_template(&mut page, ObjectPart::of(template));

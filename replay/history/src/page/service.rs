@@ -10,7 +10,7 @@ use serde_json::Value;
 /// The label by which an `EndpointSlice` names its Service.
 const OF_SERVICE: &str = "kubernetes.io/service-name";
 
-/// More endpoints are counted, and not listed.
+/// The number of endpoints that are listed; others are counted.
 const LISTED: usize = 3;
 
 pub(super) fn service_page(

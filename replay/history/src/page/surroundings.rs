@@ -1,4 +1,4 @@
-//! What else existed at the moment of a page.
+//! Other objects that existed at the moment of a page.
 
 use crate::columns::ObjectPart;
 use crate::moment::Cut;
@@ -7,7 +7,7 @@ use crate::timeline::{QueryError, Timeline};
 use kubereel_format::RecordedAt;
 use serde_json::Value;
 
-/// What a page says of a list that was not recorded.
+/// The text for a list that was not recorded.
 pub(super) const NOT_RECORDED: &str = "<not recorded>";
 
 /// A moment of a reel.
@@ -15,13 +15,13 @@ pub(super) const NOT_RECORDED: &str = "<not recorded>";
 pub(super) struct Surroundings<'a> {
     pub(super) timeline: &'a Timeline,
     pub(super) cut: Cut,
-    /// The moment that ages are counted to.
+    /// The moment for ages.
     pub(super) at: RecordedAt,
 }
 
 impl Surroundings<'_> {
-    /// Reads the objects of a resource in a namespace, or in all for an empty one; `None` if it is not known
-    /// which there were.
+    /// Reads the objects of a resource in a namespace, or in all if it is empty; `None` if the
+    /// state is not known.
     pub(super) fn list(
         self,
         resource: &str,
@@ -50,8 +50,8 @@ impl Surroundings<'_> {
         read.map(Some)
     }
 
-    /// Reads the Pods that an object controls, and counts them by phase, in the words of kubectl; a namespace of
-    /// which the Pods are not known has none to count.
+    /// Reads the Pods that an object controls, and counts them by phase, in the words of kubectl;
+    /// none if the Pods of the namespace are not known.
     pub(super) fn pods_status(self, object: ObjectPart<'_>) -> Result<String, QueryError> {
         let namespace = object.at("metadata.namespace").text();
         let Some(pods) = self.list("pods", namespace)? else {
@@ -73,7 +73,7 @@ impl Surroundings<'_> {
     }
 }
 
-/// Returns whether an object's controller is that of a uid.
+/// Returns whether an object's controller has a uid.
 pub(super) fn is_controlled(object: &Value, uid: &str) -> bool {
     let owners = ObjectPart::of(object).at("metadata.ownerReferences");
     let mut owners = owners.items();

@@ -1,11 +1,11 @@
-//! Volumes on a page: of each kind of source its name in words and its members.
+//! Volumes on a page: for each kind of source its name in words and its members.
 
 use super::lines::{PageWriter, go_list};
 use super::storage::claim_fields;
 use crate::columns::{NONE, ObjectPart};
 
-/// A kind of source: the member of a volume, what kubectl calls it, and its members as kubectl calls them. One
-/// that is not said is written as what stands after the slash.
+/// A kind of source: the member of a volume, its name in kubectl, and its members as kubectl names
+/// them. An absent member is written as the text after the slash.
 type SourceKind = (
     &'static str,
     &'static str,
@@ -120,7 +120,7 @@ const KINDS: [SourceKind; 15] = [
     ),
 ];
 
-/// Writes the volumes of a Pod, or of the template of one, which is indented.
+/// Writes the volumes of a Pod, or of a Pod template, which is indented.
 pub(super) fn volumes(page: &mut PageWriter, volumes: ObjectPart<'_>, indent: &str) {
     if volumes.items().len() == 0 {
         return page.field(0, &format!("{indent}Volumes"), NONE);
@@ -176,7 +176,7 @@ fn other_source(page: &mut PageWriter, volume: ObjectPart<'_>) {
             page.line(3, format!("{from} -> {}", item.at("path").text()));
         }
     } else {
-        // A kind of source that clusters no longer have: what it says, in its own words.
+        // A kind of source that current clusters do not have: its raw members.
         let members = volume.members().filter(|(name, _)| *name != "name");
         for (name, source) in members {
             page.field(2, "Type", name);

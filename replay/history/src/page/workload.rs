@@ -1,4 +1,5 @@
-//! The pages of what makes Pods: Deployments, `ReplicaSet`s, `StatefulSet`s, `DaemonSet`s, Jobs and `CronJob`s.
+//! The pages of workloads: Deployments, `ReplicaSet`s, `StatefulSet`s, `DaemonSet`s, Jobs and
+//! `CronJob`s.
 
 use super::container::pod_template;
 use super::lines::{PageWriter, controller, date, go_list, truth};
@@ -9,7 +10,7 @@ use crate::columns::{
 use crate::timeline::QueryError;
 use serde_json::Value;
 
-/// The label that a `ReplicaSet` has in its template, and its Deployment has not.
+/// The label that a `ReplicaSet` adds to the template of its Deployment.
 const TEMPLATE_HASH: &str = "pod-template-hash";
 
 pub(super) fn deployment_page(
@@ -134,7 +135,7 @@ pub(super) fn replica_set_page(
     page.name(set);
     let plain = set.at("spec.selector.matchLabels").is_there()
         || set.at("spec.selector.matchExpressions").is_there();
-    // That of a ReplicationController has no expressions.
+    // The selector of a ReplicationController has no expressions.
     let selector = if plain {
         selector(set.at("spec"))
     } else {

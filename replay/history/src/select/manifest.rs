@@ -1,33 +1,33 @@
-//! The objects that a manifest in YAML or JSON names.
+//! The objects in a manifest in YAML or JSON.
 
 use serde::Deserialize;
 use serde_json::Value;
 use thiserror::Error;
 
-/// The longest manifest, in bytes: 16 MiB. What a server takes is shorter by far.
+/// The longest manifest, in bytes: 16 MiB, far more than a server accepts.
 pub const MAX_MANIFEST: usize = 16 * 1024 * 1024;
 
-/// How deep lists may stand in lists.
+/// The deepest nesting of lists.
 const DEPTH: usize = 8;
 
-/// How deep a manifest may be nested. Schemas of definitions go to some fifty.
+/// The deepest nesting of a manifest. Schemas in definitions have about fifty levels.
 const MAX_NESTING: usize = 128;
 
-/// An object that a manifest names.
+/// An object in a manifest.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ManifestObject {
     /// The API group; empty for the core group.
     pub group: String,
     /// The kind.
     pub kind: String,
-    /// The namespace; empty if the manifest gives none.
+    /// The namespace; empty if the manifest has none.
     pub namespace: String,
     /// The name.
     pub name: String,
 }
 
 impl ManifestObject {
-    /// Writes its resource as [`crate::ResourceTable::find`] reads it: `deployment.apps`.
+    /// Returns its resource in the syntax of [`crate::ResourceTable::find`]: `deployment.apps`.
     pub fn resource(&self) -> String {
         let kind = self.kind.to_lowercase();
         if self.group.is_empty() {
@@ -48,10 +48,10 @@ pub enum ManifestError {
     /// It is neither YAML nor JSON.
     #[error("invalid YAML: {cause}")]
     Syntax {
-        /// What the parser says, with the place.
+        /// The parser's error, with the place.
         cause: String,
     },
-    /// Lists stand in lists without end.
+    /// Lists are nested too deeply.
     #[error("lists are nested more than {} deep", DEPTH)]
     TooDeep,
     /// A document is not an object.
@@ -59,10 +59,10 @@ pub enum ManifestError {
     NoObject {
         /// Which one, from 1.
         document: usize,
-        /// What it lacks.
+        /// What is missing.
         missing: &'static str,
     },
-    /// It names nothing.
+    /// It has no objects.
     #[error("no objects found")]
     Empty,
 }
@@ -82,10 +82,10 @@ struct ManifestMetadata {
     name: Option<String>,
 }
 
-/// Finds the objects that a manifest names: of every document, and of lists every item.
+/// Finds the objects in a manifest: of every document, and every item of lists.
 ///
 /// # Errors
-/// When it is too long, no YAML, or names no objects.
+/// When it is too long, not valid YAML, or has no objects.
 pub fn manifest_objects(bytes: &[u8]) -> Result<Vec<ManifestObject>, ManifestError> {
     if bytes.len() > MAX_MANIFEST {
         return Err(ManifestError::TooLong);
@@ -103,7 +103,7 @@ pub fn manifest_objects(bytes: &[u8]) -> Result<Vec<ManifestObject>, ManifestErr
         with_snippet: false,
         budget: serde_saphyr::budget! {
             max_depth: MAX_NESTING,
-            // Every node takes a byte or more, so that the length bounds them.
+            // Every node needs at least one byte, so the length bounds them.
             max_documents: MAX_MANIFEST,
             max_events: MAX_MANIFEST,
             max_nodes: MAX_MANIFEST,

@@ -1,5 +1,5 @@
-//! How people name things: resources as for kubectl, labels as for `kubectl -l`, and the nearest
-//! names when a name is wrong.
+//! Names in queries: resources as for kubectl, labels as for `kubectl -l`, and similar names for
+//! one that was not found.
 
 mod manifest;
 mod resource;

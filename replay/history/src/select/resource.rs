@@ -1,14 +1,14 @@
-//! How a resource is found by the names that kubectl takes (plural, singular, short name, kind, `plural.group`,
-//! `plural.version.group`), and the nearest names when a name is wrong.
+//! Finds a resource by the names that kubectl accepts (plural, singular, short name, kind,
+//! `plural.group`, `plural.version.group`), and similar names for one that was not found.
 
 use kubereel_format::{NotCoveredReason, Note, NoteEntry, ResourceId, ResourceInfo, Seq};
 use std::collections::BTreeMap;
 use thiserror::Error;
 
-/// A resource of the cluster that is not recorded, from some record on.
+/// A resource of the cluster that is not recorded from a record on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExcludedResource {
-    /// The record that says so.
+    /// The record of the note.
     pub since: Seq,
     /// The API group; empty for the core group.
     pub group: String,
@@ -18,12 +18,13 @@ pub struct ExcludedResource {
     pub plural: String,
     /// The cause.
     pub reason: NotCoveredReason,
-    /// The server's words, or the name of the resource that stands for it.
+    /// The server's message, or the name of the resource with the same storage.
     pub detail: String,
 }
 
 impl ExcludedResource {
-    /// Returns whether something is missed by it: what has gone, or what another stands for, is not.
+    /// Returns whether it means missing data: a resource that is gone, or whose storage another one
+    /// covers, does not.
     pub const fn is_loss(&self) -> bool {
         matches!(
             self.reason,
@@ -44,7 +45,7 @@ impl ExcludedResource {
     }
 }
 
-/// The objects of a resource that a question is about.
+/// The objects of a query.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ObjectFilter<'a> {
     /// Only those of this namespace.
@@ -54,7 +55,7 @@ pub struct ObjectFilter<'a> {
 }
 
 impl ObjectFilter<'_> {
-    /// Returns whether the question is about an object.
+    /// Returns whether an object matches.
     pub fn takes(&self, namespace: &str, name: &str) -> bool {
         self.namespace.is_none_or(|only| namespace == only)
             && (self.names.is_empty() || self.names.iter().any(|asked| asked == name))
@@ -65,18 +66,18 @@ impl ObjectFilter<'_> {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum SelectError {
-    /// Nothing of the cluster bears that name.
+    /// The cluster has no resource of that name.
     #[error("no resource {name:?} in this reel")]
     UnknownResource {
         /// The name.
         name: String,
-        /// Recorded resources whose names are near, best first.
+        /// Recorded resources with similar names, best first.
         nearest: Vec<String>,
     },
     /// The cluster had it, and the recorder did not record it.
     #[error("{} was not recorded: {}", .excluded.qualified(), .excluded.reason.as_str())]
     NotCovered {
-        /// What is known of it.
+        /// The note about it.
         excluded: ExcludedResource,
     },
     /// It was recorded in another version only.
@@ -91,7 +92,7 @@ pub enum SelectError {
     },
 }
 
-/// The resources that a reel knows of.
+/// The resources in a reel.
 #[derive(Clone, Debug, Default)]
 pub struct ResourceTable {
     recorded: BTreeMap<ResourceId, ResourceInfo>,
@@ -99,14 +100,14 @@ pub struct ResourceTable {
 }
 
 impl ResourceTable {
-    /// Reads the resources from the notes; the last description of a resource holds.
+    /// Reads the resources from the notes; the last description of a resource counts.
     pub(crate) fn new(notes: &[NoteEntry]) -> Self {
         let mut table = Self::default();
         for entry in notes {
             match &entry.note {
                 Note::Resource(info) => {
                     table.recorded.insert(info.id, info.clone());
-                    // Recorded again, or for the first time after all.
+                    // Recorded again, or later for the first time.
                     table.excluded.retain(|excluded| {
                         (&excluded.group, &excluded.plural) != (&info.group, &info.plural)
                     });
@@ -153,10 +154,11 @@ impl ResourceTable {
 
     /// Finds a recorded resource by any of its names.
     ///
-    /// Where several groups use a name, the core group wins, then the one that was announced first.
+    /// If several groups use a name, the core group has precedence, then the resource that was
+    /// announced first.
     ///
     /// # Errors
-    /// When no recorded resource bears the name.
+    /// When no recorded resource has the name.
     pub fn find(&self, name: &str) -> Result<&ResourceInfo, SelectError> {
         let asked = name.to_lowercase();
         let rank = |info: &&ResourceInfo| (!info.group.is_empty(), info.id);
@@ -167,7 +169,8 @@ impl ResourceTable {
         if let Some(info) = whole {
             return Ok(info);
         }
-        // plural.version.group, and plural.group: a group's own first part may look like a version.
+        // plural.version.group, and plural.group: the first part of a group may look like a
+        // version.
         if let Some((short, rest)) = asked.split_once('.') {
             let in_group = |group: &str| {
                 self.iter()
@@ -246,19 +249,19 @@ fn bears(info: &ResourceInfo, lower: &str) -> bool {
         || info.short_names.iter().any(|s| is(s))
 }
 
-/// How many names are proposed at most.
+/// The largest number of proposed names.
 const PROPOSALS: usize = 3;
 
-/// Returns the known names that are nearest to `wrong`, best first.
+/// Returns the known names that are most similar to `wrong`, best first.
 pub fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> Vec<String> {
     let wrong = wrong.to_lowercase();
-    // A third of the letters may be wrong; more than that is another word.
+    // A third of the letters may differ; more make another word.
     let bound = (wrong.chars().count() / 3).clamp(1, 4);
     let mut near: Vec<(usize, &str)> = known
         .filter_map(|name| {
             let lower = name.to_lowercase();
             let is_beginning = wrong.len() >= 3 && lower.starts_with(&wrong);
-            // Letters to insert, delete, replace or swap with their neighbour.
+            // Edit operations: insert, delete, replace, or swap neighbours.
             let steps = strsim::osa_distance(&wrong, &lower);
             (steps <= bound || is_beginning).then_some((steps, name))
         })

@@ -1,6 +1,7 @@
-//! The selectors of kubectl. Labels (`-l`): `a=b`, `a==b`, `a!=b`, `a in (b,c)`, `a notin (b,c)`, `a>1`, `a<1`, `a`,
-//! `!a`, joined by commas. Fields (`--field-selector`): `status.phase=Running,metadata.name!=a`, of any field of an
-//! object: a server indexes only a few, a recording has them all.
+//! The selectors of kubectl. Labels (`-l`): `a=b`, `a==b`, `a!=b`, `a in (b,c)`, `a notin (b,c)`,
+//! `a>1`, `a<1`, `a`, `!a`, joined by commas. Fields (`--field-selector`):
+//! `status.phase=Running,metadata.name!=a`, of any field of an object: a server indexes only a few
+//! fields, a recording has all of them.
 
 use crate::object::number;
 use serde_json::Value;
@@ -12,13 +13,13 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("not a label selector: {problem} in {text:?}")]
 pub struct LabelError {
-    /// What is wrong.
+    /// The error.
     pub problem: String,
     /// The text.
     pub text: String,
 }
 
-/// A condition on an object's labels; the empty one holds for all.
+/// A condition on an object's labels; an empty one matches all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LabelSelector {
     requirements: Vec<LabelRequirement>,
@@ -35,19 +36,19 @@ enum LabelTest {
     Exists,
     Missing,
     In(Vec<String>),
-    /// Holds also where the label is missing, as in Kubernetes.
+    /// Also matches if the label is missing, as in Kubernetes.
     NotIn(Vec<String>),
     Above(i64),
     Below(i64),
 }
 
 impl LabelSelector {
-    /// Returns whether it holds for every object.
+    /// Returns whether it matches every object.
     pub const fn is_empty(&self) -> bool {
         self.requirements.is_empty()
     }
 
-    /// Returns whether it holds for an object with these labels.
+    /// Returns whether it matches these labels.
     pub fn matches(&self, labels: &BTreeMap<String, String>) -> bool {
         self.requirements.iter().all(|requirement| {
             let value = labels.get(&requirement.key);
@@ -204,7 +205,7 @@ impl<'a> LabelLexer<'a> {
         number.ok_or_else(|| format!("expected a number, found {word}"))
     }
 
-    /// Reads one value; none at all is the empty one.
+    /// Parses one value; an absent value is the empty one.
     fn value(&mut self) -> Result<String, String> {
         match self.peek() {
             LabelToken::Text(text) => {
@@ -236,7 +237,7 @@ impl<'a> LabelLexer<'a> {
     }
 }
 
-/// Returns whether a text has the form of a label's key: `name` or `prefix/name`.
+/// Returns whether a text has the form of a label key: `name` or `prefix/name`.
 fn is_key(key: &str) -> bool {
     let (prefix, name) = key
         .split_once('/')
@@ -257,7 +258,8 @@ fn is_value(value: &str) -> bool {
     value.is_empty() || value.len() <= 63 && is_framed(value, |b| b.is_ascii_alphanumeric())
 }
 
-/// Returns whether a text begins and ends with `edge` bytes and has only those, `-`, `_`, `.` between.
+/// Returns whether a text begins and ends with `edge` bytes and otherwise contains only those, `-`,
+/// `_`, `.`.
 fn is_framed(text: &str, edge: impl Fn(u8) -> bool) -> bool {
     let bytes = text.as_bytes();
     let is_edge = |byte: Option<&u8>| byte.is_some_and(|&byte| edge(byte));
@@ -272,13 +274,13 @@ fn is_framed(text: &str, edge: impl Fn(u8) -> bool) -> bool {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("not a field selector: {term:?} is neither FIELD=VALUE nor FIELD!=VALUE in {text:?}")]
 pub struct FieldSelectorError {
-    /// The term that is wrong.
+    /// The invalid term.
     pub term: String,
     /// The text.
     pub text: String,
 }
 
-/// A condition on an object's fields; the empty one holds for all.
+/// A condition on an object's fields; an empty one matches all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FieldSelector {
     terms: Vec<FieldTerm>,
@@ -292,12 +294,12 @@ struct FieldTerm {
 }
 
 impl FieldSelector {
-    /// Returns whether it holds for every object.
+    /// Returns whether it matches every object.
     pub const fn is_empty(&self) -> bool {
         self.terms.is_empty()
     }
 
-    /// Returns whether it holds for an object; a field that is not there is empty.
+    /// Returns whether it matches an object; an absent field is empty.
     pub fn matches(&self, object: &Value) -> bool {
         self.terms.iter().all(|term| {
             let members = term.members.iter();
@@ -331,7 +333,7 @@ impl FromStr for FieldSelector {
     }
 }
 
-/// Splits at commas that no backslash takes as they are.
+/// Splits at commas without a backslash.
 fn split(text: &str) -> Vec<String> {
     let mut terms = vec![String::new()];
     let mut letters = text.chars();
@@ -368,7 +370,7 @@ impl FieldTerm {
     }
 }
 
-/// Takes the backslashes away; `None` where a sign stands without one.
+/// Removes backslashes; `None` if an unescaped sign remains.
 fn unescaped(value: &str) -> Option<String> {
     let mut text = String::new();
     let mut letters = value.chars();

@@ -6,44 +6,45 @@ use crate::timetext::{OptionalRfc3339, Rfc3339};
 use kubereel_format::RecordedAt;
 use serde::Serialize;
 
-/// What became of the revisions of the cluster's storage.
+/// The account of the revisions of the cluster's storage.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct AccountSummary {
-    /// The cluster's number among those met.
+    /// The number of the cluster.
     pub epoch: u32,
-    /// When everything had been listed first.
+    /// When every resource had been listed.
     #[serde(with = "Rfc3339")]
     pub from: RecordedAt,
-    /// When the last probe of the account was answered.
+    /// When the last probe of the account succeeded.
     #[serde(with = "Rfc3339")]
     pub to: RecordedAt,
     /// The account begins behind this revision.
     pub from_rv: String,
     /// It ends with this one.
     pub to_rv: String,
-    /// How many revisions there were.
+    /// The number of revisions.
     pub revisions: u64,
-    /// At how many of them an event was recorded.
+    /// The number of revisions with a recorded event.
     pub explained: u64,
-    /// At how many none was: of keys that no API shows, of resources that are left out, or missed.
+    /// The number of revisions without one: of keys that no API serves, of resources that are left
+    /// out, or missed.
     pub unexplained: u64,
-    /// The explained share, from 0 to 1; none where the account proves nothing.
+    /// The explained share, from 0 to 1; null if the account proves nothing.
     pub explained_share: Option<f64>,
-    /// The first of the unexplained revisions, as runs in order.
+    /// The first unexplained revisions, as runs in order.
     pub ranges: Vec<RangeSummary>,
-    /// How many such runs there are in all.
+    /// The number of these runs.
     pub ranges_total: u64,
-    /// How many resources share the sequence of revisions.
+    /// The number of resources that share the sequence of revisions.
     pub resources: u64,
     /// The recorded resources that are left out of the account.
     pub left_out: Vec<LeftOutSummary>,
-    /// How many revisions belong to several objects; above 0 the account proves nothing.
+    /// The number of revisions with several objects; above 0 the account proves nothing.
     pub shared_revisions: u64,
 }
 
-/// Revisions in a row at which nothing was recorded.
+/// A run of revisions without a recorded event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -52,10 +53,10 @@ pub struct RangeSummary {
     pub first_rv: String,
     /// The last.
     pub last_rv: String,
-    /// After when the first of them was committed, if a probe tells.
+    /// After when the first of them was committed, if a probe bounds it.
     #[serde(with = "OptionalRfc3339")]
     pub after: Option<RecordedAt>,
-    /// By when the last of them was committed, if a probe tells.
+    /// By when the last of them was committed, if a probe bounds it.
     #[serde(with = "OptionalRfc3339")]
     pub before: Option<RecordedAt>,
 }
@@ -72,7 +73,7 @@ pub struct LeftOutSummary {
 }
 
 impl AccountSummary {
-    /// Summarizes the accounts, as far as there are any.
+    /// Summarizes the accounts.
     pub(crate) fn all(timeline: &Timeline) -> Vec<Self> {
         let accounts = timeline.accounts().unwrap_or_default();
         accounts

@@ -1,4 +1,4 @@
-//! What is in a reel, in numbers: the whole, each resource, what is missing.
+//! The content of a reel in numbers: the whole, each resource, and what is missing.
 //!
 //! The structs are the documented schema of `info -o json`: names are stable, times are RFC 3339,
 //! durations are in seconds.

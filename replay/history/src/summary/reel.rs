@@ -11,7 +11,7 @@ use kubereel_format::{
 };
 use serde::{Deserialize, Serialize};
 
-/// What is in a reel.
+/// The content of a reel.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -26,9 +26,9 @@ pub struct ReelSummary {
     pub format: String,
     /// Whether the recorder finished it.
     pub finished: bool,
-    /// Whether it is in its smallest form.
+    /// Whether it is sealed.
     pub sealed: bool,
-    /// The digest of the recording, if it was asked for.
+    /// The digest of the recording, if it was requested.
     pub digest: Option<String>,
     /// The first record's time.
     #[serde(with = "Rfc3339")]
@@ -46,34 +46,35 @@ pub struct ReelSummary {
     pub objects: ObjectCounts,
     /// The recorder's runs.
     pub sessions: Vec<SessionSummary>,
-    /// The clusters met.
+    /// The clusters.
     pub clusters: Vec<ClusterSummary>,
-    /// What is known of each recorded resource.
+    /// The summary of each recorded resource.
     pub resources: Vec<ResourceSummary>,
-    /// What of the cluster was not recorded.
+    /// Resources that were not recorded.
     pub not_covered: Vec<NotCoveredSummary>,
-    /// What an import says of itself, in its own words; empty for what the recorder wrote.
+    /// The provenance of an import; empty for a recording of kubereel.
     pub provenance: Vec<String>,
-    /// What sessions say of their redaction: the policy, the user's own rules, how many values were
-    /// replaced by which rule. A session that was killed says nothing.
+    /// The redactions of sessions: the policy, the user's rules, the number of values by rule. A
+    /// session that was killed has none.
     pub redaction: Vec<String>,
-    /// What became of the revisions of the cluster's storage, an account an epoch; none without probes.
+    /// The account of the revisions of the cluster's storage, one for each epoch; empty without
+    /// probes.
     pub accounts: Vec<AccountSummary>,
-    /// The times without an answer of the server.
+    /// The outages.
     pub outages: Vec<OutageSummary>,
-    /// Public properties of the job that recorded.
+    /// Labels of the recording job.
     pub labels: Vec<LabelSummary>,
-    /// Words of somebody outside, such as "tests started".
+    /// Marks, such as "tests started".
     pub marks: Vec<MarkSummary>,
-    /// The moves of the counters that were sampled.
+    /// The changes of the sampled counters.
     pub counter_moves: Vec<CounterMove>,
-    /// Lines of the server that were no events of a known form; they are kept.
+    /// Lines of the server that were not events of a known form; they are stored.
     pub odd_lines: u64,
-    /// Breaches of the protocol that were seen.
+    /// Violations of the protocol.
     pub anomalies: u64,
     /// Steps of the recorder's wall clock.
     pub clock_steps: u64,
-    /// What of the file cannot be read.
+    /// Unreadable parts of the file.
     pub damage: Vec<DamageSummary>,
 }
 
@@ -86,20 +87,20 @@ pub struct FileParts {
     pub bodies: u64,
     /// Times, names, notes.
     pub index: u64,
-    /// What was not sealed when the recorder stopped.
+    /// Records that were not sealed when the recorder stopped.
     pub tail: u64,
-    /// The container's own: the database, or headers and recovery shards of a sealed reel.
+    /// The container: the database, or headers and recovery shards of a sealed reel.
     pub other: u64,
 }
 
-/// How many events there are.
+/// Counts of events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct EventCounts {
     /// All of them.
     pub total: u64,
-    /// Objects that appeared, or were there at the start.
+    /// Created objects, and objects of the first lists.
     pub added: u64,
     /// Changes.
     pub modified: u64,
@@ -109,7 +110,7 @@ pub struct EventCounts {
     pub bytes_each: f64,
 }
 
-/// How many objects there are.
+/// Counts of objects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -133,9 +134,9 @@ pub struct SessionSummary {
     pub to: RecordedAt,
     /// The recorder's version.
     pub recorder: String,
-    /// How it ended, in words; `killed` if it did not end in order.
+    /// How it ended; `killed` if it did not end in order.
     pub end: String,
-    /// The redaction policy; 0 means that nothing was redacted.
+    /// The redaction policy; 0 if nothing was redacted.
     pub redaction_policy: u32,
 }
 
@@ -150,65 +151,66 @@ pub struct NotCoveredSummary {
     pub version: String,
     /// The cause.
     pub reason: String,
-    /// The server's words, or the resource that stands for it.
+    /// The server's message, or the resource with the same storage.
     pub detail: String,
 }
 
-/// A time without an answer of the server.
+/// An outage.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct OutageSummary {
-    /// When it was noticed.
+    /// When it began.
     #[serde(with = "Rfc3339")]
     pub from: RecordedAt,
-    /// When it was over, or the recorder stopped.
+    /// When it ended, or the recorder stopped.
     #[serde(with = "Rfc3339")]
     pub to: RecordedAt,
     /// How long it lasted.
     pub span_secs: f64,
-    /// What happened instead of an answer.
+    /// The failure.
     pub error: String,
-    /// Whether no server had answered yet: a cluster that is not up yet is not an outage.
+    /// Whether no server had responded yet: a cluster that is not up yet is not an outage.
     pub before_first_answer: bool,
-    /// The endpoint that probes asked; `None` where only discovery noticed.
+    /// The probed endpoint; null if only discovery noticed the outage.
     pub endpoint: Option<String>,
-    /// Of what class the failure was; `None` where only discovery noticed.
+    /// The class of the failure; null if only discovery noticed the outage.
     pub class: Option<String>,
-    /// How many probes failed, if that is known.
+    /// The number of failed probes, if it is known.
     pub failed_probes: Option<u64>,
 }
 
-/// A place that cannot be read.
+/// A damaged place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct DamageSummary {
-    /// Where.
+    /// The place.
     pub place: String,
-    /// What is wrong.
+    /// The cause.
     pub cause: String,
-    /// What is lost, in words.
+    /// The loss.
     pub lost: String,
-    /// When the first lost record was received, or the last one before it; `None` if nothing is lost, or nothing
-    /// tells when.
+    /// When the first lost record was received, or the last one before it; null if nothing is lost,
+    /// or the time is not known.
     #[serde(with = "OptionalRfc3339")]
     pub from: Option<RecordedAt>,
-    /// When the last lost record was received, or the first one after it; `None` as for `from`.
+    /// When the last lost record was received, or the first one after it; null as for `from`.
     #[serde(with = "OptionalRfc3339")]
     pub to: Option<RecordedAt>,
-    /// The first record that cannot be read; `None` if the place does not say so.
+    /// The first unreadable record; null if it is not known.
     pub first: Option<u64>,
     /// The last one; `None` if that is not known.
     pub last: Option<u64>,
-    /// The resources of the lost records, as `plural.group`; empty if any may be among them.
+    /// The resources of the lost records, as `plural.group`; empty if any resource may be among
+    /// them.
     pub resources: Vec<String>,
     /// Whether an earlier file lost it, from which this one was recovered.
     pub recovered: bool,
 }
 
 impl DamageSummary {
-    /// Describes a place that cannot be read and of which nothing else is known.
+    /// Describes a damaged place of which only the error is known.
     pub(crate) fn of_place(place: String, cause: String) -> Self {
         Self {
             lost: format!("{place}: {cause}"),
@@ -244,14 +246,14 @@ impl DamageSummary {
         }
     }
 
-    /// Describes all damage, of this file or of the one that it was recovered from.
+    /// Describes all damage, of this file or of the file from which it was recovered.
     pub(crate) fn all(timeline: &Timeline) -> Vec<Self> {
         let damaged = timeline.damaged().iter();
         damaged.map(|span| Self::of(timeline, span)).collect()
     }
 }
 
-/// A cluster that was met.
+/// A cluster.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -263,14 +265,14 @@ pub struct ClusterSummary {
     pub uid: String,
     /// The Kubernetes versions its server reported, in order.
     pub versions: Vec<String>,
-    /// The OpenShift versions that its `ClusterVersion` completed or began, in order; of the last
+    /// The OpenShift versions that its `ClusterVersion` began or completed, in order; of the last
     /// cluster only.
     pub openshift_versions: Vec<String>,
-    /// Its nodes at the end; of the last cluster only.
+    /// Its Nodes at the end; of the last cluster only.
     pub nodes: Option<u64>,
 }
 
-/// A public property of the job that recorded.
+/// A label of the recording job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -281,7 +283,7 @@ pub struct LabelSummary {
     pub value: String,
 }
 
-/// A word of somebody outside, such as "tests started".
+/// A mark, such as "tests started".
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -289,12 +291,12 @@ pub struct MarkSummary {
     /// When the recorder took it.
     #[serde(with = "Rfc3339")]
     pub time: RecordedAt,
-    /// The word.
+    /// The text.
     pub text: String,
 }
 
 impl ReelSummary {
-    /// Sums up what is in the reel.
+    /// Summarizes a reel.
     pub fn of(timeline: &Timeline) -> Self {
         let reel = timeline.reel();
         let first = FirstDiscovery::read(timeline);
@@ -413,7 +415,7 @@ fn openshift_versions(timeline: &Timeline) -> Option<Vec<String>> {
     Some(versions)
 }
 
-/// Returns the labels, in order; what a later session repeats is given once.
+/// Returns the labels, in order; repetitions of later sessions are left out.
 fn label_summaries(timeline: &Timeline) -> Vec<LabelSummary> {
     let mut labels: Vec<LabelSummary> = Vec::new();
     for entry in timeline.reel().notes() {
@@ -500,7 +502,7 @@ fn redaction(timeline: &Timeline) -> Vec<String> {
         .collect()
 }
 
-/// Returns what the writers of the reel say of themselves.
+/// Returns the provenance notes.
 fn writers_words(timeline: &Timeline) -> impl Iterator<Item = &str> {
     let notes = timeline.reel().notes().iter();
     notes.filter_map(|entry| match &entry.note {
@@ -544,7 +546,7 @@ fn oddities(timeline: &Timeline) -> (u64, u64, u64) {
     )
 }
 
-/// Returns the recorder's waits for a kubeconfig, in words, with their times.
+/// Returns the states of the kubeconfig, with their times.
 pub fn waits(timeline: &Timeline) -> Vec<(RecordedAt, String)> {
     let waits = timeline.reel().notes().iter().filter_map(|entry| {
         let text = match &entry.note {
@@ -561,7 +563,7 @@ pub fn waits(timeline: &Timeline) -> Vec<(RecordedAt, String)> {
     waits.collect()
 }
 
-/// Says how a recorder run ended.
+/// Describes how a recorder run ended.
 fn session_end(end: Option<&SessionEnd>) -> String {
     match end {
         Some(SessionEnd::Signal(signal)) => format!("ended by {signal}"),
@@ -578,6 +580,6 @@ fn per_event(bytes: u64, events: u64) -> f64 {
         .saturating_add(events / 2)
         .checked_div(events)
         .unwrap_or(0);
-    // Tenths of bytes an event fit a double exactly, or the file has petabytes.
+    // Tenths of bytes per event fit a double exactly, unless the file has petabytes.
     u32::try_from(tenths).map_or(f64::INFINITY, |tenths| f64::from(tenths) / 10.0)
 }

@@ -9,7 +9,7 @@ use kubereel_format::{DocumentKind, EventType, Note, RecordedAt, ResourceId, Res
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// What is known of one resource.
+/// The summary of one resource.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -20,13 +20,14 @@ pub struct ResourceSummary {
     pub version: String,
     /// The kind.
     pub kind: String,
-    /// Whether its objects live in namespaces.
+    /// Whether its objects are namespaced.
     pub namespaced: bool,
-    /// Whether the cluster did not have it yet when the recording began; `None` if that is not known.
+    /// Whether the cluster did not serve it yet when the recording began; null if that is not
+    /// known.
     pub appeared_later: Option<bool>,
     /// All events.
     pub events: u64,
-    /// Objects that appeared, or were there at the start.
+    /// Created objects, and objects of the first list.
     pub added: u64,
     /// Changes.
     pub modified: u64,
@@ -38,19 +39,19 @@ pub struct ResourceSummary {
     pub objects_live: u64,
     /// Whether every change from its first list to its last moment is in the reel.
     pub whole: bool,
-    /// Whether it comes from another tool's recording, which does not tell what it leaves out.
+    /// Whether another tool recorded it, so that its completeness is not known.
     pub imported: bool,
     /// The spans in which every change is in the reel.
     pub covered: Vec<CoveredSummary>,
     /// The spans in which changes may be missing.
     pub gaps: Vec<GapSummary>,
-    /// The gaps of which every change was read back from the server's history.
+    /// Gaps of which every change was read back from the server's history.
     pub reconstructed: Vec<GapSummary>,
-    /// The gaps of which the revisions of the cluster's storage prove that nothing was lost.
+    /// Gaps that the revisions of the cluster's storage prove to be empty.
     pub proven: Vec<GapSummary>,
-    /// The other times in which changes may be missing, and why.
+    /// Other times in which changes may be missing, with the reasons.
     pub unseen: Vec<UnseenSummary>,
-    /// How long no watch of it ran; what happened then was received later.
+    /// For how long it had no watch; the changes of that time were received later.
     pub blind_secs: f64,
 }
 
@@ -67,7 +68,7 @@ pub struct CoveredSummary {
     pub to: RecordedAt,
     /// The list's resourceVersion.
     pub from_rv: String,
-    /// The last one that is proven.
+    /// The last resourceVersion that is proven.
     pub to_rv: String,
 }
 
@@ -76,7 +77,7 @@ pub struct CoveredSummary {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct GapSummary {
-    /// When the last thing before it was received.
+    /// When the last data before it was received.
     #[serde(with = "Rfc3339")]
     pub from: RecordedAt,
     /// When the list that ended it was received.
@@ -88,19 +89,19 @@ pub struct GapSummary {
     pub from_rv: Option<String>,
     /// The resourceVersion of the list that ended it.
     pub to_rv: String,
-    /// Why it opened.
+    /// The cause.
     pub cause: String,
     /// An upper bound of the missing changes, if one is known.
     pub missing_at_most: Option<u64>,
-    /// The differences that the list showed.
+    /// The number of differences in the list.
     pub differences: u64,
-    /// What the server's own history shows of it: `reconstructed`, `partly reconstructed` or `lost`;
-    /// `None` if it was not asked.
+    /// The result of reading it back: `reconstructed`, `partly reconstructed` or `lost`; null if
+    /// that was not tried.
     pub verdict: Option<String>,
-    /// How many events were read back for it.
+    /// The number of events that were read back.
     pub read_back: u64,
-    /// How many revisions lie in it at which nothing was recorded; `None` if they say nothing of the
-    /// resource.
+    /// The number of revisions in it without a recorded event; null if the revisions prove nothing
+    /// for the resource.
     pub unexplained: Option<u64>,
 }
 
@@ -120,8 +121,7 @@ pub struct UnseenSummary {
 }
 
 impl UnseenSummary {
-    /// Describes the times in which changes may be missing and which are not gaps: those have summaries of
-    /// their own.
+    /// Describes the unobserved times that are not gaps: gaps have their own summaries.
     pub(crate) fn all(timeline: &Timeline, resource: ResourceId) -> Vec<Self> {
         let spans = timeline.unobserved(resource);
         spans
@@ -203,7 +203,7 @@ impl CoveredSummary {
 }
 
 impl GapSummary {
-    /// Describes the gaps of an outcome, by their begin.
+    /// Returns the gaps with a verdict, by their begin.
     pub(crate) fn all(coverage: Option<&Coverage>, outcome: GapOutcome) -> Vec<Self> {
         let gaps = coverage.into_iter();
         let gaps = gaps.flat_map(|coverage| coverage.gaps(outcome));
@@ -234,9 +234,9 @@ type GroupPlural = (String, String);
 
 #[derive(Deserialize)]
 struct DiscoveryDocument {
-    /// Of an aggregated document: its groups.
+    /// For an aggregated document: its groups.
     items: Option<Vec<DiscoveredGroup>>,
-    /// Of a document for one version: that version.
+    /// For a document of one version: that version.
     #[serde(rename = "groupVersion")]
     group_version: Option<String>,
     resources: Option<Vec<LegacyResource>>,

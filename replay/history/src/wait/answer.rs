@@ -1,4 +1,4 @@
-//! What a wait over a recording answers, and the time that it searches.
+//! The answer of a wait over a recording, and the searched time.
 
 use super::goal::WaitFor;
 use crate::coverage::Coverage;
@@ -17,18 +17,18 @@ pub struct ReelInstant {
     pub at: RecordedAt,
 }
 
-/// The time that is searched; its ends belong to it.
+/// The searched time, including its ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WaitSpan {
-    /// Where it begins: the state there is judged first.
+    /// Its begin: the state there is judged first.
     pub from: ReelInstant,
     /// Where it ends.
     pub to: ReelInstant,
 }
 
 impl WaitSpan {
-    /// Finds the time that is searched for objects of a resource: from a moment, or from the first at
-    /// which the resource is known (and Events, if those are waited for), to another, but no longer than
+    /// Determines the searched time for objects of a resource: from a moment, or from the first at
+    /// which the resource (and Events, if those are waited for) is known, to another, but at most
     /// `timeout_micros`.
     pub fn of(
         timeline: &Timeline,
@@ -66,7 +66,7 @@ impl WaitSpan {
         Self { from, to }
     }
 
-    /// Turns a moment into a place in the order of arrival.
+    /// Converts a moment to a place in the order of arrival.
     pub(super) fn instant(timeline: &Timeline, resource: ResourceId, cut: Cut) -> ReelInstant {
         let cut = match cut {
             Cut::Arrival { .. } => cut,
@@ -74,7 +74,7 @@ impl WaitSpan {
         };
         match cut {
             Cut::Arrival { below, wall } => ReelInstant { below, at: wall },
-            // A cursor stands between records, never at a resourceVersion.
+            // A cursor is between records, never at a resourceVersion.
             Cut::Revision(_) => ReelInstant {
                 below: timeline.reel().end(),
                 at: timeline.end(),
@@ -97,33 +97,33 @@ impl WaitSpan {
     }
 }
 
-/// What came of a wait for one object.
+/// The result of a wait for one object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WaitAnswer {
     /// The answer.
     pub verdict: WaitVerdict,
-    /// What was met, in order; the last one is what the answer hangs on.
+    /// What was met, in order; the last one decides.
     pub steps: Vec<WaitStep>,
-    /// Where the wait for the next object begins, if one is waited for after the other.
+    /// Where the wait for the next object begins, if objects are waited for one after another.
     pub reached: ReelInstant,
-    /// The times before the answer of which it is not known what held.
+    /// The times before the answer whose state is not known.
     pub missed: Vec<MissedTime>,
-    /// How many gaps the object passed unchanged.
+    /// The number of gaps that the object passed unchanged.
     pub bridged_gaps: usize,
-    /// Whether another tool recorded, which does not tell what it leaves out.
+    /// Whether another tool recorded the resource, so that its completeness is not known.
     pub is_imported: bool,
     /// Whether a version could not be read.
     pub has_unreadable: bool,
 }
 
-/// How a wait ends.
+/// The end of a wait.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WaitVerdict {
     /// Everything was met.
     Met,
-    /// Something was not, and nothing is missing from that time.
+    /// A condition was not met, and the time was observed completely.
     NotMet,
-    /// Nothing shows that it was met, but it may have been unseen.
+    /// No version met it, but it may have been met unobserved.
     Unknown,
     /// kubectl would have stopped with an error.
     Refused {
@@ -132,43 +132,43 @@ pub enum WaitVerdict {
         /// The cause.
         problem: String,
     },
-    /// What must not be met first was.
+    /// A condition of `--fail-on` was met first.
     Failed {
-        /// What.
+        /// Which one.
         goal: String,
         /// When.
         at: RecordedAt,
     },
 }
 
-/// Something that was waited for and met.
+/// A condition that was met.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WaitStep {
-    /// What was waited for, as it was written.
+    /// The condition as the user wrote it.
     pub goal: String,
-    /// When the wait was over.
+    /// When the wait ended.
     pub at: RecordedAt,
-    /// Since when it held; earlier than `at` if it had to hold for some time.
+    /// Since when it was met; earlier than `at` if it had to be met for some time.
     pub since: RecordedAt,
-    /// When it was last seen not to hold, if it came to hold unseen.
+    /// When it was last observed not to be met, if it was met unobserved.
     pub not_before: Option<RecordedAt>,
-    /// The event that brought the version which met it, if there is one.
+    /// The event of the version that met it, if there is one.
     pub seq: Option<Seq>,
     /// That version's resourceVersion; empty if there is none.
     pub rv: String,
     /// Who wrote that version.
     pub authors: Authors,
-    /// When it was first seen not to hold any more.
+    /// When it was first observed not to be met any more.
     pub until: Option<RecordedAt>,
-    /// Whether it held to the end of the time that was searched.
+    /// Whether it was met to the end of the searched time.
     pub lasts_to_end: bool,
-    /// For how many microseconds it is known to have held, in the whole time.
+    /// For how many microseconds it is known to have been met, in the whole time.
     pub met_micros: u64,
     /// The longest of these times without interruption.
     pub longest_micros: u64,
 }
 
-/// A time of which it is not known what held.
+/// A time whose state is not known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MissedTime {
     /// Its begin.
@@ -179,23 +179,23 @@ pub struct MissedTime {
     pub why: MissedReason,
 }
 
-/// Why it is not known what held.
+/// Why the state is not known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MissedReason {
     /// The recording has a gap, and the object changed in it.
     Gap,
-    /// The resource was not observed yet, or not any more.
+    /// The resource was not observed yet, or no longer.
     NotObserved,
-    /// The recording was over.
+    /// The recording had ended.
     RecordingEnded,
     /// The version cannot be read.
     Unreadable,
-    /// The value was taken out before it was recorded.
+    /// The value was redacted.
     Redacted,
 }
 
 impl MissedReason {
-    /// Returns the word that programs read.
+    /// Returns the word in JSON.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Gap => "gap",

@@ -1,5 +1,5 @@
-//! The grammar of `--for` (that of `kubectl wait` and what goes beyond it), and whether one version of an object meets
-//! a goal, by the rules of `kubectl wait`.
+//! The grammar of `--for` (that of `kubectl wait` and its extensions), and whether a version of an
+//! object meets a goal, by the rules of `kubectl wait`.
 
 use super::answer::MissedReason;
 use crate::jsonpath::JsonPath;
@@ -10,7 +10,7 @@ use std::fmt;
 use std::str::FromStr;
 use thiserror::Error;
 
-/// What is waited for.
+/// A goal of a wait.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WaitFor {
     text: String,
@@ -21,25 +21,25 @@ pub struct WaitFor {
 pub(super) enum WaitGoal {
     Create,
     Delete,
-    /// A condition of this type has this status; neither minds the case.
+    /// A condition of this type has this status; case is ignored.
     Condition {
         name: String,
         status: String,
     },
-    /// Something is at the path, or just this.
+    /// The path has a value, or this value.
     JsonPath {
         path: JsonPath,
         value: Option<String>,
     },
     /// Another object has the name.
     Replaced,
-    /// A condition or a waiting container gives this reason.
+    /// A condition or a waiting container has this reason.
     Reason(String),
-    /// An Event about the object gives this reason.
+    /// An Event about the object has this reason.
     Event(String),
 }
 
-/// A text says nothing that can be waited for.
+/// A text is not a goal.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum GoalError {
@@ -49,15 +49,15 @@ pub enum GoalError {
         /// The text.
         text: String,
     },
-    /// Something is missing after the first equals sign.
+    /// The value after the first equals sign is missing.
     #[error("{form}= must be followed by {wanted}")]
     Empty {
-        /// What stands before the sign.
+        /// The text before the sign.
         form: &'static str,
-        /// What belongs behind it.
+        /// The expected value.
         wanted: &'static str,
     },
-    /// A path is followed by an equals sign and nothing else, or by several values.
+    /// A path must have one equals sign and one value.
     #[error("expected a JSONPath with at most one =VALUE: {text:?}")]
     Value {
         /// The text.
@@ -68,9 +68,9 @@ pub enum GoalError {
     JsonPath {
         /// The text.
         text: String,
-        /// The number of the letter from which on it is wrong.
+        /// The number of the first wrong letter.
         letter: usize,
-        /// What begins there.
+        /// The text from there on.
         left: String,
     },
 }
@@ -81,12 +81,12 @@ impl WaitFor {
         self.goal == WaitGoal::Create
     }
 
-    /// Returns whether it is the deletion of an object, which is met where there is none.
+    /// Returns whether it is the deletion of an object, which is met if there is no object.
     pub fn is_deletion(&self) -> bool {
         self.goal == WaitGoal::Delete
     }
 
-    /// Returns whether it happens at a moment and does not last.
+    /// Returns whether it is met at one moment only.
     pub const fn is_momentary(&self) -> bool {
         matches!(self.goal, WaitGoal::Event(_))
     }
@@ -135,7 +135,7 @@ impl FromStr for WaitFor {
     }
 }
 
-/// Reads `EXPR` or `EXPR=VALUE`.
+/// Parses `EXPR` or `EXPR=VALUE`.
 fn json_path(text: &str) -> Result<WaitGoal, GoalError> {
     let wrong = || GoalError::Value {
         text: text.to_owned(),
@@ -144,7 +144,7 @@ fn json_path(text: &str) -> Result<WaitGoal, GoalError> {
         [] => (text, None),
         [at] => {
             let (expression, value) = text.split_at_checked(*at).ok_or_else(wrong)?;
-            // The quotes that a shell left standing go, as many as there are.
+            // Quotes that the shell did not remove are removed, however many there are.
             let value = value.get(1..).ok_or_else(wrong)?;
             if value.is_empty() {
                 return Err(wrong());
@@ -157,7 +157,7 @@ fn json_path(text: &str) -> Result<WaitGoal, GoalError> {
     Ok(WaitGoal::JsonPath { path, value })
 }
 
-/// Finds the equals signs that do not come in pairs: a pair is a filter's.
+/// Finds the single equals signs: a pair belongs to a filter.
 fn single_equals(text: &str) -> Vec<usize> {
     let mut found = Vec::new();
     let mut letters = text.bytes().enumerate().peekable();
@@ -169,7 +169,7 @@ fn single_equals(text: &str) -> Vec<usize> {
     found
 }
 
-/// Reads a path with or without its braces and the dot that it begins with.
+/// Parses a path with or without its braces and its first dot.
 fn relaxed(text: &str) -> Result<JsonPath, GoalError> {
     let wrong = |left: &str| {
         let before = text.strip_suffix(left).unwrap_or_default();
@@ -199,21 +199,21 @@ fn relaxed(text: &str) -> Result<JsonPath, GoalError> {
     })
 }
 
-/// What holds at a moment.
+/// The state of a goal at a moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum WaitTruth {
     Met,
     NotMet,
     Unknown(MissedReason),
-    /// kubectl would stop here.
+    /// kubectl would stop with an error.
     Refused(String),
 }
 
-/// An object as it was at a moment.
+/// An object at a moment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WaitVersion<'a> {
     pub(super) object: ObjectId,
-    /// The first object of the name in the time that is searched.
+    /// The first object of the name in the searched time.
     pub(super) first: ObjectId,
     pub(super) body: &'a Value,
 }
@@ -225,7 +225,7 @@ impl From<bool> for WaitTruth {
 }
 
 impl WaitTruth {
-    /// Returns of two whether one of them is met.
+    /// Combines two judgements: met if either is.
     pub(super) fn or(self, other: Self) -> Self {
         match (self, other) {
             (Self::Met, _) | (_, Self::Met) => Self::Met,
@@ -237,7 +237,7 @@ impl WaitTruth {
 }
 
 impl WaitGoal {
-    /// Returns whether a body must be read to judge it.
+    /// Returns whether judging it needs the body.
     pub(super) const fn needs_body(&self) -> bool {
         matches!(
             self,
@@ -245,7 +245,7 @@ impl WaitGoal {
         )
     }
 
-    /// Judges a version; `None` where there is no object.
+    /// Judges a version; `None` if there is no object.
     pub(super) fn judge(&self, version: Option<WaitVersion<'_>>) -> WaitTruth {
         let Some(WaitVersion {
             object,
@@ -261,7 +261,7 @@ impl WaitGoal {
             Self::Condition { name, status } => condition(body, name, status),
             Self::JsonPath { path, value } => at_path(body, path, value.as_deref()),
             Self::Reason(reason) => WaitTruth::from(gives_reason(body, reason)),
-            // Those are found in the Events, not in the object.
+            // Reasons of Events are not in the object.
             Self::Event(_) => WaitTruth::NotMet,
         }
     }
@@ -283,7 +283,7 @@ fn condition(body: &Value, name: &str, status: &str) -> WaitTruth {
         .or_else(|| body.pointer("/status/observedGeneration"))
         .and_then(Value::as_i64);
     let generation = body.pointer("/metadata/generation").and_then(Value::as_i64);
-    // A condition of an older generation does not hold for this one.
+    // A condition of an older generation does not count for this one.
     if let (Some(observed), Some(generation)) = (observed, generation)
         && observed < generation
     {
@@ -292,7 +292,7 @@ fn condition(body: &Value, name: &str, status: &str) -> WaitTruth {
     WaitTruth::from(folded(&own) == folded(status))
 }
 
-/// Writes a text so that those which differ only in case are equal.
+/// Returns a text for comparison without case.
 fn folded(text: &str) -> String {
     text.to_uppercase().to_lowercase()
 }
@@ -323,13 +323,13 @@ fn at_path(body: &Value, path: &JsonPath, wanted: Option<&str>) -> WaitTruth {
         Value::String(text) => text.clone(),
         Value::Number(number) => number::printed(number),
         Value::Bool(truth) => truth.to_string(),
-        // So Go prints what is not there.
+        // Go prints a missing value this way.
         Value::Null => "<nil>".to_owned(),
     };
     WaitTruth::from(own.trim() == wanted.trim())
 }
 
-/// Returns whether a text stands for one that was taken out: in words, or in base64.
+/// Returns whether a text is the mark of a redacted value: plain, or in base64.
 fn is_redacted(text: &str) -> bool {
     text.starts_with("redacted by kubereel: ") || text.starts_with("cmVkYWN0ZWQgYnkga3ViZXJlZWw6")
 }

@@ -1,5 +1,6 @@
-//! The versions of one name over a time, and the times in which it was not observed, as places in the order of arrival.
-//! An object that came through a gap with the resourceVersion that it had was not changed in it.
+//! The versions of one name over a time, and its unobserved times, as places in the order of
+//! arrival. An object that has the same resourceVersion before and after a gap did not change in
+//! it.
 
 use super::answer::{MissedReason, ReelInstant, WaitSpan};
 use crate::coverage::UnobservedReason;
@@ -13,7 +14,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct HiddenTime {
     pub(super) from: RecordedAt,
-    /// The first record that lies in it.
+    /// The first record in it.
     pub(super) below: Seq,
     /// The first record after it.
     pub(super) until: Seq,
@@ -28,12 +29,13 @@ impl HiddenTime {
         filter: &ObjectFilter<'_>,
         span: &WaitSpan,
     ) -> Vec<Self> {
-        /// No record has this number: it follows every record.
+        /// A number behind every record.
         const NEVER: Seq = Seq(u64::MAX);
         let mut dark = Vec::new();
         for unobserved in timeline.unobserved_spans(resource) {
             let is_late = unobserved.is_late();
-            // What no watch saw before the end may have been received after it. Before that, it came.
+            // Changes that were not observed before the end may have been received after it. Any
+            // other change arrived.
             if !unobserved.concerns(filter)
                 || is_late && !unobserved.holds(span.to.below, span.to.at)
             {
@@ -42,7 +44,7 @@ impl HiddenTime {
             let (below, until) = unobserved.records(timeline.reel());
             let why = match unobserved.reason {
                 _ if unobserved.open_gap().is_some() => MissedReason::Gap,
-                // Each version that cannot be read is reported by itself.
+                // Each unreadable version is reported by itself.
                 UnobservedReason::Damaged { .. } => continue,
                 _ => MissedReason::NotObserved,
             };
@@ -65,7 +67,7 @@ impl HiddenTime {
                 why: MissedReason::RecordingEnded,
             });
         }
-        // Where no record came, only the time tells whether it had begun.
+        // Without a record at its begin, only the time decides whether it had begun.
         let end = (span.to.below, span.to.at);
         dark.retain(|dark| dark.below < dark.until && (dark.below, dark.from) <= end);
         dark.sort_by_key(|dark| (dark.below, dark.from, dark.until));
@@ -73,8 +75,8 @@ impl HiddenTime {
     }
 }
 
-/// Makes one time of those that overlap: what ends one of them does not end the other. An object is known
-/// to have passed a gap unchanged only where there is nothing but gaps.
+/// Merges overlapping times: the end of one does not end the other. An object is known to have
+/// passed a gap unchanged only if the merged time consists of gaps.
 fn join(dark: Vec<HiddenTime>) -> Vec<HiddenTime> {
     let mut joined: Vec<HiddenTime> = Vec::new();
     for next in dark {
@@ -92,10 +94,10 @@ fn join(dark: Vec<HiddenTime>) -> Vec<HiddenTime> {
     joined
 }
 
-/// What is known of a name from a moment on.
+/// The known state of a name from a moment on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NameState {
-    /// There is no object; `by` is the event that deleted it, if one did.
+    /// There is no object; `by` is its deletion event, if there is one.
     Absent {
         by: Option<Seq>,
     },
@@ -106,7 +108,7 @@ pub(super) enum NameState {
     Hidden(MissedReason),
 }
 
-/// What is known of a name over a time.
+/// The known states of a name over a time.
 #[derive(Debug, Default)]
 pub(super) struct NameMarks {
     pub(super) marks: Vec<(ReelInstant, NameState)>,
@@ -125,7 +127,7 @@ impl NameMarks {
         matches!(self.marks.last(), Some((_, NameState::Hidden(_))))
     }
 
-    /// Keeps what lies in a time; what held before it holds at its begin.
+    /// Clips to a time; the state before it is that at its begin.
     fn clip(&mut self, span: &WaitSpan) {
         let is_before = |(at, _): &(ReelInstant, NameState)| *at <= span.from;
         let begun = self.marks.partition_point(is_before).saturating_sub(1);
@@ -137,7 +139,7 @@ impl NameMarks {
     }
 }
 
-/// What happens at a place; at one place in this order.
+/// An event at a place, ordered within the place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum MarkStep {
     Version { object: ObjectId, seq: Seq },
@@ -146,7 +148,7 @@ enum MarkStep {
 }
 
 impl NameMarks {
-    /// Returns what is known of a name over a time.
+    /// Returns the known states of a name over a time.
     pub(super) fn of(
         timeline: &Timeline,
         resource: ResourceId,
@@ -216,7 +218,7 @@ impl NameMarks {
                         marks.push(from, NameState::Hidden(dark.why));
                     }
                 }
-                // A version that was received in the dark ended it.
+                // A version that was received in an unobserved time ended the state.
                 MarkStep::Light if marks.is_dark() => {
                     let at = before(below).map_or(start, at);
                     marks.push(at, newest(&alive));
@@ -228,7 +230,7 @@ impl NameMarks {
         marks
     }
 
-    /// Returns whether an object came through a gap with the resourceVersion that it had.
+    /// Returns whether an object has the same resourceVersion before and after a gap.
     fn is_unchanged(timeline: &Timeline, known: NameState, dark: &HiddenTime) -> bool {
         let NameState::Version { object, seq } = known else {
             return false;
@@ -243,7 +245,7 @@ impl NameMarks {
     }
 }
 
-/// A name has one object at a time: where a deletion was never seen, the newer one holds.
+/// Only one object has a name at a time: if a deletion was not observed, the newer object counts.
 fn newest(alive: &BTreeMap<ObjectId, Seq>) -> NameState {
     let newest = alive.iter().max_by_key(|(_, seq)| **seq);
     let absent = NameState::Absent { by: None };

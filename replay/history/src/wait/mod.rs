@@ -1,5 +1,5 @@
-//! Waiting over a recording: when, in the past, what `kubectl wait` waits for held first, and whether
-//! it may have held before unseen.
+//! Waits over a recording: when a goal of `kubectl wait` was first met in the past, and whether it
+//! may have been met before unobserved.
 
 mod answer;
 mod goal;

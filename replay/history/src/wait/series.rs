@@ -1,20 +1,20 @@
-//! What held over time, from change to change, and when something was met in it, as often and as long as asked. What
-//! lies before the answer and is not known is given with it.
+//! The states of a goal over time, and when it was met as often and as long as requested. Unknown
+//! times before the answer are returned with it.
 
 use super::answer::{MissedTime, ReelInstant};
 use super::goal::WaitTruth;
 use kubereel_format::{RecordedAt, Seq};
 
-/// What held from a moment on.
+/// The state from a moment on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TruthPiece {
     pub(super) from: ReelInstant,
-    /// The version that says so, if one does.
+    /// The version with that state, if there is one.
     pub(super) seq: Option<Seq>,
     pub(super) truth: WaitTruth,
 }
 
-/// What held over a whole time, without a hole: each piece lasts until the next.
+/// The states over a whole time, without a hole: each lasts until the next.
 #[derive(Clone, Debug)]
 pub(super) struct TruthSeries {
     pieces: Vec<TruthPiece>,
@@ -22,7 +22,7 @@ pub(super) struct TruthSeries {
 }
 
 impl TruthSeries {
-    /// Makes an empty one that ends there.
+    /// Creates an empty series that ends there.
     pub(super) const fn until(end: ReelInstant) -> Self {
         Self {
             pieces: Vec::new(),
@@ -30,7 +30,7 @@ impl TruthSeries {
         }
     }
 
-    /// Adds what holds next; what goes on holding takes no room.
+    /// Adds the next state; a repetition extends the previous one.
     pub(super) fn push(&mut self, piece: TruthPiece) {
         if self
             .pieces
@@ -46,7 +46,7 @@ impl TruthSeries {
         &self.pieces
     }
 
-    /// Returns whether it came to be met at a moment, be it for no time at all.
+    /// Returns whether it became met at a moment, even for no time.
     pub(super) fn has_met_at(&self, moment: ReelInstant) -> bool {
         let met = self
             .pieces
@@ -55,7 +55,7 @@ impl TruthSeries {
         met.map(|piece| piece.from).any(|from| from == moment)
     }
 
-    /// Returns the pieces that reach beyond a moment, the first one cut to begin there, each with its end.
+    /// Returns the pieces after a moment, the first one clipped, each with its end.
     pub(super) fn after(
         &self,
         moment: ReelInstant,
@@ -76,7 +76,7 @@ impl TruthSeries {
         })
     }
 
-    /// Returns how long it is known to have held altogether and at the longest, in microseconds.
+    /// Returns how long it is known to have been met in total and at the longest, in microseconds.
     pub(super) fn lengths(&self) -> (u64, u64) {
         let start = self.pieces.first().map_or(self.end, |first| first.from);
         let met = self
@@ -89,25 +89,25 @@ impl TruthSeries {
     }
 }
 
-/// Returns the time between two moments; none where a clock stepped back.
+/// Returns the time between two moments; zero after a clock stepped back.
 pub(super) fn micros_between(from: ReelInstant, to: ReelInstant) -> u64 {
     u64::try_from(to.at.micros_since(from.at)).unwrap_or_default()
 }
 
-/// How often and how long something must be met.
+/// How often and how long a goal must be met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct WaitTerms {
-    /// Which time counts, from 1.
+    /// The number of the occurrence, from 1.
     pub(super) nth: u64,
-    /// For how many microseconds it must hold without interruption.
+    /// For how many microseconds it must be met without interruption.
     pub(super) at_least_micros: u64,
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct WaitFinding {
     pub(super) what: WaitOutcome,
-    /// The times before it of which nothing is known.
+    /// The unknown times before it.
     pub(super) missed: Vec<MissedTime>,
 }
 
@@ -116,7 +116,7 @@ pub(super) enum WaitOutcome {
     Met {
         since: TruthPiece,
         at: RecordedAt,
-        /// When it was last seen not to hold, if it came to hold unseen.
+        /// When it was last observed not to be met, if it was met unobserved.
         not_before: Option<RecordedAt>,
         until: Option<RecordedAt>,
         lasts_to_end: bool,
@@ -128,7 +128,7 @@ pub(super) enum WaitOutcome {
     },
 }
 
-/// Finds when something was met from a moment on.
+/// Finds when a goal was met from a moment on.
 pub(super) fn find(series: &TruthSeries, from: ReelInstant, terms: WaitTerms) -> WaitFinding {
     let mut missed: Vec<MissedTime> = Vec::new();
     let mut pieces = series.after(from);
@@ -156,13 +156,13 @@ pub(super) fn find(series: &TruthSeries, from: ReelInstant, terms: WaitTerms) ->
                 seen_not = Some(piece.from.at);
             }
             WaitTruth::Met => {
-                // After a gap it may be the same time as before, and no new one.
+                // After a gap it may be the same occurrence, not a new one.
                 if !is_counted && micros_between(piece.from, end) >= terms.at_least_micros {
                     is_counted = true;
                     times += 1;
                 }
                 if is_counted && times == terms.nth {
-                    // The piece is at least as long: its end bounds the sum.
+                    // The piece is at least this long: its end bounds the sum.
                     let at_least = i64::try_from(terms.at_least_micros).unwrap_or(i64::MAX);
                     let at = RecordedAt::from_micros(piece.from.at.micros.saturating_add(at_least));
                     let mut later = pieces.map(|(next, _)| next).peekable();
@@ -205,7 +205,7 @@ mod tests {
         }
     }
 
-    /// One letter a second: `+` met, `-` not, `?` not known, `!` refused.
+    /// One letter for each second: `+` met, `-` not met, `?` unknown, `!` refused.
     fn series(letters: &str) -> TruthSeries {
         let end = u64::try_from(letters.len()).expect("short");
         let mut series = TruthSeries::until(at(end));
@@ -225,7 +225,7 @@ mod tests {
         series
     }
 
-    /// Returns when it was met, and since, not before and until when, in seconds.
+    /// Returns when it was met, its begin, its last known absence and its end, in seconds.
     fn found(letters: &str, from: u64, terms: WaitTerms) -> String {
         let secs = |at: RecordedAt| at.micros / 1_000_000;
         let found = find(&series(letters), at(from), terms);

@@ -1,5 +1,6 @@
-//! The walk over the versions of one name: each is read once, when its turn comes. Reasons of Events are found in the
-//! Events about the object; an Event from before the recording has no known time.
+//! Walks over the versions of one name: each is read once, when it is needed. Reasons of Events are
+//! read from the Events about the object; the time of an Event from before the recording is not
+//! known.
 
 use super::answer::{
     MissedReason, MissedTime, ReelInstant, WaitAnswer, WaitSpan, WaitStep, WaitVerdict,
@@ -18,7 +19,7 @@ use crate::writers::Authors;
 use kubereel_format::{Evidence, RecordedAt, ResourceId, ResourceInfo, Seq};
 use serde_json::Value;
 
-/// What is waited for on one name.
+/// A query for one name.
 #[derive(Clone, Debug)]
 pub struct WaitQuestion<'a> {
     /// The resource.
@@ -27,25 +28,25 @@ pub struct WaitQuestion<'a> {
     pub namespace: &'a str,
     /// The name.
     pub name: &'a str,
-    /// What is waited for: each in its turn, creation first.
+    /// The goals: one after another, creation first.
     pub goals: &'a [WaitFor],
-    /// Whether any of them is enough.
+    /// Whether one of them is sufficient.
     pub is_any: bool,
-    /// What must not be met first. Where both are met at once, this counts.
+    /// The goal that must not be met first. If both are met at once, this one counts.
     pub fail_on: &'a [WaitFor],
-    /// The time that is searched.
+    /// The searched time.
     pub span: WaitSpan,
-    /// Which time counts, from 1; of the last that is waited for.
+    /// The number of the occurrence, from 1, of the last goal.
     pub nth: u64,
-    /// For how many microseconds the last one must hold without interruption.
+    /// For how many microseconds the last goal must be met without interruption.
     pub at_least_micros: u64,
 }
 
 impl Timeline {
-    /// Finds the moment at which what is waited for was met, one object's versions after the other.
+    /// Finds the moment at which the goals were met, by one object's versions.
     ///
-    /// The cost depends on the name's versions, not on the reel's length; for reasons of Events, on the
-    /// Events of the namespace.
+    /// The cost depends on the number of the name's versions, not on the length of the reel; for
+    /// reasons of Events, on the Events of the namespace.
     pub fn wait(&self, question: &WaitQuestion<'_>) -> WaitAnswer {
         let span = &question.span;
         let (namespace, name) = (question.namespace, question.name);
@@ -89,13 +90,14 @@ impl Timeline {
         }
     }
 
-    /// Returns whether only another tool recorded a resource, which does not tell what it leaves out.
+    /// Returns whether only another tool recorded a resource, so that its completeness is not
+    /// known.
     fn is_only_imported(&self, resource: ResourceId) -> bool {
         self.coverage(resource)
             .is_some_and(Coverage::is_only_imported)
     }
 
-    /// Judges all goals on every version, and tells whether one could not be read.
+    /// Judges all goals on every version, and returns whether one could not be read.
     fn judged(
         &self,
         question: &WaitQuestion<'_>,
@@ -154,13 +156,13 @@ impl Timeline {
     }
 }
 
-/// What was found so far.
+/// The result so far.
 struct WaitSearch<'a> {
     timeline: &'a Timeline,
     question: &'a WaitQuestion<'a>,
     steps: Vec<WaitStep>,
     missed: Vec<MissedTime>,
-    /// Where the last step was met.
+    /// When the last goal was met.
     reached: ReelInstant,
 }
 
@@ -178,7 +180,7 @@ impl WaitSearch<'_> {
         }
     }
 
-    /// Waits for one after the other.
+    /// Waits for one goal after another.
     fn each(&mut self, goals: &[&WaitFor], all: &[TruthSeries]) -> WaitVerdict {
         let mut from = self.question.span.from;
         for (place, (goal, series)) in goals.iter().zip(all).enumerate() {
@@ -192,7 +194,7 @@ impl WaitSearch<'_> {
         WaitVerdict::Met
     }
 
-    /// Waits for any of them.
+    /// Waits for any of the goals.
     fn any(&mut self, goals: &[&WaitFor], all: &[TruthSeries]) -> WaitVerdict {
         let from = self.question.span.from;
         let terms = self.terms(true);
@@ -210,7 +212,7 @@ impl WaitSearch<'_> {
         self.take(texts.join(" or "), &union, found)
     }
 
-    /// Fails what was met if something else was met before, or may have been.
+    /// Fails if the goal of `--fail-on` was met before, or may have been.
     fn unless(
         &mut self,
         goal: &WaitFor,
@@ -229,7 +231,7 @@ impl WaitSearch<'_> {
         let is_before = |at: RecordedAt| end.is_none_or(|end| at <= end);
         match found.what {
             WaitOutcome::Met { at, .. } if is_before(at) => {
-                // It may all have been over before, unseen.
+                // All goals may have been met and ended before, unobserved.
                 if self.missed.iter().any(|missed| missed.from < at) {
                     return WaitVerdict::Unknown;
                 }
@@ -309,7 +311,7 @@ impl WaitSearch<'_> {
         }
     }
 
-    /// Returns whether an event brought a version of the name, and not an Event about it.
+    /// Returns whether an event is a version of the name, not an Event about it.
     fn is_of_the_name(&self, seq: Seq) -> bool {
         let object = self.timeline.reel().object_of(seq);
         let key = object.and_then(|object| self.timeline.key_of(object));
@@ -317,7 +319,7 @@ impl WaitSearch<'_> {
     }
 }
 
-/// Returns what holds of any of several.
+/// Combines the states of several goals.
 fn union(all: &[TruthSeries], span: WaitSpan) -> TruthSeries {
     let mut union = TruthSeries::until(span.to);
     let mut places: Vec<(TruthPiece, usize)> = Vec::new();
@@ -338,7 +340,7 @@ fn union(all: &[TruthSeries], span: WaitSpan) -> TruthSeries {
         }
         let truth = now.iter().cloned().fold(WaitTruth::NotMet, WaitTruth::or);
         let is_momentary = truth != WaitTruth::Met;
-        // What is met for no time at all is met all the same.
+        // A goal that is met for no time counts as met.
         if is_momentary && let Some(met) = met.clone() {
             union.push(met);
         }
@@ -353,14 +355,14 @@ fn union(all: &[TruthSeries], span: WaitSpan) -> TruthSeries {
     union
 }
 
-/// Returns the moments at which an Event about the object gave a reason, and the times in which
-/// Events were not seen.
+/// Returns the times of Events about the object with a reason, and the times in which Events were
+/// not observed.
 fn event_series(timeline: &Timeline, question: &WaitQuestion<'_>, reason: &str) -> TruthSeries {
     let span = &question.span;
     let mut steps: Vec<(ReelInstant, Option<Seq>, WaitTruth)> = Vec::new();
     let resources = timeline.event_resources();
     let unseen = WaitTruth::Unknown(MissedReason::NotObserved);
-    // Where a recording knows Events by two groups, they are the same ones.
+    // If a recording has Events in two groups, they are the same ones.
     let dark = resources
         .first()
         .map(|&events| HiddenTime::all(timeline, events, &ObjectFilter::default(), span));
@@ -428,7 +430,7 @@ fn event_series(timeline: &Timeline, question: &WaitQuestion<'_>, reason: &str) 
             break;
         }
         if truth == WaitTruth::Met {
-            // It is said at a moment: right after it, all is as before.
+            // A reason is reported at a moment: the state afterwards is as before.
             series.push(piece(at, seq, WaitTruth::Met));
         } else {
             now = truth;

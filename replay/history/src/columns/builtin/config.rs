@@ -1,5 +1,5 @@
-//! The columns of what configures: `ConfigMap`s, Secrets, budgets and quotas, roles and their bindings, requests for
-//! certificates.
+//! The columns of configuration: `ConfigMap`s, Secrets, budgets and quotas, roles and bindings,
+//! certificate requests.
 
 use super::super::part::{NONE, ObjectPart};
 use crate::timetext;
@@ -29,7 +29,7 @@ pub(super) fn disruption_budget_row(budget: ObjectPart<'_>, at: RecordedAt) -> V
     ]
 }
 
-/// The row of what shows when it was created, and not its age.
+/// The row of a kind that shows its creation time instead of its age.
 pub(super) fn created_row(object: ObjectPart<'_>, _: RecordedAt) -> Vec<String> {
     let created = object.at("metadata.creationTimestamp").text();
     vec![object.name(), created.to_owned()]
@@ -144,7 +144,7 @@ pub(super) fn signing_request_row(request: ObjectPart<'_>, at: RecordedAt) -> Ve
     ]
 }
 
-/// Says what became of a request for a certificate.
+/// Returns the state of a certificate request.
 fn signing_state(status: ObjectPart<'_>) -> String {
     let is = |kind: &str| {
         let mut conditions = status.at("conditions").items();

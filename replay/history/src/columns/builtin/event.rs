@@ -4,7 +4,7 @@ use super::super::part::{ObjectPart, UNKNOWN};
 use kubereel_format::RecordedAt;
 
 pub(super) fn event_row(event: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
-    // The newer form has other names for the same members.
+    // The newer API has other names for the same members.
     let either = |old: &str, new: &str| {
         let part = event.at(old);
         if part.is_there() { part } else { event.at(new) }
@@ -19,7 +19,7 @@ pub(super) fn event_row(event: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
         (last, series.at("count").whole())
     } else {
         let last = seen(either("lastTimestamp", "deprecatedLastTimestamp"));
-        // What happened once need not say so.
+        // A single occurrence has no count.
         let count = either("count", "deprecatedCount").whole();
         let count = if count == 0 { 1 } else { count };
         (last.unwrap_or_else(|| first.clone()), count)

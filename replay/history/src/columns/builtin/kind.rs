@@ -1,4 +1,5 @@
-//! The kinds whose columns are known here, and cells that several of them share: containers and selectors.
+//! The kinds with columns of their own, and cells that several of them share: containers and
+//! selectors.
 
 use super::super::part::{NONE, ObjectPart};
 use super::{config, event, node, pod, service, storage, workload};
@@ -10,7 +11,7 @@ use serde_json::Value;
 pub(in crate::columns) struct BuiltinKind {
     group: &'static str,
     plural: &'static str,
-    /// Headers, in the order of the cells; those after a plus show only where there is room.
+    /// Headers, in the order of the cells; those after a plus are shown with `-o wide` only.
     columns: &'static str,
     row: fn(ObjectPart<'_>, RecordedAt) -> Vec<String>,
 }
@@ -277,7 +278,7 @@ impl BuiltinKind {
             .find(|kind| kind.group == resource.group && kind.plural == resource.plural)
     }
 
-    /// Returns its headers, and which of them show only where there is room.
+    /// Returns its headers, and which of them are shown with `-o wide` only.
     pub(in crate::columns) fn names(&self) -> impl Iterator<Item = (&'static str, bool)> {
         let columns = self.columns.split(", ");
         columns.map(|name| {
@@ -286,13 +287,13 @@ impl BuiltinKind {
         })
     }
 
-    /// Returns the cells of an object under all its headers, as of a moment.
+    /// Returns the cells of an object under all its headers, at a moment.
     pub(in crate::columns) fn row(&self, object: &Value, at: RecordedAt) -> Vec<String> {
         (self.row)(ObjectPart::of(object), at)
     }
 }
 
-/// Writes names and images of a list of containers.
+/// Formats names and images of a list of containers.
 pub(super) fn names_and_images(containers: ObjectPart<'_>) -> [String; 2] {
     ["name", "image"].map(|member| {
         let texts: Vec<&str> = containers
@@ -303,7 +304,7 @@ pub(super) fn names_and_images(containers: ObjectPart<'_>) -> [String; 2] {
     })
 }
 
-/// Writes a selector of labels and expressions; `None` if the server would not take it.
+/// Formats a selector of labels and expressions; `None` if the server would refuse it.
 pub(crate) fn selector_text(selector: ObjectPart<'_>) -> Option<String> {
     let equals = selector.at("matchLabels").texts().into_iter();
     let mut parts: Vec<(&str, String)> = equals
@@ -327,13 +328,13 @@ pub(crate) fn selector_text(selector: ObjectPart<'_>) -> Option<String> {
         };
         parts.push((name, text));
     }
-    // Stable: what has the same name stays in order.
+    // A stable sort: equal names keep their order.
     parts.sort_by_key(|(name, _)| *name);
     let texts: Vec<String> = parts.into_iter().map(|(_, text)| text).collect();
     Some(texts.join(","))
 }
 
-/// Writes a selector for a column that says so when there is none.
+/// Formats a selector for a column that prints `<none>` if there is none.
 pub(super) fn selector_cell(selector: ObjectPart<'_>) -> String {
     match selector_text(selector) {
         None => "<error>".to_owned(),

@@ -1,7 +1,7 @@
-//! The columns of built-in kinds, which the server makes itself.
+//! The columns of built-in kinds, which the server itself defines.
 //!
-//! What each cell says follows the server's own printers: kubernetes
-//! `pkg/printers/internalversion`, version 1.36.
+//! The cells follow the server's own printers: kubernetes `pkg/printers/internalversion`, version
+//! 1.36.
 
 mod config;
 mod event;

@@ -4,7 +4,7 @@ use super::super::part::{NONE, ObjectPart, UNKNOWN};
 use kubereel_format::RecordedAt;
 use std::collections::BTreeSet;
 
-/// What follows it in a label's name is a role.
+/// The prefix of a label whose name ends in a role.
 const ROLE: &str = "node-role.kubernetes.io/";
 /// A label whose value is a role.
 const OLD_ROLE: &str = "kubernetes.io/role";
@@ -33,7 +33,7 @@ pub(super) fn node_row(node: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
 }
 
 fn node_status(node: ObjectPart<'_>) -> String {
-    // The last condition of a type counts.
+    // Of several conditions of a type the last one counts.
     let mut conditions = node.at("status.conditions").items().rev();
     let ready = conditions.find(|one| one.at("type").text() == "Ready");
     let status = match ready.map(|one| one.at("status").text()) {
@@ -73,7 +73,7 @@ fn address(node: ObjectPart<'_>, kind: &str) -> String {
 }
 
 pub(super) fn namespace_row(namespace: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
-    // The server fills in what is not said.
+    // The server's defaults for absent values.
     let phase = namespace.at("status.phase").text_or("Active");
     vec![namespace.name(), phase.to_owned(), namespace.age(at)]
 }

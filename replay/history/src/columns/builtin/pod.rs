@@ -1,4 +1,5 @@
-//! The columns of pods. The status is what `kubectl get` shows: of the first container that says why it is not well.
+//! The columns of pods. The status is that of `kubectl get`: of the first container that reports a
+//! problem.
 
 use super::super::part::{NONE, ObjectPart, time_since};
 use jiff::Timestamp;
@@ -26,7 +27,7 @@ pub(super) fn pod_row(pod: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
     ]
 }
 
-/// Returns the address: where the old member differs from the list, it wins.
+/// Returns the address: if the old member differs from the list, it has precedence.
 fn ip(pod: ObjectPart<'_>) -> String {
     let first = pod.at("status.podIPs").items().next();
     let first = first.map_or("", |ip| ip.at("ip").text());
@@ -49,10 +50,10 @@ fn readiness_gates(pod: ObjectPart<'_>) -> String {
     format!("{}/{count}", gates.filter(is_open).count())
 }
 
-/// What a pod is at.
+/// The status of a pod.
 #[derive(Debug)]
 struct PodStatus {
-    /// How many containers are to be ready.
+    /// How many containers should be ready.
     pub(super) containers: usize,
     pub(super) ready: usize,
     pub(super) reason: String,
@@ -60,7 +61,7 @@ struct PodStatus {
     pub(super) last_restart: Option<Timestamp>,
 }
 
-/// How often containers began anew, and when the last time.
+/// The number of restarts, and the time of the last one.
 #[derive(Clone, Copy, Debug, Default)]
 struct RestartCounts {
     count: i64,
@@ -72,7 +73,7 @@ impl RestartCounts {
         self.count = self
             .count
             .saturating_add(container.at("restartCount").whole());
-        // No time is before every time.
+        // An absent time is before every time.
         let finished = container.at("lastState.terminated.finishedAt").time();
         self.last = self.last.max(finished);
     }
@@ -107,11 +108,11 @@ impl PodStatus {
         status
     }
 
-    /// Looks at the containers that run once the initial ones are through.
+    /// Reads the containers that run after the init containers.
     fn run(&mut self, pod: ObjectPart<'_>, mut restarts: RestartCounts) {
         let mut is_any_running = false;
         let mut failure = None;
-        // The first container has the last word.
+        // The first container has precedence.
         for container in pod.at("status.containerStatuses").items().rev() {
             restarts.add(container);
             let state = container.at("state");
@@ -142,13 +143,13 @@ impl PodStatus {
     }
 }
 
-/// What the initial containers are at.
+/// The state of the init containers.
 #[derive(Debug, Default)]
 struct InitContainers {
-    /// How many of them go on beside the others.
+    /// How many of them keep running beside the others (sidecars).
     sidecars: usize,
     ready: usize,
-    /// Why they are not through yet; none if they are.
+    /// Why they have not finished; `None` if they have.
     reason: Option<String>,
     restarts: RestartCounts,
     sidecar_restarts: RestartCounts,
@@ -196,7 +197,7 @@ impl InitContainers {
     }
 }
 
-/// Returns the word that holds unless a container has a better one.
+/// Returns the status that applies unless a container reports another one.
 fn begun(pod: ObjectPart<'_>) -> String {
     const GATED: &str = "SchedulingGated";
     let status = pod.at("status");
@@ -211,7 +212,7 @@ fn begun(pod: ObjectPart<'_>) -> String {
     status.at("reason").text_or(phase).to_owned()
 }
 
-/// Says how a container ended.
+/// Describes how a container ended.
 fn ending(terminated: ObjectPart<'_>) -> String {
     match terminated.at("reason").text() {
         "" => match terminated.at("signal").whole() {
@@ -320,7 +321,7 @@ mod pod_status_tests {
     use super::*;
     use serde_json::{Value, json};
 
-    /// Reads the word, ready of all, and restarts.
+    /// Returns status, ready, total, and restarts.
     fn said(pod: &Value) -> (String, String, i64) {
         let status = PodStatus::of(ObjectPart::of(pod));
         let ready = format!("{}/{}", status.ready, status.containers);
@@ -458,7 +459,7 @@ mod pod_status_tests {
         };
         let text =
             |word: &str, ready: &str, restarts| (word.to_owned(), ready.to_owned(), restarts);
-        // Restarts of what is through do not count any more.
+        // Restarts of finished containers no longer count.
         assert_eq!(said(&pod(sidecar(true, true))), text("Running", "2/2", 2));
         assert_eq!(said(&pod(sidecar(true, false))), text("Running", "1/2", 2));
         assert_eq!(
@@ -467,7 +468,7 @@ mod pod_status_tests {
         );
         let last = PodStatus::of(ObjectPart::of(&pod(sidecar(true, true)))).last_restart;
         assert_eq!(last, "2026-11-21T13:00:00Z".parse().ok());
-        // A pod that was initialised once counts its containers whatever a sidecar does.
+        // After a pod was initialized, its containers count, whatever a sidecar does.
         let mut again = pod(sidecar(false, false));
         again["status"]["conditions"] = json!([{"type": "Initialized", "status": "True"}]);
         assert_eq!(said(&again), text("Init:1/2", "1/2", 2));

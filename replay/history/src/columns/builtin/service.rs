@@ -1,4 +1,4 @@
-//! The columns of services and of the ways to them.
+//! The columns of services, ingresses and endpoints.
 
 use super::super::part::{NONE, ObjectPart};
 use super::super::table::labels_text;
@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 pub(super) fn service_row(service: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
     let spec = service.at("spec");
-    // The server fills in what is not said.
+    // The server's defaults for absent values.
     let kind = spec.at("type").text_or("ClusterIP");
     vec![
         service.name(),
@@ -48,7 +48,7 @@ fn external_ip(service: ObjectPart<'_>, kind: &str) -> String {
     }
 }
 
-/// Returns where load balancers are, sorted.
+/// Returns the addresses of load balancers, sorted.
 pub(crate) fn balancers(service: ObjectPart<'_>) -> BTreeSet<&str> {
     let ingress = service.at("status.loadBalancer.ingress").items();
     ingress
@@ -74,7 +74,7 @@ fn port(port: ObjectPart<'_>) -> String {
     }
 }
 
-/// More ports, addresses and hosts are counted, and not listed.
+/// The number of ports, addresses and hosts that are listed; more are counted.
 const LISTED: usize = 3;
 
 pub(super) fn endpoint_slice_row(slice: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
@@ -127,7 +127,7 @@ pub(super) fn endpoints_row(endpoints: ObjectPart<'_>, at: RecordedAt) -> Vec<St
     ]
 }
 
-/// Writes the first of some texts, and how many more there are.
+/// Formats the first of some texts, and the number of the others.
 fn listed(mut texts: Vec<String>) -> String {
     if texts.is_empty() {
         return "<unset>".to_owned();

@@ -3,20 +3,20 @@
 use super::super::part::{NONE, ObjectPart};
 use kubereel_format::RecordedAt;
 
-/// What the server prints for a value that nobody set.
+/// The server's text for a value that is not set.
 const UNSET: &str = "<unset>";
 
-/// What old clusters name the class with.
+/// The annotation with the class in old clusters.
 const OLD_CLASS: &str = "volume.beta.kubernetes.io/storage-class";
 
-/// Names the storage class of a claim or a volume.
+/// Returns the storage class of a claim or a volume.
 pub(crate) fn class_of(object: ObjectPart<'_>) -> &str {
     let annotations = object.at("metadata.annotations").texts();
     let old = annotations.get(OLD_CLASS).copied();
     old.unwrap_or_else(|| object.at("spec.storageClassName").text())
 }
 
-/// Writes modes of access in the order of the server.
+/// Formats access modes in the order of the server.
 pub(crate) fn access_modes(modes: ObjectPart<'_>) -> String {
     let has = |mode: &str| modes.items().any(|one| one.text() == mode);
     let all = [

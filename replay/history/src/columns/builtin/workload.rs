@@ -1,4 +1,4 @@
-//! The columns of workloads, of their revisions and of what scales them.
+//! The columns of workloads, of their revisions and of autoscalers.
 
 use super::super::part::{NONE, ObjectPart, UNKNOWN, time_between, time_since};
 use super::super::table::labels_text;
@@ -18,12 +18,12 @@ pub(super) fn deployment_row(deployment: ObjectPart<'_>, at: RecordedAt) -> Vec<
         deployment.age(at),
         names,
         images,
-        // Unlike elsewhere, no selector leaves the cell empty.
+        // Unlike elsewhere, an absent selector leaves the cell empty.
         selector_text(deployment.at("spec.selector")).unwrap_or_else(|| "<invalid>".to_owned()),
     ]
 }
 
-/// Reads how many replicas are wanted: one unless it is said.
+/// Reads the wanted replicas: one by default.
 pub(crate) fn desired(object: ObjectPart<'_>) -> i64 {
     let replicas = object.at("spec.replicas");
     if replicas.is_there() {
@@ -127,7 +127,7 @@ pub(super) fn job_row(job: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
 }
 
 fn job_status(job: ObjectPart<'_>) -> &'static str {
-    // The first condition of a type counts.
+    // Of several conditions of a type the first one counts.
     let has = |kind: &str| {
         let mut conditions = job.at("status.conditions").items();
         let first = conditions.find(|one| one.at("type").text() == kind);
@@ -159,7 +159,7 @@ fn completions(job: ObjectPart<'_>) -> String {
     } else if parallelism.whole() > 1 {
         format!("{succeeded}/1 of {}", parallelism.whole())
     } else {
-        // Also where nothing is said: the server fills one in then.
+        // The server's default for an absent value.
         format!("{succeeded}/1")
     }
 }
@@ -173,7 +173,7 @@ fn duration(job: ObjectPart<'_>, at: RecordedAt) -> String {
     }
 }
 
-/// More metrics of an autoscaler are counted, and not listed.
+/// The number of metrics of an autoscaler that are listed; more are counted.
 const METRICS: usize = 2;
 
 pub(super) fn autoscaler_row(scaler: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
@@ -203,7 +203,7 @@ pub(super) fn autoscaler_row(scaler: ObjectPart<'_>, at: RecordedAt) -> Vec<Stri
     ]
 }
 
-/// Writes a metric of an autoscaler: what it is, and what it should be.
+/// Formats a metric of an autoscaler: current and target value.
 fn metric_text(metric: ObjectPart<'_>, now: ObjectPart<'_>) -> String {
     let kind = metric.at("type").text();
     let member = match kind {
