@@ -3,13 +3,16 @@
 //!
 //! `diagnosis [--seed N] [--keep DIR] [--only-record | --only-judge] [--report FILE --date DATE --commit
 //! COMMIT] [SCENARIO…]`: without names all scenarios are played, and only then the report is written.
+//! Those that take minutes are played beside the others.
 //! `--keep` leaves the reels in a folder, each with what is true of it as `NAME.truth.json`;
 //! `--only-record` asks the program nothing, `--only-judge` asks it again about the reels that are in the
 //! folder. The exit code is 1 when a verdict is wrong or a scenario could not be played.
 
+use std::collections::VecDeque;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
@@ -70,44 +73,23 @@ async fn main() -> Result<ExitCode> {
     std::fs::create_dir_all(folder)?;
     let all = book.names();
     let names = if asked.scenarios.is_empty() {
-        &all
+        all.clone()
     } else {
-        &asked.scenarios
+        asked.scenarios.clone()
     };
-    let stage = if asked.records {
-        Some(Stage::open().await?)
-    } else {
-        None
-    };
-    let mut judgements = Vec::new();
-    let mut is_right = true;
-    for name in names {
-        let began = Instant::now();
-        let played = match &stage {
-            Some(stage) => record(stage, &book, name, asked.seed, folder).await,
-            None => kept(name, folder),
-        };
-        let judged = played.and_then(|played| {
-            let judged = asked
-                .judges
-                .then(|| Judgement::of(&played.reel, &played.truth));
-            judged.transpose()
-        });
-        let took = began.elapsed().as_secs();
-        let mut out = std::io::stdout().lock();
-        match judged {
-            Ok(Some(judgement)) => {
-                is_right &= judgement.is_right();
-                writeln!(out, "{} ({took} s)", judgement.line())?;
-                judgements.push(judgement);
-            }
-            Ok(None) => writeln!(out, "{name} recorded ({took} s)")?,
-            Err(error) => {
-                is_right = false;
-                writeln!(out, "{name} FAILED after {took} s: {error:#}")?;
-            }
-        }
-    }
+    let (long, short): (VecDeque<_>, VecDeque<_>) =
+        names.into_iter().partition(|name| book.is_long(name));
+    let (long, short) = (Mutex::new(long), Mutex::new(short));
+    // The longest takes an hour; all others together do not take much less.
+    let ends = tokio::try_join!(
+        play_lane(&asked, &book, &short, folder),
+        play_lane(&asked, &book, &long, folder),
+        play_lane(&asked, &book, &long, folder),
+    )?;
+    let mut ends: Vec<End> = [ends.0, ends.1, ends.2].into_iter().flatten().collect();
+    ends.sort_by_key(|end| all.iter().position(|name| *name == end.scenario));
+    let is_right = ends.iter().all(|end| end.is_right);
+    let judgements: Vec<Judgement> = ends.into_iter().filter_map(|end| end.judgement).collect();
     if let Some(report) = &asked.report
         && judgements.len() == all.len()
     {
@@ -119,6 +101,68 @@ async fn main() -> Result<ExitCode> {
     } else {
         ExitCode::FAILURE
     })
+}
+
+/// How a scenario ended.
+struct End {
+    scenario: String,
+    judgement: Option<Judgement>,
+    /// Whether it was played and, if it was judged, the verdict is right.
+    is_right: bool,
+}
+
+/// Plays scenarios one after the other, on a control plane of their own, until none is left.
+async fn play_lane(
+    asked: &Asked,
+    book: &Book,
+    names: &Mutex<VecDeque<String>>,
+    folder: &Path,
+) -> Result<Vec<End>> {
+    let take = || {
+        let mut names = names.lock().unwrap_or_else(PoisonError::into_inner);
+        names.pop_front()
+    };
+    let mut ends = Vec::new();
+    let mut stage = None;
+    while let Some(name) = take() {
+        if asked.records && stage.is_none() {
+            stage = Some(Stage::open().await?);
+        }
+        let began = Instant::now();
+        let played = match &stage {
+            Some(stage) => record(stage, book, &name, asked.seed, folder).await,
+            None => kept(&name, folder),
+        };
+        let judged = played.and_then(|played| {
+            let judged = asked
+                .judges
+                .then(|| Judgement::of(&played.reel, &played.truth));
+            judged.transpose()
+        });
+        let took = began.elapsed().as_secs();
+        let mut out = std::io::stdout().lock();
+        let (judgement, is_right) = match judged {
+            Ok(Some(judgement)) => {
+                writeln!(out, "{} ({took} s)", judgement.line())?;
+                let is_right = judgement.is_right();
+                (Some(judgement), is_right)
+            }
+            Ok(None) => {
+                writeln!(out, "{name} recorded ({took} s)")?;
+                (None, true)
+            }
+            Err(error) => {
+                writeln!(out, "{name} FAILED after {took} s: {error:#}")?;
+                (None, false)
+            }
+        };
+        ends.push(End {
+            scenario: name,
+            judgement,
+            is_right,
+        });
+    }
+    Ok(ends)
 }
 
 /// Plays a scenario, and leaves what is true of it beside its reel.

@@ -64,6 +64,9 @@ pub struct Play {
 pub(super) struct Scenario {
     pub(super) name: String,
     pub(super) about: String,
+    /// Whether it takes minutes, because what it shows is normal for so long.
+    #[serde(default)]
+    pub(super) is_long: bool,
     /// Whether nothing else may go on in its namespace: the fault would hit it too.
     #[serde(default)]
     pub(super) is_alone: bool,
@@ -213,6 +216,11 @@ impl Book {
         names
             .map(|one| one["name"].as_str().unwrap_or_default().to_owned())
             .collect()
+    }
+
+    /// Whether a scenario takes minutes.
+    pub fn is_long(&self, name: &str) -> bool {
+        self.play(name, 0).is_ok_and(|play| play.scenario.is_long)
     }
 
     /// A scenario with the names that a seed draws.

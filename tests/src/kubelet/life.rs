@@ -59,9 +59,14 @@ impl Life {
     /// Another fate from here on. Tells whether the Pod is at rest and meets it at once; any other lives
     /// through the beat it waits for, and comes to it then.
     pub(crate) fn turn(&mut self, fate: Fate, pod: &PodView) -> bool {
+        let was_ignored = self.is_ignored();
         self.fate = fate;
         self.pulls_failed = 0;
         self.crashes = 0;
+        if was_ignored {
+            // It goes on where it stood.
+            return true;
+        }
         let is_at_rest = matches!(self.at, Stage::Settled | Stage::Unready(_));
         if is_at_rest {
             self.at = Stage::Run(pod.containers.len().saturating_sub(1));
@@ -69,10 +74,18 @@ impl Life {
         is_at_rest
     }
 
+    /// Whether the kubelet does nothing for it.
+    pub(crate) fn is_ignored(&self) -> bool {
+        self.fate == Fate::Ignored
+    }
+
     /// The next beat; `None` when nothing more happens by itself.
     ///
     /// `has_image` tells whether the node has an image already.
     pub(crate) fn next(&mut self, pod: &PodView, has_image: impl Fn(&str) -> bool) -> Option<Beat> {
+        if self.is_ignored() {
+            return None;
+        }
         match self.at {
             Stage::Bound => {
                 self.at = Stage::Sandbox;
@@ -538,6 +551,8 @@ pub enum Fate {
         /// What the kubelet says.
         message: String,
     },
+    /// The kubelet does nothing for it: it neither starts nor stops.
+    Ignored,
     /// The node runs short, and the kubelet puts the Pod out.
     Evicted {
         /// From ready to eviction.
@@ -739,6 +754,23 @@ mod life_tests {
             }
         }
         assert!(pod.containers[0].is_running());
+    }
+
+    #[test]
+    fn nothing_happens_to_an_ignored_pod_until_its_fate_turns() {
+        let mut pod = view("Always", 0);
+        let mut life = Life::new(Fate::Ignored);
+        assert!(life.next(&pod, |_| true).is_none());
+        assert!(life.turn(Fate::Runs, &pod), "it begins to live at once");
+        while let Some(beat) = life.next(&pod, |_| true) {
+            for change in &beat.changes {
+                pod.apply(change, "t");
+            }
+        }
+        assert!(pod.containers[0].is_running());
+        assert!(life.turn(Fate::Ignored, &pod));
+        assert!(life.next(&pod, |_| true).is_none());
+        assert!(life.is_ignored());
     }
 
     #[test]

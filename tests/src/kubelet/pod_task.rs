@@ -89,7 +89,7 @@ impl PodTask {
                 }
                 next = self.next_beat();
             }
-            if is_deleted(&pod.borrow_and_update()) {
+            if is_deleted(&pod.borrow_and_update()) && !self.life.is_ignored() {
                 return self.terminate(pod).await;
             }
             match wait(
