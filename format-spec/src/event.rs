@@ -1,7 +1,7 @@
 //! A watch event in a reel: the change, the object, and the evidence. The body stays the server's
 //! bytes.
 
-use crate::id::{ConnectionId, ObjectId, ResourceId, Seq, Stamp};
+use crate::id::{ConnectionId, ObjectId, RecordedAt, ResourceId, Seq, Stamp};
 use crate::uid::UidRef;
 use bincode::{Decode, Encode};
 
@@ -48,6 +48,12 @@ pub enum Evidence {
 }
 
 impl Evidence {
+    /// Returns whether an event shows only that the object existed when the recording began: an object of the
+    /// recorder's first list, or of an imported list with the time at which the recording begins.
+    pub fn is_first_look(self, at: RecordedAt, start: RecordedAt) -> bool {
+        self == Self::Initial || (self == Self::Imported && at <= start)
+    }
+
     /// Returns the word in output.
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -13,8 +13,8 @@ use crate::session::{self, Cluster, Outage, RecordingSession};
 use crate::tables::ReelTables;
 use crate::timetext::ClockZone;
 use kubereel_format::{
-    Damage, EventType, Evidence, Loss, ObjectId, ObjectKeyRef, OpenError, ReadError, RecordedAt,
-    Reel, ResourceId, ResourceInfo, Seq,
+    Damage, EventType, Loss, ObjectId, ObjectKeyRef, OpenError, ReadError, RecordedAt, Reel,
+    ResourceId, ResourceInfo, Seq,
 };
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -396,13 +396,14 @@ impl Timeline {
                 continue;
             };
             let is_deleted = reel.kind_of(last) == Some(EventType::Deleted);
+            let from = self.wall_of(first);
             lives.push(ObjectLifetime {
                 object,
                 first,
-                from: self.wall_of(first),
+                from,
                 is_older_than_reel: reel
                     .head(first)
-                    .is_some_and(|head| head.evidence == Evidence::Initial),
+                    .is_some_and(|head| head.evidence.is_first_look(from, self.start())),
                 to: is_deleted.then(|| self.wall_of(last)),
             });
         }

@@ -193,7 +193,7 @@ impl SignCollector {
             seq: seen.seq,
             at: seen.at,
         };
-        let is_older = seen.evidence == Evidence::Initial || self.is_dump(seen);
+        let is_older = seen.evidence.is_first_look(seen.at, self.start);
         let tracked = self.tracked.entry(object).or_default();
         tracked.take(object, mark, is_older, reading);
     }
@@ -201,7 +201,7 @@ impl SignCollector {
     /// Tells whether a version comes from a list of objects that was imported, whose time is that of the
     /// import.
     fn is_dump(&self, seen: &Seen<'_>) -> bool {
-        seen.evidence == Evidence::Imported && seen.at <= self.start
+        seen.evidence == Evidence::Imported && seen.evidence.is_first_look(seen.at, self.start)
     }
 
     /// Shows the sign of an object whose deadline passed before a time, while it was observed.
@@ -308,7 +308,8 @@ impl Watcher for SignCollector {
         {
             let is_rollout = seen.resource.plural == "replicasets"
                 && !self.deployed.insert(controller.uid.clone())
-                && is_creation(seen.evidence);
+                && is_creation(seen.evidence)
+                && !self.is_dump(seen);
             if is_rollout && self.found.rollouts.len() < MOST_SPANS {
                 self.found.rollouts.push((seen.object, seen.at));
             }

@@ -85,6 +85,17 @@ fn healthy_clusters_have_no_problem() -> Result<()> {
     Ok(())
 }
 
+/// All objects of a dump appear at one moment: several ReplicaSets of a Deployment are its history.
+#[test]
+fn a_dump_of_objects_tells_of_no_rollout() -> Result<()> {
+    let Some(list) = list_of("must-gather-aws48/objects.jsonl.zst") else {
+        return Ok(());
+    };
+    let rollouts: Vec<String> = list.rollouts.iter().map(|one| one.first.label()).collect();
+    ensure!(rollouts.is_empty(), "{rollouts:?}");
+    Ok(())
+}
+
 #[test]
 fn the_demo_has_its_planted_faults_and_their_causes() -> Result<()> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/demo.reel");

@@ -248,6 +248,8 @@ struct NearbyChanges {
     read: usize,
     /// Leases, heartbeats, and updates that changed nothing but times.
     quiet: usize,
+    /// Objects that were there when the recording began.
+    older: usize,
     /// How many events were not looked at.
     rest: usize,
 }
@@ -305,7 +307,12 @@ pub(super) fn read_nearby(
         quiet => format!("; {quiet} Leases and heartbeats left out"),
     };
     let count = found.told.len();
-    let head = format!("{count} {changes}{of} in the {long} until {until}{quiet}");
+    let older = match found.older {
+        0 => String::new(),
+        1 => "; 1 object was there when the recording began".to_owned(),
+        older => format!("; {older} objects were there when the recording began"),
+    };
+    let head = format!("{count} {changes}{of} in the {long} until {until}{quiet}{older}");
     let more = count.saturating_sub(MOST_NEARBY) + found.rest;
     let mut lines = vec![PanelLine::prose(Ink::Faint, head)];
     let told = found.told.into_iter().take(MOST_NEARBY);
@@ -327,7 +334,12 @@ impl NearbyChanges {
         subject: NamedObject,
         place: CursorPlace,
     ) {
-        if info.kind == "Lease" {
+        let head = timeline.reel().head(step.seq);
+        let is_first_look = step.before.is_none()
+            && head.is_some_and(|head| head.evidence.is_first_look(step.at, timeline.start()));
+        if is_first_look {
+            self.older += 1;
+        } else if info.kind == "Lease" {
             self.quiet += 1;
         } else if self.read >= self.most {
             self.rest += 1;

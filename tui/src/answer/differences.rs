@@ -6,7 +6,7 @@ use super::object_at::{trust, unread};
 use super::question::{FieldSearch, FieldSearchResult};
 use crate::subject::NamedObject;
 use crate::time::{CursorPlace, TimeDirection};
-use kubereel_format::{EventType, Evidence, ResourceInfo, Seq};
+use kubereel_format::{EventType, ResourceInfo, Seq};
 use kubereel_history::{
     Change, ComparisonScope, Field, ObjectDifference, ObjectFate, ObjectFilter, ObjectForm,
     QueryError, ResourceMoment, SegmentKind, Timeline, differing, harmless, words, write_yaml,
@@ -540,7 +540,9 @@ impl FieldWalk<'_> {
             (VersionBody::Object(old), VersionBody::Object(new)) => self.scope.changes(old, new),
             (VersionBody::Nothing, VersionBody::Object(new)) => {
                 let head = self.timeline.reel().head(seq);
-                let is_old = head.is_some_and(|head| head.evidence == Evidence::Initial);
+                let start = self.timeline.start();
+                let at = self.timeline.wall_of(seq);
+                let is_old = head.is_some_and(|head| head.evidence.is_first_look(at, start));
                 // What was there when the recorder first looked did not change then.
                 if before.is_none() && is_old {
                     return None;
