@@ -55,6 +55,19 @@ fn the_palette_runs_what_is_written() {
 }
 
 #[test]
+fn a_message_that_is_longer_than_a_row_is_shown_whole() {
+    for size in [SMALL, NARROW, WIDE] {
+        let stage = after(":qqqq of a name that nothing has<Enter>", size);
+        let screen = stage.screen();
+        let (letters, _styles) = screen.split_once("\n---\n").expect("letters and styles");
+        let letters: Vec<&str> = letters.split_whitespace().collect();
+        let message = word(&stage);
+        assert!(message.len() > 80, "{message}");
+        assert!(letters.join(" ").ends_with(&message), "{screen}");
+    }
+}
+
+#[test]
 fn the_keys_of_where_one_is_come_first() {
     assert_snapshot!("keys_small", after("?", SMALL).screen());
     assert_snapshot!("keys_of_bookmarks_narrow", after("'?", NARROW).screen());

@@ -1,6 +1,6 @@
 //! The frame: title, body, footer and help. What lists, lanes and panels look like is theirs.
 
-use super::pen::{ScreenPen, broken};
+use super::pen::{ScreenPen, broken, columns};
 use super::{lanes, lists, panel, problems, stream, time};
 use crate::findings::JudgingState;
 use crate::keymap::{bindings, grouped, has_meaning};
@@ -354,7 +354,7 @@ fn draw_foot(model: &Model, open: &OpenReel, pen: &mut ScreenPen<'_>) {
         return;
     }
     if let Some(word) = &model.word {
-        pen.text(0, 0, &harmless(word), strong);
+        draw_word(&harmless(word), pen);
         return;
     }
     if let Some(now) = &open.searches.now {
@@ -391,6 +391,28 @@ fn draw_foot(model: &Model, open: &OpenReel, pen: &mut ScreenPen<'_>) {
         x = pen.text(x, 0, row.shown, strong);
         x = pen.text(x + 1, 0, row.brief, faint) + 2;
     }
+}
+
+/// The most rows that a message takes.
+const WORD_ROWS: u16 = 6;
+
+/// Draws a message; what is too long for one row takes rows above it.
+fn draw_word(word: &str, pen: &mut ScreenPen<'_>) {
+    let style = pen.role(StyleRole::Strong);
+    let width = usize::from(pen.area.width);
+    let rows = columns(broken(word, width).len());
+    let rows = rows.min(WORD_ROWS).min(pen.area.bottom());
+    let area = Rect {
+        y: pen.area.bottom() - rows,
+        height: rows,
+        ..pen.area
+    };
+    let mut pen = pen.on(area);
+    let (blank, plain) = (" ".repeat(width), pen.role(StyleRole::Plain));
+    for row in 0..rows {
+        pen.text(0, row, &blank, plain);
+    }
+    pen.wrapped(0, 0, word, style);
 }
 
 /// Says what lies in the span of time that is selected, and what can be done with it.

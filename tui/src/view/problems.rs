@@ -160,10 +160,7 @@ fn nothing(open: &OpenReel) -> Vec<(Ink, String)> {
     };
     let mut all = vec![(Ink::Strong, list.summary())];
     if is_judged {
-        all.push((
-            Ink::Plain,
-            "no rule failed, and no gap hides anything".to_owned(),
-        ));
+        all.push((Ink::Plain, "no rule failed".to_owned()));
     }
     let limits = list.checked.limits().into_iter();
     all.extend(limits.map(|words| (Ink::Wary, words)));
