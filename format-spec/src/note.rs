@@ -430,7 +430,7 @@ pub enum DocumentKind {
     Discovery,
     /// The server's version.
     Version,
-    /// The OpenAPI schemas.
+    /// The `OpenAPI` schemas.
     OpenApi,
     /// The printer columns of a resource.
     Table,

@@ -44,7 +44,7 @@ pub(crate) struct Get<'a> {
     pub(crate) target: &'a str,
     /// The `Accept` header.
     pub(crate) accept: &'a str,
-    /// The ETag of the last response.
+    /// The `ETag` of the last response.
     pub(crate) etag: Option<&'a str>,
     /// The longest time for the head of the response, in seconds.
     pub(crate) patience_secs: u64,

@@ -75,7 +75,7 @@ pub(crate) struct WatcherStart {
     pub(crate) origin: WatchOrigin,
     /// Whether the server may stream lists.
     pub(crate) can_watch_list: bool,
-    /// Whether the resource is defined by a CustomResourceDefinition.
+    /// Whether the resource is defined by a `CustomResourceDefinition`.
     pub(crate) is_custom: bool,
 }
 

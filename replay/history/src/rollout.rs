@@ -237,7 +237,7 @@ fn daemon_set(object: ObjectPart<'_>) -> RolloutState {
     }
 }
 
-/// With the strategy OnDelete, Pods are replaced when a user deletes them: there is no rollout to
+/// With the strategy `OnDelete`, Pods are replaced when a user deletes them: there is no rollout to
 /// wait for.
 fn manual(object: ObjectPart<'_>) -> Option<RolloutState> {
     let strategy = object.at("spec.updateStrategy.type").text();
