@@ -173,7 +173,7 @@ fn problem(timeline: &Timeline, rank: NonZero<usize>) -> Result<Moment, CommandE
         .map(|problem| Moment::Record(problem.from.seq))
         .ok_or_else(|| {
             let problems = count(list.problems.len(), "problem");
-            CommandError::usage(format!("no problem {rank}: the reel has {problems}"))
+            CommandError::usage(format!("--at: no problem {rank}: the reel has {problems}"))
                 .hint("to list them: kubereel problems REEL")
         })
 }
@@ -210,14 +210,14 @@ fn upgrade(timeline: &Timeline, moment: Moment) -> Result<Moment, CommandError> 
         .updates(end)
         .map_err(CommandError::reel)?;
     let Some(upgrade) = updates.first_upgrade() else {
-        return Err(CommandError::unknown("no upgrade was recorded")
+        return Err(CommandError::unknown("--at: no upgrade was recorded")
             .hint("to see what was: kubereel story REEL"));
     };
     if moment == Moment::UpgradeStart {
         return Ok(Moment::Record(upgrade.first));
     }
     upgrade.last.map(Moment::Record).ok_or_else(|| {
-        CommandError::unknown("the upgrade was not over when the recording ended")
+        CommandError::unknown("--at: the upgrade was not over when the recording ended")
             .hint("--at end is the last record")
     })
 }

@@ -3,12 +3,14 @@
 
 use crate::command_error::CommandError;
 use clap::error::ErrorKind;
-use clap::{Arg, Command};
+use clap::{Arg, ArgAction, Command};
 use kubereel_fetch::ReelAddress;
+use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// The variable that names the reel.
 const VARIABLE: &str = "KUBEREEL";
@@ -74,7 +76,7 @@ impl ReelLookup {
             // A second word says that the first was meant as a reel, and opening it says why it is none.
             None if first.is_some_and(|place| words.len() > place + 1) => Ok(words),
             None => {
-                let named = with_reel(&words, start, OsStr::new("REEL"));
+                let named = with_reel(&words, start, OsStr::new(PLACEHOLDER));
                 Err(
                     CommandError::usage("no reel is named, and none is in this folder")
                         .hint(format!("name it: {}", shell_line(&named)))
@@ -151,6 +153,55 @@ impl ReelLookup {
         }
         Err(failed)
     }
+}
+
+/// What stands for the reel in help and hints.
+const PLACEHOLDER: &str = "REEL";
+
+/// The reel of this process's command line, as a shell reads it.
+static GIVEN: OnceLock<String> = OnceLock::new();
+
+/// Keeps the reel of a command line that names one, so that hints can be pasted.
+pub(crate) fn take_reel(words: &[OsString], cli: &Command) {
+    if let Some(reel) = given_reel(words, cli) {
+        GIVEN.get_or_init(|| shell_word(reel));
+    }
+}
+
+/// Writes a text with the reel of the command line in the place of `REEL`.
+pub(crate) fn with_given_reel(text: &str) -> Cow<'_, str> {
+    match GIVEN.get() {
+        Some(reel) => with_reel_for_placeholder(text, reel),
+        None => Cow::Borrowed(text),
+    }
+}
+
+/// Finds the reel of a command that takes exactly one.
+fn given_reel<'w>(words: &'w [OsString], cli: &Command) -> Option<&'w OsStr> {
+    let (command, start) = subcommand(words, cli);
+    let first = command.get_positionals().next()?;
+    let takes_one = takes_reel(first) && matches!(first.get_action(), ArgAction::Set);
+    let place = takes_one.then(|| first_positional(command, words, start))??;
+    let reel = words.get(place)?;
+    is_reel(reel).then_some(reel)
+}
+
+fn with_reel_for_placeholder<'t>(text: &'t str, reel: &str) -> Cow<'t, str> {
+    if !text.contains(PLACEHOLDER) {
+        return Cow::Borrowed(text);
+    }
+    let mut written = String::with_capacity(text.len() + reel.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once(PLACEHOLDER) {
+        written.push_str(before);
+        let is_joined = |letter: char| letter.is_alphanumeric() || "$_-".contains(letter);
+        // Not a part of `NEW.reel` or `$KUBEREEL`; `REEL.sig` is the reel's own file.
+        let is_word = !before.ends_with(is_joined) && !after.starts_with(is_joined);
+        written.push_str(if is_word { reel } else { PLACEHOLDER });
+        rest = after;
+    }
+    written.push_str(rest);
+    Cow::Owned(written)
 }
 
 /// Finds the subcommand of a line, which may be one of another, and the place of the first word behind it.
@@ -267,15 +318,19 @@ pub(crate) fn shell_line(words: &[OsString]) -> String {
         if place == 0 {
             return "kubereel".to_owned();
         }
-        let text = word.to_string_lossy();
-        let is_bare =
-            |letter: char| letter.is_ascii_alphanumeric() || "-_./:=,+@%".contains(letter);
-        if !text.is_empty() && text.chars().all(is_bare) {
-            return text.into_owned();
-        }
-        format!("'{}'", text.replace('\'', r"'\''"))
+        shell_word(word)
     });
     words.collect::<Vec<String>>().join(" ")
+}
+
+/// Writes a word so that a shell takes it as it is.
+pub(crate) fn shell_word(word: &OsStr) -> String {
+    let text = word.to_string_lossy();
+    let is_bare = |letter: char| letter.is_ascii_alphanumeric() || "-_./:=,+@%".contains(letter);
+    if !text.is_empty() && text.chars().all(is_bare) {
+        return text.into_owned();
+    }
+    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 #[cfg(test)]
@@ -300,6 +355,29 @@ mod tests {
             folder: folder.to_owned(),
             is_terminal: true,
         }
+    }
+
+    #[test]
+    fn hints_have_the_reel_of_the_command_line() {
+        let cli = Cli::command();
+        let given = |line: &str| {
+            let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            given_reel(&words, &cli).map(|reel| reel.to_string_lossy().into_owned())
+        };
+        let named = |line| given(line).unwrap_or_default();
+        assert_eq!(named("kubereel get -n web a.reel pods"), "a.reel");
+        assert_eq!(named("kubereel rollout history ./a b"), "./a");
+        // A hint would name one of several.
+        assert_eq!(given("kubereel test a.reel b.reel"), None);
+        assert_eq!(given("kubereel import a.reel"), None);
+        assert_eq!(given("kubereel"), None);
+        let text = "kubereel info REEL > REEL.sig; $KUBEREEL, NEW-REEL";
+        let written = with_reel_for_placeholder(text, "a.reel");
+        assert_eq!(
+            written,
+            "kubereel info a.reel > a.reel.sig; $KUBEREEL, NEW-REEL"
+        );
+        assert_eq!(shell_word(OsStr::new("it's a.reel")), r"'it'\''s a.reel'");
     }
 
     #[test]

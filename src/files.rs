@@ -169,22 +169,31 @@ pub(crate) fn find_reel(path: &Path) -> Result<LocalReel, CommandError> {
     let download = address_of(path)
         .map(|word| download(word, WantedFile::Reel))
         .transpose()?;
-    let path = download.as_ref().map_or(path, FetchedFile::path);
-    let decrypted = encrypted::decrypted(path)?;
+    let file = download.as_ref().map_or(path, FetchedFile::path);
+    let decrypted = encrypted::decrypted(file)?;
     let located = match &decrypted {
         // No cache keeps what was encrypted.
-        Some(path) => unpack(path, None)?,
-        None => unpack(path, reel_folder())?,
+        Some(file) => unpack(file, None),
+        None => unpack(file, reel_folder()),
+    };
+    // The user knows neither the file of the download nor that of the decryption.
+    let is_other_file = download.is_some() || decrypted.is_some();
+    let named = |error: LocateError| {
+        if is_other_file {
+            error.named(&public_path(path))
+        } else {
+            error
+        }
     };
     Ok(LocalReel {
-        located,
+        located: located.map_err(|error| explain_locate(&named(error)))?,
         _download: download,
         decrypted,
         copy: None,
     })
 }
 
-fn unpack(path: &Path, folder: Option<PathBuf>) -> Result<LocatedReel, CommandError> {
+fn unpack(path: &Path, folder: Option<PathBuf>) -> Result<LocatedReel, LocateError> {
     let cache = ReelCache {
         folder,
         reel_bytes: DECOMPRESSED_BYTES,
@@ -192,9 +201,7 @@ fn unpack(path: &Path, folder: Option<PathBuf>) -> Result<LocatedReel, CommandEr
     };
     let is_terminal = io::stderr().is_terminal();
     let mut progress = ProgressReporter::begin("decompressing, bytes", 0_u64, is_terminal);
-    let located = kubereel_unpack::locate(path, &cache, |done| progress.reached(done));
-    drop(progress);
-    located.map_err(|error| explain_locate(&error))
+    kubereel_unpack::locate(path, &cache, |done| progress.reached(done))
 }
 
 /// Copies a reel that is being recorded, and says so.
@@ -379,6 +386,18 @@ pub(crate) fn cache_folder() -> Option<PathBuf> {
     cache.map(|cache| cache.join("kubereel"))
 }
 
+/// Writes the command that takes a reel out of an archive.
+fn extracting(archive: &Path, reel: &str) -> String {
+    if let Some(address) = address_of(archive) {
+        return format!("download {address} and extract one of them: {reel}");
+    }
+    let is_zip = archive.extension().is_some_and(|ending| ending == "zip");
+    let program = if is_zip { "unzip" } else { "tar -xf" };
+    let word = |word: &OsStr| default_reel::shell_word(word);
+    let (archive, reel) = (word(archive.as_os_str()), word(OsStr::new(reel)));
+    format!("extract one: {program} {archive} {reel}")
+}
+
 fn explain_locate(error: &LocateError) -> CommandError {
     match error {
         LocateError::Several {
@@ -390,7 +409,7 @@ fn explain_locate(error: &LocateError) -> CommandError {
                 if *are_files {
                     again_with(&path.to_string_lossy(), reel)
                 } else {
-                    format!("take one out of the archive: {reel}")
+                    extracting(path, reel)
                 }
             })
         }

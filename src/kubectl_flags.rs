@@ -1,5 +1,5 @@
-//! Flags as kubectl takes them: what they mean here is written as the parser of this program reads it, and those that a
-//! recording has no use for say so. One table, which the documentation is compared with.
+//! Flags as kubectl takes them: what they mean here is written as the parser of this program reads it, those without an
+//! effect are taken away, and those that ask for something else than a recording say so.
 
 use crate::command_error::CommandError;
 use clap::{ArgAction, Command};
@@ -16,6 +16,33 @@ struct UnavailableFlag {
 }
 
 const LEAVE_OUT: &str = "omit it";
+
+/// Flags of kubectl about how it asks a server, which change no answer. Each takes a value.
+const NO_EFFECT: [&str; 10] = [
+    "--cache-dir",
+    "--chunk-size",
+    "--kuberc",
+    "--log-flush-frequency",
+    "--profile",
+    "--profile-output",
+    "--request-timeout",
+    "--v",
+    "--vmodule",
+    "-v",
+];
+/// The same, without a value but `=true` or `=false`.
+const NO_EFFECT_SWITCHES: [&str; 8] = [
+    "--allow-missing-template-keys",
+    "--cached",
+    "--disable-compression",
+    "--local",
+    "--match-server-version",
+    "--server-print",
+    "--show-managed-fields",
+    "--warnings-as-errors",
+];
+/// Flags of kubectl that choose a cluster, without a value.
+const UNAVAILABLE_SWITCHES: [&str; 1] = ["--insecure-skip-tls-verify"];
 
 /// All of them.
 const UNAVAILABLE: [UnavailableFlag; 6] = [
@@ -38,19 +65,8 @@ const UNAVAILABLE: [UnavailableFlag; 6] = [
             "--as",
             "--as-group",
             "--as-uid",
-            "--request-timeout",
-            "--cache-dir",
-            "--disable-compression",
-            "--match-server-version",
-            "--profile",
-            "--profile-output",
-            "--kuberc",
-            "--v",
-            "--vmodule",
-            "--warnings-as-errors",
-            "--log-flush-frequency",
         ],
-        why: "a recording is read from its file, and no server is asked",
+        why: "a recording is read from its file, not from a cluster",
         instead: LEAVE_OUT,
     },
     UnavailableFlag {
@@ -98,13 +114,15 @@ pub(crate) fn plain(words: Vec<OsString>, cli: &Command) -> Result<Vec<OsString>
     }
     let mut plain = Vec::with_capacity(words.len());
     let mut is_over = false;
-    for (place, word) in words.into_iter().enumerate() {
+    let mut words = words.into_iter().enumerate();
+    while let Some((place, word)) = words.next() {
         is_over |= word == "--";
         let text = word.to_str().filter(|_| place >= start && !is_over);
         match text.map_or(FlagReading::AsWritten, |text| read(text, command)) {
             FlagReading::AsWritten => plain.push(word),
             FlagReading::On(flag) => plain.push(flag.into()),
             FlagReading::Off => {}
+            FlagReading::OffWithNext => drop(words.next()),
             FlagReading::Unavailable(flag) => {
                 let name = word.to_string_lossy();
                 let name = name.split('=').next().unwrap_or_default();
@@ -121,8 +139,10 @@ enum FlagReading {
     AsWritten,
     /// The switch that it turns on.
     On(String),
-    /// It turns a switch off, which is off by itself.
+    /// It turns a switch off, which is off by itself, or has no effect.
     Off,
+    /// It has no effect, and neither has the word after it.
+    OffWithNext,
     Unavailable(&'static UnavailableFlag),
 }
 
@@ -151,12 +171,25 @@ fn read(word: &str, command: &Command) -> FlagReading {
             _ => FlagReading::AsWritten,
         },
         (Some(_), _) => FlagReading::AsWritten,
+        (None, Some(_)) if NO_EFFECT.contains(&name) || NO_EFFECT_SWITCHES.contains(&name) => {
+            FlagReading::Off
+        }
+        (None, None) if NO_EFFECT_SWITCHES.contains(&name) || is_verbosity(name) => {
+            FlagReading::Off
+        }
+        (None, None) if NO_EFFECT.contains(&name) => FlagReading::OffWithNext,
         (None, _) => {
             let mut all = UNAVAILABLE.iter();
             let flag = all.find(|flag| flag.names.contains(&name));
             flag.map_or(FlagReading::AsWritten, FlagReading::Unavailable)
         }
     }
+}
+
+/// Tells whether a word is `-v6`.
+fn is_verbosity(word: &str) -> bool {
+    let level = word.strip_prefix("-v").unwrap_or_default();
+    !level.is_empty() && level.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Puts flags that stand before the command behind it: kubectl takes them in both places.
@@ -172,6 +205,17 @@ fn with_command_first(mut words: Vec<OsString>, cli: &Command) -> Vec<OsString> 
                 flags += if has_value { 1 } else { 2 };
             }
             "-A" | "--all-namespaces" => flags += 1,
+            name if NO_EFFECT_SWITCHES.contains(&name)
+                || UNAVAILABLE_SWITCHES.contains(&name)
+                || is_verbosity(name) =>
+            {
+                flags += 1;
+            }
+            name if NO_EFFECT.contains(&name)
+                || UNAVAILABLE.iter().any(|flag| flag.names.contains(&name)) =>
+            {
+                flags += if has_value { 1 } else { 2 };
+            }
             _ => break,
         }
     }
@@ -241,6 +285,28 @@ mod tests {
         assert_eq!(read(&words).expect("flags"), moved);
         let words = ["kubereel", "-n", "get"];
         assert_eq!(read(&words).expect("flags"), words);
+    }
+
+    #[test]
+    fn flags_about_how_a_server_is_asked_have_no_effect() {
+        let plain = ["kubereel", "get", "a.reel", "pods", "-A"];
+        for line in [
+            "kubereel get a.reel pods --request-timeout=5s -A",
+            "kubereel get a.reel pods --request-timeout 5s -A",
+            "kubereel get a.reel pods -v 6 -A",
+            "kubereel get a.reel pods -v=6 -A",
+            "kubereel get a.reel pods -v6 -A",
+            "kubereel --request-timeout 5s --warnings-as-errors get a.reel pods -A",
+            "kubereel get a.reel pods --chunk-size=100 --server-print=false -A",
+        ] {
+            let words: Vec<&str> = line.split(' ').collect();
+            assert_eq!(read(&words).expect(line), plain, "{line}");
+        }
+        // A command that has the flag takes it.
+        let own = ["kubereel", "get", "a.reel", "pods", "--show-managed-fields"];
+        assert_eq!(read(&own).expect("flags"), own);
+        let error = read(&["kubereel", "--context", "x", "get", "pods"]).expect_err("a context");
+        assert!(error.message().contains("--context"), "{}", error.message());
     }
 
     #[test]

@@ -61,6 +61,7 @@ fn main() -> ExitCode {
         Ok(words) => words,
         Err(error) => return say(&error, &screen, called),
     };
+    default_reel::take_reel(&words, &Cli::command());
     let cli = match Cli::try_parse_from(words) {
         Ok(cli) => cli,
         Err(error) => {
@@ -104,7 +105,7 @@ fn say(error: &CommandError, screen: &Console, called: CalledAs) -> ExitCode {
             "error" => paint.bad(word),
             _ => paint.strong(word),
         };
-        words.extend([&word, ": ", line, "\n"]);
+        words.extend([&word, ": ", &default_reel::with_given_reel(line), "\n"]);
     }
     let words = redaction::public(&called.spoken(&words));
     drop(io::stderr().lock().write_all(words.as_bytes()));

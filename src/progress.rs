@@ -1,7 +1,7 @@
 //! The line that shows how far long work is: on a terminal after a second, in a log every ten seconds, and as lines of
 //! JSON for a program that requests them.
 
-use crate::words::Amount;
+use crate::words::{Amount, bytes, number};
 use serde_json::json;
 use std::io::{self, Write as _};
 use std::ops::ControlFlow;
@@ -133,11 +133,19 @@ impl Drop for ProgressReporter {
 }
 
 fn line(what: &str, done: u64, total: u64) -> String {
-    if total == 0 {
-        return format!("{what}: {done}");
+    let (what, amount): (&str, fn(u64) -> String) = match what.strip_suffix(", bytes") {
+        Some(what) => (what, bytes),
+        None => (what, number),
+    };
+    let percent = done.saturating_mul(100).checked_div(total);
+    match percent {
+        None => format!("{what}: {}", amount(done)),
+        Some(percent) => format!(
+            "{what}: {} of {} ({percent} %)",
+            amount(done),
+            amount(total)
+        ),
     }
-    let percent = done.saturating_mul(100).checked_div(total).unwrap_or(0);
-    format!("{what}: {done} of {total} ({percent} %)")
 }
 
 #[cfg(test)]
@@ -147,6 +155,14 @@ mod tests {
     #[test]
     fn the_line_says_how_far() {
         assert_eq!(line("exporting", 25, 100), "exporting: 25 of 100 (25 %)");
-        assert_eq!(line("importing, bytes", 7, 0), "importing, bytes: 7");
+        assert_eq!(
+            line("exporting", 2_500, 10_000),
+            "exporting: 2,500 of 10,000 (25 %)"
+        );
+        assert_eq!(line("importing, bytes", 7, 0), "importing: 7 B");
+        assert_eq!(
+            line("importing, bytes", 5_502_633, 11_005_266),
+            "importing: 5.5 MB of 11.0 MB (50 %)"
+        );
     }
 }

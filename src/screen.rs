@@ -2,6 +2,7 @@
 //! terminal; lines of styled pieces, broken at its width.
 
 use crate::command_error::CommandError;
+use crate::default_reel;
 use crate::table::TextTable;
 use kubereel_history::harmless;
 use serde::Serialize;
@@ -94,12 +95,12 @@ impl Console {
         table.lines().iter().try_for_each(|line| self.line(line))
     }
 
-    /// Writes a line about the answer to stderr, in its order with what stdout shows.
+    /// Writes a line about the answer to stderr, in its order with what stdout shows; `REEL` becomes the reel.
     pub(crate) fn aside(&mut self, line: impl std::fmt::Display) -> Result<(), CommandError> {
         self.finish()?;
         // A closed stderr does not make the answer fail.
         // In one piece: a pipe's reader may be writing to the same terminal.
-        let line = format!("{line}\n");
+        let line = format!("{}\n", default_reel::with_given_reel(&line.to_string()));
         drop(io::stderr().lock().write_all(line.as_bytes()));
         Ok(())
     }

@@ -45,9 +45,6 @@ pub(crate) struct Args {
     /// Output format; default: a table
     #[arg(short, long, value_name = "FORM")]
     output: Option<ListFormat>,
-    /// kubectl's; a recording is its own cache.
-    #[arg(long, hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "true", action = ArgAction::Set)]
-    cached: Option<bool>,
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]

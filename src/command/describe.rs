@@ -3,6 +3,7 @@
 use crate::arguments::{self, JsonOutput};
 use crate::command::events::{self, EventOutput};
 use crate::command::history::{HistoryOutputItem, item_lines};
+use crate::command::manifests::ManifestFiles;
 use crate::command::object_query::{self, TargetObject};
 use crate::command::selection::{ObjectSelection, SelectedResource};
 use crate::command_error::{CommandError, Exit};
@@ -39,11 +40,14 @@ pub(crate) struct Args {
     /// The objects of a manifest, in YAML or JSON: a file, a directory, or - for stdin; repeatable
     #[arg(short, long, value_name = "FILE", conflicts_with_all = ["objects", "selector", "all_namespaces"])]
     filename: Vec<PathBuf>,
+    /// Read the directories of -f with those below them
+    #[arg(short = 'R', long)]
+    recursive: bool,
     /// Namespace of the objects; default: "default", or the namespace in the manifest
     #[arg(short, long, value_name = "NS")]
     namespace: Option<String>,
     /// Describe objects of all namespaces
-    #[arg(short = 'A', long, conflicts_with = "namespace")]
+    #[arg(short = 'A', long)]
     all_namespaces: bool,
     /// Only objects whose labels match, as for kubectl: a=b,c!=d,e in (f,g),!h
     #[arg(short = 'l', long, value_name = "SELECTOR", default_value = "")]
@@ -62,9 +66,6 @@ pub(crate) struct Args {
     show_events: bool,
     #[command(flatten)]
     output: JsonOutput,
-    /// kubectl's; a recording is read at once.
-    #[arg(long, hide = true)]
-    chunk_size: Option<u64>,
 }
 
 fn after_help() -> String {
@@ -98,7 +99,10 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
     let cut = arguments::resolve_at(&timeline, args.at)?;
     let selection = ObjectSelection {
         objects: &args.objects,
-        files: &args.filename,
+        files: ManifestFiles {
+            paths: &args.filename,
+            is_recursive: args.recursive,
+        },
         namespace: args.namespace.as_deref(),
         all_namespaces: args.all_namespaces,
         has_selector: !args.selector.is_empty(),

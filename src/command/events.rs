@@ -34,7 +34,7 @@ pub(crate) struct Args {
     #[arg(short, long, value_name = "NS", default_value = "default")]
     namespace: String,
     /// Show Events of all namespaces
-    #[arg(short = 'A', long, conflicts_with = "namespace")]
+    #[arg(short = 'A', long)]
     all_namespaces: bool,
     /// Only Events about this object
     #[arg(long = "for", value_name = "RESOURCE/NAME")]
@@ -61,9 +61,6 @@ pub(crate) struct Args {
     /// Event objects
     #[arg(short, long, value_name = "FORM")]
     output: Option<EventFormat>,
-    /// kubectl's; a recording is read at once.
-    #[arg(long, hide = true)]
-    chunk_size: Option<u64>,
 }
 
 /// The forms of Events.

@@ -1,5 +1,6 @@
 //! `kubereel get`: the state of objects at a moment, asked for and printed as by kubectl.
 
+use crate::command::manifests::ManifestFiles;
 use crate::command::object_query::{self, TargetObject};
 use crate::command::selection::{ObjectSelection, SelectedResource};
 use crate::command_error::{CommandError, Exit};
@@ -38,11 +39,14 @@ pub(crate) struct Args {
     /// The objects of a manifest, in YAML or JSON: a file, a directory, or - for stdin; repeatable
     #[arg(short, long, value_name = "FILE", conflicts_with_all = ["objects", "selector", "field_selector", "all_namespaces"])]
     pub(crate) filename: Vec<PathBuf>,
+    /// Read the directories of -f with those below them
+    #[arg(short = 'R', long)]
+    pub(crate) recursive: bool,
     /// Namespace of the objects; default: "default", or the namespace in the manifest
     #[arg(short, long, value_name = "NS")]
     pub(crate) namespace: Option<String>,
     /// List objects of all namespaces
-    #[arg(short = 'A', long, conflicts_with = "namespace")]
+    #[arg(short = 'A', long)]
     pub(crate) all_namespaces: bool,
     /// Only objects whose labels match, as for kubectl: a=b,c!=d,e in (f,g),!h
     #[arg(short = 'l', long, value_name = "SELECTOR", default_value = "")]
@@ -55,10 +59,10 @@ pub(crate) struct Args {
     pub(crate) at: Moment,
     /// Show the state at --from, and then each change up to --to, with its time; -o json writes an object a line. A
     /// reel that is being recorded is followed
-    #[arg(short, long, group = "watching", conflicts_with_all = ["at", "sort_by", "filename"])]
+    #[arg(short, long, group = "watching", conflicts_with_all = ["at", "filename"])]
     pub(crate) watch: bool,
     /// As --watch, without the state at --from
-    #[arg(long, group = "watching", conflicts_with_all = ["at", "sort_by", "filename"])]
+    #[arg(long, group = "watching", conflicts_with_all = ["at", "filename"])]
     pub(crate) watch_only: bool,
     /// Where --watch begins; default: start
     #[arg(long, value_name = "TIME", requires = "watching", value_parser = arguments::read_moment, allow_hyphen_values = true)]
@@ -105,16 +109,9 @@ pub(crate) struct LabelArgs {
 /// What kubectl takes and a recording has no use for.
 #[derive(Clone, Debug, Default, clap::Args)]
 struct IgnoredArgs {
-    #[arg(long, hide = true)]
-    chunk_size: Option<u64>,
-    #[arg(long, hide = true, num_args = 0..=1, default_missing_value = "true")]
-    server_print: Option<String>,
     /// Every row of --watch has its event.
     #[arg(long, hide = true, requires = "watching")]
     output_watch_events: bool,
-    /// A field that is not there is empty.
-    #[arg(long, hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
-    allow_missing_template_keys: Option<bool>,
 }
 
 fn after_help() -> String {
@@ -140,7 +137,10 @@ impl Args {
     fn selection(&self) -> ObjectSelection<'_> {
         ObjectSelection {
             objects: &self.objects,
-            files: &self.filename,
+            files: ManifestFiles {
+                paths: &self.filename,
+                is_recursive: self.recursive,
+            },
             namespace: self.namespace.as_deref(),
             all_namespaces: self.all_namespaces,
             has_selector: !self.selector.is_empty() || !self.field_selector.is_empty(),

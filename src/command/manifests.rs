@@ -11,14 +11,26 @@ use std::path::{Path, PathBuf};
 /// The endings of files in a folder that are read, as kubectl does.
 const ENDINGS: [&str; 3] = ["json", "yaml", "yml"];
 
+/// The manifests that a command line names.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ManifestFiles<'a> {
+    pub(crate) paths: &'a [PathBuf],
+    /// Whether directories are read with those below them.
+    pub(crate) is_recursive: bool,
+}
+
+/// The deepest directory that is read.
+const MOST_DEPTH: usize = 32;
+
 /// Reads the objects that manifests name, each with the namespace in which it is looked for.
 pub(crate) fn named_objects(
-    filename: &[PathBuf],
+    given: ManifestFiles<'_>,
     namespace: Option<&str>,
 ) -> Result<Vec<ManifestObject>, CommandError> {
+    let depth = if given.is_recursive { MOST_DEPTH } else { 0 };
     let mut objects = Vec::new();
-    for given in filename {
-        for path in files(given)? {
+    for given in given.paths {
+        for path in files(given, depth)? {
             let bytes = bytes(&path)?;
             let read = manifest_objects(&bytes)
                 .map_err(|error| CommandError::usage(format!("{}: {error}", path.display())))?;
@@ -45,8 +57,8 @@ fn placed(namespace: Option<&str>, object: &ManifestObject) -> Result<String, Co
     }
 }
 
-/// Gives the files of a folder in their order, or the file itself.
-fn files(given: &Path) -> Result<Vec<PathBuf>, CommandError> {
+/// Gives the files of a folder in their order, and of those below it to a depth, or the file itself.
+fn files(given: &Path, depth: usize) -> Result<Vec<PathBuf>, CommandError> {
     if given.to_str().is_some_and(|text| text.contains("://")) {
         let message = format!("{}: URLs are not supported", given.display());
         return Err(CommandError::usage(message).hint("download it first"));
@@ -54,15 +66,8 @@ fn files(given: &Path) -> Result<Vec<PathBuf>, CommandError> {
     if !given.is_dir() {
         return Ok(vec![given.to_owned()]);
     }
-    let failed = |error: io::Error| files::cannot_read(&error, given);
     let mut files = Vec::new();
-    for entry in fs::read_dir(given).map_err(failed)? {
-        let path = entry.map_err(failed)?.path();
-        let ending = path.extension().and_then(|ending| ending.to_str());
-        if ending.is_some_and(|ending| ENDINGS.contains(&ending)) {
-            files.push(path);
-        }
-    }
+    add_files(given, depth, &mut files)?;
     files.sort();
     if files.is_empty() {
         let message = format!("{}: no manifest in this directory", given.display());
@@ -70,6 +75,24 @@ fn files(given: &Path) -> Result<Vec<PathBuf>, CommandError> {
             .hint(format!("files ending in .{} are read", ENDINGS.join(", ."))));
     }
     Ok(files)
+}
+
+fn add_files(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), CommandError> {
+    let failed = |error: io::Error| files::cannot_read(&error, folder);
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let path = entry.path();
+        let ending = path.extension().and_then(|ending| ending.to_str());
+        // A link to a directory may lead back to one above it.
+        if entry.file_type().map_err(failed)?.is_dir() {
+            if let Some(depth) = depth.checked_sub(1) {
+                add_files(&path, depth, files)?;
+            }
+        } else if ending.is_some_and(|ending| ENDINGS.contains(&ending)) {
+            files.push(path);
+        }
+    }
+    Ok(())
 }
 
 fn bytes(path: &Path) -> Result<Vec<u8>, CommandError> {

@@ -2,19 +2,19 @@
 //! objects of manifests.
 
 use crate::arguments;
-use crate::command::{manifests, object_query};
+use crate::command::manifests::{self, ManifestFiles};
+use crate::command::object_query;
 use crate::command_error::CommandError;
 use kubereel_format::ResourceInfo;
 use kubereel_history::{
     Certainty, Cut, Moment, ObjectFilter, ResourceSnapshot, SelectError, Timeline,
 };
-use std::path::PathBuf;
 
 /// What was asked for.
 pub(crate) struct ObjectSelection<'a> {
     pub(crate) objects: &'a [String],
     /// Manifests; with these there are no words.
-    pub(crate) files: &'a [PathBuf],
+    pub(crate) files: ManifestFiles<'a>,
     /// `None` for the default one.
     pub(crate) namespace: Option<&'a str>,
     pub(crate) all_namespaces: bool,
@@ -100,7 +100,7 @@ impl<'a> ObjectSelection<'a> {
             let resource = object_query::find_resource(timeline, &object.resource())?;
             targets.push(target(resource, vec![object.name], &object.namespace));
         }
-        if !self.files.is_empty() {
+        if !self.files.paths.is_empty() {
             return Ok(targets);
         }
         let namespace = self.namespace.unwrap_or("default");

@@ -3,9 +3,10 @@
 use crate::arguments::JsonOutput;
 use crate::command::problems::{self, ProblemOutput};
 use crate::command_error::{CommandError, Exit};
+use crate::default_reel::with_given_reel;
 use crate::files;
 use crate::screen::Console;
-use crate::words::{count, duration};
+use crate::words::{count, duration, number};
 use kubereel_format::RecordedAt;
 use kubereel_history::{Timeline, harmless, timetext};
 use kubereel_problems::{ClusterStory, Problem, StoryStep};
@@ -60,6 +61,10 @@ fn recorded_line(timeline: &Timeline) -> String {
     if !timeline.is_dated() {
         return "Recorded:   unknown: no record can be read".to_owned();
     }
+    if timeline.start() == timeline.end() {
+        let at = timetext::rfc3339_secs(timeline.start());
+        return format!("Recorded:   {at}, one moment");
+    }
     format!(
         "Recorded:   {} → {} ({})",
         timetext::rfc3339_secs(timeline.start()),
@@ -74,7 +79,7 @@ pub(crate) fn text(timeline: &Timeline, story: &ClusterStory) -> Vec<String> {
         format!("Cluster:    {}", story.cluster.sentence()),
         recorded_line(timeline),
         String::new(),
-        "Done to it:".to_owned(),
+        "Operations:".to_owned(),
     ];
     let hidden = story.steps.len().saturating_sub(MOST_STEPS);
     lines.extend(
@@ -85,7 +90,7 @@ pub(crate) fn text(timeline: &Timeline, story: &ClusterStory) -> Vec<String> {
             .map(|step| step_line(timeline, step)),
     );
     if hidden > 0 {
-        lines.push(format!("  … {}", count(hidden, "more step")));
+        lines.push(format!("  … {} more", number(hidden)));
     }
     if let Some(why) = &story.unread {
         let why = harmless(why);
@@ -95,7 +100,7 @@ pub(crate) fn text(timeline: &Timeline, story: &ClusterStory) -> Vec<String> {
     } else if story.steps.is_empty() {
         lines.push("  no installation, upgrade or rollout was recorded".to_owned());
     }
-    lines.extend([String::new(), "Went wrong:".to_owned()]);
+    lines.extend([String::new(), "Problems:".to_owned()]);
     let mut listed: Vec<&Problem> = story
         .list
         .problems
@@ -119,10 +124,8 @@ pub(crate) fn text(timeline: &Timeline, story: &ClusterStory) -> Vec<String> {
         .filter(|problem| !problem.is_planned && problem.consequence_of.is_none());
     let rest = roots.count() - listed.len();
     if rest > 0 {
-        lines.push(format!(
-            "  … {}: kubereel problems REEL",
-            count(rest, "more problem")
-        ));
+        let all = with_given_reel("kubereel problems REEL");
+        lines.push(format!("  … {} more: {all}", number(rest)));
     }
     lines.push(String::new());
     lines.push(ending(story, &listed));

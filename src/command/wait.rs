@@ -96,11 +96,14 @@ struct WaitObjects {
     /// than once
     #[arg(short, long, value_name = "FILE", conflicts_with_all = ["objects", "selector", "field_selector", "all", "all_namespaces"])]
     filename: Vec<PathBuf>,
+    /// Read the directories of -f with those below them
+    #[arg(short = 'R', long)]
+    recursive: bool,
     /// Namespace of the objects; default: "default", or the namespace in the manifest
     #[arg(short, long, value_name = "NS")]
     namespace: Option<String>,
     /// Select objects in all namespaces
-    #[arg(short = 'A', long, conflicts_with = "namespace")]
+    #[arg(short = 'A', long)]
     all_namespaces: bool,
     /// All objects whose labels match when they first exist: a=b,c!=d,e in (f,g),!h
     #[arg(short = 'l', long, value_name = "SELECTOR", default_value = "")]

@@ -252,3 +252,33 @@ fn a_reel_that_is_being_recorded_is_read_as_a_copy_that_leaves_nothing() {
     assert_eq!(left.count(), 0);
     appender.commit().expect("goes on");
 }
+
+#[test]
+fn of_several_reels_in_an_archive_the_hint_extracts_one() {
+    let world = World::new();
+    let folder = world.path().join("art");
+    fs::create_dir(&folder).expect("a folder");
+    for name in ["a.reel", "b.reel"] {
+        fs::write(folder.join(name), demo()).expect("a reel");
+    }
+    let packed = Command::new("tar")
+        .args(["-cf", "two.tar", "art"])
+        .current_dir(world.path())
+        .status();
+    assert!(packed.expect("tar").success());
+    let bytes = fs::read(world.path().join("two.tar")).expect("a file");
+    world
+        .run(&["info", "two.tar"])
+        .code(2)
+        .says("error: 2 reels in two.tar\n")
+        .says("hint: extract one: tar -xf two.tar art/a.reel\n");
+    world.store.put("/two.tar", StoredFile::of(bytes));
+    let address = format!("{}/two.tar", world.store.base);
+    world
+        .run(&["info", &address])
+        .code(2)
+        .says(&format!("error: 2 reels in {address}\n"))
+        .says(&format!(
+            "hint: download {address} and extract one of them: art/a.reel\n"
+        ));
+}

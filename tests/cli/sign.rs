@@ -254,7 +254,9 @@ fn keys_that_cannot_sign_say_what_to_use() {
         .code(2)
         .says("error: ssh-rsa keys are not supported: rsa\n")
         .says("hint: use an Ed25519 key: ssh-keygen -t ed25519\n")
-        .says("kubereel sign REEL --statement | ssh-keygen -Y sign -f rsa -n recording@kubereel");
+        .says(
+            "kubereel sign run.reel --statement | ssh-keygen -Y sign -f rsa -n recording@kubereel",
+        );
     desk.kubereel("sign run.reel -k rsa.pub")
         .code(2)
         .says("error: not an OpenSSH private key: rsa.pub\n");

@@ -114,6 +114,18 @@ impl LocateError {
             other => other,
         }
     }
+
+    /// Puts the name that a user gave in the place of the path of a file that was made of it, such as a download.
+    #[must_use]
+    pub fn named(mut self, name: &Path) -> Self {
+        match &mut self {
+            Self::Several { path, .. } | Self::None { path, .. } | Self::Unpack { path, .. } => {
+                name.clone_into(path);
+            }
+            Self::Write { .. } => {}
+        }
+        self
+    }
 }
 
 /// Finds the reel of a path.

@@ -22,6 +22,9 @@ const ROWS: usize = 100;
 
 /// Prints what the objects were at the start, and each change of them.
 pub(super) fn follow(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
+    if args.sort_by.is_some() {
+        screen.aside("warning: --watch requested, --sort-by will be ignored")?;
+    }
     let printer = ObjectPrinter::of(args.output.as_ref())?;
     let from = args.from.unwrap_or(Moment::Start);
     let mut bounds = FollowBounds::new(Some(from), args.to);

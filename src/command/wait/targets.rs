@@ -1,7 +1,7 @@
 //! The objects that `kubereel wait` waits for: by name, by a selector when they first exist, or from manifests.
 
 use super::{Args, SearchedTime};
-use crate::command::manifests::named_objects;
+use crate::command::manifests::{ManifestFiles, named_objects};
 use crate::command::object_query::{self, NamedResources, TargetObject, find_resource};
 use crate::command_error::CommandError;
 use kubereel_format::{EventType, ResourceInfo, Seq};
@@ -25,7 +25,11 @@ pub(super) fn find<'a>(
 ) -> Result<Vec<WaitTarget<'a>>, CommandError> {
     let mut targets = Vec::new();
     let which = &args.which;
-    for object in named_objects(&which.filename, which.namespace.as_deref())? {
+    let manifests = ManifestFiles {
+        paths: &which.filename,
+        is_recursive: which.recursive,
+    };
+    for object in named_objects(manifests, which.namespace.as_deref())? {
         let place = TargetSearch::of(timeline, args, search, &object.resource())?;
         if place.resource.group != object.group {
             let written = format!("{}/{}", object.resource(), object.name);

@@ -9,7 +9,7 @@ use super::server::server_lane;
 use super::spells::{LaneWords, spells};
 use super::stages::{ClusterStage, stages};
 use crate::subject::NamedObject;
-use kubereel_cluster::{ClusterHistory, StateKind, StateTrack, UpgradeRecords};
+use kubereel_cluster::{Aspect, ClusterHistory, StateKind, StateTrack, UpgradeRecords};
 use kubereel_format::{ObjectId, RecordedAt, ResourceId, ResourceInfo, Seq};
 use kubereel_history::{Timeline, harmless, is_custom_resource};
 use kubereel_monitortests::{FactsOverTime, Gathering, Mode, StateWatcher, feed_while};
@@ -17,7 +17,7 @@ use kubereel_problems::{
     ClusterStory, Problem, ProblemList, ProblemWatcher, ServiceHistory, SignKind,
     is_judged_by_conditions,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ pub(crate) struct Board {
     pub(crate) unread: u64,
     /// The lanes of Pods below the lanes of their workloads, by their places.
     pub(crate) pods: BTreeMap<usize, Vec<usize>>,
-    /// The resources that have no lanes, because they are too many or changed too often.
+    /// The resources of which only objects with problems have lanes, because they are too many or changed too often.
     pub(crate) left_out: Vec<String>,
     /// What the cluster was, what was done to it and what was wrong.
     pub(crate) story: Option<Arc<ClusterStory>>,
@@ -58,7 +58,7 @@ pub(crate) fn gather(
     timeline: &Timeline,
     mut go_on: impl FnMut(Seq) -> ControlFlow<()>,
 ) -> Option<Board> {
-    let (kinds, others, mut left_out) = kinds(timeline);
+    let (kinds, others, left_out) = kinds(timeline);
     let mut watcher = StateWatcher::new(kinds);
     for info in others {
         watcher.watch(&info.group, &info.plural);
@@ -87,6 +87,8 @@ pub(crate) fn gather(
     let mut lanes: Vec<Lane> = tracks
         .filter_map(|track| making.of_track(&track, &story.list))
         .collect();
+    lanes.extend(making.of_problems(&left_out, &story.list));
+    let mut left_out: Vec<String> = left_out.into_iter().map(|one| one.name).collect();
     if services.is_left_out {
         left_out.push("services".to_owned());
     }
@@ -147,6 +149,56 @@ impl<'t> LaneMaker<'t> {
         };
         let condition = track.aspect().condition().map(Arc::from);
         Some(self.lane(group_of(object.kind), subject, condition, spells))
+    }
+
+    /// Makes the lanes of the objects that have a problem, the most important first, as far as they are bounded.
+    fn of_problems(&mut self, left_out: &[LeftOutResource], list: &ProblemList) -> Vec<Lane> {
+        let timeline = self.timeline;
+        let of_list = list.problems.iter().flat_map(|problem| {
+            let topmost = problem.object.resource.map(|resource| NamedObject {
+                resource,
+                namespace: problem.object.namespace.clone(),
+                name: problem.object.name.clone(),
+            });
+            let shown_by = problem.shown_by.iter().filter_map(|object| {
+                let key = timeline.key_of(*object)?;
+                Some(NamedObject {
+                    resource: key.resource,
+                    namespace: key.namespace.to_owned(),
+                    name: key.name.to_owned(),
+                })
+            });
+            topmost.into_iter().chain(shown_by)
+        });
+        let (mut chosen, mut versions) = (BTreeSet::new(), 0_usize);
+        for object in of_list {
+            let is_left_out = |one: &LeftOutResource| one.resources.contains(&object.resource);
+            if !left_out.iter().any(is_left_out) || chosen.contains(&object) {
+                continue;
+            }
+            let with_own = versions.saturating_add(object.versions(timeline).len());
+            if with_own > MOST_VERSIONS {
+                continue;
+            }
+            versions = with_own;
+            chosen.insert(object);
+            if chosen.len() == MOST_WORKLOADS {
+                break;
+            }
+        }
+        let cluster = ClusterHistory::of(timeline);
+        let mut lanes = Vec::new();
+        for object in chosen {
+            let tracks = cluster.states_of_object(object.resource, &object.namespace, &object.name);
+            // What cannot be read is a problem of its own in the list.
+            let tracks = tracks.unwrap_or_default();
+            let shown = tracks.iter().filter(|track| match track.aspect() {
+                Aspect::Whole | Aspect::Condition(_) => true,
+                Aspect::Container(_) => false,
+            });
+            lanes.extend(shown.filter_map(|track| self.of_track(track, list)));
+        }
+        lanes
     }
 
     /// Makes the lanes of Services.
@@ -228,17 +280,30 @@ fn below_workloads(
     below
 }
 
-/// Workloads of a kind that changed more often have no lanes: a screen may take only so much memory.
+/// Of workloads of a kind that changed more often, only those with problems have lanes: a screen may take only so
+/// much memory.
 const MOST_VERSIONS: usize = 20_000;
 /// The same for more objects: a Job has few changes, but there may be many Jobs.
 const MOST_WORKLOADS: usize = 2_000;
 
-/// Gives the kinds that have lanes, the custom resources that have some, and the names of those that have none.
-fn kinds(timeline: &Timeline) -> (Vec<StateKind>, Vec<&ResourceInfo>, Vec<String>) {
-    let is_bounded = |group: &str, plural: &str| {
+/// A resource of which only objects with problems have lanes.
+struct LeftOutResource {
+    name: String,
+    resources: Vec<ResourceId>,
+}
+
+/// Gives the kinds that have lanes, the custom resources that have some, and those of which only objects with
+/// problems have some.
+fn kinds(timeline: &Timeline) -> (Vec<StateKind>, Vec<&ResourceInfo>, Vec<LeftOutResource>) {
+    let named = |group: &str, plural: &str| {
         let own = timeline.resources().iter();
         let own = own.filter(|info| (info.group.as_str(), info.plural.as_str()) == (group, plural));
-        let objects = own.flat_map(|info| timeline.objects_of(info.id));
+        own.map(|info| info.id).collect::<Vec<_>>()
+    };
+    let is_bounded = |group: &str, plural: &str| {
+        let objects = named(group, plural)
+            .into_iter()
+            .flat_map(|id| timeline.objects_of(id));
         let (count, versions) = objects.fold((0_usize, 0_usize), |(count, versions), id| {
             (count + 1, versions + timeline.reel().versions(*id).len())
         });
@@ -250,8 +315,17 @@ fn kinds(timeline: &Timeline) -> (Vec<StateKind>, Vec<&ResourceInfo>, Vec<String
         resource.is_none_or(|(group, plural)| is_bounded(group, plural).is_some())
     };
     let (kept, without): (Vec<_>, Vec<_>) = StateKind::ALL.into_iter().partition(is_kept);
-    let names = without.into_iter().filter_map(StateKind::resource);
-    let mut left_out: Vec<String> = names.map(|(_, plural)| plural.to_owned()).collect();
+    let without = without.into_iter().filter_map(StateKind::resource);
+    let mut left_out: Vec<LeftOutResource> = without
+        .map(|(group, plural)| LeftOutResource {
+            name: plural.to_owned(),
+            resources: named(group, plural),
+        })
+        .collect();
+    let custom = |info: &ResourceInfo| LeftOutResource {
+        name: info.qualified(),
+        resources: vec![info.id],
+    };
     let mut others: Vec<(usize, &ResourceInfo)> = Vec::new();
     for info in timeline.resources().iter() {
         let is_other = StateKind::of(&info.group, &info.plural).is_none()
@@ -260,7 +334,7 @@ fn kinds(timeline: &Timeline) -> (Vec<StateKind>, Vec<&ResourceInfo>, Vec<String
             && is_custom_resource(timeline, info);
         match is_bounded(&info.group, &info.plural).filter(|_| is_other) {
             Some(versions) => others.push((versions, info)),
-            None if is_other => left_out.push(info.qualified()),
+            None if is_other => left_out.push(custom(info)),
             None => {}
         }
     }
@@ -271,7 +345,7 @@ fn kinds(timeline: &Timeline) -> (Vec<StateKind>, Vec<&ResourceInfo>, Vec<String
         all += versions;
         all <= MOST_VERSIONS
     });
-    left_out.extend(rest.into_iter().map(|(_, info)| info.qualified()));
+    left_out.extend(rest.into_iter().map(|(_, info)| custom(info)));
     let kept_others = kept_others.into_iter().map(|(_, info)| info);
     (kept, kept_others.collect(), left_out)
 }

@@ -48,6 +48,9 @@ pub(crate) struct Problems {
     pub(crate) by_time: Vec<usize>,
     /// The times, in order.
     pub(crate) steps: Vec<ProblemStep>,
+    /// How many are problems as `kubereel problems` and `story` count them: the others are tests, gaps, and what was
+    /// planned or normal.
+    pub(crate) listed: usize,
     /// What went wrong first; `None` if nothing did.
     pub(crate) first: Option<FirstProblem>,
     /// How many things more there are.
@@ -58,6 +61,26 @@ pub(crate) struct Problems {
     is_read: bool,
     /// Whether monitortests had their say.
     has_rules: bool,
+}
+
+impl Problems {
+    /// Says how many problems there are, and how many entries besides.
+    pub(crate) fn tally(&self) -> ProblemTally {
+        let all = self.entries.len() + self.rest;
+        ProblemTally {
+            problems: self.listed,
+            others: all.saturating_sub(self.listed),
+        }
+    }
+}
+
+/// How many entries a list has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ProblemTally {
+    /// Those that `kubereel problems` lists, but for what was planned.
+    pub(crate) problems: usize,
+    /// All others: tests that failed or flaked, gaps, what was planned or normal.
+    pub(crate) others: usize,
 }
 
 /// Lists what looks wrong, of what is known so far.
@@ -106,7 +129,13 @@ pub(crate) fn problems(
         }));
     }
     steps.sort_by_key(|step| (step.key, step.entry));
+    let list = board.and_then(Board::list);
+    let listed = list.map_or(0, |list| {
+        let all = list.problems.iter();
+        all.filter(|problem| !problem.is_planned).count()
+    });
     Problems {
+        listed,
         first: first_problem(&entries),
         by_time,
         steps,

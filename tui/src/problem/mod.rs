@@ -5,4 +5,4 @@ mod entry;
 mod list;
 
 pub(crate) use entry::{ProblemEntry, ProblemKind, ProblemOccurrence};
-pub(crate) use list::{ProblemStep, Problems, problems};
+pub(crate) use list::{ProblemStep, ProblemTally, Problems, problems};

@@ -257,3 +257,57 @@ fn a_test_has_a_lane_and_leads_to_what_it_found() {
     assert_eq!(open(&stage).list, List::Lanes);
     assert_eq!(open(&stage).place.at, at(60));
 }
+
+#[test]
+fn of_too_many_objects_those_with_problems_have_lanes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("jobs.reel");
+    let mut script = Script::begin(&path);
+    let resource = script.resource("jobs.batch", "Job", &[]);
+    let jobs = script.connect(resource, None);
+    let job = |name: &str, failed: &str, rv: u128| {
+        let condition =
+            json!([{"type": "Failed", "status": failed, "reason": "BackoffLimitExceeded"}]);
+        let rest =
+            json!({"spec": {"completions": 1}, "status": {"active": 1, "conditions": condition}});
+        body("Job", name, name, rv, rest)
+    };
+    let mut rv = 0;
+    for number in 0..2_001 {
+        rv += 1;
+        let name = format!("load-{number}");
+        script.initial(
+            jobs,
+            thing("shop", &name, &name),
+            rv,
+            &job(&name, "False", rv),
+        );
+    }
+    script.synced(jobs, rv);
+    script.wait(60_000);
+    rv += 1;
+    let name = "load-7";
+    script.modified(jobs, thing("shop", name, name), rv, &job(name, "True", rv));
+    script.wait(60_000);
+    script.finish();
+    let stage = Stage::open(request(&path), (120, 40));
+    let board = open(&stage).board().expect("a board");
+    let lanes = board
+        .lanes
+        .iter()
+        .filter(|lane| lane.group == LaneGroup::Workloads);
+    let mut names: Vec<&str> = lanes.map(|lane| lane.subject.name()).collect();
+    names.dedup();
+    assert_eq!(names, [name]);
+    assert_eq!(
+        lane(&stage, LaneGroup::Workloads)
+            .at(open(&stage).timeline.end())
+            .0,
+        LaneState::Bad
+    );
+    assert!(
+        stage.screen().contains("jobs: too many for a lane each"),
+        "{}",
+        stage.screen()
+    );
+}

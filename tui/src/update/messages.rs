@@ -293,7 +293,7 @@ fn take_pass(model: &mut Model, msg: Msg) -> Vec<Effect> {
                 && !names.is_empty()
             {
                 model.word = Some(format!(
-                    "no lanes of {names}: too many or too many changes; b lists them"
+                    "{names}: too many for a lane each, only those with problems have one; b lists all"
                 ));
             }
             open.pass = board.map_or(LanePass::Stopped, LanePass::Done);

@@ -7,6 +7,7 @@ use crate::keymap::{bindings, grouped, has_meaning};
 use crate::lane::{DarkSpan, LaneState};
 use crate::layout::{Layout, SMALLEST, layout};
 use crate::model::{ActiveScreen, LanePass, List, LiveState, Model, OpenReel, ReelState};
+use crate::problem::ProblemTally;
 use crate::theme::StyleRole;
 use crate::time::{SelectionCounts, TimeSelection, span_text};
 use kubereel_history::{harmless, timetext};
@@ -206,7 +207,13 @@ fn progress_words(open: &OpenReel) -> String {
                 JudgingState::Done(_) => String::new(),
             };
             let count = match &trouble.problems {
-                Some(all) => (all.entries.len() + all.rest).to_string(),
+                Some(all) => match all.tally() {
+                    ProblemTally {
+                        problems,
+                        others: 0,
+                    } => problems.to_string(),
+                    ProblemTally { problems, others } => format!("{problems} +{others}"),
+                },
                 None => "…".to_owned(),
             };
             format!("problems {count}{judging}")

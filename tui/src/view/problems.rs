@@ -7,7 +7,7 @@ use crate::findings::{Findings, JudgingState};
 use crate::lane::LaneState;
 use crate::layout::first_row;
 use crate::model::{LanePass, OpenReel};
-use crate::problem::ProblemEntry;
+use crate::problem::{ProblemEntry, ProblemTally};
 use crate::theme::StyleRole;
 use crate::time::span_text;
 use kubereel_history::{harmless, timetext};
@@ -25,11 +25,7 @@ const LOW: u16 = 12;
 pub(super) fn draw(open: &OpenReel, chosen: usize, pen: &mut ScreenPen<'_>) {
     let trouble = &open.trouble;
     let count = trouble.count();
-    let rest = trouble.problems.as_ref().map_or(0, |all| all.rest);
-    let more = match rest {
-        0 => String::new(),
-        rest => format!(" of {}", count + rest),
-    };
+    let counts = counts(open);
     let order = if trouble.is_by_time {
         "by time"
     } else {
@@ -42,7 +38,7 @@ pub(super) fn draw(open: &OpenReel, chosen: usize, pen: &mut ScreenPen<'_>) {
     } else {
         " · enter goes there"
     };
-    pen.head(top, &format!("PROBLEMS {count}{more} · {order}{does}"));
+    pen.head(top, &format!("PROBLEMS {counts} · {order}{does}"));
     top += 1;
     let missing = missing(open);
     let unknown = pen.theme.state(LaneState::Unknown);
@@ -91,6 +87,23 @@ pub(super) fn draw(open: &OpenReel, chosen: usize, pen: &mut ScreenPen<'_>) {
     }
     if let Some(entry) = trouble.row(chosen) {
         details(open, entry, top + height, pen);
+    }
+}
+
+/// Says how many problems there are, and what else the list has.
+fn counts(open: &OpenReel) -> String {
+    let Some(all) = &open.trouble.problems else {
+        return "0".to_owned();
+    };
+    let ProblemTally { problems, others } = all.tally();
+    let hidden = match all.rest {
+        0 => String::new(),
+        rest => format!(", {rest} not listed"),
+    };
+    match others {
+        0 => problems.to_string(),
+        1 => format!("{problems} · 1 other finding{hidden}"),
+        others => format!("{problems} · {others} other findings{hidden}"),
     }
 }
 
@@ -186,12 +199,16 @@ fn draw_story(open: &OpenReel, is_alone: bool, pen: &mut ScreenPen<'_>) -> u16 {
     }
     let (start, end) = (open.timeline.start(), open.timeline.end());
     let zone = open.timeline.zone();
-    let head = format!(
-        "STORY · {} → {} · {}",
-        zone.rfc3339_secs(start),
-        zone.rfc3339_secs(end),
-        span_text(end.micros_since(start))
-    );
+    let head = if start == end {
+        format!("STORY · {}", zone.rfc3339_secs(start))
+    } else {
+        format!(
+            "STORY · {} → {} · {}",
+            zone.rfc3339_secs(start),
+            zone.rfc3339_secs(end),
+            span_text(end.micros_since(start))
+        )
+    };
     pen.head(0, &head);
     let rows = usize::from(most - 1);
     let mut lines = story_lines(open);
@@ -209,7 +226,7 @@ fn draw_story(open: &OpenReel, is_alone: bool, pen: &mut ScreenPen<'_>) -> u16 {
     }
     if hidden > 0 {
         let faint = pen.role(StyleRole::Faint);
-        let words = format!("… and {} more: kubereel story REEL", hidden + 1);
+        let words = format!("… and {} more: kubereel story shows all", hidden + 1);
         pen.text(1, y, &words, faint);
         y += 1;
     }
