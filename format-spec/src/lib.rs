@@ -40,7 +40,7 @@ pub use id::{
 };
 pub use limits::{
     COMMIT_EVERY_MILLIS, FORMAT, FormatVersion, MAX_BODY, MAX_LIST_PAGE, MAX_NAME, REDACTION_NONE,
-    REDACTION_SAYS,
+    REDACTION_PREFIX,
 };
 pub use note::{
     AnomalyKind, BlobNote, CoveredSpan, DocumentKind, EndCause, Gap, GapCause, GapVerdict,

@@ -165,7 +165,7 @@ pub const REDACTION_NONE: u32 = 0;
 
 /// The beginning of a note [`crate::Note::Provenance`] in which a session describes its redactions:
 /// the policy, the user's own rules, and the number of values by rule.
-pub const REDACTION_SAYS: &str = "redaction: ";
+pub const REDACTION_PREFIX: &str = "redaction: ";
 
 impl fmt::Display for FormatVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -309,7 +309,7 @@ mod tests {
         event.to_string()
     }
 
-    fn said(text: &str) -> String {
+    fn summary(text: &str) -> String {
         match AuditRecord::parse(text.as_bytes()).expect("an audit event") {
             AuditRecord::Bodies { bodies, target, .. } => {
                 let kinds: Vec<String> =
@@ -371,7 +371,7 @@ mod tests {
                 "Routine",
             ),
         ] {
-            assert_eq!(said(&text), words, "{text}");
+            assert_eq!(summary(&text), words, "{text}");
         }
         let broken = AuditRecord::parse(b"{\"stage\":1}")
             .expect_err("broken")

@@ -1,7 +1,7 @@
 //! Secrets during an import: counts Secrets with values, and redacts on request.
 
 use crate::input::len_u64;
-use kubereel_format::{REDACTION_SAYS, ResourceInfo};
+use kubereel_format::{REDACTION_PREFIX, ResourceInfo};
 use kubereel_redact::Extra;
 use kubereel_redact::{NoRandomness, Redactor, ResourceType, has_values};
 use std::borrow::Cow;
@@ -109,7 +109,7 @@ impl SecretRedaction {
     /// Describes the redactions, if redaction was requested.
     pub(crate) fn account(&self) -> Option<String> {
         let redactor = self.redactor.as_ref()?;
-        Some(format!("{REDACTION_SAYS}{}", redactor.account()))
+        Some(format!("{REDACTION_PREFIX}{}", redactor.account()))
     }
 
     /// Returns the summary.

@@ -298,10 +298,10 @@ pub fn leave_mark(place: &MarkPlace, text: &str) -> Result<(), MarkError> {
             if head.split(' ').nth(1) == Some("200") {
                 return Ok(());
             }
-            let said = if body.trim().is_empty() { head } else { body };
+            let reason_text = if body.trim().is_empty() { head } else { body };
             Err(MarkError::Refused {
                 address: *address,
-                answer: said.lines().next().unwrap_or("nothing").to_owned(),
+                answer: reason_text.lines().next().unwrap_or("nothing").to_owned(),
             })
         }
         MarkPlace::File(path) => append(path, line).map_err(|source| MarkError::File {

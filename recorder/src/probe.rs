@@ -39,22 +39,22 @@ pub(crate) struct Prober {
     telling: OutageTracker,
     waiting: VecDeque<(Stamp, Note)>,
     /// The current outage is not noted, so its end must not be noted either.
-    is_untold: bool,
+    is_unnoted: bool,
     /// Becomes true with the first probe, answered or not.
-    asked: watch::Sender<bool>,
+    probed: watch::Sender<bool>,
 }
 
 impl Prober {
     /// Creates a prober.
-    pub(crate) fn new(shared: Arc<WatchContext>, asked: watch::Sender<bool>) -> Self {
+    pub(crate) fn new(shared: Arc<WatchContext>, probed: watch::Sender<bool>) -> Self {
         Self {
             shared,
-            asked,
+            probed,
             question: ProbeQuestion::default(),
             generation: 0,
             telling: OutageTracker::default(),
             waiting: VecDeque::new(),
-            is_untold: false,
+            is_unnoted: false,
         }
     }
 
@@ -66,10 +66,10 @@ impl Prober {
             let Some(server) = server.and_then(|server| server.clone()) else {
                 return;
             };
-            let asked = self.shared.clock.elapsed();
-            self.round(&server, asked).await;
+            let probed = self.shared.clock.elapsed();
+            self.round(&server, probed).await;
             self.flush();
-            self.asked.send_replace(true);
+            self.probed.send_replace(true);
             self.shared.health.set_out(self.telling.is_failing());
             let every = if self.telling.is_failing() {
                 RETRY_MILLIS
@@ -81,7 +81,7 @@ impl Prober {
                 .clock
                 .elapsed()
                 .micros
-                .saturating_sub(asked.micros);
+                .saturating_sub(probed.micros);
             let pause = Duration::from_millis(every).saturating_sub(Duration::from_micros(spent));
             tokio::time::sleep(pause).await;
         }
@@ -149,7 +149,7 @@ impl Prober {
             && self.waiting.is_empty()
             && self.shared.queue.try_push(QueueEntry::Note { stamp, note })
         {
-            self.telling.told(answer);
+            self.telling.noted(answer);
         }
     }
 
@@ -159,9 +159,9 @@ impl Prober {
             return;
         };
         if matches!(note, Note::OutageBegan { .. }) {
-            self.is_untold = self.waiting.len() >= MAX_WAITING;
+            self.is_unnoted = self.waiting.len() >= MAX_WAITING;
         }
-        if !self.is_untold {
+        if !self.is_unnoted {
             self.waiting.push_back((stamp, note));
         }
         self.flush();
@@ -301,13 +301,13 @@ const CONNECT_WORDS: [&str; 3] = ["(Connect)", "tcp connect error", "tunnel erro
 
 /// Classifies a probe without a response, or with a cut one.
 fn of_failure(failure: &Failure) -> OutageClass {
-    let says = |words: &[&str]| words.iter().any(|word| failure.words.contains(word));
+    let has_phrase = |words: &[&str]| words.iter().any(|word| failure.words.contains(word));
     match failure.kind {
         FailureKind::Timeout => OutageClass::Timeout,
         FailureKind::Credentials => OutageClass::Credentials,
         FailureKind::Tls => OutageClass::Tls,
-        FailureKind::Transport if says(&NAME_WORDS) => OutageClass::Name,
-        FailureKind::Transport if says(&CONNECT_WORDS) => OutageClass::Connect,
+        FailureKind::Transport if has_phrase(&NAME_WORDS) => OutageClass::Name,
+        FailureKind::Transport if has_phrase(&CONNECT_WORDS) => OutageClass::Connect,
         FailureKind::Transport => OutageClass::Cut,
     }
 }
@@ -388,7 +388,7 @@ impl OutageTracker {
         class: OutageClass,
         error: &str,
         sent: Elapsed,
-        told: Elapsed,
+        failed_at: Elapsed,
     ) -> Option<Note> {
         match &mut self.standing {
             None => None,
@@ -402,7 +402,7 @@ impl OutageTracker {
                     endpoint: self.endpoint.clone(),
                     class,
                     error: error.to_owned(),
-                    since_micros: told.micros.saturating_sub(sent.micros),
+                    since_micros: failed_at.micros.saturating_sub(sent.micros),
                 })
             }
         }
@@ -453,7 +453,7 @@ impl OutageTracker {
     }
 
     /// The note of this probe was queued.
-    fn told(&mut self, answer: ProbeAnswer) {
+    fn noted(&mut self, answer: ProbeAnswer) {
         self.last = Some(answer);
     }
 }
@@ -562,7 +562,7 @@ mod tests {
     #[test]
     fn a_revision_that_rests_is_told_every_half_minute() {
         let mut telling = OutageTracker::default();
-        let mut told = Vec::new();
+        let mut noted_at = Vec::new();
         for secs in (0..100).step_by(2) {
             let answer = answer(0, if secs < 80 { 7 } else { secs }, secs);
             if let Some(note) = telling.probed(&answer) {
@@ -570,11 +570,14 @@ mod tests {
                     panic!("{note:?}");
                 };
                 assert_eq!(took_micros, 1_000_000);
-                telling.told(answer);
-                told.push(secs);
+                telling.noted(answer);
+                noted_at.push(secs);
             }
         }
-        assert_eq!(told, [0, 30, 60, 80, 82, 84, 86, 88, 90, 92, 94, 96, 98]);
+        assert_eq!(
+            noted_at,
+            [0, 30, 60, 80, 82, 84, 86, 88, 90, 92, 94, 96, 98]
+        );
     }
 
     #[test]
@@ -585,14 +588,14 @@ mod tests {
             telling.probed(&answer(0, 7, 2)).is_some(),
             "the queue was full"
         );
-        telling.told(answer(0, 7, 2));
+        telling.noted(answer(0, 7, 2));
         assert_eq!(telling.probed(&answer(0, 7, 4)), None);
     }
 
     #[test]
     fn a_fallen_revision_is_another_history_and_told_only_in_another_epoch() {
         let mut telling = OutageTracker::default();
-        telling.told(answer(0, 7, 0));
+        telling.noted(answer(0, 7, 0));
         assert!(telling.has_fallen(&answer(0, 6, 2)));
         assert_eq!(telling.probed(&answer(0, 6, 2)), None);
         assert!(!telling.has_fallen(&answer(1, 6, 4)));

@@ -338,13 +338,13 @@ mod tests {
         }
     }
 
-    fn told(changes: &mut MetricChanges, text: &str, is_all: bool) -> Vec<String> {
+    fn note_texts(changes: &mut MetricChanges, text: &str, is_all: bool) -> Vec<String> {
         let mut round = SampleRound::default();
         for sample in text.lines().filter_map(sample) {
             changes.take(&mut round, sample);
         }
         let notes = changes.notes("https://a:1", round, is_all).into_iter();
-        let told = notes.map(|note| match note {
+        let note_texts = notes.map(|note| match note {
             Note::Sampled {
                 endpoint,
                 name,
@@ -353,7 +353,7 @@ mod tests {
             } => format!("{endpoint} {name}{{{labels}}} {value}"),
             other => panic!("{other:?}"),
         });
-        told.collect()
+        note_texts.collect()
     }
 
     #[test]
@@ -362,18 +362,18 @@ mod tests {
         let first = "process_start_time_seconds 5\na_total{x=\"y\"} 0\nb_total 7\n";
         let began = "https://a:1#5 process_start_time_seconds{} 5";
         let zero = "https://a:1#5 a_total{x=\"y\"} 0";
-        assert_eq!(told(&mut changes, first, false), [began, zero]);
-        assert_eq!(told(&mut changes, first, false), [began]);
-        assert_eq!(told(&mut changes, first, true), [began, zero]);
+        assert_eq!(note_texts(&mut changes, first, false), [began, zero]);
+        assert_eq!(note_texts(&mut changes, first, false), [began]);
+        assert_eq!(note_texts(&mut changes, first, true), [began, zero]);
         let moved = first.replace("} 0", "} 2");
         assert_eq!(
-            told(&mut changes, &moved, false),
+            note_texts(&mut changes, &moved, false),
             [began, "https://a:1#5 a_total{x=\"y\"} 2"]
         );
         // Another server behind the same address has its own counters.
         let other = first.replace("seconds 5", "seconds 9");
         assert_eq!(
-            told(&mut changes, &other, false),
+            note_texts(&mut changes, &other, false),
             [
                 "https://a:1#9 process_start_time_seconds{} 9",
                 "https://a:1#9 a_total{x=\"y\"} 0"
@@ -386,9 +386,9 @@ mod tests {
         let mut changes = MetricChanges::new(&["a".to_owned()]);
         let many: Vec<String> = (0..3_000).map(|n| format!("a{{n=\"{n}\"}} 1")).collect();
         let many = many.join("\n");
-        assert_eq!(told(&mut changes, &many, false).len(), 1 + SERIES);
+        assert_eq!(note_texts(&mut changes, &many, false).len(), 1 + SERIES);
         let more = "a{n=\"new\"} 1\na{n=\"5\"} 2\n";
-        assert_eq!(told(&mut changes, more, false).len(), 2);
+        assert_eq!(note_texts(&mut changes, more, false).len(), 2);
     }
 
     #[test]

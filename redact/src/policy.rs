@@ -239,17 +239,22 @@ impl Redactor {
         Cow::Owned(mark::apply(text, &edits))
     }
 
-    fn context(&self, tells: bool) -> SearchContext<'_> {
+    fn context(&self, has_paths: bool) -> SearchContext<'_> {
         SearchContext {
             marker: &self.marker,
             extra: &self.extra.texts,
-            tells,
+            has_paths,
         }
     }
 
-    fn search(&self, resource: &ResourceType<'_>, object: &[u8], tells: bool) -> Option<Vec<Edit>> {
+    fn search(
+        &self,
+        resource: &ResourceType<'_>,
+        object: &[u8],
+        has_paths: bool,
+    ) -> Option<Vec<Edit>> {
         let text = std::str::from_utf8(object).ok()?;
-        let context = self.context(tells);
+        let context = self.context(has_paths);
         let rules = FieldRules::of(resource, &self.extra.places);
         let suspicious = places(object, &self.extra.texts);
         let is_plain = suspicious
@@ -268,8 +273,8 @@ impl Redactor {
         object::find(context, rules, scope, text)
     }
 
-    fn search_text(&self, text: &[u8], tells: bool) -> Vec<Edit> {
-        let context = self.context(tells);
+    fn search_text(&self, text: &[u8], has_paths: bool) -> Vec<Edit> {
+        let context = self.context(has_paths);
         if context.suspects(text, 0) {
             text::find(context, text, 0)
         } else {

@@ -285,7 +285,7 @@ impl<'a> EventPrinter<'a> {
             }
             None | Some(EventFormat::Wide) => {
                 let namespace = self.shows_namespace.then_some(logged.namespace.as_str());
-                let source = self.form.map(|_| logged.said.component.as_str());
+                let source = self.form.map(|_| logged.content.component.as_str());
                 screen.show(&row(timeline, logged, namespace, source), HANG)
             }
         }
@@ -373,7 +373,7 @@ fn row(
     namespace: Option<&str>,
     source: Option<&str>,
 ) -> StyledLine {
-    let said = &logged.said;
+    let said = &logged.content;
     let mut line = StyledLine::of(Style::Strong, timeline.written(logged.at));
     let style = if said.severity == "Warning" {
         Style::Wary
@@ -427,13 +427,13 @@ struct EventOutput<'a>(timeline: &Timeline, logged: &'a LoggedEvent) {
     evidence: &'static str = logged.evidence.as_str(),
     namespace: &'a str = &logged.namespace,
     name: &'a str = &logged.name,
-    r#type: &'a str = &logged.said.severity,
-    reason: &'a str = &logged.said.reason,
-    message: &'a str = &logged.said.message,
-    component: &'a str = &logged.said.component,
-    count: u64 = logged.said.count,
-    last: Option<String> = logged.said.last.map(timetext::rfc3339),
-    regarding: EventSubject<'a> = EventSubject::of(&logged.said.regarding),
+    r#type: &'a str = &logged.content.severity,
+    reason: &'a str = &logged.content.reason,
+    message: &'a str = &logged.content.message,
+    component: &'a str = &logged.content.component,
+    count: u64 = logged.content.count,
+    last: Option<String> = logged.content.last.map(timetext::rfc3339),
+    regarding: EventSubject<'a> = EventSubject::of(&logged.content.regarding),
 }
 
 /// The object that an Event is about.

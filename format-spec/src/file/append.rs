@@ -447,7 +447,7 @@ impl Appender {
     /// Turns the open segment into a block, which the next commit writes.
     fn seal(&mut self) -> Result<(), AppendError> {
         let storage = self.storage();
-        let told = |error: CodecError| storage(error.to_string());
+        let as_text = |error: CodecError| storage(error.to_string());
         let raw = self.segment.bodies.columns_since(BodyMark::default());
         let index = index::encode(
             &self.segment.objects,
@@ -462,8 +462,8 @@ impl Appender {
         } else {
             self.group.prefix.as_slice()
         };
-        let packed = frame::pack(&raw, frame::LEVEL_KEPT, prefix).map_err(told)?;
-        let index = frame::pack(&index, frame::LEVEL_KEPT, &[]).map_err(told)?;
+        let packed = frame::pack(&raw, frame::LEVEL_KEPT, prefix).map_err(as_text)?;
+        let index = frame::pack(&index, frame::LEVEL_KEPT, &[]).map_err(as_text)?;
         let place = BlockPlace {
             start: self.segment.start,
             blobs: self.segment.blobs,
@@ -471,7 +471,7 @@ impl Appender {
             bodies: self.bodies.push(&packed),
             index: self.indexes.push(&index),
         };
-        let row = place.encode().map_err(told)?;
+        let row = place.encode().map_err(as_text)?;
         if self.block == self.group.first {
             self.group.prefix = raw;
             self.group.prefix.truncate(MAX_PREFIX);
@@ -498,7 +498,7 @@ impl Appender {
         let has_room =
             self.encoder.fits_memory() && self.growth.has_room_for(self.encoder.live_bytes());
         if is_due && has_room {
-            self.take_checkpoint().map_err(told)?;
+            self.take_checkpoint().map_err(as_text)?;
         }
         Ok(())
     }
@@ -890,7 +890,7 @@ fn live_version(reel: &Reel, object: ObjectId) -> Option<Seq> {
 
 /// Restores the segment that was open when the recorder stopped.
 fn open_segment(reel: &Reel) -> Result<Segment, String> {
-    let told = |error: CodecError| error.to_string();
+    let as_text = |error: CodecError| error.to_string();
     let blocks = &reel.loaded.blocks;
     let sealed = blocks.partition_point(|block| matches!(block.source, BlockSource::Sealed(_)));
     let (sealed, tail) = blocks.split_at_checked(sealed).unwrap_or((blocks, &[]));
@@ -909,7 +909,7 @@ fn open_segment(reel: &Reel) -> Result<Segment, String> {
     for block in tail {
         if let BlockSource::Tail(bodies) = &block.source {
             segment.blobs = segment.blobs.saturating_add(block.blobs);
-            segment.bodies.append(bodies.raw()).map_err(told)?;
+            segment.bodies.append(bodies.raw()).map_err(as_text)?;
         }
     }
     let notes = reel.notes();
@@ -926,7 +926,7 @@ fn open_segment(reel: &Reel) -> Result<Segment, String> {
             }
         } else {
             let entry = notes.next().ok_or("a note is missing")?;
-            RecordContent::Note(record::encode(&entry.note).map_err(told)?)
+            RecordContent::Note(record::encode(&entry.note).map_err(as_text)?)
         };
         let stamp = reel.stamp(seq).ok_or("a time is missing")?;
         segment.records.push(Record { stamp, content });

@@ -21,7 +21,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -112,7 +112,7 @@ impl Exclusive {
 
     /// Returns the file's length, in bytes.
     pub(crate) fn file_bytes(&self) -> u64 {
-        held(&self.file).metadata().map_or(0, |facts| facts.len())
+        locked(&self.file).metadata().map_or(0, |facts| facts.len())
     }
 }
 
@@ -135,25 +135,25 @@ fn read_at(file: &mut File, offset: u64, out: &mut [u8]) -> io::Result<()> {
 
 impl redb::StorageBackend for Exclusive {
     fn len(&self) -> io::Result<u64> {
-        Ok(held(&self.file).metadata()?.len())
+        Ok(locked(&self.file).metadata()?.len())
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        read_at(&mut held(&self.file), offset, out)
+        read_at(&mut locked(&self.file), offset, out)
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
-        let file = held(&self.file);
+        let file = locked(&self.file);
         self.check_bound(&file, len)?;
         file.set_len(len)
     }
 
     fn sync_data(&self) -> io::Result<()> {
-        held(&self.file).sync_data()
+        locked(&self.file).sync_data()
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        let mut file = held(&self.file);
+        let mut file = locked(&self.file);
         self.check_bound(&file, offset.saturating_add(len64(data.len())))?;
         file.seek(SeekFrom::Start(offset))?;
         file.write_all(data)
@@ -207,7 +207,7 @@ impl Overlay {
 
     /// Takes an open file that no other program changes. Its name may be removed already.
     pub(crate) fn of_file(file: &Arc<Mutex<File>>, path: &Path) -> Result<Self, OpenError> {
-        let facts = held(file).metadata().map_err(io_error(path))?;
+        let facts = locked(file).metadata().map_err(io_error(path))?;
         Ok(Self::new(Arc::clone(file), facts.len()))
     }
 
@@ -226,7 +226,7 @@ impl Overlay {
     /// Returns bytes of the file, at most `most`, fewer at its end, with the writes of the overlay.
     pub(crate) fn bytes(&self, offset: u64, most: u64) -> io::Result<Vec<u8>> {
         let (is_written, len) = {
-            let written = held(&self.written);
+            let written = locked(&self.written);
             (!written.pages.is_empty(), written.len)
         };
         if is_written {
@@ -236,7 +236,7 @@ impl Overlay {
             redb::StorageBackend::read(self, offset, &mut bytes)?;
             return Ok(bytes);
         }
-        let mut file = held(&self.file);
+        let mut file = locked(&self.file);
         file.seek(SeekFrom::Start(offset))?;
         let mut bytes = Vec::new();
         (&mut *file).take(most).read_to_end(&mut bytes)?;
@@ -267,7 +267,7 @@ impl Overlay {
         let there = written.shown.saturating_sub(offset);
         let there = usize::try_from(there).map_or(PAGE_LEN, |there| there.min(PAGE_LEN));
         if let Some(out) = page.get_mut(..there).filter(|out| !out.is_empty()) {
-            read_at(&mut held(&self.file), offset, out)?;
+            read_at(&mut locked(&self.file), offset, out)?;
         }
         Ok(page)
     }
@@ -298,17 +298,17 @@ fn page_parts(offset: u64, len: usize) -> impl Iterator<Item = (u64, usize, usiz
 
 impl redb::StorageBackend for Overlay {
     fn len(&self) -> io::Result<u64> {
-        Ok(held(&self.written).len)
+        Ok(locked(&self.written).len)
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        let written = held(&self.written);
+        let written = locked(&self.written);
         let end = offset.saturating_add(len64(out.len()));
         if end > written.len {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
         if written.pages.is_empty() && end <= written.shown {
-            return read_at(&mut held(&self.file), offset, out);
+            return read_at(&mut locked(&self.file), offset, out);
         }
         let mut rest = out;
         for (number, within, len) in page_parts(offset, rest.len()) {
@@ -332,7 +332,7 @@ impl redb::StorageBackend for Overlay {
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
-        let mut written = held(&self.written);
+        let mut written = locked(&self.written);
         self.check_room(len)?;
         written.len = len;
         written.shown = written.shown.min(len);
@@ -351,7 +351,7 @@ impl redb::StorageBackend for Overlay {
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        let mut written = held(&self.written);
+        let mut written = locked(&self.written);
         let end = offset.saturating_add(len64(data.len()));
         self.check_room(end)?;
         let mut rest = data;
@@ -508,8 +508,8 @@ mod tests {
 
     #[test]
     fn a_panic_becomes_words() {
-        let told = fenced(|| -> Result<(), io::Error> { panic!("page {}", 7) });
-        assert_eq!(told, Err("the database gave up: page 7".to_owned()));
+        let text = fenced(|| -> Result<(), io::Error> { panic!("page {}", 7) });
+        assert_eq!(text, Err("the database gave up: page 7".to_owned()));
         assert!(!panic_is_caught());
     }
 

@@ -69,7 +69,7 @@ fn copy_commit(
 ) -> Result<(), OpenError> {
     for pass in 0..PASSES {
         let before = header(from).map_err(io_error(path))?;
-        copy_differences(from, &mut held(to)).map_err(io_error(copy))?;
+        copy_differences(from, &mut locked(to)).map_err(io_error(copy))?;
         if header(from).map_err(io_error(path))? == before {
             return Ok(());
         }
@@ -86,7 +86,7 @@ fn copy_commit(
     })
 }
 
-fn held(file: &Mutex<File>) -> std::sync::MutexGuard<'_, File> {
+fn locked(file: &Mutex<File>) -> std::sync::MutexGuard<'_, File> {
     file.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -199,7 +199,7 @@ impl GrowingReel {
             Err(OpenError::InUse { .. }) => return Ok(ReelGrowth::Unchanged),
             copied => copied?,
         }
-        self.header = header(&mut held(&copy)).map_err(io_error(&self.folder))?;
+        self.header = header(&mut locked(&copy)).map_err(io_error(&self.folder))?;
         Reel::open_source(ReelSource::Copy(&copy, path)).map(ReelGrowth::Grown)
     }
 }

@@ -90,9 +90,9 @@ impl Whole {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.reel");
         let copy = folder.path().join("killed.reel");
-        let told = life(9_000, 150);
+        let written = life(9_000, 150);
         let mut appender = begin(&path);
-        for (at, event) in (0i64..).zip(&told) {
+        for (at, event) in (0i64..).zip(&written) {
             append(&mut appender, event, at);
             if at % 61 == 0 {
                 appender.commit().unwrap();

@@ -112,13 +112,13 @@ fn the_digest_is_what_the_specification_says() {
 
 /// The content of a small recording.
 #[derive(Clone)]
-struct Told {
+struct SmallRecording {
     body: &'static str,
     micros: i64,
     document: Vec<u8>,
 }
 
-impl Told {
+impl SmallRecording {
     fn new() -> Self {
         Self {
             body: r#"{"metadata":{"name":"a"},"spec":1}"#,
@@ -186,12 +186,12 @@ impl Told {
 fn how_a_recording_is_packed_does_not_matter_and_every_byte_of_it_does() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
-    let told = Told::new();
-    told.write(&path("finished"), 1).finish().unwrap();
-    drop(told.write(&path("killed"), 7));
+    let written = SmallRecording::new();
+    written.write(&path("finished"), 1).finish().unwrap();
+    drop(written.write(&path("killed"), 7));
     let killed = Appender::resume(&path("killed")).unwrap();
     drop(killed);
-    drop(told.write(&path("resumed"), 40));
+    drop(written.write(&path("resumed"), 40));
     Appender::resume(&path("resumed"))
         .unwrap()
         .finish()
@@ -204,20 +204,20 @@ fn how_a_recording_is_packed_does_not_matter_and_every_byte_of_it_does() {
     assert_eq!(digest_of(&path("killed")), digest);
     assert_eq!(digest_of(&path("resumed")), digest);
 
-    let mut document = told.document.clone();
+    let mut document = written.document.clone();
     *document.last_mut().unwrap() = b'z';
     let others = [
-        Told {
+        SmallRecording {
             body: r#"{"metadata":{"name":"a"},"spec":2}"#,
-            ..told.clone()
+            ..written.clone()
         },
-        Told {
+        SmallRecording {
             micros: 8,
-            ..told.clone()
+            ..written.clone()
         },
-        Told {
+        SmallRecording {
             document,
-            ..told.clone()
+            ..written.clone()
         },
     ];
     for (number, other) in others.into_iter().enumerate() {

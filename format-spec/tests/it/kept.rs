@@ -4,7 +4,7 @@
 //!
 //! Unusual lives are read back, and damage is an error, never other bytes.
 
-use crate::life::{Told, append, begin, check, life, path_in, resource, stamp};
+use crate::life::{WrittenEvent, append, begin, check, life, path_in, resource, stamp};
 use kubereel_format::{
     Appender, BlobNote, Bounds, ConnectionId, DocumentKind, EventType, Evidence, NewBody, NewEvent,
     Note, OpenError, ReadAllowance, ReadError, Reel, ResourceId, Seq,
@@ -17,9 +17,9 @@ use std::sync::LazyLock;
 fn a_finished_reel_gives_everything_back() {
     let folder = tempfile::tempdir().unwrap();
     let path = path_in(&folder);
-    let told = life(5_000, 120);
+    let written = life(5_000, 120);
     let mut appender = begin(&path);
-    for (at, event) in (0i64..).zip(&told) {
+    for (at, event) in (0i64..).zip(&written) {
         append(&mut appender, event, at);
         if at % 37 == 0 {
             appender.commit().unwrap();
@@ -30,7 +30,7 @@ fn a_finished_reel_gives_everything_back() {
     assert_eq!(stats.records, 5_003);
     assert!(Reel::open(&path).unwrap().is_finished());
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
-    check(&path, &told);
+    check(&path, &written);
 }
 
 #[test]
@@ -38,10 +38,10 @@ fn a_copy_of_a_running_recording_gives_what_was_committed() {
     let folder = tempfile::tempdir().unwrap();
     let path = path_in(&folder);
     let copy = folder.path().join("copy.reel");
-    let told = life(2_500, 40);
+    let written = life(2_500, 40);
     let mut appender = begin(&path);
     let mut committed = 0;
-    for (at, event) in (0i64..).zip(&told) {
+    for (at, event) in (0i64..).zip(&written) {
         append(&mut appender, event, at);
         if at % 113 == 0 {
             appender.commit().unwrap();
@@ -51,7 +51,7 @@ fn a_copy_of_a_running_recording_gives_what_was_committed() {
     assert!(matches!(Reel::open(&path), Err(OpenError::InUse { .. })));
     std::fs::copy(&path, &copy).unwrap();
     let before = std::fs::read(&copy).unwrap();
-    check(&copy, &told[..committed]);
+    check(&copy, &written[..committed]);
     assert!(!Reel::open(&copy).unwrap().is_finished());
     assert_eq!(
         std::fs::read(&copy).unwrap(),
@@ -63,10 +63,10 @@ fn a_copy_of_a_running_recording_gives_what_was_committed() {
 #[test]
 fn a_killed_recording_goes_on_where_it_stopped() {
     let folder = tempfile::tempdir().unwrap();
-    let told = life(4_000, 60);
+    let written = life(4_000, 60);
     let mut path = path_in(&folder);
     let mut appender = begin(&path);
-    for (at, event) in (0i64..).zip(&told) {
+    for (at, event) in (0i64..).zip(&written) {
         append(&mut appender, event, at);
         if at % 700 == 699 {
             appender.commit().unwrap();
@@ -80,7 +80,7 @@ fn a_killed_recording_goes_on_where_it_stopped() {
     }
     appender.commit().unwrap();
     drop(appender);
-    check(&path, &told);
+    check(&path, &written);
     let mut again = Appender::resume(&path).unwrap();
     again
         .append_note(
@@ -91,7 +91,7 @@ fn a_killed_recording_goes_on_where_it_stopped() {
         )
         .unwrap();
     again.finish().unwrap();
-    check(&path, &told);
+    check(&path, &written);
     let mut finished = Appender::resume(&path).unwrap();
     finished
         .append_note(
@@ -104,25 +104,25 @@ fn a_killed_recording_goes_on_where_it_stopped() {
     finished.commit().unwrap();
     drop(finished);
     assert!(!Reel::open(&path).unwrap().is_finished());
-    check(&path, &told);
+    check(&path, &written);
 }
 
 #[test]
 fn an_inferred_deletion_repeats_the_last_body() {
     let folder = tempfile::tempdir().unwrap();
     let path = path_in(&folder);
-    let told = life(1, 1).remove(0);
+    let written = life(1, 1).remove(0);
     let mut appender = begin(&path);
-    append(&mut appender, &told, 1);
+    append(&mut appender, &written, 1);
     let gone = NewEvent {
         stamp: stamp(2),
         connection: ConnectionId(1),
         kind: EventType::Deleted,
         evidence: Evidence::Inferred,
-        resource: ResourceId(told.resource),
+        resource: ResourceId(written.resource),
         namespace: "openshift-etcd",
-        name: &told.name,
-        uid: &told.uid,
+        name: &written.name,
+        uid: &written.uid,
         resource_version: "",
         body: NewBody::Last,
     };
@@ -130,7 +130,7 @@ fn an_inferred_deletion_repeats_the_last_body() {
     assert!(appender.append_event(&gone).is_err(), "it is gone already");
     appender.finish().unwrap();
     let reel = Reel::open(&path).unwrap();
-    assert_eq!(&reel.body(seq).unwrap()[..], &told.body[..]);
+    assert_eq!(&reel.body(seq).unwrap()[..], &written.body[..]);
     assert_eq!(reel.head(seq).unwrap().resource_version, "");
     assert_eq!(reel.rv_of(seq), None);
 }
@@ -139,11 +139,11 @@ fn an_inferred_deletion_repeats_the_last_body() {
 fn large_bodies_and_documents_come_back() {
     let folder = tempfile::tempdir().unwrap();
     let path = path_in(&folder);
-    let mut told = life(3, 1);
-    told[1].body = (0..900_000u32).flat_map(u32::to_le_bytes).collect();
+    let mut written = life(3, 1);
+    written[1].body = (0..900_000u32).flat_map(u32::to_le_bytes).collect();
     let document: Vec<u8> = (0..70_000u32).flat_map(u32::to_be_bytes).collect();
     let mut appender = begin(&path);
-    for (at, event) in (0i64..).zip(&told) {
+    for (at, event) in (0i64..).zip(&written) {
         append(&mut appender, event, at);
     }
     let note = BlobNote::Document {
@@ -155,7 +155,7 @@ fn large_bodies_and_documents_come_back() {
         .unwrap();
     appender.commit().unwrap();
     appender.finish().unwrap();
-    check(&path, &told);
+    check(&path, &written);
     let reel = Reel::open(&path).unwrap();
     let Some(Note::Document { blobs, .. }) = reel.notes().last().map(|entry| &entry.note) else {
         panic!("no document");
@@ -171,9 +171,9 @@ fn large_bodies_and_documents_come_back() {
 fn times_lead_to_records() {
     let folder = tempfile::tempdir().unwrap();
     let path = path_in(&folder);
-    let told = life(3_000, 5);
+    let written = life(3_000, 5);
     let mut appender = begin(&path);
-    for (at, event) in (0i64..).zip(&told) {
+    for (at, event) in (0i64..).zip(&written) {
         // The clock steps back once, by 500.
         append(&mut appender, event, if at < 2_000 { at } else { at - 500 });
     }
@@ -195,10 +195,10 @@ fn times_lead_to_records() {
 fn a_note_told_late_draws_no_event_before_its_time() {
     let folder = tempfile::tempdir().unwrap();
     let path = path_in(&folder);
-    let told = life(2_000, 5);
+    let written = life(2_000, 5);
     let mut appender = begin(&path);
     let before = appender.next_seq().0;
-    for (at, event) in (0i64..).zip(&told) {
+    for (at, event) in (0i64..).zip(&written) {
         append(&mut appender, event, at);
     }
     let mark = |text: &str| Note::Mark {
@@ -272,10 +272,10 @@ fn bodies_that_take_more_memory_than_they_may_are_kept_in_a_file_without_a_name(
         body_memory: Some(20_000),
         ..Bounds::default()
     };
-    let told = life(6_000, 400);
+    let written = life(6_000, 400);
     begin(&path).commit().unwrap();
     let mut appender = Appender::resume_within(&path, bounds).unwrap();
-    for (at, event) in (0i64..).zip(&told) {
+    for (at, event) in (0i64..).zip(&written) {
         append(&mut appender, event, at);
         if at % 1_500 == 0 {
             appender.commit().unwrap();
@@ -293,24 +293,24 @@ fn bodies_that_take_more_memory_than_they_may_are_kept_in_a_file_without_a_name(
         "{bytes} bytes of memory"
     );
     appender.finish().unwrap();
-    check(&path, &told);
+    check(&path, &written);
 }
 
 #[test]
 fn a_resource_whose_objects_are_forgotten_takes_no_memory() {
     let folder = tempfile::tempdir().unwrap();
     let path = path_in(&folder);
-    let told = life(3_000, 60);
+    let written = life(3_000, 60);
     let mut appender = begin(&path);
-    for (at, event) in (0i64..).zip(&told[..2_000]) {
+    for (at, event) in (0i64..).zip(&written[..2_000]) {
         append(&mut appender, event, at);
     }
     appender.forget_objects(ResourceId(1));
     let memory = appender.object_memory();
     assert!(memory.iter().any(|memory| memory.live > 0));
     assert!(memory.iter().all(|memory| memory.resource != ResourceId(1)));
-    let mut kept = told[..2_000].to_vec();
-    for event in told[2_000..].iter().filter(|event| event.resource != 1) {
+    let mut kept = written[..2_000].to_vec();
+    for event in written[2_000..].iter().filter(|event| event.resource != 1) {
         append(&mut appender, event, 2_000);
         kept.push(event.clone());
     }
@@ -324,14 +324,14 @@ fn a_resource_whose_objects_are_forgotten_takes_no_memory() {
 fn the_state_at_a_moment_comes_from_few_frames() {
     let folder = tempfile::tempdir().unwrap();
     let path = path_in(&folder);
-    let told = life(200_000, 300);
+    let written = life(200_000, 300);
     let mut appender = begin(&path);
     let mut events = resource(3);
     events.plural = "events".to_owned();
     appender
         .append_note(stamp(0), Note::Resource(events))
         .unwrap();
-    for (at, event) in (0i64..).zip(&told) {
+    for (at, event) in (0i64..).zip(&written) {
         append(&mut appender, event, at);
         if at == 150_000 {
             appender.commit().unwrap();
@@ -343,7 +343,7 @@ fn the_state_at_a_moment_comes_from_few_frames() {
     let reel = Reel::open(&path).unwrap();
     for cut in [70_000u64, 131_500, 199_000] {
         let fresh = Reel::open(&path).unwrap();
-        let mut asked = 0u64;
+        let mut queries = 0u64;
         for object in fresh.objects() {
             let versions = fresh.versions(object.id);
             let count = versions.partition_point(|seq| seq.0 < cut);
@@ -359,9 +359,9 @@ fn the_state_at_a_moment_comes_from_few_frames() {
                     reel.body(older).unwrap()
                 );
             }
-            asked += 1;
+            queries += 1;
         }
-        assert!(asked >= 300, "{asked}");
+        assert!(queries >= 300, "{queries}");
     }
     let fresh = Reel::open(&path).unwrap();
     let cut = 131_072 + 5_000;
@@ -376,15 +376,15 @@ fn the_state_at_a_moment_comes_from_few_frames() {
     assert!(frames < 60, "{frames} frames for one state");
 }
 /// A reel with a checkpoint, and its content behind three notes.
-static LONG: LazyLock<(tempfile::TempDir, Vec<Told>)> = LazyLock::new(|| {
+static LONG: LazyLock<(tempfile::TempDir, Vec<WrittenEvent>)> = LazyLock::new(|| {
     let folder = tempfile::tempdir().unwrap();
-    let told = life(70_000, 300);
+    let written = life(70_000, 300);
     let mut appender = begin(&path_in(&folder));
-    for (at, event) in (0i64..).zip(&told) {
+    for (at, event) in (0i64..).zip(&written) {
         append(&mut appender, event, at);
     }
     appender.finish().unwrap();
-    (folder, told)
+    (folder, written)
 });
 
 proptest! {
@@ -392,13 +392,13 @@ proptest! {
 
     #[test]
     fn what_is_read_ahead_comes_in_small_parts(
-        asked in prop::collection::vec((prop_oneof![3..70_003u64, 65_000..67_000u64], 1..4u32, 1..20_000u64), 1..40)
+        queries in prop::collection::vec((prop_oneof![3..70_003u64, 65_000..67_000u64], 1..4u32, 1..20_000u64), 1..40)
     ) {
-        let (folder, told) = &*LONG;
+        let (folder, written) = &*LONG;
         let reel = Reel::open(&path_in(folder)).unwrap();
-        for (seq, frames, body_bytes) in asked {
+        for (seq, frames, body_bytes) in queries {
             let (seq, behind) = (Seq(seq), Seq(seq + 1));
-            let body = &told[usize::try_from(seq.0).unwrap() - 3].body;
+            let body = &written[usize::try_from(seq.0).unwrap() - 3].body;
             let mut rounds = 0;
             loop {
                 let before = reel.counts();
@@ -423,7 +423,7 @@ proptest! {
 }
 
 /// Damage anywhere gives an error or the right bytes: never other bytes, never a panic.
-fn survives(path: &Path, told: &[Told]) {
+fn survives(path: &Path, written: &[WrittenEvent]) {
     let Ok(reel) = Reel::open(path) else {
         return;
     };
@@ -431,11 +431,11 @@ fn survives(path: &Path, told: &[Told]) {
         let place = usize::try_from(event.head.seq.0).unwrap() - 3;
         assert_eq!(
             &event.body[..],
-            &told[place].body[..],
+            &written[place].body[..],
             "wrong bytes by scanning"
         );
     }
-    for place in (0..told.len()).rev().step_by(7) {
+    for place in (0..written.len()).rev().step_by(7) {
         let seq = Seq(u64::try_from(place).unwrap() + 3);
         let mut little = ReadAllowance {
             frames: 1,
@@ -443,13 +443,13 @@ fn survives(path: &Path, told: &[Told]) {
         };
         let behind = Seq(seq.0 + 1);
         let ahead = reel.read_ahead(seq, behind, &mut little);
-        let asked = reel.body_at(seq, behind);
+        let queries = reel.body_at(seq, behind);
         if let Err(error) = ahead {
-            let told = asked.as_ref().unwrap_err();
-            assert_eq!(told.to_string(), error.to_string());
+            let other = queries.as_ref().unwrap_err();
+            assert_eq!(other.to_string(), error.to_string());
         }
-        for body in [asked, reel.body(seq)].into_iter().flatten() {
-            assert_eq!(&body[..], &told[place].body[..], "wrong bytes by asking");
+        for body in [queries, reel.body(seq)].into_iter().flatten() {
+            assert_eq!(&body[..], &written[place].body[..], "wrong bytes by asking");
         }
     }
 }
@@ -458,9 +458,9 @@ fn survives(path: &Path, told: &[Told]) {
 fn damage_is_an_error_and_never_other_bytes() {
     let folder = tempfile::tempdir().unwrap();
     let path = path_in(&folder);
-    let told = life(2_600, 50);
+    let written = life(2_600, 50);
     let mut appender = begin(&path);
-    for (at, event) in (0i64..).zip(&told) {
+    for (at, event) in (0i64..).zip(&written) {
         append(&mut appender, event, at);
         if at % 200 == 0 {
             appender.commit().unwrap();
@@ -473,18 +473,18 @@ fn damage_is_an_error_and_never_other_bytes() {
         let mut bytes = whole.clone();
         bytes[at] ^= 0x10;
         std::fs::write(&hurt, &bytes).unwrap();
-        survives(&hurt, &told);
+        survives(&hurt, &written);
         bytes[at..whole.len().min(at + 300)].fill(b'X');
         std::fs::write(&hurt, &bytes).unwrap();
-        survives(&hurt, &told);
+        survives(&hurt, &written);
         if at % 5 == 0 {
             std::fs::write(&hurt, &whole[..at]).unwrap();
-            survives(&hurt, &told);
+            survives(&hurt, &written);
         }
     }
 }
 
-fn odd_life() -> impl Strategy<Value = Vec<(Told, bool)>> {
+fn odd_life() -> impl Strategy<Value = Vec<(WrittenEvent, bool)>> {
     let kind = prop_oneof![
         Just(EventType::Added),
         Just(EventType::Modified),
@@ -496,8 +496,8 @@ fn odd_life() -> impl Strategy<Value = Vec<(Told, bool)>> {
         "[a-c,{}]{0,60}".prop_map(String::into_bytes),
         Just(vec![b'z'; 400]),
     ];
-    let told = (0u32..3, 0usize..4, kind, "[0-9]{0,22}", body).prop_map(
-        |(resource, object, kind, rv, body)| Told {
+    let written = (0u32..3, 0usize..4, kind, "[0-9]{0,22}", body).prop_map(
+        |(resource, object, kind, rv, body)| WrittenEvent {
             resource,
             name: ["a", "etcd-operator", "", "ä-1"][object].to_owned(),
             uid: ["", "u", "11111111-2222-3333-4444-555555555555", "x y"][object].to_owned(),
@@ -506,7 +506,7 @@ fn odd_life() -> impl Strategy<Value = Vec<(Told, bool)>> {
             body,
         },
     );
-    prop::collection::vec((told, prop::bool::weighted(0.1)), 1..200)
+    prop::collection::vec((written, prop::bool::weighted(0.1)), 1..200)
 }
 
 proptest! {
@@ -527,7 +527,7 @@ proptest! {
         }
         appender.commit().unwrap();
         drop(appender);
-        let told: Vec<_> = life.into_iter().map(|(told, _)| told).collect();
-        check(&path, &told);
+        let written: Vec<_> = life.into_iter().map(|(written, _)| written).collect();
+        check(&path, &written);
     }
 }

@@ -33,7 +33,7 @@ pub(super) fn resource(id: u32) -> ResourceInfo {
 
 /// An event as the test keeps it.
 #[derive(Clone, Debug)]
-pub(super) struct Told {
+pub(super) struct WrittenEvent {
     pub(super) resource: u32,
     pub(super) name: String,
     pub(super) uid: String,
@@ -42,19 +42,19 @@ pub(super) struct Told {
     pub(super) body: Vec<u8>,
 }
 
-pub(super) fn append(appender: &mut Appender, told: &Told, at: i64) -> Seq {
+pub(super) fn append(appender: &mut Appender, written: &WrittenEvent, at: i64) -> Seq {
     appender
         .append_event(&NewEvent {
             stamp: stamp(at),
-            connection: ConnectionId(told.resource + 10),
-            kind: told.kind,
+            connection: ConnectionId(written.resource + 10),
+            kind: written.kind,
             evidence: Evidence::Live,
-            resource: ResourceId(told.resource),
+            resource: ResourceId(written.resource),
             namespace: "openshift-etcd",
-            name: &told.name,
-            uid: &told.uid,
-            resource_version: &told.rv,
-            body: NewBody::Bytes(&told.body),
+            name: &written.name,
+            uid: &written.uid,
+            resource_version: &written.rv,
+            body: NewBody::Bytes(&written.body),
         })
         .unwrap()
 }
@@ -69,7 +69,7 @@ pub(super) fn begin(path: &Path) -> Appender {
 }
 
 /// A life of objects: `count` events over `objects` objects.
-pub(super) fn life(count: usize, objects: usize) -> Vec<Told> {
+pub(super) fn life(count: usize, objects: usize) -> Vec<WrittenEvent> {
     let mut state = 88_172_645_463_325_252u64;
     let mut draw = move |below: usize| {
         state ^= state << 13;
@@ -96,7 +96,7 @@ pub(super) fn life(count: usize, objects: usize) -> Vec<Told> {
                 draw(1000),
                 "1,".repeat(draw(30)),
             );
-            Told {
+            WrittenEvent {
                 resource: u32::try_from(object % 3).unwrap(),
                 name,
                 uid,
@@ -108,28 +108,28 @@ pub(super) fn life(count: usize, objects: usize) -> Vec<Told> {
         .collect()
 }
 
-pub(super) fn key(told: &Told) -> ObjectKey {
+pub(super) fn key(written: &WrittenEvent) -> ObjectKey {
     ObjectKey {
-        resource: ResourceId(told.resource),
+        resource: ResourceId(written.resource),
         namespace: "openshift-etcd".to_owned(),
-        name: told.name.clone(),
-        uid: told.uid.clone(),
+        name: written.name.clone(),
+        uid: written.uid.clone(),
     }
 }
 
 /// Checks everything of a reel that must have these events after three notes.
-pub(super) fn check(path: &Path, told: &[Told]) {
+pub(super) fn check(path: &Path, written: &[WrittenEvent]) {
     let reel = Reel::open(path).unwrap();
     assert_eq!(reel.damage(), []);
-    assert_eq!(reel.event_count(), u64::try_from(told.len()).unwrap());
+    assert_eq!(reel.event_count(), u64::try_from(written.len()).unwrap());
     let events: Vec<_> = reel.scan(Seq(0)).map(Result::unwrap).collect();
-    assert_eq!(events.len(), told.len());
-    for (event, told) in events.iter().zip(told) {
-        assert_eq!(&event.body[..], &told.body[..]);
-        assert_eq!(event.head.kind, told.kind);
-        assert_eq!(event.head.resource_version, told.rv);
-        assert_eq!(event.head.connection, ConnectionId(told.resource + 10));
-        let key = key(told);
+    assert_eq!(events.len(), written.len());
+    for (event, written) in events.iter().zip(written) {
+        assert_eq!(&event.body[..], &written.body[..]);
+        assert_eq!(event.head.kind, written.kind);
+        assert_eq!(event.head.resource_version, written.rv);
+        assert_eq!(event.head.connection, ConnectionId(written.resource + 10));
+        let key = key(written);
         let mut objects = reel.objects();
         let object = objects.find(|object| object.key == key.view()).unwrap().id;
         assert_eq!(event.head.object, object);
@@ -137,8 +137,8 @@ pub(super) fn check(path: &Path, told: &[Told]) {
     }
     // From the end, so that earlier decoding does not help.
     let fresh = Reel::open(path).unwrap();
-    for (event, told) in events.iter().zip(told).rev() {
-        assert_eq!(&fresh.body(event.head.seq).unwrap()[..], &told.body[..]);
+    for (event, written) in events.iter().zip(written).rev() {
+        assert_eq!(&fresh.body(event.head.seq).unwrap()[..], &written.body[..]);
     }
     let middle = events[events.len() / 2].head.seq;
     let later: Vec<_> = fresh.scan(middle).map(Result::unwrap).collect();

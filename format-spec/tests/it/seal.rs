@@ -77,9 +77,9 @@ fn a_sealed_demo_is_the_same_recording_in_fewer_bytes() {
 fn many_groups_checkpoints_and_documents_come_back() {
     let folder = tempfile::tempdir().unwrap();
     let path = path_in(&folder);
-    let told = life(140_000, 150);
+    let written = life(140_000, 150);
     let mut appender = begin(&path);
-    for (at, event) in (0i64..).zip(&told) {
+    for (at, event) in (0i64..).zip(&written) {
         append(&mut appender, event, at);
     }
     let document: Vec<u8> = (0..200_000u32).flat_map(u32::to_le_bytes).collect();
@@ -103,7 +103,7 @@ fn many_groups_checkpoints_and_documents_come_back() {
     let (old, new) = (Reel::open(&copy).unwrap(), Reel::open(&path).unwrap());
     assert_equal(&old, &new);
     assert!(new.blocks().len() > 16, "more than one group");
-    check(&path, &told);
+    check(&path, &written);
     drop(new);
     assert_eq!(names_in(folder.path()).len(), 2, "nothing is left behind");
 }
@@ -112,9 +112,9 @@ fn many_groups_checkpoints_and_documents_come_back() {
 fn a_killed_recorders_reel_is_sealed_and_stays_unfinished() {
     let folder = tempfile::tempdir().unwrap();
     let path = path_in(&folder);
-    let told = life(3_000, 90);
+    let written = life(3_000, 90);
     let mut appender = begin(&path);
-    for (at, event) in (0i64..).zip(&told) {
+    for (at, event) in (0i64..).zip(&written) {
         append(&mut appender, event, at);
         if at % 61 == 0 {
             appender.commit().unwrap();
@@ -127,7 +127,7 @@ fn a_killed_recorders_reel_is_sealed_and_stays_unfinished() {
     seal(&old, &to, |_| {}).unwrap();
     assert!(!old.is_finished());
     assert_equal(&old, &Reel::open(&to).unwrap());
-    check(&to, &told);
+    check(&to, &written);
     // The end is known, although the recorder did not record it.
     let bytes = std::fs::read(&to).unwrap();
     std::fs::write(&to, &bytes[..bytes.len() / 2]).unwrap();

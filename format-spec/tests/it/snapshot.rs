@@ -14,14 +14,14 @@ fn a_copy_of_a_reel_that_is_being_written_is_whole_and_has_all_that_was_committe
         folder.path().join("x.reel"),
         folder.path().join("copy.reel"),
     );
-    let told = life(6000, 40);
+    let written = life(6000, 40);
     let mut appender = begin(&path);
     appender.commit().unwrap();
     let (committed, is_over) = (AtomicU64::new(0), AtomicBool::new(false));
     thread::scope(|scope| {
         scope.spawn(|| {
-            for (told, at) in told.iter().zip(1..) {
-                append(&mut appender, told, at);
+            for (written, at) in written.iter().zip(1..) {
+                append(&mut appender, written, at);
                 if at % 5 == 0 {
                     appender.commit().unwrap();
                     committed.store(at.unsigned_abs(), Ordering::SeqCst);
@@ -37,8 +37,8 @@ fn a_copy_of_a_reel_that_is_being_written_is_whole_and_has_all_that_was_committe
             let reel = Reel::open(&copy).unwrap();
             assert_eq!(reel.damage(), []);
             assert!(reel.event_count() >= before);
-            for (event, told) in reel.scan(Seq(0)).zip(&told) {
-                assert_eq!(event.unwrap().body[..], told.body[..]);
+            for (event, written) in reel.scan(Seq(0)).zip(&written) {
+                assert_eq!(event.unwrap().body[..], written.body[..]);
             }
             copies += 1;
         }
@@ -69,14 +69,14 @@ fn what_cannot_be_copied_says_which_file() {
 fn a_growing_reel_is_read_again_while_it_is_being_written() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.reel");
-    let told = life(6000, 40);
+    let written = life(6000, 40);
     let mut appender = begin(&path);
     appender.commit().unwrap();
     let is_over = AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| {
-            for (told, at) in told.iter().zip(1..) {
-                append(&mut appender, told, at);
+            for (written, at) in written.iter().zip(1..) {
+                append(&mut appender, written, at);
                 if at % 5 == 0 {
                     appender.commit().unwrap();
                 }
@@ -95,8 +95,8 @@ fn a_growing_reel_is_read_again_while_it_is_being_written() {
                     assert!(reel.event_count() >= before);
                     // The one before is still read: its copy is not the one that was written to.
                     for reel in last.iter().chain([&reel]) {
-                        for (event, told) in reel.scan(Seq(0)).zip(&told) {
-                            assert_eq!(event.unwrap().body[..], told.body[..]);
+                        for (event, written) in reel.scan(Seq(0)).zip(&written) {
+                            assert_eq!(event.unwrap().body[..], written.body[..]);
                         }
                     }
                     last = Some(reel);
@@ -118,9 +118,9 @@ fn a_growing_reel_is_read_again_while_it_is_being_written() {
 fn a_reader_keeps_no_writer_out_and_sees_it_go_and_come_back() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.reel");
-    let told = life(20, 4);
+    let written = life(20, 4);
     let mut appender = begin(&path);
-    append(&mut appender, &told[0], 1);
+    append(&mut appender, &written[0], 1);
     appender.commit().unwrap();
     let mut growing = GrowingReel::new(&path, folder.path());
     let ReelGrowth::Grown(first) = growing.read().unwrap() else {
@@ -135,7 +135,7 @@ fn a_reader_keeps_no_writer_out_and_sees_it_go_and_come_back() {
     assert!(matches!(growing.read().unwrap(), ReelGrowth::Unchanged));
     // Both are still read, and the next writer can begin.
     let mut appender = Appender::resume(&path).unwrap();
-    append(&mut appender, &told[1], 2);
+    append(&mut appender, &written[1], 2);
     appender.commit().unwrap();
     let ReelGrowth::Grown(next) = growing.read().unwrap() else {
         panic!("it is being written again");

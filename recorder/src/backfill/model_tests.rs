@@ -18,7 +18,7 @@ struct ModelPast {
     /// Revisions below this one are compacted.
     floor: u128,
     budget: u32,
-    asked: u32,
+    requests: u32,
 }
 
 impl ModelPast {
@@ -41,10 +41,10 @@ impl ModelPast {
     }
 
     fn answer(&mut self, at: u128, only: Option<&str>) -> HistoryReply {
-        if self.asked >= self.budget {
+        if self.requests >= self.budget {
             return HistoryReply::Spent("enough");
         }
-        self.asked += 1;
+        self.requests += 1;
         if at < self.floor {
             return HistoryReply::Lost;
         }
@@ -96,7 +96,7 @@ struct ModelOutcome {
     /// Revision, uid, and whether it is a deletion: what happened, and what the reel would have.
     truth: BTreeSet<HistoryRow>,
     known: BTreeSet<HistoryRow>,
-    asked: u32,
+    requests: u32,
 }
 
 fn play(past: &ModelPast, from: u128) -> ModelOutcome {
@@ -155,7 +155,7 @@ fn play(past: &ModelPast, from: u128) -> ModelOutcome {
         verdict,
         truth: truth.collect(),
         known,
-        asked: history.asked,
+        requests: history.requests,
     }
 }
 
@@ -212,7 +212,7 @@ proptest! {
         let past = ModelPast { floor, budget, ..past };
         let outcome = play(&past, from);
         check(&outcome);
-        prop_assert!(outcome.asked <= budget);
+        prop_assert!(outcome.requests <= budget);
     }
 }
 
@@ -244,7 +244,7 @@ fn too_many_revisions_of_others_leave_a_doubt() {
     let outcome = play(&past(&changes), 1);
     assert_eq!(outcome.verdict.word, GapVerdict::Partly);
     assert_eq!(outcome.verdict.missing_at_most, Some(200));
-    assert!(outcome.asked < 20, "{}", outcome.asked);
+    assert!(outcome.requests < 20, "{}", outcome.requests);
 }
 
 #[test]
@@ -256,7 +256,7 @@ fn a_forgotten_history_is_lost_at_the_first_word() {
     };
     let outcome = play(&past, 10);
     assert_eq!(outcome.verdict.word, GapVerdict::Lost);
-    assert!(outcome.asked < 10, "{}", outcome.asked);
+    assert!(outcome.requests < 10, "{}", outcome.requests);
     check(&outcome);
 }
 

@@ -304,7 +304,7 @@ impl<H: ServerHistory> BackfillSearch<'_, H> {
             return Err(SearchStop::Lost);
         }
         let reply = self.history.all(at).await;
-        for sight in self.told(reply, at)? {
+        for sight in self.objects_of(reply, at)? {
             // A version after the requested revision: the server ignored the revision and responded
             // with the present.
             if sight.uid.is_empty() || sight.version > at {
@@ -459,7 +459,7 @@ impl<H: ServerHistory> BackfillSearch<'_, H> {
         }
         let reply = self.history.object(object.namespace, object.name, at);
         let reply = reply.await;
-        let sights = self.told(reply, at)?;
+        let sights = self.objects_of(reply, at)?;
         let of_name = |sight: &PastObject| {
             sight.namespace == object.namespace && sight.name == object.name && sight.version <= at
         };
@@ -470,7 +470,7 @@ impl<H: ServerHistory> BackfillSearch<'_, H> {
     }
 
     /// Returns the objects of a response.
-    fn told(&mut self, reply: HistoryReply, at: u128) -> Result<Vec<PastObject>, SearchStop> {
+    fn objects_of(&mut self, reply: HistoryReply, at: u128) -> Result<Vec<PastObject>, SearchStop> {
         match reply {
             HistoryReply::Sights(sights) => Ok(sights),
             HistoryReply::Lost => {

@@ -55,7 +55,7 @@ pub(crate) struct Gate {
     /// Resources that are recorded in the reel, in this run.
     recorded: BTreeMap<ResourceId, ResourceInfo>,
     /// Names that this run has noted as left out.
-    told: BTreeSet<GroupResource>,
+    noted: BTreeSet<GroupResource>,
     open: BTreeMap<ConnectionId, OpenConnection>,
     /// Connections that stay open although none of their entries is written.
     shut: BTreeSet<ConnectionId>,
@@ -97,7 +97,7 @@ impl Gate {
             published,
             health,
             recorded: BTreeMap::new(),
-            told: BTreeSet::new(),
+            noted: BTreeSet::new(),
             open: BTreeMap::new(),
             shut: BTreeSet::new(),
             tally: WriteVolumes::default(),
@@ -108,20 +108,20 @@ impl Gate {
     /// Takes the steps that are due before an entry is written; their notes come before it.
     pub(crate) fn before(&mut self, entry: &QueueEntry) -> Vec<QueueEntry> {
         let at = entry.stamp();
-        let mut said = Vec::new();
+        let mut notes = Vec::new();
         // One commit can cross several thresholds. Each step has a note of its own, so that readers
         // see when each resource ended.
         while let Some(step) = self.plan.due(&self.usage) {
-            self.take(step, at, &mut said);
+            self.take(step, at, &mut notes);
         }
         while let Some(id) = self.memory.due(|id| self.recorded.contains_key(&id)) {
-            self.leave_largest(id, at, &mut said);
+            self.leave_largest(id, at, &mut notes);
         }
         let bytes = len64(entry.bytes());
         if plan::is_too_large(&self.usage, bytes) {
-            self.refuse(entry, bytes, at, &mut said);
+            self.refuse(entry, bytes, at, &mut notes);
         }
-        said
+        notes
     }
 
     /// The file refused to grow: takes all steps up to the one after which no object is written, or
@@ -136,11 +136,11 @@ impl Gate {
         self.open
             .values_mut()
             .for_each(|open| open.last_version.clear());
-        let mut said = Vec::new();
+        let mut notes = Vec::new();
         for step in self.plan.skip_to(wanted) {
-            self.take(step, at, &mut said);
+            self.take(step, at, &mut notes);
         }
-        said
+        notes
     }
 
     /// Decides whether an entry is written.
@@ -150,7 +150,7 @@ impl Gate {
             EntryTopic::NotCovered(group, plural) => {
                 let name = (group.to_owned(), plural.to_owned());
                 self.recorded.retain(|_, info| name_of(info) != name);
-                !self.out.holds(group, plural) || self.told.insert(name)
+                !self.out.holds(group, plural) || self.noted.insert(name)
             }
             EntryTopic::Opened(connection, resource) => {
                 // The streams of a resource end some time after it was left out: connections that
@@ -187,7 +187,7 @@ impl Gate {
             }
             EntryTopic::Recording(weight) => match weight {
                 NoteWeight::End => true,
-                NoteWeight::Said => !self.out.is_only_the_end(),
+                NoteWeight::Recorder => !self.out.is_only_the_end(),
                 NoteWeight::Detail => !self.out.is_everything(),
             },
         };
@@ -211,7 +211,7 @@ impl Gate {
             self.recorded.insert(info.id, info.clone());
             return Admission::Pass;
         }
-        if self.out.is_only_the_end() || !self.told.insert(name_of(info)) {
+        if self.out.is_only_the_end() || !self.noted.insert(name_of(info)) {
             return Admission::Drop;
         }
         let reason = self.out.reason(&info.group, &info.plural);
@@ -260,19 +260,19 @@ impl Gate {
     }
 
     /// Leaves out the resource whose objects use most memory.
-    fn leave_largest(&mut self, id: ResourceId, at: Stamp, said: &mut Vec<QueueEntry>) {
+    fn leave_largest(&mut self, id: ResourceId, at: Stamp, notes: &mut Vec<QueueEntry>) {
         let Some(info) = self.recorded.get(&id) else {
             return;
         };
         self.out.add_for_memory(name_of(info));
         let measure = self.memory_measure();
-        let gone = self.leave_out(&measure, at, said).join(", ");
+        let gone = self.leave_out(&measure, at, notes).join(", ");
         let text = format!("memory budget: no longer recorded: {gone} ({measure})");
-        self.tell(text, at, said);
+        self.report(text, at, notes);
     }
 
-    fn take(&mut self, step: BudgetStep, at: Stamp, said: &mut Vec<QueueEntry>) {
-        let before = said.len();
+    fn take(&mut self, step: BudgetStep, at: Stamp, notes: &mut Vec<QueueEntry>) {
+        let before = notes.len();
         if step == BudgetStep::Largest {
             let Some((name, _)) = self.tally.take_largest() else {
                 return;
@@ -282,27 +282,27 @@ impl Gate {
             self.out.take(step);
         }
         let measure = self.measure();
-        let gone = self.leave_out(&measure, at, said);
+        let gone = self.leave_out(&measure, at, notes);
         let words = match step {
             BudgetStep::AllButTruth => {
                 "only ClusterVersion, ClusterOperators, Nodes and Pods are recorded"
             }
             BudgetStep::Notes => "no object is recorded any more",
             BudgetStep::End => "nothing is written any more but how the recording ends",
-            _ if said.len() == before => return,
+            _ if notes.len() == before => return,
             _ => "no longer recorded",
         };
         let whom = if gone.is_empty() { "" } else { ": " };
         let gone = gone.join(", ");
         let text = format!("size budget: {words}{whom}{gone} ({measure})");
-        self.tell(text, at, said);
+        self.report(text, at, notes);
     }
 
     /// Reports a decision in the log, on the status page and in the reel.
-    fn tell(&self, text: String, at: Stamp, said: &mut Vec<QueueEntry>) {
+    fn report(&self, text: String, at: Stamp, notes: &mut Vec<QueueEntry>) {
         tracing::warn!("{text}");
         self.health.set_budget(&text);
-        said.push(QueueEntry::Note {
+        notes.push(QueueEntry::Note {
             stamp: at,
             note: Note::Mark { text },
         });
@@ -310,7 +310,7 @@ impl Gate {
     }
 
     /// Leaves out the resource of an object that is too large for the free room.
-    fn refuse(&mut self, entry: &QueueEntry, bytes: u64, at: Stamp, said: &mut Vec<QueueEntry>) {
+    fn refuse(&mut self, entry: &QueueEntry, bytes: u64, at: Stamp, notes: &mut Vec<QueueEntry>) {
         let resource = match about(entry) {
             EntryTopic::Resource(resource, _) => Some(resource),
             EntryTopic::Connection(connection, _) => {
@@ -325,14 +325,14 @@ impl Gate {
         self.tally.forget(&name);
         self.out.add(name);
         let measure = format!("an object of {} came, {}", megabytes(bytes), self.measure());
-        let gone = self.leave_out(&measure, at, said);
+        let gone = self.leave_out(&measure, at, notes);
         let gone = gone.join(", ");
         let text = format!("size budget: no longer recorded: {gone} ({measure})");
-        self.tell(text, at, said);
+        self.report(text, at, notes);
     }
 
     /// Ends in the reel what is left out and not ended yet.
-    fn leave_out(&mut self, measure: &str, at: Stamp, said: &mut Vec<QueueEntry>) -> Vec<String> {
+    fn leave_out(&mut self, measure: &str, at: Stamp, notes: &mut Vec<QueueEntry>) -> Vec<String> {
         let out = &self.out;
         let leaves = |info: &ResourceInfo| out.holds(&info.group, &info.plural);
         let leaving: Vec<ResourceInfo> = self
@@ -345,7 +345,7 @@ impl Gate {
             let closing = self.open.extract_if(.., |_, open| open.resource == info.id);
             for (connection, open) in closing {
                 self.shut.insert(connection);
-                said.push(QueueEntry::Note {
+                notes.push(QueueEntry::Note {
                     stamp: at,
                     note: Note::Disconnected {
                         connection,
@@ -359,10 +359,10 @@ impl Gate {
             }
             self.ended.insert(info.id);
             self.to_forget.insert(info.id);
-            self.told.insert(name_of(info));
+            self.noted.insert(name_of(info));
             // It must not be chosen as the largest resource again.
             self.tally.forget(&name_of(info));
-            said.push(QueueEntry::Note {
+            notes.push(QueueEntry::Note {
                 stamp: at,
                 note: not_covered(info, reason, measure.to_owned()),
             });
@@ -450,7 +450,7 @@ enum NoteWeight {
     /// To the very end.
     End,
     /// As long as anything is written.
-    Said,
+    Recorder,
     /// As long as objects are written.
     Detail,
 }
@@ -503,7 +503,7 @@ fn about_note(note: &Note) -> EntryTopic<'_> {
         | Note::OutageEnded { .. }
         | Note::GapJudged { .. }
         | Note::Unreadable { .. }
-        | Note::Label { .. } => EntryTopic::Recording(NoteWeight::Said),
+        | Note::Label { .. } => EntryTopic::Recording(NoteWeight::Recorder),
         Note::Document { .. } | Note::Probed { .. } | Note::Sampled { .. } => {
             EntryTopic::Recording(NoteWeight::Detail)
         }

@@ -128,7 +128,7 @@ impl GateWritten {
             {
                 assert_eq!(*reason, NotCoveredReason::SizeBudget);
                 let before = places.insert((group.clone(), plural.clone()), place);
-                assert!(before.is_none(), "{plural} was said twice");
+                assert!(before.is_none(), "{plural} was noted twice");
             }
         }
         places
@@ -279,8 +279,8 @@ fn a_file_that_refuses_to_grow_takes_notes_and_in_the_end_only_the_end() {
     let mut written = GateWritten::new(0, BTreeSet::new());
     written.begin(0);
     written.push(event(0, 5, 10), 10);
-    let said = written.gate.refused(Stamp::default());
-    assert!(said.iter().any(|entry| matches!(
+    let notes = written.gate.refused(Stamp::default());
+    assert!(notes.iter().any(|entry| matches!(
         entry,
         QueueEntry::Note {
             note: Note::Disconnected { last_rv: None, .. },
@@ -328,14 +328,14 @@ fn the_resource_whose_objects_take_most_memory_is_left_out_and_the_reel_says_so(
         "seen at the commit"
     );
     written.push(event(3, 9, 10), 10);
-    let told = written.entries.iter().position(|entry| {
+    let noted = written.entries.iter().position(|entry| {
         matches!(entry, QueueEntry::Note { note: Note::NotCovered { plural, reason, .. }, .. }
             if plural == "pods" && *reason == NotCoveredReason::MemoryBudget)
     });
     let last = written.entries.iter().rposition(
         |entry| matches!(entry, QueueEntry::Event(event) if event.resource == info(3).id),
     );
-    assert!(told.is_some() && last < told, "{last:?} and {told:?}");
+    assert!(noted.is_some() && last < noted, "{last:?} and {noted:?}");
     assert!(written.entries.iter().any(|entry| {
         matches!(entry, QueueEntry::Note { note: Note::Mark { text }, .. }
             if text.starts_with("memory budget: no longer recorded: pods ("))

@@ -84,7 +84,7 @@ impl Discovery {
     }
 
     /// Waits until a round is requested.
-    pub(super) async fn asked(&self) {
+    pub(super) async fn requested(&self) {
         self.wanted.notified().await;
     }
 
@@ -253,7 +253,7 @@ impl Poller {
         };
         tokio::select! {
             () = tokio::time::sleep(wait) => {}
-            () = self.discovery.asked() => {}
+            () = self.discovery.requested() => {}
             _ = self.clients.changed() => {}
         }
         let spent = self.clock.elapsed().micros.saturating_sub(began.micros);

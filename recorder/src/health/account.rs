@@ -4,8 +4,8 @@
 use super::interruption::{InterruptionLine, InterruptionReport};
 use crate::queue::QueueEntry;
 use kubereel_format::{
-    Elapsed, Gap, GapId, GapVerdict, Lifecycle, NotCoveredReason, Note, REDACTION_SAYS, RecordedAt,
-    ResourceId, Stamp,
+    Elapsed, Gap, GapId, GapVerdict, Lifecycle, NotCoveredReason, Note, REDACTION_PREFIX,
+    RecordedAt, ResourceId, Stamp,
 };
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -73,7 +73,7 @@ pub(crate) struct AccountOutage {
 #[derive(Clone, Debug)]
 pub(crate) struct CappedList<T> {
     /// The first.
-    pub(crate) told: Vec<T>,
+    pub(crate) kept: Vec<T>,
     /// The number of all, also of those that are not kept.
     pub(crate) all: u64,
 }
@@ -81,7 +81,7 @@ pub(crate) struct CappedList<T> {
 impl<T> Default for CappedList<T> {
     fn default() -> Self {
         Self {
-            told: Vec::new(),
+            kept: Vec::new(),
             all: 0,
         }
     }
@@ -90,8 +90,8 @@ impl<T> Default for CappedList<T> {
 impl<T> CappedList<T> {
     fn push(&mut self, one: T) {
         self.all = self.all.saturating_add(1);
-        if self.told.len() < TOLD {
-            self.told.push(one);
+        if self.kept.len() < TOLD {
+            self.kept.push(one);
         }
     }
 }
@@ -142,13 +142,13 @@ impl RunAccount {
     /// The texts that come from clusters, servers and jobs.
     pub(crate) fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
         let labels = self.labels.iter_mut().map(|(_, value)| value);
-        let way = self.way.told.iter_mut().map(|(_, words)| words);
-        let outages = self.outages.told.iter_mut().map(|outage| &mut outage.error);
+        let way = self.way.kept.iter_mut().map(|(_, words)| words);
+        let outages = self.outages.kept.iter_mut().map(|outage| &mut outage.error);
         labels
             .chain(way)
             .chain(outages)
-            .chain(&mut self.clusters.told)
-            .chain(&mut self.not_covered.told)
+            .chain(&mut self.clusters.kept)
+            .chain(&mut self.not_covered.kept)
             .chain(&mut self.redaction)
     }
 
@@ -168,8 +168,8 @@ impl RunAccount {
             Note::Gap(gap) => self.gap(gap),
             Note::GapJudged { gap, verdict, .. } => {
                 let place = self.judged.get(gap);
-                if let Some(told) = place.and_then(|place| self.gaps.told.get_mut(*place)) {
-                    told.verdict = Some(*verdict);
+                if let Some(kept) = place.and_then(|place| self.gaps.kept.get_mut(*place)) {
+                    kept.verdict = Some(*verdict);
                 }
             }
             Note::OutageBegan {
@@ -205,8 +205,8 @@ impl RunAccount {
             }
             Note::Mark { .. } => self.marks = self.marks.saturating_add(1),
             Note::Provenance { text } => {
-                if let Some(said) = text.strip_prefix(REDACTION_SAYS) {
-                    self.redaction = Some(said.to_owned());
+                if let Some(redaction) = text.strip_prefix(REDACTION_PREFIX) {
+                    self.redaction = Some(redaction.to_owned());
                 }
             }
             _ => {}
@@ -236,8 +236,8 @@ impl RunAccount {
 
     fn gap(&mut self, gap: &Gap) {
         let name = self.name(gap.resource);
-        if self.gaps.told.len() < TOLD {
-            self.judged.insert(gap.id, self.gaps.told.len());
+        if self.gaps.kept.len() < TOLD {
+            self.judged.insert(gap.id, self.gaps.kept.len());
         }
         self.gaps.push(AccountGap {
             resource: name,
@@ -247,7 +247,7 @@ impl RunAccount {
     }
 
     fn over(&mut self, endpoint: &str, at: RecordedAt) {
-        let mut open = self.outages.told.iter_mut().rev();
+        let mut open = self.outages.kept.iter_mut().rev();
         let open = open.find(|outage| outage.to.is_none() && outage.endpoint == endpoint);
         if let Some(outage) = open {
             outage.to = Some(at);
@@ -311,8 +311,8 @@ mod tests {
         });
         let account = account(notes);
         assert_eq!(account.gaps.all, 150);
-        assert_eq!(account.gaps.told.len(), TOLD);
-        let verdicts: Vec<_> = account.gaps.told.iter().map(|told| told.verdict).collect();
+        assert_eq!(account.gaps.kept.len(), TOLD);
+        let verdicts: Vec<_> = account.gaps.kept.iter().map(|kept| kept.verdict).collect();
         assert_eq!(verdicts.iter().flatten().count(), 1);
         assert_eq!(verdicts.get(3), Some(&Some(GapVerdict::Reconstructed)));
     }
@@ -335,12 +335,12 @@ mod tests {
         ]);
         let ends: Vec<bool> = account
             .outages
-            .told
+            .kept
             .iter()
             .map(|outage| outage.to.is_some())
             .collect();
         assert_eq!(ends, [true, false]);
-        let first = account.outages.told.first().expect("an outage");
+        let first = account.outages.kept.first().expect("an outage");
         assert_eq!(first.from.micros, 750_000);
         assert_eq!(first.error, "no connection: refused");
     }
@@ -359,6 +359,6 @@ mod tests {
             not(NotCoveredReason::SameStorage),
             not(NotCoveredReason::Forbidden),
         ]);
-        assert_eq!(account.not_covered.told, ["bindings (v1): forbidden: "]);
+        assert_eq!(account.not_covered.kept, ["bindings (v1): forbidden: "]);
     }
 }

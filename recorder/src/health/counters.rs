@@ -112,7 +112,7 @@ struct StatusTexts {
     budget: String,
     resources: BTreeMap<u32, ResourceCoverage>,
     left_out: u64,
-    held: u64,
+    waiting_resources: u64,
 }
 
 /// The counters.
@@ -301,8 +301,8 @@ impl Health {
     }
 
     /// Sets how many resources wait for the definitions before they are followed.
-    pub(crate) fn set_held(&self, resources: usize) {
-        self.words().held = len64(resources);
+    pub(crate) fn set_waiting(&self, resources: usize) {
+        self.words().waiting_resources = len64(resources);
     }
 
     /// Sets how many resources are left out by decision: they have no watch or list, or another one
@@ -347,7 +347,7 @@ impl Health {
                 NOTHING => 0,
                 since => elapsed_micros.saturating_sub(since),
             },
-            resources: complete + count(ResourceCoverage::Behind) + words.held,
+            resources: complete + count(ResourceCoverage::Behind) + words.waiting_resources,
             resources_complete: complete,
             resources_not_covered: words.left_out + count(ResourceCoverage::NotCovered),
             is_reachable: words.is_reachable,

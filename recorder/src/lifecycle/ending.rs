@@ -76,9 +76,9 @@ impl Ending {
                         .map(|deadline| deadline.saturating_duration_since(Instant::now())),
                 };
                 // It writes files, and a disk may hang: it must not block the runtime's threads.
-                let said = tokio::task::spawn_blocking(move || once_whole(&whole)).await;
+                let decision = tokio::task::spawn_blocking(move || once_whole(&whole)).await;
                 // A writer that failed meanwhile reports its own error.
-                let _heard = taker.pack.send(said.unwrap_or(true));
+                let _sent = taker.pack.send(decision.unwrap_or(true));
             }
             writer.await
         };
@@ -157,10 +157,13 @@ mod tests {
     #[tokio::test]
     async fn the_writer_hears_what_is_said_of_the_whole_file() {
         for is_packed in [true, false] {
-            let (whole, told) = oneshot::channel();
+            let (whole, completed) = oneshot::channel();
             let (pack, heard) = oneshot::channel();
             whole.send(STATS).expect("somebody waits");
-            let taker = HandoverTaker { whole: told, pack };
+            let taker = HandoverTaker {
+                whole: completed,
+                pack,
+            };
             let ending = Ending::begin(Some(Duration::from_mins(1)));
             let speak: OnceWhole = Box::new(move |whole| {
                 assert_eq!(whole.file_bytes, 7);
@@ -184,9 +187,12 @@ mod tests {
 
     #[tokio::test]
     async fn a_writer_that_hangs_does_not_hold_up_the_end() {
-        let (_whole, told) = oneshot::channel();
-        let (pack, _heard) = oneshot::channel();
-        let taker = HandoverTaker { whole: told, pack };
+        let (_whole, completed) = oneshot::channel();
+        let (pack, _sent) = oneshot::channel();
+        let taker = HandoverTaker {
+            whole: completed,
+            pack,
+        };
         let ending = Ending::begin(Some(Duration::from_millis(60)));
         assert_eq!(ending.patience(), Duration::from_millis(10));
         let never = std::future::pending();

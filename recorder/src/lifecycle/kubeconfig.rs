@@ -534,8 +534,8 @@ impl Follower {
     #[expect(clippy::infinite_loop, reason = "the run aborts it at its end")]
     pub(crate) async fn run(mut self) {
         let mut known: Option<u64> = None;
-        let mut said: Option<Lifecycle> = None;
-        let mut said_aside = Vec::new();
+        let mut noted: Option<Lifecycle> = None;
+        let mut noted_aside = Vec::new();
         let mut generation = 0;
         loop {
             let is_refused = *self.refused.borrow_and_update() >= generation && generation > 0;
@@ -556,7 +556,7 @@ impl Follower {
                         hash,
                         set_aside,
                     } => {
-                        self.set_aside(set_aside, &mut said_aside).await;
+                        self.set_aside(set_aside, &mut noted_aside).await;
                         let state = Lifecycle::KubeconfigLoaded { path };
                         (state, Some(hash), Some(config))
                     }
@@ -567,9 +567,9 @@ impl Follower {
                     Some(config) => self.build(*config, state, &mut generation),
                     None => state,
                 };
-                if is_new && said.as_ref() != Some(&state) || is_reload(&state, is_new) {
+                if is_new && noted.as_ref() != Some(&state) || is_reload(&state, is_new) {
                     self.say(&state).await;
-                    said = Some(state);
+                    noted = Some(state);
                 }
             }
             let wait = if is_refused {
@@ -611,9 +611,9 @@ impl Follower {
     }
 
     /// Reports the error of a candidate with precedence while another one is used.
-    async fn set_aside(&self, now: Vec<(String, String)>, said: &mut Vec<(String, String)>) {
+    async fn set_aside(&self, now: Vec<(String, String)>, noted: &mut Vec<(String, String)>) {
         for (path, error) in &now {
-            if !said
+            if !noted
                 .iter()
                 .any(|known| (&known.0, &known.1) == (path, error))
             {
@@ -622,7 +622,7 @@ impl Follower {
                     .await;
             }
         }
-        *said = now;
+        *noted = now;
     }
 
     async fn say(&self, state: &Lifecycle) {

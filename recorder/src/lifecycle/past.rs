@@ -140,8 +140,7 @@ impl EarlierRuns {
             if let Some(past) = past.resources.get_mut(&resource) {
                 past.memory.position = chain.position;
                 let read_back = chain.read_back.into_iter();
-                past.memory.read_back =
-                    read_back.filter_map(|seq| told_before(reel, seq)).collect();
+                past.memory.read_back = read_back.filter_map(|seq| event_key(reel, seq)).collect();
                 let deleted = chain.deleted_here.into_iter();
                 past.memory.deleted_here =
                     deleted.filter_map(|object| uid_of(reel, object)).collect();
@@ -262,7 +261,7 @@ impl PastChain {
 }
 
 /// Returns the key by which an event that was read back is recognized.
-fn told_before(reel: &Reel, seq: Seq) -> Option<(Box<str>, Box<str>, bool)> {
+fn event_key(reel: &Reel, seq: Seq) -> Option<(Box<str>, Box<str>, bool)> {
     let head = reel.head(seq)?;
     let uid = reel.key(head.object)?.uid.text().as_ref().into();
     let is_deletion = head.kind == EventType::Deleted;
@@ -279,7 +278,7 @@ mod tests {
     use crate::resource::plain_info;
     use kubereel_format::{Appender, Gap, GapCause, GapId, NewBody, NewEvent, ResourceId, Stamp};
 
-    fn read_back(is_told: bool) -> usize {
+    fn read_back(is_noted: bool) -> usize {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("run.reel");
         let mut reel = Appender::create(&path).expect("a reel");
@@ -310,7 +309,7 @@ mod tests {
             };
             reel.append_event(&event).expect("room");
         }
-        if is_told {
+        if is_noted {
             let gap = Gap {
                 id: GapId(0),
                 resource,

@@ -22,7 +22,7 @@ use crate::writer::{
     Finished, HandoverTaker, ReelPath, ReelWriter, SeededLoss, WriteError, WriterHandover, handover,
 };
 use kubereel_format::{
-    Appender, Bounds, ListMethod, Note, OpenError, REDACTION_SAYS, Reel, SessionEnd, SessionId,
+    Appender, Bounds, ListMethod, Note, OpenError, REDACTION_PREFIX, Reel, SessionEnd, SessionId,
 };
 use kubereel_redact::{POLICY, Redactor};
 use std::net::{SocketAddr, TcpListener};
@@ -191,7 +191,7 @@ impl Recorder {
             source,
         })?;
         let duration = self.options.duration;
-        let told = async move {
+        let end_requested = async move {
             let time_is_up = async {
                 match duration {
                     Some(duration) => tokio::time::sleep(duration).await,
@@ -203,13 +203,13 @@ impl Recorder {
                 () = time_is_up => SessionEnd::Finished,
             }
         };
-        self.run_until(told, once_whole).await
+        self.run_until(end_requested, once_whole).await
     }
 
     /// Like [`Self::run_until_whole`], until an end is requested; the request contains the reason.
     pub(crate) async fn run_until(
         self,
-        told: impl Future<Output = SessionEnd> + Send,
+        end_requested: impl Future<Output = SessionEnd> + Send,
         once_whole: OnceWhole,
     ) -> Result<RecordingSummary, RecordError> {
         let path = self.options.output.clone();
@@ -229,7 +229,7 @@ impl Recorder {
         for (name, value) in labels {
             run.note(Note::Label { name, value }).await;
         }
-        let end = run.until_end(told).await;
+        let end = run.until_end(end_requested).await;
         tracing::info!(?end, "finishing the reel");
         let standing = health.status();
         let finished = run.finish(session, &end, grace, standing, once_whole).await;
@@ -399,8 +399,8 @@ impl RecordingRun {
         closing.spawn(Sampler::new(&options.metrics, &clients_seen, &queue, clock).run(stop_seen));
         tasks.spawn(Poller::new(discovery, clients_seen, news_sent, clock).run());
         tasks.spawn(watch_clock(Arc::clone(&queue), clock));
-        let (asked, has_asked) = watch::channel(false);
-        tasks.spawn(Prober::new(Arc::clone(&shared), asked).run());
+        let (probed, has_probed) = watch::channel(false);
+        tasks.spawn(Prober::new(Arc::clone(&shared), probed).run());
         if let Some(listener) = listener {
             let front = watch::channel(front).1;
             serve_status(listener, front, options.status_access, &mut tasks)?;
@@ -408,7 +408,7 @@ impl RecordingRun {
         Ok(Self {
             queue,
             clock,
-            supervisor: Supervisor::new(shared, epoch, past, left_out_seen.clone(), has_asked),
+            supervisor: Supervisor::new(shared, epoch, past, left_out_seen.clone(), has_probed),
             left_out: left_out_seen,
             news,
             sightings,
@@ -427,8 +427,8 @@ impl RecordingRun {
         self.queue.push(QueueEntry::Note { stamp, note }).await;
     }
 
-    async fn until_end(&mut self, told: impl Future<Output = SessionEnd>) -> SessionEnd {
-        tokio::pin!(told);
+    async fn until_end(&mut self, end_requested: impl Future<Output = SessionEnd>) -> SessionEnd {
+        tokio::pin!(end_requested);
         loop {
             let due = self.supervisor.due_micros();
             let definitions_are_late = async {
@@ -438,7 +438,7 @@ impl RecordingRun {
                 }
             };
             tokio::select! {
-                end = &mut told => return end,
+                end = &mut end_requested => return end,
                 written = &mut self.writer => {
                     let written = written.unwrap_or_else(|_| Err(gone()));
                     let words = written.as_ref().err().map(ToString::to_string);
@@ -481,7 +481,7 @@ impl RecordingRun {
         if tokio::time::timeout(patience, closing).await.is_err() {
             tracing::warn!("not every stream ended in time");
         }
-        let account = format!("{REDACTION_SAYS}{}", self.redactor.account());
+        let account = format!("{REDACTION_PREFIX}{}", self.redactor.account());
         let ended = async {
             self.note(Note::Provenance { text: account }).await;
             let end = end.clone();

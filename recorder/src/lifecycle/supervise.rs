@@ -66,17 +66,17 @@ pub(crate) struct Supervisor {
     next_resource: u32,
     /// Versions that are preferred to those of discovery.
     wanted: BTreeMap<GroupResource, String>,
-    told: BTreeSet<SkippedResource>,
+    noted: BTreeSet<SkippedResource>,
     /// Group versions whose resources are unknown.
     undescribed: BTreeSet<GroupKey>,
     cluster: Option<PastCluster>,
     has_cluster: bool,
     identity: ClusterIdentity,
-    said: Option<Lifecycle>,
+    last_lifecycle: Option<Lifecycle>,
     /// The resources that each definition defines, and the fingerprint of the definition.
     custom: BTreeMap<GroupResource, u64>,
     /// Resources that wait for the definitions.
-    held: Vec<ServedResource>,
+    waiting: Vec<ServedResource>,
     definitions_complete: bool,
     definitions_since: Option<u64>,
     /// What the size budget leaves out.
@@ -128,14 +128,14 @@ impl Supervisor {
             left,
             next_resource: past.resource,
             wanted,
-            told: BTreeSet::new(),
+            noted: BTreeSet::new(),
             undescribed: BTreeSet::new(),
             cluster: past.cluster,
             has_cluster: false,
             identity: ClusterIdentity::default(),
-            said: None,
+            last_lifecycle: None,
             custom: BTreeMap::new(),
-            held: Vec::new(),
+            waiting: Vec::new(),
             definitions_complete: false,
             definitions_since: None,
             left_out,
@@ -180,7 +180,7 @@ impl Supervisor {
                 let probed = self.has_probed.wait_for(|has_probed| *has_probed);
                 // Recording begins with or without the probe.
                 drop(tokio::time::timeout(Duration::from_millis(PROBE_MILLIS), probed).await);
-                self.tell_of_undescribed(undescribed, &served).await;
+                self.note_undescribed(undescribed, &served).await;
                 self.follow(&served).await;
             }
             DiscoveryEvent::Document { kind, path, bytes } => {
@@ -207,7 +207,7 @@ impl Supervisor {
     }
 
     async fn say(&mut self, state: Lifecycle) {
-        if self.said.as_ref() == Some(&state) {
+        if self.last_lifecycle.as_ref() == Some(&state) {
             return;
         }
         match &state {
@@ -221,7 +221,7 @@ impl Supervisor {
             Lifecycle::Reachable => tracing::info!("the cluster answers"),
             _ => {}
         }
-        self.said = Some(state.clone());
+        self.last_lifecycle = Some(state.clone());
         self.note(Note::Lifecycle(state)).await;
     }
 
@@ -280,7 +280,7 @@ impl Supervisor {
 
     /// Notes group versions that discovery names but cannot describe, for example while their
     /// server is down: none of their resources is recorded. Notes also when that ends.
-    async fn tell_of_undescribed(
+    async fn note_undescribed(
         &mut self,
         mut undescribed: BTreeMap<GroupKey, String>,
         served: &[ServedResource],
@@ -294,12 +294,12 @@ impl Supervisor {
         });
         let now: BTreeSet<GroupKey> = undescribed.keys().cloned().collect();
         let before = std::mem::replace(&mut self.undescribed, now);
-        let mut told = Vec::new();
+        let mut noted = Vec::new();
         for (group, version) in before {
             let key = (group, version);
             if undescribed.remove(&key).is_none() {
                 let words = "its discovery is known again, or it is gone".to_owned();
-                told.push((key.0, key.1, NotCoveredReason::Gone, words));
+                noted.push((key.0, key.1, NotCoveredReason::Gone, words));
             }
         }
         for ((group, version), words) in undescribed {
@@ -307,9 +307,9 @@ impl Supervisor {
                 tracing::warn!(group, version, error = words, "discovery of a group failed");
             }
             let words = format!("its discovery failed: {words}");
-            told.push((group, version, NotCoveredReason::Failing, words));
+            noted.push((group, version, NotCoveredReason::Failing, words));
         }
-        for (group, version, reason, detail) in told {
+        for (group, version, reason, detail) in noted {
             let plural = EVERY_RESOURCE.to_owned();
             self.note(Note::NotCovered {
                 group,
@@ -326,15 +326,15 @@ impl Supervisor {
         let plan = plan(served, &self.wanted);
         self.shared.health.set_left_out(plan.left_out.len());
         for left_out in plan.left_out {
-            self.tell_left_out(left_out).await;
+            self.note_left_out(left_out).await;
         }
-        self.tell_of_left_out(&plan.follow).await;
+        self.note_left_out_resources(&plan.follow).await;
         let definitions = plan.follow.iter().find(|one| is_definitions(one));
         // This run continues an earlier one, which knew the definitions.
         let is_known = definitions.is_none_or(|one| self.is_known(one));
         if self.definitions_complete || is_known || self.has_waited() {
             self.definitions_complete = true;
-            self.shared.health.set_held(0);
+            self.shared.health.set_waiting(0);
             for one in &plan.follow {
                 self.start(one);
             }
@@ -344,15 +344,15 @@ impl Supervisor {
         for one in plan.follow.iter().filter(|one| is_definitions(one)) {
             self.start(one);
         }
-        self.held = served.to_vec();
+        self.waiting = served.to_vec();
         self.shared
             .health
-            .set_held(plan.follow.len().saturating_sub(1));
+            .set_waiting(plan.follow.len().saturating_sub(1));
     }
 
     /// Notes once that a resource is not followed.
-    async fn tell_left_out(&mut self, left_out: SkippedResource) {
-        if self.told.insert(left_out.clone()) {
+    async fn note_left_out(&mut self, left_out: SkippedResource) {
+        if self.noted.insert(left_out.clone()) {
             self.note(Note::NotCovered {
                 group: left_out.group,
                 version: left_out.version,
@@ -365,7 +365,7 @@ impl Supervisor {
     }
 
     /// Notes served resources that are not followed because of the size budget.
-    async fn tell_of_left_out(&mut self, served: &[ServedResource]) {
+    async fn note_left_out_resources(&mut self, served: &[ServedResource]) {
         for one in served {
             let name = (one.group.clone(), one.plural.clone());
             let info = resource_info(one, ResourceId(0));
@@ -380,7 +380,7 @@ impl Supervisor {
                 reason,
                 detail: String::new(),
             };
-            self.tell_left_out(left_out).await;
+            self.note_left_out(left_out).await;
         }
     }
 
@@ -392,7 +392,7 @@ impl Supervisor {
 
     /// Returns after how many microseconds [`Self::release`] is due.
     pub(crate) fn due_micros(&self) -> Option<u64> {
-        if self.held.is_empty() {
+        if self.waiting.is_empty() {
             return None;
         }
         let since = self.definitions_since?;
@@ -403,9 +403,9 @@ impl Supervisor {
     /// Ends the wait for the definitions.
     pub(crate) async fn release(&mut self) {
         self.definitions_complete = true;
-        let held = std::mem::take(&mut self.held);
-        if !held.is_empty() {
-            self.follow(&held).await;
+        let waiting = std::mem::take(&mut self.waiting);
+        if !waiting.is_empty() {
+            self.follow(&waiting).await;
         }
     }
 
@@ -570,8 +570,8 @@ impl Supervisor {
     /// Waits until every stream has ended, as requested before.
     pub(crate) async fn join(&mut self) {
         // Resources that still waited for the definitions are noted: they were never listed.
-        let held = std::mem::take(&mut self.held);
-        for one in plan(&held, &self.wanted).follow {
+        let waiting = std::mem::take(&mut self.waiting);
+        for one in plan(&waiting, &self.wanted).follow {
             let name = (one.group.clone(), one.plural.clone());
             if !self.running.contains_key(&name) {
                 let id = ResourceId(self.next_resource);
@@ -585,11 +585,11 @@ impl Supervisor {
 
 /// Returns whether the size budget ends a resource's stream, or keeps it from starting.
 fn is_out(out: &Exclusions, info: &ResourceInfo) -> bool {
-    let tells = matches!(
+    let discovers = matches!(
         WatchTarget::new(info.clone()).role,
         ResourceRole::Definitions | ResourceRole::ApiServices
     );
-    out.is_everything() || out.holds(&info.group, &info.plural) && !tells
+    out.is_everything() || out.holds(&info.group, &info.plural) && !discovers
 }
 
 /// Returns whether a group is not one of Kubernetes' own.

@@ -80,7 +80,7 @@ fn ran(report: &ObserverReport) -> ObserverCaseResult {
 fn reached(report: &ObserverReport) -> ObserverCaseResult {
     let way = &report.account.way;
     if report.account.is_reached {
-        return fine(&report.account.clusters.told.join("; "));
+        return fine(&report.account.clusters.kept.join("; "));
     }
     if matches!(
         report.stage,
@@ -89,11 +89,11 @@ fn reached(report: &ObserverReport) -> ObserverCaseResult {
         return unknown("the recorder did not come so far");
     }
     let lines: Vec<String> = way
-        .told
+        .kept
         .iter()
         .map(|(at, words)| format!("{} {words}", time(*at)))
         .collect();
-    let last = way.told.last().map_or("", |(_, words)| words);
+    let last = way.kept.last().map_or("", |(_, words)| words);
     trouble(
         &format!("no cluster answered until the end: {last}"),
         &lines,
@@ -119,39 +119,39 @@ fn if_reached(
 fn gaps(report: &ObserverReport) -> ObserverCaseResult {
     let gaps = &report.account.gaps;
     let open: Vec<String> = open_gaps(report).map(gap_words).collect();
-    let untold = gaps.all - len64(gaps.told.len());
-    if open.is_empty() && untold == 0 {
+    let more_gaps = gaps.all - len64(gaps.kept.len());
+    if open.is_empty() && more_gaps == 0 {
         let count = gaps.all;
         return fine(&format!("{count} gaps were met, all read back"));
     }
     let first = open.first().cloned().unwrap_or_default();
-    let more = untold + len64(open.len().saturating_sub(1));
+    let more = more_gaps + len64(open.len().saturating_sub(1));
     trouble(&and_more(first, more), &open)
 }
 
 /// Returns the gaps that were not read back.
 fn open_gaps(report: &ObserverReport) -> impl Iterator<Item = &AccountGap> {
-    let gaps = report.account.gaps.told.iter();
-    gaps.filter(|told| told.verdict != Some(GapVerdict::Reconstructed))
+    let gaps = report.account.gaps.kept.iter();
+    gaps.filter(|kept| kept.verdict != Some(GapVerdict::Reconstructed))
 }
 
 /// Counts the gaps that were not read back; every gap beyond the kept ones counts.
 pub(in crate::observer) fn open_gap_count(report: &ObserverReport) -> u64 {
     let gaps = &report.account.gaps;
-    len64(open_gaps(report).count()) + gaps.all - len64(gaps.told.len())
+    len64(open_gaps(report).count()) + gaps.all - len64(gaps.kept.len())
 }
 
-fn gap_words(told: &AccountGap) -> String {
-    let gap = &told.gap;
+fn gap_words(kept: &AccountGap) -> String {
+    let gap = &kept.gap;
     let span = secs(gap.to_time.micros_since(gap.from_time));
     let missing = gap.missing_at_most.map_or_else(
         || "changes may be missing".to_owned(),
         |most| format!("at most {most} changes missing"),
     );
-    let verdict = told.verdict.map_or("", GapVerdict::as_str);
+    let verdict = kept.verdict.map_or("", GapVerdict::as_str);
     let mut words = format!(
         "{}: {} – {} ({span} s): {}, {missing}",
-        told.resource,
+        kept.resource,
         time(gap.from_time),
         time(gap.to_time),
         gap.cause.as_str()
@@ -185,7 +185,7 @@ fn covered(report: &ObserverReport) -> ObserverCaseResult {
         ));
     }
     let ours = len64(lines.len());
-    lines.extend(report.account.not_covered.told.iter().cloned());
+    lines.extend(report.account.not_covered.kept.iter().cloned());
     let all = report.account.not_covered.all + ours;
     match lines.first() {
         None if standing.resources == 0 => unknown("no resource was followed"),
@@ -197,7 +197,7 @@ fn covered(report: &ObserverReport) -> ObserverCaseResult {
 fn answered(report: &ObserverReport) -> ObserverCaseResult {
     let outages = &report.account.outages;
     let lines: Vec<String> = outages
-        .told
+        .kept
         .iter()
         .map(|outage| {
             let until = outage.to.map_or_else(|| "the end".to_owned(), time);
@@ -226,7 +226,7 @@ fn answered(report: &ObserverReport) -> ObserverCaseResult {
 
 fn redacted(report: &ObserverReport) -> ObserverCaseResult {
     match &report.account.redaction {
-        Some(said) => fine(said),
+        Some(text) => fine(text),
         None => unknown("the recorder did not say what it redacted"),
     }
 }

@@ -79,7 +79,7 @@ pub async fn observe(
         redactor,
         clock,
         failed: Mutex::default(),
-        said: Mutex::default(),
+        last_report: Mutex::default(),
     };
     observer.run(options, begun).await
 }
@@ -90,7 +90,7 @@ struct Observer {
     clock: Clock,
     failed: Mutex<Vec<String>>,
     /// The last report.
-    said: Mutex<Option<ObserverReport>>,
+    last_report: Mutex<Option<ObserverReport>>,
 }
 
 impl Observer {
@@ -189,15 +189,16 @@ impl Observer {
     }
 
     fn has_ended(&self) -> bool {
-        let said = lock(&self.said);
-        said.as_ref()
-            .is_some_and(|said| matches!(said.stage, ReportStage::Ended(_)))
+        let last_report = lock(&self.last_report);
+        last_report
+            .as_ref()
+            .is_some_and(|last_report| matches!(last_report.stage, ReportStage::Ended(_)))
     }
 
     /// Reports the state of the file again, if it has changed.
     fn packed(&self, summary: &RecordingSummary) {
-        let said = lock(&self.said).clone();
-        let Some(mut report) = said else {
+        let last_report = lock(&self.last_report).clone();
+        let Some(mut report) = last_report else {
             return;
         };
         report.reel_bytes = summary.file_bytes;
@@ -227,7 +228,7 @@ impl Observer {
         for words in self.output.write(&report, &self.redactor) {
             self.failed_to(words);
         }
-        *lock(&self.said) = Some(report);
+        *lock(&self.last_report) = Some(report);
     }
 
     fn failed_to(&self, words: String) {
@@ -238,9 +239,12 @@ impl Observer {
     }
 
     fn outcome(&self, reel: Option<PathBuf>) -> ObserverOutcome {
-        let said = lock(&self.said);
+        let last_report = lock(&self.last_report);
         ObserverOutcome {
-            words: said.as_ref().map_or("", ObserverReport::outcome).to_owned(),
+            words: last_report
+                .as_ref()
+                .map_or("", ObserverReport::outcome)
+                .to_owned(),
             reel,
             failed: lock(&self.failed).clone(),
         }

@@ -166,7 +166,7 @@ pub(in crate::observer) fn summary(report: &ObserverReport) -> String {
             lines.push(format!("ended       {why}"));
         }
     }
-    for cluster in &account.clusters.told {
+    for cluster in &account.clusters.kept {
         lines.push(format!("cluster     {cluster}"));
     }
     lines.push(format!(
@@ -187,13 +187,13 @@ pub(in crate::observer) fn summary(report: &ObserverReport) -> String {
         lines.push(format!("{word:<4}{}", case.name));
         lines.extend(words.lines().map(|line| format!("        {line}")));
     }
-    if !account.way.told.is_empty() {
+    if !account.way.kept.is_empty() {
         lines.extend([String::new(), "the way to the cluster".to_owned()]);
-        let way = account.way.told.iter();
+        let way = account.way.kept.iter();
         lines.extend(way.map(|(at, words)| format!("    {} {words}", time(*at))));
-        let untold = account.way.all - len64(account.way.told.len());
-        if untold > 0 {
-            lines.push(format!("    and {untold} more"));
+        let more = account.way.all - len64(account.way.kept.len());
+        if more > 0 {
+            lines.push(format!("    and {more} more"));
         }
     }
     lines.extend([
@@ -307,8 +307,8 @@ mod tests {
         let known = "p&ss<\"w0rd\">'of-the-proxy'";
         let mut account = RunAccount::default();
         let words = format!("no answer: {known}: 407");
-        account.clusters.told.push(words.clone());
-        account.not_covered.told.push(words.clone());
+        account.clusters.kept.push(words.clone());
+        account.not_covered.kept.push(words.clone());
         account.not_covered.all = 1;
         let report = ObserverReport {
             stage: ReportStage::Failed(words.clone()),

@@ -404,7 +404,7 @@ impl SeriesReels {
 }
 
 /// How long a note may wait for room in the queue.
-const WORD_SECS: u64 = 5;
+const NOTE_SECS: u64 = 5;
 
 /// A reel that is recorded.
 #[derive(Debug)]
@@ -431,7 +431,7 @@ impl RunningReel {
         let began = Instant::now();
         let (front, pen) = (recorder.front(), recorder.pen());
         let (stop, stopped) = oneshot::channel();
-        let told = async move { stopped.await.unwrap_or(SessionEnd::Finished) };
+        let stop_reason = async move { stopped.await.unwrap_or(SessionEnd::Finished) };
         Self {
             name,
             front,
@@ -439,7 +439,7 @@ impl RunningReel {
             due: began + every.saturating_sub(age),
             pen,
             stop: Some(stop),
-            task: tokio::spawn(recorder.run_until(told, Box::new(|_| true))),
+            task: tokio::spawn(recorder.run_until(stop_reason, Box::new(|_| true))),
         }
     }
 
@@ -450,8 +450,8 @@ impl RunningReel {
             value: value.to_owned(),
         };
         let stamp = self.pen.clock.stamp();
-        let said = self.pen.queue.push(QueueEntry::Note { stamp, note });
-        if tokio::time::timeout(Duration::from_secs(WORD_SECS), said)
+        let pushed = self.pen.queue.push(QueueEntry::Note { stamp, note });
+        if tokio::time::timeout(Duration::from_secs(NOTE_SECS), pushed)
             .await
             .is_err()
         {
@@ -469,7 +469,7 @@ impl RunningReel {
     fn end(&mut self, end: SessionEnd) {
         if let Some(stop) = self.stop.take() {
             // A recording that ended by itself has no receiver.
-            let _heard = stop.send(end);
+            let _sent = stop.send(end);
         }
     }
 

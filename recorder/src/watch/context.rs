@@ -6,7 +6,7 @@ use crate::discover::{ApiService, CrdDefinition, Discovery};
 use crate::health::Health;
 use crate::queue::Queue;
 use crate::server::ApiServer;
-use crate::watch::gap::HELD_BYTES;
+use crate::watch::gap::WAITING_BYTES;
 use kubereel_format::{ConnectionId, Elapsed, GapId, Stamp};
 use kubereel_redact::Redactor;
 use std::collections::BTreeMap;
@@ -77,7 +77,7 @@ pub(crate) struct WatchLimits {
     /// Gaps that are read back.
     pub(crate) backfills: Semaphore,
     /// Bytes of events that wait until a gap is settled.
-    pub(crate) held: Arc<Semaphore>,
+    pub(crate) waiting_bytes: Arc<Semaphore>,
     /// Long lines in memory.
     pub(crate) long_lines: Arc<Semaphore>,
     /// Watches with a successor.
@@ -89,7 +89,7 @@ impl Default for WatchLimits {
         Self {
             lists: Arc::new(Semaphore::new(LISTS_AT_ONCE)),
             backfills: Semaphore::new(BACKFILLS_AT_ONCE),
-            held: Arc::new(Semaphore::new(HELD_BYTES)),
+            waiting_bytes: Arc::new(Semaphore::new(WAITING_BYTES)),
             long_lines: Arc::new(Semaphore::new(LONG_LINES_AT_ONCE)),
             successors: Arc::new(Semaphore::new(SUCCESSORS_AT_ONCE)),
         }

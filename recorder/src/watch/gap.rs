@@ -19,18 +19,18 @@ use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// The bytes of events that may wait, over all resources: 16 MiB.
-pub(crate) const HELD_BYTES: usize = 16 * 1024 * 1024;
+pub(crate) const WAITING_BYTES: usize = 16 * 1024 * 1024;
 
 /// The events that wait.
 #[derive(Debug, Default)]
-pub(super) struct HeldEvents {
+pub(super) struct WaitingEvents {
     events: Vec<EventEntry>,
     room: Option<OwnedSemaphorePermit>,
     /// There was no room: no event waits any more.
     is_given_up: bool,
 }
 
-impl HeldEvents {
+impl WaitingEvents {
     /// Takes an event, or returns all events that must be written now.
     #[expect(
         clippy::expect_used,
@@ -84,7 +84,7 @@ pub(super) fn restamped(events: Vec<EventEntry>, at: Stamp) -> impl Iterator<Ite
 /// the creation of each object first and its deletion last, each once. An event that was read back
 /// is a creation only if it is among those `begun`.
 pub(super) fn in_order(
-    held: Vec<EventEntry>,
+    waiting: Vec<EventEntry>,
     found: Vec<EventEntry>,
     work: &BackfillTask,
     begun: &BTreeSet<(String, u128)>,
@@ -94,12 +94,12 @@ pub(super) fn in_order(
         .filter(|event| event.kind == EventType::Deleted)
         .map(|event| event.uid.clone())
         .collect();
-    let listed: BTreeSet<(Box<str>, Box<str>)> = held
+    let listed: BTreeSet<(Box<str>, Box<str>)> = waiting
         .iter()
         .filter(|event| event.kind != EventType::Deleted)
         .map(|event| (event.uid.clone(), event.version.clone()))
         .collect();
-    let held = held.into_iter().filter(|event| {
+    let waiting = waiting.into_iter().filter(|event| {
         // The deletion itself was read back: it must not be inferred as well.
         event.evidence != Evidence::Inferred || !deleted.contains(&event.uid)
     });
@@ -107,17 +107,17 @@ pub(super) fn in_order(
         event.kind == EventType::Deleted
             || !listed.contains(&(event.uid.clone(), event.version.clone()))
     });
-    let mut events: Vec<EventEntry> = found.chain(held).collect();
+    let mut events: Vec<EventEntry> = found.chain(waiting).collect();
     let number =
         |event: &EventEntry| ResourceVersion::parse(&event.version).and_then(|one| one.number());
     events.sort_by_key(|event| (number(event), event.kind != EventType::Deleted));
     let befores = work.suspects.iter().filter_map(|one| one.before.as_ref());
-    let mut told: BTreeSet<Box<str>> = befores.map(|life| life.uid.as_str().into()).collect();
+    let mut seen: BTreeSet<Box<str>> = befores.map(|life| life.uid.as_str().into()).collect();
     for event in &mut events {
         if event.kind == EventType::Deleted {
             continue;
         }
-        let is_first = told.insert(event.uid.clone());
+        let is_first = seen.insert(event.uid.clone());
         let is_begin = event.evidence != Evidence::Reconstructed
             || number(event)
                 .is_some_and(|version| begun.contains(&(event.uid.to_string(), version)));
@@ -131,7 +131,7 @@ pub(super) fn in_order(
 }
 
 /// Returns the key by which two records of one event are recognized.
-pub(super) fn told_by(event: &EventEntry) -> (Box<str>, Box<str>, bool) {
+pub(super) fn event_key(event: &EventEntry) -> (Box<str>, Box<str>, bool) {
     let is_deletion = event.kind == EventType::Deleted;
     (event.uid.clone(), event.version.clone(), is_deletion)
 }

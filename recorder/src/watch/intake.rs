@@ -21,7 +21,9 @@ use crate::queue::{EventEntry, QueueEntry};
 use crate::resource::{ResourceRole, WatchTarget};
 use crate::version::ResourceVersion;
 use crate::watch::context::{DiscoverySighting, RecordNumbers};
-use crate::watch::gap::{HeldEvents, disconnected, in_order, judgement, life, restamped, told_by};
+use crate::watch::gap::{
+    WaitingEvents, disconnected, event_key, in_order, judgement, life, restamped,
+};
 use crate::watch::state::{
     GapDifference, GapReview, ListPage, ReadBefore, ServerRefusal, WatchOutput, WatchState,
 };
@@ -68,7 +70,7 @@ pub(crate) struct IntakeWishes {
 struct IntakeConnection {
     id: ConnectionId,
     /// The note of the connection, until the connection has delivered something.
-    untold: Option<(Stamp, Note)>,
+    unannounced: Option<(Stamp, Note)>,
     last_version: Option<String>,
 }
 
@@ -96,7 +98,7 @@ pub(crate) struct Intake {
     room: Arc<Semaphore>,
     /// Reports whether a failure is the consequence of an outage.
     health: Arc<Health>,
-    held: Option<HeldEvents>,
+    waiting: Option<WaitingEvents>,
     open_gap: Option<OpenGap>,
     /// The name of an object was a secret.
     has_hidden_names: bool,
@@ -109,7 +111,7 @@ pub(crate) struct Intake {
     /// The data at hand comes from the successor: the two have changed places.
     is_on_successor: bool,
     /// The last failure, so that repetitions are noted once.
-    told: Option<(EndCause, String)>,
+    last_failure: Option<(EndCause, String)>,
     /// Lists that failed since the last complete one.
     list_failures: ListFailures,
     entries: Vec<QueueEntry>,
@@ -134,7 +136,7 @@ impl Intake {
             numbers,
             room,
             health,
-            held: None,
+            waiting: None,
             open_gap: None,
             has_hidden_names: false,
             read_before: ReadBefore::new(),
@@ -142,7 +144,7 @@ impl Intake {
             open: None,
             successor: None,
             is_on_successor: false,
-            told: None,
+            last_failure: None,
             list_failures: ListFailures::default(),
             entries: Vec::new(),
             sightings: Vec::new(),
@@ -193,6 +195,8 @@ impl Intake {
     /// Takes a line that is not JSON. A line that is not UTF-8 may still name the version of its
     /// object. A new request would return the same line, so the watch continues after it.
     fn unparsable_line(&mut self, bytes: &[u8], at: Stamp) -> LineFlow {
+        // etcd stores any bytes, so an object may not be UTF-8. Its head decides about the state;
+        // the body cannot be stored as JSON.
         let text = String::from_utf8_lossy(bytes);
         if let Cow::Owned(text) = &text
             && let Some(line) = wire::line(text.as_bytes())
@@ -223,9 +227,11 @@ impl Intake {
         let is_news = outputs
             .iter()
             .any(|output| matches!(output, WatchOutput::Write { .. }));
-        self.heard(&head.version, at);
+        self.note_received(&head.version, at);
         self.write(outputs, None, at);
         if is_news {
+            // The reel has the line, not the object: the next version, or a list, must be written
+            // even if it seems to be recorded.
             self.stream.not_written(&head);
             let kept = self.keepable(line);
             self.push_odd(OddLineProblem::Unparsable, kept, line.len(), at);
@@ -239,7 +245,7 @@ impl Intake {
         let head = self.renamed(head);
         let mut outputs = Vec::new();
         self.stream.event(kind, &head, at, &mut outputs);
-        self.heard(&head.version, at);
+        self.note_received(&head.version, at);
         self.write(outputs, Some((&head, object)), at);
         LineFlow::On
     }
@@ -251,19 +257,19 @@ impl Intake {
         let mut outputs = Vec::new();
         self.stream
             .bookmark(&mark.version, mark.ends_initial, at, &mut outputs);
-        self.heard(&mark.version, at);
+        self.note_received(&mark.version, at);
         self.write(outputs, None, at);
         LineFlow::On
     }
 
     fn error(&mut self, object: &[u8], line: &[u8], at: Stamp) -> LineFlow {
         let status = wire::status(object);
-        let told = (
+        let failure = (
             cause_of(status.code),
             detail_of(status.code, &status.message),
         );
-        if self.told.as_ref() != Some(&told) && !self.is_untold_successor() {
-            self.tell(at);
+        if self.last_failure.as_ref() != Some(&failure) && !self.is_unannounced_successor() {
+            self.announce_connection(at);
             // A status has no fields for secrets; any other content of this line might.
             let kept = if status.kind == "Status" {
                 self.redactor.text(line).into_owned()
@@ -281,7 +287,7 @@ impl Intake {
     /// Takes a part of a line or an item that is too long to be kept whole.
     pub(crate) fn part(&mut self, bytes: &[u8], len_so_far: u64, at: Stamp) {
         self.stream.unreadable_item();
-        self.tell(at);
+        self.announce_connection(at);
         let kept = self.keepable(bytes);
         if let Some(open) = &self.open {
             self.entries.push(QueueEntry::Blob {
@@ -310,6 +316,7 @@ impl Intake {
         if wire::line(bytes).is_some() {
             return self.line(bytes, at);
         }
+        // The watch resumes from the position before this line, so the whole line arrives again.
         let kept = bytes.get(..TRUNCATED_BYTES).unwrap_or(bytes);
         self.odd(OddLineProblem::Truncated, kept, bytes.len(), at);
         LineFlow::On
@@ -332,7 +339,7 @@ impl Intake {
     pub(crate) fn page(&mut self, page: ListPage<'_>, at: Stamp) {
         let mut outputs = Vec::new();
         self.stream.page(page, at, &mut outputs);
-        self.heard(page.version, at);
+        self.note_received(page.version, at);
         self.write(outputs, None, at);
     }
 }
@@ -349,7 +356,7 @@ impl Intake {
         at: Stamp,
     ) {
         if self.stream.is_reviewing() {
-            self.held.get_or_insert_default();
+            self.waiting.get_or_insert_default();
         }
         let note = Note::Connected {
             connection: id,
@@ -359,7 +366,7 @@ impl Intake {
         };
         self.open = Some(IntakeConnection {
             id,
-            untold: Some((at, note)),
+            unannounced: Some((at, note)),
             last_version: None,
         });
         let mut outputs = Vec::new();
@@ -381,6 +388,7 @@ impl Intake {
 
     /// The current connection ended without a status of the server.
     pub(crate) fn ended(&mut self, cause: EndCause, detail: &str, at: Stamp) {
+        // An end while a list is due is a list that failed: a watch that ends is normal.
         if self.stream.wants_list() && cause != EndCause::Stopped {
             let words = if detail.is_empty() {
                 "the list ended before it was complete"
@@ -405,14 +413,15 @@ impl Intake {
             self.list_failed(words.trim(), at);
         }
         let cause = cause_of(refusal.code);
-        let told = (cause, detail_of(refusal.code, refusal.message));
-        let is_news = self.told.as_ref() != Some(&told);
+        let failure = (cause, detail_of(refusal.code, refusal.message));
+        // A 410 or an outage repeats at each retry: one note says as much as hundreds.
+        let is_news = self.last_failure.as_ref() != Some(&failure);
         if is_news {
             self.fail(id, cause, refusal.message, at);
         } else {
             self.open = None;
         }
-        self.told = Some(told);
+        self.last_failure = Some(failure);
         let mut outputs = Vec::new();
         self.stream.refused(refusal, at.elapsed, &mut outputs);
         self.write(outputs, None, at);
@@ -423,13 +432,13 @@ impl Intake {
         if self.stream.wants_list() {
             self.list_failed(words, at);
         }
-        let told = (EndCause::Unreachable, words.to_owned());
+        let failure = (EndCause::Unreachable, words.to_owned());
         // A resource that was never requested must not count as covered.
         self.announce(at);
-        if self.told.as_ref() != Some(&told) {
+        if self.last_failure.as_ref() != Some(&failure) {
             self.fail(id, EndCause::Unreachable, words, at);
         }
-        self.told = Some(told);
+        self.last_failure = Some(failure);
         self.stream.unreachable(at.elapsed);
     }
 
@@ -440,7 +449,7 @@ impl Intake {
             self.stream.gone(version, at, &mut outputs);
             self.open = Some(IntakeConnection {
                 id,
-                untold: None,
+                unannounced: None,
                 last_version: None,
             });
             self.write(outputs, None, at);
@@ -468,16 +477,16 @@ impl Intake {
     }
 
     fn disconnect(&mut self, cause: EndCause, detail: &str, at: Stamp) {
-        self.tell(at);
+        self.announce_connection(at);
         if let Some(open) = self.open.take() {
             self.note(at, open.disconnected(cause, detail));
         }
     }
 
     /// Something worth a note arrived: announces its connection first.
-    fn heard(&mut self, version: &str, at: Stamp) {
-        self.told = None;
-        self.tell(at);
+    fn note_received(&mut self, version: &str, at: Stamp) {
+        self.last_failure = None;
+        self.announce_connection(at);
         if let Some(open) = &mut self.open
             && !version.is_empty()
         {
@@ -487,8 +496,9 @@ impl Intake {
         }
     }
 
-    fn tell(&mut self, at: Stamp) {
-        let Some((stamp, note)) = self.open.as_mut().and_then(|open| open.untold.take()) else {
+    fn announce_connection(&mut self, at: Stamp) {
+        let Some((stamp, note)) = self.open.as_mut().and_then(|open| open.unannounced.take())
+        else {
             return;
         };
         self.announce(at);
@@ -506,7 +516,7 @@ impl Intake {
 
     /// The recorder stops. A resource without a note yet was never listed.
     pub(crate) fn stopped(&mut self, at: Stamp) {
-        if self.told.is_none() {
+        if self.last_failure.is_none() {
             self.announce(at);
         }
         self.ended(EndCause::Stopped, "", at);
@@ -567,7 +577,7 @@ impl Intake {
         at: Stamp,
     ) {
         if !outputs.is_empty() && self.open.is_some() {
-            self.tell(at);
+            self.announce_connection(at);
         }
         for output in outputs {
             self.write_one(output, object, at);
@@ -753,9 +763,9 @@ impl Intake {
 
     /// Writes an event, or holds it back until the gap that its list ends is read back.
     fn push_event(&mut self, event: EventEntry) {
-        match &mut self.held {
-            Some(held) => {
-                let entries = held.hold(event, &self.room);
+        match &mut self.waiting {
+            Some(waiting) => {
+                let entries = waiting.hold(event, &self.room);
                 self.entries.extend(entries);
             }
             None => self.entries.push(QueueEntry::Event(event)),
@@ -807,7 +817,7 @@ impl Intake {
     }
 
     fn odd(&mut self, problem: OddLineProblem, bytes: &[u8], len: usize, at: Stamp) {
-        self.tell(at);
+        self.announce_connection(at);
         let kept = self.keepable(bytes);
         self.push_odd(problem, kept, len, at);
     }
@@ -899,7 +909,7 @@ impl Intake {
         };
         self.successor = Some(IntakeConnection {
             id,
-            untold: Some((at, note)),
+            unannounced: Some((at, note)),
             last_version: None,
         });
         self.stream.successor_answered(from, asked_secs, at.elapsed);
@@ -920,15 +930,15 @@ impl Intake {
     }
 
     /// Returns whether the data at hand comes from a successor that has delivered nothing yet.
-    fn is_untold_successor(&self) -> bool {
+    fn is_unannounced_successor(&self) -> bool {
         let open = self.open.as_ref();
-        self.is_on_successor && open.is_some_and(|open| open.untold.is_some())
+        self.is_on_successor && open.is_some_and(|open| open.unannounced.is_some())
     }
 
     /// The current connection ended with this cause, or is dropped: its successor replaces it.
     pub(crate) fn take_over(&mut self, cause: EndCause, detail: &str, at: Stamp) {
         // The successor is noted first: the reel must not show a time without a connection.
-        self.on_successor(|intake| intake.tell(at));
+        self.on_successor(|intake| intake.announce_connection(at));
         self.stream.take_over(cause);
         self.disconnect(cause, detail, at);
         self.open = self.successor.take();
@@ -946,7 +956,7 @@ impl Intake {
         let Some(open) = self.successor.take() else {
             return;
         };
-        if open.untold.is_none() {
+        if open.unannounced.is_none() {
             self.note(at, open.disconnected(cause, detail));
         }
     }
@@ -991,8 +1001,8 @@ impl Intake {
 
     /// Releases events that wait for a list which will not be completed.
     pub(crate) fn release(&mut self, at: Stamp) {
-        if let Some(held) = self.held.take() {
-            self.entries.extend(restamped(held.into_events(), at));
+        if let Some(waiting) = self.waiting.take() {
+            self.entries.extend(restamped(waiting.into_events(), at));
         }
     }
 
@@ -1016,7 +1026,11 @@ impl Intake {
             GapReview::Names(names) => names,
             GapReview::Impossible(why) => return Err(why),
         };
-        if self.held.as_ref().is_some_and(HeldEvents::is_given_up) {
+        if self
+            .waiting
+            .as_ref()
+            .is_some_and(WaitingEvents::is_given_up)
+        {
             return Err("the list differs by more bytes than can wait");
         }
         if self.has_hidden_names {
@@ -1053,15 +1067,15 @@ impl Intake {
     /// Writes a gap: the events that were read back and those of the list in the order of their
     /// versions, then the gap, then the verdict.
     pub(crate) fn settle(&mut self, open: OpenGap, read: Option<ReadBack>, at: Stamp) {
-        let held = self
-            .held
+        let waiting = self
+            .waiting
             .take()
-            .map(HeldEvents::into_events)
+            .map(WaitingEvents::into_events)
             .unwrap_or_default();
         let judged = match (open.work, read) {
             (Ok(work), Some(mut read)) => {
                 let (connection, requests) = (read.connection, read.requests);
-                let told = self.connected_exact(&read, &work);
+                let is_announced = self.connected_exact(&read, &work);
                 let events = std::mem::take(&mut read.found.events);
                 let mut written = Vec::new();
                 for event in events {
@@ -1073,20 +1087,20 @@ impl Intake {
                 }
                 let verdict = read.found.verdict(&work);
                 let begun = read.found.take_begun();
-                let mut events = in_order(held, written, &work, &begun);
+                let mut events = in_order(waiting, written, &work, &begun);
                 let before = std::mem::take(&mut self.read_before);
-                events.retain(|event| !before.contains(&told_by(event)));
+                events.retain(|event| !before.contains(&event_key(event)));
                 let is_found = |event: &&EventEntry| event.evidence == Evidence::Reconstructed;
                 let reconstructed = events.iter().filter(is_found).count();
                 let reconstructed = len64(reconstructed);
                 self.entries.extend(restamped(events, at));
-                if told {
+                if is_announced {
                     self.note(at, disconnected(connection, &verdict));
                 }
                 judgement(&open.gap, verdict, reconstructed, requests)
             }
             (work, _) => {
-                self.entries.extend(restamped(held, at));
+                self.entries.extend(restamped(waiting, at));
                 let why = work.err().unwrap_or("the recorder stopped");
                 let verdict = BackfillVerdict {
                     word: GapVerdict::Partly,

@@ -3,7 +3,7 @@
 use super::*;
 use crate::clock::Clock;
 use crate::resource::plain_info;
-use crate::watch::gap::HELD_BYTES;
+use crate::watch::gap::WAITING_BYTES;
 use crate::watch::state::{ResumeState, ServerRefusal, ServerTraits, WatchOrigin};
 use kubereel_format::ListMethod;
 
@@ -15,7 +15,7 @@ fn intake(group: &str, plural: &str) -> Intake {
     };
     let stream = WatchState::new(traits, ResumeState::default(), WatchOrigin::Fresh, 1);
     let numbers = Arc::new(RecordNumbers::new(0, 0));
-    let room = Arc::new(Semaphore::new(HELD_BYTES));
+    let room = Arc::new(Semaphore::new(WAITING_BYTES));
     let redactor = crate::queue::redactor();
     let health = Arc::new(Health::new(Clock::start(), redactor.clone()));
     Intake::new(target, stream, redactor, numbers, room, health)
@@ -38,7 +38,7 @@ fn connect(intake: &mut Intake, id: u32) {
     intake.connected(ConnectionId(id), None, ListMethod::WatchList, 300, at);
 }
 
-fn told(intake: &mut Intake) -> Vec<String> {
+fn entry_names(intake: &mut Intake) -> Vec<String> {
     let entries = intake.take_entries();
     entries.iter().map(tell).collect()
 }
@@ -85,14 +85,17 @@ fn an_event_keeps_the_bytes_of_its_object() {
 fn the_resource_is_announced_before_anything_of_it() {
     let mut intake = intake("", "endpoints");
     connect(&mut intake, 1);
-    assert_eq!(told(&mut intake), [""; 0], "nothing has come yet");
+    assert_eq!(entry_names(&mut intake), [""; 0], "nothing has come yet");
     intake.item(
         br#"{"metadata":{"name":"a","uid":"u","resourceVersion":"3"}}"#,
         Stamp::default(),
     );
-    assert_eq!(told(&mut intake), ["Resource", "Connected", "Added a"]);
+    assert_eq!(
+        entry_names(&mut intake),
+        ["Resource", "Connected", "Added a"]
+    );
     intake.ended(EndCause::Cut, "reset", Stamp::default());
-    assert_eq!(told(&mut intake), ["Disconnected"]);
+    assert_eq!(entry_names(&mut intake), ["Disconnected"]);
 }
 
 #[test]
@@ -128,7 +131,7 @@ fn what_is_no_event_is_kept_and_marked() {
             flow,
             "{line}"
         );
-        assert_eq!(told(&mut intake), [kept]);
+        assert_eq!(entry_names(&mut intake), [kept]);
     }
 }
 
@@ -197,11 +200,15 @@ fn a_row_of_the_same_refusal_is_told_once() {
             others_may_know: true,
         };
         intake.refused(refusal, ConnectionId(id), Stamp::default());
-        let told = told(&mut intake);
+        let entry_names = entry_names(&mut intake);
         if id == 2 {
-            assert_eq!(told.len(), 3, "connected, the line, the end: {told:?}");
+            assert_eq!(
+                entry_names.len(),
+                3,
+                "connected, the line, the end: {entry_names:?}"
+            );
         } else {
-            assert_eq!(told, [""; 0]);
+            assert_eq!(entry_names, [""; 0]);
         }
     }
     connect(&mut intake, 9);
@@ -209,7 +216,7 @@ fn a_row_of_the_same_refusal_is_told_once() {
         intake.line(EVENT.as_bytes(), Stamp::default()),
         LineFlow::On
     );
-    assert_eq!(told(&mut intake), ["Connected", "Modified a"]);
+    assert_eq!(entry_names(&mut intake), ["Connected", "Modified a"]);
     assert!(intake.take_wishes().has_found_history);
 }
 
@@ -217,10 +224,13 @@ fn a_row_of_the_same_refusal_is_told_once() {
 fn a_line_without_its_newline_is_a_line_and_half_a_line_is_told() {
     let mut intake = watching("", "endpoints");
     intake.rest(EVENT.as_bytes(), Stamp::default());
-    assert_eq!(told(&mut intake), ["Modified a"]);
+    assert_eq!(entry_names(&mut intake), ["Modified a"]);
     intake.rest(&EVENT.as_bytes()[..40], Stamp::default());
-    let told = told(&mut intake);
-    assert!(told[0].starts_with("Truncated 40: {"), "{told:?}");
+    let entry_names = entry_names(&mut intake);
+    assert!(
+        entry_names[0].starts_with("Truncated 40: {"),
+        "{entry_names:?}"
+    );
 }
 
 #[test]
@@ -244,10 +254,13 @@ fn a_forbidden_resource_is_announced_only_once_it_can_be_read() {
         others_may_know: false,
     };
     intake.refused(refusal, ConnectionId(1), Stamp::default());
-    assert_eq!(told(&mut intake), ["Disconnected", "NotCovered"]);
+    assert_eq!(entry_names(&mut intake), ["Disconnected", "NotCovered"]);
     connect(&mut intake, 2);
     intake.ended(EndCause::Clean, "", Stamp::default());
-    assert_eq!(told(&mut intake), ["Resource", "Connected", "Disconnected"]);
+    assert_eq!(
+        entry_names(&mut intake),
+        ["Resource", "Connected", "Disconnected"]
+    );
 }
 
 fn succeed(intake: &mut Intake, id: u32) {
@@ -260,7 +273,11 @@ fn succeed(intake: &mut Intake, id: u32) {
 fn a_successor_is_told_before_its_predecessor_ends() {
     let mut intake = watching("", "endpoints");
     succeed(&mut intake, 2);
-    assert_eq!(told(&mut intake), [""; 0], "nothing has come of it yet");
+    assert_eq!(
+        entry_names(&mut intake),
+        [""; 0],
+        "nothing has come of it yet"
+    );
     let at = Stamp::default();
     intake.take_over(EndCause::Clean, "", at);
     let ids: Vec<u32> = intake
@@ -277,7 +294,7 @@ fn a_successor_is_told_before_its_predecessor_ends() {
         .collect();
     assert_eq!(ids, [2, 101]);
     assert_eq!(intake.line(EVENT.as_bytes(), at), LineFlow::On);
-    assert_eq!(told(&mut intake), ["Modified a"]);
+    assert_eq!(entry_names(&mut intake), ["Modified a"]);
 }
 
 #[test]
@@ -297,7 +314,7 @@ fn what_comes_on_both_is_written_once_with_the_one_that_brought_it() {
         .collect();
     assert_eq!(events, [2]);
     intake.successor_ended(EndCause::Cut, "reset", None, at);
-    assert_eq!(told(&mut intake), ["Disconnected"]);
+    assert_eq!(entry_names(&mut intake), ["Disconnected"]);
 }
 
 #[test]
@@ -309,9 +326,9 @@ fn a_refused_successor_is_not_told() {
     let flow = intake.on_successor(|intake| intake.line(lost, at));
     assert!(matches!(flow, LineFlow::Refused { code: 410, .. }));
     intake.successor_ended(EndCause::Expired, "too old", None, at);
-    assert_eq!(told(&mut intake), [""; 0]);
+    assert_eq!(entry_names(&mut intake), [""; 0]);
     assert_eq!(intake.line(EVENT.as_bytes(), at), LineFlow::On);
-    assert_eq!(told(&mut intake), ["Modified a"]);
+    assert_eq!(entry_names(&mut intake), ["Modified a"]);
 }
 
 /// An event of a Pod that is not UTF-8, as a server sends it that does not validate bytes.
@@ -350,7 +367,7 @@ fn an_object_that_is_not_utf8_is_kept_unparsed_and_the_watch_goes_on_behind_it()
     // The next version is valid: the object is complete again.
     let well = EVENT.replace("\"11\"", "\"14\"");
     assert_eq!(intake.line(well.as_bytes(), at), LineFlow::On);
-    assert_eq!(told(&mut intake), ["Modified a"]);
+    assert_eq!(entry_names(&mut intake), ["Modified a"]);
 }
 
 #[test]
@@ -373,10 +390,10 @@ fn an_unparsed_object_is_told_again_by_every_list_that_has_it() {
         for list in 1..3 {
             connect(&mut intake, list);
             intake.item(item, Stamp::default());
-            let told = told(&mut intake);
+            let entry_names = entry_names(&mut intake);
             assert!(
-                told.iter().any(|one| one.starts_with(problem)),
-                "{list}: {told:?}"
+                entry_names.iter().any(|one| one.starts_with(problem)),
+                "{list}: {entry_names:?}"
             );
             intake.stream.new_epoch();
         }

@@ -49,11 +49,11 @@ enum SuccessorStage {
     /// Not before that time, or not at all.
     Idle(Option<Instant>),
     /// Waits for a permit: other resources have successors.
-    Turn(BoxFuture<Option<OwnedSemaphorePermit>>),
+    Queued(BoxFuture<Option<OwnedSemaphorePermit>>),
     /// The request was sent.
-    Asking(BoxFuture<SuccessorAnswer>),
+    Requesting(BoxFuture<SuccessorAnswer>),
     /// The request succeeded; reading begins at that time.
-    Held(Box<OpenSuccessor>, Instant),
+    Outliving(Box<OpenSuccessor>, Instant),
     /// The connection is read; its state is checked again at that time even if nothing arrives.
     Open(Box<OpenSuccessor>, Option<Instant>),
 }
@@ -90,7 +90,7 @@ pub(super) enum SuccessorStep {
     /// A permit was granted.
     Begin(Option<OwnedSemaphorePermit>),
     /// The request succeeded or failed.
-    Asked(Box<SuccessorAnswer>),
+    Answered(Box<SuccessorAnswer>),
     /// The first connection has outlived the list from which the successor continues: the successor
     /// is read from now on.
     Outlived,
@@ -151,9 +151,9 @@ impl WatchOverlap {
                 sleep_until(*due).await;
                 SuccessorStep::Due
             }
-            SuccessorStage::Turn(turn) => SuccessorStep::Begin(turn.await),
-            SuccessorStage::Asking(asking) => SuccessorStep::Asked(Box::new(asking.await)),
-            SuccessorStage::Held(_, until) => {
+            SuccessorStage::Queued(turn) => SuccessorStep::Begin(turn.await),
+            SuccessorStage::Requesting(asking) => SuccessorStep::Answered(Box::new(asking.await)),
+            SuccessorStage::Outliving(_, until) => {
                 sleep_until(*until).await;
                 SuccessorStep::Outlived
             }
@@ -193,7 +193,7 @@ impl WatchOverlap {
         &mut self,
         turn: impl Future<Output = Option<OwnedSemaphorePermit>> + Send + 'static,
     ) {
-        self.stage = SuccessorStage::Turn(Box::pin(turn));
+        self.stage = SuccessorStage::Queued(Box::pin(turn));
     }
 
     /// The request was sent.
@@ -203,12 +203,12 @@ impl WatchOverlap {
         asked: impl Future<Output = SuccessorAnswer> + Send + 'static,
     ) {
         self.permit = permit;
-        self.stage = SuccessorStage::Asking(Box::pin(asked));
+        self.stage = SuccessorStage::Requesting(Box::pin(asked));
     }
 
     /// The successor is open, and is read only after the first connection has outlived its list.
     pub(super) fn hold(&mut self, open: OpenSuccessor, outlive: Duration) {
-        self.stage = SuccessorStage::Held(Box::new(open), Instant::now() + outlive);
+        self.stage = SuccessorStage::Outliving(Box::new(open), Instant::now() + outlive);
     }
 
     /// The successor is open.
@@ -230,9 +230,9 @@ impl WatchOverlap {
     }
 
     /// Returns the successor that waits to be read.
-    pub(super) fn take_held(&mut self) -> Option<Box<OpenSuccessor>> {
+    pub(super) fn take_waiting(&mut self) -> Option<Box<OpenSuccessor>> {
         match std::mem::replace(&mut self.stage, SuccessorStage::Idle(None)) {
-            SuccessorStage::Held(open, _) => Some(open),
+            SuccessorStage::Outliving(open, _) => Some(open),
             stage => {
                 self.stage = stage;
                 None

@@ -126,13 +126,13 @@ impl ResourceWatcher {
         let mut memory = start.memory;
         let read_before = std::mem::take(&mut memory.read_back);
         let mut stream = WatchState::new(traits, memory, start.origin, seed);
-        stream.ask_for(shared.watch_secs);
+        stream.set_watch_secs(shared.watch_secs);
         let mut intake = Intake::new(
             target,
             stream,
             shared.redactor.clone(),
             Arc::clone(&shared.numbers),
-            Arc::clone(&shared.limits.held),
+            Arc::clone(&shared.limits.waiting_bytes),
             Arc::clone(&shared.health),
         );
         intake.leave_out(read_before);
@@ -190,6 +190,8 @@ impl ResourceWatcher {
                 self.lives_in = *self.epoch.borrow_and_update();
                 let at = self.shared.now();
                 self.intake.release(at);
+                // Pages of the old cluster must not be continued: their token and their versions
+                // belong to another history.
                 self.intake.stream.new_epoch();
                 self.pages = PagedList::default();
             }
@@ -200,6 +202,7 @@ impl ResourceWatcher {
             if !self.intake.stream.wants_list() {
                 list_turn = None;
             }
+            // After the description, so that the request goes to the version that is stored now.
             let step = self.intake.stream.step(self.shared.clock.elapsed());
             if matches!(step, WatchStep::WatchList { .. } | WatchStep::Page { .. })
                 && list_turn.is_none()
@@ -233,6 +236,7 @@ impl ResourceWatcher {
             }
             self.flush().await;
             self.report();
+            // After each request: only its 404 can have added evidence.
             if self.is_gone().await {
                 return WatcherEnd::Gone;
             }
@@ -310,6 +314,8 @@ impl ResourceWatcher {
         // A quiet resource may send nothing for minutes: report at once that it is watched.
         self.flush().await;
         self.report();
+        // A restarted server has no history of a custom resource before it is asked for it: the
+        // others are asked now.
         self.touch.connected(&server, target);
         let lead = WatchReading::new(answer, &server, id, &self.intake.target);
         let (id, end) = self.read(lead, list_turn).await;
@@ -322,6 +328,8 @@ impl ResourceWatcher {
             }
             WatchEnd::Ended { cause, detail } => {
                 self.touch.ended(cause);
+                // A server that still runs since before this moment may have the history that this
+                // one lost.
                 self.broke = Some(at.elapsed);
                 self.intake.ended(cause, &detail, at);
             }
@@ -365,11 +373,14 @@ impl ResourceWatcher {
             }
         };
         let status = answer.status;
+        // Load balancers and proxies also respond with 200, often with HTML.
         if status == 200 && answer.is_json() {
             self.missing = None;
             return Some(answer);
         }
         if status == 401 {
+            // With the generation, so that a client that was renewed meanwhile is not renewed
+            // again.
             self.shared.refuse(server.generation);
         }
         let retry_after_secs = answer.retry_after_secs();
@@ -456,6 +467,7 @@ impl ResourceWatcher {
             .discovery
             .is_served(&info.group, &info.version, &info.plural);
         let is_served = self.unless_interrupted(asking).await.flatten();
+        // A group that is missing from one discovery document is a failure, not a removal.
         if is_served != Some(false) {
             self.missing = None;
             return false;
@@ -509,7 +521,7 @@ pub(super) struct WatchReading {
     probe: OverlapProbe,
     /// When the response arrived.
     opened: Instant,
-    heard: Instant,
+    last_received: Instant,
 }
 
 /// What happened first.
@@ -553,7 +565,7 @@ impl WatchReading {
             long_line: None,
             probe: OverlapProbe::new(target, server),
             opened: Instant::now(),
-            heard: Instant::now(),
+            last_received: Instant::now(),
         }
     }
 
@@ -563,13 +575,13 @@ impl WatchReading {
     }
 
     /// Waits for the first event. Neither connection may delay the other.
-    async fn hear(
+    async fn next_signal(
         &mut self,
         idle_secs: u32,
         overlap: &mut WatchOverlap,
         changes: &mut watch::Receiver<u32>,
     ) -> WatchSignal {
-        let silent = self.heard + Duration::from_secs(u64::from(idle_secs));
+        let silent = self.last_received + Duration::from_secs(u64::from(idle_secs));
         tokio::select! {
             chunk = timeout_at(silent, self.answer.chunk()) => match chunk {
                 Ok(chunk) => WatchSignal::Chunk(chunk),
@@ -606,18 +618,18 @@ impl ResourceWatcher {
                 *list_turn = None;
             }
             let idle_secs = self.intake.stream.idle_secs();
-            let heard = tokio::select! {
+            let signal = tokio::select! {
                 biased;
                 interrupt = interrupt(&mut stop, &mut epoch) => {
                     self.drop_successor(&mut overlap, EndCause::Stopped, "");
                     return (lead.id, WatchEnd::interrupted(interrupt));
                 }
-                heard = lead.hear(idle_secs, &mut overlap, &mut self.changes) => heard,
+                signal = lead.next_signal(idle_secs, &mut overlap, &mut self.changes) => signal,
             };
             let at = self.shared.now();
-            let end = match heard {
+            let end = match signal {
                 WatchSignal::Chunk(chunk) => {
-                    lead.heard = Instant::now();
+                    lead.last_received = Instant::now();
                     self.take(&mut lead, chunk, ConnectionSide::Lead, list_turn)
                         .await
                 }
@@ -640,6 +652,7 @@ impl ResourceWatcher {
                 }
             };
             if let Some(end) = end {
+                // The successor delivers the rest from the position, so this end loses nothing.
                 let Some(next) = self.outlives(&mut overlap, &end) else {
                     return (lead.id, end);
                 };
@@ -697,7 +710,7 @@ impl ResourceWatcher {
         reading: &mut WatchReading,
         side: ConnectionSide,
     ) -> Option<WatchEnd> {
-        if reading.splitter.held() < LONG_LINE {
+        if reading.splitter.buffered() < LONG_LINE {
             reading.long_line = None;
             return None;
         }
@@ -830,6 +843,8 @@ impl ResourceWatcher {
         let at = self.shared.now();
         match end {
             PageEnd::Broken(cause, words) => self.break_off(cause, &words),
+            // A cut that looks like a clean end leaves the JSON incomplete: only a whole list
+            // proves what it lacks.
             PageEnd::Whole(splitter, size) => match splitter.finish() {
                 None => self.break_off(EndCause::Unreadable, "the answer is not a complete list"),
                 Some(meta) => {
@@ -893,7 +908,7 @@ impl ResourceWatcher {
                 }
                 self.flush().await;
             }
-            if splitter.held() < LONG_ITEM {
+            if splitter.buffered() < LONG_ITEM {
                 long_item = None;
             } else if long_item.is_none() {
                 long_item = shared.limits.long_lines.acquire().await.ok();
@@ -919,6 +934,8 @@ impl ResourceWatcher {
     }
 
     async fn read_back(&mut self, work: &crate::backfill::BackfillTask) -> Option<ReadBack> {
+        // The wait for the turn counts too: the watch after the list is not read meanwhile, and its
+        // server keeps little more than a minute of history.
         let until = Instant::now() + Duration::from_secs(BACKFILL_SECS);
         let server = self.server().await?;
         let shared = Arc::clone(&self.shared);
@@ -979,6 +996,7 @@ impl ResourceWatcher {
         match turn {
             SuccessorStep::Due => {
                 let now = self.shared.clock.elapsed();
+                // The server refused earlier successors; the current connection is still good.
                 if let Some(micros) = self.intake.stream.successor_wait(now) {
                     return overlap.later(Some(micros));
                 }
@@ -989,10 +1007,12 @@ impl ResourceWatcher {
                 overlap.queue(async move { turns?.acquire_owned().await.ok() });
             }
             SuccessorStep::Begin(permit) => self.begin(permit, overlap),
-            SuccessorStep::Asked(asked) => self.asked(*asked, overlap),
+            SuccessorStep::Answered(answer) => self.successor_answered(*answer, overlap),
             SuccessorStep::Outlived => {
-                if let Some(open) = overlap.take_held() {
+                if let Some(open) = overlap.take_waiting() {
                     let at = self.shared.now();
+                    // The first connection has run on for long enough after the list: it delivered
+                    // everything up to the list's version.
                     self.intake.stream.outlived(&open.from.to_string(), at);
                     self.open(open, overlap);
                 }
@@ -1005,7 +1025,7 @@ impl ResourceWatcher {
                     .take(reading, chunk, ConnectionSide::Successor, list_turn)
                     .await;
                 if let Some(end) = end {
-                    let (cause, words) = told(&end);
+                    let (cause, words) = cause_and_text(&end);
                     if let WatchEnd::Refused { code, .. } = end {
                         self.count(code);
                     }
@@ -1038,12 +1058,12 @@ impl ResourceWatcher {
         overlap.asking(permit, request.ask(target, server));
     }
 
-    fn asked(&mut self, asked: SuccessorAnswer, overlap: &mut WatchOverlap) {
+    fn successor_answered(&mut self, answered: SuccessorAnswer, overlap: &mut WatchOverlap) {
         let SuccessorAnswer {
             request,
             server,
             answer,
-        } = asked;
+        } = answered;
         let answer = match answer {
             Ok(answer) if answer.status == 200 && answer.is_json() => answer,
             Ok(answer) => {
@@ -1118,7 +1138,7 @@ impl ResourceWatcher {
     /// The current connection ended: returns its successor if that is open. After an unreadable
     /// line the line is requested once more instead.
     fn outlives(&mut self, overlap: &mut WatchOverlap, end: &WatchEnd) -> Option<WatchReading> {
-        let (cause, words) = told(end);
+        let (cause, words) = cause_and_text(end);
         let goes_on = self.intake.stream.has_open_successor() && cause != EndCause::Unreadable;
         let Some(reading) = overlap.take_reading_if(goes_on) else {
             self.drop_successor(overlap, EndCause::Clean, "its predecessor has ended");
@@ -1154,7 +1174,7 @@ impl ResourceWatcher {
     }
 }
 
-fn told(end: &WatchEnd) -> (EndCause, &str) {
+fn cause_and_text(end: &WatchEnd) -> (EndCause, &str) {
     match end {
         WatchEnd::Ended { cause, detail } => (*cause, detail),
         WatchEnd::Refused { code, message } => (cause_of(*code), message),

@@ -100,7 +100,7 @@ impl LineSplitter {
     }
 
     /// Returns the bytes of the unfinished line in memory.
-    pub(crate) fn held(&self) -> usize {
+    pub(crate) fn buffered(&self) -> usize {
         self.pending.len()
     }
 
@@ -145,7 +145,7 @@ mod tests {
             pieces(&mut splitter, &[b"a\nb\nc", b"", b"d", b"\n\n\r\n", b"e"]),
             [line("a"), line("b"), line("cd"), line("\r")]
         );
-        assert_eq!(splitter.held(), 1);
+        assert_eq!(splitter.buffered(), 1);
         assert_eq!(splitter.rest(), Some(line("e")));
         assert_eq!(splitter.rest(), None);
     }

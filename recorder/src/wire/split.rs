@@ -262,7 +262,7 @@ impl ListSplitter {
     }
 
     /// Returns the bytes of the unfinished item in memory.
-    pub(crate) fn held(&self) -> usize {
+    pub(crate) fn buffered(&self) -> usize {
         self.item.len()
     }
 

@@ -30,9 +30,9 @@ fn locked(disk: &Mutex<Disk>) -> MutexGuard<'_, Disk> {
 /// The written entries without the notes about failures, and whether there are such notes.
 fn written(disk: &Disk) -> (Vec<&str>, bool) {
     let texts = disk.durable.iter().map(String::as_str);
-    let (told, texts): (Vec<&str>, Vec<&str>) =
+    let (failures, texts): (Vec<&str>, Vec<&str>) =
         texts.partition(|text| text.starts_with("the reel could not be written for "));
-    (texts, told.len() == 1)
+    (texts, failures.len() == 1)
 }
 
 fn count(disk: &Disk) -> u64 {

@@ -211,9 +211,9 @@ impl ReelWriter {
             return self.write(queued);
         };
         let since = queued.since;
-        let said = gate.before(&queued.entry);
+        let notes = gate.before(&queued.entry);
         let admission = gate.admit(&queued.entry);
-        for entry in said {
+        for entry in notes {
             self.write(self.queue.unqueued(entry, since))?;
         }
         match admission {
@@ -380,11 +380,11 @@ impl ReelWriter {
                 return Err(WriteError::Failing("the file may not grow".into()));
             };
             let first = self.batch.first().map(|queued| queued.entry.stamp());
-            let said = gate.refused(first.unwrap_or_else(|| self.clock.stamp()));
-            let is_last = said.is_empty();
+            let notes = gate.refused(first.unwrap_or_else(|| self.clock.stamp()));
+            let is_last = notes.is_empty();
             let since = self.clock.elapsed();
             let kept = std::mem::take(&mut self.batch);
-            let mut batch: Vec<Queued> = said
+            let mut batch: Vec<Queued> = notes
                 .into_iter()
                 .map(|entry| self.queue.unqueued(entry, since))
                 .collect();
@@ -495,10 +495,10 @@ pub(crate) struct HandoverTaker {
 /// Creates both ends.
 pub(crate) fn handover() -> (WriterHandover, HandoverTaker) {
     let (whole_sent, whole) = oneshot::channel();
-    let (pack, pack_heard) = oneshot::channel();
+    let (pack, pack_receiver) = oneshot::channel();
     let handover = WriterHandover {
         whole: whole_sent,
-        pack: pack_heard,
+        pack: pack_receiver,
     };
     (handover, HandoverTaker { whole, pack })
 }

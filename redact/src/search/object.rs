@@ -397,7 +397,7 @@ impl<'w> ObjectWalk<'w> {
         let above = self.path_text();
         for mut edit in inner.edits {
             edit.place = edit.place.start + place.start..edit.place.end + place.start;
-            if self.context.tells {
+            if self.context.has_paths {
                 edit.path = format!("{above}{}", edit.path);
             }
             self.edits.push(edit);
@@ -924,7 +924,7 @@ impl<'w> ObjectWalk<'w> {
     }
 
     fn path(&self) -> String {
-        if self.context.tells {
+        if self.context.has_paths {
             self.path_text()
         } else {
             String::new()

@@ -19,7 +19,7 @@ pub(crate) struct SearchContext<'a> {
     /// The patterns of the user's rules.
     pub(crate) extra: &'a [(String, Regex)],
     /// Whether edits have the path in the object.
-    pub(crate) tells: bool,
+    pub(crate) has_paths: bool,
 }
 
 impl SearchContext<'_> {
@@ -232,7 +232,7 @@ mod tests {
         #[test]
         fn the_quick_look_suspects_all_that_the_search_finds(text in text()) {
             let marker = Marker::random().expect("random bytes");
-            let context = SearchContext { marker: &marker, extra: &[], tells: false };
+            let context = SearchContext { marker: &marker, extra: &[], has_paths: false };
             let found = find(context, text.as_bytes(), 0);
             if !found.is_empty() {
                 prop_assert!(context.suspects(text.as_bytes(), 0), "{:?}", found);

@@ -31,9 +31,9 @@ pub use status::{
 };
 pub use status_word::StatusWord;
 pub use story::{
-    ClusterRelease, ClusterUpdate, DrainHold, HowRequestEnded, HowUpdateEnded, Ill, IllSpell,
-    LeaderHandover, NodeJoin, NodeUpdate, OperatorMove, PartKind, PodEvent, PodState, PoolUpdate,
-    RequestEnd, Retrieval, RetrievalEnd, Retrievals, STALL_MICROS, SpellLevel, Stall,
-    UnobservedSource, UpdateEnd, UpdateKind, UpdatePart, UpdateRequest, Updates, UpgradeRecords,
-    UpgradeStory, VersionPod,
+    ClusterRelease, ClusterUpdate, DrainHold, HowRequestEnded, HowUpdateEnded, LeaderHandover,
+    NodeJoin, NodeUpdate, OperatorMove, PartKind, PodEvent, PodState, PoolUpdate, RequestEnd,
+    Retrieval, RetrievalEnd, Retrievals, STALL_MICROS, SpellKind, SpellLevel, Stall,
+    UnhealthySpell, UnobservedSource, UpdateEnd, UpdateKind, UpdatePart, UpdateRequest, Updates,
+    UpgradeRecords, UpgradeStory, VersionPod,
 };

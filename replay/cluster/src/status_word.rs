@@ -52,8 +52,8 @@ impl<'a> StatusWord<'a> {
             (!word.is_empty()).then_some((field, word))
         });
         let (field, word) = found.next()?;
-        let said = ["message", "errorMessage", "failureReason", "reason"].into_iter();
-        let mut said = said.map(|of| text(object, &format!("/status/{of}")));
+        let messages = ["message", "errorMessage", "failureReason", "reason"].into_iter();
+        let mut messages = messages.map(|of| text(object, &format!("/status/{of}")));
         Some(Self {
             field,
             word,
@@ -62,7 +62,7 @@ impl<'a> StatusWord<'a> {
                 word if GOOD_WORDS.contains(&word) => Some(StateHealth::Good),
                 _ => None,
             },
-            message: said.find(|one| !one.is_empty()).unwrap_or_default(),
+            message: messages.find(|one| !one.is_empty()).unwrap_or_default(),
         })
     }
 }

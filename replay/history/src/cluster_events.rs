@@ -37,7 +37,7 @@ pub struct LoggedEvent {
     /// The Event's name.
     pub name: String,
     /// The content.
-    pub said: EventContent,
+    pub content: EventContent,
 }
 
 /// The Events of a time; see [`Timeline::event_log`].
@@ -104,8 +104,8 @@ impl EventLog<'_> {
     fn read(&self, seq: Seq) -> Result<Option<LoggedEvent>, QueryError> {
         let reel = self.timeline.reel();
         let body = reel.body(seq)?;
-        let said = EventContent::of(&body).map_err(|source| QueryError::Body { seq, source })?;
-        if !self.question.takes(&said) {
+        let content = EventContent::of(&body).map_err(|source| QueryError::Body { seq, source })?;
+        if !self.question.takes(&content) {
             return Ok(None);
         }
         let Some(head) = reel.head(seq) else {
@@ -120,7 +120,7 @@ impl EventLog<'_> {
             evidence: head.evidence,
             namespace: key.namespace.to_owned(),
             name: key.name.to_owned(),
-            said,
+            content,
         }))
     }
 }
@@ -141,11 +141,11 @@ impl EventQuestion {
             && self.about.as_ref().is_none_or(is_of)
     }
 
-    fn takes(&self, said: &EventContent) -> bool {
-        let is_of = |one: &String| said.severity.eq_ignore_ascii_case(one);
+    fn takes(&self, content: &EventContent) -> bool {
+        let is_of = |one: &String| content.severity.eq_ignore_ascii_case(one);
         let severity = self.severities.is_empty() || self.severities.iter().any(is_of);
         let about = self.about.as_ref().is_none_or(|about| {
-            let found = &said.regarding;
+            let found = &content.regarding;
             let fits =
                 |asked: &str, found: &str| asked.is_empty() || found.is_empty() || asked == found;
             found.name == about.name
@@ -303,9 +303,10 @@ mod tests {
 
     #[test]
     fn an_event_that_says_little_is_read_all_the_same() {
-        let said = EventContent::of(br#"{"involvedObject":null,"count":null}"#).expect("an Event");
-        assert_eq!(said.count, 1);
-        assert_eq!(said.regarding, Regarding::default());
+        let content =
+            EventContent::of(br#"{"involvedObject":null,"count":null}"#).expect("an Event");
+        assert_eq!(content.count, 1);
+        assert_eq!(content.regarding, Regarding::default());
         for body in [&b"7"[..], b"{", br#"{"count":"x"}"#] {
             assert!(EventContent::of(body).is_err());
         }

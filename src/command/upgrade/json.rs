@@ -4,9 +4,9 @@ use super::page::StoryContext;
 use crate::field_text::{length_secs, secs};
 use crate::outputs::outputs;
 use kubereel_cluster::{
-    ClusterRelease, ClusterUpdate, DrainHold, Estimate, IllSpell, Insight, LeaderHandover,
-    MarkSpan, MarkedCondition, MarkedMessage, NodeJoin, NodeState, NodeUpdate, OperatorCounts,
-    OperatorMove, PodEvent, PodState, PoolState, PoolUpdate, RecordMark, Retrieval, Stall,
+    ClusterRelease, ClusterUpdate, DrainHold, Estimate, Insight, LeaderHandover, MarkSpan,
+    MarkedCondition, MarkedMessage, NodeJoin, NodeState, NodeUpdate, OperatorCounts, OperatorMove,
+    PodEvent, PodState, PoolState, PoolUpdate, RecordMark, Retrieval, Stall, UnhealthySpell,
     UnobservedSource, UpdateOrigin, UpdatePart, UpdateRequest, UpdateStatus, Updates, UpgradeStory,
     VersionPod,
 };
@@ -92,7 +92,7 @@ struct RetrievalOutput(attempt: &Retrieval) {
     message: Option<String> = attempt.end.as_ref().map(|end| end.message.clone()),
     pod: Option<VersionPodOutput> = attempt.pod.as_ref().map(VersionPodOutput::of),
     pod_events: Vec<PodEventOutput> = all(&attempt.events, PodEventOutput::of),
-    told_by_clusterversion: Option<StoryMessageOutput> = attempt.told.as_ref().map(StoryMessageOutput::of),
+    told_by_clusterversion: Option<StoryMessageOutput> = attempt.reported.as_ref().map(StoryMessageOutput::of),
 }
 
 struct StoryMessageOutput(told: &MarkedMessage) {
@@ -145,7 +145,7 @@ struct StorySpanOutput(span: &MarkSpan, now: RecordedAt) {
     secs: f64 = length_secs(span.micros(now)),
 }
 
-struct SpellOutput(spell: &IllSpell, now: RecordedAt) {
+struct SpellOutput(spell: &UnhealthySpell, now: RecordedAt) {
     what: &'static str = spell.ill.as_str(),
     name: String = spell.name.clone(),
     from: String = timetext::rfc3339(spell.from.at),
@@ -225,7 +225,7 @@ struct NodeJoinOutput(join: &NodeJoin) {
 struct StallOutput(stall: &Stall) {
     from: String = timetext::rfc3339(stall.from.at),
     to: Option<String> = mark(stall.to),
-    said: String = stall.said.clone(),
+    said: String = stall.last_message.clone(),
 }
 
 struct UpdatePartOutput(part: &UpdatePart) {

@@ -6,9 +6,9 @@ use crate::command_error::CommandError;
 use crate::screen::{Console, Style, StyledLine};
 use crate::words::{count, duration};
 use kubereel_cluster::{
-    ClusterRelease, HowRequestEnded, HowUpdateEnded, Ill, IllSpell, LeaderHandover, MarkedMessage,
-    OperatorMove, PartKind, RecordMark, Retrieval, SpellLevel, UpdateKind, UpdateStatus,
-    UpgradeStory, VersionPod,
+    ClusterRelease, HowRequestEnded, HowUpdateEnded, LeaderHandover, MarkedMessage, OperatorMove,
+    PartKind, RecordMark, Retrieval, SpellKind, SpellLevel, UnhealthySpell, UpdateKind,
+    UpdateStatus, UpgradeStory, VersionPod,
 };
 use kubereel_format::RecordedAt;
 use kubereel_history::{Timeline, timetext};
@@ -416,7 +416,7 @@ fn print_attempt(
         (None, _) => line.push(Style::Wary, " end not observed"),
     }
     if attempt.has_failed() {
-        match &attempt.told {
+        match &attempt.reported {
             Some(told) => {
                 let at = page.timeline.written(told.mark.at);
                 line.push(Style::Faint, format!(" · reported {at}"));
@@ -554,7 +554,7 @@ fn print_problems(page: &mut UpgradePage<'_>, story: &UpgradeStory) -> Result<()
         return Ok(());
     }
     let all = story.spells.len();
-    let is_silent = |spell: &&IllSpell| spell.level(story.now) == SpellLevel::Silent;
+    let is_silent = |spell: &&UnhealthySpell| spell.level(story.now) == SpellLevel::Silent;
     let silent = story.spells.iter().filter(is_silent).count();
     let more = format!(
         "{}; {silent} too short for oc adm upgrade status to report",
@@ -575,7 +575,7 @@ fn print_problems(page: &mut UpgradePage<'_>, story: &UpgradeStory) -> Result<()
 fn print_problem(
     page: &mut UpgradePage<'_>,
     story: &UpgradeStory,
-    spell: &IllSpell,
+    spell: &UnhealthySpell,
 ) -> Result<(), CommandError> {
     let mut line = StyledLine::of(Style::Strong, format!("  {}  ", page.at(spell.from)));
     let lasted = lasting(spell.micros(story.now), spell.to.is_some());
@@ -588,7 +588,7 @@ fn print_problem(
     line.push(Style::Plain, format!("{lasted:<8}"));
     line.push(style, format!("{:<8}", level.as_str()));
     let subject = match spell.ill {
-        Ill::Failing => "ClusterVersion",
+        SpellKind::Failing => "ClusterVersion",
         _ => spell.name.as_str(),
     };
     line.push(Style::Plain, format!("{subject} "));
@@ -687,7 +687,7 @@ fn print_stalls(page: &mut UpgradePage<'_>, story: &UpgradeStory) -> Result<(), 
             Style::Bad,
             format!("{:<8}", lasting(lasted, stall.to.is_some())),
         );
-        line.push(Style::Plain, shortened(&stall.said));
+        line.push(Style::Plain, shortened(&stall.last_message));
         page.line(&line, page.time_width() + 12)?;
     }
     Ok(())

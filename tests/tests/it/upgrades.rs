@@ -1,11 +1,12 @@
 //! Upgrades that others recorded or gathered are told as those say that they went.
 //!
-//! Clusters that were gathered in the middle of an upgrade are judged as `oc adm upgrade status` judges
-//! them. What differs is listed, with its reason; a new difference fails, and so does one that is gone.
+//! Clusters that were gathered in the middle of an upgrade are judged as `oc adm upgrade status`
+//! judges them. What differs is listed, with its reason; a new difference fails, and so does one
+//! that is gone.
 //!
-//! Owns how the expected output of `oc adm upgrade status` is read: as facts, one a line of text.
+//! How the expected output of `oc adm upgrade status` is read: as facts, one a line of text.
 //!
-//! Owns the facts that both `oc adm upgrade status` and kubereel state, in the words of the former.
+//! The facts that both `oc adm upgrade status` and kubereel state, in the words of the former.
 //!
 //! The story of a real cluster-version operator's upgrade names what was planted, to the second.
 
@@ -21,8 +22,8 @@ pub(crate) use crate::upgrades::folder as oc_folder;
 pub(crate) use crate::upgrades::gathered as oc_reel;
 pub(crate) use crate::upgrades::scenarios as oc_scenarios;
 use kubereel_cluster::{
-    Assessment, ClusterHistory, Ill, NodePhase, PoolState, UpdateKind, UpdateOrigin, UpdateStatus,
-    UpgradeStory,
+    Assessment, ClusterHistory, NodePhase, PoolState, SpellKind, UpdateKind, UpdateOrigin,
+    UpdateStatus, UpgradeStory,
 };
 use kubereel_format::RecordedAt;
 use kubereel_history::{Moment, ObjectForm, Timeline, timetext};
@@ -34,7 +35,7 @@ use std::path::{Path, PathBuf};
 
 const FOLDER: &str = "oc-upgrade-examples/status";
 
-/// Returns the folder of the scenarios; `None`, said aloud, if it is not there.
+/// Returns the folder of the scenarios; `None`, reported, if it is not there.
 pub(crate) fn folder() -> Option<PathBuf> {
     shared_data(FOLDER)
 }
@@ -646,14 +647,14 @@ fn every_planted_fault_is_told_and_no_other() {
     let faults: Vec<&Vec<String>> = rows.iter().filter(|row| row[1] == "fault").collect();
     let mut of_operators: Vec<_> = spells
         .iter()
-        .filter(|spell| spell.ill != Ill::Failing)
+        .filter(|spell| spell.ill != SpellKind::Failing)
         .collect();
     for begin in faults.iter().filter(|row| row[2].contains("begins")) {
         let (what, planted) = words(&begin[2]);
         let ill = if what.starts_with("Degraded") {
-            Ill::Degraded
+            SpellKind::Degraded
         } else {
-            Ill::Unavailable
+            SpellKind::Unavailable
         };
         let name = planted["operator"].as_str().unwrap();
         let place = of_operators
@@ -682,7 +683,7 @@ fn every_planted_fault_is_told_and_no_other() {
         .collect();
     let failing: Vec<_> = spells
         .iter()
-        .filter(|spell| spell.ill == Ill::Failing)
+        .filter(|spell| spell.ill == SpellKind::Failing)
         .collect();
     assert_eq!((failing.len(), flips.len()), (3, 6));
     for (spell, flips) in failing.iter().zip(flips.chunks(2)) {

@@ -177,7 +177,7 @@ pub(super) fn read_events(
             unread += 1;
             continue;
         };
-        let said = &logged.said;
+        let said = &logged.content;
         let ink = if said.severity == "Warning" {
             Ink::Wary
         } else {

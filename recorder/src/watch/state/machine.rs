@@ -78,8 +78,8 @@ enum WatchGoal {
 #[derive(Clone, Copy, Debug, Default)]
 struct ConnectionProgress {
     opened: Option<Elapsed>,
-    asked_secs: u32,
-    heard: bool,
+    requested_secs: u32,
+    has_received: bool,
     highest: Option<u128>,
     /// The highest version of an event or a bookmark on it, also of those that were recorded
     /// already.
@@ -231,11 +231,16 @@ impl WatchState {
         version.previous().unwrap_or_else(|| version.clone())
     }
 
-    /// A request succeeded at `now`; it asked for `asked_secs`.
-    pub(crate) fn answered(&mut self, now: Elapsed, asked_secs: u32, out: &mut Vec<WatchOutput>) {
+    /// A request succeeded at `now`; it asked for `requested_secs`.
+    pub(crate) fn answered(
+        &mut self,
+        now: Elapsed,
+        requested_secs: u32,
+        out: &mut Vec<WatchOutput>,
+    ) {
         self.connection = ConnectionProgress {
             opened: Some(now),
-            asked_secs,
+            requested_secs,
             ..ConnectionProgress::default()
         };
         // The connection begins at the position, so it does not repeat recorded events.
@@ -258,7 +263,7 @@ impl WatchState {
         if self.traits.is_cached && self.silent_idles < MAX_SILENT_IDLES {
             return IDLE_SECS;
         }
-        self.connection.asked_secs.saturating_add(GRACE_SECS)
+        self.connection.requested_secs.saturating_add(GRACE_SECS)
     }
 
     /// The cluster is another one, or an older state of it: no position of before is valid.
@@ -361,8 +366,8 @@ impl WatchState {
     }
 
     /// Data arrived on the current connection.
-    fn hear(&mut self, at: Stamp, out: &mut Vec<WatchOutput>) {
-        self.connection.heard = true;
+    fn note_received(&mut self, at: Stamp, out: &mut Vec<WatchOutput>) {
+        self.connection.has_received = true;
         if self.listing.is_none() {
             // During a list, data does not reset the delay: a list that always breaks off after its
             // first item is a failing one.
@@ -463,11 +468,11 @@ impl WatchState {
             .listing
             .as_ref()
             .map_or((0, 0), |list| (list.broken_streams, list.differences));
-        let goes_on = self
+        let continues = self
             .listing
             .as_ref()
             .is_some_and(|list| list.token.is_some() && list.method == method);
-        if !goes_on {
+        if !continues {
             self.known.begin_list();
             self.listing = Some(ListProgress {
                 method,
@@ -494,7 +499,7 @@ impl WatchState {
     /// An object of the list arrived: an item of a page, or an ADDED event before the end of the
     /// initial events.
     pub(crate) fn item(&mut self, head: &ObjectHead<'_>, at: Stamp, out: &mut Vec<WatchOutput>) {
-        self.hear(at, out);
+        self.note_received(at, out);
         let version = ResourceVersion::parse(&head.version);
         if head.name.is_empty() {
             out.push(WatchOutput::Anomaly {
@@ -563,7 +568,7 @@ impl WatchState {
 
     /// A page ended in order.
     pub(crate) fn page(&mut self, page: ListPage<'_>, at: Stamp, out: &mut Vec<WatchOutput>) {
-        self.hear(at, out);
+        self.note_received(at, out);
         self.adapt_limit(page);
         let Some(listing) = &mut self.listing else {
             return;
@@ -740,7 +745,7 @@ impl WatchState {
             // the list. Other events are changes during it.
             return self.item(head, at, out);
         }
-        self.hear(at, out);
+        self.note_received(at, out);
         let version = ResourceVersion::parse(&head.version);
         let number = version.as_ref().and_then(ResourceVersion::number);
         self.has_unusable |= number.is_none();
@@ -926,7 +931,7 @@ impl WatchState {
         at: Stamp,
         out: &mut Vec<WatchOutput>,
     ) {
-        self.hear(at, out);
+        self.note_received(at, out);
         self.silent_idles = 0;
         let Some(version) = ResourceVersion::parse(version) else {
             out.push(WatchOutput::Anomaly {
@@ -1199,7 +1204,7 @@ impl WatchState {
             return;
         }
         let lived = now.micros.saturating_sub(opened.micros);
-        let asked = u64::from(self.connection.asked_secs).saturating_mul(1_000_000);
+        let asked = u64::from(self.connection.requested_secs).saturating_mul(1_000_000);
         // A server that shuts down ends watches cleanly, but early and without a last bookmark.
         let is_in_order = cause == EndCause::Clean && lived.saturating_add(LIVED_MICROS) >= asked;
         self.short_watches = if is_in_order {
@@ -1212,7 +1217,7 @@ impl WatchState {
             EndCause::Idle => self.silent_idles = self.silent_idles.saturating_add(1),
             _ => {}
         }
-        if self.connection.heard || lived >= LIVED_MICROS {
+        if self.connection.has_received || lived >= LIVED_MICROS {
             self.backoff.reset();
             // A watch that lived this long was accepted, so the server has the history after all.
             if self.expiry.is_some() && lived >= 2 * LIVED_MICROS {
@@ -1231,11 +1236,11 @@ impl WatchState {
     /// already, and a list did not help.
     pub(crate) fn passes_unreadable(&mut self, now: Elapsed) -> bool {
         let here = self.position.as_ref().map(|position| &position.version);
-        let was_asked = here.is_some() && self.unreadable_at.as_ref() == here;
+        let was_requested_again = here.is_some() && self.unreadable_at.as_ref() == here;
         let was_listed = self
             .unreadable_listed
             .is_some_and(|listed| now.micros.saturating_sub(listed.micros) < UNREADABLE_MICROS);
-        self.listing.is_none() && was_asked && was_listed
+        self.listing.is_none() && was_requested_again && was_listed
     }
 
     /// A line could not be parsed. It is requested once more; if it fails again, the chain is
@@ -1331,14 +1336,14 @@ impl RecordedEvents {
 // written events are remembered, so that each event is written once.
 impl WatchState {
     /// Requests watches of about `secs` seconds.
-    pub(crate) const fn ask_for(&mut self, secs: u32) {
+    pub(crate) const fn set_watch_secs(&mut self, secs: u32) {
         self.long_secs = secs;
     }
 
     /// Returns how long after its begin the current connection needs a successor, in microseconds,
     /// if its end is known; `more_micros` earlier than usual.
     pub(crate) fn successor_due(&mut self, more_micros: u64) -> Option<u64> {
-        let asked = self.connection.asked_secs;
+        let asked = self.connection.requested_secs;
         if asked < self.long_secs {
             // A short watch ends soon on purpose: its last bookmark is needed.
             return None;
@@ -1389,13 +1394,13 @@ impl WatchState {
     pub(crate) fn successor_answered(
         &mut self,
         from: &ResourceVersion,
-        asked_secs: u32,
+        requested_secs: u32,
         now: Elapsed,
     ) {
         if let (Some(successor), Some(from)) = (&mut self.successor, from.number()) {
             successor.from = from;
             successor.connection.opened = Some(now);
-            successor.connection.asked_secs = asked_secs;
+            successor.connection.requested_secs = requested_secs;
         }
     }
 
@@ -1452,7 +1457,7 @@ impl WatchState {
         }
         self.connection = successor.connection;
         self.successor_backoff.reset();
-        self.one_is_left();
+        self.keep_one_connection();
     }
 
     /// The successor was refused, broke off, or is dropped. The current connection continues.
@@ -1465,10 +1470,10 @@ impl WatchState {
             let secs = secs.clamp(1, MAX_RETRY_AFTER_SECS);
             self.successor_backoff.delay(now, u64::from(secs) * 1_000);
         }
-        self.one_is_left();
+        self.keep_one_connection();
     }
 
-    fn one_is_left(&mut self) {
+    fn keep_one_connection(&mut self) {
         let here = self.position.as_ref();
         let here = here.and_then(|position| position.version.number());
         match (&mut self.seen, here) {

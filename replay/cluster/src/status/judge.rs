@@ -12,7 +12,7 @@ use crate::history::{ClusterHistory, ParsedVersion};
 use crate::objects::{
     HistoryEntry, MachineConfig, NodeObject, OperatorObject, PoolObject, VersionObject, pool_of,
 };
-use crate::story::Ill;
+use crate::story::SpellKind;
 use jiff::SignedDuration;
 use kubereel_format::RecordedAt;
 use kubereel_history::{Cut, ObjectFilter, QueryError};
@@ -40,12 +40,12 @@ impl ClusterHistory<'_> {
         cut: Cut,
         now: Option<RecordedAt>,
     ) -> Result<Option<UpdateStatus>, QueryError> {
-        let versions = self.held::<VersionObject>((CONFIG, "clusterversions"), "", cut)?;
+        let versions = self.objects_at::<VersionObject>((CONFIG, "clusterversions"), "", cut)?;
         let Some(version) = versions.get("version") else {
             return Ok(None);
         };
-        let now = now.unwrap_or_else(|| self.told_at(cut));
-        let operators = self.held::<OperatorObject>((CONFIG, "clusteroperators"), "", cut)?;
+        let now = now.unwrap_or_else(|| self.story_time(cut));
+        let operators = self.objects_at::<OperatorObject>((CONFIG, "clusteroperators"), "", cut)?;
         let payload: BTreeMap<&String, &OperatorObject> = operators
             .iter()
             .filter(|(_, operator)| operator.is_of_payload())
@@ -59,7 +59,7 @@ impl ClusterHistory<'_> {
             of_operator(name, operator, now, &mut insights);
         }
         let progressing = StatusCondition::find(&version.status.conditions, "Progressing");
-        let is_progressing = progressing.is_some_and(|said| said.is("True"));
+        let is_progressing = progressing.is_some_and(|condition| condition.is("True"));
         // In a migration the version stays, so the nodes that still migrate cannot be identified by
         // it.
         let is_migrating = is_progressing && is_migration(version);
@@ -76,7 +76,7 @@ impl ClusterHistory<'_> {
     }
 
     /// Reads the objects of a resource at a moment, by name.
-    fn held<T>(
+    fn objects_at<T>(
         self,
         (group, plural): (&str, &str),
         namespace: &str,
@@ -102,23 +102,23 @@ impl ClusterHistory<'_> {
             namespace: Some(namespace),
             names,
         };
-        let mut held = BTreeMap::new();
+        let mut objects = BTreeMap::new();
         for resource in self.resources_named(group, plural) {
             for one in self.timeline.as_of(resource, cut, &filter).objects {
                 let seen: ParsedVersion<T> = self.read_seq(one.seq)?;
-                held.insert(one.name, seen.body);
+                objects.insert(one.name, seen.body);
             }
         }
-        Ok(held)
+        Ok(objects)
     }
 
     /// Returns the image of the machine-config operator, by its Deployment; `None` if it was not recorded.
     fn machine_config_image(self, cut: Cut) -> Result<Option<String>, QueryError> {
         let names = ["machine-config-operator".to_owned()];
         let namespace = "openshift-machine-config-operator";
-        let held =
+        let deployments =
             self.held_named::<serde_json::Value>(("apps", "deployments"), namespace, &names, cut)?;
-        let containers = held
+        let containers = deployments
             .into_values()
             .next()
             .and_then(|body| body.pointer("/spec/template/spec/containers").cloned());
@@ -139,8 +139,8 @@ impl ClusterHistory<'_> {
         now: RecordedAt,
         insights: &mut Vec<Insight>,
     ) -> Result<Vec<PoolState>, QueryError> {
-        let pools = self.held::<PoolObject>((MACHINES, "machineconfigpools"), "", cut)?;
-        let all = self.held::<NodeObject>(("", "nodes"), "", cut)?;
+        let pools = self.objects_at::<PoolObject>((MACHINES, "machineconfigpools"), "", cut)?;
+        let all = self.objects_at::<NodeObject>(("", "nodes"), "", cut)?;
         let noted = all
             .values()
             .flat_map(|node| ["currentConfig", "desiredConfig"].map(|name| node.noted(name)));
@@ -334,34 +334,34 @@ pub(super) fn of_operator(
 ) {
     let available = operator.condition("Available");
     let degraded = operator.condition("Degraded");
-    for (ill, said, word) in [
+    for (ill, condition, word) in [
         (
-            Ill::Unavailable,
-            available.filter(|said| said.is("False")),
+            SpellKind::Unavailable,
+            available.filter(|condition| condition.is("False")),
             "unavailable",
         ),
         (
-            Ill::Degraded,
-            degraded.filter(|said| said.is("True")),
+            SpellKind::Degraded,
+            degraded.filter(|condition| condition.is("True")),
             "degraded",
         ),
     ] {
-        let Some(said) = said else {
+        let Some(condition) = condition else {
             continue;
         };
-        let level = level(ill, said, now);
+        let level = level(ill, condition, now);
         insights.extend(level.map(|level| Insight {
             level,
             impact: Impact::ApiAvailability,
-            summary: format!("Cluster Operator {name} is {word} ({})", said.reason),
-            description: said.message.to_owned(),
-            since: said.since(),
+            summary: format!("Cluster Operator {name} is {word} ({})", condition.reason),
+            description: condition.message.to_owned(),
+            since: condition.since(),
         }));
     }
 }
 
-fn level(ill: Ill, said: StatusCondition<'_>, now: RecordedAt) -> Option<InsightLevel> {
-    let lasted = said
+fn level(ill: SpellKind, condition: StatusCondition<'_>, now: RecordedAt) -> Option<InsightLevel> {
+    let lasted = condition
         .since()
         .map(|since| u64::try_from(now.micros_since(since)).unwrap_or_default());
     let (warning, error) = ill.thresholds_micros();

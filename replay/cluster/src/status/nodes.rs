@@ -218,12 +218,12 @@ fn troubles(name: &str, node: &NodeObject) -> Vec<NodeTrouble> {
             1,
         ),
     ] {
-        let ill = node.condition(kind).filter(|said| !said.is(well));
-        all.extend(ill.map(|said| NodeTrouble {
+        let ill = node.condition(kind).filter(|condition| !condition.is(well));
+        all.extend(ill.map(|condition| NodeTrouble {
             word,
             summary: format!("Node {name} {summary}"),
-            description: said.message.to_owned(),
-            since: said.since(),
+            description: condition.message.to_owned(),
+            since: condition.since(),
             patience_micros: Some(minutes * MINUTE_MICROS),
         }));
     }

@@ -13,7 +13,7 @@ pub use node_update::{DrainHold, NodeJoin, NodeUpdate, PoolUpdate};
 pub use operator_move::OperatorMove;
 pub use pace::{PartKind, STALL_MICROS, Stall, UpdatePart};
 pub use retrieval::{PodEvent, PodState, Retrieval, RetrievalEnd, Retrievals, VersionPod};
-pub use spell::{Ill, IllSpell, SpellLevel};
+pub use spell::{SpellKind, SpellLevel, UnhealthySpell};
 pub use tell::{LeaderHandover, UnobservedSource, Updates, UpgradeRecords, UpgradeStory};
 pub use update::{
     ClusterRelease, ClusterUpdate, HowRequestEnded, HowUpdateEnded, RequestEnd, UpdateEnd,

@@ -4,7 +4,7 @@
 //! evictions are responses to requests, which no watch shows.
 
 use super::spell;
-use super::spell::{Ill, IllSpell};
+use super::spell::{SpellKind, UnhealthySpell};
 use crate::condition::StatusCondition;
 use crate::history::{ClusterHistory, ParsedVersion};
 use crate::mark::{MarkSpan, MarkSpans, MarkedMessage, RecordMark, micros_between};
@@ -90,7 +90,7 @@ pub(super) struct NodeHistory {
     pub(super) updates: Vec<NodeUpdate>,
     pub(super) join: Option<NodeJoin>,
     /// When it was not ready without an update.
-    pub(super) not_ready: Vec<IllSpell>,
+    pub(super) not_ready: Vec<UnhealthySpell>,
 }
 
 /// Reads the update of a node.
@@ -139,7 +139,7 @@ pub(super) fn tale(
     }
     tale.updates.extend(open.map(OpenNodeUpdate::end));
     let updates = &tale.updates;
-    tale.not_ready = spell::spells(Ill::NotReady, tracks)
+    tale.not_ready = spell::spells(SpellKind::NotReady, tracks)
         .into_iter()
         .filter(|spell| !updates.iter().any(|update| covers(update, spell.from)))
         .collect();
@@ -296,11 +296,11 @@ pub(super) fn pool_updates(name: &str, versions: &[ParsedVersion<PoolObject>]) -
     let mut open: Option<OpenPoolUpdate> = None;
     for seen in versions {
         let conditions = &seen.body.status.conditions;
-        let says = |kind: &str, status: &str| {
+        let has_condition = |kind: &str, status: &str| {
             StatusCondition::find(conditions, kind).is_some_and(|condition| condition.is(status))
         };
         // A paused pool reports neither that it is updated nor that it is updating.
-        if says("Updated", "False") && !seen.is_gone && open.is_none() {
+        if has_condition("Updated", "False") && !seen.is_gone && open.is_none() {
             open = Some(OpenPoolUpdate {
                 update: PoolUpdate {
                     name: name.to_owned(),
@@ -320,14 +320,16 @@ pub(super) fn pool_updates(name: &str, versions: &[ParsedVersion<PoolObject>]) -
             continue;
         };
         running.paused.note(seen.mark, seen.body.spec.paused);
-        running.degraded.note(seen.mark, says("Degraded", "True"));
+        running
+            .degraded
+            .note(seen.mark, has_condition("Degraded", "True"));
         let update = &mut running.update;
         update
             .to_config
             .clone_from(&seen.body.spec.configuration.name);
         update.machines = seen.body.status.machine_count;
         update.updated = seen.body.status.updated_machine_count;
-        if says("Updated", "True") || seen.is_gone {
+        if has_condition("Updated", "True") || seen.is_gone {
             update.done = (!seen.is_gone).then_some(seen.mark);
             all.extend(open.take().map(OpenPoolUpdate::end));
         }

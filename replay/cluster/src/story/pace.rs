@@ -19,7 +19,7 @@ pub struct Stall {
     /// The next one; `None` if there was none up to the queried moment.
     pub to: Option<RecordMark>,
     /// The last progress message of `ClusterVersion`.
-    pub said: String,
+    pub last_message: String,
 }
 
 /// A part of an update with its duration.
@@ -99,14 +99,15 @@ pub(super) fn stalls(story: &UpgradeStory, end: Option<RecordMark>, now: Recorde
         }
         let lasted = micros_between(from.at, to.map_or(now, |to| to.at));
         if lasted >= STALL_MICROS {
-            let said = story.progress.iter().rev();
-            let mut said = said.skip_while(|said| to.is_some_and(|to| said.mark >= to));
+            let messages = story.progress.iter().rev();
+            let mut messages =
+                messages.skip_while(|message| to.is_some_and(|to| message.mark >= to));
             all.push(Stall {
                 from,
                 to,
-                said: said
+                last_message: messages
                     .next()
-                    .map_or_else(String::new, |said| said.message.clone()),
+                    .map_or_else(String::new, |message| message.message.clone()),
             });
         }
     }

@@ -27,7 +27,7 @@ pub struct Retrieval {
     /// How it ended; `None` if that was not observed.
     pub end: Option<RetrievalEnd>,
     /// When `ClusterVersion` reported it, with the message that stays until the next failure.
-    pub told: Option<MarkedMessage>,
+    pub reported: Option<MarkedMessage>,
     /// The Events about the Pod.
     pub events: Vec<PodEvent>,
 }
@@ -98,8 +98,8 @@ impl Retrieval {
     /// Returns its last record.
     fn last(&self) -> RecordMark {
         let end = self.end.as_ref().map(|end| end.mark);
-        let told = self.told.as_ref().map(|told| told.mark);
-        let later = [end, told].into_iter().flatten();
+        let reported = self.reported.as_ref().map(|report| report.mark);
+        let later = [end, reported].into_iter().flatten();
         later.fold(self.first, RecordMark::max)
     }
 
@@ -163,7 +163,7 @@ enum RetrievalSign<'a> {
         step: &'a str,
         message: &'a str,
     },
-    Told {
+    Reported {
         reason: &'a str,
         message: &'a str,
     },
@@ -213,13 +213,15 @@ impl ClusterHistory<'_> {
 fn about(pod: &str, events: &[LoggedEvent]) -> Vec<PodEvent> {
     events
         .iter()
-        .filter(|logged| logged.said.regarding.kind == "Pod" && logged.said.regarding.name == pod)
+        .filter(|logged| {
+            logged.content.regarding.kind == "Pod" && logged.content.regarding.name == pod
+        })
         .map(|logged| PodEvent {
             mark: mark_of(logged),
-            reason: logged.said.reason.clone(),
-            severity: logged.said.severity.clone(),
-            message: logged.said.message.clone(),
-            count: logged.said.count,
+            reason: logged.content.reason.clone(),
+            severity: logged.content.severity.clone(),
+            message: logged.content.message.clone(),
+            count: logged.content.count,
         })
         .collect()
 }
@@ -248,7 +250,7 @@ fn of_events<'a>(
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
     let mut signs = Vec::new();
     for logged in events {
-        let said = &logged.said;
+        let said = &logged.content;
         if said.regarding.kind != "ClusterVersion" {
             continue;
         }
@@ -308,7 +310,7 @@ fn of_versions(versions: &[ParsedVersion<VersionObject>]) -> Vec<(RecordMark, Re
             && let Some(condition) = failed
         {
             let reason = condition.reason;
-            signs.push((seen.mark, RetrievalSign::Told { reason, message }));
+            signs.push((seen.mark, RetrievalSign::Reported { reason, message }));
         }
         last = message;
     }
@@ -330,7 +332,7 @@ impl RetrievalBuilder {
                 }
                 // The Pod may arrive before the Event: each resource has a watch of its own.
                 let is_known = self.open.as_ref().is_some_and(|open| {
-                    open.end.is_none() && open.told.is_none() && open.began_by_pod_at(mark)
+                    open.end.is_none() && open.reported.is_none() && open.began_by_pod_at(mark)
                 });
                 if is_known {
                     if let Some(open) = &mut self.open {
@@ -363,7 +365,7 @@ impl RetrievalBuilder {
                 step,
                 message,
             } => self.end(image, mark, step, message),
-            RetrievalSign::Told { reason, message } => self.told(mark, reason, message),
+            RetrievalSign::Reported { reason, message } => self.report(mark, reason, message),
             RetrievalSign::Warned { reason, message } => self.all.warnings.push(MarkedMessage {
                 mark,
                 reason: reason.to_owned(),
@@ -382,14 +384,14 @@ impl RetrievalBuilder {
             return;
         };
         // If its Event is missing, the condition has its end, else the Pod.
-        let told = attempt.told.as_ref().map(|told| RetrievalEnd {
-            mark: told.mark,
-            failed_step: told.reason.clone(),
-            message: told.message.clone(),
+        let report = attempt.reported.as_ref().map(|report| RetrievalEnd {
+            mark: report.mark,
+            failed_step: report.reason.clone(),
+            message: report.message.clone(),
         });
         let pod = attempt.pod.as_ref();
         let by_pod = || pod.and_then(VersionPod::failure);
-        attempt.end = attempt.end.or(told).or_else(by_pod);
+        attempt.end = attempt.end.or(report).or_else(by_pod);
         self.all.attempts.push(attempt);
     }
 
@@ -409,8 +411,8 @@ impl RetrievalBuilder {
 
     /// Finds the attempt of a condition: the one whose Pod it names, else the last that it has not
     /// reported yet.
-    fn told(&mut self, mark: RecordMark, reason: &str, message: &str) {
-        let told = MarkedMessage {
+    fn report(&mut self, mark: RecordMark, reason: &str, message: &str) {
+        let report = MarkedMessage {
             mark,
             reason: reason.to_owned(),
             message: message.to_owned(),
@@ -422,13 +424,13 @@ impl RetrievalBuilder {
         };
         let mut attempts = self.all.attempts.iter_mut().chain(&mut self.open).rev();
         if let Some(attempt) = attempts.find(is_named) {
-            attempt.told.get_or_insert(told);
+            attempt.reported.get_or_insert(report);
             return;
         }
         if let Some(open) = &mut self.open
-            && open.told.is_none()
+            && open.reported.is_none()
         {
-            open.told = Some(told);
+            open.reported = Some(report);
             return;
         }
         // Without Events, the condition is the only evidence of a failure.
@@ -439,7 +441,7 @@ impl RetrievalBuilder {
             failed_step: reason.to_owned(),
             message: message.to_owned(),
         });
-        attempt.told = Some(told);
+        attempt.reported = Some(report);
         self.open = Some(attempt);
     }
 }
@@ -457,7 +459,7 @@ fn begin(first: RecordMark, image: &str, began: Option<RecordMark>) -> Retrieval
         began,
         pod: None,
         end: None,
-        told: None,
+        reported: None,
         events: Vec::new(),
     }
 }

@@ -9,7 +9,7 @@ const MINUTE_MICROS: u64 = 60 * 1_000_000;
 
 /// The kind of problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Ill {
+pub enum SpellKind {
     /// An operator whose `Available` was not True.
     Unavailable,
     /// An operator whose `Degraded` was True.
@@ -20,7 +20,7 @@ pub enum Ill {
     NotReady,
 }
 
-impl Ill {
+impl SpellKind {
     /// Returns the word.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -67,9 +67,9 @@ impl SpellLevel {
 
 /// A time with a problem.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct IllSpell {
+pub struct UnhealthySpell {
     /// The kind of problem.
-    pub ill: Ill,
+    pub ill: SpellKind,
     /// The operator's or the node's name; `version` for `ClusterVersion`.
     pub name: String,
     /// The version that began it, or the first one observed.
@@ -84,7 +84,7 @@ pub struct IllSpell {
     pub has_gap: bool,
 }
 
-impl IllSpell {
+impl UnhealthySpell {
     /// Returns its length in microseconds; an open spell lasts until `now`.
     pub fn micros(&self, now: RecordedAt) -> u64 {
         micros_between(self.from.at, self.to.map_or(now, |to| to.at))
@@ -105,7 +105,7 @@ impl IllSpell {
     }
 }
 
-impl Ill {
+impl SpellKind {
     const fn condition(self) -> &'static str {
         match self {
             Self::Unavailable => "Available",
@@ -127,7 +127,7 @@ impl Ill {
 
 /// Returns the spells of an object. An object that was never healthy is starting, unless it existed
 /// when the recording began.
-pub(super) fn spells(ill: Ill, tracks: &[StateTrack]) -> Vec<IllSpell> {
+pub(super) fn spells(ill: SpellKind, tracks: &[StateTrack]) -> Vec<UnhealthySpell> {
     let mut own = tracks.iter();
     let Some(track) = own.find(|track| track.aspect().condition() == Some(ill.condition())) else {
         return Vec::new();
@@ -146,7 +146,7 @@ pub(super) fn spells(ill: Ill, tracks: &[StateTrack]) -> Vec<IllSpell> {
         let (Some(first), Some(last)) = (shown.first(), shown.last()) else {
             continue;
         };
-        all.push(IllSpell {
+        all.push(UnhealthySpell {
             ill,
             name: first.object.name.clone(),
             from: first.from,

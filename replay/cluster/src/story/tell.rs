@@ -5,7 +5,7 @@ use super::node_update::{NodeJoin, NodeUpdate, PoolUpdate};
 use super::operator_move::{MoveGoal, OperatorMove};
 use super::pace::{Stall, UpdatePart};
 use super::retrieval::{NAMESPACE, Retrievals};
-use super::spell::{Ill, IllSpell};
+use super::spell::{SpellKind, UnhealthySpell};
 use super::update::{ClusterUpdate, HowUpdateEnded, UpdateKind};
 use super::{node_update, operator_move, pace, spell, update};
 use crate::condition::StatusCondition;
@@ -77,7 +77,7 @@ pub struct UpgradeStory {
     /// The operators in the order in which they moved; those that did not arrive last.
     pub operators: Vec<OperatorMove>,
     /// The problems, in the order of their begins.
-    pub spells: Vec<IllSpell>,
+    pub spells: Vec<UnhealthySpell>,
     /// The progress messages of `ClusterVersion`; each only if it differs from the one before.
     pub progress: Vec<MarkedCondition>,
     /// The changes of the leading process of the cluster-version operator.
@@ -111,7 +111,7 @@ impl ClusterHistory<'_> {
             is_seen: last.is_some(),
             version: newest.map_or_else(String::new, |newest| newest.version.clone()),
             completed: newest.and_then(HistoryEntry::completed),
-            now: self.told_at(cut),
+            now: self.story_time(cut),
         })
     }
 
@@ -137,7 +137,7 @@ impl ClusterHistory<'_> {
             retrievals: self.retrievals_of(update, &window, cut)?,
             operators: Vec::new(),
             spells: spell::spells(
-                Ill::Failing,
+                SpellKind::Failing,
                 &self.condition_tracks(StateKind::Version, VERSION_NAME, &versions, |body| {
                     &body.status.conditions
                 }),
@@ -164,7 +164,7 @@ impl ClusterHistory<'_> {
     }
 
     /// Returns the wall-clock time of a story.
-    pub(crate) fn told_at(self, cut: Cut) -> RecordedAt {
+    pub(crate) fn story_time(self, cut: Cut) -> RecordedAt {
         match cut {
             Cut::Arrival { wall, .. } => wall.min(self.timeline.end()),
             Cut::Revision(_) => {
@@ -266,7 +266,7 @@ impl ClusterHistory<'_> {
             let seen = self.read_seqs::<OperatorObject>(seqs)?;
             let tracks =
                 self.condition_tracks(StateKind::Operator, name, &seen, OperatorObject::conditions);
-            for ill in [Ill::Unavailable, Ill::Degraded] {
+            for ill in [SpellKind::Unavailable, SpellKind::Degraded] {
                 story.spells.extend(spell::spells(ill, &tracks));
             }
             if let Some(goal) = goal(&story.update, window) {
@@ -352,7 +352,7 @@ impl ClusterHistory<'_> {
             wall: window.from.at,
         };
         for logged in self.logged(NODE_EVENTS, Some("Warning"), Some(from), cut)? {
-            let about = &logged.said.regarding;
+            let about = &logged.content.regarding;
             if about.kind != "Node" {
                 continue;
             }
@@ -368,8 +368,8 @@ impl ClusterHistory<'_> {
             if let Some(node) = running.next() {
                 node.warnings.push(MarkedMessage {
                     mark,
-                    reason: logged.said.reason.clone(),
-                    message: logged.said.message.clone(),
+                    reason: logged.content.reason.clone(),
+                    message: logged.content.message.clone(),
                 });
             }
         }
@@ -430,18 +430,19 @@ fn progress(
         .iter()
         .filter(|seen| seen.mark >= window.taken_up && end(seen.mark) && !seen.is_gone);
     for seen in within {
-        let Some(said) = StatusCondition::find(&seen.body.status.conditions, "Progressing") else {
+        let Some(condition) = StatusCondition::find(&seen.body.status.conditions, "Progressing")
+        else {
             continue;
         };
-        let is_said = all
-            .last()
-            .is_some_and(|last| last.status == said.status && last.message == said.message);
-        if !is_said {
+        let is_repeated = all.last().is_some_and(|last| {
+            last.status == condition.status && last.message == condition.message
+        });
+        if !is_repeated {
             all.push(MarkedCondition {
                 mark: seen.mark,
-                status: said.status.to_owned(),
-                reason: said.reason.to_owned(),
-                message: said.message.to_owned(),
+                status: condition.status.to_owned(),
+                reason: condition.reason.to_owned(),
+                message: condition.message.to_owned(),
             });
         }
     }
@@ -472,9 +473,9 @@ impl UpgradeStory {
             .retain(|spell| is_begun(spell.from) && spell.to.is_none_or(|to| to > from));
         for spell in &mut self.spells {
             let plural = match spell.ill {
-                Ill::Failing => "clusterversions",
-                Ill::NotReady => "nodes",
-                Ill::Unavailable | Ill::Degraded => "clusteroperators",
+                SpellKind::Failing => "clusterversions",
+                SpellKind::NotReady => "nodes",
+                SpellKind::Unavailable | SpellKind::Degraded => "clusteroperators",
             };
             let span = MarkSpan {
                 from: spell.from,
@@ -490,7 +491,7 @@ impl UpgradeStory {
             let last = begins.into_iter().flatten().max();
             first.is_some_and(is_begun) && last.is_some_and(|last| last >= from)
         });
-        self.progress.retain(|said| is_begun(said.mark));
+        self.progress.retain(|condition| is_begun(condition.mark));
         for operator in &mut self.operators {
             operator.progressing.retain(|span| is_begun(span.from));
         }

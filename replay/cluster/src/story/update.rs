@@ -168,18 +168,6 @@ impl ClusterUpdate {
         let release = self.target.as_ref().or(asked);
         release.map_or("", |release| release.version.as_str())
     }
-
-    /// Returns whether only the image differs from the release before.
-    pub fn is_of_one_version(&self) -> bool {
-        match (&self.from, &self.target) {
-            (Some(from), Some(target)) => {
-                !target.version.is_empty()
-                    && from.version == target.version
-                    && from.image != target.image
-            }
-            _ => false,
-        }
-    }
 }
 
 /// Finds the updates, in the order of their begins.

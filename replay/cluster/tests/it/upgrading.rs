@@ -1,8 +1,9 @@
-//! Upgrades in small recordings: what each kind of evidence tells of them, and what a gap leaves open.
+//! Upgrades in small recordings: what each kind of evidence reports them, and what a gap leaves
+//! open.
 
 use super::script::{Script, Stream, thing};
 use kubereel_cluster::{
-    ClusterHistory, Ill, RecordMark, Retrieval, SpellLevel, UpdateStatus, UpgradeStory,
+    ClusterHistory, RecordMark, Retrieval, SpellKind, SpellLevel, UpdateStatus, UpgradeStory,
 };
 use kubereel_format::{EndCause, EventType, Evidence, ResourceId};
 use kubereel_history::{Moment, Timeline};
@@ -135,7 +136,7 @@ impl Cluster {
             .event(stream, kind, Evidence::Live, what, rv, &bytes(&body));
     }
 
-    /// Ends the recording and tells of its last upgrade.
+    /// Ends the recording and reports its last upgrade.
     fn story(self) -> (UpgradeStory, Option<UpdateStatus>) {
         self.script.finish();
         let timeline = Timeline::open(&self.folder.path().join("test.reel")).expect("a reel");
@@ -241,9 +242,9 @@ fn without_events_pods_and_the_condition_tell_of_attempts() {
         );
         assert!(
             attempt
-                .told
+                .reported
                 .as_ref()
-                .is_some_and(|told| told.message.contains(name))
+                .is_some_and(|report| report.message.contains(name))
         );
     }
     assert!(story.update.accepted.is_none() && story.operators.is_empty());
@@ -378,7 +379,7 @@ fn what_lasts_is_counted_to_the_moment_and_a_stall_is_named() {
     cluster.script.wait(21 * 60 * 1000);
     cluster.version(Some("2"), &running, &[progress]);
     let (story, status) = cluster.story();
-    let spells: Vec<(Ill, SpellLevel, Option<RecordMark>)> = story
+    let spells: Vec<(SpellKind, SpellLevel, Option<RecordMark>)> = story
         .spells
         .iter()
         .map(|spell| (spell.ill, spell.level(story.now), spell.to))
@@ -386,8 +387,8 @@ fn what_lasts_is_counted_to_the_moment_and_a_stall_is_named() {
     assert_eq!(
         spells,
         [
-            (Ill::Unavailable, SpellLevel::Error, None),
-            (Ill::Degraded, SpellLevel::Warning, None),
+            (SpellKind::Unavailable, SpellLevel::Error, None),
+            (SpellKind::Degraded, SpellLevel::Warning, None),
         ]
     );
     let [etcd] = story.operators.as_slice() else {
@@ -399,7 +400,7 @@ fn what_lasts_is_counted_to_the_moment_and_a_stall_is_named() {
     let [stall] = story.stalls.as_slice() else {
         panic!("{:?}", story.stalls);
     };
-    assert!(stall.to.is_none() && stall.said.ends_with("waiting on etcd"));
+    assert!(stall.to.is_none() && stall.last_message.ends_with("waiting on etcd"));
     assert_eq!(status.expect("a status").operators.unavailable, ["etcd"]);
 }
 

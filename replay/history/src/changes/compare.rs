@@ -293,7 +293,7 @@ mod tests {
     }
 
     /// Formats changes as `path: old -> new`.
-    fn said(scope: &ComparisonScope, old: &Value, new: &Value) -> Vec<String> {
+    fn change_texts(scope: &ComparisonScope, old: &Value, new: &Value) -> Vec<String> {
         let text = |value: Option<Value>| value.map_or_else(|| "-".to_owned(), |v| v.to_string());
         scope
             .changes(old, new)
@@ -320,7 +320,7 @@ mod tests {
     fn a_change_names_the_field_and_leaves_noise_out() {
         let (old, new) = (operator(1, "False", ""), operator(2, "True", "node"));
         assert_eq!(
-            said(&ComparisonScope::default(), &old, &new),
+            change_texts(&ComparisonScope::default(), &old, &new),
             [
                 r#"metadata.annotations["a.b/c"]: "1" -> "2""#,
                 r#"status.conditions[Degraded].message: "" -> "node""#,
@@ -332,9 +332,9 @@ mod tests {
             shows_resource_version: true,
             ..ComparisonScope::default()
         };
-        let said = said(&all, &old, &new);
-        assert!(said.contains(&"metadata.managedFields[m].time: 1 -> 2".to_owned()));
-        assert!(said.contains(&r#"metadata.resourceVersion: "1" -> "2""#.to_owned()));
+        let change_texts = change_texts(&all, &old, &new);
+        assert!(change_texts.contains(&"metadata.managedFields[m].time: 1 -> 2".to_owned()));
+        assert!(change_texts.contains(&r#"metadata.resourceVersion: "1" -> "2""#.to_owned()));
     }
 
     #[test]
@@ -367,11 +367,15 @@ mod tests {
                 &[r#"metadata.resourceVersion: "1" -> "2""#],
             ),
         ] {
-            assert_eq!(said(&scope(fields), &old, &new), expected, "{fields:?}");
+            assert_eq!(
+                change_texts(&scope(fields), &old, &new),
+                expected,
+                "{fields:?}"
+            );
         }
         let slashed = scope(&[r#".metadata.annotations["a.b/c"]"#, ".metadata.generation"]);
         assert_eq!(
-            said(&slashed, &old, &new),
+            change_texts(&slashed, &old, &new),
             [r#"metadata.annotations["a.b/c"]: "1" -> "2""#]
         );
     }
@@ -382,9 +386,9 @@ mod tests {
         let new = operator(1, "True", "");
         let scope = scope(&[".status.conditions[Degraded].status"]);
         let there = r#"status.conditions[Degraded].status: - -> "True""#;
-        assert_eq!(said(&scope, &old, &new), [there]);
+        assert_eq!(change_texts(&scope, &old, &new), [there]);
         let gone = r#"status.conditions[Degraded].status: "True" -> -"#;
-        assert_eq!(said(&scope, &new, &old), [gone]);
+        assert_eq!(change_texts(&scope, &new, &old), [gone]);
         let contents = scope.contents(&new);
         assert_eq!(contents.len(), 1);
         assert_eq!(contents[0].kind, ChangeKind::Added);
@@ -409,10 +413,10 @@ mod tests {
                 r#"a[0]: "x" -> -"#,
             ),
         ] {
-            assert_eq!(said(&scope, &old, &new), [expected]);
+            assert_eq!(change_texts(&scope, &old, &new), [expected]);
         }
-        assert!(said(&scope, &json!({"a": 1}), &json!({"a": 1.0})).is_empty());
-        let order = said(
+        assert!(change_texts(&scope, &json!({"a": 1}), &json!({"a": 1.0})).is_empty());
+        let order = change_texts(
             &scope,
             &json!({"c": [{"name": "a"}, {"name": "b"}]}),
             &json!({"c": [{"name": "b"}, {"name": "a"}, {"name": "n"}]}),

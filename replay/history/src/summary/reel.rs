@@ -7,7 +7,7 @@ use crate::samples::CounterMove;
 use crate::timeline::Timeline;
 use crate::timetext::{OptionalRfc3339, Rfc3339};
 use kubereel_format::{
-    Lifecycle, Note, REDACTION_SAYS, RecordedAt, ResourceId, ResourceInfo, Seq, SessionEnd,
+    Lifecycle, Note, REDACTION_PREFIX, RecordedAt, ResourceId, ResourceInfo, Seq, SessionEnd,
 };
 use serde::{Deserialize, Serialize};
 
@@ -490,14 +490,14 @@ pub(crate) fn not_covered_summaries(timeline: &Timeline) -> Vec<NotCoveredSummar
 
 fn provenance(timeline: &Timeline) -> Vec<String> {
     writers_words(timeline)
-        .filter(|text| !text.starts_with(REDACTION_SAYS))
+        .filter(|text| !text.starts_with(REDACTION_PREFIX))
         .map(str::to_owned)
         .collect()
 }
 
 fn redaction(timeline: &Timeline) -> Vec<String> {
     writers_words(timeline)
-        .filter_map(|text| text.strip_prefix(REDACTION_SAYS))
+        .filter_map(|text| text.strip_prefix(REDACTION_PREFIX))
         .map(str::to_owned)
         .collect()
 }

@@ -538,10 +538,10 @@ mod judge_tests {
             (".map.*=1", "2 values"),
             (".empty[0]=1", "does not fit"),
         ] {
-            let WaitTruth::Refused(said) = judged(&format!("jsonpath={text}"), &body) else {
+            let WaitTruth::Refused(cause) = judged(&format!("jsonpath={text}"), &body) else {
                 panic!("{text} was judged");
             };
-            assert!(said.contains(problem), "{said}");
+            assert!(cause.contains(problem), "{cause}");
         }
     }
 

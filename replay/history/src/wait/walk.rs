@@ -404,7 +404,7 @@ fn event_series(timeline: &Timeline, question: &WaitQuestion<'_>, reason: &str) 
             steps.push((span.from, None, unreadable));
             continue;
         };
-        if logged.said.reason == reason && logged.evidence != Evidence::Initial {
+        if logged.content.reason == reason && logged.evidence != Evidence::Initial {
             let at = ReelInstant {
                 below: Seq(logged.seq.0.saturating_add(1)),
                 at: logged.at,

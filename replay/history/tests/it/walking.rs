@@ -202,7 +202,7 @@ fn events_are_told_as_they_were_said() {
         timeline
             .event_log(question)
             .map(|logged| logged.expect("an Event"))
-            .map(|logged| (logged.said.reason, logged.said.count))
+            .map(|logged| (logged.content.reason, logged.content.count))
             .collect()
     };
     let backoff = |count| ("BackOff".to_owned(), count);

@@ -322,14 +322,14 @@ mod pod_status_tests {
     use serde_json::{Value, json};
 
     /// Returns status, ready, total, and restarts.
-    fn said(pod: &Value) -> (String, String, i64) {
+    fn status_cells(pod: &Value) -> (String, String, i64) {
         let status = PodStatus::of(ObjectPart::of(pod));
         let ready = format!("{}/{}", status.ready, status.containers);
         (status.reason, ready, status.restarts)
     }
 
     fn reason(pod: &Value) -> String {
-        said(pod).0
+        status_cells(pod).0
     }
 
     fn running() -> Value {
@@ -460,10 +460,16 @@ mod pod_status_tests {
         let text =
             |word: &str, ready: &str, restarts| (word.to_owned(), ready.to_owned(), restarts);
         // Restarts of finished containers no longer count.
-        assert_eq!(said(&pod(sidecar(true, true))), text("Running", "2/2", 2));
-        assert_eq!(said(&pod(sidecar(true, false))), text("Running", "1/2", 2));
         assert_eq!(
-            said(&pod(sidecar(false, false))),
+            status_cells(&pod(sidecar(true, true))),
+            text("Running", "2/2", 2)
+        );
+        assert_eq!(
+            status_cells(&pod(sidecar(true, false))),
+            text("Running", "1/2", 2)
+        );
+        assert_eq!(
+            status_cells(&pod(sidecar(false, false))),
             text("Init:1/2", "0/2", 7)
         );
         let last = PodStatus::of(ObjectPart::of(&pod(sidecar(true, true)))).last_restart;
@@ -471,7 +477,7 @@ mod pod_status_tests {
         // After a pod was initialized, its containers count, whatever a sidecar does.
         let mut again = pod(sidecar(false, false));
         again["status"]["conditions"] = json!([{"type": "Initialized", "status": "True"}]);
-        assert_eq!(said(&again), text("Init:1/2", "1/2", 2));
+        assert_eq!(status_cells(&again), text("Init:1/2", "1/2", 2));
     }
 
     #[test]

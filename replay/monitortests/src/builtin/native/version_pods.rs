@@ -135,7 +135,7 @@ fn steps(attempt: &Retrieval) -> Vec<(RecordedAt, String)> {
         let text = with_message(&format!("{} failed", end.failed_step), &end.message);
         (end.mark.at, text)
     });
-    let told = attempt.told.iter().map(|told| {
+    let told = attempt.reported.iter().map(|told| {
         let reason = &told.reason;
         let text = format!("ReleaseAccepted=False ({reason}): {}", told.message);
         (told.mark.at, format!("ClusterVersion reported {text}"))
