@@ -335,7 +335,7 @@ fn explain_fetch(error: &FetchError, word: &str) -> CommandError {
     }
 }
 
-/// Adds what there is to choose from.
+/// Adds the available choices.
 fn one_of(
     mut failed: CommandError,
     reels: &[String],

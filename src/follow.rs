@@ -1,5 +1,5 @@
-//! Commands that follow a reel which is being recorded: the loop, the part of a question that is new in each state,
-//! and what is said of times without observation. What a command prints is its own.
+//! Commands that follow a reel which is being recorded: the loop, the new part of a query in each
+//! state, and the reports of unobserved times. The commands print.
 //!
 //! Invariants:
 //! * A record is in exactly one part, in the order of the reel.
@@ -299,18 +299,18 @@ impl PinnedMoment {
     }
 }
 
-/// The times without observation that were told of.
+/// The reported unobserved times.
 #[derive(Debug, Default)]
 pub(crate) struct ToldSpans(BTreeSet<(ResourceId, RecordedAt, RecordedAt)>);
 
 impl ToldSpans {
-    /// Tells whether a time is new: it is over, and nobody was told of it.
+    /// Returns whether a time is over and was not reported yet.
     pub(crate) fn is_new(&mut self, span: &UnobservedSpan, is_last: bool) -> bool {
         // What is open may be read back, or the watch may go on without a loss.
         (is_last || !span.is_open()) && self.0.insert((span.resource, span.from, span.to))
     }
 
-    /// Tells whether nobody was told of a gap.
+    /// Returns whether a gap was not reported yet.
     pub(crate) fn is_new_gap(&mut self, gap: &Gap) -> bool {
         self.0.insert((gap.resource, gap.from_time, gap.to_time))
     }

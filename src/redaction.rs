@@ -12,7 +12,7 @@ use std::sync::{PoisonError, RwLock};
 /// The redactor of the process. It is made anew when a user's own rules are known.
 static REDACTOR: RwLock<Option<Redactor>> = RwLock::new(None);
 
-/// What is said where nothing may be said.
+/// The text in place of one that must not be printed.
 const WITHHELD: &str = "error: cannot print the message: the system gives no random bytes\n";
 
 /// Takes the user's own rules, and gives the redactor that has them.

@@ -48,7 +48,7 @@ pub enum OpenError {
         /// The newest one known.
         known: FormatVersion,
     },
-    /// The file is a cut reel of which nothing can be read.
+    /// The file is a cut reel without a readable part.
     #[error("cut off: {found_bytes} of {whole_bytes} bytes are there: {path}", path = path.display())]
     CutOff {
         /// The file.

@@ -50,7 +50,7 @@ struct RecoverOutput<'a>(stats: &RecoverStats, losses: &'a [String]) {
     notes: u64 = stats.notes,
     /// Events whose objects cannot be read.
     lost_events: u64 = stats.lost_events,
-    /// Events and notes of which nothing can be read, as far as their number is known.
+    /// Unreadable events and notes, as far as their number is known.
     lost_records: u64 = stats.lost_records,
     /// Whether more events may have followed at the end.
     end_lost: bool = stats.is_end_lost,

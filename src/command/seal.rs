@@ -62,7 +62,7 @@ struct SealOutput(file: &Path, sealed: &SealedReel) {
 }
 }
 
-/// What became of a reel.
+/// The outcome of a reel.
 pub(crate) struct SealedReel {
     was_sealed: bool,
     bytes_before: u64,

@@ -310,7 +310,7 @@ fn print_resources(
     screen.line(hint)
 }
 
-/// Says of several resources what is said of each: complete from when to when.
+/// Summarizes the spans of several resources: complete from when to when.
 fn summary_line(timeline: &Timeline, those: &[&ResourceProof]) -> Option<String> {
     let froms = || those.iter().filter_map(|one| one.from);
     let tos = || those.iter().filter_map(|one| one.to);

@@ -428,10 +428,10 @@ fn print_json(
     JsonList::end(screen)
 }
 
-/// How many times of which nothing is known are named one by one; JSON has all.
+/// How many times whose state is not known are named one by one; JSON has all.
 const SHOWN_MISSED: usize = 5;
 
-/// What is said where the order of changes to objects of several resources decides.
+/// The remark that the order of changes to objects of several resources decides.
 const ORDER: &str =
     "the order is exact within a resource; between resources it is the order of arrival";
 
@@ -498,7 +498,7 @@ fn met(
     format!("{name} condition met at {at}{which}")
 }
 
-/// Says by whom it was met, since when, and for how long.
+/// Prints the writer, the time since which it was met, and the duration.
 fn met_details(timeline: &Timeline, step: &WaitStep) -> String {
     let mut parts = Vec::new();
     let offset = timetext::offset(step.at.micros_since(timeline.start()));

@@ -58,7 +58,7 @@ pub(crate) fn decrypted(path: &Path) -> Result<Option<TempPath>, CommandError> {
     Ok(Some(name))
 }
 
-/// Opens a file if it is encrypted. One that cannot be read is left to whoever opens it.
+/// Opens a file if it is encrypted. An unreadable file is left to the caller.
 fn encrypted_file(path: &Path) -> Option<File> {
     let mut file = File::open(path).ok()?;
     // A pipe would lose what is read of it here.

@@ -1,4 +1,5 @@
-//! `kubereel diff`: what differs between two moments, and what is said when one is not known.
+//! Tests of `kubereel diff`: the differences between two moments, and the output when one of them
+//! is not known.
 
 use super::run::{DEMO, Spell, demo_spell, kubereel, pods_with_gap};
 use serde_json::{Value, json};

@@ -1,5 +1,5 @@
-//! `kubereel encrypt` and `decrypt`, held against the `age` of this machine in both directions, and the commands that
-//! open what is encrypted.
+//! `kubereel encrypt` and `decrypt`, compared with the `age` of this machine in both directions,
+//! and the commands that open what is encrypted.
 
 use super::run::{DEMO, Ran, program, run};
 use serde_json::Value;

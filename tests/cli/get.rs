@@ -1,4 +1,5 @@
-//! `kubereel get`: moments, selections, forms, and what is said when there is no sure answer.
+//! Tests of `kubereel get`: moments, selections, formats, and the output when there is no certain
+//! answer.
 
 use super::run::{DEMO, Reel, kubereel, pods_with_gap};
 use crate::script::{Script, thing};

@@ -1,4 +1,5 @@
-//! `kubereel grep`: values over all objects and all time, and what is said when nothing is found.
+//! Tests of `kubereel grep`: values over all objects and all time, and the output when nothing is
+//! found.
 
 use super::run::{DEMO, kubereel, pods_with_gap};
 use serde_json::Value;

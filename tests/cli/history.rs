@@ -1,4 +1,5 @@
-//! `kubereel history`: versions, writers, changes, gaps, and what is said when there are none.
+//! Tests of `kubereel history`: versions, writers, changes, gaps, and the output when there are
+//! none.
 
 use super::run::{DEMO, Reel, demo_spell, kubereel, operator, pods_with_gap};
 use crate::script::{Script, pod, thing};

@@ -1,4 +1,4 @@
-//! `kubereel import`: what comes in, what is refused, and what is said of it.
+//! Tests of `kubereel import`: accepted and refused input, and the output.
 
 use super::run::{DEMO, Ran, kubereel, pods_with_gap, program};
 use std::io::Write as _;
@@ -58,7 +58,7 @@ const POD: &str = r#"{"apiVersion":"v1","kind":"Pod","metadata":{"namespace":"de
 #[test]
 fn an_export_of_an_import_of_an_export_is_the_same() {
     let reel = pods_with_gap();
-    // It has a gap, and says so.
+    // It has a gap, and reports it.
     let lines = kubereel(&["export", reel.path()]).code(4).out;
     let input = Input::new(&lines);
     input

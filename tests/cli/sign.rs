@@ -1,4 +1,5 @@
-//! `kubereel sign` and `verify --signer`, held against the `ssh-keygen` of this machine in both directions.
+//! `kubereel sign` and `verify --signer`, compared with the `ssh-keygen` of this machine in both
+//! directions.
 
 use super::run::{DEMO, Ran, kubereel, program, run};
 use serde_json::Value;

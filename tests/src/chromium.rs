@@ -21,7 +21,7 @@ const PATIENCE_SECS: u32 = 120;
 
 static SAID: Once = Once::new();
 
-/// Returns whether a test must return because there is no Chromium, and says so.
+/// Returns whether a test must return because there is no Chromium, and reports it.
 ///
 /// # Panics
 ///
@@ -42,7 +42,7 @@ pub fn skipped() -> bool {
     true
 }
 
-/// Opens a file, lets its scripts run, and gives the document as HTML.
+/// Opens a file, lets its scripts run, and returns the document as HTML.
 ///
 /// # Errors
 ///

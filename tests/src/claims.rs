@@ -1,17 +1,9 @@
-//! What a reel claims of itself, as `kubereel verify` tells it, held against what the servers' own
-//! oracle knows: recorded, read back and declared missing make up all of it, and no claim is false.
+//! Compares the claims of a reel, as `kubereel verify` prints them, with what the servers' own
+//! oracle knows: recorded, read back and declared missing changes are all changes, and no claim is
+//! false.
 //!
-//! Owns the comparison, for the scripted server and for etcd alike. Refuses to ask the recorder.
-//!
-//! Owns what a reel says of itself: of each resource, what it has, what it claims and what it says is
-//! missing, by revisions. Refuses to compare it.
-//!
-//! Owns the judgement of each change, and of each claim. Refuses every excuse but a gap or a time that
-//! the reel itself declares.
-//!
-//! Owns the form in which a change is compared, whoever tells of it. Refuses to judge it.
-//!
-//! Owns what came of a comparison, and its failing. Refuses the comparison.
+//! The comparison works for the scripted server and for etcd, and never asks the recorder. The only
+//! valid excuse for a missing change is a gap or a time that the reel itself declares.
 
 use crate::faults::Measured;
 use crate::oracle::{self, ChangeKind, EtcdKey};
@@ -36,7 +28,7 @@ pub struct Claims {
     resources: Vec<Said>,
 }
 
-/// What is said of one resource.
+/// The report about one resource.
 #[derive(Debug)]
 struct Said {
     info: ResourceInfo,
@@ -52,7 +44,7 @@ struct Said {
     closed: Vec<Stretch>,
     /// Whether the reel says that it was not recorded for a time.
     is_excluded: bool,
-    /// How many lines are kept that are no events; each tells of a change that is not in the state.
+    /// How many lines are kept that are not events; each reports a change that is not in the state.
     unread: u64,
 }
 
@@ -333,7 +325,7 @@ type Missing = BTreeMap<(usize, Declared), u64>;
 enum Declared {
     /// In the gap of this number.
     Gap(usize),
-    /// In a line that is kept and is no event.
+    /// In a line that is kept and is not an event.
     Line,
 }
 
@@ -485,10 +477,10 @@ pub struct Fact {
 }
 
 impl Fact {
-    /// What etcd told of the API's objects; what no API shows is left out.
+    /// The changes of the API's objects according to etcd; keys that no API serves are left out.
     ///
     /// # Errors
-    /// When a key is of no known form.
+    /// When a key has an unknown form.
     pub fn of_etcd(changes: &[oracle::Change], epoch: EpochId) -> Result<Vec<Self>> {
         let mut facts = Vec::new();
         for change in changes {
@@ -556,7 +548,7 @@ fn first_life(claims: &Claims, cluster: &ScriptedCluster) -> Result<u32> {
     Ok(life.context("the reel knows nothing of the cluster")?.0)
 }
 
-/// What became of all changes that an oracle told of.
+/// The outcome of all changes of an oracle.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tally {
     /// They are in the reel as they came.
@@ -581,7 +573,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// All changes that were told of.
+    /// All changes of an oracle.
     pub fn all(&self) -> usize {
         self.recorded
             + self.reconstructed

@@ -139,7 +139,7 @@ pub fn is_test(source: &str, name: &str) -> bool {
     attributes.any(|line| line.starts_with("#[test]") || line.starts_with("#[tokio::test"))
 }
 
-/// What became of the changes of one test.
+/// The outcome of the changes of one test.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Measured {
     /// In the reel as they came.

@@ -1,8 +1,8 @@
-//! Owns what processes cost: the most memory and the processor time of each, as the system counts them,
-//! looked at while they run. A component that is killed and started again is several processes: their
-//! times add up, of their memory the largest counts.
+//! What processes cost: the most memory and the processor time of each, as the system counts them,
+//! looked at while they run. A component that is killed and started again is several processes:
+//! their times add up, of their memory the largest counts.
 //!
-//! Refuses to estimate: what a process used between the last look and its end is not counted.
+//! It does not estimate: what a process used between the last look and its end is not counted.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,7 +1,5 @@
-//! The kubectls of this machine, as users have them.
-//!
-//! It owns finding and running them. It refuses to download any: a test that needs one and finds
-//! none says that it is skipped.
+//! Finds and runs the kubectl programs of this machine. It downloads none: a test that needs one
+//! and finds none reports that it is skipped.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;

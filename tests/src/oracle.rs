@@ -1,13 +1,13 @@
-//! The oracle: what etcd says happened, told by etcd itself and by nobody in between.
+//! The oracle: the changes of the cluster according to etcd itself.
 //!
-//! It owns one watch over the whole key space, opened through etcd's JSON gateway, and keeps
+//! It keeps one watch over the whole key space, opened through etcd's JSON gateway, and keeps
 //! revision, kind and key of every change. It shares no code with the recorder and no API server
 //! stands before it, so it can say what a recording has missed. Values are not kept: it judges
 //! completeness, not content.
 //!
-//! Every change that etcd made, held against what a reel keeps.
+//! Every change that etcd made, compared with what a reel keeps.
 //!
-//! It owns the verdict: recorded, before the recorder's first list, inside a gap that the reel
+//! The verdict: recorded, before the recorder's first list, inside a gap that the reel
 //! declares, or lost. It refuses any other excuse, and it never asks the recorder.
 //!
 //! Which object a key of etcd belongs to, and which keys belong to none.
@@ -37,7 +37,7 @@ use tokio::sync::watch::{Receiver, Sender, channel};
 use tokio::task::JoinHandle;
 use tokio::time::Duration;
 
-/// What became of etcd's changes in a reel.
+/// The outcome of etcd's changes in a reel.
 #[derive(Debug, Default)]
 pub struct Account {
     /// They are in the reel, with their revision and kind.
@@ -48,7 +48,7 @@ pub struct Account {
     pub in_gaps: Vec<Change>,
     /// They are of a resource that the recorder never came to list.
     pub unlisted: Vec<Change>,
-    /// They are not, and nothing says so.
+    /// They are missing without a declaration.
     pub lost: Vec<Change>,
     /// They are of keys that no API shows.
     pub without_api: usize,

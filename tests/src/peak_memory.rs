@@ -1,4 +1,4 @@
-//! Owns how the most memory of a process is measured: by looking until it is gone.
+//! How the most memory of a process is measured: by looking until it is gone.
 
 use std::io;
 use std::thread::JoinHandle;

@@ -1,10 +1,10 @@
 //! Loopback ports for servers that must come back on the same port.
 //!
-//! Asking the kernel for a free port and releasing it again is a race: another test, or the
-//! source port of any outgoing connection, takes it while the server is down.
-//! So ports come in blocks from below the ephemeral range, and a block belongs to whoever
-//! holds the listener on its first port: across threads and processes, and until that process
-//! ends, however it ends. It refuses to hand out a port that somebody else listens on.
+//! Asking the kernel for a free port and releasing it again is a race: another test, or the source
+//! port of any outgoing connection, takes it while the server is down. So ports come in blocks from
+//! below the ephemeral range, and a block belongs to the process that has the listener on its first
+//! port: across threads and processes, and until that process ends, however it ends. A port on
+//! which another process listens is never assigned.
 
 use std::net::{Ipv4Addr, TcpListener};
 

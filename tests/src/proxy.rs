@@ -1,11 +1,10 @@
 //! A TCP proxy that stands in for everything that goes wrong between a recorder and a cluster.
 //!
-//! It owns one loopback port and spreads its connections over backends in turn, as a load
-//! balancer does, passing over those that refuse. While it runs a test can delay, throttle,
-//! silence and cut connections or have new ones refused, and await what happened by its counts.
-//! It looks at no byte: TLS passes through, so it can never end a TLS stream politely.
-//! It runs on a thread of its own, so neither a busy test nor the end of a test's runtime
-//! changes what its clients see.
+//! It listens on one loopback port and spreads its connections over backends in turn, as a load balancer
+//! does, passing over those that refuse. While it runs a test can delay, throttle, silence and cut
+//! connections or have new ones refused, and await what happened by its counts. It looks at no
+//! byte: TLS passes through, so it can never end a TLS stream politely. It runs on a thread of its
+//! own, so neither a busy test nor the end of a test's runtime changes what its clients see.
 //!
 //! One connection through the proxy: its two pumps, and how it ends.
 
@@ -238,7 +237,8 @@ async fn serve(
                 drop(done.send(result));
             }
             client = accept(listener.as_ref()) => {
-                // Subscribed before it is counted: whoever cuts after seeing the count cuts it.
+                // Subscribed before it is counted: a test that cuts after seeing the count must
+                // reach it.
                 let cuts = shared.cuts.subscribe();
                 shared.counts.send_modify(|counts| counts.accepted += 1);
                 links.spawn(carry(client, turn, Arc::clone(&shared), cuts));
@@ -433,7 +433,7 @@ impl ConnectProxy {
             let mut links = JoinSet::new();
             loop {
                 tokio::select! {
-                    // Whoever drops the proxy ends it.
+                    // Dropping the proxy ends it.
                     _dropped = &mut stopped => return,
                     Some(_ended) = links.join_next() => {}
                     accepted = listener.accept() => {

@@ -1,7 +1,7 @@
 //! The few verbs the players need, over a [`kube::Client`]: objects are plain JSON.
 //!
-//! Owns paths, retries and watch lines. Refuses to hide anything: a retry is counted in the
-//! answer, and a refusal comes back with the server's own reason.
+//! Paths, retries and watch lines. It does not hide anything: a retry is counted in the answer, and
+//! a refusal comes back with the server's own reason.
 //!
 //! One call: sent, answered, tried again within its [`Patience`].
 //!
@@ -31,7 +31,7 @@ pub struct Rest {
     current: Arc<AtomicUsize>,
 }
 
-/// What a call does.
+/// The action of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verb {
     /// Reads.
@@ -64,15 +64,15 @@ pub enum Body {
 /// One call.
 #[derive(Debug, Clone)]
 pub struct Call {
-    /// What it does.
+    /// The action.
     pub verb: Verb,
     /// Path and query.
     pub path: String,
-    /// What it carries.
+    /// The body.
     pub body: Body,
 }
 
-/// What came back for a call that went well.
+/// The response of a successful call.
 #[derive(Debug, Clone)]
 pub struct Answer {
     /// The server's document.
@@ -85,10 +85,10 @@ pub struct Answer {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RestError {
-    /// The server said no.
+    /// The server refused.
     #[error("{verb:?} {path}: {status} {reason}: {message}")]
     Refused {
-        /// What was tried.
+        /// The call.
         verb: Verb,
         /// Where.
         path: String,
@@ -102,7 +102,7 @@ pub enum RestError {
     /// No answer came.
     #[error("{verb:?} {path}: no answer")]
     Unreachable {
-        /// What was tried.
+        /// The call.
         verb: Verb,
         /// Where.
         path: String,
@@ -113,7 +113,7 @@ pub enum RestError {
     /// No answer came in time.
     #[error("{verb:?} {path}: no answer within {} s", Rest::ANSWER_WITHIN.as_secs())]
     TooSlow {
-        /// What was tried.
+        /// The call.
         verb: Verb,
         /// Where.
         path: String,
@@ -127,7 +127,7 @@ pub enum RestError {
         #[source]
         source: serde_json::Error,
     },
-    /// There is no server to ask.
+    /// There is no server.
     #[error("no API server for {path}")]
     NoServer {
         /// Where.
@@ -351,7 +351,7 @@ impl Call {
     }
 }
 
-/// Turns an answer that is no success into an error with the server's own words.
+/// Turns an unsuccessful response into an error with the server's message.
 fn refusal(verb: Verb, path: String, status: StatusCode, body: &[u8]) -> RestError {
     let told: Value = serde_json::from_slice(body).unwrap_or_default();
     let message = told["message"].as_str().map_or_else(
@@ -410,9 +410,10 @@ impl Watching {
         }
     }
 
-    /// Waits for the next notice.
+    /// Waits for the next watch line.
     ///
-    /// `None` when the stream is over, cut, or says what is no notice: the caller asks again.
+    /// `None` when the stream is over, cut, or has a line that is not a watch event: the caller
+    /// opens another one.
     pub async fn next(&mut self) -> Option<Notice> {
         loop {
             if let Some(end) = self.pending.iter().position(|byte| *byte == b'\n') {
@@ -432,7 +433,7 @@ impl Watching {
     }
 }
 
-/// What a caller bears before it gives up.
+/// How long a caller retries.
 #[derive(Debug, Clone, Copy)]
 pub struct Patience {
     /// Tries again for this long after the first try.

@@ -1,8 +1,8 @@
 //! Who writes to a real control plane while it is recorded.
 //!
-//! Owns the objects that are written: plain ones, Secrets with a word that must not be recorded, and
-//! definitions of resources; and writers that go on until they are told to stop. Refuses to give up while a
-//! server is down, and to judge what a recording must hold.
+//! The objects that are written: plain ones, Secrets with a word that must not be recorded, and
+//! definitions of resources; and writers that go on until they are told to stop. It does not give
+//! up while a server is down, and to judge what a recording must hold.
 
 use crate::rest::{Body, Call, Patience, Rest, RestError, Verb};
 use anyhow::Result;
@@ -146,7 +146,7 @@ impl Writers {
         }
     }
 
-    /// Lets one begin; it gives how many writes it made.
+    /// Lets one begin; it returns how many writes it made.
     pub fn begin<F>(&mut self, work: impl FnOnce(Stopped) -> F)
     where
         F: Future<Output = Result<u64>> + Send + 'static,
@@ -157,7 +157,7 @@ impl Writers {
         }));
     }
 
-    /// Lets writers of config maps begin, so many of them.
+    /// Lets writers of config maps begin, this many of them.
     pub fn maps(&mut self, rest: &Rest, prefix: &str, count: u32, pace: Duration) {
         for number in 0..count {
             let objects = Objects {
@@ -171,7 +171,7 @@ impl Writers {
         }
     }
 
-    /// Lets every one end what it is at; gives how many writes were made.
+    /// Lets every one end what it is at; returns how many writes were made.
     ///
     /// # Errors
     ///

@@ -1,5 +1,5 @@
-//! Owns where recordings of others lie that tests may read in place. Refuses to copy anything of
-//! them, and to pass over their absence in silence.
+//! Where recordings of others lie that tests may read in place. It does not copy anything of them,
+//! and to pass over their absence in silence.
 
 use crate::skipped::say_skipped;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// Names the folder if it does not lie beside the project.
 const VARIABLE: &str = "KUBEREEL_SHARED_DATA";
 
-/// Returns the path of a shared file; `None`, said aloud, if it is not there.
+/// Returns the path of a shared file; `None`, reported, if it is not there.
 pub fn shared_data(file: &str) -> Option<PathBuf> {
     let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data");
     let folder = std::env::var_os(VARIABLE).map_or_else(beside, PathBuf::from);

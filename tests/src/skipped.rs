@@ -1,11 +1,11 @@
-//! The one way in which a test says that it did not run.
+//! The one way in which a test reports that it did not run.
 
 use std::io::Write as _;
 
-/// Says on stderr, past the test runner's capture, that a test passes by not running.
+/// Reports on stderr, past the test runner's capture, that a test did not run.
 ///
 /// # Panics
-/// When stderr is closed: a skipped test must be seen.
+/// When stderr is closed: a skipped test must be visible.
 pub fn say_skipped(reason: &str) {
     let said = writeln!(std::io::stderr().lock(), "\nskipped: {reason}\n");
     assert!(said.is_ok(), "a skipped test says so, but stderr is closed");
@@ -14,7 +14,7 @@ pub fn say_skipped(reason: &str) {
 /// Asks for the tests that take long.
 const SLOW: &str = "KUBEREEL_SLOW";
 
-/// Returns whether a test is to be skipped because it takes long and nobody asked for such; says so.
+/// Returns whether a slow test must be skipped because slow tests were not requested; reports it.
 ///
 /// # Panics
 /// When stderr is closed.

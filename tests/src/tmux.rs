@@ -1,4 +1,4 @@
-//! Owns a terminal that can be looked at: tmux, with a server of its own. Refuses to touch anybody
+//! A terminal that can be looked at: tmux, with a server of its own. It does not touch anybody
 //! else's: each session has its own socket, and ends with it.
 
 use crate::skipped::say_skipped;
@@ -20,7 +20,8 @@ pub struct Terminal {
 }
 
 impl Terminal {
-    /// Starts a program in a terminal of so many columns and rows; `None`, said aloud, without tmux.
+    /// Starts a program in a terminal of this many columns and rows; `None`, reported, without
+    /// tmux.
     ///
     /// # Errors
     /// When tmux fails.
@@ -136,10 +137,10 @@ impl Terminal {
         Ok(self.told("#{pane_pid}")?.parse()?)
     }
 
-    /// Waits until something shows, and gives the screen.
+    /// Waits until something shows, and returns the screen.
     ///
     /// # Errors
-    /// When it does not show in time; the last screen is told.
+    /// When it does not show in time; the error has the last screen.
     pub fn until(&self, words: &str) -> Result<String> {
         self.until_so(words, |screen| screen.contains(words))
     }
@@ -147,7 +148,7 @@ impl Terminal {
     /// Waits until the screen is as it should be, and gives it.
     ///
     /// # Errors
-    /// When it does not become so in time; the last screen is told.
+    /// When it does not become so in time; the error has the last screen.
     pub fn until_so(&self, what: &str, is_so: impl Fn(&str) -> bool) -> Result<String> {
         let started = Instant::now();
         loop {

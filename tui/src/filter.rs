@@ -111,8 +111,8 @@ impl FilterQuery {
         }
     }
 
-    /// Tells whether something passes, as far as no body is needed; `had` tells of states that it ever
-    /// had. Of several namespaces, kinds or states, one is enough; every other word must hold.
+    /// Tells whether something passes, as far as no body is needed; `had` reports states that it
+    /// ever had. Of several namespaces, kinds or states, one is enough; every other word must hold.
     pub(crate) fn admits<'a, T: Iterator<Item = &'a str> + Clone>(
         &self,
         seen: &FilterCandidate<'a, T>,

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// What became of the case that a finding belongs to.
+/// The outcome of the case that a finding belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum FindingVerdict {
     /// It failed.
@@ -25,7 +25,7 @@ pub(crate) struct ReportedFinding {
     pub(crate) rule: String,
     /// The case's name, as reports have it.
     pub(crate) test: String,
-    /// What became of the case.
+    /// The outcome of the case.
     pub(crate) verdict: FindingVerdict,
     /// When it began.
     pub(crate) from: RecordedAt,

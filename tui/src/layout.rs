@@ -12,7 +12,7 @@ const WIDE: u16 = 110;
 const HIGH: u16 = 32;
 /// Below this height, one pane shows at a time.
 const LOW: u16 = 20;
-/// From so many rows of the panel on, a part of it stands for what changed about the cursor.
+/// From this many rows of the panel on, a part of it stands for what changed about the cursor.
 const SPLIT: u16 = 24;
 /// The fewest cells of the timeline.
 const LEAST_CELLS: u16 = 40;

@@ -103,7 +103,7 @@ pub(crate) enum KeyAction {
     Again,
     /// Goes to what went wrong first.
     First,
-    /// Tells of the problem of what is selected.
+    /// Reports the problem of what is selected.
     Explain,
     /// Shows the keys.
     Help,

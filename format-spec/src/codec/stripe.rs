@@ -25,7 +25,7 @@ pub(crate) type ProtectedStripe = (Stripe, Vec<Vec<u8>>);
 /// A recovery shard and its place among them.
 pub(crate) type RecoveryShard = (usize, Vec<u8>);
 
-/// What there is to know of a stripe, beside where it lies.
+/// The description of a stripe, without its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Stripe {
     len: usize,

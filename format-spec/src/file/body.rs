@@ -577,9 +577,9 @@ fn ladder(reel: &Reel, at: Seq) -> Vec<&Checkpoint> {
 
 /// Returns a body that stands in a checkpoint of the ladder.
 ///
-/// An event before the ladder's top is its object's last before that: the first one asked for because
-/// the caller says so, one further back because the version after it lies behind the top, or is told
-/// against it there.
+/// An event before the ladder's top is its object's last before that: the first one asked for
+/// because the caller says so, one further back because the version after it lies behind the top,
+/// or is encoded against it there.
 fn stored(
     reel: &Reel,
     reader: &BodyReader,
@@ -660,8 +660,8 @@ fn lost(seq: Seq) -> ReadError {
 
 /// How much may be decoded ahead of a question.
 ///
-/// What lies behind a body can be eight blocks and more. Whoever knows that the body will be asked for
-/// soon can have them decoded one by one, each in a moment of its own. See
+/// What lies behind a body can be eight blocks and more. A caller that will need the body soon can
+/// have them decoded one by one, in separate steps. See
 /// [`Reel::read_ahead`](crate::Reel::read_ahead).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadAllowance {

@@ -91,6 +91,8 @@ impl Loaded {
             loaded.hole = SALVAGED_HOLE;
         }
         loaded.read_directory(rows);
+        // After the directory, because a checkpoint is valid only if the records before it were
+        // read.
         loaded.read_checkpoints(rows);
         loaded.read_tail(rows);
         let first = Seq(loaded.heads.len());
@@ -117,6 +119,8 @@ impl Loaded {
     pub(crate) fn lose_end(&mut self, end: u64, place: &str, cause: String) {
         let first = Seq(self.heads.len());
         let last = (end > first.0).then(|| Seq(end.saturating_sub(1)));
+        // `end` comes from the state row of a damaged file: a forged one must not allocate a head
+        // for each record that it claims.
         if end.saturating_sub(first.0) <= SALVAGED_HOLE {
             self.heads.lose_until(end);
         }
@@ -162,6 +166,7 @@ impl Loaded {
             };
             let taken = BlockPlace::decode(&row.content)
                 .map_err(|error| error.to_string())
+                // A bad row damages its own block only: the next row states where its block begins.
                 .and_then(|at| {
                     self.index_bytes = self.index_bytes.saturating_add(u64::from(at.index.len));
                     let index = self.index_of(rows, (number, row.writer), at)?;
@@ -190,6 +195,7 @@ impl Loaded {
         let index = packed.and_then(|packed| unpack(&packed));
         let copy = || {
             let (row, packed) = rows.block_copy(number)?;
+            // A copy of an earlier writer can describe another block of the same number.
             let is_same = row.writer == writer && BlockPlace::decode(&row.content) == Ok(at);
             is_same.then(|| unpack(&packed).ok())?
         };
@@ -198,6 +204,7 @@ impl Loaded {
 
     /// Reads the checkpoints. Damage to them loses nothing, because they are redundant.
     fn read_checkpoints(&mut self, rows: &RowSource) {
+        // The first absent row ends the loop: checkpoints are numbered without holes.
         for number in 1..u32::MAX {
             let row = rows.checkpoint(number);
             let read = match row {
@@ -211,6 +218,8 @@ impl Loaded {
             let last = self.checkpoints.last().map_or(0, |last| last.seq);
             let end = self.heads.len();
             match read {
+                // A checkpoint behind the records that were read describes records that are lost:
+                // its bodies must not appear as a state.
                 Ok(at) if at.seq > last && at.parent_seq <= last && at.seq <= end => {
                     self.checkpoints.push(at);
                 }
@@ -233,6 +242,8 @@ impl Loaded {
             self.rows = self.rows.saturating_add(1);
             self.tail_bytes = self.tail_bytes.saturating_add(len64(row.content.len()));
             let place = format!("tail row {key}");
+            // In an intact database, commits have consecutive keys. In salvaged rows any of them
+            // may be lost, and `take` names the hole.
             if key != expected && !source.is_salvaged() {
                 self.hurt(place, format!("tail row {expected} is missing"));
                 return;
@@ -276,6 +287,7 @@ impl Loaded {
         source: BlockSource,
     ) -> Result<(), String> {
         let known = len64(self.objects.len());
+        // Overlapping blocks would number records twice: an event must not be read twice.
         if start.record < self.heads.len() || u64::from(start.object) < known {
             return Err("it begins before the block in front of it ends".to_owned());
         }
@@ -299,6 +311,7 @@ impl Loaded {
             .filter(|record| matches!(record.content, RecordContent::Event { .. }))
             .count();
         if let BlockSource::Tail(bodies) = &source
+            // Checked here, so that later reads of a body can rely on one entry for each event.
             && bodies.len() != events
         {
             return Err(format!("{} bodies for {events} events", bodies.len()));
@@ -310,6 +323,8 @@ impl Loaded {
                 last: Some(Seq(start.record.saturating_sub(1))),
             },
         };
+        // Rows are missing without a damaged place that explains it, such as lost rows at the end
+        // of the directory.
         if hole > 0 && self.open_damage.is_empty() {
             self.hurt("the directory".to_owned(), "rows are missing".to_owned());
         }
@@ -321,6 +336,8 @@ impl Loaded {
             name: "",
             uid: UidRef::new(""),
         };
+        // The names of these objects were in the lost block. Placeholders keep the numbers of later
+        // objects right.
         for _ in (0..start.object).skip(self.objects.len()) {
             self.objects.push(unnamed);
         }

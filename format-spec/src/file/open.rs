@@ -104,6 +104,8 @@ pub(crate) fn open(source: ReelSource<'_>) -> Result<OpenedReel, OpenError> {
         if start.is_empty() {
             return Err(refusal);
         }
+        // A file of another known format is not searched to its end: a large image must
+        // not cost a whole pass.
         let most = if is_known { FOREIGN_SEARCH } else { u64::MAX };
         let what = format!("the file does not begin as a reel: {found}");
         return salvage(source, most, None, what)
@@ -116,6 +118,8 @@ pub(crate) fn open(source: ReelSource<'_>) -> Result<OpenedReel, OpenError> {
             return Ok(load(rows, format, file_bytes, None));
         }
         Ok((database, false)) => {
+            // The database keeps the overlay with its repairs; the search needs the unchanged
+            // bytes.
             drop(database);
             "a page's checksum does not match".to_owned()
         }
@@ -183,6 +187,7 @@ fn open_damaged(
     };
     let (database, refusal) = match database {
         Ok(database) => (Some(database), None),
+        // Rows of an unknown format must not be interpreted, damaged or not.
         Err(refusal @ OpenError::UnknownFormat { .. }) => return Err(refusal),
         Err(refusal) => (None, Some(refusal)),
     };
@@ -244,6 +249,8 @@ fn salvage(
     let path = source.path();
     let overlay = source.overlay()?;
     let file_bytes = overlay.file_len();
+    // The database names its recording, so that rows of other recordings in the same file are left
+    // out.
     let owner = database.as_ref().and_then(|(rows, _)| rows.owner());
     let found = Salvage::search(overlay, most, owner.map(|owner| owner.file));
     let found = found.map_err(|source| OpenError::Io {
@@ -274,6 +281,7 @@ fn load(
 ) -> OpenedReel {
     let mut loaded = Loaded::read(&rows);
     let finished = read_state(&rows, &mut loaded);
+    // The damage of the container explains the damage of blocks, so it comes first.
     loaded.damage.splice(0..0, damage);
     OpenedReel {
         is_sealed: rows.is_sealed(),

@@ -172,6 +172,7 @@ impl RowSource {
             fenced(|| {
                 let count = table.len()?;
                 let last = table.last()?.map(|(key, _)| key.value());
+                // The last key alone could be any number; the count of rows bounds it.
                 let most = count.saturating_mul(2).saturating_add(1024);
                 let end = last.map_or(0, |last| last.saturating_add(1));
                 Ok::<_, redb::Error>(u32::try_from(most).map_or(end, |most| end.min(most)))
@@ -222,6 +223,7 @@ impl RowSource {
     pub(crate) fn directory(&self, number: u32) -> Result<Option<RowContent>, String> {
         let row = self.row(RowKind::Directory, number, |tables| &tables.directory);
         match row {
+            // While a reel is recorded, each block has a second copy of its directory row.
             Ok(None) | Err(_) if self.is_salvaged() => {
                 Ok(self.block_copy(number).map(|(row, _)| row))
             }
@@ -277,6 +279,8 @@ impl RowSource {
 
     /// Returns a row of the database, unless it must come from the raw bytes.
     fn of_value(&self, row: &[u8]) -> Option<RowContent> {
+        // The database of a damaged file may return a page with changed bytes. Rows with a header
+        // are found in the raw bytes, where their checksum is compared.
         if self.is_salvaged() && RowHeader::read(row).is_some() {
             return None;
         }

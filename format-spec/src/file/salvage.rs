@@ -84,9 +84,11 @@ impl Salvage {
     /// names.
     pub(crate) fn search(overlay: Overlay, most: u64, file: Option<u64>) -> io::Result<Self> {
         let mut found = Self::pass(overlay, most, file)?;
+        // A whole file is passed over once: recovery shards are read only if something is damaged.
         if !found.is_unbroken() {
             let repaired_bytes = found.repair()?;
             if repaired_bytes > 0 {
+                // Repaired bytes may contain rows that the first pass did not find.
                 found = Self::pass(found.file, most, file)?;
                 found.repaired_bytes = repaired_bytes;
             }
@@ -120,6 +122,7 @@ impl Salvage {
             for row in rows.filter(|row| row.is_whole) {
                 let left = self.repair_stripe(number, *row, &mut budget)?;
                 repaired = repaired.saturating_add(left.unwrap_or(0));
+                // Each stripe has two equal rows; one of them is sufficient.
                 if left.is_some() {
                     break;
                 }
@@ -142,6 +145,7 @@ impl Salvage {
         };
         let start = row.at.checked_sub(len64(ROW_HEADER));
         let start = start.and_then(|start| start.checked_sub(back));
+        // Forged rows can describe many stripes over the same bytes.
         let left = budget.checked_sub(len64(stripe.len()));
         let (Some(start), Some(left)) = (start, left) else {
             return Ok(None);
@@ -341,6 +345,7 @@ impl RowSearch {
     /// Searches one piece of the file, and returns the begin of the next one.
     fn piece(&mut self, file: &Overlay, start: u64) -> io::Result<u64> {
         let bytes = file.bytes(start, len64(PIECE))?;
+        // The magic number may also occur inside content: the header has a checksum of its own.
         let finder = memmem::Finder::new(&ROW_MAGIC);
         let mut place = 0;
         while let Some(found) = bytes.get(place..).and_then(|rest| finder.find(rest)) {
@@ -359,6 +364,7 @@ impl RowSearch {
             let end = behind.saturating_add(place32(header.len));
             let is_there = at.saturating_add(u64::from(header.len)) <= file.file_len();
             let is_whole = match bytes.get(behind..end) {
+                // The budget bounds the hashing for forged headers whose content never matches.
                 _ if self.budget == 0 || !is_there => false,
                 Some(content) => header.fits(content),
                 None => header.fits(&file.bytes(at, u64::from(header.len))?),
@@ -390,6 +396,8 @@ impl RowSearch {
             return;
         }
         if is_whole {
+            // Forged rows may each name another recording: the number of counted recordings is
+            // bounded.
             let room = self.recordings.len() < RECORDINGS || self.recordings.contains_key(&file);
             if !room {
                 return;
@@ -417,11 +425,13 @@ impl RowSearch {
             is_whole,
             is_healed: false,
         });
+        // The best copies are kept: whole before changed, later writers before earlier ones.
         copies.sort_by_key(|row| std::cmp::Reverse(row.rank()));
         copies.truncate(COPIES);
     }
 
     fn end(mut self, overlay: Overlay, named: Option<u64>) -> Salvage {
+        // The recording that the database names decides; without one, that with most bytes.
         let named = named.filter(|file| self.recordings.contains_key(file));
         let most = self.recordings.iter().max_by_key(|(_, bytes)| **bytes);
         let file = named.or(most.map(|(file, _)| *file));
@@ -442,6 +452,8 @@ impl RowSearch {
             .filter(|((other, ..), _)| Some(*other) == file)
             .map(|((_, kind, number), rows)| ((kind, number), rows))
             .collect();
+        // Rows of a commit that a crash undid are still in the file. The next writer reused their
+        // numbers.
         drop_uncommitted(&mut rows, &writers);
         Salvage {
             file: overlay,

@@ -112,7 +112,8 @@ impl Timeline {
     }
 }
 
-/// Refuses an object with so many fields that the origin of each would take too much memory.
+/// It does not handle an object with too many fields: the origin of each would take too much
+/// memory.
 fn told_apart(seq: Seq, object: Value) -> Result<Value, QueryError> {
     let (fields, most) = (count(&object), MOST_FIELDS);
     if fields > most {

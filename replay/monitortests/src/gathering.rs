@@ -1,5 +1,6 @@
-//! Owns the one way from a reel to its intervals and facts: which watchers take part in the pass, and
-//! what becomes of what they note. Refuses the pass itself: `feed` is that, for all who watch.
+//! The one way from a reel to its intervals and facts: which watchers take part in the pass, and
+//! what becomes of what they note. It does not handle the pass itself: `feed` is that, for all who
+//! watch.
 
 use crate::compute::{self, SpanScope};
 use crate::facts::{FactsOverTime, FactsWatcher};
@@ -118,7 +119,7 @@ impl Gathering {
         }
     }
 
-    /// Gives the watchers, for `feed`.
+    /// Returns the watchers, for `feed`.
     pub fn watchers(&mut self) -> Vec<&mut dyn Watcher> {
         fn dynamic<W: Watcher>(watcher: Option<&mut W>) -> Option<&mut dyn Watcher> {
             watcher.map(|watcher| {
@@ -143,7 +144,7 @@ impl Gathering {
         watchers.into_iter().flatten().collect()
     }
 
-    /// Gives what was gathered, with what is computed from it.
+    /// Returns what was gathered, with what is computed from it.
     pub fn finish(self, timeline: &Timeline) -> Gathered {
         let (start, end) = (timeline.start(), timeline.end());
         let states = self.states.into_iter().flat_map(StateWatcher::into_tracks);
@@ -213,12 +214,12 @@ impl Gathering {
 /// Lets go of intervals at which nobody looks.
 struct Sieve<'a> {
     kept: &'a Kept,
-    /// The nodes that those told of which it let go.
+    /// The nodes of the intervals that it dropped.
     nodes: BTreeSet<Arc<str>>,
 }
 
 impl Sieve<'_> {
-    /// Tells whether an interval is held.
+    /// Returns whether an interval is held.
     fn keeps(&mut self, interval: &Interval) -> bool {
         let is_kept = self.kept.has(interval);
         if !is_kept
@@ -231,7 +232,7 @@ impl Sieve<'_> {
     }
 }
 
-/// Gives the group under which Events are read: the same ones lie in both.
+/// Returns the group under which Events are read: the same ones lie in both.
 fn events_group(timeline: &Timeline) -> &'static str {
     let mut resources = timeline.resources().iter();
     if resources.any(|info| info.group.is_empty() && info.plural == "events") {
@@ -244,8 +245,8 @@ fn events_group(timeline: &Timeline) -> &'static str {
 /// The group whose resources every OpenShift cluster has.
 const OPENSHIFT: &str = "config.openshift.io";
 
-/// Tells whether the cluster is one of OpenShift: its API, as far as it is recorded or known not to be, has
-/// resources of OpenShift's configuration.
+/// Returns whether the cluster is one of OpenShift: its API, as far as it is recorded or known not
+/// to be, has resources of OpenShift's configuration.
 fn is_openshift(timeline: &Timeline) -> bool {
     let resources = timeline.resources();
     resources.iter().any(|info| info.group == OPENSHIFT)

@@ -17,7 +17,7 @@ pub struct CaseOutcome {
     pub component: Option<String>,
     /// What the case is for, such as `operator` or `namespace`.
     pub group: BTreeMap<String, String>,
-    /// What became of it.
+    /// The outcome.
     pub verdict: CaseVerdict,
     /// What was found wrong, in order of time.
     pub findings: Vec<JudgedFinding>,
@@ -149,7 +149,7 @@ impl JudgedFinding {
     }
 }
 
-/// What became of a case.
+/// The outcome of a case.
 ///
 /// The order is that of need: what must be looked at first comes last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

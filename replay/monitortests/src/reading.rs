@@ -1,4 +1,4 @@
-//! Owns how fields of objects are read: what is missing or of another type reads as empty. Refuses to
+//! How fields of objects are read: what is missing or of another type reads as empty. It does not
 //! fail: an object that lacks a field says nothing about it.
 
 use kubereel_cluster::StatusCondition;
@@ -17,7 +17,7 @@ pub(crate) fn condition_of<'a>(object: &'a Value, kind: &str) -> Option<StatusCo
     StatusCondition::all(object).find(|one| one.kind == kind)
 }
 
-/// Gives a node's roles by its labels, sorted, with commas between.
+/// Returns a node's roles by its labels, sorted, with commas between.
 pub(crate) fn roles(node: &Value) -> String {
     let labels = at(node, "/metadata/labels").and_then(Value::as_object);
     let names = labels

@@ -257,8 +257,8 @@ pub trait MonitorTest {
     /// Returns what it is.
     fn about(&self) -> &MonitorTestInfo;
 
-    /// Returns what it does, in words, a line each; for a rule of the language made from its definition.
-    /// Empty where the description says it all.
+    /// Returns what it does, as text, a line each; for a rule of the language made from its
+    /// definition. Empty where the description says it all.
     fn in_words(&self) -> Vec<String> {
         Vec::new()
     }

@@ -55,7 +55,7 @@ impl ClusterBirth {
         }
     }
 
-    /// Gives how far the installation is at the end of the reel.
+    /// Returns how far the installation is at the end of the reel.
     pub(crate) fn installation(&self, end: RecordedAt) -> Installation {
         if let Some(installation) = self.openshift {
             return installation;
@@ -71,7 +71,7 @@ impl ClusterBirth {
         }
     }
 
-    /// Tells whether it is that of an OpenShift cluster.
+    /// Returns whether it is that of an OpenShift cluster.
     pub(crate) const fn is_openshift(&self) -> bool {
         self.openshift.is_some()
     }

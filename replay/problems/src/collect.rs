@@ -150,12 +150,12 @@ impl SignCollector {
         }
     }
 
-    /// Gives the states of the Services; a second time there are none.
+    /// Returns the states of the Services; a second time there are none.
     pub(crate) fn take_services(&mut self) -> ServiceHistory {
         self.found.services.take_history()
     }
 
-    /// Gives the controllers of the objects that were seen.
+    /// Returns the controllers of the objects that were seen.
     pub(crate) const fn controllers(&self) -> &BTreeMap<ObjectId, ControllerRef> {
         &self.found.controllers
     }
@@ -198,8 +198,8 @@ impl SignCollector {
         tracked.take(object, mark, is_older, reading);
     }
 
-    /// Tells whether a version comes from a list of objects that was imported, whose time is that of the
-    /// import.
+    /// Returns whether a version comes from a list of objects that was imported, whose time is that
+    /// of the import.
     fn is_dump(&self, seen: &Seen<'_>) -> bool {
         seen.evidence == Evidence::Imported && seen.evidence.is_first_look(seen.at, self.start)
     }
@@ -423,7 +423,7 @@ impl ControllerRef {
     }
 }
 
-/// Gives the Pod of a holder, without the suffix that a new process makes anew.
+/// Returns the Pod of a holder, without the suffix that a new process makes anew.
 fn instance(holder: &str) -> &str {
     holder.split_once('_').map_or(holder, |(name, _)| name)
 }

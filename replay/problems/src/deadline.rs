@@ -25,7 +25,7 @@ const EXPIRING_PART: u32 = 10;
 /// A certificate that is to be renewed may be so this long after its time.
 const LATE_RENEWAL: Duration = Duration::from_hours(1);
 
-/// What is asked of the objects that have deadlines, besides what their signs need.
+/// The fields of objects with deadlines, besides those of their signs.
 pub(crate) const PATHS: &[&str] = &[
     "metadata.annotations",
     "metadata.creationTimestamp",
@@ -52,7 +52,7 @@ pub(crate) struct Deadline {
     basis: String,
 }
 
-/// Tells whether objects of a resource have deadlines.
+/// Returns whether objects of a resource have deadlines.
 pub(crate) fn is_kept(info: &ResourceInfo) -> bool {
     matches!(
         (info.group.as_str(), info.plural.as_str()),
@@ -80,7 +80,7 @@ impl Deadline {
         }
     }
 
-    /// Tells whether it has passed at a time that was observed.
+    /// Returns whether it has passed at a time that was observed.
     pub(crate) fn has_passed(&self, at: RecordedAt) -> bool {
         self.proven <= at
     }
@@ -228,7 +228,7 @@ impl ObservedTimes {
         Self(kept.map(of).collect())
     }
 
-    /// Gives the deadline's sign, if it passed at a moment before `until` that was observed.
+    /// Returns the deadline's sign, if it passed at a moment before `until` that was observed.
     pub(crate) fn passed<'d>(
         &self,
         deadline: &'d Deadline,

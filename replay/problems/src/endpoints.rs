@@ -115,7 +115,7 @@ impl ServiceEndpoints {
         service.reading()
     }
 
-    /// Gives the states of the Services, which are no longer needed here.
+    /// Returns the states of the Services, which are no longer needed here.
     pub(crate) fn take_history(&mut self) -> ServiceHistory {
         let services = self.services.iter_mut().filter_map(|(place, service)| {
             let changes = std::mem::take(&mut service.changes);
@@ -141,14 +141,14 @@ impl ServiceEndpoints {
         }
     }
 
-    /// Gives the uids of the Pods that were ever behind a Service.
+    /// Returns the uids of the Pods that were ever behind a Service.
     pub(crate) fn pods_of(&self, namespace: &str, name: &str) -> impl Iterator<Item = &str> {
         let place = (namespace.to_owned(), name.to_owned());
         let pods = self.services.get(&place).map(|service| &service.pods);
         pods.into_iter().flatten().map(String::as_str)
     }
 
-    /// Gives the uids of the Pods that were ever behind any Service.
+    /// Returns the uids of the Pods that were ever behind any Service.
     pub(crate) fn pods(&self) -> impl Iterator<Item = &str> {
         let all = self.services.values();
         all.flat_map(|service| service.pods.iter().map(String::as_str))

@@ -16,7 +16,7 @@ const MOST_EVENTS: usize = 20_000;
 const MOST_COUNTED: i64 = 1_000_000_000;
 /// An Event that was not repeated for this long may be over.
 const QUIET: Duration = Duration::from_mins(1);
-/// An Event that is repeated this often tells of a problem even if nothing else does.
+/// An Event that is repeated this often reports a problem even if nothing else does.
 const REPEATED: u64 = 20;
 
 /// The object that an Event is about.
@@ -145,7 +145,7 @@ impl WarningEvents {
         }
     }
 
-    /// Gives the Warning Events about an object.
+    /// Returns the Warning Events about an object.
     pub(crate) fn of(&self, kind: &str, namespace: &str, name: &str) -> &[WarningEvent] {
         let regarded = RegardedObject {
             kind: kind.to_owned(),
@@ -155,7 +155,7 @@ impl WarningEvents {
         self.by_object.get(&regarded).map_or(&[], Vec::as_slice)
     }
 
-    /// Gives all Warning Events, with the object that each is about.
+    /// Returns all Warning Events, with the object that each is about.
     pub(crate) fn all(&self) -> impl Iterator<Item = (&RegardedObject, &WarningEvent)> {
         let all = self.by_object.iter();
         all.flat_map(|(regarded, events)| events.iter().map(move |event| (regarded, event)))

@@ -27,7 +27,7 @@ use std::time::Duration;
 const APART: Duration = Duration::from_mins(30);
 /// More signs of one problem are only counted.
 const MOST_SIGNS: usize = 50;
-/// Causes are looked for of so many problems, those of the highest rank.
+/// Causes are looked for of this many problems, those of the highest rank.
 const MOST_EXPLAINED: usize = 100;
 /// A Node that was cordoned before it went away, and is back within this time, was rebooted on purpose.
 const REBOOT: Duration = Duration::from_mins(20);
@@ -78,12 +78,12 @@ impl ProblemWatcher {
         Self(SignCollector::new(timeline))
     }
 
-    /// Gives the states of the Services by their ready endpoints; a second time there are none.
+    /// Returns the states of the Services by their ready endpoints; a second time there are none.
     pub fn take_services(&mut self) -> ServiceHistory {
         self.0.take_services()
     }
 
-    /// Gives the topmost recorded workload of each Pod that has one.
+    /// Returns the topmost recorded workload of each Pod that has one.
     pub fn workloads_of_pods(&self, timeline: &Timeline) -> BTreeMap<ObjectId, ObjectId> {
         let controllers = self.0.controllers();
         let wanted = controllers.values().map(|owner| owner.uid.as_str());
@@ -149,7 +149,7 @@ impl ProblemWatcher {
     }
 }
 
-/// Gives the controller of an object, if it is a workload.
+/// Returns the controller of an object, if it is a workload.
 fn workload_above(
     controllers: &BTreeMap<ObjectId, ControllerRef>,
     object: ObjectId,
@@ -383,7 +383,7 @@ impl<'a> ListBuilder<'a> {
         problems
     }
 
-    /// Gives the namespaces that were being deleted, and since when.
+    /// Returns the namespaces that were being deleted, and since when.
     fn terminating_namespaces(&self) -> BTreeMap<String, RecordedAt> {
         let spans = self.found.spans.iter();
         spans
@@ -453,7 +453,7 @@ impl<'a> ListBuilder<'a> {
         lives.last().map(|life| life.object)
     }
 
-    /// Tells whether an Event says that what is awaited fails: a probe, a volume.
+    /// Returns whether an Event says that what is awaited fails: a probe, a volume.
     fn is_said_to_fail(&self, span: &SignSpan) -> bool {
         let reason = match span.sign.kind {
             SignKind::Probe => "Unhealthy",
@@ -469,8 +469,8 @@ impl<'a> ListBuilder<'a> {
         })
     }
 
-    /// Gives since when the end of a sign may have been missed: the first time after the last version that
-    /// showed it in which its resource was not observed.
+    /// Returns since when the end of a sign may have been missed: the first time after the last
+    /// version that showed it in which its resource was not observed.
     fn unknown_since(&self, span: &SignSpan) -> Option<RecordedAt> {
         if span.end != SignEnd::Open {
             return None;
@@ -493,7 +493,7 @@ impl<'a> ListBuilder<'a> {
         later.map(|unobserved| unobserved.from.max(span.seen)).min()
     }
 
-    /// Tells whether a sign lasted longer than is normal.
+    /// Returns whether a sign lasted longer than is normal.
     fn is_confirmed(&self, span: &SignSpan) -> bool {
         let grace = span.sign.kind.grace();
         let mut normal = if span.was_well {
@@ -529,7 +529,7 @@ impl<'a> ListBuilder<'a> {
         lasting >= normal
     }
 
-    /// Tells whether an attempt of a Job failed that succeeded in the end.
+    /// Returns whether an attempt of a Job failed that succeeded in the end.
     fn is_retried_job(&self, root: &ProblemObject) -> bool {
         root.kind == "Job"
             && self
@@ -537,7 +537,7 @@ impl<'a> ListBuilder<'a> {
                 .is_some_and(|object| self.found.succeeded.contains(&object))
     }
 
-    /// Tells whether a claim waits for its first Pod, as its class wants it.
+    /// Returns whether a claim waits for its first Pod, as its class wants it.
     fn is_waiting_claim(&self, shown: &ProblemObject, span: &SignSpan) -> bool {
         if span.sign.kind != SignKind::ClaimPending {
             return false;
@@ -571,7 +571,7 @@ impl<'a> ListBuilder<'a> {
         })
     }
 
-    /// Tells whether something is normal because the cluster was being installed.
+    /// Returns whether something is normal because the cluster was being installed.
     fn is_of_installation(&self, span: &SignSpan) -> bool {
         match self.installation {
             Installation::None => false,
@@ -685,8 +685,8 @@ impl<'a> ListBuilder<'a> {
         }
     }
 
-    /// Tells whether a Node went away because somebody drained and rebooted it, or a workload was short of
-    /// Pods only while that was done.
+    /// Returns whether a Node went away because somebody drained and rebooted it, or a workload was
+    /// short of Pods only while that was done.
     fn is_planned(&self, root: &ProblemObject, spans: &[GroupedSpan]) -> bool {
         let is_node = root.kind == "Node";
         spans.iter().all(|(_, shown, span)| {
@@ -788,7 +788,7 @@ impl<'a> ListBuilder<'a> {
         Some((self.object_of(budget)?, span))
     }
 
-    /// Gives the first record after a time.
+    /// Returns the first record after a time.
     fn mark_after(&self, at: RecordedAt) -> RecordMark {
         RecordMark {
             seq: self.timeline.reel().seq_after(at),
@@ -864,7 +864,7 @@ impl<'a> ListBuilder<'a> {
         .collect()
     }
 
-    /// Tells whether a Pod, by its uid, is one of a workload.
+    /// Returns whether a Pod, by its uid, is one of a workload.
     fn is_of(&self, uid: &str, workload: &ProblemObject) -> bool {
         let Some(pod) = self.by_uid.get(uid).copied() else {
             return false;

@@ -19,7 +19,7 @@ pub(crate) fn by_uid<'a>(
         .collect()
 }
 
-/// Gives the recorded resources of a group and plural, in whatever versions.
+/// Returns the recorded resources of a group and plural, in whatever versions.
 pub(crate) fn resources(timeline: &Timeline, group: &str, plural: &str) -> Vec<ResourceId> {
     let all = timeline.resources().iter();
     all.filter(|info| info.group == group && info.plural == plural)
@@ -63,7 +63,7 @@ pub(crate) fn match_labels(selector: &Value) -> Option<LabelSelector> {
     parts.join(",").parse().ok()
 }
 
-/// Gives the labels at a JSON pointer.
+/// Returns the labels at a JSON pointer.
 pub(crate) fn labels(object: &Value, at: &str) -> Option<BTreeMap<String, String>> {
     let pairs = object.pointer(at)?.as_object()?.iter();
     let texts = pairs.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())));

@@ -27,7 +27,7 @@ impl Problem {
 }
 
 impl ProblemObject {
-    /// Gives `Kind namespace/name`.
+    /// Returns `Kind namespace/name`.
     pub fn label(&self) -> String {
         match (self.namespace.as_str(), self.name.as_str()) {
             (_, "") => self.kind.clone(),

@@ -32,7 +32,7 @@ pub(crate) const WORKLOADS: [&str; 9] = [
 pub(crate) struct ProblemRanking<'a> {
     pub(crate) timeline: &'a Timeline,
     pub(crate) found: &'a Collected,
-    /// Tells whether a Pod, by its uid, is one of a workload.
+    /// Returns whether a Pod, by its uid, is one of a workload.
     pub(crate) is_of: &'a dyn Fn(&str, &ProblemObject) -> bool,
 }
 
@@ -86,7 +86,7 @@ impl ProblemRanking<'_> {
         explained
     }
 
-    /// Tells whether a problem explains another one.
+    /// Returns whether a problem explains another one.
     fn explains(&self, one: &Problem, other: &Problem) -> bool {
         if one.object == other.object {
             return false;
@@ -144,7 +144,7 @@ impl ProblemRanking<'_> {
         }
     }
 
-    /// Tells whether Pods of a workload with a problem were behind a Service.
+    /// Returns whether Pods of a workload with a problem were behind a Service.
     fn is_behind(&self, workload: &Problem, service: &Problem) -> bool {
         if workload.object.namespace != service.object.namespace {
             return false;
@@ -206,7 +206,7 @@ fn sort(problems: &mut [Problem], explained: &ExplainedBy) {
     }
 }
 
-/// Tells whether Pods waited for a Node only while others were being drained.
+/// Returns whether Pods waited for a Node only while others were being drained.
 fn is_drained(problem: &Problem) -> bool {
     let is_cordon = problem
         .causes

@@ -1,5 +1,5 @@
-//! What the words of refusals name: quotas that leave no room, and webhooks that cannot be called. The API
-//! server says them to whoever is refused, and they stand in conditions and Events of all kinds.
+//! What refusals name: exhausted quotas, and webhooks that cannot be called. The API server returns
+//! them to the client, and they appear in conditions and Events of all kinds.
 
 use crate::collect::Collected;
 use crate::lookup::{read, resources};
@@ -96,7 +96,7 @@ impl Refusals {
         calls.said += said;
     }
 
-    /// Tells whether something was refused for a quota.
+    /// Returns whether something was refused for a quota.
     pub(crate) fn name_quota(&self, namespace: &str, name: &str) -> bool {
         let key = (namespace.to_owned(), name.to_owned());
         self.quotas.contains(&key)
@@ -147,7 +147,7 @@ impl FailedCalls {
     }
 }
 
-/// Gives the names of the webhooks of a configuration, by its last version.
+/// Returns the names of the webhooks of a configuration, by its last version.
 fn webhooks(timeline: &Timeline, object: ObjectId) -> Vec<String> {
     let versions = timeline.reel().versions(object).iter().rev();
     let mut living =

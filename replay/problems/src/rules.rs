@@ -172,8 +172,8 @@ impl MonitorTest for ProblemTest {
 }
 
 impl ProblemTest {
-    /// Gives the times in which a problem could have been missed. What any object can show is not seen
-    /// where any resource was not.
+    /// Returns the times in which a problem could have been missed. What any object can show is not
+    /// seen where any resource was not.
     fn gaps(&self, scene: &JudgeContext<'_>) -> Vec<CaseGap> {
         let watched = scene.dark.iter().filter(|(resource, _)| {
             if self.resources.is_empty() {
@@ -283,7 +283,8 @@ impl JudgedProblems<'_> {
     }
 }
 
-/// Tells whether something that is there to make others wait, or is tried again, soon let them go on.
+/// Returns whether something that is there to make others wait, or is tried again, soon let them go
+/// on.
 fn is_short_wait(problem: &Problem) -> bool {
     let is_short = |to: RecordedAt| to.micros_since(problem.from.at) < SHORT_WAIT_MICROS;
     matches!(
@@ -292,7 +293,8 @@ fn is_short_wait(problem: &Problem) -> bool {
     ) && problem.to.is_some_and(is_short)
 }
 
-/// Tells whether upstream has rules for such a problem of an OpenShift cluster: theirs is the verdict.
+/// Returns whether upstream has rules for such a problem of an OpenShift cluster: theirs is the
+/// verdict.
 fn is_judged_upstream(problem: &Problem) -> bool {
     match problem.kind {
         SignKind::OutOfMemory
@@ -311,8 +313,8 @@ fn is_judged_upstream(problem: &Problem) -> bool {
 /// The resources that show a sign, first the one without which nothing is known; none if any object can.
 type RuleResources = &'static [&'static str];
 
-/// Gives the id of the rule of a kind of sign, its name in `JUnit`, and what it reads; `None` where
-/// upstream has rules for all of it.
+/// Returns the id of the rule of a kind of sign, its name in `JUnit`, and what it reads; `None`
+/// where upstream has rules for all of it.
 #[expect(clippy::too_many_lines, reason = "a table with a row for each kind")]
 const fn rule(kind: SignKind) -> Option<(&'static str, &'static str, RuleResources)> {
     const PODS: RuleResources = &["pods"];

@@ -134,21 +134,21 @@ impl CronSchedule {
         })
     }
 
-    /// Tells whether it means the same in every time zone: those differ by whole and half hours.
+    /// Returns whether it means the same in every time zone: those differ by whole and half hours.
     pub(crate) fn is_same_everywhere(&self) -> bool {
         let any_day = [self.days, self.months, self.weekdays];
         let half_hour = (0..30).all(|at| self.minutes.has(at) == self.minutes.has(at + 30));
         half_hour && self.hours.is_any && any_day.iter().all(|field| field.is_any)
     }
 
-    /// Tells whether a run is due at a time.
+    /// Returns whether a run is due at a time.
     pub(crate) fn is_due(&self, zone: &TimeZone, at: RecordedAt) -> bool {
         let before = RecordedAt::from_micros(at.micros.saturating_sub(1));
         self.next_after(zone, before) == Some(at)
     }
 
-    /// Gives when the next run after a time is due. A time that a change of the clocks skips or repeats is
-    /// passed over.
+    /// Returns when the next run after a time is due. A time that a change of the clocks skips or
+    /// repeats is passed over.
     pub(crate) fn next_after(&self, zone: &TimeZone, after: RecordedAt) -> Option<RecordedAt> {
         let begin = Timestamp::from_microsecond(after.micros).ok()?;
         let mut day = zone.to_datetime(begin).date();
@@ -199,7 +199,7 @@ mod tests {
     use super::*;
     use kubereel_history::timetext;
 
-    /// Gives the next run after a time.
+    /// Returns the next run after a time.
     fn next(schedule: &str, zone: &str, after: &str) -> Option<String> {
         let zone = TimeZone::get(zone).ok()?;
         let after = timetext::parsed(after)?;

@@ -110,7 +110,7 @@ pub enum ProblemClass {
 }
 
 impl ProblemClass {
-    /// Gives the word that is shown to people and programs.
+    /// Returns the word that is shown to people and programs.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Fault => "fault",
@@ -184,8 +184,8 @@ impl SignKind {
         Self::ApiOutage,
     ];
 
-    /// Gives how long the sign is normal. A sign that nothing ended needs a quarter of it: what is
-    /// under way at the end of a recording is seldom slow at just that moment.
+    /// Returns how long the sign is normal. A sign that nothing ended needs a quarter of it: what
+    /// is under way at the end of a recording is seldom slow at just that moment.
     pub(crate) const fn grace(self) -> SignGrace {
         match self {
             Self::OutOfMemory
@@ -228,7 +228,7 @@ impl SignKind {
         }
     }
 
-    /// Gives the class of the problem that the sign names.
+    /// Returns the class of the problem that the sign names.
     pub(crate) const fn class(self) -> ProblemClass {
         match self {
             Self::Unavailable
@@ -248,7 +248,7 @@ impl SignKind {
         }
     }
 
-    /// Gives how much of a cluster the sign affects: the more, the higher.
+    /// Returns how much of a cluster the sign affects: the more, the higher.
     pub(crate) const fn weight(self) -> i32 {
         match self {
             Self::ApiOutage => 92,
@@ -284,7 +284,7 @@ impl SignKind {
         }
     }
 
-    /// Gives the word for the kind where the object itself gives no reason.
+    /// Returns the word for the kind where the object itself gives no reason.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::OutOfMemory => "OOMKilled",

@@ -17,7 +17,7 @@ pub(crate) enum SignEnd {
 }
 
 impl SignEnd {
-    /// Gives the time of the end.
+    /// Returns the time of the end.
     pub(crate) const fn at(self) -> Option<RecordedAt> {
         match self {
             Self::Open => None,
@@ -64,7 +64,7 @@ pub(crate) fn between(from: RecordedAt, to: RecordedAt) -> Duration {
     Duration::from_micros(u64::try_from(to.micros_since(from)).unwrap_or(0))
 }
 
-/// Tells whether an event shows that something was created then.
+/// Returns whether an event shows that something was created then.
 pub(crate) const fn is_creation(evidence: Evidence) -> bool {
     matches!(
         evidence,

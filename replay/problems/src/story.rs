@@ -34,7 +34,7 @@ pub struct StoryStep {
     pub from: RecordedAt,
     /// When it ended; `None` if it did not, or took no time.
     pub to: Option<RecordedAt>,
-    /// What, in words.
+    /// What, as text.
     pub words: String,
 }
 

@@ -1,4 +1,4 @@
-//! Problems and causes in words, the same on every screen and in every file.
+//! Problems and causes as text, the same on every screen and in every file.
 
 use crate::problem::{Cause, CheckedReel, Problem, ProblemList};
 use crate::story::ClusterPortrait;
@@ -54,7 +54,7 @@ fn count_of<T>(all: &[T], one: &str) -> String {
 }
 
 impl ProblemList {
-    /// Gives what was found and what was looked at, in one line.
+    /// Returns what was found and what was looked at, in one line.
     pub fn summary(&self) -> String {
         let is_planned = |problem: &&Problem| problem.is_planned;
         let planned: Vec<&Problem> = self.problems.iter().filter(is_planned).collect();
@@ -81,7 +81,7 @@ impl ProblemList {
 }
 
 impl CheckedReel {
-    /// Gives what could not be looked at, a line each.
+    /// Returns what could not be looked at, a line each.
     pub fn limits(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if !self.absent.is_empty() {
@@ -117,7 +117,7 @@ impl CheckedReel {
 }
 
 impl ClusterPortrait {
-    /// Gives what the cluster was, in one line.
+    /// Returns what the cluster was, in one line.
     pub fn sentence(&self) -> String {
         let mut parts = Vec::new();
         match &self.openshift {
@@ -155,12 +155,12 @@ impl ClusterPortrait {
 }
 
 impl Problem {
-    /// Gives the message in one line.
+    /// Returns the message in one line.
     pub fn message_line(&self) -> String {
         shortened(&self.message, MOST_MESSAGE)
     }
 
-    /// Gives what was wrong in one line: object, reason, message.
+    /// Returns what was wrong in one line: object, reason, message.
     pub fn sentence(&self) -> String {
         let object = harmless(&self.object.label()).into_owned();
         let reason = shortened(&self.reason, MOST_LETTERS);
@@ -172,7 +172,7 @@ impl Problem {
 }
 
 impl Cause {
-    /// Gives what changed: `ConfigMap web/settings data.MODE: "fast" → "broken"`.
+    /// Returns what changed: `ConfigMap web/settings data.MODE: "fast" → "broken"`.
     pub fn sentence(&self) -> String {
         let object = harmless(&self.object.label()).into_owned();
         if self.field.is_empty() {

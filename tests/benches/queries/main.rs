@@ -2,21 +2,21 @@
 //!
 //! `cargo bench -p kubereel-tests --bench queries`. The reels are made once of the demo's
 //! recording, and kept in the cache folder until the lines or the format have other bytes.
-//! `KUBEREEL_BENCH_SIZES` (for example `200000,1000000`) asks for other sizes, `KUBEREEL_BENCH_ASKED`
-//! for another number of questions. Times are times on a processor; only those of whole commands are
-//! times of the clock.
+//! `KUBEREEL_BENCH_SIZES` (for example `200000,1000000`) asks for other sizes,
+//! `KUBEREEL_BENCH_ASKED` for another number of questions. Times are times on a processor; only
+//! those of whole commands are times of the clock.
 //!
-//! Owns the questions that are asked within this process, and how long they take.
+//! The questions that are asked within this process, and how long they take.
 //!
-//! Owns how much memory each command has at once, and how long it takes, on the largest reel. T is a
+//! How much memory each command has at once, and how long it takes, on the largest reel. T is a
 //! moment in its middle, U ten minutes later.
 //!
-//! Owns the replay that reads everything: the last body of each object up to a moment, in a map.
+//! The replay that reads everything: the last body of each object up to a moment, in a map.
 //!
-//! Owns the sizes of reels of real recordings, beside `zstd -19 --long=27` of the lines that they
+//! The sizes of reels of real recordings, beside `zstd -19 --long=27` of the lines that they
 //! export: what an import drops is in neither.
 //!
-//! Owns the rows that are printed.
+//! The rows that are printed.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints")]
 #![expect(

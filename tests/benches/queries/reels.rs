@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 /// How many lines tell one state of the code from another.
 const FINGERPRINT: u64 = 12_000;
-/// The objects of so many rounds live at once.
+/// The objects of this many rounds live at once.
 const LIVING: usize = 4;
 /// What differs between rounds: times, uids, namespaces, resourceVersions.
 const DIFFERENT: &str = r#""(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)"|"uid":"[0-9a-f]{4}(-?[0-9a-f-]+)"|"namespace":"([^"]+)"|"resourceVersion":"\d+""#;
@@ -35,7 +35,7 @@ pub(crate) struct Made {
     pub(crate) middle: RecordedAt,
 }
 
-/// Returns the reel of so many events.
+/// Returns the reel of this many events.
 pub(crate) fn get(events: u64) -> Result<Made> {
     let folder = folder()?;
     let stem = format!("written-{events}-{}", fingerprint(&folder)?);
@@ -176,7 +176,7 @@ impl Recorded {
         })
     }
 
-    /// Writes so many lines.
+    /// Writes this many lines.
     fn write(&self, most: u64, out: &mut impl Write) -> Result<()> {
         let all = (0_usize..).flat_map(|round| {
             let ended = round.checked_sub(LIVING).into_iter();

@@ -5,21 +5,21 @@
 //! numbers: times are times on a processor, and memory is the process's own.
 //! `KUBEREEL_BENCH_EVENTS` and `KUBEREEL_BENCH_RUNS` ask for other than the usual counts.
 //!
-//! Owns what the recorder is held against: parsing every line into a `serde_json::Value`, and
-//! `zstd -19 --long=27` over the exported lines.
+//! What the recorder is compared with: parsing every line into a `serde_json::Value`, and `zstd -19
+//! --long=27` over the exported lines.
 //!
-//! Owns the writes of a busy cluster: Pods with managed fields, Leases, Events, of the sizes that real
-//! ones have. Refuses randomness it could not repeat.
+//! The writes of a busy cluster: Pods with managed fields, Leases, Events, of the sizes that real
+//! ones have. It does not handle randomness it could not repeat.
 //!
-//! Owns the third table: the recorder's most memory with a large cluster alive, for both ways of
-//! listing it.
+//! The third table: the recorder's most memory with a large cluster alive, for both ways of listing
+//! it.
 //!
-//! Owns a recorder that is measured: its time on processors and its most memory, to its very end.
-//! Refuses to guess: where the system does not tell, the run fails.
+//! A recorder that is measured: its time on processors and its most memory, to its very end. It
+//! does not guess: where the system does not tell, the run fails.
 //!
-//! Owns the first table: events a second on one core, from the socket to the file.
+//! The first table: events a second on one core, from the socket to the file.
 //!
-//! Owns the second table: bytes for each event of finished files.
+//! The second table: bytes for each event of finished files.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints")]
 #![expect(

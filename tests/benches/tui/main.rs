@@ -2,17 +2,17 @@
 //! terminal that only counts; and the real program in a real terminal.
 //!
 //! `cargo bench -p kubereel-tests --bench tui`. The reel is that of the bench of questions.
-//! `KUBEREEL_BENCH_SIZES` asks for another size. The baseline is in the same run: the whole frame is
-//! drawn anew from what is in memory. Times are times on a processor: of the loop's thread for a
+//! `KUBEREEL_BENCH_SIZES` asks for another size. The baseline is in the same run: the whole frame
+//! is drawn anew from what is in memory. Times are times on a processor: of the loop's thread for a
 //! frame, of all threads for an answer.
 //!
-//! Owns the keys that are pressed, and how long each takes.
+//! The keys that are pressed, and how long each takes.
 //!
-//! Owns what a program at rest costs.
+//! What a program at rest costs.
 //!
-//! Owns the real program in a real terminal: its memory, and what it does when nobody does anything.
+//! The real program in a real terminal: its memory, and what it does when nobody does anything.
 //!
-//! Owns the rows that are printed, and the clocks.
+//! The rows that are printed, and the clocks.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints")]
 #![expect(
@@ -58,7 +58,7 @@ pub(crate) const FIRST: &str = "--first-screen-of";
 const SIZE: (u16, u16) = (120, 40);
 /// How often the reel is opened.
 const OPENED: usize = 5;
-/// From so many places all over the reel keys are pressed.
+/// From this many places all over the reel keys are pressed.
 const PLACES: u64 = 30;
 
 fn request(reel: &Path) -> TuiRequest {
@@ -77,7 +77,7 @@ fn request(reel: &Path) -> TuiRequest {
     }
 }
 
-/// Presses everything, prints the rows, and gives the program at rest.
+/// Presses everything, prints the rows, and returns the program at rest.
 pub(crate) fn show_keys(reel: &Path) -> Result<Headless> {
     // Each in a process of its own: what one leaves in memory and on processors is not another's.
     for _ in 0..OPENED {
@@ -237,7 +237,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// How long the child may take that judges the reel.
 const JUDGED: Duration = Duration::from_mins(5);
 
-/// So many jumps lead all over the reel and back.
+/// This many jumps lead all over the reel and back.
 const JUMPS: u64 = 32;
 
 /// Runs it, and prints its rows.

@@ -1,7 +1,7 @@
-//! A recorder that loses every event of a number and says nothing of it: what a test must notice.
+//! A recorder that drops every n-th event without a note: a fault that a test must find.
 //!
-//! Arguments: the reel, the kubeconfig, the number. It prints one line once everything is recorded live,
-//! and ends by SIGTERM.
+//! Arguments: the reel, the kubeconfig, the number. It prints one line once everything is recorded
+//! live, and ends by SIGTERM.
 
 use std::io::Write as _;
 use std::time::Duration;

@@ -1,10 +1,10 @@
-//! A real control plane on loopback: etcd, API servers, and if asked for the controller manager
-//! and the scheduler, each a process of its own that can be killed, paused and rolled.
+//! A real control plane on loopback: etcd, API servers, and if asked for the controller manager and
+//! the scheduler, each a process of its own that can be killed, paused and rolled.
 //!
-//! It owns the processes, their certificates, ports, logs and kubeconfigs. When a
-//! [`ControlPlane`] is dropped, or its test panics, or the test process is killed, nothing of it
-//! remains. It refuses to be a cluster: there is no kubelet, hence no pod ever runs by itself,
-//! and without controllers there is not even a default `ServiceAccount`.
+//! It owns the processes, their certificates, ports, logs and kubeconfigs. When a [`ControlPlane`]
+//! is dropped, or its test panics, or the test process is killed, nothing of it remains. It does
+//! not be a cluster: there is no kubelet, hence no pod ever runs by itself, and without controllers
+//! there is not even a default `ServiceAccount`.
 
 mod certificates;
 mod component;

@@ -70,7 +70,8 @@ impl ControlPlane {
         self.events_etcd.as_ref()
     }
 
-    /// The authority that signs for whoever asks in a user's name: an aggregated server trusts it.
+    /// The authority that signs for proxies which send a user's name: an aggregated server trusts
+    /// it.
     pub fn front_proxy_ca(&self) -> &Path {
         &self.around.certificates.front_proxy_ca
     }
@@ -452,7 +453,7 @@ pub fn find_binary() -> anyhow::Result<PathBuf> {
     }
 }
 
-/// Returns whether a test must return because there is no binary, and says so, once and loudly.
+/// Returns whether a test must return because there is no binary, and reports it, once and loudly.
 ///
 /// # Panics
 /// When there is no binary and `KUBEREEL_REQUIRE_CONTROL_PLANE` is 1, as in CI.

@@ -1,8 +1,8 @@
-//! Faults of plain Kubernetes whose cause is known, played on the real control plane and recorded, and
-//! what `kubereel problems` makes of each recording.
+//! Faults of plain Kubernetes whose cause is known, played on the real control plane and recorded,
+//! and the output of `kubereel problems` for each recording.
 //!
-//! Owns the scenarios' form, their stage and the judgement; `testdata/scenarios/diagnosis.yaml` has the
-//! scenarios themselves. Refuses to know how the program comes to its answer.
+//! The scenarios' form, their stage and the judgement; `testdata/scenarios/diagnosis.yaml` has the
+//! scenarios themselves. It does not know how the program comes to its answer.
 #![expect(
     clippy::indexing_slicing,
     reason = "reading a field of a JSON value never panics, and only documents made here are written to"

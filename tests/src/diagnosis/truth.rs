@@ -1,4 +1,4 @@
-//! What is true of a recording: which objects fail in it, and which change is the cause.
+//! The truth about a recording: which objects fail in it, and which change is the cause.
 
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
@@ -6,12 +6,12 @@ use serde::{Deserialize, Serialize};
 use super::manifest::Reference;
 use super::scenario::Scenario;
 
-/// What is true of a recorded scenario.
+/// The truth about a recorded scenario.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Truth {
     /// The scenario's name.
     pub scenario: String,
-    /// What happens in it.
+    /// The event.
     pub about: String,
     /// The seed of its names.
     pub seed: u64,

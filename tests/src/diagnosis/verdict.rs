@@ -1,4 +1,4 @@
-//! What `kubereel problems` says of a recording, held against the truth.
+//! Compares the output of `kubereel problems` for a recording with the truth.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -32,7 +32,7 @@ struct CauseRow {
     field: Option<String>,
 }
 
-/// What came of one scenario.
+/// The result of one scenario.
 #[derive(Debug, Clone)]
 pub struct Judgement {
     scenario: String,

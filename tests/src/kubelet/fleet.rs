@@ -95,7 +95,7 @@ impl Kubelets {
         self.fleet.turns.send((matcher, fate)).ok();
     }
 
-    /// Ends a node's kubelet without a word: no heartbeat, and nothing of its Pods.
+    /// Stops a node's kubelet without a trace: no heartbeat, and no status of its Pods.
     ///
     /// # Errors
     ///
@@ -198,7 +198,7 @@ impl Kubelets {
         Ok(())
     }
 
-    /// What went wrong so far, in words; empty when all is well.
+    /// Returns the failures so far; empty if there are none.
     pub fn failures(&self) -> Vec<String> {
         lock(&self.fleet.failures).clone()
     }

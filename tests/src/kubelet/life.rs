@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::node::{Beat, Change, ContainerIndex, Note, secs};
 use super::pod_view::PodView;
 
-/// Where a Pod stands.
+/// The stage of a Pod.
 #[derive(Debug)]
 pub(crate) struct Life {
     fate: Fate,
@@ -56,8 +56,8 @@ impl Life {
         self.at = Stage::Sandbox;
     }
 
-    /// Another fate from here on. Tells whether the Pod is at rest and meets it at once; any other lives
-    /// through the beat it waits for, and comes to it then.
+    /// Another fate from here on. Returns whether the Pod is at rest and meets it at once; any
+    /// other lives through the beat it waits for, and comes to it then.
     pub(crate) fn turn(&mut self, fate: Fate, pod: &PodView) -> bool {
         let was_ignored = self.is_ignored();
         self.fate = fate;
@@ -498,7 +498,7 @@ impl PodConditions {
     }
 }
 
-/// What a Pod meets on its node. Times are virtual: the kubelet's speed shortens them.
+/// The fate of a Pod on its node. Times are virtual: the kubelet's speed shortens them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "fate", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Fate {
@@ -512,9 +512,9 @@ pub enum Fate {
     },
     /// The image cannot be pulled: `ErrImagePull` and `ImagePullBackOff` in turn.
     PullFails {
-        /// What the runtime says.
+        /// The message of the runtime.
         message: String,
-        /// Tries that fail before one goes well; for ever when absent.
+        /// The number of failing attempts before a success; all fail if absent.
         failures: Option<u32>,
     },
     /// The first container ends soon after each start: `CrashLoopBackOff`.
@@ -543,12 +543,12 @@ pub enum Fate {
     },
     /// Starts, and its readiness probe fails.
     ProbeFails {
-        /// What the probe says.
+        /// The message of the probe.
         message: String,
     },
-    /// What its environment is read from is not there: `CreateContainerConfigError`.
+    /// The source of its environment does not exist: `CreateContainerConfigError`.
     ConfigMissing {
-        /// What the kubelet says.
+        /// The message of the kubelet.
         message: String,
     },
     /// The kubelet does nothing for it: it neither starts nor stops.
@@ -592,7 +592,7 @@ impl PodMatcher {
     }
 }
 
-/// The fates in store, asked once per Pod.
+/// The remaining fates, taken once for each Pod.
 #[derive(Debug, Default)]
 pub(crate) struct FateBook {
     entries: Mutex<Vec<(PodMatcher, Fate)>>,

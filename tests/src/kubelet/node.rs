@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep_until};
 use super::fleet::Site;
 use crate::rest::{self, Body, Call, Patience, RestError, Target, Verb};
 
-/// What a node is for.
+/// The role of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NodeRole {
@@ -37,7 +37,7 @@ impl NodeRole {
 pub struct NodeSpec {
     /// Its name.
     pub name: String,
-    /// What it is for.
+    /// Its role.
     pub role: NodeRole,
     /// Its position in the cluster: gives it addresses of its own.
     pub index: u8,
@@ -216,7 +216,7 @@ impl NodeConditions {
 
 /// How often a kubelet renews its Lease, in virtual time.
 const LEASE_EVERY: Duration = Duration::from_secs(10);
-/// A kubelet reports its status every so many renewals even when nothing changed.
+/// A kubelet reports its status every this many renewals even when nothing changed.
 const STATUS_EVERY_RENEWALS: u32 = 30;
 /// How long a heartbeat is tried before it counts as failed.
 const PATIENCE: Patience = Patience::until_found(Duration::from_secs(20));
@@ -310,7 +310,7 @@ async fn renew(site: &Site) -> Result<(), RestError> {
 /// Which container of a Pod: init containers first, in the order of the spec.
 pub(crate) type ContainerIndex = usize;
 
-/// What happens to a Pod.
+/// A step in the life of a Pod.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Change {
     /// The kubelet takes the Pod on.
@@ -363,7 +363,7 @@ pub(crate) struct Note {
     pub(crate) message: String,
 }
 
-/// What comes next in a Pod's life.
+/// The next step in a Pod's life.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Beat {
     /// Virtual time since the beat before.
@@ -373,7 +373,7 @@ pub(crate) struct Beat {
 }
 
 impl Beat {
-    /// So many virtual seconds after the beat before.
+    /// This many virtual seconds after the beat before.
     pub(crate) fn after(after_secs: f64, changes: Vec<Change>, notes: Vec<Note>) -> Self {
         Self {
             after: secs(after_secs),
@@ -384,7 +384,7 @@ impl Beat {
 }
 
 impl Note {
-    /// Says that all goes well with a container.
+    /// Reports that a container is healthy.
     pub(crate) fn normal(container: ContainerIndex, reason: &'static str, message: String) -> Self {
         Self {
             container: Some(container),
@@ -394,7 +394,7 @@ impl Note {
         }
     }
 
-    /// Says that something is wrong with a container.
+    /// Reports that a container is not healthy.
     pub(crate) fn warning(
         container: ContainerIndex,
         reason: &'static str,
@@ -407,7 +407,7 @@ impl Note {
     }
 }
 
-/// So many seconds, to the millisecond.
+/// This many seconds, to the millisecond.
 pub(crate) const fn secs(secs: f64) -> Duration {
     Duration::from_millis(millis_of(secs))
 }

@@ -35,7 +35,8 @@ pub(super) async fn live(site: Arc<Site>, mut pod: watch::Receiver<Value>, fate:
     let mut task = PodTask::new(&site, &pod.borrow_and_update(), fate);
     let mut power = site.power.subscribe();
     if let Err(error) = task.run(&mut pod, &mut power).await {
-        // Gone in the meantime is no failure: somebody deleted it by force, and perhaps it is back.
+        // A Pod that no longer exists is not a failure: it was deleted by force, and may have been
+        // created again.
         if !error.is_not_found() && !error.is_about_another() {
             site.fail(&error);
         }
@@ -232,7 +233,7 @@ impl PodTask {
         Ok(())
     }
 
-    /// Says that what still runs is being killed.
+    /// Reports that the running containers are being killed.
     async fn kill_leftovers(&self) -> Result<(), RestError> {
         for (index, container) in self.view.containers.iter().enumerate() {
             if container.is_running() {
@@ -325,7 +326,7 @@ async fn wait(
     }
 }
 
-/// Says things about Pods and the node, as one node's kubelet.
+/// Reports Events about Pods and the node, as the kubelet of one node.
 pub(super) struct EventRecorder {
     rest: Rest,
     host: String,
@@ -338,7 +339,7 @@ struct Known {
     count: u32,
 }
 
-/// What an Event is about.
+/// The object of an Event.
 pub(super) struct About<'a> {
     pub(super) kind: &'a str,
     pub(super) namespace: &'a str,
@@ -358,7 +359,7 @@ impl EventRecorder {
         }
     }
 
-    /// Says something, or says it once more.
+    /// Reports an Event, or repeats it.
     pub(super) async fn record(
         &self,
         about: &About<'_>,

@@ -1,14 +1,14 @@
-//! Owns the accounting: everything a scripted cluster committed against everything a reel holds.
-//! Refuses every excuse but a gap that the reel itself declares.
+//! The accounting: everything a scripted cluster committed against everything a reel holds. The
+//! only valid excuse is a gap that the reel itself declares.
 //!
-//! Owns waiting until versions of a real cluster's objects are in a reel that is being written.
-//! Refuses to know how they came there.
+//! Waiting until versions of a real cluster's objects are in a reel that is being written. It does
+//! not know how they came there.
 //!
-//! Owns what a reel keeps of one resource, in a form to compare: events by identity, odd lines, gaps,
-//! the first complete list. Refuses to compare.
+//! What a reel keeps of one resource, in a form to compare: events by identity, odd lines, gaps,
+//! the first complete list. It does not compare.
 //!
-//! Owns the proof that a recorder has received everything: the revision it resumes from.
-//! Refuses to wait a while and hope.
+//! The proof that a recorder has received everything: the revision it resumes from. It does not
+//! wait a while and hope.
 
 use crate::oracle;
 use crate::recording::run::Recording;
@@ -23,7 +23,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// What of a cluster's commits is in a reel.
+/// The part of a cluster's commits that is in a reel.
 #[derive(Debug, Default)]
 pub struct Account {
     /// Commits that are in the reel, byte for byte.
@@ -38,7 +38,7 @@ pub struct Account {
     pub before: usize,
     /// The gaps of the recorded resources.
     pub gaps: Vec<Gap>,
-    /// What is wrong, in words.
+    /// The errors, as text.
     pub wrong: Vec<String>,
 }
 

@@ -1,6 +1,6 @@
-//! The recorder as users run it, and its reels held against what a scripted cluster committed.
+//! The recorder as users run it, and its reels compared with what a scripted cluster committed.
 //!
-//! Owns the recorder's process and the accounting. Refuses to know how the recorder works inside.
+//! The recorder's process and the accounting. It does not know how the recorder works inside.
 
 mod account;
 mod run;

@@ -1,12 +1,12 @@
-//! Owns one run of `kubereel record`: its start, its signals, its end, its words.
-//! Refuses to leave it running.
+//! One run of `kubereel record`: its start, its signals, its end, its words. It does not leave it
+//! running.
 //!
-//! Owns where the `kubereel` program under test comes from. Refuses a stale one.
+//! Where the `kubereel` program under test comes from. It does not handle a stale one.
 //!
-//! Owns the recorder's status page, as a monitor reads it. Refuses to judge what it says.
+//! The recorder's status page, as a monitor reads it. It does not judge what it says.
 //!
-//! Owns one run of `kubereel observe`, as a pod of a CI job starts it: its surroundings, its signals, its
-//! files. Refuses to leave it running.
+//! One run of `kubereel observe`, as a pod of a CI job starts it: its surroundings, its signals,
+//! its files. It does not leave it running.
 
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use kubereel_format::{Note, Reel};
@@ -29,7 +29,7 @@ pub struct Recording {
     child: Child,
     log: PathBuf,
     reel: PathBuf,
-    /// How many lines earlier runs on the same reel said.
+    /// The number of log lines of earlier runs on the same reel.
     lines_before: usize,
 }
 
@@ -38,7 +38,7 @@ pub struct Recording {
 pub struct Ended {
     /// Its exit status.
     pub status: ExitStatus,
-    /// Everything it said on stderr.
+    /// Everything that it wrote to stderr.
     pub log: String,
 }
 
@@ -92,7 +92,7 @@ impl Recording {
         self.child.id()
     }
 
-    /// How many lines of the log earlier runs on the same reel said.
+    /// Returns the number of log lines of earlier runs on the same reel.
     pub fn lines_before(&self) -> usize {
         self.lines_before
     }
@@ -102,7 +102,7 @@ impl Recording {
         &self.reel
     }
 
-    /// Everything said on stderr so far, by earlier runs on the same reel too.
+    /// Returns everything written to stderr so far, also by earlier runs on the same reel.
     pub fn log(&self) -> String {
         std::fs::read_to_string(&self.log).unwrap_or_default()
     }
@@ -296,17 +296,17 @@ pub struct Page {
 }
 
 impl Page {
-    /// Finds the address in what the recorder says.
+    /// Finds the address in the recorder's log.
     ///
     /// # Errors
     ///
-    /// When it does not say one in time.
+    /// When it does not log one in time.
     pub async fn of(recording: &Recording, patience: Duration) -> Result<Self> {
         let deadline = Instant::now() + patience;
         let already = recording.lines_before();
         loop {
             let log = recording.log();
-            // Earlier runs on the same reel said theirs before.
+            // Earlier runs on the same reel logged theirs before.
             let said = log
                 .lines()
                 .skip(already)
@@ -388,14 +388,14 @@ pub struct Observing {
     folder: PathBuf,
 }
 
-/// What an observer left.
+/// The outputs of an observer.
 #[derive(Debug)]
 pub struct Observed {
     /// How it ended.
     pub status: ExitStatus,
     /// How long that took after the signal.
     pub took: Duration,
-    /// Everything it said on stderr.
+    /// Everything that it wrote to stderr.
     pub log: String,
     /// Its output folder.
     pub folder: PathBuf,
@@ -431,12 +431,12 @@ impl Observing {
         })
     }
 
-    /// Everything said on stderr so far.
+    /// Returns everything written to stderr so far.
     pub fn log(&self) -> String {
         std::fs::read_to_string(&self.log).unwrap_or_default()
     }
 
-    /// Waits until it has said something.
+    /// Waits until it has written a text.
     ///
     /// # Errors
     ///
@@ -447,7 +447,7 @@ impl Observing {
             if Instant::now() > deadline {
                 bail!("nobody said {words:?}: {}", self.log());
             }
-            // A log is no event; this is as near as it comes.
+            // A log is not an event; this is as near as it comes.
             std::thread::sleep(LOOK_AT_LOG_EVERY);
         }
         Ok(())

@@ -189,7 +189,7 @@ pub enum Leader {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(tag = "gate", rename_all = "kebab-case")]
 pub enum Gate {
-    /// All that was handed out before is done.
+    /// All that was passed on before is done.
     Settled,
     /// A Deployment or `DaemonSet` runs its newest template, and nothing of the one before.
     RolledOut {

@@ -1,8 +1,5 @@
-//! Hands the steps of a plan out at their times, one lane an actor.
-//!
-//! Does what one step says.
-//!
-//! Waits until the cluster has come to what a step needs.
+//! Plays a plan: runs each step at its time, with one lane for each actor, and waits until the
+//! cluster is in the state that a step needs.
 
 use super::{Act, Gate, Leader, Moment, Plan, Step};
 use crate::control_plane::{Builder, ControlPlane};
@@ -153,7 +150,7 @@ fn uids_in(document: &Value) -> Vec<Target> {
     found
 }
 
-/// Fills a document in; what `know` does not know stays as it is.
+/// Fills a document in; placeholders that `know` does not have stay.
 fn fill(document: &mut Value, know: &impl Fn(&Stamp) -> Option<String>) {
     match document {
         Value::String(text) if text.contains("{{") => *text = fill_text(text, know),
@@ -245,7 +242,7 @@ mod stamps_tests {
     }
 }
 
-/// How often a status is replaced anew because somebody else was faster.
+/// How often a status is replaced again because another writer was faster.
 const CONFLICTS: u32 = 20;
 
 /// Plays a step and notes why it failed.
@@ -380,7 +377,7 @@ async fn write(stage: &Stage, step: &Step) -> Result<(), RestError> {
     Ok(())
 }
 
-/// Replaces a status as a controller does: read, replace, and anew when somebody else was faster.
+/// Replaces a status as a controller does: read, replace, and repeat if another writer was faster.
 async fn update_status(
     stage: &Stage,
     target: &Target,
@@ -444,7 +441,7 @@ struct Stage {
     /// At which times of the clock moments came to be.
     walls: Mutex<BTreeMap<Moment, Timestamp>>,
     leases: Mutex<BTreeMap<Target, Held>>,
-    /// Steps handed out and not yet done, without those that take long by themselves.
+    /// Steps passed on and not yet done, without those that take long by themselves.
     unsettled: watch::Sender<usize>,
     uids: Mutex<BTreeMap<Target, String>>,
 }
@@ -452,7 +449,7 @@ struct Stage {
 /// A Lease as it was last written.
 #[derive(Debug, Clone)]
 struct Held {
-    /// Empty when nobody leads.
+    /// Empty if there is no leader.
     holder: String,
     /// Who led last, or leads.
     last_holder: String,
@@ -484,7 +481,7 @@ impl Stage {
         lock(&self.walls).entry(moment).or_insert_with(rest::now);
     }
 
-    /// What failed so far, in words.
+    /// The failures so far.
     fn failures(&self) -> Vec<String> {
         let mut failures = lock(&self.failures).clone();
         failures.extend(self.kubelets.failures());
@@ -553,7 +550,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A watch that says nothing for so long is asked anew: its server may have stopped.
+/// A watch that is silent for this long is requested again: its server may have stopped.
 const SILENCE: Duration = Duration::from_secs(3);
 
 /// Waits until a gate is open.
@@ -750,7 +747,7 @@ async fn drain(stage: &Stage, node: &str) -> Result<(), String> {
         {
             match evict(stage, pod).await {
                 Ok(()) => {}
-                // A budget refuses so.
+                // A disruption budget refuses with this status.
                 Err(error) if error.status() == Some(StatusCode::TOO_MANY_REQUESTS) => {}
                 Err(error) if error.is_not_found() || error.is_outage() => {}
                 Err(error) => return Err(error.to_string()),
@@ -782,7 +779,7 @@ async fn evict(stage: &Stage, pod: &Value) -> Result<(), RestError> {
 /// Leaders claim their Leases for so long.
 const DURATION_SECS: u32 = 137;
 
-/// Takes or renews a Lease, if somebody is there to lead.
+/// Takes or renews a Lease, if there is a leader.
 async fn lead(
     stage: &Stage,
     actor: &str,
@@ -860,7 +857,7 @@ fn patch(actor: &str, lease: &Target, spec: &Value) -> Result<Call, RestError> {
     })
 }
 
-/// The identity of whoever leads now: the newest running Pod of the app.
+/// The identity of the current leader: the newest running Pod of the app.
 ///
 /// From the server's cache, which may be a moment behind: as good as a Pod's own view of itself.
 async fn find(stage: &Stage, leader: &Leader) -> Result<Option<String>, RestError> {

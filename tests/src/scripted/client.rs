@@ -1,5 +1,5 @@
-//! Owns a client that shows every byte of an answer and how it ended: the tests' eye on the server.
-//! Refuses to interpret more of HTTP than where the head ends.
+//! A client that shows every byte of an answer and how it ended: the tests' eye on the server. It
+//! does not interpret more of HTTP than where the head ends.
 
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};

@@ -1,5 +1,5 @@
-//! Owns the handle of a running server: its threads, its listener, its settings, its faults.
-//! Refuses writes and questions; they are in `writes` and `questions`.
+//! The handle of a running server: its threads, its listener, its settings, its faults. It does not
+//! handle writes and questions; they are in `writes` and `questions`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -28,7 +28,7 @@ const SEND_BUFFER_BYTES: u32 = 256 * 1024;
 
 const BACKLOG: u32 = 1024;
 
-/// A cluster in memory behind an API server on loopback that says exactly what it is told to.
+/// A cluster in memory behind an API server on loopback that serves exactly the configured bytes.
 ///
 /// It runs on threads of its own until it is dropped, so tests may block.
 #[derive(Debug)]
@@ -36,7 +36,8 @@ pub struct ScriptedCluster {
     pub(crate) state: Arc<State>,
     address: SocketAddr,
     listening: Option<Listening>,
-    /// Keeps the port while nobody listens, so that connections are refused and nobody else gets it.
+    /// Keeps the port while no server listens, so that connections are refused and no other process
+    /// gets it.
     reserved: Option<TcpSocket>,
     runtime: Option<Runtime>,
 }
@@ -230,7 +231,7 @@ fn socket(address: SocketAddr) -> Result<TcpSocket> {
     Ok(socket)
 }
 
-/// What the server makes of `sendInitialEvents`.
+/// How the server treats `sendInitialEvents`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WatchList {
     /// Serves it, as 1.32 and 1.34 on.
@@ -241,7 +242,7 @@ pub enum WatchList {
     Refused,
 }
 
-/// Where the bookmark that ends the initial events goes.
+/// Where the bookmark that ends the initial events is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InitialEnd {
     /// Behind the last initial event, as it should be.
@@ -283,7 +284,7 @@ pub enum Chunking {
     PerLine,
     /// Everything that waits in one chunk.
     Together,
-    /// Chunks of so many bytes, wherever the lines end.
+    /// Chunks of this many bytes, wherever the lines end.
     Bytes(usize),
 }
 
@@ -313,7 +314,7 @@ pub struct Settings {
     pub flapping_groups: BTreeSet<String>,
     /// Groups told as `Stale`, without their resources.
     pub stale_groups: BTreeSet<String>,
-    /// Discovery tells of no group at all.
+    /// Discovery reports no group at all.
     pub empty_discovery: bool,
     /// The bearer token every request must carry; 401 without.
     pub token: Option<String>,
@@ -360,7 +361,7 @@ pub(crate) fn creation_timestamp() -> String {
     now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-/// Returns so many bytes of noise; the same seed gives the same.
+/// Returns this many bytes of noise; the same seed gives the same.
 pub fn noise(seed: u64, len: usize) -> String {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     let letters = std::iter::repeat_with(|| {
@@ -436,7 +437,7 @@ impl State {
         self.held.subscribe().wait_for(|held| !held).await.ok();
     }
 
-    /// Begins the answer to a request: whoever sees it in the log can order it to end.
+    /// Begins the answer to a request: a test that sees it in the log can order it to end.
     pub(crate) fn begin(
         &self,
         connection: usize,

@@ -1,5 +1,5 @@
-//! Owns the discovery documents, aggregated and legacy, and the ways the settings spoil them.
-//! Refuses `OpenAPI`: its paths are not served.
+//! The discovery documents, aggregated and legacy, and the ways the settings spoil them. It does
+//! not handle `OpenAPI`: its paths are not served.
 
 use std::collections::{BTreeMap, BTreeSet};
 

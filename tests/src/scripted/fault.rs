@@ -1,5 +1,5 @@
-//! Owns what a test can have done to single requests: which requests, how often, and what.
-//! Refuses to do it; `answer`, `stream` and `wire` carry it out.
+//! What a test can have done to single requests: which requests, how often, and what. It does not
+//! do it; `answer`, `stream` and `wire` carry it out.
 
 use std::time::{Duration, Instant};
 
@@ -35,10 +35,10 @@ pub enum Pick {
 /// Where in a line's chunk the bytes stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
-    /// After so many bytes of the chunk's own header.
+    /// After this many bytes of the chunk's own header.
     ChunkHeader(usize),
-    /// After so many bytes of the line; the chunk's header has announced all of it,
-    /// except before [`End::Finished`], where a short chunk is finished properly.
+    /// After this many bytes of the line; the chunk's header has announced all of it, except before
+    /// [`End::Finished`], where a short chunk is finished properly.
     Line(usize),
     /// After the whole chunk.
     After,
@@ -139,7 +139,7 @@ pub enum Fault {
     Answer(Canned),
     /// Sends these bytes, whatever they are, and ends so.
     Raw(Vec<u8>, End),
-    /// Sends so many bytes of the answer's head, and ends so.
+    /// Sends this many bytes of the answer's head, and ends so.
     Head(usize, End),
     /// Sends a list whose items are made while it is sent, so that it can be longer than memory.
     LongList(LongList),

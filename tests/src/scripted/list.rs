@@ -1,5 +1,5 @@
-//! Owns lists and single objects: snapshots of a revision, pages of them, and when they are too old or too new.
-//! Refuses label selectors and tables.
+//! Lists and single objects: snapshots of a revision, pages of them, and when they are too old or
+//! too new. It does not handle label selectors and tables.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;

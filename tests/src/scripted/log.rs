@@ -1,5 +1,5 @@
-//! Owns the record of what was asked and what became of each answer, and the pulse that wakes waiting tests.
-//! Refuses to judge it.
+//! The record of what was asked and the outcome of each answer, and the pulse that wakes waiting
+//! tests. It does not judge it.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -81,7 +81,7 @@ pub struct Exchange {
     pub connection: usize,
     /// When its head was complete.
     pub at: Instant,
-    /// What was asked.
+    /// The request.
     pub asked: Asked,
     progress: Mutex<Progress>,
 }
@@ -235,7 +235,7 @@ impl ScriptedCluster {
         self.state.pulse.wait(what, timeout, || look(self))
     }
 
-    /// Waits until everything committed to a storage so far has been sent to somebody.
+    /// Waits until everything committed to a storage so far has been sent to some client.
     ///
     /// # Errors
     ///
@@ -313,7 +313,7 @@ impl ScriptedCluster {
     }
 }
 
-/// What a committed change did to its object.
+/// The change of the object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Change {
     /// The object was created.
@@ -338,7 +338,7 @@ impl Change {
 /// A line that was sent otherwise than it should have been.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Altered {
-    /// The commit it should have told of.
+    /// The commit that it should have reported.
     pub sequence: usize,
     /// What was sent instead, with whatever was put before and behind it.
     pub bytes: Vec<u8>,

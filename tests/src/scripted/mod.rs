@@ -1,8 +1,9 @@
-//! A scripted API server: a cluster in memory behind HTTP/1.1 on loopback that says exactly the bytes it is told to.
+//! A scripted API server: a cluster in memory behind HTTP/1.1 on loopback that serves exactly the
+//! configured bytes.
 //!
-//! Owns a healthy server's behaviour towards a recorder (discovery, lists, watches) and every way to spoil it,
-//! and remembers all it committed, so that a recording can be held against it.
-//! Refuses to share code with kubereel's own crates: it is an independent oracle.
+//! A healthy server's behaviour towards a recorder (discovery, lists, watches) and every way to
+//! spoil it, and remembers all it committed, so that a recording can be compared with it. It does
+//! not share code with kubereel's own crates: it is an independent oracle.
 
 mod client;
 mod cluster;

@@ -1,5 +1,5 @@
-//! Owns the cluster in memory: its resources, its storages, the one revision counter over them and the oracle.
-//! Refuses to speak HTTP.
+//! The cluster in memory: its resources, its storages, the one revision counter over them and the
+//! oracle. It does not speak HTTP.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;

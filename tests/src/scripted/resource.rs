@@ -1,5 +1,5 @@
-//! Owns what a served resource is: its names, versions, verbs and the storage behind it,
-//! and the catalogue a new cluster starts with. Refuses to hold objects.
+//! What a served resource is: its names, versions, verbs and the storage behind it, and the
+//! catalogue a new cluster starts with. It does not hold objects.
 
 use super::wire::decode;
 
@@ -24,7 +24,7 @@ pub struct Resource {
     pub categories: Vec<String>,
     /// Whether objects live in namespaces.
     pub namespaced: bool,
-    /// The verbs discovery tells of; paths of other verbs answer 405.
+    /// The verbs discovery reports; paths of other verbs answer 405.
     pub verbs: Vec<String>,
     /// Subresources, told in discovery and never served.
     pub subresources: Vec<String>,

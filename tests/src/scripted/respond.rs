@@ -1,5 +1,5 @@
-//! Owns the life of a connection: requests in turn, the faults they meet, the answers driven onto the wire.
-//! Refuses to decide what a healthy answer says.
+//! The life of a connection: requests in turn, the faults they meet, the answers driven onto the
+//! wire. It does not decide what a healthy answer says.
 
 use std::sync::Arc;
 use std::time::Duration;

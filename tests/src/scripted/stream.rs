@@ -1,5 +1,5 @@
-//! Owns a watch: where it starts, the lines it has to send, when it bookmarks and when it is over.
-//! Refuses sockets, chunks and faults.
+//! A watch: where it starts, the lines it has to send, when it bookmarks and when it is over. It
+//! does not handle sockets, chunks and faults.
 
 use std::time::{Duration, Instant};
 
@@ -42,7 +42,7 @@ pub(crate) struct Stream {
     changed: watch::Receiver<()>,
 }
 
-/// What became of a request to watch.
+/// The outcome of a request to watch.
 #[derive(Debug)]
 pub(crate) enum Opened {
     Refused(Refusal),
@@ -297,7 +297,7 @@ struct Edited {
     /// Where the line proper starts, behind what was put before it.
     start: usize,
     commits: Vec<usize>,
-    /// The commits it should have told of.
+    /// The commits that it should have reported.
     withheld: Vec<usize>,
     cut: Option<Cut>,
 }

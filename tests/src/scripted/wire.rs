@@ -1,5 +1,5 @@
-//! Owns one accepted socket: reading heads, writing bytes under orders, and ending it in every way TCP knows.
-//! Refuses to know what the bytes mean.
+//! One accepted socket: reading heads, writing bytes under orders, and ending it in every way TCP
+//! knows. It does not know what the bytes mean.
 
 use std::io::ErrorKind;
 use std::sync::Arc;

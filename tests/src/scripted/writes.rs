@@ -1,5 +1,5 @@
-//! Owns what a test does to the cluster's content: objects, resources, revisions, histories.
-//! Refuses anything about connections.
+//! What a test does to the cluster's content: objects, resources, revisions, histories. It does not
+//! handle anything about connections.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -206,7 +206,7 @@ impl ScriptedCluster {
         self.write(|model| model.restore(revision))
     }
 
-    /// Uses up revisions nobody can see, as keys outside the API do.
+    /// Uses up revisions that no API shows, as keys outside the API do.
     pub fn skip_revisions(&self, count: u128) -> u128 {
         self.write(|model| {
             model.revision += count;
@@ -300,7 +300,7 @@ pub struct Churn {
     pub per_second: Option<u32>,
     /// The size of each object's filler.
     pub body_bytes: usize,
-    /// One in so many writes to an object that exists deletes it; none with zero.
+    /// One in this many writes to an object that exists deletes it; none with zero.
     pub delete_one_in: u64,
     /// Chooses the writes.
     pub seed: u64,
@@ -360,7 +360,7 @@ impl Drop for Churning {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::SeqCst);
         if let Some(thread) = self.thread.take() {
-            // Whoever drops it does not want to know how it went.
+            // The receiver was dropped: nobody waits for the result.
             thread.join().ok();
         }
     }

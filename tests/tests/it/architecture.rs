@@ -1,13 +1,14 @@
-//! The house's walls: who may know whom, asked of cargo and of the sources themselves.
+//! The borders between crates and modules: which crate may use which, checked with cargo and in the
+//! sources.
 //!
-//! Top modules of a crate do not import each other in a circle: what is below can be read, tested and moved
-//! without what is above.
+//! Top modules of a crate have no import cycles: a lower module can be read, tested and moved
+//! without a higher one.
 //!
-//! Product code as the architecture tests see it: the words of each file, without comments, texts and test
-//! code.
+//! Product code as the architecture tests see it: the words of each file, without comments, texts
+//! and test code.
 //!
-//! This reads Rust's words, not its grammar: enough to find paths that begin at the crate's root, and
-//! declarations.
+//! This reads Rust's words, not its grammar: enough to find paths that begin at the crate's root,
+//! and declarations.
 
 #![expect(
     clippy::unwrap_used,

@@ -172,7 +172,7 @@ fn loads(cluster: &ScriptedCluster, seed: u64) -> Result<Vec<Churning>> {
         .collect()
 }
 
-/// One reel's life: so many kills, and an end in order.
+/// One reel's life: this many kills, and an end in order.
 fn torment(crashes: u32, random: &mut u64) -> Result<()> {
     let cluster = ScriptedCluster::start()?;
     let folder = tempfile::tempdir()?;

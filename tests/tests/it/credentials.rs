@@ -48,7 +48,7 @@ impl Scene {
         self.page.number("kubereel_outages_total").await
     }
 
-    /// Cuts every connection, and waits until the recorder has told of more outages than before.
+    /// Cuts every connection, and waits until the recorder has noted more outages than before.
     async fn cut_until_out(&self, before: u64) -> Result<()> {
         self.proxy.cut(Cut::Reset).await?;
         let deadline = Instant::now() + SURE;
@@ -231,7 +231,7 @@ async fn a_new_authority_costs_an_outage_and_no_change() -> Result<()> {
     let page = Page::of(&recording, SURE).await?;
     page.until_ready(SURE).await?;
     write(&Rest::new(vec![control_plane.client(0).await?]), "before").await?;
-    // The servers change; whoever comes anew does not trust them.
+    // The servers change; new connections do not trust them.
     let authority = control_plane.renew_authority()?;
     let fresh = folder.path().join("kubeconfig.new");
     control_plane.write_kubeconfig(&fresh, proxy.port(), &authority)?;

@@ -1,5 +1,5 @@
-//! What others install: the observer of OpenShift CI's step registry, the manifests for a cluster, and
-//! what the Containerfile says. Each is held against the rules of those who will read it.
+//! What others install: the observer of OpenShift CI's step registry, the manifests for a cluster,
+//! and what the Containerfile says. Each is compared with the rules of those who will read it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

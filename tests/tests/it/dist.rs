@@ -1,5 +1,5 @@
-//! The files of a release: what `.ci/dist` packs and writes, held against the rules of their readers, and installed from
-//! a local server as krew does.
+//! The files of a release: what `.ci/dist` packs and writes, compared with the rules of their
+//! readers, and installed from a local server as krew does.
 
 use anyhow::{Context as _, Result, bail, ensure};
 use kubereel_tests::kubectl::Kubectl;
@@ -152,7 +152,8 @@ fn sha256(bytes: &[u8]) -> String {
         .fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
 }
 
-/// Runs the script with the program under test, without what only a debugger needs, and gives the folder of its files.
+/// Runs the script with the program under test, without what only a debugger needs, and returns the
+/// folder of its files.
 fn dist(folder: &Path, url: &str) -> Result<PathBuf> {
     let small = folder.join("kubereel");
     let stripped = Command::new("strip")
@@ -179,7 +180,8 @@ fn dist(folder: &Path, url: &str) -> Result<PathBuf> {
     Ok(folder.join("dist"))
 }
 
-/// Does what `kubectl krew install` does with a manifest, and gives the folder of the plugins' links.
+/// Does what `kubectl krew install` does with a manifest, and returns the folder of the plugins'
+/// links.
 fn install(manifest: &KrewManifest, folder: &Path) -> Result<PathBuf> {
     let platform = manifest.spec.platforms.first().context("a platform")?;
     let bytes = download(&platform.uri)?;

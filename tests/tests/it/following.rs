@@ -217,7 +217,7 @@ impl Drop for Follower {
     }
 }
 
-/// The control plane's turn and a kubectl; `None`, said aloud, where there is none.
+/// The control plane's turn and a kubectl; `None`, reported, where there is none.
 async fn setting() -> Result<Option<(Turn, Kubectl)>> {
     if skipped() {
         return Ok(None);
@@ -478,7 +478,8 @@ async fn the_screen_is_live_until_the_recorder_ends() -> Result<()> {
     screen.until_so("the newest", |text| {
         text.contains("follow-1") && !text.contains("new: G")
     })?;
-    // A killed recorder ends it, one that goes on with the reel makes it live again: the screen keeps none out.
+    // The end of a killed recorder ends it, and a recorder that resumes the reel makes it live
+    // again: the screen locks no recorder out.
     stage.recording.take().context("a recorder")?.kill()?;
     screen.until("■ ended, unfinished")?;
     stage.recording = Some(Recording::start(&reel, &stage.kubeconfig, &[])?);

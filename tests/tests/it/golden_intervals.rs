@@ -1,5 +1,5 @@
-//! Owns the comparison with upstream: its own raw intervals go in, and what we compute of them is, byte
-//! for byte, what upstream computed. Refuses silence about what is not the same.
+//! The comparison with upstream: its own raw intervals go in, and what we compute of them is, byte
+//! for byte, what upstream computed. It does not handle silence about what is not the same.
 
 #![expect(
     clippy::unwrap_used,

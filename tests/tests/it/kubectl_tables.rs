@@ -1,10 +1,10 @@
 //! The tables that kubectl prints of a real control plane, `kubereel get` prints afterwards of the
 //! reel, byte for byte: every kind with columns of its own, and custom ones.
 //!
-//! Owns the questions that kubectl is asked, and the span of time in which each was answered.
+//! The questions that kubectl is asked, and the span of time in which each was answered.
 //!
-//! Owns the objects of which tables are printed, and their way into the API: what is made, what its
-//! status says, what is deleted and held. Refuses to run anything: no kubelet and no controller
+//! The objects of which tables are printed, and their way into the API: what is made, what its
+//! status says, what is deleted and held. It does not run anything: no kubelet and no controller
 //! changes them.
 
 use anyhow::{Context as _, Result, bail, ensure};

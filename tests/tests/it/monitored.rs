@@ -54,7 +54,7 @@ struct Expected {
     /// How much later it may be found: a cluster takes its time for some things.
     #[serde(default = "one")]
     within_secs: f64,
-    /// A part of what is said.
+    /// A part of the message.
     #[serde(default)]
     says: String,
 }
@@ -255,7 +255,7 @@ fn all_faults_are_found_and_nothing_else() -> Result<()> {
     check(&scenario, &scenario.all())
 }
 
-/// Checks each run that lacks one fault: one of so many, from one on.
+/// Checks each run that lacks one fault: one of this many, from one on.
 fn each_is_taken_away(first: usize, every: usize) -> Result<()> {
     let scenario = Monitored::read()?;
     let all = scenario.all();
@@ -320,7 +320,7 @@ fn findings<'r>(report: &'r RunReport, rule: &str) -> Vec<(&'r Outcome, &'r Find
 }
 
 /// Checks that a rule finds these and nothing else: time of day to the second, a part of the case's
-/// name, a part of what is said.
+/// name, a part of the message.
 fn are_found(report: &RunReport, rule: &str, expected: &[(&str, &str, &str)]) -> Result<()> {
     let all = findings(report, rule);
     let told: Vec<String> = all

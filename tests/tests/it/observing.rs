@@ -191,7 +191,7 @@ fn until_looked(observing: &Observing) -> Result<()> {
     let deadline = std::time::Instant::now() + SURE;
     while !LOOKED.iter().any(|words| observing.log().contains(words)) {
         ensure!(std::time::Instant::now() < deadline, "{}", observing.log());
-        // A log is no event; this is as near as it comes.
+        // A log is not an event; this is as near as it comes.
         std::thread::sleep(Duration::from_millis(50));
     }
     Ok(())
@@ -435,7 +435,7 @@ fn a_kill_leaves_files_that_say_so() -> Result<()> {
 
 const CANARY: &str = "canary-of-the-environment-7341";
 
-/// Holds JUnit against the project's schema; says so if there is nothing to do it with.
+/// Holds JUnit against the project's schema; reports it if there is nothing to do it with.
 fn check_schema(junit: &Path) -> Result<()> {
     let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/junit.xsd");
     let checked = Command::new("xmllint")

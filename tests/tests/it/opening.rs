@@ -108,7 +108,7 @@ async fn a_server_is_trusted_by_the_systems_authorities_only() -> Result<()> {
         ensure!(!output.status.success(), "there is a reel");
         Ok(String::from_utf8(output.stderr)?)
     };
-    // The server knows nobody by that name, and says so behind its TLS.
+    // The server knows nobody by that name, and reports it behind its TLS.
     let trusted = said(Some(authority.as_path()))?;
     ensure!(trusted.contains("HTTP status 40"), "{trusted}");
     let other = said(None)?;

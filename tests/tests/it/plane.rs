@@ -1,6 +1,6 @@
-//! Owns the control planes that tests shake: one at a time, for two of them are more than a small machine
-//! can carry. One that a test left whole serves the next test that wants the same; one that a test failed
-//! on is not handed on.
+//! The control planes that tests shake: one at a time, for two of them are more than a small
+//! machine can carry. One that a test left whole serves the next test that wants the same; one that
+//! a test failed on is not handed on.
 
 use anyhow::{Context as _, Result};
 use kubereel_tests::control_plane::ControlPlane;

@@ -52,7 +52,7 @@ impl Scene {
         self.recorder.as_ref().context("somebody records")
     }
 
-    /// Waits until so many more changes were made.
+    /// Waits until this many more changes were made.
     fn await_writes(&self, count: u128) -> Result<()> {
         let next = self.cluster.revision() + count;
         self.cluster.wait_until("more writes", SURE, |cluster| {
@@ -198,7 +198,8 @@ fn library() -> Option<PathBuf> {
     places.find(|place| place.is_file())
 }
 
-/// Steps the clock of whoever reads it through the file; in one rename, so that none reads half of it.
+/// Steps the clock of processes that read it through the file; by one rename, so that none reads
+/// half of it.
 fn step(file: &Path, offset: &str) -> Result<()> {
     let new = file.with_extension("new");
     std::fs::write(&new, offset)?;
@@ -354,7 +355,7 @@ fn with_too_few_descriptors_it_says_what_it_could_not_follow() -> Result<()> {
         "{} of {MANY} were never listed",
         never.len()
     );
-    // Whoever looks at the reel later is told why.
+    // The reel must show the reason to a later reader.
     let notes = timeline.reel().notes().iter();
     let told = notes.filter(|entry| match &entry.note {
         Note::Disconnected { detail, .. } => detail.contains(NO_MORE),

@@ -1,10 +1,10 @@
 //! What happens to real control planes, done to one while the recorder runs: whatever etcd says was
-//! changed is in the reel or inside a gap that the reel declares, and nothing that the reel claims to be
-//! complete lacks anything.
+//! changed is in the reel or inside a gap that the reel declares, and nothing that the reel claims
+//! to be complete lacks anything.
 //!
 //! Each fault is one test. What two servers that roll in turn show lies in `record_completeness`.
 //!
-//! Owns who writes to the cluster while it is shaken. Refuses to hide what a server refuses.
+//! Who writes to the cluster while it is shaken. It does not hide what a server refuses.
 //!
 //! As many writes as the machine carries.
 //!
@@ -12,8 +12,8 @@
 //!
 //! The only API server killed and started again while it is written to.
 //!
-//! etcd put back from a backup: what was written after it never happened, and its revisions are given
-//! out again.
+//! etcd put back from a backup: what was written after it never happened, and its revisions are
+//! given out again.
 //!
 //! Objects deleted and created again under one name, in a tight loop, while connections are cut.
 //!
@@ -155,7 +155,7 @@ async fn the_only_server_killed_under_writes_costs_what_the_reel_says() -> Resul
     let outages = told.proof().outages.count;
     eprintln!("{written} writes, {outages} outages");
     ensure!(outages > 0, "nobody noticed that the server was away");
-    // What the killed server alone had told of is read back in part at least.
+    // The changes that only the killed server had delivered are read back at least in part.
     ensure!(told.tally.reconstructed > 0, "nothing was read back");
     Ok(())
 }

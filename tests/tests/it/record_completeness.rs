@@ -1,13 +1,15 @@
 //! The recorder against a real control plane that is shaken while it is written to: what etcd says
 //! was changed is in the reel, or inside a gap that the reel declares.
 //!
-//! Writers that change the cluster through its API while it is shaken: objects that come, change and
-//! go, Secrets with a word that must not be recorded, and definitions with objects right behind them.
+//! Writers that change the cluster through its API while it is shaken: objects that come, change
+//! and go, Secrets with a word that must not be recorded, and definitions with objects right behind
+//! them.
 //!
-//! Words that must not be recorded, planted on the real server in every kind of place: by kind, by name
-//! and in texts, in several encodings, and in the look-alikes of kinds that the server does not have.
+//! Words that must not be recorded, planted on the real server in every kind of place: by kind, by
+//! name and in texts, in several encodings, and in the look-alikes of kinds that the server does
+//! not have.
 //!
-//! What the reel says of its gaps, held against what etcd says of them.
+//! What the reel says of its gaps, compared with what etcd says of them.
 
 #![expect(clippy::print_stderr, reason = "says how hard each run was")]
 
@@ -537,7 +539,7 @@ async fn post(rest: &Rest, path: &str, object: Value) -> Result<()> {
     Ok(())
 }
 
-/// Plants them all; gives how many objects that are.
+/// Plants them all; returns how many objects that are.
 pub(crate) async fn plant(rest: &Rest) -> Result<usize> {
     let mut planted = 0;
     for (path, object) in native() {

@@ -166,7 +166,7 @@ impl Scene {
         })
     }
 
-    /// Waits until the last stream of endpoints has brought so many lines, good or bad.
+    /// Waits until the last stream of endpoints has brought this many lines, good or bad.
     fn await_lines(&self, lines: usize) -> Result<()> {
         let met = self.cluster.wait_until("the lines", SURE, |cluster| {
             let last = cluster.requests_to(ENDPOINTS).pop()?;
@@ -325,7 +325,7 @@ fn exported_lines_carry_the_committed_bytes() -> Result<()> {
     Ok(())
 }
 
-/// The epochs that the reel tells of, in order.
+/// The epochs that the reel reports, in order.
 fn epochs(scene: &Scene) -> Result<Vec<(EpochId, String)>> {
     let mut epochs = Vec::new();
     for note in scene.notes()? {
@@ -546,7 +546,7 @@ fn await_words(scene: &Scene, said: usize) -> Result<usize> {
         if log.len() > said {
             return Ok(log.len());
         }
-        // A file is no event; this is as near as it comes.
+        // A file is not an event; this is as near as it comes.
         thread::sleep(Duration::from_millis(20));
     }
     bail!("nothing more was said: {}", scene.log())

@@ -69,7 +69,7 @@ impl Recording {
         }
     }
 
-    /// Reads a recording; `None`, said aloud, if it is not there.
+    /// Reads a recording; `None`, reported, if it is not there.
     pub fn read(file: &str) -> Option<Self> {
         let path = shared_data(file)?;
         let bytes = std::fs::read(&path).unwrap();
@@ -119,7 +119,7 @@ pub struct Section {
     pub rows: Vec<Vec<String>>,
 }
 
-/// Reads the tables; `None`, said aloud, if the file is not there.
+/// Reads the tables; `None`, reported, if the file is not there.
 pub fn sections() -> Option<Vec<Section>> {
     let text = std::fs::read_to_string(shared_data("cvo-upgrade/timeline.md")?).unwrap();
     let mut sections: Vec<Section> = Vec::new();

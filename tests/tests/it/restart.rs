@@ -28,7 +28,7 @@ const SURE: Duration = Duration::from_mins(1);
 /// Between two writes.
 const PACE: Duration = Duration::from_millis(10);
 
-/// The times at which etcd was seen to hold so many changes.
+/// The times at which etcd was seen to hold this many changes.
 type Seen = Arc<Mutex<Vec<(Instant, usize)>>>;
 
 /// Changes config maps until it is dropped.

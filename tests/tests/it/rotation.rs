@@ -28,7 +28,7 @@ struct Scene {
     folder: TempDir,
 }
 
-/// A reel as the index of the series tells of it.
+/// A reel as the index of the series reports it.
 #[derive(Debug)]
 struct Row {
     name: String,
@@ -111,7 +111,7 @@ impl Scene {
         }
     }
 
-    /// Waits until so many reels more have taken over.
+    /// Waits until this many reels more have taken over.
     fn rotated(&self, recording: &Recording, more: usize) -> Result<Vec<Row>> {
         let so_far = taken_over(&self.rows()?);
         self.until(recording, "rotation", |rows| {

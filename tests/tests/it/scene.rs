@@ -1,5 +1,6 @@
-//! One recording of a control plane: the oracle that watches etcd from its first revision on, the proxy between
-//! recorder and servers, and the account at the end. Refuses to end before the recorder had time to catch up.
+//! One recording of a control plane: the oracle that watches etcd from its first revision on, the
+//! proxy between recorder and servers, and the account at the end. It does not end before the
+//! recorder had time to catch up.
 
 #![expect(clippy::print_stderr, reason = "says how hard each run was")]
 
@@ -45,7 +46,7 @@ pub(crate) struct Scene<'a> {
     began: Instant,
 }
 
-/// What came of it.
+/// The result.
 pub(crate) struct Told {
     pub(crate) account: Account,
     pub(crate) changes: Vec<Change>,
@@ -226,7 +227,7 @@ fn is_watching(timeline: &Timeline) -> bool {
     })
 }
 
-/// One line: what became of the changes, and what the reel says of itself.
+/// One line: the outcome of the changes, and what the reel says of itself.
 fn words(name: &str, tally: &Tally, claims: &Claims, began: Instant) -> String {
     let gaps = claims.reel().notes().iter();
     let gaps = gaps.filter(|entry| matches!(entry.note, Note::Gap(_)));

@@ -1,6 +1,7 @@
-//! A recorder with a fault that is known: it loses every 500th event after it came. Whoever checks
-//! recordings must notice, or the checks of all the others say nothing. Etcd's oracle names each lost
-//! revision and no other; so does a healthy recorder beside it; and `verify` does not call it complete.
+//! A recorder with a known fault: it loses every 500th event after it arrived. The checks of
+//! recordings must find the loss, or their other results mean nothing. Etcd's oracle names exactly
+//! the lost revisions; so does a healthy recorder beside it; and `verify` does not call the
+//! recording complete.
 
 #![expect(clippy::print_stderr, reason = "says what was lost")]
 
@@ -237,7 +238,7 @@ async fn every_event_that_a_recorder_loses_is_named() -> Result<()> {
         .collect();
     ensure!(account.check().is_err(), "nothing is missed");
 
-    // So many of what came, and exactly those that a healthy recorder has.
+    // This many of what came, and exactly those that a healthy recorder has.
     let other = Reel::open(&whole)?;
     let recorded = live(&reel, |name| first_list(&reel, name));
     let until = u128::from(until);

@@ -5,7 +5,7 @@
 //!
 //! The real recorder with little memory, and a server with more objects than fit into it.
 //!
-//! Owns the size of a file, looked at all the time by a thread of its own. Refuses to miss what lasts
+//! The size of a file, looked at all the time by a thread of its own. It does not miss what lasts
 //! longer than a look.
 
 use anyhow::{Context as _, Result, ensure};
@@ -255,7 +255,7 @@ fn first_lists_larger_than_the_reel_may_be_are_said_to_be_left_out() -> Result<(
     ensure!(out.iter().any(|(_, name)| name == "endpoints"), "{out:?}");
     drop(opened);
 
-    // Packed, and more than half of what it may be, it cannot be gone on with.
+    // It is packed and larger than half of its limit, so it cannot be resumed.
     let before = std::fs::read(&reel)?;
     let ended = scene.record(&reel, &["--max-size", "8MB"])?.ended(SURE)?;
     check_full(&ended)?;

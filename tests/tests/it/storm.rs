@@ -1,13 +1,13 @@
 //! The recorder in a storm: a real control plane that forgets its history every ten seconds, two
-//! servers that roll in turn, definitions that come, change and go, and writers that write as fast as
-//! they can. Of every revision that etcd made, the reel says where it is.
+//! servers that roll in turn, definitions that come, change and go, and writers that write as fast
+//! as they can. Of every revision that etcd made, the reel says where it is.
 //!
-//! Definitions in a loop: each comes, gets objects at once, changes while they are written to, and goes
-//! with them; a few rounds later it comes again under the same name.
+//! Definitions in a loop: each comes, gets objects at once, changes while they are written to, and
+//! goes with them; a few rounds later it comes again under the same name.
 //!
-//! What a storm was and what became of its revisions, in the words of a report.
+//! What a storm was and the outcome of its revisions, in the words of a report.
 //!
-//! What `verify` claims of the reel, held against what etcd says.
+//! What `verify` claims of the reel, compared with what etcd says.
 
 use crate::plane::{Kind, Turn};
 use crate::scene::{Scene, Told};
@@ -40,7 +40,7 @@ const ROLLS_FROM_SECS: u64 = 180;
 /// The time between two rolls: a server that is up again learns what the other one knows.
 const BETWEEN: Duration = Duration::from_secs(6);
 
-/// The API servers let etcd forget, every so often, all but the last so long.
+/// How often the API servers let etcd compact, and how much history stays.
 const FORGETS: &str = "--etcd-compaction-interval=10s";
 
 /// Fewer changes than this show nothing, on whatever machine.
@@ -280,7 +280,7 @@ async fn remove(rest: &Rest, path: &str) -> Result<()> {
     }
 }
 
-/// The storm, and what came of it. Each line begins with `storm: `, by which a report finds it.
+/// The storm, and the result. Each line begins with `storm: `, by which a report finds it.
 pub(crate) struct Report<'a> {
     pub(crate) settled: &'a Told,
     /// How many changes there were before it.
@@ -395,7 +395,7 @@ async fn revisions_hold(settled: &Told) -> Result<()> {
     let hidden = revisions(&settled.changes, |change| {
         change.etcd_key() == EtcdKey::WithoutApi
     });
-    // The account names so many runs and counts the rest.
+    // The account names this many runs and counts the rest.
     let is_all = u64::try_from(account.unexplained.len())? == account.ranges;
     let named = match account.unexplained.last() {
         Some(range) if !is_all => range.last,

@@ -22,7 +22,7 @@ struct Shell {
 }
 
 impl Shell {
-    /// Starts one; `None`, said aloud, without tmux.
+    /// Starts one; `None`, reported, without tmux.
     fn start(size: (u16, u16)) -> Result<Option<Self>> {
         let Some(terminal) = Terminal::start(size, "env PS1='ready> ' ENV= HISTFILE= sh")? else {
             return Ok(None);
@@ -231,7 +231,7 @@ fn somebody_finds_what_broke_in_the_demo() -> Result<()> {
     // The version Pod that failed.
     screen.press(&["p"])?;
     screen.until("PROBLEMS")?;
-    // A rule tells of it, when the rules are done.
+    // A rule reports it, when the rules are done.
     screen.until("attempt 1 of 2")?;
     choose(screen, "attempt 1 of 2")?;
     screen.press(&["Enter"])?;
@@ -243,7 +243,7 @@ fn somebody_finds_what_broke_in_the_demo() -> Result<()> {
     screen.until("bad ErrImagePull")?;
     screen.press(&["E"])?;
     screen.until("Pulling image")?;
-    // With its next change came the Event that tells of the failure.
+    // With its next change came the Event that reports the failure.
     screen.press(&["c"])?;
     screen.until("Failed to pull image")?;
     screen.press(&["q"])?;
@@ -264,7 +264,8 @@ fn type_in(screen: &Terminal, text: &str) -> Result<()> {
     screen.press(&keys.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
-/// Opens a copy of the demo at its end, so that bookmarks can lie beside it; `None`, said aloud, without tmux.
+/// Opens a copy of the demo at its end, so that bookmarks can lie beside it; `None`, reported,
+/// without tmux.
 fn opened_copy(folder: &Path) -> Result<Option<Shell>> {
     let Some(shell) = Shell::start((120, 40))? else {
         return Ok(None);
@@ -452,7 +453,7 @@ fn moment(screen: &str) -> &str {
     words.nth(1).unwrap_or_default()
 }
 
-/// So many keys lead from the start to a diagnosis.
+/// This many keys lead from the start to a diagnosis.
 const MOST_KEYS: usize = 30;
 /// The screens on which a diagnosis is made.
 const SIZES: [(u16, u16); 2] = [(120, 40), (80, 24)];
@@ -464,7 +465,7 @@ struct Diagnosis {
 }
 
 impl Diagnosis {
-    /// Opens a reel; `None`, said aloud, without tmux.
+    /// Opens a reel; `None`, reported, without tmux.
     fn begin(reel: &str, size: (u16, u16)) -> Result<Option<Self>> {
         let Some(shell) = Shell::start(size)? else {
             return Ok(None);
@@ -516,7 +517,7 @@ impl Diagnosis {
     }
 }
 
-/// Imports a shared recording; `None`, said aloud, where it is not there.
+/// Imports a shared recording; `None`, reported, where it is not there.
 fn imported(folder: &Path, file: &str) -> Result<Option<String>> {
     let Some(path) = kubereel_tests::shared_data::shared_data(file) else {
         return Ok(None);

@@ -1,5 +1,5 @@
-//! What `verify` proves of recordings of a real control plane, held against what etcd itself says: the
-//! account of revisions to the last one, the bounds of gaps, the revision clock, and an outage.
+//! What `verify` proves of recordings of a real control plane, compared with what etcd itself says:
+//! the account of revisions to the last one, the bounds of gaps, the revision clock, and an outage.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -22,8 +22,8 @@ const SURE: Duration = Duration::from_mins(1);
 /// How long the API is out.
 const OUT: Duration = Duration::from_secs(10);
 
-/// Creates a config map and changes it so often; gives when the last change was asked for and made, and
-/// its revision.
+/// Creates a config map and changes it this many times; returns when the last change was requested
+/// and made, and its revision.
 async fn write(rest: &Rest, name: &str, changes: u32) -> Result<(Timestamp, Timestamp, u64)> {
     let path = "/api/v1/namespaces/default/configmaps";
     let map = |round: u32| {

@@ -33,7 +33,7 @@ pub(crate) struct Difference {
 pub(crate) struct DifferenceRow {
     /// The object.
     pub(crate) subject: NamedObject,
-    /// What became of it: created, deleted, recreated or changed.
+    /// The outcome: created, deleted, recreated or changed.
     pub(crate) fate: &'static str,
     /// What changed, in short.
     pub(crate) words: String,

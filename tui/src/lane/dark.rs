@@ -5,7 +5,7 @@ use kubereel_format::{RecordedAt, ResourceId};
 use kubereel_history::{Timeline, UnobservedEffect, UnobservedReason, UnobservedSpan, harmless};
 use std::ops::Range;
 
-/// A time of which nothing is known.
+/// A time whose state is not known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DarkSpan {
     /// From when to when.

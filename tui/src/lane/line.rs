@@ -138,7 +138,7 @@ pub(crate) struct LaneSpell {
     pub(crate) word: Arc<str>,
 }
 
-/// So many spells have one peak: cells that hold more of them read their peaks.
+/// This many spells have one peak: cells that hold more of them read their peaks.
 const BLOCK: usize = 64;
 
 /// What a lane tells.

@@ -13,8 +13,8 @@ use unicode_width::UnicodeWidthStr as _;
 /// Its new version comes last, with the nodes that it updates: they have a stage of their own.
 const OPERATOR_OF_NODES: &str = "machine-config";
 
-/// The parts of so many upgrades are found, the last ones: each is told by reading the whole reel. The others
-/// are one stage each.
+/// The parts of this many upgrades are found, the last ones: each is told by reading the whole
+/// reel. The others are one stage each.
 const MOST_DIVIDED: usize = 4;
 
 /// A part of the cluster's life.
@@ -52,7 +52,7 @@ impl ClusterStage {
         stage
     }
 
-    /// Gives the longest name that fits in so many columns; none is cut.
+    /// Gives the longest name that fits in this many columns; none is cut.
     pub(crate) fn fitting(&self, columns: u16) -> Option<&str> {
         let names = std::iter::once(&self.name).chain(&self.short);
         let mut names = names.map(String::as_str);

@@ -1,4 +1,4 @@
-//! Whether the recording goes on, and what came of it since the cursor stood at its end.
+//! Whether the recording goes on, and the result since the cursor stood at its end.
 
 /// How a reel stands that was being recorded when it was opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -117,7 +117,7 @@ pub(crate) struct OpenReel {
     pub(crate) filter: FilterState,
     /// The namespace that is chosen; all of them if none is.
     pub(crate) namespace: Option<String>,
-    /// How lists are sorted, and what there is to choose from.
+    /// How lists are sorted, and the available choices.
     pub(crate) browse: BrowseState,
     /// What the list shows.
     pub(crate) list: List,
@@ -197,7 +197,7 @@ pub(crate) struct OpenReel {
     pub(crate) live: Option<LiveReel>,
 }
 
-/// The problem that the panel tells of, until something else is selected.
+/// The problem that the panel reports, until something else is selected.
 #[derive(Clone, Debug)]
 pub(crate) struct ToldProblem {
     /// The problem.
@@ -207,7 +207,7 @@ pub(crate) struct ToldProblem {
 }
 
 impl OpenReel {
-    /// Gives the problem that the panel tells of.
+    /// Gives the problem that the panel reports.
     pub(crate) fn told(&self) -> Option<&Arc<ProblemEntry>> {
         let told = self.told.as_ref()?;
         (told.over == self.selected).then_some(&told.entry)
@@ -217,7 +217,7 @@ impl OpenReel {
     pub(crate) fn shown_panel(&self) -> Panel {
         match (self.told(), self.panel) {
             (Some(_), _) => Panel::Problem,
-            // What it told of is no longer selected.
+            // The object of the problem is no longer selected.
             (None, Panel::Problem) => Panel::Yaml,
             (None, panel) => panel,
         }
@@ -424,7 +424,7 @@ impl OpenReel {
     }
 }
 
-/// How lists are sorted, and what there is to choose from.
+/// How lists are sorted, and the available choices.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BrowseState {
     /// How objects are sorted.

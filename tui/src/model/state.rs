@@ -74,7 +74,8 @@ pub struct TuiRequest {
     pub path: PathBuf,
     /// The file to read, if it is another one: the reel inside of what the user names.
     pub file: Option<PathBuf>,
-    /// The folder for copies of a reel that is being recorded, of which nothing stays there; `None` follows none.
+    /// The folder for copies of a reel that is being recorded; the copies have no names there.
+    /// `None` follows no reel.
     pub copies: Option<PathBuf>,
     /// The moment; unless given, that of the first problem, else the end of the reel.
     pub at: Option<Moment>,

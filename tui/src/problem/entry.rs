@@ -77,7 +77,7 @@ pub(crate) struct RuleReport {
     pub(crate) rule: String,
     /// The monitortest's name, as reports have it.
     pub(crate) test: String,
-    /// What became of the case.
+    /// The outcome of the case.
     pub(crate) verdict: FindingVerdict,
     /// What it says, line by line.
     pub(crate) lines: Vec<String>,
@@ -99,7 +99,8 @@ pub(crate) struct ProblemEntry {
     pub(crate) kind: ProblemKind,
     /// How bad it was.
     pub(crate) state: LaneState,
-    /// Its place in the list of the reel's problems; `None` if only a rule or the recording tells of it.
+    /// Its place in the list of the reel's problems; `None` if only a rule or the recording reports
+    /// it.
     pub(crate) listed: Option<usize>,
     /// Whether somebody meant it, or it is normal while a cluster is being installed.
     pub(crate) is_planned: bool,
@@ -115,7 +116,7 @@ pub(crate) struct ProblemEntry {
     pub(crate) about: String,
     /// What is wrong.
     pub(crate) words: String,
-    /// Whether something else than a rule tells of it.
+    /// Whether something else than a rule reports it.
     pub(crate) is_seen: bool,
     /// When it was; at least once.
     pub(crate) spots: Vec<ProblemOccurrence>,
@@ -338,8 +339,9 @@ impl ProblemKind {
         }
     }
 
-    /// Gives the place in the order above of what the list of the reel's problems does not have. `verdict`
-    /// is that of the rules that found it; `None` if something else than a rule tells of it, too.
+    /// Gives the place in the order above of what the list of the reel's problems does not have.
+    /// `verdict` is that of the rules that found it; `None` if something else than a rule reports
+    /// it, too.
     pub(super) fn rank(self, is_young: bool, verdict: Option<FindingVerdict>) -> u8 {
         let happened = match self {
             Self::Written => return 7,

@@ -629,7 +629,7 @@ fn cause_words(timeline: &Timeline, cause: &Cause) -> String {
     )
 }
 
-/// Makes an entry that something else than a rule tells of.
+/// Makes an entry that something else than a rule reports.
 fn unlisted(
     kind: ProblemKind,
     about: String,

@@ -103,7 +103,7 @@ impl TerminalGuard {
         let held = Self(());
         let before = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
-            // A thread that works for the screen says on the screen what became of it.
+            // A thread that works for the screen says on the screen the outcome.
             if noted(info) {
                 return;
             }

@@ -185,7 +185,8 @@ fn answered(timeline: &Timeline, question: ScreenQuestion, purpose: Purpose) -> 
 /// How many bytes of what it decoded the screen keeps: one cursor looks at few places.
 pub(super) const CACHE_BYTES: usize = 16 * 1024 * 1024;
 
-/// Does what takes long, and gives what came of it; a reel that is being recorded comes with what follows it.
+/// Does what takes long, and gives the result; a reel that is being recorded comes with what
+/// follows it.
 fn done_of(long: Long, told: &SyncSender<RuntimeEvent>) -> (Msg, Option<ReelFollower>) {
     let msg = match long {
         Long::Open(request) => {

@@ -1,5 +1,5 @@
-//! What is selected, which screen is open, and what there is to choose from. Time moves only to what the
-//! user chose.
+//! The selection, the open screen, and the available choices. Time moves only to a choice of the
+//! user.
 
 use super::palette::PaletteCommand;
 use super::{lane_rows, marking, messages, moving, palette, panel, problems};
@@ -116,7 +116,7 @@ pub(super) fn row(open: &mut OpenReel, row: usize) {
         }
         Some((subject, _)) => {
             open.lanes.chosen = Some((ChosenRow::Lane(subject), open.selected.clone()));
-            // The panel tells of what is chosen.
+            // The panel reports what is chosen.
             open.told = None;
         }
         None => {}

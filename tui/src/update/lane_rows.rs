@@ -535,7 +535,7 @@ pub(super) fn refresh(open: &mut OpenReel, layout: &Layout) {
     }
 }
 
-/// Counts the objects of a section that are bad at the cursor, and those of which nothing is known.
+/// Counts the objects of a section that are bad at the cursor, and those whose state is not known.
 fn bad(open: &OpenReel, row: usize) -> Option<(usize, usize)> {
     let LaneRow::Head(head) = open.lanes.rows.get(row)? else {
         return None;

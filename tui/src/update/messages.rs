@@ -1,4 +1,4 @@
-//! `update`: which part of the model each message is for, and what is asked of the world after it.
+//! `update`: which part of the model handles each message, and the effects that follow.
 
 use super::{choosing, growing, lane_rows, marking, moving, opening, panel, problems};
 use crate::answer::{

@@ -143,7 +143,7 @@ pub(super) const fn is_told_by_pass(moment: Moment) -> bool {
     )
 }
 
-/// Gives the record of a moment that the pass tells of; else says why there is none.
+/// Gives the record of a moment that the pass reports; else says why there is none.
 fn told_by_pass(open: &OpenReel, moment: Moment) -> Result<Moment, String> {
     let Some(board) = open.board() else {
         return Err(match open.pass {

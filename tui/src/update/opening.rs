@@ -61,7 +61,7 @@ pub(super) fn opened(model: &mut Model, opened: Result<Arc<Timeline>, String>) -
     begun(timeline, &model.request)
 }
 
-/// Gives a reel of which nothing is chosen.
+/// Returns a reel without a selection.
 fn fresh(
     timeline: &Arc<Timeline>,
     place: CursorPlace,

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 
 /// The most entries that are listed.
 const MOST: usize = 200;
-/// So many objects are looked through at a letter; a resource before the name narrows them.
+/// This many objects are looked through at a letter; a resource before the name narrows them.
 const MOST_OBJECTS: usize = 20_000;
 /// What is called by its resource stands before all that is only alike.
 const EXACT: usize = 1_000;

@@ -115,7 +115,8 @@ pub(super) fn stop_awaiting(model: &mut Model, act: KeyAction) {
     }
 }
 
-/// Tells of the same problem in the words of the list that is there now: its times may be those of another zone.
+/// Reports the same problem in the words of the list that is there now: its times may be those of
+/// another zone.
 fn retell(open: &mut OpenReel) {
     let Some(told) = &mut open.told else {
         return;

@@ -183,7 +183,7 @@ fn nothing(open: &OpenReel) -> Vec<(Ink, String)> {
 
 /// The story takes at most this part of the rows, unless there is nothing else to show.
 const STORY_PART: u16 = 4;
-/// So many rows it may take in any case.
+/// This many rows it may take in any case.
 const LEAST_STORY: u16 = 5;
 
 /// Draws what the cluster was and what was done to it, as far as it is known; gives the row after it.

@@ -1,4 +1,4 @@
-//! The log of transitions: when, what, from which state to which, and by whom.
+//! The log of transitions: time, object, old and new state, writer.
 
 use super::pen::{ScreenPen, columns, distinct};
 use crate::lane::{Lane, LaneSpell, LaneState};

@@ -173,6 +173,8 @@ impl<'a> Chains<'a> {
     fn finish(mut self) -> BTreeMap<ResourceId, Coverage> {
         let resources: Vec<ResourceId> = self.coverage.keys().copied().collect();
         for resource in resources {
+            // A span never extends to the end by itself: `close` ends it with the last event or
+            // bookmark.
             self.close(resource, self.tables.reel().end());
         }
         for (resource, UnwatchedSince { from, is_refused }) in self.unwatched {
@@ -187,6 +189,8 @@ impl<'a> Chains<'a> {
             }
         }
         for (resource, coverage) in &mut self.coverage {
+            // Before `find_lost`, which needs the covered spans that surround a gap that was read
+            // back.
             coverage.join_gaps(GapOutcome::ReadBack);
             coverage.find_lost(self.tables, *resource);
         }
@@ -212,6 +216,8 @@ impl<'a> Chains<'a> {
                 detail,
             } => {
                 let name = (group.clone(), plural.clone());
+                // A resource that was never announced has no chain: the resource table lists it
+                // as not recorded.
                 let Some(&resource) = self.names.get(&name) else {
                     return;
                 };
@@ -240,6 +246,7 @@ impl<'a> Chains<'a> {
                     first_rv: lowest_rv(self.tables, *resource),
                 };
                 let coverage = self.coverage.entry(*resource).or_default();
+                // Only the first import counts: an appended one continues the recording.
                 coverage.imported.get_or_insert(imported);
             }
             // Such a connection does not watch.
@@ -262,6 +269,8 @@ impl<'a> Chains<'a> {
                 rv,
                 ..
             } => {
+                // Before `sync`: the list that begins the next span is the one that shows the
+                // unparsed objects again.
                 self.end_unparsed(*resource, *connection, rv, seq);
                 self.sync(*resource, rv, seq, wall);
             }
@@ -269,6 +278,8 @@ impl<'a> Chains<'a> {
                 if let Some(span) = self
                     .connections
                     .get(connection)
+                    // Without an open covered span the list has not ended, and a bookmark proves
+                    // nothing.
                     .and_then(|resource| self.covered.get_mut(resource))
                 {
                     prove(span, rv, seq, wall);
@@ -314,6 +325,7 @@ impl<'a> Chains<'a> {
 
     /// At the begin of another history, equal versions prove nothing across the border.
     fn cluster(&mut self, epoch: EpochId, at: Seq) {
+        // The note is repeated when only the version of the cluster changed.
         if self.epoch.replace(epoch).is_none_or(|last| last == epoch) {
             return;
         }

@@ -1,4 +1,4 @@
-//! The page of an object of any kind: all of its fields, with their names in words.
+//! The page of an object of any kind: all of its fields, with their names as text.
 
 use super::lines::PageWriter;
 use crate::columns::ObjectPart;

@@ -1,4 +1,4 @@
-//! Volumes on a page: for each kind of source its name in words and its members.
+//! Volumes on a page: for each kind of source its name as text and its members.
 
 use super::lines::{PageWriter, go_list};
 use super::storage::claim_fields;

@@ -58,7 +58,7 @@ fn said(script: &mut Script, events: Stream, number: u64, rv: u64, is_deleted: b
     }
 }
 
-/// Writes a reel of so many events; the middle is the same in all of them.
+/// Writes a reel of this many events; the middle is the same in all of them.
 fn write(path: &Path, length: u64) {
     let mut script = Script::begin(path);
     let mut begin = |plural: &str, kind: &str| {

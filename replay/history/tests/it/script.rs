@@ -66,7 +66,7 @@ impl Script {
         script
     }
 
-    /// Goes on with a reel whose recorder was killed or stopped.
+    /// Resumes a reel whose recorder was killed or stopped.
     pub fn resume(mut self, path: &Path) -> Self {
         self.commit();
         drop(self.appender);
@@ -155,7 +155,7 @@ impl Script {
             .expect("a document");
     }
 
-    /// A line that is kept and is no event.
+    /// A line that is kept and is not an event.
     pub fn odd_line(&mut self, stream: Stream, problem: OddLineProblem, line: &[u8]) {
         let note = BlobNote::OddLine {
             connection: stream.connection,

@@ -599,7 +599,7 @@ proptest! {
             });
             let is_hidden = waited.verdict == kubereel_history::WaitVerdict::Unknown;
             prop_assert!(!is_hidden || !own.is_known(), "{:?}: {:?}", waited, own);
-            // Nothing that was received tells of an object that never was.
+            // Nothing that was received reports an object that never was.
             let none = timeline.wait(&WaitQuestion {
                 resource: &info,
                 namespace: "x",

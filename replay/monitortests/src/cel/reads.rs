@@ -151,7 +151,7 @@ impl Reads {
                         Vec::new()
                     }
                 };
-                // What is given on tells of itself how many there are.
+                // What is given on reports itself how many there are.
                 if let Some(gone) = locals.pop().filter(|_| result.is_empty()) {
                     self.presence(&gone);
                 }

@@ -316,7 +316,7 @@ proptest! {
     }
 }
 
-/// Predicates over the texts `x` and `y` of an object, with parts that no word tells of.
+/// Predicates over the texts `x` and `y` of an object, with parts that no word reports.
 fn worded_predicates() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
         ("[xy]", "[ab]{1,2}").prop_map(|(text, word)| format!("object.{text}.contains('{word}')")),

@@ -256,7 +256,7 @@ impl<'a> Iterator for ValItems<'a> {
 }
 
 impl fmt::Display for Val<'_> {
-    /// Writes it for people: texts as they are, times as RFC 3339, spans in words.
+    /// Writes it for people: texts as they are, times as RFC 3339, spans as text.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Null => out.write_str("null"),

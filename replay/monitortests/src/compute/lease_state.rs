@@ -1,5 +1,5 @@
-//! Owns the times in which someone held a lease, and those between holders. Refuses the time before the
-//! first sight.
+//! The times in which someone held a lease, and those between holders. It does not handle the time
+//! before the first sight.
 
 use super::SpanScope;
 use crate::interval::{Display, Interval, IntervalMessage, Level, Source, source};

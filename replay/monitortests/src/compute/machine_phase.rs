@@ -1,4 +1,5 @@
-//! Owns the times in which a machine was in a phase. Refuses an end for the phase it is still in.
+//! The times in which a machine was in a phase. It does not handle an end for the phase it is still
+//! in.
 
 use crate::interval::{Display, Interval, IntervalMessage, Level, Source, source};
 use kubereel_format::RecordedAt;

@@ -1,4 +1,4 @@
-//! Owns the times in which a node was not ready, was updated, drained or rebooted. Refuses to doubt:
+//! The times in which a node was not ready, was updated, drained or rebooted. It does not doubt:
 //! like upstream, it takes drains and reboots from what anybody said about a node.
 
 use super::SpanScope;
@@ -46,7 +46,8 @@ impl NodeTurn {
         }
     }
 
-    /// Gives the words for a phase that was completed; an update has those of the event that did it.
+    /// Returns the words for a phase that was completed; an update has those of the event that did
+    /// it.
     const fn words(self) -> &'static str {
         match self {
             Self::NotReady => "node is not ready",
@@ -58,7 +59,7 @@ impl NodeTurn {
     }
 }
 
-/// Gives what a reason closes, and what it opens.
+/// Returns what a reason closes, and what it opens.
 fn changes(reason: &str, is_monitor: bool) -> (&'static [NodeTurn], Option<NodeTurn>) {
     match reason {
         "NotReady" if is_monitor => (&[], Some(NodeTurn::NotReady)),
@@ -83,7 +84,7 @@ fn changes(reason: &str, is_monitor: bool) -> (&'static [NodeTurn], Option<NodeT
     }
 }
 
-/// Tells whether what anybody said of a node may turn its state, or tells its roles.
+/// Returns whether what anybody said of a node may turn its state, or tells its roles.
 pub(super) fn reads(now: &Interval) -> bool {
     let (closed, opened) = changes(&now.message.reason, false);
     let is_turn = !closed.is_empty() || opened.is_some();
@@ -144,7 +145,7 @@ pub(super) fn spans(raw: &[Interval], run: &SpanScope<'_>) -> Vec<Interval> {
     made
 }
 
-/// Gives the times in which a node reported that it is not ready, as views of its states.
+/// Returns the times in which a node reported that it is not ready, as views of its states.
 fn not_ready(tracks: &[StateTrack], known_roles: &BTreeMap<&str, &str>) -> Vec<Interval> {
     let mut made = Vec::new();
     let own = tracks.iter().filter(|track| {

@@ -1,5 +1,5 @@
-//! Owns the times in which an operator was unavailable, progressing or degraded. Refuses other
-//! conditions, as upstream does.
+//! The times in which an operator was unavailable, progressing or degraded. It does not handle
+//! other conditions, as upstream does.
 
 use super::SpanScope;
 use crate::gather::operator_instant;
@@ -36,7 +36,7 @@ struct Bars {
 }
 
 impl Bars {
-    /// Gives a span for each run of states of one bad status: rules ask how long all of it was.
+    /// Returns a span for each run of states of one bad status: rules ask how long all of it was.
     fn of_tracks(&self, tracks: &[StateTrack], good: &str) -> Vec<Interval> {
         let mut made = Vec::new();
         let own = tracks.iter().filter(|track| {
@@ -60,7 +60,7 @@ impl Bars {
         made
     }
 
-    /// Gives the spans as upstream makes them of instants.
+    /// Returns the spans as upstream makes them of instants.
     fn of_instants(&self, raw: &[Interval], run: &SpanScope<'_>, good: &str) -> Vec<Interval> {
         let mut made = Vec::new();
         // What is bad now, by operator.
@@ -89,7 +89,7 @@ impl Bars {
         made
     }
 
-    /// Gives the span of a bad status, which keeps what it said first.
+    /// Returns the span of a bad status, which keeps what it said first.
     fn bar(&self, first: &Interval, to: Option<RecordedAt>) -> Interval {
         let said = &first.message;
         let mut message = IntervalMessage {
@@ -103,7 +103,7 @@ impl Bars {
         self.interval(first.locator.clone(), message, first, to)
     }
 
-    /// Gives the span before the first sight, when nothing is known but that the status changed.
+    /// Returns the span before the first sight, when nothing is known but that the status changed.
     fn unknown(&self, now: &Interval, run: &SpanScope<'_>, good: &str) -> Interval {
         let status = if good == "True" { "False" } else { "True" };
         let message = IntervalMessage::new("Unknown")

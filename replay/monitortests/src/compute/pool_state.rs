@@ -1,4 +1,4 @@
-//! Owns the times in which a machine config pool was updating or degraded. Refuses its other
+//! The times in which a machine config pool was updating or degraded. It does not handle its other
 //! conditions.
 
 use super::SpanScope;

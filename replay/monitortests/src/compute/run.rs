@@ -1,5 +1,5 @@
-//! Owns what spans are computed in, and the order in which they are. Refuses the rules of each state:
-//! the other files have them.
+//! What spans are computed in, and the order in which they are. It does not handle the rules of
+//! each state: the other files have them.
 
 use super::{
     lease_state, machine_phase, node_state, operator_state, pods, pool_state, shutdown,
@@ -31,7 +31,7 @@ pub(crate) struct SpanScope<'a> {
 }
 
 impl SpanScope<'_> {
-    /// Gives the end of what is open when the run ends.
+    /// Returns the end of what is open when the run ends.
     pub(crate) fn open_end(&self) -> Option<RecordedAt> {
         (!self.mode.is_exact()).then_some(self.end)
     }
@@ -65,7 +65,7 @@ pub fn computed_from(raw: &Intervals, mode: Mode, last_pods: &[Value]) -> Vec<In
     computed(&raw, &run)
 }
 
-/// Tells whether [`of_others`] may be computed from the interval of an Event or of a Pod.
+/// Returns whether [`of_others`] may be computed from the interval of an Event or of a Pod.
 pub(crate) fn is_computed_from(interval: &Interval) -> bool {
     node_state::reads(interval) || shutdown::reads(interval) || static_pods::reads(interval)
 }

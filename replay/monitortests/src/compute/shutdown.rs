@@ -1,11 +1,11 @@
-//! Owns the times in which an API server shut down, from what it said of itself. Refuses to know why.
+//! The times in which an API server shut down, from what it said of itself. It does not know why.
 
 use super::SpanScope;
 use super::states::{Since, States};
 use crate::interval::{Display, Interval, IntervalMessage, Level, Locator, Source, source};
 use kubereel_format::RecordedAt;
 
-/// Tells whether an instant ends a shutdown, or begins one; `None` if neither.
+/// Returns whether an instant ends a shutdown, or begins one; `None` if neither.
 fn ends(now: &Interval) -> Option<bool> {
     match now.message.reason.as_ref() {
         "ShutdownInitiated" | "TerminationStart" => Some(false),
@@ -14,7 +14,7 @@ fn ends(now: &Interval) -> Option<bool> {
     }
 }
 
-/// Tells whether an instant is of a shutdown.
+/// Returns whether an instant is of a shutdown.
 pub(super) fn reads(now: &Interval) -> bool {
     ends(now).is_some()
 }

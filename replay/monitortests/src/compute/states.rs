@@ -1,4 +1,5 @@
-//! Owns which states are open and since when: opening twice keeps the first. Refuses what they mean.
+//! Which states are open and since when: opening twice keeps the first. It does not handle what
+//! they mean.
 
 use kubereel_format::{RecordedAt, Seq};
 use std::collections::BTreeMap;
@@ -34,7 +35,7 @@ impl<K: Ord> States<K> {
         self.open.remove(state)
     }
 
-    /// Gives what is open, in order.
+    /// Returns what is open, in order.
     pub(super) fn still_open(self) -> impl Iterator<Item = (K, Since)> {
         self.open.into_iter()
     }

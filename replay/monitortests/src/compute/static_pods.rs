@@ -1,5 +1,5 @@
-//! Owns the times in which installer pods of static pods ran, and static pods were not ready. Refuses
-//! the kubelet's log, from which upstream takes them: the pods themselves tell.
+//! The times in which installer pods of static pods ran, and static pods were not ready. It does
+//! not handle the kubelet's log, from which upstream takes them: the pods themselves tell.
 
 use crate::interval::{Display, Interval, IntervalMessage, Level, Locator, Source, source};
 use kubereel_format::RecordedAt;
@@ -24,7 +24,7 @@ struct Busy<'a> {
     window: Option<InstallWindow<'a>>,
 }
 
-/// Tells whether an instant may turn the state of a container or end its Pod.
+/// Returns whether an instant may turn the state of a container or end its Pod.
 pub(super) fn reads(now: &Interval) -> bool {
     let is_of_pod = now.locator.get("container").unwrap_or_default().is_empty();
     now.source.as_str() == source::POD_MONITOR
@@ -74,7 +74,7 @@ pub(super) fn spans(raw: &[Interval]) -> Vec<Interval> {
         .collect()
 }
 
-/// Tells whether an instant of a container begins a window, or ends one; `None` if neither.
+/// Returns whether an instant of a container begins a window, or ends one; `None` if neither.
 fn begins(now: &Interval) -> Option<bool> {
     let reason = now.message.reason.as_ref();
     if is_installer(now) {
@@ -124,8 +124,8 @@ impl<'a> InstallWindow<'a> {
     }
 }
 
-/// Gives a window's span: an error where another node did the same before it ended, or where it did not
-/// end.
+/// Returns a window's span: an error where another node did the same before it ended, or where it
+/// did not end.
 fn span(window: &InstallWindow<'_>, later: &[InstallWindow<'_>]) -> Interval {
     let other = window.to.and_then(|to| {
         let within = later.iter().take_while(|other| other.from <= to);

@@ -1,4 +1,5 @@
-//! Owns the times in which the version operator waited for operators. Refuses what nobody waited for.
+//! The times in which the version operator waited for operators. It does not handle what nobody
+//! waited for.
 
 use super::SpanScope;
 use crate::gather::version_instant;
@@ -38,7 +39,8 @@ fn of_tracks(tracks: &[StateTrack]) -> Vec<Interval> {
     made.collect()
 }
 
-/// Gives the spans as upstream makes them of instants; it forgets what it still waits for at the end.
+/// Returns the spans as upstream makes them of instants; it forgets what it still waits for at the
+/// end.
 fn of_instants(raw: &[Interval]) -> Vec<Interval> {
     let mut made = Vec::new();
     let mut waiting: Option<&Interval> = None;

@@ -83,7 +83,7 @@ pub struct Exception {
     /// Where it is discussed; never empty for a pending one.
     #[serde(default)]
     pub link: String,
-    /// Why, in words; may be empty.
+    /// Why, as text; may be empty.
     #[serde(default)]
     pub why: String,
     /// The name of its file.

@@ -162,7 +162,7 @@ impl<T> Default for OneOrMany<T> {
     }
 }
 
-/// Refuses numbers: `4.20` would be read as 4.2.
+/// It does not handle numbers: `4.20` would be read as 4.2.
 impl<'de, T: for<'t> From<&'t str>> Deserialize<'de> for OneOrMany<T> {
     fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
         struct TextsVisitor<T>(PhantomData<T>);

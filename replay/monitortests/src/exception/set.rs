@@ -44,7 +44,7 @@ pub struct Excuse {
     pub state: ExceptionState,
     /// Where that is discussed; may be empty for one that is excepted for good.
     pub link: String,
-    /// Why, in words; may be empty.
+    /// Why, as text; may be empty.
     pub why: String,
     /// Where the exception stands: a file's name and a line.
     pub written_at: String,

@@ -1,5 +1,6 @@
-//! Owns what the history of the `ClusterVersion` tells, seen over time: the installation and each
-//! upgrade, when they began and ended. Refuses what the history was pruned of and nobody saw.
+//! What the history of the `ClusterVersion` tells, seen over time: the installation and each
+//! upgrade, when they began and ended. It does not handle what the history was pruned of and nobody
+//! saw.
 
 use super::known::UpgradeWindow;
 use crate::gather::moment;
@@ -73,7 +74,7 @@ impl VersionHistory {
         entry.is_completed |= reading::text(seen, "/state") == "Completed";
     }
 
-    /// Gives the upgrades, in order: every entry but the first.
+    /// Returns the upgrades, in order: every entry but the first.
     pub(super) fn upgrades(&self) -> Vec<UpgradeWindow> {
         let pairs = self.entries.iter().zip(self.entries.iter().skip(1));
         let windows = pairs.map(|(before, entry)| UpgradeWindow {
@@ -86,7 +87,7 @@ impl VersionHistory {
         windows.collect()
     }
 
-    /// Gives the installation: its version, its begin and its end.
+    /// Returns the installation: its version, its begin and its end.
     pub(super) fn install(&self) -> Option<UpgradeWindow> {
         self.entries.first().map(|entry| UpgradeWindow {
             from_version: String::new(),
@@ -97,7 +98,7 @@ impl VersionHistory {
         })
     }
 
-    /// Tells whether the installation was seen to run.
+    /// Returns whether the installation was seen to run.
     pub(super) const fn saw_install(&self) -> bool {
         self.saw_install
     }

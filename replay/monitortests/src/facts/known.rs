@@ -1,4 +1,4 @@
-//! Owns the facts of a cluster at a moment. Refuses guesses: what no object told is `None`.
+//! The facts of a cluster at a moment. It does not handle guesses: what no object told is `None`.
 
 use kubereel_format::RecordedAt;
 

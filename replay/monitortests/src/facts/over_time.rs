@@ -1,4 +1,4 @@
-//! Owns the facts of a cluster over time. Refuses to find them: a watcher does.
+//! The facts of a cluster over time. It does not find them: a watcher does.
 
 use super::known::{Facts, UpgradeWindow};
 use crate::phase::Phase;
@@ -24,47 +24,48 @@ pub struct FactsOverTime {
 }
 
 impl FactsOverTime {
-    /// Gives what was known at a moment.
+    /// Returns what was known at a moment.
     pub fn at(&self, at: RecordedAt) -> &Facts {
         let place = self.steps.partition_point(|(from, _)| *from <= at);
         let step = place.checked_sub(1).and_then(|place| self.steps.get(place));
         step.map_or(&self.none, |(_, facts)| facts)
     }
 
-    /// Gives what was known at the end.
+    /// Returns what was known at the end.
     pub fn last(&self) -> &Facts {
         self.steps.last().map_or(&self.none, |(_, facts)| facts)
     }
 
-    /// Tells whether the cluster is one of OpenShift: its API has resources of OpenShift's configuration.
+    /// Returns whether the cluster is one of OpenShift: its API has resources of OpenShift's
+    /// configuration.
     pub const fn is_openshift(&self) -> bool {
         self.is_openshift
     }
 
-    /// Gives the release of OpenShift at the end: the target of the last upgrade, by whose tests CI judges
-    /// it; `None` if no version is known.
+    /// Returns the release of OpenShift at the end: the target of the last upgrade, by whose tests
+    /// CI judges it; `None` if no version is known.
     pub fn release(&self) -> Option<Release> {
         self.last().version.as_deref().and_then(Release::of)
     }
 
-    /// Gives the lowest release in the cluster's history; `None` if no version is known.
+    /// Returns the lowest release in the cluster's history; `None` if no version is known.
     pub fn lowest_release(&self) -> Option<Release> {
         let facts = self.last();
         let versions = facts.history.iter().chain(&facts.version);
         versions.filter_map(|version| Release::of(version)).min()
     }
 
-    /// Gives the upgrades, in order.
+    /// Returns the upgrades, in order.
     pub fn upgrades(&self) -> &[UpgradeWindow] {
         &self.upgrades
     }
 
-    /// Gives when the first installation was completed, if that was seen or told.
+    /// Returns when the first installation was completed, if that was seen or told.
     pub const fn installed(&self) -> Option<RecordedAt> {
         self.installed
     }
 
-    /// Gives what the cluster was doing at a moment; `None` if nothing tells.
+    /// Returns what the cluster was doing at a moment; `None` if nothing tells.
     pub fn phase(&self, at: RecordedAt) -> Option<Phase> {
         let is_upgrade =
             |window: &&UpgradeWindow| window.from <= at && window.to.is_none_or(|to| at < to);

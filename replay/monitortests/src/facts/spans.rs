@@ -1,4 +1,5 @@
-//! Owns installation and upgrades as intervals. Refuses those that were over before the run began.
+//! Installation and upgrades as intervals. It does not handle those that were over before the run
+//! began.
 
 use super::known::UpgradeWindow;
 use super::over_time::FactsOverTime;
@@ -6,7 +7,7 @@ use crate::interval::{Display, Interval, IntervalMessage, Level, Locator, Source
 use kubereel_format::RecordedAt;
 
 impl FactsOverTime {
-    /// Gives the installation and the upgrades of a run that began at `start` as intervals.
+    /// Returns the installation and the upgrades of a run that began at `start` as intervals.
     pub(crate) fn spans(&self, start: RecordedAt) -> Vec<Interval> {
         let is_of_run = |window: &&UpgradeWindow| window.to.is_none_or(|to| to >= start);
         let install = self.install.iter().filter(is_of_run).map(|window| {

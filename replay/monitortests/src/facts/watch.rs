@@ -1,5 +1,5 @@
-//! Owns the finding of facts: which objects tell them, and how their words are read. Refuses guesses:
-//! a word that is not known is no fact.
+//! The finding of facts: which objects tell them, and how their words are read. It does not handle
+//! guesses: a word that is not known is no fact.
 
 use super::history::VersionHistory;
 use super::known::{Facts, UpgradeWindow};
@@ -56,7 +56,8 @@ impl FactsWatcher {
         }
     }
 
-    /// Gives what was found in a run that began at `start`: upgrades that were over by then are left out.
+    /// Returns what was found in a run that began at `start`: upgrades that were over by then are
+    /// left out.
     pub(crate) fn into_facts(self, start: RecordedAt) -> FactsOverTime {
         let install = self.history.install();
         let installed = install.as_ref().filter(|install| install.is_completed);

@@ -1,4 +1,4 @@
-//! Owns which fields of an object are read: a tree of member names. Refuses values.
+//! Which fields of an object are read: a tree of member names. It does not handle values.
 
 use serde_json::{Map, Value};
 use std::cmp::Ordering;
@@ -28,7 +28,7 @@ impl Fields {
         at.is_whole = true;
     }
 
-    /// Gives a member, which is read from now on.
+    /// Returns a member, which is read from now on.
     fn member(&mut self, name: &str) -> &mut Self {
         let place = match self.place(name) {
             Ok(place) => place,
@@ -54,18 +54,18 @@ impl Fields {
         }
     }
 
-    /// Tells whether all below is read.
+    /// Returns whether all below is read.
     pub(crate) const fn is_whole(&self) -> bool {
         self.is_whole
     }
 
-    /// Gives a member that is read, with what is read of it.
+    /// Returns a member that is read, with what is read of it.
     pub(crate) fn below(&self, name: &str) -> Option<(&str, &Self)> {
         let (name, below) = self.below.get(self.place(name).ok()?)?;
         Some((name, below))
     }
 
-    /// Gives the members below, by name.
+    /// Returns the members below, by name.
     pub(crate) fn each(&self) -> impl Iterator<Item = (&str, &Self)> {
         self.below
             .iter()
@@ -90,7 +90,7 @@ impl Fields {
         }
     }
 
-    /// Tells whether two values differ in the fields.
+    /// Returns whether two values differ in the fields.
     pub(crate) fn differ(&self, one: &Value, other: &Value) -> bool {
         if self.is_whole {
             return one != other;

@@ -1,4 +1,4 @@
-//! Owns what is held of each live object from one event to the next. Refuses to hold much of those that
+//! What is held of each live object from one event to the next. It does not hold much of those that
 //! rest: most objects of a cluster do, and a tree of values takes many times its text.
 
 use kubereel_format::ObjectId;

@@ -1,4 +1,4 @@
-//! Owns the pass over a reel. Refuses meaning: watchers find that.
+//! The pass over a reel. It does not handle meaning: watchers find that.
 
 use super::fields::Fields;
 use super::held::LiveObjects;
@@ -19,7 +19,7 @@ pub struct Fed {
     pub events: u64,
     /// Those of a resource that someone reads.
     pub read: u64,
-    /// Those that someone was told of.
+    /// Those that were reported to a watcher.
     pub told: u64,
     /// What could not be read; one damaged block is one error.
     pub unread: Vec<FeedError>,
@@ -86,8 +86,8 @@ fn not_given(fed: &Fed, reel: &Reel, end: Seq) -> u64 {
 /// Tells watchers what happened in a reel, in the order of arrival, with one pass over it.
 ///
 /// Each object's fields are held from one event to the next: the memory that it takes grows with
-/// the objects that live at once, not with the reel. Of what it decodes, the reel keeps less from then on.
-/// `progress` is told of each record that is done.
+/// the objects that live at once, not with the reel. Of what it decodes, the reel keeps less from
+/// then on. `progress` receives each processed record.
 pub fn feed(
     timeline: &Timeline,
     watchers: &mut [&mut dyn Watcher],
@@ -102,7 +102,7 @@ pub fn feed(
 
 /// Tells watchers what happened in a reel, as [`feed`] does, until `go_on` ends it.
 ///
-/// `go_on` is told of each record that is about to be read.
+/// `go_on` receives each record before it is read.
 pub fn feed_while(
     timeline: &Timeline,
     watchers: &mut [&mut dyn Watcher],

@@ -1,4 +1,4 @@
-//! Owns the reading of some fields of an object's bytes. Refuses to keep the others: they are passed
+//! The reading of some fields of an object's bytes. It does not keep the others: they are passed
 //! over.
 
 use super::fields::Fields;

@@ -1,5 +1,5 @@
-//! Owns who reads which fields of a resource: one walk over two versions of an object tells everyone
-//! for whom something changed. Refuses to walk a field twice because two read it.
+//! Which watchers read which fields of a resource: one walk over two versions of an object finds
+//! the watchers whose fields changed. A field is walked once, however many watchers read it.
 
 use super::fields::Fields;
 use serde_json::Value;
@@ -28,7 +28,7 @@ impl ReaderSet {
         }
     }
 
-    /// Tells whether all of some others are among these.
+    /// Returns whether all of some others are among these.
     fn has(&self, others: &Self) -> bool {
         others.0.iter().enumerate().all(|(place, word)| {
             let own = self.0.get(place).copied().unwrap_or_default();
@@ -36,7 +36,7 @@ impl ReaderSet {
         })
     }
 
-    /// Gives their numbers, from the lowest.
+    /// Returns their numbers, from the lowest.
     pub(super) fn each(&self) -> impl Iterator<Item = usize> + '_ {
         self.0.iter().enumerate().flat_map(|(place, word)| {
             let bits = (0..64).filter(move |bit| word >> bit & 1 == 1);
@@ -82,12 +82,12 @@ impl FieldReaders {
         }
     }
 
-    /// Gives everyone.
+    /// Returns everyone.
     pub(super) const fn all(&self) -> &ReaderSet {
         &self.any
     }
 
-    /// Adds those for whom two versions differ.
+    /// Adds the watchers for which two versions differ.
     pub(super) fn changed(&self, one: &Value, other: &Value, who: &mut ReaderSet) {
         if who.has(&self.any) {
             return;
@@ -145,7 +145,7 @@ mod tests {
     }
 
     proptest! {
-        /// One walk tells of each reader what a walk for it alone tells.
+        /// One walk reports each reader what a walk for it alone tells.
         #[test]
         fn everyone_is_told_what_is_theirs(
             readers in proptest::collection::vec(paths(), 1..70),

@@ -28,7 +28,7 @@ impl StateWatcher {
         self.others.insert((group.to_owned(), plural.to_owned()));
     }
 
-    /// Gives the states, by kind, namespace, name and aspect.
+    /// Returns the states, by kind, namespace, name and aspect.
     pub fn into_tracks(self) -> impl Iterator<Item = StateTrack> {
         self.tracker.into_tracks()
     }

@@ -1,4 +1,4 @@
-//! Owns what a watcher asks for and what it is told. Refuses to read: `pass` does.
+//! What a watcher asks for and what it is told. It does not read: `pass` does.
 
 use kubereel_format::{Evidence, ObjectId, ObjectKeyRef, RecordedAt, ResourceInfo, Seq};
 use serde_json::Value;
@@ -72,7 +72,7 @@ pub struct Seen<'a> {
 
 /// Someone who is told what changes.
 pub trait Watcher {
-    /// Gives what it reads; asked once, before the pass.
+    /// Returns what it reads; asked once, before the pass.
     fn interests(&self) -> Vec<Interest>;
 
     /// Takes what happened to an object of one of its resources.
@@ -82,7 +82,7 @@ pub trait Watcher {
     /// arrival. What its interest leaves out it may be told all the same, if another wants to know.
     fn seen(&mut self, seen: &Seen<'_>);
 
-    /// Gives how often it evaluated predicates; one without any says 0.
+    /// Returns how often it evaluated predicates; one without any says 0.
     fn asked(&self) -> u64 {
         0
     }

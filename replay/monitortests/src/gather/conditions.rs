@@ -7,7 +7,7 @@ use crate::interval::Interval;
 use kubereel_cluster::{StateInterval, StateKind, StateTrack};
 use std::sync::Arc;
 
-/// Gives the instants of operators and of the version.
+/// Returns the instants of operators and of the version.
 pub(crate) fn instants(tracks: &[StateTrack]) -> impl Iterator<Item = Interval> + use<> {
     let mut ledger = Ledger::default();
     for track in tracks {

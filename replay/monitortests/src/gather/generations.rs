@@ -1,5 +1,5 @@
-//! Owns the instants of workloads whose specification was written often, or whose generation fell.
-//! Refuses other kinds: upstream looks at deployments, daemon sets and stateful sets.
+//! The instants of workloads whose specification was written often, or whose generation fell. It
+//! does not handle other kinds: upstream looks at deployments, daemon sets and stateful sets.
 
 use super::ledger::{Draft, Ledger};
 use crate::feed::{Action, Interest, Seen, Watcher};
@@ -7,10 +7,10 @@ use crate::interval::{Interval, Level, source};
 use crate::reading;
 use serde_json::Value;
 
-/// Up to this generation nobody is told of.
+/// Up to this generation no change is reported.
 const USUAL_MOST: i64 = 3;
 
-/// Each plural, the kind in words, and the key of its locator.
+/// Each plural, the kind as text, and the key of its locator.
 const KINDS: [(&str, &str, &str); 3] = [
     ("deployments", "Deployment", "deployment"),
     ("daemonsets", "DaemonSet", "daemonset"),
@@ -24,7 +24,7 @@ pub(crate) struct Generations {
 }
 
 impl Generations {
-    /// Gives what was made.
+    /// Returns what was made.
     pub(crate) fn into_intervals(self) -> Vec<Interval> {
         self.ledger.into_intervals().collect()
     }

@@ -21,7 +21,7 @@ struct Looks {
 }
 
 impl Kept {
-    /// Holds what some monitortests look at, and what tells of the run as a whole.
+    /// Holds what some monitortests look at, and what reports the run as a whole.
     pub(crate) fn of(all: impl IntoIterator<Item = IntervalNeeds>) -> Self {
         let mut looks = Looks::default();
         looks.add_choice(&IntervalChoice {
@@ -43,13 +43,13 @@ impl Kept {
         Self(Some(Arc::new(looks)))
     }
 
-    /// Tells whether an interval is held.
+    /// Returns whether an interval is held.
     pub(crate) fn has(&self, interval: &Interval) -> bool {
         let looks = self.0.as_deref();
         looks.is_none_or(|looks| looks.has(interval))
     }
 
-    /// Tells whether all are held.
+    /// Returns whether all are held.
     pub(super) const fn is_all(&self) -> bool {
         self.0.is_none()
     }

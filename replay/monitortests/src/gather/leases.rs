@@ -1,5 +1,5 @@
-//! Owns the instants of leases: who took one, and who let it go. Refuses renewals, and the heartbeats
-//! of nodes. Upstream reads them from logs, under other names.
+//! The instants of leases: who took one, and who let it go. It does not handle renewals, and the
+//! heartbeats of nodes. Upstream reads them from logs, under other names.
 
 use super::ledger::{Draft, Ledger};
 use crate::feed::{Action, Interest, Seen, Watcher};
@@ -16,7 +16,7 @@ pub(crate) struct Leases {
 }
 
 impl Leases {
-    /// Gives what was made.
+    /// Returns what was made.
     pub(crate) fn into_intervals(self) -> Vec<Interval> {
         self.ledger.into_intervals().collect()
     }

@@ -1,4 +1,4 @@
-//! Owns the intervals that a watcher makes, with their texts shared. Refuses to know why they are made.
+//! The intervals that a watcher makes, with their texts shared. It does not know why they are made.
 
 use crate::interval::{Display, Interval, IntervalMessage, Level, Locator, SharedTexts, Source};
 use kubereel_format::{RecordedAt, Seq};
@@ -103,7 +103,7 @@ impl<'a> Draft<'a> {
         self
     }
 
-    /// Gives the interval, with texts of its own.
+    /// Returns the interval, with texts of its own.
     pub(crate) fn interval(&self) -> Interval {
         let annotations = self.annotations.iter();
         let annotations = annotations.map(|(name, value)| (Arc::from(*name), Arc::from(&**value)));
@@ -157,7 +157,7 @@ impl<T> Default for Numbered<T> {
 }
 
 impl<T: Clone + Hash + Eq> Numbered<T> {
-    /// Gives the number of a thing.
+    /// Returns the number of a thing.
     fn number(&mut self, of: T) -> u32 {
         if let Some(number) = self.numbers.get(&of) {
             return *number;
@@ -242,14 +242,15 @@ impl Ledger {
         });
     }
 
-    /// Gives the intervals, in the order in which they were made.
+    /// Returns the intervals, in the order in which they were made.
     pub(crate) fn into_intervals(self) -> impl Iterator<Item = Interval> {
         let lines = self.lines.into_iter();
         lines.filter_map(move |line| line.interval(&self.about.all, &self.said.all))
     }
 
-    /// Gives the intervals in groups: those whose locators have the same key, in the order in which they were
-    /// made. A group is made when it is asked for, so that not all of them take memory at once.
+    /// Returns the intervals in groups: those whose locators have the same key, in the order in
+    /// which they were made. A group is made when it is asked for, so that not all of them take
+    /// memory at once.
     pub(crate) fn into_groups<K: Ord>(
         self,
         key: impl Fn(&Locator) -> K,
@@ -277,7 +278,7 @@ impl Ledger {
         })
     }
 
-    /// Gives how many there are.
+    /// Returns how many there are.
     pub(crate) const fn len(&self) -> usize {
         self.lines.len()
     }

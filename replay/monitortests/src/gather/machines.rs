@@ -1,5 +1,5 @@
-//! Owns the instants of machines: created, in another phase, deleted. Refuses machines outside the
-//! machine API's namespace, as upstream does.
+//! The instants of machines: created, in another phase, deleted. It does not handle machines
+//! outside the machine API's namespace, as upstream does.
 
 use super::ledger::{Draft, Ledger};
 use crate::feed::{Action, Interest, Seen, Watcher};
@@ -16,7 +16,7 @@ pub(crate) struct Machines {
 }
 
 impl Machines {
-    /// Gives what was made.
+    /// Returns what was made.
     pub(crate) fn into_intervals(self) -> Vec<Interval> {
         self.ledger.into_intervals().collect()
     }
@@ -86,7 +86,7 @@ fn draft<'a>(seen: &Seen<'a>) -> Draft<'a> {
         .shown_by(seen.seq)
 }
 
-/// Gives the machine's node, now or before.
+/// Returns the machine's node, now or before.
 fn node<'a>(seen: &Seen<'a>) -> &'a str {
     let of = |machine: &'a Value| reading::text(machine, "/status/nodeRef/name");
     let (now, before) = (of(seen.now), seen.before.map_or("", of));

@@ -1,4 +1,5 @@
-//! Owns by which rules intervals are made, and what a change's own time is worth. Refuses the making.
+//! By which rules intervals are made, and what a change's own time is worth. It does not handle the
+//! making.
 
 use kubereel_format::RecordedAt;
 use kubereel_history::timetext;
@@ -16,13 +17,13 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// Tells whether all that is known is used.
+    /// Returns whether all that is known is used.
     pub(crate) const fn is_exact(self) -> bool {
         matches!(self, Self::Exact)
     }
 
-    /// Gives the time that a writer gives to a change, as text, where it says more than the time at which
-    /// the change was received.
+    /// Returns the time that a writer gives to a change, as text, where it says more than the time
+    /// at which the change was received.
     pub(crate) fn own_time(self, said: Option<RecordedAt>, seen: RecordedAt) -> Option<String> {
         let said = said.filter(|_| self.is_exact())?;
         let is_earlier = seen.micros_since(said) > SAME_MICROS;
@@ -33,7 +34,7 @@ impl Mode {
 /// Within this distance, a time in whole seconds says no more than the time of arrival.
 const SAME_MICROS: i64 = 2_000_000;
 
-/// Gives the moment of a change that was seen at `seen` and that its writer dates to `said`.
+/// Returns the moment of a change that was seen at `seen` and that its writer dates to `said`.
 ///
 /// A writer's times have whole seconds and another clock: where they lie close to the arrival, or
 /// after it, or before `not_before` (when the object was still as it had been), the arrival is the

@@ -1,5 +1,5 @@
-//! Owns the instants of nodes: ready or not, conditions, machine configs, reachability, pressure.
-//! Refuses spans: they are computed.
+//! The instants of nodes: ready or not, conditions, machine configs, reachability, pressure. It
+//! does not handle spans: they are computed.
 
 use super::ledger::{Draft, Ledger};
 use super::mode::Mode;
@@ -28,7 +28,7 @@ impl Nodes {
         }
     }
 
-    /// Gives what was made.
+    /// Returns what was made.
     pub(crate) fn into_intervals(self) -> Vec<Interval> {
         self.ledger.into_intervals().collect()
     }
@@ -138,7 +138,7 @@ impl Nodes {
         self.ledger.add(&draft.human(words).drawn());
     }
 
-    /// Gives when a condition got the status that it has now, as its writer says.
+    /// Returns when a condition got the status that it has now, as its writer says.
     fn own_time(&self, seen: &Seen<'_>, kind: &str) -> Option<String> {
         let since = reading::condition_of(seen.now, kind).and_then(|now| now.since());
         self.mode.own_time(since, seen.at)

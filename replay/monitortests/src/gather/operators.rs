@@ -1,5 +1,5 @@
-//! Owns the instants of cluster operators: conditions that change, versions, coming and going. Refuses
-//! spans: they are computed.
+//! The instants of cluster operators: conditions that change, versions, coming and going. It does
+//! not handle spans: they are computed.
 
 use super::ledger::{Draft, Ledger};
 use super::mode::Mode;
@@ -31,7 +31,7 @@ impl Operators {
         }
     }
 
-    /// Gives what was made.
+    /// Returns what was made.
     pub(crate) fn into_intervals(self) -> Vec<Interval> {
         self.ledger.into_intervals().collect()
     }
@@ -107,7 +107,7 @@ impl Watcher for Operators {
     }
 }
 
-/// Tells whether an object that is seen for the first time came during the run.
+/// Returns whether an object that is seen for the first time came during the run.
 pub(super) fn is_new(object: &Value, evidence: Evidence, start: RecordedAt) -> bool {
     let created = reading::time(object, "/metadata/creationTimestamp");
     created.map_or(evidence != Evidence::Initial, |created| {
@@ -115,7 +115,7 @@ pub(super) fn is_new(object: &Value, evidence: Evidence, start: RecordedAt) -> b
     })
 }
 
-/// Gives the instant at which a condition of an operator came to say something.
+/// Returns the instant at which a condition of an operator came to say something.
 pub(crate) fn instant<'a>(
     name: &'a str,
     (at, seq): (RecordedAt, Seq),

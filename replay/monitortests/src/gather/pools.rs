@@ -1,5 +1,5 @@
-//! Owns the instants of machine config pools: conditions that change, and how many machines are done.
-//! Refuses spans: they are computed. Upstream has none of these.
+//! The instants of machine config pools: conditions that change, and how many machines are done. It
+//! does not handle spans: they are computed. Upstream has none of these.
 
 use super::ledger::{Draft, Ledger};
 use super::mode::Mode;
@@ -25,7 +25,7 @@ impl Pools {
         }
     }
 
-    /// Gives what was made.
+    /// Returns what was made.
     pub(crate) fn into_intervals(self) -> Vec<Interval> {
         self.ledger.into_intervals().collect()
     }

@@ -1,11 +1,11 @@
-//! Owns what the recording says of itself: times without a server, and gaps. Refuses what a running
-//! watch proves anyway.
+//! What the recording says of itself: times without a server, and gaps. It does not handle what a
+//! running watch proves anyway.
 
 use super::ledger::{Draft, Ledger};
 use crate::interval::{Interval, Level, source};
 use kubereel_history::{GapOutcome, Timeline};
 
-/// Gives the intervals of a reel's own story.
+/// Returns the intervals of a reel's own story.
 pub(crate) fn intervals(timeline: &Timeline) -> Vec<Interval> {
     let mut ledger = Ledger::default();
     for outage in timeline.outages() {

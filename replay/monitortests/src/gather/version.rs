@@ -1,5 +1,5 @@
-//! Owns the instants of the cluster's version: what it converges to, what it reached, conditions that
-//! change. Refuses other objects than the one named `version`, as upstream does.
+//! The instants of the cluster's version: what it converges to, what it reached, conditions that
+//! change. It does not handle other objects than the one named `version`, as upstream does.
 
 use super::ledger::{Draft, Ledger};
 use super::mode::Mode;
@@ -32,7 +32,7 @@ impl VersionWatcher {
         }
     }
 
-    /// Gives what was made.
+    /// Returns what was made.
     pub(crate) fn into_intervals(self) -> Vec<Interval> {
         self.ledger.into_intervals().collect()
     }
@@ -138,7 +138,7 @@ fn is_other(old: &Value, new: &Value) -> bool {
         || reading::text(old, "/image") != reading::text(new, "/image")
 }
 
-/// Gives the version of a history entry, or its image where it has no version yet.
+/// Returns the version of a history entry, or its image where it has no version yet.
 fn name(entry: &Value) -> &str {
     let version = reading::text(entry, "/version");
     if version.is_empty() {
@@ -148,7 +148,7 @@ fn name(entry: &Value) -> &str {
     }
 }
 
-/// Gives the instant at which a condition of the version came to say something.
+/// Returns the instant at which a condition of the version came to say something.
 pub(crate) fn instant<'a>(
     (at, seq): (RecordedAt, Seq),
     condition: &'a str,

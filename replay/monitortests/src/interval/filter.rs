@@ -1,5 +1,5 @@
-//! Owns which intervals somebody asks for. Refuses patterns whose machines are large: a file's text
-//! meets them a million times.
+//! Which intervals somebody asks for. It does not handle patterns whose machines are large: a
+//! file's text meets them a million times.
 
 use super::span::Interval;
 use kubereel_format::RecordedAt;
@@ -79,18 +79,18 @@ pub struct IntervalFilter {
     pub from: Option<RecordedAt>,
     /// Only what began up to this moment.
     pub to: Option<RecordedAt>,
-    /// Only what lasts so many microseconds; 0 leaves instants out.
+    /// Only what lasts this many microseconds; 0 leaves instants out.
     pub lasting_micros: Option<i64>,
 }
 
 impl IntervalFilter {
-    /// Tells whether a source is asked for.
+    /// Returns whether a source is asked for.
     pub fn has_source(&self, source: &str) -> bool {
         let is_it = |word: &String| word.eq_ignore_ascii_case(source);
         self.sources.is_empty() || self.sources.iter().any(is_it)
     }
 
-    /// Tells whether an interval is asked for; what is open lasts until `end`.
+    /// Returns whether an interval is asked for; what is open lasts until `end`.
     pub fn has(&self, interval: &Interval, end: RecordedAt) -> bool {
         let reason = interval.message.reason.as_ref();
         let lasts = |micros: i64| !interval.is_instant() && interval.micros(end) >= micros;

@@ -1,4 +1,4 @@
-//! Owns the intervals of a run, in the order in which rules see them. Refuses to make any.
+//! The intervals of a run, in the order in which rules see them. It does not make any.
 
 use super::span::Interval;
 use kubereel_format::RecordedAt;
@@ -30,37 +30,37 @@ impl Intervals {
         }
     }
 
-    /// Adds nodes that intervals told of which are not held.
+    /// Adds nodes of intervals that are not kept.
     pub(crate) fn with_nodes(mut self, nodes: BTreeSet<Arc<str>>) -> Self {
         self.other_nodes = nodes;
         self
     }
 
-    /// Gives all of them.
+    /// Returns all of them.
     pub fn all(&self) -> &[Interval] {
         &self.sorted
     }
 
-    /// Gives those of one source.
+    /// Returns those of one source.
     pub fn of<'a>(&'a self, source: &'a str) -> impl Iterator<Item = &'a Interval> {
         self.sorted
             .iter()
             .filter(move |interval| interval.source.as_str() == source)
     }
 
-    /// Gives all nodes that an interval of the run was about.
+    /// Returns all nodes that an interval of the run was about.
     pub(crate) fn nodes(&self) -> impl Iterator<Item = &str> {
         let told = self.sorted.iter();
         let told = told.filter_map(|interval| interval.locator.get("node"));
         told.chain(self.other_nodes.iter().map(AsRef::as_ref))
     }
 
-    /// Gives the first moment of the run.
+    /// Returns the first moment of the run.
     pub const fn start(&self) -> RecordedAt {
         self.start
     }
 
-    /// Gives the last moment of the run.
+    /// Returns the last moment of the run.
     pub const fn end(&self) -> RecordedAt {
         self.end
     }

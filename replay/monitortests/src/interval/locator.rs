@@ -1,4 +1,4 @@
-//! Owns what an interval is about: a type and keys. Refuses to judge: any type and any key is taken.
+//! What an interval is about: a type and keys. It does not judge: any type and any key is taken.
 
 use super::pairs::Pairs;
 use std::borrow::Cow;
@@ -39,7 +39,7 @@ impl Locator {
         }
     }
 
-    /// Gives the value of a key.
+    /// Returns the value of a key.
     pub fn get(&self, key: &str) -> Option<&str> {
         self.keys.get(key).map(AsRef::as_ref)
     }
@@ -55,7 +55,7 @@ impl Locator {
         one.cmp(other.iter().flat_map(|piece| piece.bytes()))
     }
 
-    /// Gives the pieces of its text: the leading keys first, then from A to Z.
+    /// Returns the pieces of its text: the leading keys first, then from A to Z.
     fn pieces(&self) -> impl Iterator<Item = Cow<'_, str>> {
         let leading = LEADING
             .iter()

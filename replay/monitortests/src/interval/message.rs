@@ -1,4 +1,4 @@
-//! Owns what an interval says: reason, cause, words for people, annotations. Refuses to interpret them.
+//! What an interval says: reason, cause, words for people, annotations. It does not interpret them.
 
 use super::pairs::Pairs;
 use std::fmt;
@@ -47,7 +47,7 @@ impl IntervalMessage {
         self
     }
 
-    /// Gives an annotation.
+    /// Returns an annotation.
     pub fn annotation(&self, name: &str) -> Option<&str> {
         self.annotations.get(name).map(AsRef::as_ref)
     }

@@ -1,5 +1,5 @@
-//! Owns a few names with values, as locators and messages carry them: sorted, shared, small. Refuses
-//! to grow: a change makes a new list.
+//! A few names with values, as locators and messages carry them: sorted, shared, small. It does not
+//! grow: a change makes a new list.
 
 use std::sync::Arc;
 
@@ -11,28 +11,28 @@ pub type Pair = (Arc<str>, Arc<str>);
 pub struct Pairs(pub(super) Arc<[Pair]>);
 
 impl Pairs {
-    /// Gives the value of a name.
+    /// Returns the value of a name.
     pub fn get(&self, name: &str) -> Option<&Arc<str>> {
         let place = self.place(name).ok()?;
         self.0.get(place).map(|(_, value)| value)
     }
 
-    /// Tells whether a name is there.
+    /// Returns whether a name is there.
     pub fn contains_key(&self, name: &str) -> bool {
         self.place(name).is_ok()
     }
 
-    /// Gives the names and values, from A to Z.
+    /// Returns the names and values, from A to Z.
     pub fn iter(&self) -> impl Iterator<Item = (&Arc<str>, &Arc<str>)> + Clone {
         self.0.iter().map(|(name, value)| (name, value))
     }
 
-    /// Gives how many there are.
+    /// Returns how many there are.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Tells whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -1,5 +1,5 @@
-//! Owns the words for who made an interval: upstream's own, and ours for what upstream has none.
-//! Refuses completeness: files may name any source.
+//! The words for who made an interval: upstream's own, and ours for what upstream has none. It does
+//! not handle completeness: files may name any source.
 
 /// Condition changes of `ClusterOperator` and `ClusterVersion` objects.
 pub const CLUSTER_OPERATOR_MONITOR: &str = "ClusterOperatorMonitor";

@@ -1,4 +1,4 @@
-//! Owns one interval. Refuses durations of what has not ended: such an interval has no end.
+//! One interval. It does not handle durations of what has not ended: such an interval has no end.
 
 use super::locator::Locator;
 use super::message::IntervalMessage;
@@ -20,7 +20,7 @@ pub enum Level {
 }
 
 impl Level {
-    /// Gives the word that files use.
+    /// Returns the word that files use.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Info => "Info",
@@ -40,7 +40,7 @@ impl Source {
         Self(Arc::from(word))
     }
 
-    /// Gives the word.
+    /// Returns the word.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -84,22 +84,22 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Tells whether it is a moment and no span.
+    /// Returns whether it is a moment and no span.
     pub fn is_instant(&self) -> bool {
         self.to == Some(self.from)
     }
 
-    /// Gives its end, or `end` if it did not end.
+    /// Returns its end, or `end` if it did not end.
     pub fn to_or(&self, end: RecordedAt) -> RecordedAt {
         self.to.unwrap_or(end)
     }
 
-    /// Gives its length in microseconds, as if it ended at `end` if it did not.
+    /// Returns its length in microseconds, as if it ended at `end` if it did not.
     pub fn micros(&self, end: RecordedAt) -> i64 {
         self.to_or(end).micros_since(self.from)
     }
 
-    /// Gives the order in which rules see intervals: from, to, reason, words for people, locator.
+    /// Returns the order in which rules see intervals: from, to, reason, words for people, locator.
     pub fn order(&self, other: &Self) -> Ordering {
         let end = |interval: &Self| interval.to.unwrap_or(RecordedAt { micros: i64::MAX });
         self.from
@@ -115,11 +115,11 @@ impl Interval {
             .then_with(|| self.message.cmp(&other.message))
     }
 
-    /// Gives the order in which states are derived: by time, and at one time by record.
+    /// Returns the order in which states are derived: by time, and at one time by record.
     ///
     /// Two versions of an object may share a timestamp, and always do in recordings imported with
-    /// whole seconds. [`Interval::order`] would then put the later version first whenever its reason
-    /// sorts first, and the state derived would be that of the earlier version.
+    /// whole seconds. [`Interval::order`] would then put the later version first whenever its
+    /// reason sorts first, and the state derived would be that of the earlier version.
     pub(crate) fn state_order(&self, other: &Self) -> Ordering {
         self.from
             .cmp(&other.from)

@@ -1,5 +1,5 @@
-//! Owns texts and lists of names and values that are shared: a million intervals repeat a few thousand
-//! of them. Refuses to forget: what is kept lives as long as the run is read.
+//! Texts and lists of names and values that are shared: a million intervals repeat a few thousand
+//! of them. It does not forget: what is kept lives as long as the run is read.
 
 use super::pairs::{Pair, Pairs};
 use std::collections::HashSet;
@@ -13,7 +13,7 @@ pub(crate) struct SharedTexts {
 }
 
 impl SharedTexts {
-    /// Gives the kept text that equals another.
+    /// Returns the kept text that equals another.
     pub(crate) fn kept(&mut self, text: &str) -> Arc<str> {
         if let Some(known) = self.texts.get(text) {
             return Arc::clone(known);
@@ -23,7 +23,8 @@ impl SharedTexts {
         new
     }
 
-    /// Gives the kept list that equals another; of several values of one name the last one is taken.
+    /// Returns the kept list that equals another; of several values of one name the last one is
+    /// taken.
     pub(crate) fn pairs<'a>(&mut self, of: impl IntoIterator<Item = (&'a str, &'a str)>) -> Pairs {
         let of = of.into_iter();
         let pairs: Vec<Pair> = of
@@ -32,7 +33,7 @@ impl SharedTexts {
         self.shared(pairs)
     }
 
-    /// Gives the kept list that equals one of texts that are kept already, here or elsewhere.
+    /// Returns the kept list that equals one of texts that are kept already, here or elsewhere.
     pub(crate) fn shared(&mut self, pairs: Vec<Pair>) -> Pairs {
         let pairs = Pairs::sorted(pairs);
         if let Some(known) = self.pairs.get(pairs.as_slice()) {

@@ -1,8 +1,9 @@
-//! Rules held against a recording: a resource that the cluster does not have, and a field that the
-//! definition of a custom resource does not know, are mistakes of the rule, not gaps of the recording.
+//! Rules compared with a recording: a resource that the cluster does not have, and a field that the
+//! definition of a custom resource does not know, are mistakes of the rule, not gaps of the
+//! recording.
 //!
-//! Only a recorder's reel tells which resources the cluster has; of an import nothing is concluded. The
-//! fields of built-in resources are in no reel.
+//! Only a recorder's reel tells which resources the cluster has; of an import nothing is concluded.
+//! The fields of built-in resources are in no reel.
 
 use crate::applies::ClusterKind;
 use crate::feed::Interest;

@@ -33,8 +33,9 @@ impl IntervalSelector {
     }
 }
 
-/// Returns whether a moment is in one of some phases; all are, if none is named. Where nothing tells of an
-/// installation or an upgrade, a cluster counts as stable: else a rule would pass without a look.
+/// Returns whether a moment is in one of some phases; all are, if none is named. Where nothing
+/// reports an installation or an upgrade, a cluster counts as stable: else a rule would pass
+/// without a look.
 pub(super) fn is_during(phases: &[Phase], at: RecordedAt, facts: &FactsOverTime) -> bool {
     phases.is_empty() || phases.contains(&facts.phase(at).unwrap_or(Phase::Stable))
 }

@@ -134,11 +134,11 @@ pub struct JunitCase {
     pub evidence: Option<(RecordedAt, RecordedAt)>,
     /// `informing` for rules that never fail, else `blocking`.
     pub lifecycle: &'static str,
-    /// What became of it.
+    /// The outcome.
     pub result: JunitResult,
 }
 
-/// What became of a test case.
+/// The outcome of a test case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum JunitResult {
     /// It passed; the words may be empty.

@@ -39,7 +39,7 @@ pub struct RunOptions<'a> {
 pub(super) enum Missing {
     /// The cluster does not have these resources.
     NotServed(Vec<String>),
-    /// Something that it needs was not recorded, in words.
+    /// Something that it needs was not recorded, as text.
     NotRecorded(String),
 }
 
@@ -373,7 +373,7 @@ impl Unseen {
         }
     }
 
-    /// Tells whether the cluster has a resource, or may have it: of an import nobody knows.
+    /// Returns whether the cluster has a resource, or may have it: of an import nobody knows.
     pub(crate) fn is_served(&self, resource: &str) -> bool {
         self.is_imported
             || !self.knows_all

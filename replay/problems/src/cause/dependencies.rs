@@ -37,7 +37,7 @@ pub(super) const MANAGING: [&str; 2] = [OWNER, MANAGER];
 pub(super) struct Relation {
     /// How many steps lie between them.
     pub(super) distance: u8,
-    /// The relation in words.
+    /// The relation as text.
     pub(super) via: String,
     /// Whether the problem's own words name the object.
     pub(super) is_named: bool,
@@ -497,7 +497,7 @@ impl<'a> Dependencies<'a> {
         }
     }
 
-    /// Gives the selectors that a Service has and had.
+    /// Returns the selectors that a Service has and had.
     fn selectors(&self, namespace: &str, name: &str) -> Vec<LabelSelector> {
         let mut all = Vec::new();
         for resource in resources(self.timeline, "", "services") {
@@ -511,7 +511,7 @@ impl<'a> Dependencies<'a> {
         all
     }
 
-    /// Gives the workloads whose Pods a selector selects.
+    /// Returns the workloads whose Pods a selector selects.
     fn selected(&self, namespace: &str, selector: &LabelSelector) -> Vec<(String, String)> {
         let mut all = Vec::new();
         for info in self.timeline.resources().iter() {
@@ -638,8 +638,8 @@ impl<'a> Dependencies<'a> {
         }
     }
 
-    /// Tells whether an object configures the operator of the problem: the operator lists it, or it has the
-    /// operator's name.
+    /// Returns whether an object configures the operator of the problem: the operator lists it, or
+    /// it has the operator's name.
     fn is_configuration_of_operator(
         &self,
         info: &ResourceInfo,
@@ -671,7 +671,8 @@ impl<'a> Dependencies<'a> {
         is_related && !is_rendered || is_like
     }
 
-    /// Tells whether an object makes the configuration of the pool of the problem, and over how many steps.
+    /// Returns whether an object makes the configuration of the pool of the problem, and over how
+    /// many steps.
     fn configures_pool(
         &self,
         info: &ResourceInfo,
@@ -702,8 +703,8 @@ impl<'a> Dependencies<'a> {
         }
     }
 
-    /// Tells whether the words of the problem name the last member of a field's path, such as a key of a
-    /// `ConfigMap`.
+    /// Returns whether the words of the problem name the last member of a field's path, such as a
+    /// key of a `ConfigMap`.
     pub(super) fn names_field(&self, path: &str) -> bool {
         let last = path.rsplit(['[', '"']).find(|part| part.len() > 1);
         let last = last.unwrap_or_default().trim_end_matches(']');
@@ -725,7 +726,7 @@ impl<'a> Dependencies<'a> {
         selector.is_some_and(|selector| selector.is_empty() || selector.matches(&self.labels))
     }
 
-    /// Tells whether a workload's Pods request a resource that the scheduler finds insufficient.
+    /// Returns whether a workload's Pods request a resource that the scheduler finds insufficient.
     fn takes_room(&self, body: &Value) -> bool {
         let is_short = |resource: &String| {
             let words = format!("insufficient {}", resource.to_lowercase());
@@ -737,7 +738,7 @@ impl<'a> Dependencies<'a> {
         requests.any(|requests| requests.keys().any(is_short))
     }
 
-    /// Tells whether a binding's subjects name an account of the problem's Pods.
+    /// Returns whether a binding's subjects name an account of the problem's Pods.
     fn binds(&self, body: &Value) -> bool {
         items(body, "/subjects").iter().any(|subject| {
             let at = text(subject, "/namespace");
@@ -747,7 +748,8 @@ impl<'a> Dependencies<'a> {
         })
     }
 
-    /// Gives the kinds and names of the roles that bindings gave to accounts of the problem's Pods.
+    /// Returns the kinds and names of the roles that bindings gave to accounts of the problem's
+    /// Pods.
     fn bound_roles(&self) -> BTreeSet<(String, String)> {
         let group = "rbac.authorization.k8s.io";
         let plurals = ["rolebindings", "clusterrolebindings"].into_iter();
@@ -773,7 +775,7 @@ impl<'a> Dependencies<'a> {
     }
 }
 
-/// Tells whether the objects of a group say how an OpenShift cluster is to be.
+/// Returns whether the objects of a group say how an OpenShift cluster is to be.
 fn is_configuration(group: &str) -> bool {
     matches!(
         group,

@@ -85,8 +85,8 @@ pub(crate) fn explain(reel: ExplainedReel<'_>, problems: &mut [Problem], most: u
     inherit(problems);
 }
 
-/// Gives the object of a problem, if it is one that only shows what others did and is stuck in its deletion:
-/// who deleted it, and who put the finalizer there, wrote it there.
+/// Returns the object of a problem, if it is one that only shows what others did and is stuck in
+/// its deletion: who deleted it, and who put the finalizer there, wrote it there.
 fn own_reactions<'t>(
     timeline: &'t Timeline,
     problem: &Problem,
@@ -105,7 +105,7 @@ fn own_reactions<'t>(
     lives.into_iter().map(|life| (info, life.object)).collect()
 }
 
-/// Gives a problem the causes of the problem that explains it, which comes before it.
+/// Returns a problem the causes of the problem that explains it, which comes before it.
 fn inherit(problems: &mut [Problem]) {
     for at in 0..problems.len() {
         let by = problems.get(at).and_then(|problem| problem.consequence_of);
@@ -218,7 +218,7 @@ impl<'a> Search<'a> {
         best
     }
 
-    /// Gives the versions of an object that may have caused the problem.
+    /// Returns the versions of an object that may have caused the problem.
     fn changed(&self, object: ObjectId) -> Vec<Seq> {
         let onset = self.problem.from.at;
         let reel = self.timeline.reel();
@@ -242,7 +242,7 @@ impl<'a> Search<'a> {
         seqs
     }
 
-    /// Gives the body of an object's last version that has one.
+    /// Returns the body of an object's last version that has one.
     fn last_body(&self, object: ObjectId, last: Seq) -> Option<Value> {
         let reel = self.timeline.reel();
         let versions = reel.versions(object).iter().rev();
@@ -402,8 +402,8 @@ impl<'a> Search<'a> {
 }
 
 impl Search<'_> {
-    /// Tells whether a change asked for the release that the operator of the problem was going to when it
-    /// was first not well.
+    /// Returns whether a change asked for the release that the operator of the problem was going to
+    /// when it was first not well.
     fn is_rolled_out(&self, cause: &Cause) -> bool {
         let mut moves = self.moves.iter();
         cause.object.kind == "ClusterVersion"
@@ -425,7 +425,8 @@ fn moves(timeline: &Timeline, problem: &Problem) -> Vec<(ClusterUpdate, Operator
     moves.unwrap_or_default()
 }
 
-/// Tells whether a change is one that somebody meant: a status and its bookkeeping follow from it.
+/// Returns whether a change is one that somebody meant: a status and its bookkeeping follow from
+/// it.
 fn is_meant(change: &Change, kind: &str) -> bool {
     let path = change.path.to_string();
     if path.starts_with("metadata") {

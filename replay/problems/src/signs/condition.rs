@@ -25,7 +25,7 @@ const FAILING: [&str; 15] = [
     "BackOff",
 ];
 
-/// Tells whether a reason says that something failed.
+/// Returns whether a reason says that something failed.
 fn is_failing_text(reason: &str) -> bool {
     FAILING.iter().any(|part| reason.contains(part))
 }

@@ -35,7 +35,7 @@ const EVERY: &[&str] = &[
     "spec.paused",
 ];
 
-/// Gives the fields that a resource's signs are read from, as paths with dots.
+/// Returns the fields that a resource's signs are read from, as paths with dots.
 pub(crate) fn paths(info: &ResourceInfo) -> impl Iterator<Item = &'static str> {
     let own: &'static [&'static str] = match (info.group.as_str(), info.plural.as_str()) {
         ("", "pods") => pod::PATHS,
@@ -81,8 +81,8 @@ pub(crate) fn read(info: &ResourceInfo, object: &Value) -> Reading {
     }
 }
 
-/// Tells whether the conditions of a resource's objects say how these are: a budget that allows no disruption is
-/// normal by itself.
+/// Returns whether the conditions of a resource's objects say how these are: a budget that allows
+/// no disruption is normal by itself.
 pub fn is_judged_by_conditions(info: &ResourceInfo) -> bool {
     let without: &[&str] = match info.group.as_str() {
         "" => &["namespaces", "services", "events", "componentstatuses"],

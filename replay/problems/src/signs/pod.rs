@@ -86,7 +86,7 @@ fn terminating(pod: &Value) -> Sign {
     Sign::new(SignKind::PodTerminating, "", &message).since(timetext::parsed(deleted))
 }
 
-/// Gives the finalizers of an object, with commas between them.
+/// Returns the finalizers of an object, with commas between them.
 pub(super) fn finalizers(object: &Value) -> String {
     let all = items(object, "/metadata/finalizers").iter();
     let all: Vec<&str> = all.filter_map(Value::as_str).collect();

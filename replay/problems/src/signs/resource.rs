@@ -27,7 +27,7 @@ pub(super) const PATHS: &[&str] = &[
     "spec.signerName",
 ];
 
-/// The part of the sign of a quota of which nothing is left.
+/// The part of the sign of an exhausted quota.
 pub(crate) const FULL: &str = "full";
 
 fn only(sign: Sign) -> Reading {

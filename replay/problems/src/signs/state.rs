@@ -7,7 +7,7 @@ use serde_json::Value;
 
 pub(super) const PATHS: &[&str] = &["spec.unschedulable"];
 
-/// Gives what a condition of a kind says if it is bad.
+/// Returns what a condition of a kind says if it is bad.
 fn sign_kind(kind: StateKind, condition: &str) -> Option<SignKind> {
     Some(match (kind, condition) {
         (StateKind::Node, "Ready") => SignKind::NodeNotReady,

@@ -27,7 +27,7 @@ fn of_condition(kind: SignKind, condition: &StatusCondition<'_>) -> Sign {
     Sign::new(kind, condition.reason, condition.message).since(condition.since())
 }
 
-/// Tells whether the status is about the present specification.
+/// Returns whether the status is about the present specification.
 fn is_observed(object: &Value) -> bool {
     let observed = number(object, "/status/observedGeneration");
     observed.is_none() || observed == number(object, "/metadata/generation")

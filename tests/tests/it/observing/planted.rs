@@ -178,7 +178,7 @@ fn no_planted_secret_of_a_documented_class_is_in_anything_that_an_observer_leave
     }
     println!("{} objects, {} outputs searched", all.len(), events);
     ensure!(leaks.is_empty(), "{leaks}");
-    // What is said not to be hidden is really found: the search can fail.
+    // The values that the page lists as not hidden are really found: the search can fail.
     let open = rows.values().filter(|row| !row.is_documented);
     ensure!(
         open.map(|row| row.leaked).sum::<usize>() > 0,

@@ -35,7 +35,7 @@ const EACH: u64 = 25;
 /// So slowly that all deletions of one revision take about a second.
 const SLOW: Option<NonZeroU64> = NonZeroU64::new(120_000);
 
-/// So many cuts while they come; each begins them anew.
+/// This many cuts while they come; each begins them anew.
 const CUTS: u32 = 3;
 
 async fn tell(rest: &Rest) -> Result<()> {

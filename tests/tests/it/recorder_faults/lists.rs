@@ -20,7 +20,7 @@ use kubereel_tests::scripted::{
 use serde_json::Value;
 use std::process::{Command, Output};
 
-/// A scene with so many endpoints beside the first.
+/// A scene with this many endpoints beside the first.
 fn crowded(count: usize) -> Result<Scene> {
     let scene = Scene::new()?;
     for nth in 0..count {
@@ -260,7 +260,7 @@ fn kubereel(scene: &Scene, words: &[&str]) -> Result<Output> {
     Ok(command.output()?)
 }
 
-/// What is said of one resource.
+/// The output about one resource.
 struct Row {
     kind: &'static str,
     state: String,

@@ -27,7 +27,7 @@ pub struct Story {
 }
 
 impl Story {
-    /// Imports a recording; `None`, said aloud, if it is not there.
+    /// Imports a recording; `None`, reported, if it is not there.
     pub fn read(file: &str) -> Option<Self> {
         let reel = Recording::read(file)?.import(&ImportOptions::new("test", "a recording"));
         let raw = reel.timeline.reel();

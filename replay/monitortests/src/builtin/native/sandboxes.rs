@@ -229,8 +229,8 @@ fn is_rollout(interval: &Interval) -> bool {
         && interval.message.annotation("condition") == Some("Progressing")
 }
 
-/// Spans of time by their begin; each end is the latest one so far, so that the last span that began
-/// before an Event tells of all of them.
+/// Spans of time by their begin; each end is the latest one so far, so that the last span that
+/// began before an Event reports all of them.
 #[derive(Debug, Default)]
 struct MergedSpans(BTreeMap<RecordedAt, RecordedAt>);
 

@@ -189,7 +189,7 @@ pub(super) fn minutes(operator: &str) -> u32 {
 /// Returns the operators that a message names.
 ///
 /// # Errors
-/// What is not understood of it, in words.
+/// What is not understood of it, as text.
 pub(super) fn named(message: &str) -> Result<Vec<String>, String> {
     if !LONGER.is_match(message) {
         return Err("it does not say who is waited for longer than expected".to_owned());

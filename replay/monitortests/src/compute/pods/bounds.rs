@@ -1,5 +1,5 @@
-//! Owns between which moments a pod's and a container's spans may lie, where its begin or its end was
-//! not seen. Refuses to invent: the pod's own words come first, then what was seen, then the run.
+//! Between which moments a pod's and a container's spans may lie, where its begin or its end was
+//! not seen. It does not invent: the pod's own words come first, then what was seen, then the run.
 
 use crate::compute::SpanScope;
 use crate::gather::{LastPod, PodName, moment};
@@ -21,7 +21,7 @@ impl PodBounds<'_> {
         self.run.pods.get(self.pod)
     }
 
-    /// Gives when the pod began: it existed when anything was seen of it.
+    /// Returns when the pod began: it existed when anything was seen of it.
     pub(super) fn start(&self) -> RecordedAt {
         let said = self.last().and_then(|last| last.began);
         match (said, self.first) {
@@ -37,7 +37,7 @@ impl PodBounds<'_> {
         }
     }
 
-    /// Gives when the pod ended.
+    /// Returns when the pod ended.
     pub(super) fn end(&self) -> RecordedAt {
         if let Some(done) = self.last().and_then(|last| last.done) {
             return done;
@@ -51,12 +51,12 @@ impl PodBounds<'_> {
         gone_by.map_or(gone.from, |by| by.min(gone.from))
     }
 
-    /// Gives when a container began to be there.
+    /// Returns when a container began to be there.
     pub(super) fn container_start(&self, life: &[&Interval]) -> RecordedAt {
         first(life, "ContainerWait").unwrap_or_else(|| self.start())
     }
 
-    /// Gives when a container ended.
+    /// Returns when a container ended.
     pub(super) fn container_end(&self, container: &str, life: &[&Interval]) -> RecordedAt {
         let ended = self.last().and_then(|last| {
             let mut ended = last.ended.iter();
@@ -73,7 +73,7 @@ impl PodBounds<'_> {
         }
     }
 
-    /// Gives from when a container can be ready.
+    /// Returns from when a container can be ready.
     pub(super) fn ready_start(&self, life: &[&Interval]) -> RecordedAt {
         if life.is_empty() {
             return self.container_start(life);

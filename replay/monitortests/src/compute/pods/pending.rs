@@ -1,5 +1,5 @@
-//! Owns the times in which a pod was pending for long. Refuses those of less than a minute, unless they
-//! never ended.
+//! The times in which a pod was pending for long. It does not handle those of less than a minute,
+//! unless they never ended.
 
 use super::{CONSTRUCTED, locator, pod_of};
 use crate::compute::SpanScope;

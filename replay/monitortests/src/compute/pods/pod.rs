@@ -1,5 +1,5 @@
-//! Owns which pod an interval is about, and how computed intervals name it. Refuses Events: they do not
-//! say which pod of a name they mean.
+//! Which pod an interval is about, and how computed intervals name it. It does not handle Events:
+//! they do not say which pod of a name they mean.
 
 use crate::gather::PodName;
 use crate::interval::{Interval, Locator, SharedTexts, source};
@@ -8,8 +8,8 @@ use std::sync::Arc;
 /// What computed intervals say of who computed them.
 pub(super) const CONSTRUCTED: &str = "pod-lifecycle-constructor";
 
-/// Gives the pod that an interval is about; Events do not say which pod of a name they mean, and are
-/// no changes of a pod.
+/// Returns the pod that an interval is about; Events do not say which pod of a name they mean, and
+/// are no changes of a pod.
 pub(super) fn pod_of(interval: &Interval) -> Option<PodName> {
     if interval.source.as_str() == source::KUBE_EVENT {
         return None;
@@ -17,7 +17,7 @@ pub(super) fn pod_of(interval: &Interval) -> Option<PodName> {
     PodName::of(&interval.locator)
 }
 
-/// Gives a pod's locator without its node: it had none at first.
+/// Returns a pod's locator without its node: it had none at first.
 pub(super) fn locator(
     pod: &PodName,
     container: Option<&Arc<str>>,

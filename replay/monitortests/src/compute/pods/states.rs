@@ -1,5 +1,6 @@
-//! Owns the spans between a pod's instants: created, scheduled, being deleted; a container's: waiting,
-//! running; ready or not. Refuses gaps between them: what was not seen to begin is said to be missed.
+//! The spans between a pod's instants: created, scheduled, being deleted; a container's: waiting,
+//! running; ready or not. It does not handle gaps between them: what was not seen to begin is said
+//! to be missed.
 
 use super::bounds::PodBounds;
 use super::{CONSTRUCTED, locator, pod_of};
@@ -202,7 +203,7 @@ impl Category {
         }
     }
 
-    /// Gives the span of a state, within the bounds.
+    /// Returns the span of a state, within the bounds.
     fn span(&self, last: &Now<'_>, to: RecordedAt, words: &mut SharedTexts) -> Interval {
         let said = last.message;
         let annotations = said.into_iter().flat_map(|said| said.annotations.iter());

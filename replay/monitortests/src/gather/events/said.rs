@@ -1,5 +1,5 @@
-//! Owns how an Event reads in either of its shapes: that of the core group and that of
-//! `events.k8s.io`. Refuses the interval.
+//! How an Event reads in either of its shapes: that of the core group and that of `events.k8s.io`.
+//! It does not handle the interval.
 
 use crate::reading;
 use kubereel_format::RecordedAt;
@@ -69,7 +69,7 @@ impl<'a> EventText<'a> {
         self.either("/involvedObject/namespace", "/regarding/namespace")
     }
 
-    /// Gives the container of a pod that it is about.
+    /// Returns the container of a pod that it is about.
     pub(super) fn container(self) -> Option<&'a str> {
         let path = self.either("/involvedObject/fieldPath", "/regarding/fieldPath");
         let path = path.strip_suffix('}')?;
@@ -77,7 +77,7 @@ impl<'a> EventText<'a> {
             .or_else(|| path.strip_prefix("spec.initContainers{"))
     }
 
-    /// Gives the node on which the kubelet said it.
+    /// Returns the node on which the kubelet said it.
     pub(super) fn kubelet_host(self) -> &'a str {
         let component = self.either("/source/component", "/deprecatedSource/component");
         if component == "kubelet" {
@@ -87,7 +87,7 @@ impl<'a> EventText<'a> {
         }
     }
 
-    /// Gives how often it was said; 0 where it does not tell.
+    /// Returns how often it was said; 0 where it does not tell.
     pub(super) fn count(self) -> i64 {
         let counts = ["/count", "/deprecatedCount", "/series/count"];
         let counts = counts
@@ -106,14 +106,14 @@ impl<'a> EventText<'a> {
         last.or_else(|| reading::time(self.event, "/deprecatedLastTimestamp"))
     }
 
-    /// Gives when it was said, as upstream takes it: the last time, the only time, its creation.
+    /// Returns when it was said, as upstream takes it: the last time, the only time, its creation.
     pub(super) fn at(self) -> Option<RecordedAt> {
         self.last()
             .or_else(|| reading::time(self.event, "/eventTime"))
             .or_else(|| reading::time(self.event, "/metadata/creationTimestamp"))
     }
 
-    /// Gives when it was said last, also by its series.
+    /// Returns when it was said last, also by its series.
     pub(super) fn last_observed(self) -> Option<RecordedAt> {
         reading::time(self.event, "/series/lastObservedTime").max(self.at())
     }

@@ -1,4 +1,4 @@
-//! Owns the watch over Events: which become intervals, where, when and with which words. Refuses to
+//! The watch over Events: which become intervals, where, when and with which words. It does not
 //! judge how many are too many, but for upstream's mark.
 
 use super::said::{EventText, PATHS};
@@ -15,11 +15,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// What was said longer than this before the run began is not of the run.
+/// Events that were reported longer than this before the run began do not belong to the run.
 const OLD_MICROS: i64 = 15 * 60 * 1_000_000;
 /// Said more often than this, upstream marks it.
 const TOO_OFTEN: i64 = 20;
-/// Upstream lengthens what was said more than once, so that it is drawn.
+/// Upstream lengthens repeated Events, so that they are drawn.
 const DRAWN_MICROS: i64 = 1_000_000;
 /// How Go writes no time.
 const NO_TIME: &str = "0001-01-01T00:00:00Z";
@@ -63,13 +63,13 @@ impl Events {
 
     /// Lets it hold some intervals only.
     ///
-    /// `is_needed` tells of the others which are held for now, because spans are computed from them.
+    /// `is_needed` reports the others which are held for now, because spans are computed from them.
     pub(crate) fn keep(&mut self, kept: Kept, is_needed: fn(&Interval) -> bool) {
         self.noted.kept = kept;
         self.noted.is_needed = Some(is_needed);
     }
 
-    /// Gives what was made, and the nodes that others told of which were not held.
+    /// Returns the intervals, and the nodes of others that were not kept.
     pub(crate) fn into_parts(self) -> (Ledger, BTreeSet<Arc<str>>) {
         (self.noted.ledger, self.noted.nodes)
     }
@@ -162,7 +162,7 @@ struct Noted {
     kept: Kept,
     is_needed: Option<fn(&Interval) -> bool>,
     ledger: Ledger,
-    /// The nodes that intervals told of which are not held.
+    /// The nodes of intervals that are not kept.
     nodes: BTreeSet<Arc<str>>,
 }
 
@@ -196,14 +196,15 @@ fn notes<'a>(draft: Draft<'a>, said: EventText<'a>) -> Draft<'a> {
     }
 }
 
-/// Gives the first words in quotes.
+/// Returns the first words in quotes.
 fn quoted(message: &str) -> Option<&str> {
     let (_, rest) = message.split_once('"')?;
     let (words, _) = rest.split_once('"')?;
     (!words.is_empty()).then_some(words)
 }
 
-/// Gives the first ten digits of a message's SHA-256: repeats of it lie on one line of a timeline.
+/// Returns the first ten digits of a message's SHA-256: repeats of it lie on one line of a
+/// timeline.
 fn short_hash(message: &str) -> String {
     let hash = digest(&SHA256, message.as_bytes());
     let mut text = String::with_capacity(10);

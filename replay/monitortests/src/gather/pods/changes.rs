@@ -1,4 +1,5 @@
-//! Owns the instants of a pod as a whole: scheduled, pending, failed, deleted. Refuses its containers.
+//! The instants of a pod as a whole: scheduled, pending, failed, deleted. It does not handle its
+//! containers.
 
 use super::watch::{WatchedPod, mirror};
 use crate::gather::ledger::Ledger;

@@ -1,5 +1,5 @@
-//! Owns the instants of a pod's containers: waiting, started, exited, restarted, ready or not. Refuses
-//! the pod as a whole.
+//! The instants of a pod's containers: waiting, started, exited, restarted, ready or not. It does
+//! not handle the pod as a whole.
 
 use super::watch::WatchedPod;
 use crate::gather::ledger::Ledger;

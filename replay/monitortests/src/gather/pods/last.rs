@@ -1,5 +1,5 @@
-//! Owns what a pod said of its own begin and end when it was last seen: spans are bounded by it.
-//! Refuses the rest of the pod.
+//! What a pod said of its own begin and end when it was last seen: spans are bounded by it. It does
+//! not handle the rest of the pod.
 
 use crate::interval::Locator;
 use crate::reading;
@@ -19,7 +19,7 @@ pub(crate) struct PodName {
 }
 
 impl PodName {
-    /// Gives the pod that a locator names.
+    /// Returns the pod that a locator names.
     pub(crate) fn of(locator: &Locator) -> Option<Self> {
         let key = |key: &str| locator.keys.get(key).cloned().unwrap_or_default();
         locator.keys.contains_key("pod").then(|| Self {
@@ -80,7 +80,7 @@ fn ended_at(status: &Value) -> Option<RecordedAt> {
     reading::time(status, "/state/terminated/finishedAt")
 }
 
-/// Gives when the last container of a pod that runs once ended; `None` while one has not.
+/// Returns when the last container of a pod that runs once ended; `None` while one has not.
 fn done(pod: &Value) -> Option<RecordedAt> {
     if reading::text(pod, "/spec/restartPolicy") != "Never" {
         return None;

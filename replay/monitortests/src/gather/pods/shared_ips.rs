@@ -1,5 +1,6 @@
-//! Owns which pod holds which IP of the pod network, and the instants at which two hold one. Refuses pods
-//! of the host's network, and those that gave their IP back: deleted, succeeded, failed.
+//! Which pod holds which IP of the pod network, and the instants at which two hold one. It does not
+//! handle pods of the host's network, and those that gave their IP back: deleted, succeeded,
+//! failed.
 
 use super::watch::WatchedPod;
 use crate::feed::Action;
@@ -59,7 +60,7 @@ impl SharedIps {
     }
 }
 
-/// Gives the IPs of the pod network that a pod holds.
+/// Returns the IPs of the pod network that a pod holds.
 fn ips(pod: &Value) -> BTreeSet<String> {
     let is_of_host = reading::at(pod, "/spec/hostNetwork").and_then(Value::as_bool) == Some(true);
     let is_released = reading::at(pod, "/metadata/deletionTimestamp").is_some()

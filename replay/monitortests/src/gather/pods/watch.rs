@@ -1,5 +1,5 @@
-//! Owns the watch over pods: which instants a pod's coming, change and going make, in upstream's order.
-//! Refuses spans: they are computed.
+//! The watch over pods: which instants a pod's coming, change and going make, in upstream's order.
+//! It does not handle spans: they are computed.
 
 use super::changes;
 use super::containers;
@@ -22,7 +22,7 @@ pub(crate) struct PodsWatcher {
 }
 
 impl PodsWatcher {
-    /// Gives what was made, and each pod as it was last seen.
+    /// Returns what was made, and each pod as it was last seen.
     pub(crate) fn into_parts(self) -> (Ledger, BTreeMap<PodName, LastPod>) {
         let last = self.last.into_values().collect();
         (self.ledger, last)
@@ -100,7 +100,7 @@ pub(super) struct WatchedPod<'a> {
 }
 
 impl<'a> WatchedPod<'a> {
-    /// Gives the object.
+    /// Returns the object.
     pub(super) const fn now(self) -> &'a Value {
         self.seen.now
     }
@@ -131,7 +131,7 @@ impl<'a> WatchedPod<'a> {
     }
 }
 
-/// Gives the annotation by which a static pod's mirror names it; empty for other pods.
+/// Returns the annotation by which a static pod's mirror names it; empty for other pods.
 pub(super) fn mirror(pod: &Value) -> &str {
     reading::text(pod, "/metadata/annotations/kubernetes.io~1config.mirror")
 }

@@ -1,5 +1,5 @@
-//! Owns how the flat texts of old files read: `key/value` words, then words for people, then how often. Refuses words
-//! whose key is none, such as an image's address.
+//! How the flat texts of old files read: `key/value` words, then words for people, then how often.
+//! It does not handle words whose key is none, such as an image's address.
 
 use crate::interval::{IntervalMessage, Locator, SharedTexts};
 
@@ -87,7 +87,8 @@ fn split(word: &str) -> Option<(&str, &str)> {
     (!key.is_empty() && key.chars().all(is_key)).then_some((key, value))
 }
 
-/// Gives the next word, and what follows. A value in quotes may hold blanks, and loses the quotes.
+/// Returns the next word, and what follows. A value in quotes may hold blanks, and loses the
+/// quotes.
 fn next_word(text: &str) -> (String, &str) {
     let end = text.find(' ').unwrap_or(text.len());
     let (word, after) = text.split_at(end);

@@ -1,5 +1,5 @@
-//! Owns how one item of a file reads, whichever generation it is of. Refuses items that upstream
-//! refuses: another level, a time that is none.
+//! How one item of a file reads, whichever generation it is of. It does not handle items that
+//! upstream refuses: another level, a time that is none.
 
 use super::flat;
 use crate::interval::{Display, Interval, IntervalMessage, Level, Locator, SharedTexts, Source};
@@ -60,7 +60,7 @@ struct ItemMessage {
 }
 
 impl FileItem {
-    /// Gives the interval, and its begin if it tells one.
+    /// Returns the interval, and its begin if it tells one.
     ///
     /// # Errors
     /// When its level is none that upstream knows.

@@ -1,5 +1,5 @@
-//! Owns the reading of files of intervals. Refuses files without bounds: bytes, items and depth are
-//! limited, and an item that cannot be read is named by its number.
+//! The reading of files of intervals. It does not handle files without bounds: bytes, items and
+//! depth are limited, and an item that cannot be read is named by its number.
 
 use super::item::FileItem;
 use crate::interval::{Interval, Intervals, SharedTexts};
@@ -11,10 +11,10 @@ use std::fmt;
 use std::io::{self, BufReader, Read};
 use thiserror::Error;
 
-/// A file may have so many bytes: the largest that are known have a tenth of it.
+/// A file may have this many bytes: the largest that are known have a tenth of it.
 pub const MAX_FILE_BYTES: u64 = 1 << 30;
 
-/// A file may have so many intervals.
+/// A file may have this many intervals.
 pub const MAX_ITEMS: usize = 4_000_000;
 
 /// Why a file of intervals cannot be read.

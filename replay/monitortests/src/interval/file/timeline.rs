@@ -1,4 +1,4 @@
-//! Owns which intervals upstream's timeline files hold, and how those files are called. Refuses to draw
+//! Which intervals upstream's timeline files hold, and how those files are called. It does not draw
 //! them.
 
 use crate::interval::{Interval, Level, source};
@@ -50,7 +50,7 @@ impl TimelineFile {
         Self::KubeControlPlane,
     ];
 
-    /// Gives the word in its name.
+    /// Returns the word in its name.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Spyglass => "spyglass",
@@ -60,12 +60,12 @@ impl TimelineFile {
         }
     }
 
-    /// Gives its name, with the suffix of a run.
+    /// Returns its name, with the suffix of a run.
     pub fn name(self, suffix: &str) -> String {
         format!("e2e-timelines_{}{suffix}.json", self.as_str())
     }
 
-    /// Tells whether it holds an interval; instants are in none.
+    /// Returns whether it holds an interval; instants are in none.
     pub fn holds(self, interval: &Interval) -> bool {
         if interval.is_instant() {
             return false;
@@ -83,7 +83,7 @@ impl TimelineFile {
     }
 }
 
-/// Gives the suffix of a run's files, by its first moment: `_20260123-040506`.
+/// Returns the suffix of a run's files, by its first moment: `_20260123-040506`.
 pub fn file_suffix(start: RecordedAt) -> String {
     let text = kubereel_history::timetext::rfc3339_secs(start);
     let digits = |part: &str| {

@@ -1,5 +1,6 @@
-//! Owns how files of intervals are written: byte for byte as the OpenShift monitor does it, in Go's
-//! JSON, with whole seconds. Refuses fractions of seconds: readers of such files expect none.
+//! How files of intervals are written: byte for byte as the OpenShift monitor does it, in Go's
+//! JSON, with whole seconds. It does not handle fractions of seconds: readers of such files expect
+//! none.
 
 use crate::interval::{Display, Interval, Pairs};
 use kubereel_format::RecordedAt;

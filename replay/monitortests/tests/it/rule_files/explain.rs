@@ -1,4 +1,4 @@
-//! Rules in words.
+//! Rules as text.
 
 use crate::rule_files::reference::examples;
 use kubereel_monitortests::{RuleSet, builtin_rule_files};

@@ -1,4 +1,5 @@
-//! Owns the judgement of a value by a JSON Schema: the words that ours have. Refuses any other word.
+//! The judgement of a value by a JSON Schema: the words that ours have. It does not handle any
+//! other word.
 
 use regex::Regex;
 use serde_json::Value;

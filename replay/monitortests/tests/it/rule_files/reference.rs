@@ -4,7 +4,7 @@ use kubereel_monitortests::RuleSet;
 
 const REFERENCE: &str = include_str!("../../../../../docs/rules.md");
 
-/// Gives the examples of the reference.
+/// Returns the examples of the reference.
 pub(crate) fn examples() -> Vec<&'static str> {
     let fences = REFERENCE.split("```yaml\n").skip(1);
     fences

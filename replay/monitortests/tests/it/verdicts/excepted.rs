@@ -7,7 +7,7 @@ use crate::verdicts::reel::Reel;
 /// A spell of an operator: its name, the bad condition, its reason, and when it was.
 type Spell<'a> = (&'a str, (&'a str, &'a str), &'a str, (&'a str, &'a str));
 
-/// Gives the verdict on a spell; the upgrade, if there is one, is from 10:10 to 10:40.
+/// Returns the verdict on a spell; the upgrade, if there is one, is from 10:10 to 10:40.
 fn verdict(topology: &str, has_upgrade: bool, spell: Spell<'_>) -> String {
     let (name, (condition, status), reason, (from, to)) = spell;
     let good = if status == "True" { "False" } else { "True" };

@@ -5,7 +5,7 @@ use kubereel_format::RecordedAt;
 use kubereel_monitortests::{Gathering, Interval, Mode, feed};
 use serde_json::{Value, json};
 
-/// Gives the times and words of a reason's intervals.
+/// Returns the times and words of a reason's intervals.
 fn gathered(reel: Reel, reason: &str) -> Vec<(RecordedAt, String)> {
     let written = reel.written();
     let timeline = &written.timeline;

@@ -286,7 +286,7 @@ fn events_are_said_when_they_were_said() {
         .event_counted("Pod", "shop/web", "BackOff", "again", 21);
     let said = told(reel.clone(), Mode::Upstream, "KubeEvent");
     assert_eq!(said.len(), 2, "{said:#?}");
-    // Upstream takes the writer's whole seconds, and lengthens what was said again.
+    // Upstream uses the writer's whole seconds, and lengthens repeated Events.
     assert!(said[0].starts_with("10:01:00 I hmsg/"), "{said:#?}");
     assert!(said[0].contains(" namespace/shop pod/web firstTimestamp/2026-11-21T10:01:00Z "));
     assert!(said[1].starts_with("10:05:00 - 10:05:01 I"), "{said:#?}");

@@ -1,4 +1,4 @@
-//! Owns a run of one built-in monitortest over a test's reel, and what tests ask of its verdicts.
+//! A run of one built-in monitortest over a test's reel, and what tests ask of its verdicts.
 
 use crate::verdicts::reel::{Reel, time};
 use kubereel_history::timetext;
@@ -74,14 +74,14 @@ pub fn judged_by(reel: Reel, rules: &str) -> Verdicts {
     Verdicts { report }
 }
 
-/// Gives all that the rules of some files say of a reel.
+/// Returns all that the rules of some files say of a reel.
 pub fn rules_judged(reel: Reel, files: &[(&str, &str)]) -> String {
     let rules = RuleSet::read(files.iter().copied());
     let rules = rules.unwrap_or_else(|errors| panic!("{errors}"));
     said(reel, rules.tests())
 }
 
-/// Gives the same, when everything is asked at each event.
+/// Returns the same, when everything is asked at each event.
 pub fn naively_judged(reel: Reel, files: &[(&str, &str)]) -> String {
     let rules = RuleSet::read(files.iter().copied());
     let rules = rules.unwrap_or_else(|errors| panic!("{errors}"));
@@ -129,7 +129,7 @@ impl Verdicts {
         assert_eq!(outcome.verdict.as_str(), verdict, "{outcome:#?}");
     }
 
-    /// Gives the verdict of the one case whose name ends so: its word for programs.
+    /// Returns the verdict of the one case whose name ends so: its word for programs.
     pub fn verdict_of(&self, ends: &str) -> String {
         let mut outcomes = self.report.outcomes.iter();
         let found = outcomes.find(|one| one.name.ends_with(ends));
@@ -146,7 +146,7 @@ impl Verdicts {
         assert!(found, "nothing at {at} says {text:?}: {outcome:#?}");
     }
 
-    /// Gives the times of what was found, in order; `-` is what did not end.
+    /// Returns the times of what was found, in order; `-` is what did not end.
     pub fn findings(&self, name: &str) -> Vec<String> {
         let findings = self.outcome(name).findings.iter();
         let mut times: Vec<_> = findings
@@ -162,19 +162,19 @@ impl Verdicts {
             .collect()
     }
 
-    /// Gives what was not seen.
+    /// Returns what was not seen.
     pub fn dark(&self, name: &str) -> String {
         format!("{:?}", self.outcome(name))
     }
 
-    /// Gives the names of the cases that failed, without `[Monitor:…]`.
+    /// Returns the names of the cases that failed, without `[Monitor:…]`.
     pub fn names_of_failed(&self) -> Vec<&str> {
         let failed = self.report.outcomes.iter();
         let failed = failed.filter(|one| one.verdict.as_str() == "fail");
         failed.map(|one| tail(&one.name)).collect()
     }
 
-    /// Gives the names of the cases that did not pass, without `[Monitor:…]`.
+    /// Returns the names of the cases that did not pass, without `[Monitor:…]`.
     pub fn names_not_passed(&self) -> Vec<&str> {
         let others = self.report.outcomes.iter();
         let others = others.filter(|one| one.verdict.as_str() != "pass");
@@ -188,19 +188,19 @@ impl Verdicts {
         why.collect::<Vec<_>>().join("; ")
     }
 
-    /// Gives how many cases there are.
+    /// Returns how many cases there are.
     pub fn count(&self) -> usize {
         self.report.outcomes.len()
     }
 
-    /// Gives how many cases have a verdict.
+    /// Returns how many cases have a verdict.
     pub fn count_of(&self, verdict: &str) -> usize {
         let outcomes = self.report.outcomes.iter();
         let same = outcomes.filter(|one| one.verdict.as_str() == verdict);
         same.count()
     }
 
-    /// Gives why cases were skipped or could not be judged, each reason once.
+    /// Returns why cases were skipped or could not be judged, each reason once.
     pub fn why(&self) -> String {
         let outcomes = self.report.outcomes.iter();
         let all: BTreeSet<&str> = outcomes.filter_map(|one| one.why.as_deref()).collect();

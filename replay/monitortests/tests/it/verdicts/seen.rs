@@ -130,7 +130,7 @@ fn all_is_covered_but_what_the_test_leaves_out() {
     assert!(imported.spans().is_empty() && imported.imported().is_some());
 }
 
-/// Gives each object's last content, by kind and name.
+/// Returns each object's last content, by kind and name.
 fn last_of_each(written: &Written) -> BTreeMap<String, Value> {
     let reel = written.timeline.reel();
     let events = reel.scan(Seq(0)).map(|event| event.expect("an event"));

@@ -69,7 +69,7 @@ fn every_number_has_its_row() {
     assert_eq!((missing, numbers.len()), (Vec::new(), 66));
 }
 
-/// Gives a pattern for the names that a name with places stands for.
+/// Returns a pattern for the names that a name with places stands for.
 fn pattern(junit: &str) -> Regex {
     let places = Regex::new(r"\\\{[a-zA-Z]+\\\}").expect("a pattern");
     let escaped = regex::escape(junit);

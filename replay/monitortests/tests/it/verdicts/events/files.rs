@@ -37,7 +37,7 @@ const OLD: &str = r#"{"items": [
    "from": "2022-11-21T10:07:00Z", "to": "2022-11-21T10:07:00Z"}
 ]}"#;
 
-/// Gives the cases that are neither passed nor skipped, with their verdicts.
+/// Returns the cases that are neither passed nor skipped, with their verdicts.
 fn found(file: &str) -> Vec<String> {
     let intervals = read_intervals(file.as_bytes()).expect("a file of intervals");
     let asked = RunOptions {

@@ -15,7 +15,7 @@ mod static_pods;
 
 use crate::verdicts::fixture::Fixture;
 
-/// Gives the fixtures of all of them.
+/// Returns the fixtures of all of them.
 pub fn fixtures() -> Vec<Fixture> {
     let all = [
         apiserver::fixtures(),

@@ -10,7 +10,7 @@ mod workloads;
 
 use crate::verdicts::fixture::Fixture;
 
-/// Gives the fixtures of all of them.
+/// Returns the fixtures of all of them.
 pub fn fixtures() -> Vec<Fixture> {
     let all = [
         containers::fixtures(),

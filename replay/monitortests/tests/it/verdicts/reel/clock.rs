@@ -1,4 +1,4 @@
-//! Owns the day of every test's reel: times of day become moments. Refuses other days.
+//! The day of every test's reel: times of day become moments. It does not handle other days.
 
 use kubereel_format::RecordedAt;
 

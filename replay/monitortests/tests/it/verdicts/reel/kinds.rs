@@ -1,4 +1,4 @@
-//! Owns the kinds that a test's reel can hold. Refuses others: add them here.
+//! The kinds that a test's reel can hold. It does not handle others: add them here.
 
 use kubereel_format::{ResourceId, ResourceInfo};
 
@@ -70,7 +70,7 @@ const KINDS: &[(&str, &str, &str, bool)] = &[
     ),
 ];
 
-/// Gives every resource, numbered in the order of the table.
+/// Returns every resource, numbered in the order of the table.
 pub fn all() -> Vec<ResourceInfo> {
     let rows = KINDS.iter().zip(0..);
     rows.map(|((api_version, kind, plural, namespaced), number)| {
@@ -92,7 +92,7 @@ pub fn all() -> Vec<ResourceInfo> {
     .collect()
 }
 
-/// Gives the resource of a kind, and the `apiVersion` of its objects.
+/// Returns the resource of a kind, and the `apiVersion` of its objects.
 pub fn of_kind(kind: &str) -> ResourceInfo {
     let mut all = all().into_iter();
     let found = all.find(|info| info.kind == kind);

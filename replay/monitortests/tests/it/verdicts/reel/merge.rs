@@ -1,5 +1,4 @@
-//! Owns merge patches, as RFC 7386 has them: members are set, null takes them away, lists are
-//! replaced.
+//! Merge patches, as RFC 7386 has them: members are set, null takes them away, lists are replaced.
 
 use serde_json::Value;
 

@@ -1,5 +1,5 @@
-//! Owns what a test's reel is to hold: objects as they are now, and what happened to them so far.
-//! Refuses bytes: `write` makes them.
+//! What a test's reel is to hold: objects as they are now, and what happened to them so far. It
+//! does not handle bytes: `write` makes them.
 
 use super::clock::time;
 use super::kinds;
@@ -143,20 +143,20 @@ impl Reel {
         self
     }
 
-    /// Gives an object as it is now.
+    /// Returns an object as it is now.
     pub fn object(&self, kind: &str, path: &str) -> &Value {
         let key = (kind.to_owned(), path.to_owned());
         let found = self.objects.get(&key);
         found.unwrap_or_else(|| panic!("there is no {kind} {path}"))
     }
 
-    /// Tells whether an object is there now.
+    /// Returns whether an object is there now.
     pub fn has(&self, kind: &str, path: &str) -> bool {
         let key = (kind.to_owned(), path.to_owned());
         self.objects.contains_key(&key)
     }
 
-    /// Gives the time of now as objects write it.
+    /// Returns the time of now as objects write it.
     pub fn stamp(&self) -> String {
         let text = timetext::rfc3339(self.now);
         let whole = text.split('.').next().unwrap_or_default();

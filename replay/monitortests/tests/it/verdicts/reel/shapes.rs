@@ -1,5 +1,5 @@
-//! Owns the objects of an OpenShift cluster as tests need them: short to write, whole enough for rules.
-//! Refuses times: `at` gives those.
+//! The objects of an OpenShift cluster as tests need them: short to write, whole enough for rules.
+//! It does not handle times: `at` gives those.
 
 use super::merge::merge;
 use super::plan::Reel;
@@ -308,7 +308,7 @@ impl Reel {
         )
     }
 
-    /// Puts an Event there: of whom (kind, `namespace/name`), reason and message. Its own name is made
+    /// Adds an Event: its object (kind, `namespace/name`), reason and message. Its own name is made
     /// of both.
     pub fn event(self, kind: &str, path: &str, reason: &str, message: &str) -> Self {
         self.event_counted(kind, path, reason, message, 1)

@@ -1,5 +1,5 @@
-//! Owns the bytes of a test's reel: notes and events in the order of their times, as the recorder or
-//! an import writes them.
+//! The bytes of a test's reel: notes and events in the order of their times, as the recorder or an
+//! import writes them.
 
 use super::kinds;
 use super::plan::{Blindness, Happening, Reel};
