@@ -85,7 +85,7 @@ fn healthy_clusters_have_no_problem() -> Result<()> {
     Ok(())
 }
 
-/// All objects of a dump appear at one moment: several ReplicaSets of a Deployment are its history.
+/// All objects of a dump appear at one moment: several `ReplicaSet`s of a Deployment are its history.
 #[test]
 fn a_dump_of_objects_tells_of_no_rollout() -> Result<()> {
     let Some(list) = list_of("must-gather-aws48/objects.jsonl.zst") else {
