@@ -408,6 +408,8 @@ impl DerivedSpans<'_> {
             SpanBegin::Record(seq) => tables.wall_of(seq),
         };
         let to = match end {
+            // Only an end by time can lie before its begin, where a clock stepped back; an end by
+            // record is always behind it.
             SpanEnd::At(at) if at <= from => return None,
             SpanEnd::At(at) => at,
             SpanEnd::Record(seq) => tables.wall_of(seq),
@@ -458,6 +460,8 @@ impl DerivedSpans<'_> {
     fn add_gap(&mut self, gap: &RecordedGap) {
         let from = gap.gap.from_time;
         let to = self.tables.wall_of(gap.closed_by).max(gap.gap.to_time);
+        // The span of a gap that may miss changes ends with the list, which shows the state again.
+        // The changes of one that was read back are in the reel, so only the time decides.
         let is_late = gap.outcome() != GapOutcome::MayMiss;
         let end = if is_late {
             // A summary names the gap even if a clock stepped back in it.
@@ -471,10 +475,12 @@ impl DerivedSpans<'_> {
         };
         span.to = span.to.max(to);
         if is_late {
+            // Brief spans stay in the list: a summary names every gap, however short.
             span.is_brief = span.to.micros_since(from) < SHORTEST_BLINDNESS_MICROS;
         } else {
             let after = gap.gap.from_rv.as_deref().and_then(|rv| rv.parse().ok());
             let below = gap.gap.to_rv.parse().ok();
+            // A version that is not a number orders nothing: then only the time bounds the span.
             let is_bounded = after.is_some() && below.is_some();
             span.revisions = is_bounded.then_some(RevisionBounds { after, below });
         }
@@ -490,6 +496,8 @@ impl DerivedSpans<'_> {
             };
             let to = time.to.unwrap_or(self.tables.end());
             let is_long = to.micros_since(time.from) >= SHORTEST_BLINDNESS_MICROS;
+            // A refusal ends a recording of the resource for good, so its span counts however short
+            // it is.
             let is_refused = time.to.is_none() && coverage.is_refused;
             if let Some(span) = self.add(SpanBegin::At(time.from), end, reason) {
                 span.is_brief = !is_long && !is_refused;
@@ -514,6 +522,8 @@ impl DerivedSpans<'_> {
             let mut covered = coverage.covered.iter().map(|one| &one.covered);
             let is_covered =
                 covered.any(|one| one.from_time <= span.from && span.to <= one.to_time);
+            // Every condition is needed: an open span has no list after it, and an undelivered one
+            // may miss objects that lived inside it only. The span then hides all objects.
             if span.is_open() || !is_covered || !self.is_delivered(coverage, span) {
                 continue;
             }
@@ -521,6 +531,8 @@ impl DerivedSpans<'_> {
                 continue;
             };
             let begins = changes.iter().map(|(_, not_before)| *not_before);
+            // Up to the earliest possible commit, no change existed: the state was known until
+            // then.
             if let Some(begin) = begins.min().filter(|begin| *begin > span.from) {
                 let begin = begin.min(span.to);
                 (span.from, span.begin) = (begin, SpanBegin::At(begin));
@@ -583,6 +595,8 @@ impl DerivedSpans<'_> {
         let tables = self.tables;
         let first = coverage.spans().first();
         if let Some(imported) = coverage.imported()
+            // A reel can be recorded first and appended to by an import later: then the recording
+            // has the first state.
             && first.is_none_or(|first| imported.begun_by < first.begun_by)
         {
             let end = SpanEnd::Record(imported.begun_by);
@@ -596,6 +610,8 @@ impl DerivedSpans<'_> {
             let Some(announced) = announced else {
                 return;
             };
+            // A resource that vanished before its first list was never known, but only until it
+            // vanished.
             let gone = coverage.excluded.last().filter(|last| {
                 let is_back = coverage.announced_after(last.since).is_some();
                 last.reason == NotCoveredReason::Gone && !is_back
@@ -636,6 +652,7 @@ impl DerivedSpans<'_> {
             let listed = spans.find(|span| span.begun_by > excluded.since);
             let listed = listed.map(|span| span.begun_by);
             let announced = coverage.announced_after(excluded.since);
+            // An announcement behind the list belongs to a later exclusion.
             let announced = announced.filter(|seq| listed.is_none_or(|listed| *seq < listed));
             let end = announced.or(listed).map_or(SpanEnd::Open, SpanEnd::Record);
             let reason = UnobservedReason::NotRecorded {
@@ -678,6 +695,7 @@ impl DerivedSpans<'_> {
             let begin = first.filter(is_there);
             let end = span.damage.loss.last();
             let end = end.map(|last| Seq(last.0.saturating_add(1)));
+            // A lost end of the file has no record behind it.
             let end = end.filter(is_there);
             let reason = UnobservedReason::Damaged {
                 place: format!("{}: {}", span.damage.place, span.damage.cause),
