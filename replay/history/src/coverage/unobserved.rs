@@ -496,8 +496,8 @@ impl DerivedSpans<'_> {
             };
             let to = time.to.unwrap_or(self.tables.end());
             let is_long = to.micros_since(time.from) >= SHORTEST_BLINDNESS_MICROS;
-            // A refusal ends a recording of the resource for good, so its span counts however short
-            // it is.
+            // If the server refused to continue the watch, its end is more than the end of the
+            // recording: the span counts however short it is.
             let is_refused = time.to.is_none() && coverage.is_refused;
             if let Some(span) = self.add(SpanBegin::At(time.from), end, reason) {
                 span.is_brief = !is_long && !is_refused;
