@@ -56,6 +56,10 @@ bench *files:
 soak *parts:
     bash .ci/soak {{ parts }}
 
+# Damage reels at random, by the hundred thousand, and read what is left; continues where an earlier run ended.
+mutations count="100000" secs="3600":
+    cargo bench -p kubereel-format --bench mutations -- --mutations {{ count }} --secs {{ secs }} --state "${CARGO_TARGET_DIR:-$PWD/target}/mutations.state"
+
 # Play faults of Kubernetes on the real control plane and judge what `kubereel problems` says of each.
 diagnosis *args: control-plane
     bash .ci/diagnosis {{ args }}

@@ -439,9 +439,14 @@ pub(crate) fn explain_open(error: &OpenError) -> CommandError {
         OpenError::NotAReel { .. } => {
             failed.hint("expected a file written by kubereel record or kubereel import")
         }
-        OpenError::UnknownFormat { .. } => {
-            failed.hint("use the version of kubereel that recorded it")
-        }
+        OpenError::UnknownFormat { writer, .. } => failed.hint(match writer {
+            Some(writer) => format!("use kubereel {} or a newer version", harmless(writer)),
+            None => "use the version of kubereel that recorded it".to_owned(),
+        }),
+        OpenError::UnknownFeature { since, .. } => failed.hint(format!(
+            "use kubereel {} or a newer version",
+            harmless(since)
+        )),
         OpenError::Sealed { path } => failed.hint(format!(
             "choose another file, or make a copy that takes more: kubereel recover {} NEW.reel",
             path.display()

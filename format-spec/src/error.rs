@@ -1,6 +1,7 @@
 //! Every way in which writing or reading a reel can fail. Each message names the cause once, and the path
 //! last.
 
+use crate::harmless::harmless;
 use crate::id::{BlockId, Seq};
 use crate::limits::FormatVersion;
 use std::path::PathBuf;
@@ -39,7 +40,7 @@ pub enum OpenError {
         path: PathBuf,
     },
     /// The format of the file is unknown to this program.
-    #[error("format {found} is not read by this program, which knows {known}: {path}", path = path.display())]
+    #[error("format {found} is not read by this program, which knows {known}{}: {path}", written_by(writer.as_deref()), path = path.display())]
     UnknownFormat {
         /// The file.
         path: PathBuf,
@@ -47,6 +48,18 @@ pub enum OpenError {
         found: FormatVersion,
         /// The newest one known.
         known: FormatVersion,
+        /// The version of the program that wrote it, if the file says so.
+        writer: Option<String>,
+    },
+    /// Reading the file takes something that this program does not know.
+    #[error("the reel needs {feature:?}, which kubereel {since} and newer versions read: {path}", path = path.display())]
+    UnknownFeature {
+        /// The file.
+        path: PathBuf,
+        /// What, in words of the program that wrote the file.
+        feature: String,
+        /// The first version of the program that reads it.
+        since: String,
     },
     /// The file is a cut reel without a readable part.
     #[error("cut off: {found_bytes} of {whole_bytes} bytes are there: {path}", path = path.display())]
@@ -80,6 +93,13 @@ pub enum OpenError {
         /// The file.
         path: PathBuf,
     },
+}
+
+fn written_by(writer: Option<&str>) -> String {
+    // Words of a file: they may hold anything.
+    writer.map_or_else(String::new, |writer| {
+        format!(", and was written by kubereel {}", harmless(writer))
+    })
 }
 
 /// Something could not be appended to a reel.
@@ -180,6 +200,20 @@ pub enum RecoverError {
         /// The cause.
         source: std::io::Error,
     },
+    /// The sealed reel is damaged: one that takes more records would hide that.
+    #[error("the reel is damaged: {place}: {cause}")]
+    Damaged {
+        /// Where.
+        place: String,
+        /// What is wrong.
+        cause: String,
+    },
+    /// Something of the sealed reel could not be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The new file does not hold the same recording.
+    #[error("the new file has other records, and was removed")]
+    Changed,
 }
 
 /// A reel could not be sealed. The original file is unchanged.
@@ -223,6 +257,9 @@ pub enum SealError {
     /// The new file does not have the same recording.
     #[error("the sealed file has other records, and was removed")]
     Changed,
+    /// The caller ended it before it was complete.
+    #[error("sealing was interrupted")]
+    Interrupted,
     /// The reel has more blocks or texts than their numbers can name.
     #[error("the reel is too large to be sealed")]
     TooLarge,

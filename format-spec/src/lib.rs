@@ -47,5 +47,5 @@ pub use note::{
     Lifecycle, ListMethod, NotCoveredReason, Note, NoteEntry, OddLineProblem, OutageClass,
     ResourceInfo, SessionEnd,
 };
-pub use seal::{SealStats, seal};
+pub use seal::{SealStats, SealedCopy, remove_interrupted_copies, seal, unseal};
 pub use uid::UidRef;

@@ -1,4 +1,4 @@
-//! Rewrites a reel in its tightest form.
+//! Rewrites a reel in its tightest form, and a sealed one in the form that takes more records.
 //!
 //! Invariants:
 //! * The new file is complete, durable and compared with the old one, record by record, before it has a name; until
@@ -7,12 +7,13 @@
 //! * Nothing of the recording changes: the digests of both are equal.
 
 use crate::digest::{DigestBuilder, RecordingDigest};
-use crate::error::SealError;
-use crate::file::{Reel, SealWriter, publish, replace};
+use crate::error::{AppendError, RecoverError, SealError};
+use crate::file::{Bounds, Reel, SealWriter, publish, replace, rewrite};
 use crate::id::Seq;
 use crate::limits::len64;
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher as _;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 /// What a reel was before it was sealed, and what it is now.
@@ -38,57 +39,210 @@ pub struct SealStats {
 ///
 /// If the reel is damaged, or the new file cannot be written. The old one stands then, and nothing is left behind.
 pub fn seal(reel: &Reel, to: &Path, mut progress: impl FnMut(u64)) -> Result<SealStats, SealError> {
-    if let Some(damage) = reel.damage().first() {
-        return Err(SealError::Damaged {
-            place: damage.place.clone(),
-            cause: damage.cause.clone(),
-        });
-    }
     let is_in_place = to == reel.path();
     if !is_in_place && to.symlink_metadata().is_ok() {
         return Err(SealError::Exists {
             path: to.to_owned(),
         });
     }
-    let failed = |source: std::io::Error| match source.kind() {
-        std::io::ErrorKind::AlreadyExists if !is_in_place => SealError::Exists {
+    let go_on = |done| {
+        progress(done);
+        ControlFlow::Continue(())
+    };
+    if is_in_place {
+        return SealedCopy::write(reel, go_on)?.replace(reel);
+    }
+    let copy = SealedCopy::write_beside(reel, to, go_on)?;
+    publish(&copy.part, to).map_err(|source| match source.kind() {
+        std::io::ErrorKind::AlreadyExists => SealError::Exists {
             path: to.to_owned(),
         },
-        _ => SealError::Write {
-            path: to.to_owned(),
-            source,
-        },
-    };
-    // What a link names is replaced, not the link.
-    let target = if is_in_place {
-        to.canonicalize().map_err(failed)?
-    } else {
-        to.to_owned()
-    };
-    let part = draw_part_path(&target);
-    let outcome = write(reel, &part, &mut progress).and_then(|stats| {
-        if is_in_place {
-            replace(&part, &target).map_err(failed)?;
-        } else {
-            publish(&part, &target).map_err(failed)?;
+        _ => written(to, source),
+    })?;
+    Ok(copy.stats)
+}
+
+fn written(path: &Path, source: std::io::Error) -> SealError {
+    SealError::Write {
+        path: path.to_owned(),
+        source,
+    }
+}
+
+/// A reel in its tightest form that is complete, durable and compared, beside the reel itself. It is removed when it is
+/// dropped, unless it took the reel's place.
+#[derive(Debug)]
+pub struct SealedCopy {
+    part: PathBuf,
+    stats: SealStats,
+}
+
+impl SealedCopy {
+    /// Writes one. `progress` receives how many of `2 * reel.end()` steps are done, and can end the work; it is asked
+    /// at each record, but not while a group of blocks is compressed, which can take seconds.
+    ///
+    /// # Errors
+    ///
+    /// If the reel is damaged, the copy cannot be written, or `progress` ends it. Nothing is left behind then.
+    pub fn write(
+        reel: &Reel,
+        progress: impl FnMut(u64) -> ControlFlow<()>,
+    ) -> Result<Self, SealError> {
+        let target = target(reel.path()).map_err(|source| written(reel.path(), source))?;
+        Self::write_beside(reel, &target, progress)
+    }
+
+    fn write_beside(
+        reel: &Reel,
+        target: &Path,
+        mut progress: impl FnMut(u64) -> ControlFlow<()>,
+    ) -> Result<Self, SealError> {
+        if let Some(damage) = reel.damage().first() {
+            return Err(SealError::Damaged {
+                place: damage.place.clone(),
+                cause: damage.cause.clone(),
+            });
         }
-        Ok(stats)
+        let part = draw_part_path(target);
+        match write(reel, &part, &mut progress) {
+            Ok(stats) => Ok(Self { part, stats }),
+            Err(error) => {
+                // Perhaps it was never made.
+                drop(std::fs::remove_file(&part));
+                Err(error)
+            }
+        }
+    }
+
+    /// Returns what it is.
+    pub const fn stats(&self) -> &SealStats {
+        &self.stats
+    }
+
+    /// Puts it in the place of the reel that it was made of, in one step.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be replaced. The reel stands as it was.
+    pub fn replace(self, reel: &Reel) -> Result<SealStats, SealError> {
+        let failed = |source| written(reel.path(), source);
+        let target = target(reel.path()).map_err(failed)?;
+        replace(&self.part, &target).map_err(failed)?;
+        Ok(self.stats)
+    }
+}
+
+impl Drop for SealedCopy {
+    fn drop(&mut self) {
+        // Gone already if it took the reel's place.
+        drop(std::fs::remove_file(&self.part));
+    }
+}
+
+/// Rewrites a sealed reel in its place as one that takes more records. `progress` receives the number of records that
+/// are done.
+///
+/// # Errors
+///
+/// If the reel is damaged, the new file cannot be written, or a resumed one could not keep the bound of its length.
+/// The sealed file stands then, and nothing is left behind.
+pub fn unseal(
+    reel: &Reel,
+    bounds: Bounds,
+    progress: impl FnMut(u64),
+) -> Result<SealStats, RecoverError> {
+    if let Some(damage) = reel.damage().first() {
+        return Err(RecoverError::Damaged {
+            place: damage.place.clone(),
+            cause: damage.cause.clone(),
+        });
+    }
+    let named = |source| RecoverError::Name {
+        path: reel.path().to_owned(),
+        source,
+    };
+    let target = target(reel.path()).map_err(named)?;
+    let part = draw_part_path(&target);
+    let outcome = rewrite(reel, &part, bounds, progress).and_then(|stats| {
+        // The database grows by doubling, and a packed file has no free page.
+        if let Some(max) = bounds.file_bytes
+            && stats.file_bytes.saturating_mul(2) > max
+        {
+            let path = target.clone();
+            return Err(AppendError::OverBound { path, max }.into());
+        }
+        let facts = std::fs::metadata(&target).map_err(named)?;
+        std::fs::set_permissions(&part, facts.permissions()).map_err(named)?;
+        let digest = reel.digest(|_done| {})?;
+        if Reel::open(&part)?.digest(|_done| {})? != digest {
+            return Err(RecoverError::Changed);
+        }
+        replace(&part, &target).map_err(named)?;
+        Ok(SealStats {
+            events: stats.events,
+            notes: stats.notes,
+            bytes_before: reel.sizes().file,
+            file_bytes: stats.file_bytes,
+            digest,
+        })
     });
     // Gone already if all went well.
     drop(std::fs::remove_file(&part));
     outcome
 }
 
+/// Removes what [`seal`], [`SealedCopy`] and [`unseal`] left beside a reel when they were killed.
+///
+/// The caller holds the reel's lock for writing, or knows that no other program works on it: the copy of one that is
+/// at work would be removed, too, and its work fail.
+pub fn remove_interrupted_copies(reel: &Path) {
+    let Ok(target) = target(reel) else {
+        return;
+    };
+    let (Some(folder), Some(name)) = (target.parent(), target.file_name()) else {
+        return;
+    };
+    let Ok(files) = std::fs::read_dir(folder) else {
+        return;
+    };
+    for file in files.filter_map(Result::ok) {
+        let found = file.file_name();
+        let middle = found
+            .as_encoded_bytes()
+            .strip_prefix(name.as_encoded_bytes())
+            .and_then(|rest| rest.strip_prefix(b"."))
+            .and_then(|rest| rest.strip_suffix(b".part"));
+        let is_drawn =
+            |digits: &[u8]| digits.len() == PART_DIGITS && digits.iter().all(u8::is_ascii_hexdigit);
+        if middle.is_some_and(is_drawn) {
+            // It is in nobody's way.
+            drop(std::fs::remove_file(file.path()));
+        }
+    }
+}
+
+/// Returns the file that a path means: what a link names is replaced, not the link.
+fn target(path: &Path) -> std::io::Result<PathBuf> {
+    path.canonicalize()
+}
+
+/// How many digits are drawn for the name of a copy.
+const PART_DIGITS: usize = 16;
+
 /// Returns a path beside the file under which the new one is written until it is complete. It is drawn at random:
 /// what an interrupted seal left is in nobody's way, and two at once do not share it.
 fn draw_part_path(target: &Path) -> PathBuf {
     let mut name = target.file_name().unwrap_or_default().to_owned();
     let number = RandomState::new().hash_one(target);
-    name.push(format!(".{number:016x}.part"));
+    name.push(format!(".{number:0PART_DIGITS$x}.part"));
     target.with_file_name(name)
 }
 
-fn write(reel: &Reel, part: &Path, progress: &mut impl FnMut(u64)) -> Result<SealStats, SealError> {
+fn write(
+    reel: &Reel,
+    part: &Path,
+    progress: &mut impl FnMut(u64) -> ControlFlow<()>,
+) -> Result<SealStats, SealError> {
     let mut writer = SealWriter::create(reel, part)?;
     let mut digest = DigestBuilder::new(reel);
     let mut notes = reel.notes().iter().peekable();
@@ -100,7 +254,9 @@ fn write(reel: &Reel, part: &Path, progress: &mut impl FnMut(u64)) -> Result<Sea
         }
         writer.event(&event)?;
         digest.take(&event);
-        progress(seq.0);
+        if progress(seq.0).is_break() {
+            return Err(SealError::Interrupted);
+        }
     }
     for note in notes {
         writer.note(note)?;
@@ -109,7 +265,15 @@ fn write(reel: &Reel, part: &Path, progress: &mut impl FnMut(u64)) -> Result<Sea
     let digest = digest.finish()?;
     let sealed = Reel::open(part)?;
     let end = reel.end().0;
-    let found = sealed.digest(|done| progress(end.saturating_add(done)))?;
+    let mut flow = ControlFlow::Continue(());
+    let found = sealed.digest(|done| {
+        if flow.is_continue() {
+            flow = progress(end.saturating_add(done));
+        }
+    })?;
+    if flow.is_break() {
+        return Err(SealError::Interrupted);
+    }
     let is_same = found == digest
         && sealed.is_sealed()
         && sealed.is_finished() == reel.is_finished()

@@ -23,6 +23,7 @@ use crate::file::checkpoint::Checkpoint;
 use crate::file::encoder::{Encoder, Fingerprints};
 use crate::file::growth::{FileGrowth, Usage};
 use crate::file::load::BlockSource;
+use crate::file::origin::FileOrigin;
 use crate::file::reel::Reel;
 use crate::file::row::{ROW_HEADER, RowHeader, RowKind, RowOwner, content_of};
 use crate::file::segment::{BlockPlace, FrameStream, Segment, SegmentStart};
@@ -706,7 +707,7 @@ impl Appender {
             {
                 let mut meta = transaction.open_table(tables::META)?;
                 meta.insert(tables::FORMAT_KEY, tables::format_row().as_slice())?;
-                let row = owner.row(RowKind::Owner, 0, &[]);
+                let row = owner.row(RowKind::Owner, 0, &FileOrigin::of_this_program().encode());
                 meta.insert(tables::OWNER_KEY, row.as_slice())?;
                 transaction.open_table(tables::TAIL)?;
                 transaction.open_table(tables::EXTENTS)?;
@@ -804,7 +805,7 @@ fn stamp_format(database: &Database, first_block: u32) -> Result<RowOwner, redb:
         let before = meta.get(tables::OWNER_KEY)?;
         let before = before.and_then(|row| RowHeader::read(row.value()));
         owner = RowOwner::resume(before.map(|before| before.owner), first_block);
-        let row = owner.row(RowKind::Owner, 0, &[]);
+        let row = owner.row(RowKind::Owner, 0, &FileOrigin::of_this_program().encode());
         meta.insert(tables::OWNER_KEY, row.as_slice())?;
     }
     transaction.commit()?;

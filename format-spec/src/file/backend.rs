@@ -16,7 +16,7 @@ use std::convert::Infallible;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::ops::{Deref, DerefMut};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -407,11 +407,26 @@ pub(crate) fn fenced<T, E: std::fmt::Display>(
 
 /// A value whose drop may panic: it is dropped inside the fence.
 #[derive(Debug)]
-pub(crate) struct PanicFence<T>(Option<T>);
+pub(crate) struct PanicFence<T> {
+    value: Option<T>,
+    /// Whether nothing is to be written when it is dropped.
+    is_abandoned: bool,
+}
 
 impl<T> PanicFence<T> {
     pub(crate) fn new(value: T) -> Self {
-        Self(Some(value))
+        Self {
+            value: Some(value),
+            is_abandoned: false,
+        }
+    }
+
+    /// Fences a database that is only read.
+    pub(crate) fn of_reader(value: T) -> Self {
+        Self {
+            value: Some(value),
+            is_abandoned: true,
+        }
     }
 }
 
@@ -420,26 +435,33 @@ impl<T> Deref for PanicFence<T> {
 
     #[expect(clippy::expect_used, reason = "only the end takes the value out")]
     fn deref(&self) -> &T {
-        self.0.as_ref().expect("it has not ended")
+        self.value.as_ref().expect("it has not ended")
     }
 }
 
 impl<T> DerefMut for PanicFence<T> {
     #[expect(clippy::expect_used, reason = "only the end takes the value out")]
     fn deref_mut(&mut self) -> &mut T {
-        self.0.as_mut().expect("it has not ended")
+        self.value.as_mut().expect("it has not ended")
     }
 }
 
 impl<T> Drop for PanicFence<T> {
     fn drop(&mut self) {
-        if let Some(value) = self.0.take() {
-            // What the database cannot write when it is closed is repaired at the next opening.
-            let _ended = fenced(|| {
-                drop(value);
-                Ok::<(), Infallible>(())
-            });
-        }
+        let Some(value) = self.value.take() else {
+            return;
+        };
+        let is_abandoned = self.is_abandoned;
+        // What the database cannot write when it is closed is repaired at the next opening.
+        let _ended = fenced(move || {
+            let _value = value;
+            if is_abandoned {
+                // A database closes with a commit, and in that it panics twice over some damaged pages, which ends the
+                // program. While a panic unwinds it closes without: so one unwinds.
+                resume_unwind(Box::new(()));
+            }
+            Ok::<(), Infallible>(())
+        });
     }
 }
 
@@ -516,5 +538,26 @@ mod tests {
     #[test]
     fn a_panic_at_the_end_stays_inside() {
         drop(PanicFence::new(Bad));
+    }
+
+    struct Reader(std::rc::Rc<Cell<bool>>);
+
+    impl Drop for Reader {
+        fn drop(&mut self) {
+            self.0.set(std::thread::panicking());
+        }
+    }
+
+    /// The database looks at the same to know that it must not write.
+    #[test]
+    fn a_reader_is_dropped_as_while_a_panic_unwinds() {
+        let was_panicking = std::rc::Rc::new(Cell::new(false));
+        drop(PanicFence::of_reader(Reader(std::rc::Rc::clone(
+            &was_panicking,
+        ))));
+        assert!(was_panicking.get());
+        assert!(!std::thread::panicking());
+        drop(PanicFence::new(Reader(std::rc::Rc::clone(&was_panicking))));
+        assert!(!was_panicking.get());
     }
 }

@@ -14,6 +14,7 @@ use crate::codec::frame::Digest;
 use crate::error::{Damage, Loss, OpenError};
 use crate::file::backend::{Overlay, PanicFence, fenced};
 use crate::file::load::Loaded;
+use crate::file::origin::FileOrigin;
 use crate::file::row::ROW_MAGIC;
 use crate::file::rows::RowSource;
 use crate::file::salvage::Salvage;
@@ -142,9 +143,10 @@ fn open_sealed(path: &Path) -> Result<OpenedReel, OpenError> {
         let cause = "none of its rows is whole".to_owned();
         return Err(damaged(path, "the file", cause));
     };
-    check_format(format, path)?;
     if found.is_unbroken() {
-        return Ok(load(RowSource::of_sealed(found), format, file_bytes, None));
+        let rows = RowSource::of_sealed(found);
+        check_readable(format, &rows.origin(), path)?;
+        return Ok(load(rows, format, file_bytes, None));
     }
     let damage = Damage {
         place: "the file".to_owned(),
@@ -152,6 +154,7 @@ fn open_sealed(path: &Path) -> Result<OpenedReel, OpenError> {
         loss: Loss::Nothing,
     };
     let rows = RowSource::of_damaged(None, found);
+    check_readable(format, &rows.origin(), path)?;
     Ok(load(rows, format, file_bytes, Some(damage)))
 }
 
@@ -164,7 +167,7 @@ fn open_damaged(
 ) -> Result<OpenedReel, OpenError> {
     let path = source.path();
     let overlay = source.overlay()?;
-    let database = fenced(|| builder().create_with_backend(overlay)).map(PanicFence::new);
+    let database = fenced(|| builder().create_with_backend(overlay)).map(PanicFence::of_reader);
     let (database, cause) = match database {
         Ok(database) => (read_database(database, path), cause),
         Err(cause) => {
@@ -188,7 +191,9 @@ fn open_damaged(
     let (database, refusal) = match database {
         Ok(database) => (Some(database), None),
         // Rows of an unknown format must not be interpreted, damaged or not.
-        Err(refusal @ OpenError::UnknownFormat { .. }) => return Err(refusal),
+        Err(refusal @ (OpenError::UnknownFormat { .. } | OpenError::UnknownFeature { .. })) => {
+            return Err(refusal);
+        }
         Err(refusal) => (None, Some(refusal)),
     };
     match salvage(source, u64::MAX, database, cause.clone())? {
@@ -223,19 +228,27 @@ fn read_database(database: PanicFence<Database>, path: &Path) -> Result<NamedRow
         .map_err(|cause| damaged(path, "the file's root", cause))?;
     let rows = RowSource::of_database(database, &transaction);
     let format = read_format(&rows, path)?;
-    check_format(format, path)?;
+    check_readable(format, &rows.origin(), path)?;
     Ok((rows, format))
 }
 
-fn check_format(found: FormatVersion, path: &Path) -> Result<(), OpenError> {
-    if found.is_readable() {
-        return Ok(());
+fn check_readable(found: FormatVersion, origin: &FileOrigin, path: &Path) -> Result<(), OpenError> {
+    if !found.is_readable() {
+        return Err(OpenError::UnknownFormat {
+            path: path.to_owned(),
+            found,
+            known: FORMAT,
+            writer: Some(origin.program.clone()).filter(|program| !program.is_empty()),
+        });
     }
-    Err(OpenError::UnknownFormat {
-        path: path.to_owned(),
-        found,
-        known: FORMAT,
-    })
+    match origin.unknown_feature() {
+        None => Ok(()),
+        Some(feature) => Err(OpenError::UnknownFeature {
+            path: path.to_owned(),
+            feature: feature.name.clone(),
+            since: feature.since.clone(),
+        }),
+    }
 }
 
 /// Returns the rows that a search of the raw bytes finds; returns the database's own if there are
@@ -260,7 +273,6 @@ fn salvage(
     let Some(format) = found.format.filter(|_| !found.is_empty()) else {
         return Ok(Err(database));
     };
-    check_format(format, path)?;
     let cause = match found.foreign_bytes {
         0 => cause,
         bytes => format!("{cause}; {bytes} bytes of another reel's rows in it were left out"),
@@ -269,6 +281,7 @@ fn salvage(
     let loss = Loss::Nothing;
     let damage = Damage { place, cause, loss };
     let rows = RowSource::of_damaged(database.map(|(rows, _)| rows), found);
+    check_readable(format, &rows.origin(), path)?;
     Ok(Ok(load(rows, format, file_bytes, Some(damage))))
 }
 
@@ -309,7 +322,8 @@ fn builder() -> redb::Builder {
 
 /// Opens the database and verifies all its checksums: its reads do not check them.
 fn checked(overlay: Overlay) -> Result<(PanicFence<Database>, bool), String> {
-    let mut database = fenced(|| builder().create_with_backend(overlay)).map(PanicFence::new)?;
+    let mut database =
+        fenced(|| builder().create_with_backend(overlay)).map(PanicFence::of_reader)?;
     let whole = fenced(|| database.check_integrity())?;
     Ok((database, whole))
 }

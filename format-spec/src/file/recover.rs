@@ -10,7 +10,7 @@
 
 use crate::error::{Loss, ReadError, RecoverError};
 use crate::event::{NewBody, NewEvent};
-use crate::file::append::Appender;
+use crate::file::append::{Appender, Bounds};
 use crate::file::body::key_of;
 use crate::file::finish::sync_folder;
 use crate::file::load::Slot;
@@ -58,7 +58,8 @@ pub fn recover(
         });
     }
     let part = part_path(to);
-    let outcome = write(reel, &part, progress).and_then(|stats| {
+    let losses = Losses::find(reel);
+    let outcome = write(reel, &part, Bounds::default(), losses, progress).and_then(|stats| {
         publish(&part, to).map_err(|source| match source.kind() {
             std::io::ErrorKind::AlreadyExists => RecoverError::Exists {
                 path: to.to_owned(),
@@ -95,15 +96,27 @@ pub(crate) fn publish(part: &Path, to: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
+/// Writes a reel without damage as a new one that keeps its bounds, at a path where no file is. What was written when it
+/// fails stays. An event that cannot be read all the same is left out: the caller compares the digests.
+pub(crate) fn rewrite(
+    reel: &Reel,
+    part: &Path,
+    bounds: Bounds,
+    progress: impl FnMut(u64),
+) -> Result<RecoverStats, RecoverError> {
+    write(reel, part, bounds, Losses::none(reel), progress)
+}
+
 fn write(
     reel: &Reel,
     part: &Path,
+    bounds: Bounds,
+    losses: Losses,
     mut progress: impl FnMut(u64),
 ) -> Result<RecoverStats, RecoverError> {
-    let losses = Losses::find(reel);
     let mut copy = RecoveredCopy {
         reel,
-        appender: Appender::create(part)?,
+        appender: Appender::create_within(part, bounds)?,
         pending: 0,
         stats: RecoverStats {
             lost_events: losses.events,
@@ -158,16 +171,21 @@ struct LostRun {
 }
 
 impl Losses {
-    /// Finds all unreadable records: every body is decoded for that.
-    fn find(reel: &Reel) -> Self {
+    /// Nothing is lost.
+    fn none(reel: &Reel) -> Self {
         let announced = reel.notes().iter().filter_map(|entry| match &entry.note {
             Note::Resource(info) => Some(info.id),
             _ => None,
         });
-        let mut losses = Self {
+        Self {
             announced: announced.collect(),
             ..Self::default()
-        };
+        }
+    }
+
+    /// Finds all unreadable records: every body is decoded for that.
+    fn find(reel: &Reel) -> Self {
+        let mut losses = Self::none(reel);
         let mut events = reel.scan(Seq(0)).filter_map(Result::ok).peekable();
         let mut notes = reel.notes().iter().peekable();
         for seq in (0..reel.end().0).map(Seq) {

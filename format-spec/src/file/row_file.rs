@@ -10,6 +10,7 @@
 //!   damage has the same effect as in any other reel.
 
 use crate::codec::stripe::{Stripe, shard_row};
+use crate::file::origin::FileOrigin;
 use crate::file::row::{RowKind, RowOwner};
 use crate::limits::{LEAST_STRIPE, STRIPE_BYTES, len64};
 use std::fs::{File, Permissions};
@@ -50,7 +51,7 @@ impl RowFile {
             stripes: 0,
             directory: Vec::new(),
         };
-        rows.put(RowKind::Owner, 0, &[])?;
+        rows.put(RowKind::Owner, 0, &FileOrigin::of_this_program().encode())?;
         let state = rows.state.clone();
         rows.put(RowKind::State, 0, &state)?;
         Ok(rows)

@@ -9,6 +9,7 @@
 
 use crate::codec::frame;
 use crate::file::backend::{PanicFence, fenced};
+use crate::file::origin::FileOrigin;
 use crate::file::row::{RowHeader, RowKind, RowOwner, content_of};
 use crate::file::salvage::{FoundRow, Salvage};
 use crate::file::segment::{FrameSpan, rows_of};
@@ -134,6 +135,23 @@ impl RowSource {
     pub(crate) fn owner(&self) -> Option<RowOwner> {
         let row = self.meta(tables::OWNER_KEY).ok()??;
         RowHeader::read(&row).map(|header| header.owner)
+    }
+
+    /// Returns what the last writer says of itself; nothing if that cannot be read.
+    pub(crate) fn origin(&self) -> FileOrigin {
+        let found = self.salvage.as_ref().and_then(|salvage| {
+            let row = salvage.rows(RowKind::Owner, 0).first();
+            salvage
+                .read(*row.filter(|row| row.is_whole)?, 0, usize::MAX)
+                .ok()
+        });
+        let content = found.or_else(|| {
+            let row = self.meta(tables::OWNER_KEY).ok()??;
+            Some(content_of(&row).to_vec())
+        });
+        content
+            .and_then(|content| FileOrigin::decode(&content).ok())
+            .unwrap_or_default()
     }
 
     /// Returns a raw row of the meta table.

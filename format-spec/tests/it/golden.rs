@@ -1,9 +1,33 @@
 //! Reels of every released version of the format: they are never rewritten, and always read to the
 //! last byte.
 
-use kubereel_format::{FormatVersion, Reel, Seq};
+use kubereel_format::{FormatVersion, Reel, Seq, file_digest};
 use std::path::Path;
 use xxhash_rust::xxh3::Xxh3Default;
+
+/// The XXH3-128 of the files in `testdata/formats`: a reel of a version that is kept is never rewritten.
+const FILES: [(&str, &str); 4] = [
+    ("0.1.reel", "d75d73478743c15490b8678df8dab5f5"),
+    ("0.3.reel", "f29de5cfaa5458031f3f99f5341a0ba4"),
+    ("0.4.reel", "0e10afb61b4aac89680f6cd7d077da98"),
+    ("0.5.reel", "191173fbf6b6104c1dbeeb3df79601f8"),
+];
+
+#[test]
+fn the_reels_of_every_version_are_never_rewritten() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/formats");
+    let found = FILES.map(|(name, expected)| {
+        let digest = file_digest(&folder.join(name)).unwrap();
+        (name, format!("{digest:032x}"), expected)
+    });
+    for (name, digest, _) in &found {
+        println!("{name}: {digest}");
+    }
+    for ((name, digest, expected), (golden, ..)) in found.iter().zip(&GOLDEN) {
+        assert_eq!((name, digest.as_str()), (golden, *expected));
+    }
+    assert_eq!(FILES.len(), GOLDEN.len());
+}
 
 /// A reel in `testdata/formats`: its version, how many events and notes it has, and the digest of all of them.
 const GOLDEN: [(&str, u16, u64, usize, &str); 4] = [

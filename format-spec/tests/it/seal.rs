@@ -3,9 +3,11 @@
 
 use crate::life::{append, begin, check, life, path_in, stamp};
 use kubereel_format::{
-    Appender, BlobNote, DocumentKind, OpenError, Reel, SealError, Seq, recover, seal,
+    Appender, BlobNote, Bounds, DocumentKind, OpenError, RecoverError, Reel, SealError, SealedCopy,
+    Seq, recover, remove_interrupted_copies, seal, unseal,
 };
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 fn demo_path() -> PathBuf {
@@ -21,8 +23,12 @@ fn names_in(folder: &Path) -> BTreeSet<String> {
 
 /// Compares two reels by every query.
 fn assert_equal(old: &Reel, new: &Reel) {
-    assert_eq!(new.damage(), []);
     assert!(new.is_sealed());
+    assert_same(old, new);
+}
+
+fn assert_same(old: &Reel, new: &Reel) {
+    assert_eq!(new.damage(), []);
     assert_eq!(new.is_finished(), old.is_finished());
     assert_eq!(new.end(), old.end());
     assert_eq!(new.event_count(), old.event_count());
@@ -221,4 +227,137 @@ fn a_seal_that_ends_at_any_step_leaves_the_old_file() {
     seal(&reel, &path, |_| {}).unwrap();
     drop(reel);
     assert!(Reel::open(&path).unwrap().is_sealed());
+}
+
+/// A sealed reel of a finished or a killed recorder in a folder of its own, and a copy of the reel that it was.
+fn sealed_life(is_finished: bool) -> (tempfile::TempDir, PathBuf, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = path_in(&folder);
+    let told = life(3_000, 90);
+    let mut appender = begin(&path);
+    for (at, event) in (0i64..).zip(&told) {
+        append(&mut appender, event, at);
+    }
+    let document: Vec<u8> = (0..50_000u32).flat_map(u32::to_le_bytes).collect();
+    let note = BlobNote::Document {
+        kind: DocumentKind::Discovery,
+        path: "/apis".to_owned(),
+    };
+    appender
+        .append_blob_note(stamp(4_000), note, &document)
+        .unwrap();
+    appender.commit().unwrap();
+    if is_finished {
+        appender.finish().unwrap();
+    } else {
+        drop(appender);
+    }
+    let copy = folder.path().join("copy.reel");
+    std::fs::copy(&path, &copy).unwrap();
+    let reel = Reel::open(&path).unwrap();
+    seal(&reel, &path, |_| {}).unwrap();
+    drop(reel);
+    (folder, path, copy)
+}
+
+#[test]
+fn an_unsealed_reel_is_the_same_recording_and_takes_more_records() {
+    for is_finished in [true, false] {
+        let (folder, path, copy) = sealed_life(is_finished);
+        let sealed = Reel::open(&path).unwrap();
+        let mut done = 0;
+        let stats = unseal(&sealed, Bounds::default(), |at| done = at).unwrap();
+        assert_eq!(done + 1, sealed.end().0);
+        drop(sealed);
+        let new = Reel::open(&path).unwrap();
+        assert!(!new.is_sealed());
+        assert_same(&Reel::open(&copy).unwrap(), &new);
+        assert_eq!(stats.file_bytes, std::fs::metadata(&path).unwrap().len());
+        let end = new.end();
+        drop(new);
+        let mut appender = Appender::resume(&path).unwrap();
+        append(&mut appender, &life(1, 90)[0], 5_000);
+        appender.finish().unwrap();
+        assert!(Reel::open(&path).unwrap().end() > end);
+        assert_eq!(names_in(folder.path()).len(), 2, "nothing is left behind");
+    }
+}
+
+#[test]
+fn a_sealed_reel_that_cannot_be_unsealed_stays_as_it_was() {
+    let (folder, path, copy) = sealed_life(true);
+    let bytes = std::fs::read(&path).unwrap();
+    let small = Bounds {
+        file_bytes: Some(std::fs::metadata(&copy).unwrap().len() * 2 - 1),
+        ..Bounds::default()
+    };
+    let refused = unseal(&Reel::open(&path).unwrap(), small, |_| {}).unwrap_err();
+    // Where it is noticed depends on how the database grows.
+    assert!(
+        matches!(
+            refused,
+            RecoverError::Append(_) | RecoverError::Finish(_) | RecoverError::Create(_)
+        ),
+        "{refused}"
+    );
+    assert!(std::fs::read(&path).unwrap() == bytes, "the file changed");
+    let mut hurt = bytes.clone();
+    let middle = hurt.len() / 2;
+    hurt[middle] ^= 1;
+    std::fs::write(&path, &hurt).unwrap();
+    let refused = unseal(&Reel::open(&path).unwrap(), Bounds::default(), |_| {}).unwrap_err();
+    assert!(matches!(refused, RecoverError::Damaged { .. }), "{refused}");
+    assert!(std::fs::read(&path).unwrap() == hurt, "the file changed");
+    assert_eq!(names_in(folder.path()).len(), 2, "nothing is left behind");
+}
+
+#[test]
+fn a_seal_that_its_caller_ends_leaves_nothing_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = path_in(&folder);
+    std::fs::copy(demo_path(), &path).unwrap();
+    let bytes = std::fs::read(&path).unwrap();
+    let reel = Reel::open(&path).unwrap();
+    let end = reel.end().0;
+    for step in [0, end / 2, end + end / 2] {
+        let ended = SealedCopy::write(&reel, |done| {
+            if done < step {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(())
+            }
+        });
+        assert!(matches!(ended, Err(SealError::Interrupted)), "{ended:?}");
+        assert_eq!(names_in(folder.path()).len(), 1);
+    }
+    // One that is complete and not wanted is removed, too.
+    let copy = SealedCopy::write(&reel, |_| ControlFlow::Continue(())).unwrap();
+    assert_eq!(names_in(folder.path()).len(), 2);
+    assert!(copy.stats().file_bytes < copy.stats().bytes_before);
+    drop(copy);
+    assert_eq!(names_in(folder.path()).len(), 1);
+    assert!(std::fs::read(&path).unwrap() == bytes, "the file changed");
+}
+
+#[test]
+fn only_interrupted_copies_of_the_reel_are_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = path_in(&folder);
+    std::fs::copy(demo_path(), &path).unwrap();
+    let name = path.file_name().unwrap().to_str().unwrap();
+    let kept = [
+        format!("{name}.part"),
+        format!("{name}.0123456789abcdeg.part"),
+        format!("{name}.0123456789abcdef.part.gz"),
+        format!("other-{name}.0123456789abcdef.part"),
+        format!("{name}.123.part"),
+    ];
+    for other in &kept {
+        std::fs::write(folder.path().join(other), "x").unwrap();
+    }
+    let left = folder.path().join(format!("{name}.0123456789abcdef.part"));
+    std::fs::write(&left, "x").unwrap();
+    remove_interrupted_copies(&path);
+    assert!(!left.exists());
+    assert_eq!(names_in(folder.path()).len(), kept.len() + 1);
 }
