@@ -1,7 +1,7 @@
 //! Errors that keep a recording from beginning or from ending in order. Failures of the cluster are
 //! recorded, not returned.
 
-use kubereel_format::{FinishError, OpenError};
+use kubereel_format::{FinishError, OpenError, RecoverError};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use thiserror::Error;
@@ -20,6 +20,14 @@ pub enum RecordError {
         path: PathBuf,
         /// The cause.
         cause: String,
+    },
+    /// The existing reel is sealed, and cannot be rewritten as one that takes more records. It stands as it was.
+    #[error("cannot resume the sealed reel: {source}: {path}", path = path.display())]
+    Unseal {
+        /// The reel.
+        path: PathBuf,
+        /// Why.
+        source: RecoverError,
     },
     /// The reel has reached its size limit.
     #[error("the reel has no room left: {file_bytes} bytes of {max_bytes}: {path}", path = path.display())]

@@ -37,6 +37,6 @@ pub use marks::{MarkError, MarkPlace, leave_mark};
 pub use observer::{LABELS, Observation, ObserverOutcome, job_labels, observe};
 pub use options::{
     DEFAULT_MAX_BYTES, JobPlaces, KubeconfigSource, LEAST_MAX_BYTES, LEAST_MAX_MEMORY,
-    RecorderOptions,
+    RecorderOptions, SealPolicy,
 };
 pub use series::{ReelSeries, Rotation, SeriesSummary};

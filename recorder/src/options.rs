@@ -47,6 +47,8 @@ pub struct RecorderOptions {
     pub max_memory: Option<u64>,
     /// The grace period after a signal; unlimited if `None`.
     pub grace: Option<Duration>,
+    /// Whether the finished reel is sealed at the end.
+    pub seal: SealPolicy,
     /// Public labels of the recording job, by name.
     pub labels: Vec<(String, String)>,
     /// The file to which other programs append marks; it need not exist.
@@ -74,6 +76,28 @@ impl RecorderOptions {
             ..Self::default()
         }
     }
+}
+
+/// When a finished reel is rewritten in its smallest form, at the end of a run that did not fail. A second signal
+/// interrupts that; the finished reel stands then.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SealPolicy {
+    /// Never.
+    #[default]
+    Never,
+    /// Unless the end was requested by SIGTERM, after which a service manager often starts the recorder again to
+    /// resume the reel; and only if it takes no longer than this.
+    UnlessTerminated {
+        /// The time that it may take.
+        within: Duration,
+    },
+    /// If it takes no longer than this.
+    Within {
+        /// The time that it may take.
+        within: Duration,
+    },
+    /// However long it takes, within the grace period if there is one.
+    Always,
 }
 
 /// Where the kubeconfig is. The files need not exist yet.

@@ -123,6 +123,11 @@ fn line(status: &RecorderStatus, rate: u64) -> String {
         },
         format!("lag {} s", tenths(status.lag_micros / 100_000)),
     ];
+    if let Some(percent) = status.sealing_percent {
+        parts.truncate(4);
+        parts.push(format!("sealing, {percent} % · Ctrl-C skips it"));
+        return parts.join(" · ");
+    }
     let trouble = trouble(status);
     if !trouble.is_empty() {
         parts.push(trouble.to_owned());
@@ -160,6 +165,7 @@ pub(super) fn last_word(path: &Path, summary: &RecordingSummary) {
             file_bytes = summary.file_bytes,
             left_out = summary.status.budget,
             unpacked = summary.unpacked.as_deref().unwrap_or_default(),
+            unsealed = summary.unsealed.as_deref().unwrap_or_default(),
             open = opener(path),
             "the reel is finished"
         );
@@ -180,6 +186,10 @@ pub(super) fn last_word(path: &Path, summary: &RecordingSummary) {
             line.push_str("\n  ");
             line.push_str(word);
         }
+    }
+    if let Some(why) = &summary.unsealed {
+        let seal = default_reel::shell_line(&["kubereel".into(), "seal".into(), path.into()]);
+        line.extend(["\n  not sealed: ", why, "; to seal it: ", &seal]);
     }
     line.push_str("\nopen it: ");
     line.push_str(&opener(path));
@@ -216,6 +226,12 @@ mod tests {
             line(&status, 120),
             "01:02:03 · 12,345 events · 120/s · 4.2 MB · 71 resources · 0 gaps · lag 0.2 s"
         );
+        status.sealing_percent = Some(42);
+        assert_eq!(
+            line(&status, 120),
+            "01:02:03 · 12,345 events · 120/s · 4.2 MB · sealing, 42 % · Ctrl-C skips it"
+        );
+        status.sealing_percent = None;
         status.gaps = 1;
         status.resources_complete = 70;
         status.trouble = "connection refused".into();

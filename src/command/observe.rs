@@ -2,12 +2,12 @@
 
 mod diagnosis;
 
-use super::recording::{self, RecordingArgs, parse_duration};
+use super::recording::{self, RecordingArgs, SealWhen, parse_duration};
 use crate::command_error::{CommandError, Exit};
 use crate::redaction::public;
 use diagnosis::{RulesReport, diagnose};
 use kubereel_recorder::{
-    JobPlaces, KubeconfigSource, Observation, ObserverOutcome, job_labels, observe,
+    JobPlaces, KubeconfigSource, Observation, ObserverOutcome, SealPolicy, job_labels, observe,
 };
 use std::ffi::OsString;
 use std::io::{self, Write as _};
@@ -21,7 +21,7 @@ const OBSERVER_FOLDER: &str = "/var/e2e-observer";
 const GRACE: &str = "15s";
 
 /// The part of the grace period, as a divisor, that problems, story and rules may take after the recording
-/// has ended.
+/// has ended, and sealing the reel before that.
 const SHARE_OF_GRACE: u32 = 3;
 
 /// Record a cluster as an observer of a CI job
@@ -65,6 +65,9 @@ pub(crate) struct Args {
     /// Where to write the JUnit of kubereel test: beside the reel, or where failures count for the job
     #[arg(long, value_enum, value_name = "WHERE", default_value = "informing")]
     rules: RulesReport,
+    /// When to rewrite the finished reel in its smallest form; it stands until the sealed one takes its place
+    #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
+    seal: SealWhen,
     #[command(flatten)]
     recording: RecordingArgs,
 }
@@ -95,6 +98,7 @@ fn observed(args: &Args) -> Result<ObserverOutcome, CommandError> {
     options.any_port = true;
     options.only_new = true;
     options.grace = Some(args.grace.max(Duration::from_secs(1)));
+    options.seal = seal_policy(args.seal, args.grace);
     options.labels = job_labels(|name| std::env::var(name).ok());
     let is_there = Path::new(OBSERVER_FOLDER).is_dir();
     let folder = folder(
@@ -125,6 +129,16 @@ fn observed(args: &Args) -> Result<ObserverOutcome, CommandError> {
         outcome.failed.extend(failed);
     }
     Ok(outcome)
+}
+
+fn seal_policy(when: SealWhen, grace: Duration) -> SealPolicy {
+    match when {
+        SealWhen::Auto => SealPolicy::Within {
+            within: grace / SHARE_OF_GRACE,
+        },
+        SealWhen::Always => SealPolicy::Always,
+        SealWhen::Never => SealPolicy::Never,
+    }
 }
 
 /// Gives the places of kubeconfigs, best first. The folder of the minimal one is a live view of what the

@@ -1,12 +1,12 @@
 //! `kubereel record`: maps flags to a recorder, and its errors to exit codes.
 
 use super::live_line;
-use super::recording::{self, RecordingArgs, parse_duration};
+use super::recording::{self, RecordingArgs, SealWhen, parse_duration};
 use crate::command_error::{CommandError, Exit};
 use crate::files;
 use kubereel_format::OpenError;
 use kubereel_recorder::{
-    KubeconfigSource, RecordError, Recorder, RecorderOptions, ReelSeries, Rotation,
+    KubeconfigSource, RecordError, Recorder, RecorderOptions, ReelSeries, Rotation, SealPolicy,
 };
 use std::ffi::OsString;
 use std::io;
@@ -15,6 +15,9 @@ use std::time::Duration;
 
 /// The shortest time that a reel may have before the next follows.
 const LEAST_EVERY: Duration = Duration::from_secs(1);
+
+/// How long `--seal auto` may take: as long as somebody waits who pressed Ctrl-C.
+const SEAL_WITHIN: Duration = Duration::from_secs(10);
 
 /// Record a cluster into a reel
 ///
@@ -53,6 +56,13 @@ pub(crate) struct Args {
     /// File to follow for marks, one per line; default: REEL.marks
     #[arg(long, value_name = "FILE")]
     marks: Option<PathBuf>,
+    /// When to rewrite the finished reel in its smallest form; Ctrl-C skips it
+    ///
+    /// The finished reel stands until the sealed one takes its place in one step. A sealed reel is resumed as any
+    /// other: it is rewritten first. With --rotate, `auto` seals nothing, and `always` seals each reel of the series
+    /// as it ends. See docs/sealing.md.
+    #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
+    seal: SealWhen,
     /// How long a watch lasts at least before a new connection takes its place, in seconds
     #[arg(long, value_name = "SECONDS", hide = true, value_parser = clap::value_parser!(u32).range(3..))]
     watch_secs: Option<u32>,
@@ -100,6 +110,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, CommandError> {
     options.context.clone_from(&args.context);
     options.watch_secs = args.watch_secs;
     options.marks = Some(args.marks.clone().unwrap_or_else(|| marks_of(&args.output)));
+    options.seal = seal_policy(args.seal, args.rotate.is_some());
     if let Some(every) = args.rotate {
         let keep = args.keep;
         return series(options, Rotation { every, keep });
@@ -109,6 +120,17 @@ pub(crate) fn run(args: &Args) -> Result<Exit, CommandError> {
     let summary = summary.map_err(|error| explain(&error))?;
     live_line::last_word(&args.output, &summary);
     Ok(Exit::Yes)
+}
+
+const fn seal_policy(when: SealWhen, is_series: bool) -> SealPolicy {
+    match when {
+        SealWhen::Auto if !is_series => SealPolicy::UnlessTerminated {
+            within: SEAL_WITHIN,
+        },
+        // Sealing takes memory and a processor from the recorder of the next reel.
+        SealWhen::Auto | SealWhen::Never => SealPolicy::Never,
+        SealWhen::Always => SealPolicy::Always,
+    }
 }
 
 fn series(options: RecorderOptions, rotation: Rotation) -> Result<Exit, CommandError> {
@@ -135,6 +157,8 @@ fn explain(error: &RecordError) -> CommandError {
         RecordError::Open(open) => files::explain_open(open),
         RecordError::Past { .. } => CommandError::reel(error)
             .hint("record into another file; kubereel info shows the readable part of this one"),
+        RecordError::Unseal { .. } => CommandError::io(error)
+            .hint("the sealed reel stays as it was; record into another file"),
         RecordError::Full { .. } => {
             CommandError::io(error).hint("increase --max-size, or record into another file")
         }
@@ -156,6 +180,17 @@ mod tests {
         assert_eq!(parse_every("24h"), Ok(Duration::from_hours(24)));
         assert!(parse_every("0s").is_err());
         assert!(parse_every("500ms").is_err());
+    }
+
+    #[test]
+    fn a_series_is_sealed_only_on_request() {
+        let auto = SealPolicy::UnlessTerminated {
+            within: SEAL_WITHIN,
+        };
+        assert_eq!(seal_policy(SealWhen::Auto, false), auto);
+        assert_eq!(seal_policy(SealWhen::Auto, true), SealPolicy::Never);
+        assert_eq!(seal_policy(SealWhen::Always, true), SealPolicy::Always);
+        assert_eq!(seal_policy(SealWhen::Never, false), SealPolicy::Never);
     }
 
     #[test]

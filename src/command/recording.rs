@@ -67,6 +67,17 @@ pub(super) struct RecordingArgs {
     log: Option<String>,
 }
 
+/// When a finished reel is sealed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum SealWhen {
+    /// If it is quick: within 10 s and not after SIGTERM, for observers within a third of the grace period
+    Auto,
+    /// However long it takes, but within the grace period of an observer
+    Always,
+    /// Not at all
+    Never,
+}
+
 impl RecordingArgs {
     /// Begins to log, and gives the options that the flags ask for; the reel's path is the caller's.
     pub(super) fn begin(&self) -> Result<RecorderOptions, CommandError> {

@@ -17,8 +17,8 @@ use std::path::{Path, PathBuf};
 ///
 /// A sealed reel holds the same recording in fewer bytes: the same digest, and the same answer to
 /// every question. It also has recovery data, which repairs small damage by itself. Seal a reel that
-/// is kept, uploaded or sent. Every command reads it; only recording on in it and import --append
-/// refuse it.
+/// is kept, uploaded or sent. Every command reads it; `record` rewrites it before it resumes it, and
+/// only import --append refuses it.
 ///
 /// The new file is complete, on disk and compared with the old one, record by record, before it takes
 /// the old one's place. Until then the old file stays as it is, also when the command is killed: a
@@ -31,7 +31,7 @@ Examples:
   kubereel seal run.reel small.reel                write another file, keep this one
   kubereel seal artifacts.tar.gz run.reel          seal the reel of an archive
   kubereel seal run.reel -o json | jq .bytes_after
-  kubereel recover sealed.reel run.reel            make a reel to record on in
+  kubereel recover sealed.reel run.reel            make a reel to append imports to
 
 Exit codes: 0 the reel is sealed; 3 it is damaged or being recorded, and stays as it is.")]
 pub(crate) struct Args {

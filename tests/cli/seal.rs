@@ -121,7 +121,7 @@ fn a_sealed_reel_is_found_in_folders_and_compressed_files() {
 }
 
 #[test]
-fn a_sealed_reel_stays_and_takes_no_more_records() {
+fn a_sealed_reel_stays_and_takes_no_imports() {
     let shelf = Shelf::new();
     shelf.kubereel("seal run.reel").ok();
     let sealed = shelf.bytes("run.reel");
@@ -133,16 +133,11 @@ fn a_sealed_reel_stays_and_takes_no_more_records() {
     assert_eq!(json["bytes_before"], json["bytes_after"]);
     let line = r#"{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p","namespace":"n","resourceVersion":"7"}},"ts":"2026-11-24T00:00:00Z"}"#;
     fs::write(shelf.path("more.jsonl"), line).expect("written");
-    for refused in [
-        "import more.jsonl -o run.reel --append",
-        "record -o run.reel",
-    ] {
-        let _said = shelf
-            .kubereel(refused)
-            .code(3)
-            .says("the reel is sealed")
-            .says("kubereel recover run.reel NEW.reel");
-    }
+    let _said = shelf
+        .kubereel("import more.jsonl -o run.reel --append")
+        .code(3)
+        .says("the reel is sealed")
+        .says("kubereel recover run.reel NEW.reel");
     assert!(shelf.bytes("run.reel") == sealed, "the file changed");
     assert_eq!(shelf.names(), ["more.jsonl", "run.reel"]);
     shelf.kubereel("recover run.reel new.reel").ok();

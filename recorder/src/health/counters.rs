@@ -66,6 +66,8 @@ pub struct RecorderStatus {
     pub budget_steps: u64,
     /// The number of records that were not written because of them.
     pub budget_dropped: u64,
+    /// How far sealing the finished file has come, in percent; `None` if it is not being sealed.
+    pub sealing_percent: Option<u64>,
 }
 
 impl RecorderStatus {
@@ -137,6 +139,7 @@ pub(crate) struct Health {
     budget_steps: AtomicU64,
     budget_dropped: AtomicU64,
     used_percent: AtomicU64,
+    sealing_percent: AtomicU64,
     words: Mutex<StatusTexts>,
     tally: NoteTally,
     reach: Mutex<ReachTracker>,
@@ -167,6 +170,7 @@ impl Health {
             budget_steps: zero(),
             budget_dropped: zero(),
             used_percent: zero(),
+            sealing_percent: AtomicU64::new(NOTHING),
             words: Mutex::default(),
             tally: NoteTally::default(),
             reach: Mutex::default(),
@@ -279,6 +283,12 @@ impl Health {
         self.used_percent.load(Ordering::Relaxed)
     }
 
+    /// Sealing the finished file has come so far, in percent; `None` if it is not being sealed.
+    pub(crate) fn set_sealing(&self, percent: Option<u64>) {
+        let percent = percent.unwrap_or(NOTHING);
+        self.sealing_percent.store(percent, Ordering::Relaxed);
+    }
+
     /// Sets the last budget step.
     pub(crate) fn set_budget(&self, words: &str) {
         self.budget_steps.fetch_add(1, Ordering::Relaxed);
@@ -357,6 +367,10 @@ impl Health {
             budget: words.budget.clone(),
             budget_steps: get(&self.budget_steps),
             budget_dropped: get(&self.budget_dropped),
+            sealing_percent: match get(&self.sealing_percent) {
+                NOTHING => None,
+                percent => Some(percent),
+            },
         }
     }
 
@@ -419,5 +433,8 @@ mod tests {
         assert_eq!(out.probed_ago_micros, Some(out.elapsed_micros));
         health.set_reachable(None);
         assert!(health.status().is_reachable);
+        assert_eq!(health.status().sealing_percent, None);
+        health.set_sealing(Some(7));
+        assert_eq!(health.status().sealing_percent, Some(7));
     }
 }

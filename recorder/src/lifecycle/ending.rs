@@ -50,6 +50,11 @@ impl Ending {
         }
     }
 
+    /// Returns when the run must be at its end, if that is limited.
+    pub(crate) const fn deadline(&self) -> Option<Instant> {
+        self.deadline
+    }
+
     /// Returns how long one of the steps before the last may take.
     pub(crate) const fn patience(&self) -> Duration {
         self.patience

@@ -9,6 +9,7 @@ mod past;
 mod planted;
 mod proxy_conf;
 mod run;
+mod sealing;
 mod supervise;
 
 pub(crate) use ending::{Signals, WholeReel};

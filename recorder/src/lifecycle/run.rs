@@ -3,6 +3,7 @@
 use super::ending::{Ending, OnceWhole, Signals};
 use super::kubeconfig::{Follower, Lookout};
 use super::past::EarlierRuns;
+use super::sealing::{SealOutcome, seal_at_end};
 use super::supervise::Supervisor;
 use crate::access::StatusAccess;
 use crate::budget::{Exclusions, Gate, RecordingLimits, body_bytes, is_used_up, queue_bytes};
@@ -11,7 +12,7 @@ use crate::discover::{Discovery, Poller};
 use crate::error::RecordError;
 use crate::health::{Health, RecorderStatus, RunAccount};
 use crate::marks::{Desk, MarkFile, follow};
-use crate::options::RecorderOptions;
+use crate::options::{RecorderOptions, SealPolicy};
 use crate::probe::Prober;
 use crate::queue::{QUEUE_BYTES, Queue, QueueEntry};
 use crate::sampler::Sampler;
@@ -22,7 +23,8 @@ use crate::writer::{
     Finished, HandoverTaker, ReelPath, ReelWriter, SeededLoss, WriteError, WriterHandover, handover,
 };
 use kubereel_format::{
-    Appender, Bounds, ListMethod, Note, OpenError, REDACTION_PREFIX, Reel, SessionEnd, SessionId,
+    AppendError, Appender, Bounds, ListMethod, Note, OpenError, REDACTION_PREFIX, RecoverError,
+    Reel, SessionEnd, SessionId, remove_interrupted_copies, unseal,
 };
 use kubereel_redact::{POLICY, Redactor};
 use std::net::{SocketAddr, TcpListener};
@@ -104,6 +106,8 @@ pub struct RecordingSummary {
     pub records: u64,
     /// Why the finished file is not packed, if it is not.
     pub unpacked: Option<String>,
+    /// Why it is not sealed, if it was to be.
+    pub unsealed: Option<String>,
 }
 
 impl Recorder {
@@ -215,7 +219,10 @@ impl Recorder {
         let path = self.options.output.clone();
         let health = Arc::clone(&self.front.health);
         let session = SessionId(self.past.session);
-        let grace = self.options.grace;
+        let ends = RunEnd {
+            grace: self.options.grace,
+            seal: self.options.seal,
+        };
         let labels = self.options.labels.clone();
         let clock = self.clock;
         let mut run = RecordingRun::start(self)?;
@@ -232,15 +239,32 @@ impl Recorder {
         let end = run.until_end(end_requested).await;
         tracing::info!(?end, "finishing the reel");
         let standing = health.status();
-        let finished = run.finish(session, &end, grace, standing, once_whole).await;
+        let ending = Ending::begin(ends.grace);
+        let deadline = ending.deadline();
+        let finished = run
+            .finish(session, &end, ending, standing, once_whole)
+            .await;
         match finished {
-            Ok(stats) => Ok(RecordingSummary {
-                end,
-                status: health.status(),
-                file_bytes: stats.file_bytes,
-                records: stats.records,
-                unpacked: stats.unpacked,
-            }),
+            Ok(stats) => {
+                let sealed = match stats.unpacked {
+                    // What kept it from being packed keeps it from being sealed.
+                    Some(_) => SealOutcome::Unasked,
+                    None => seal_at_end(&path, ends.seal, &end, deadline, &health).await,
+                };
+                let (file_bytes, unsealed) = match sealed {
+                    SealOutcome::Unasked => (stats.file_bytes, None),
+                    SealOutcome::Sealed { file_bytes } => (file_bytes, None),
+                    SealOutcome::Unsealed { why } => (stats.file_bytes, Some(why)),
+                };
+                Ok(RecordingSummary {
+                    end,
+                    status: health.status(),
+                    file_bytes,
+                    records: stats.records,
+                    unpacked: stats.unpacked,
+                    unsealed,
+                })
+            }
             Err(WriteError::Finish(error)) => Err(RecordError::Finish(error)),
             Err(error) => Err(RecordError::Write {
                 path,
@@ -248,6 +272,12 @@ impl Recorder {
             }),
         }
     }
+}
+
+/// What is wanted at the end of a run.
+struct RunEnd {
+    grace: Option<Duration>,
+    seal: SealPolicy,
 }
 
 /// Opens a reel and reads its state, or creates one.
@@ -258,35 +288,33 @@ fn open_reel(options: &RecorderOptions) -> Result<(Appender, EarlierRuns), Recor
         Err(OpenError::Exists { .. }) if !options.only_new => {}
         Err(error) => return Err(error.into()),
     }
-    let file_bytes = std::fs::metadata(path).map_or(0, |facts| facts.len());
+    let length = || std::fs::metadata(path).map_or(0, |facts| facts.len());
     let full = |max_bytes: u64| RecordError::Full {
         path: path.to_owned(),
-        file_bytes,
+        file_bytes: length(),
         max_bytes,
     };
+    let mut reel = Reel::open(path)?;
+    if reel.is_sealed() {
+        check_resumable(&reel)?;
+        unseal_reel(&reel, bounds)?;
+        reel = Reel::open(path)?;
+    }
     let past = {
-        let reel = Reel::open(path)?;
+        let reel = reel;
+        let file_bytes = length();
         // A packed file has no free page, and the database grows by doubling: the first write would
         // exceed the limit.
         let least = file_bytes.saturating_mul(1 + u64::from(reel.is_finished()));
         if let Some(max) = options.max_bytes.filter(|max| least > *max) {
             return Err(full(max));
         }
-        if let Some(damage) = reel.damage().first() {
-            return Err(RecordError::Past {
-                path: path.to_owned(),
-                cause: format!("{}: {}", damage.place, damage.cause),
-            });
-        }
-        if reel.notes().iter().any(|entry| is_import(&entry.note)) {
-            return Err(RecordError::Past {
-                path: path.to_owned(),
-                cause: "it was imported, and does not tell what it leaves out".to_owned(),
-            });
-        }
+        check_resumable(&reel)?;
         EarlierRuns::read(&reel)
     };
     let mut appender = Appender::resume_within(path, bounds)?;
+    // The lock is this program's: nobody works on a copy of this reel.
+    remove_interrupted_copies(path);
     match options.max_bytes {
         Some(max) if is_used_up(&appender.usage()) => Err(full(max)),
         _ => Ok((appender, past)),
@@ -297,6 +325,40 @@ fn bounds(options: &RecorderOptions) -> Bounds {
     Bounds {
         file_bytes: options.max_bytes,
         body_memory: options.max_memory.map(body_bytes),
+    }
+}
+
+/// Refuses a reel that says too little of what it lacks to be resumed.
+fn check_resumable(reel: &Reel) -> Result<(), RecordError> {
+    let refused = |cause: String| RecordError::Past {
+        path: reel.path().to_owned(),
+        cause,
+    };
+    if let Some(damage) = reel.damage().first() {
+        return Err(refused(format!("{}: {}", damage.place, damage.cause)));
+    }
+    if reel.notes().iter().any(|entry| is_import(&entry.note)) {
+        let cause = "it was imported, and does not tell what it leaves out";
+        return Err(refused(cause.to_owned()));
+    }
+    Ok(())
+}
+
+/// Rewrites a sealed reel as one that takes more records.
+fn unseal_reel(reel: &Reel, bounds: Bounds) -> Result<(), RecordError> {
+    let path = reel.path();
+    tracing::warn!(path = %path.display(), "the reel is sealed: rewriting it to resume it");
+    match unseal(reel, bounds, |_done| {}) {
+        Ok(_stats) => Ok(()),
+        Err(RecoverError::Append(AppendError::OverBound { max, .. })) => Err(RecordError::Full {
+            path: path.to_owned(),
+            file_bytes: reel.sizes().file,
+            max_bytes: max,
+        }),
+        Err(source) => Err(RecordError::Unseal {
+            path: path.to_owned(),
+            source,
+        }),
     }
 }
 
@@ -458,7 +520,7 @@ impl RecordingRun {
         mut self,
         session: SessionId,
         end: &SessionEnd,
-        grace: Option<Duration>,
+        ending: Ending,
         standing: RecorderStatus,
         once_whole: OnceWhole,
     ) -> Finished {
@@ -472,7 +534,6 @@ impl RecordingRun {
             self.supervisor.join().await;
             while self.closing.join_next().await.is_some() {}
         };
-        let ending = Ending::begin(grace);
         let mut patience = ending.patience();
         if matches!(self.written, Some(Err(_))) {
             // Writing has failed: there is nothing to wait for.

@@ -124,6 +124,48 @@ impl Recording {
         })
     }
 
+    /// Interrupts it as Ctrl-C does.
+    ///
+    /// # Errors
+    ///
+    /// When it has ended.
+    pub fn interrupt(&self) -> Result<()> {
+        self.signal(Signal::INT)
+    }
+
+    /// Tells whether it has not ended yet.
+    ///
+    /// # Errors
+    ///
+    /// When the system does not tell.
+    pub fn is_running(&self) -> Result<bool> {
+        let id = WaitId::Pid(Pid::from_child(&self.child));
+        let ended = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        Ok(waitid(id, ended)?.is_none())
+    }
+
+    /// Waits until this run has said something.
+    ///
+    /// # Errors
+    ///
+    /// When it does not in time.
+    pub fn until_said_since_start(&self, words: &str, patience: Duration) -> Result<()> {
+        let deadline = Instant::now() + patience;
+        loop {
+            let log = self.log();
+            if log
+                .lines()
+                .skip(self.lines_before)
+                .any(|line| line.contains(words))
+            {
+                return Ok(());
+            }
+            ensure!(Instant::now() < deadline, "nobody said {words:?}: {log}");
+            // A log is no event; this is as near as it comes.
+            std::thread::sleep(LOOK_AT_LOG_EVERY);
+        }
+    }
+
     /// Waits for an end of its own.
     ///
     /// # Errors
@@ -151,6 +193,19 @@ impl Recording {
         }
         self.child.kill()?;
         self.child.wait()?;
+        Ok(())
+    }
+
+    /// Kills it with SIGKILL unless it has ended; returns once it is gone.
+    ///
+    /// # Errors
+    ///
+    /// When the system does not let it be waited for.
+    pub fn kill_if_running(mut self) -> Result<()> {
+        if self.child.try_wait()?.is_none() {
+            self.child.kill()?;
+            self.child.wait()?;
+        }
         Ok(())
     }
 

@@ -31,6 +31,7 @@ mod restart;
 mod rotation;
 mod scene;
 mod scripted;
+mod sealing;
 mod seeded_loss;
 mod size_budget;
 mod state_oracle;
