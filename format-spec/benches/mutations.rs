@@ -248,7 +248,7 @@ impl WholeReel {
             }
             last = Some(seq);
             let Some(truth) = self.events.get(&seq) else {
-                return Err(format!("{seq} is no event"));
+                return Err(format!("{seq} is not an event"));
             };
             if *truth.body != *event.body {
                 return Err(format!("wrong bytes in event {seq}"));

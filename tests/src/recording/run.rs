@@ -161,7 +161,7 @@ impl Recording {
                 return Ok(());
             }
             ensure!(Instant::now() < deadline, "nobody said {words:?}: {log}");
-            // A log is no event; this is as near as it comes.
+            // A log cannot be awaited.
             std::thread::sleep(LOOK_AT_LOG_EVERY);
         }
     }
