@@ -1,6 +1,7 @@
 //! Entry points of the fuzz targets to the decoders, with the feature `fuzzing` only.
 
-use crate::codec::bodies::{Bodies, BodyCounts};
+use crate::codec::bodies::{Base, Bodies, BodyCounts, BodyMark, BodyWriter};
+use crate::codec::model::{BlockFacts, BodyModel, EventFacts};
 use crate::codec::splice::Blobs;
 use crate::codec::{CodecError, frame, index, record, splice};
 use crate::file::checkpoint;
@@ -58,6 +59,45 @@ pub fn splice(bytes: &[u8]) {
         Ok::<(), CodecError>(())
     });
     assert!(any.is_err() || any.is_ok_and(|out| out.len() <= 1 << 16));
+}
+
+/// Reads bytes as a modelled block, and codes a text as the body of an event and reads it back.
+///
+/// # Panics
+///
+/// If the body does not come back, or more comes out than may: what the fuzzer seeks.
+pub fn model(bytes: &[u8]) {
+    let event = |object| EventFacts {
+        object,
+        resource: object % 3,
+        version: Some(u64::from(object)),
+        wall: 1_700_000_000_000_000,
+    };
+    let facts = BlockFacts {
+        first_object: 2,
+        objects: vec![(1, Some(7)), (2, None), (1, Some(9))],
+        events: (0..5).chain(3..5).map(event).collect(),
+    };
+    let mut bodies = BodyWriter::default();
+    for part in bytes.chunks(bytes.len() / facts.events.len() + 1) {
+        splice::encode(b"", part, &mut NoLog, &mut bodies.ops, &mut bodies.text);
+        bodies.end_entry(Base::Whole);
+    }
+    // Few bytes have fewer parts than there are events.
+    let parts = bytes.chunks(bytes.len() / facts.events.len() + 1).len();
+    for _ in parts..facts.events.len() {
+        bodies.end_entry(Base::Previous);
+    }
+    let raw = bodies.columns_since(BodyMark::default());
+    let packed = BodyModel::new().pack(&raw, &facts);
+    let back = packed.and_then(|packed| BodyModel::new().unpack(&packed, &facts, raw.len()));
+    assert_eq!(back.as_deref(), Ok(&*raw), "the model gives other bodies");
+    if let Some((first, rest)) = bytes.split_first() {
+        let (decisions, literals) = rest.split_at(usize::from(*first).min(rest.len()));
+        let forged = crate::codec::model::forged(decisions, literals, 1 << 12);
+        let any = BodyModel::new().unpack(&forged, &facts, 1 << 12);
+        assert!(any.is_err() || any.is_ok_and(|raw| raw.len() <= 1 << 12));
+    }
 }
 
 /// Makes a row with a valid header: its kind, number, writer and first block, as small numbers.

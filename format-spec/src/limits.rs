@@ -60,6 +60,26 @@ pub(crate) const SEALED_BLOCK_RECORDS: usize = 4096;
 /// How many blocks of a sealed file share a text.
 pub(crate) const SEALED_GROUP: usize = 16;
 
+/// A recording with at most this many records is sealed with a model: what was decoded of it stays in a reader's
+/// memory. Of a larger one each question would decode a group anew, for a tenth of a second and longer.
+pub(crate) const MODELLED_RECORDS: u64 = 32_768;
+
+/// A block that a model codes is full with this many records.
+pub(crate) const MODELLED_BLOCK_RECORDS: usize = 2048;
+
+/// A block that a model codes is full once its columns hold this many bytes.
+pub(crate) const MODELLED_BLOCK_RAW: usize = 1024 * 1024;
+
+/// A group that a model codes is full with this many records: reading one body decodes its group up to it.
+pub(crate) const MODELLED_GROUP_RECORDS: usize = 8192;
+
+/// A block of a sealed file whose columns are longer than this is compressed by itself, without a model: a model takes
+/// a microsecond for a few bytes, so that a forged frame must not stand for many.
+pub(crate) const MAX_MODEL_RAW: usize = 2 * 1024 * 1024;
+
+/// The most blocks of a group that a reader decodes for one.
+pub(crate) const MAX_GROUP: usize = 16;
+
 /// The number of records between two checkpoints of a sealed file.
 pub(crate) const SEALED_CHECKPOINT_RECORDS: u64 = 131_072;
 
@@ -157,8 +177,8 @@ pub struct FormatVersion {
 /// [`NotCoveredReason::MemoryBudget`](crate::NotCoveredReason::MemoryBudget), which an older reader cannot
 /// decode. 0.4 adds the headers of rows, which an older reader would take for content, and the note
 /// [`Note::Unreadable`](crate::Note::Unreadable). 0.5 adds sealed files, which an older reader would not take
-/// for a reel.
-pub const FORMAT: FormatVersion = FormatVersion { major: 0, minor: 5 };
+/// for a reel. 0.6 adds two forms of frames, in which sealed files keep bodies, and which an older reader refuses.
+pub const FORMAT: FormatVersion = FormatVersion { major: 0, minor: 6 };
 
 /// The redaction policy that redacts nothing.
 pub const REDACTION_NONE: u32 = 0;

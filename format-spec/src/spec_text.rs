@@ -33,6 +33,8 @@ fn every_bound_has_the_value_that_is_written() {
         ("MAX_CHAIN", len(limits::MAX_CHAIN)),
         ("MAX_CHAIN_RAW", len(limits::MAX_CHAIN_RAW)),
         ("MAX_STRIPE", len(limits::MAX_STRIPE)),
+        ("MAX_MODEL_RAW", len(limits::MAX_MODEL_RAW)),
+        ("MAX_GROUP", len(limits::MAX_GROUP)),
         ("BLOCK_RECORDS", len(limits::BLOCK_RECORDS)),
         ("BLOCK_RAW", len(limits::BLOCK_RAW)),
         ("BLOCK_GROUP", u64::from(limits::BLOCK_GROUP)),
@@ -46,6 +48,16 @@ fn every_bound_has_the_value_that_is_written() {
         ("PARITY_LEAST", limits::PARITY_LEAST),
         ("SEALED_BLOCK_RECORDS", len(limits::SEALED_BLOCK_RECORDS)),
         ("SEALED_GROUP", len(limits::SEALED_GROUP)),
+        ("MODELLED_RECORDS", limits::MODELLED_RECORDS),
+        (
+            "MODELLED_BLOCK_RECORDS",
+            len(limits::MODELLED_BLOCK_RECORDS),
+        ),
+        ("MODELLED_BLOCK_RAW", len(limits::MODELLED_BLOCK_RAW)),
+        (
+            "MODELLED_GROUP_RECORDS",
+            len(limits::MODELLED_GROUP_RECORDS),
+        ),
         (
             "SEALED_CHECKPOINT_RECORDS",
             limits::SEALED_CHECKPOINT_RECORDS,

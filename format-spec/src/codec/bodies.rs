@@ -6,9 +6,10 @@
 
 use super::CodecError;
 use super::varint::{self, FieldReader};
-use crate::codec::frame;
+use crate::codec::{frame, splice};
 use crate::id::ObjectId;
 use crate::limits::{MAX_BODY, len64};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// The base of a body's delta.
@@ -28,6 +29,34 @@ pub(crate) struct BodyEntry {
     pub(crate) base: Base,
     pub(crate) ops: Range<usize>,
     pub(crate) text: Range<usize>,
+}
+
+/// What the copies and skips of hunks count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum HunkUnit {
+    /// Bytes.
+    #[default]
+    Bytes,
+    /// Pieces, as [`splice`](super::splice) cuts them.
+    Pieces,
+}
+
+/// One body's delta.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Delta<'a> {
+    pub(crate) ops: &'a [u8],
+    pub(crate) text: &'a [u8],
+    pub(crate) unit: HunkUnit,
+}
+
+impl<'a> Delta<'a> {
+    /// Returns its hunks, counting bytes of the old text.
+    pub(crate) fn hunks(self, old: &[u8]) -> Result<Cow<'a, [u8]>, CodecError> {
+        match self.unit {
+            HunkUnit::Bytes => Ok(Cow::Borrowed(self.ops)),
+            HunkUnit::Pieces => splice::in_bytes(old, self.ops).map(Cow::Owned),
+        }
+    }
 }
 
 /// Writes the bodies of a segment.
@@ -132,6 +161,7 @@ pub(crate) struct Bodies {
     raw: Vec<u8>,
     entries: Vec<BodyEntry>,
     blobs: Vec<Range<usize>>,
+    unit: HunkUnit,
 }
 
 /// The most entries and blobs that a segment's columns may hold.
@@ -224,7 +254,16 @@ impl Bodies {
             entries: places,
             blobs: texts,
             raw,
+            unit: HunkUnit::Bytes,
         })
+    }
+
+    /// Takes the copies and skips of all hunks as counts of pieces.
+    pub(crate) fn counting_pieces(self) -> Self {
+        Self {
+            unit: HunkUnit::Pieces,
+            ..self
+        }
     }
 
     /// Returns how many events there are.
@@ -242,14 +281,15 @@ impl Bodies {
         &self.raw
     }
 
-    /// Returns one event's base, hunks and text.
-    pub(crate) fn delta(&self, place: usize) -> Option<(Base, &[u8], &[u8])> {
+    /// Returns one event's base and delta.
+    pub(crate) fn delta(&self, place: usize) -> Option<(Base, Delta<'_>)> {
         let entry = self.entries.get(place)?;
-        Some((
-            entry.base,
-            self.raw.get(entry.ops.clone())?,
-            self.raw.get(entry.text.clone())?,
-        ))
+        let delta = Delta {
+            ops: self.raw.get(entry.ops.clone())?,
+            text: self.raw.get(entry.text.clone())?,
+            unit: self.unit,
+        };
+        Some((entry.base, delta))
     }
 
     /// Returns one blob.
@@ -283,6 +323,11 @@ mod tests {
         assert_eq!(writer.open_text(), 4);
         writer.undo_entry();
         writer.blobs.push(b"blob");
+        let delta = |ops, text| Delta {
+            ops,
+            text,
+            unit: HunkUnit::Bytes,
+        };
         let mark = writer.mark();
         writer.text.extend_from_slice(b"d");
         writer.end_entry(Base::Other(ObjectId(5)));
@@ -291,10 +336,10 @@ mod tests {
             BodyCounts::UNKNOWN,
         )
         .unwrap();
-        assert_eq!(all.delta(0), Some((Base::Whole, &[7][..], &b"abc"[..])));
+        assert_eq!(all.delta(0), Some((Base::Whole, delta(&[7], b"abc"))));
         assert_eq!(
             all.delta(1),
-            Some((Base::Other(ObjectId(5)), &[][..], &b"d"[..]))
+            Some((Base::Other(ObjectId(5)), delta(&[], b"d")))
         );
         assert_eq!(all.delta(2), None);
         assert_eq!(all.blob(0), Some(&b"blob"[..]));
@@ -311,7 +356,7 @@ mod tests {
         assert_eq!(joined.len(), 3);
         assert_eq!(
             joined.delta(2),
-            Some((Base::Other(ObjectId(5)), &[][..], &b"d"[..]))
+            Some((Base::Other(ObjectId(5)), delta(&[], b"d")))
         );
     }
 

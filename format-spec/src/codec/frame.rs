@@ -20,8 +20,37 @@ use zstd::zstd_safe::{DCtx, get_error_name};
 
 /// The bytes of a frame before its payload.
 pub(crate) const HEADER: usize = 1 + 4 + 16;
-const PLAIN: u8 = 0;
-const ZSTD: u8 = 1;
+
+/// What a frame's payload is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// The raw bytes.
+    Plain,
+    /// One zstd frame.
+    Zstd,
+    /// What a [`BodyModel`](super::model::BodyModel) made of a block's bodies.
+    Model,
+    /// One zstd frame of a block's bodies whose hunks count pieces.
+    Pieces,
+}
+
+impl Form {
+    const ALL: [(Self, u8); 4] = [
+        (Self::Plain, 0),
+        (Self::Zstd, 1),
+        (Self::Model, 2),
+        (Self::Pieces, 3),
+    ];
+
+    const fn byte(self) -> u8 {
+        match self {
+            Self::Plain => 0,
+            Self::Zstd => 1,
+            Self::Model => 2,
+            Self::Pieces => 3,
+        }
+    }
+}
 
 /// What is at most so long, in bytes, is decompressed in one step.
 const AT_ONCE: usize = 2 * 1024 * 1024;
@@ -51,63 +80,116 @@ pub fn zstd_reader<'a>(input: impl BufRead + 'a) -> io::Result<impl Read + 'a> {
 
 /// Makes a frame of `raw`. The reader must hold the same `prefix`.
 pub(crate) fn pack(raw: &[u8], level: i32, prefix: &[u8]) -> Result<Vec<u8>, CodecError> {
+    let packed = compress(raw, level, prefix)?;
+    if packed.len() >= raw.len() {
+        return with_header(Form::Plain, raw, raw);
+    }
+    with_header(Form::Zstd, raw, &packed)
+}
+
+/// Returns the form of a frame, if it has a known one.
+pub(crate) fn form_of(frame: &[u8]) -> Option<Form> {
+    let first = frame.first()?;
+    let form = Form::ALL.iter().find(|(_, byte)| byte == first);
+    form.map(|(form, _)| *form)
+}
+
+/// Makes a frame of a block's bodies whose hunks count pieces.
+pub(crate) fn pack_pieces(raw: &[u8]) -> Result<Vec<u8>, CodecError> {
+    with_header(Form::Pieces, raw, &compress(raw, LEVEL_SEALED, &[])?)
+}
+
+/// Makes one zstd frame of some bytes.
+pub(crate) fn compress(raw: &[u8], level: i32, prefix: &[u8]) -> Result<Vec<u8>, CodecError> {
+    let refused = library("cannot compress");
+    let out = Vec::with_capacity(raw.len() / 4);
+    let mut encoder =
+        zstd::stream::write::Encoder::with_ref_prefix(out, level, prefix).map_err(&refused)?;
+    encoder
+        .set_pledged_src_size(Some(len64(raw.len())))
+        .map_err(&refused)?;
+    encoder.include_contentsize(false).map_err(&refused)?;
+    encoder.include_checksum(false).map_err(&refused)?;
+    encoder.write_all(raw).map_err(&refused)?;
+    encoder.finish().map_err(&refused)
+}
+
+/// Makes a frame of a payload that stands for `raw`.
+pub(crate) fn with_header(form: Form, raw: &[u8], payload: &[u8]) -> Result<Vec<u8>, CodecError> {
     let raw_len = u32::try_from(raw.len()).map_err(|_too_long| CodecError::Bound {
         what: "a frame's length",
         found: u128::from(len64(raw.len())),
         bound: u128::from(u32::MAX),
     })?;
-    let refused = library("cannot compress");
-    let mut out = Vec::with_capacity(HEADER.saturating_add(raw.len() / 4));
-    out.push(ZSTD);
+    let mut out = Vec::with_capacity(HEADER.saturating_add(payload.len()));
+    out.push(form.byte());
     out.extend_from_slice(&raw_len.to_le_bytes());
     out.extend_from_slice(&xxh3_128(raw).to_le_bytes());
-    let mut encoder =
-        zstd::stream::write::Encoder::with_ref_prefix(out, level, prefix).map_err(&refused)?;
-    encoder
-        .set_pledged_src_size(Some(u64::from(raw_len)))
-        .map_err(&refused)?;
-    encoder.include_contentsize(false).map_err(&refused)?;
-    encoder.include_checksum(false).map_err(&refused)?;
-    encoder.write_all(raw).map_err(&refused)?;
-    let mut out = encoder.finish().map_err(&refused)?;
-    if out.len().saturating_sub(HEADER) >= raw.len() {
-        out.truncate(HEADER);
-        if let Some(form) = out.first_mut() {
-            *form = PLAIN;
-        }
-        out.extend_from_slice(raw);
-    }
+    out.extend_from_slice(payload);
     Ok(out)
+}
+
+/// A frame's header, read, and its payload.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Header<'a> {
+    pub(crate) form: Form,
+    /// The length of the raw bytes, which is within the bound.
+    pub(crate) raw_len: usize,
+    sum: &'a [u8],
+    pub(crate) payload: &'a [u8],
+}
+
+impl<'a> Header<'a> {
+    /// Reads the header of a frame whose raw bytes must be at most `max_raw`.
+    pub(crate) fn of(frame: &'a [u8], max_raw: usize) -> Result<Self, CodecError> {
+        let mut fields = FieldReader::new(frame, "a frame");
+        let byte = fields.byte()?;
+        let raw_len = u32_le(fields.bytes(4)?);
+        let sum = fields.bytes(16)?;
+        let len = place32(raw_len);
+        if len > max_raw {
+            return Err(CodecError::Bound {
+                what: "a frame's length",
+                found: u128::from(raw_len),
+                bound: u128::from(len64(max_raw)),
+            });
+        }
+        let form = Form::ALL.iter().find(|(_, known)| *known == byte);
+        let form = form.ok_or(CodecError::Meaningless {
+            what: "a frame's form",
+            found: u64::from(byte),
+        })?;
+        Ok(Self {
+            form: form.0,
+            raw_len: len,
+            sum,
+            payload: fields.rest(),
+        })
+    }
+
+    /// Checks what came out.
+    pub(crate) fn check(&self, raw: &[u8]) -> Result<(), CodecError> {
+        if raw.len() != self.raw_len || xxh3_128(raw).to_le_bytes() != *self.sum {
+            return Err(CodecError::Checksum);
+        }
+        Ok(())
+    }
 }
 
 /// Returns the raw bytes of a frame, which must be at most `max_raw`.
 pub(crate) fn unpack(frame: &[u8], prefix: &[u8], max_raw: usize) -> Result<Vec<u8>, CodecError> {
-    let mut fields = FieldReader::new(frame, "a frame");
-    let form = fields.byte()?;
-    let raw_len = u32_le(fields.bytes(4)?);
-    let sum = fields.bytes(16)?;
-    let payload = fields.rest();
-    let len = place32(raw_len);
-    if len > max_raw {
-        return Err(CodecError::Bound {
-            what: "a frame's length",
-            found: u128::from(raw_len),
-            bound: u128::from(len64(max_raw)),
-        });
-    }
-    let raw = match form {
-        PLAIN => payload.to_vec(),
-        ZSTD => inflate(payload, prefix, raw_len)?,
-        other => {
+    let header = Header::of(frame, max_raw)?;
+    let raw = match header.form {
+        Form::Plain => header.payload.to_vec(),
+        Form::Zstd | Form::Pieces => inflate(header.raw_len, header.payload, prefix)?,
+        Form::Model => {
             return Err(CodecError::Meaningless {
-                what: "a frame's form",
-                found: u64::from(other),
+                what: "the form of a frame that is not a sealed block's",
+                found: u64::from(Form::Model.byte()),
             });
         }
     };
-    if raw.len() != len || xxh3_128(&raw).to_le_bytes() != *sum {
-        return Err(CodecError::Checksum);
-    }
+    header.check(&raw)?;
     Ok(raw)
 }
 
@@ -123,11 +205,11 @@ thread_local! {
     static CONTEXT: RefCell<Option<DCtx<'static>>> = const { RefCell::new(None) };
 }
 
-fn inflate(payload: &[u8], prefix: &[u8], raw_len: u32) -> Result<Vec<u8>, CodecError> {
-    let len = place32(raw_len);
+/// Decompresses one zstd frame to at most about `len` bytes, which the caller has bounded.
+pub(crate) fn inflate(len: usize, payload: &[u8], prefix: &[u8]) -> Result<Vec<u8>, CodecError> {
     // A dictionary that begins with these bytes would be read as a trained one.
     if len > AT_ONCE || prefix.starts_with(&zstd::zstd_safe::MAGIC_DICTIONARY.to_le_bytes()) {
-        return inflate_slowly(payload, prefix, raw_len);
+        return inflate_slowly(payload, prefix, len);
     }
     let refused = |code| library("cannot decompress")(io::Error::other(get_error_name(code)));
     CONTEXT.with_borrow_mut(|kept| {
@@ -149,14 +231,14 @@ fn inflate(payload: &[u8], prefix: &[u8], raw_len: u32) -> Result<Vec<u8>, Codec
 }
 
 /// A small header can name a large length: memory grows with what really comes out.
-fn inflate_slowly(payload: &[u8], prefix: &[u8], raw_len: u32) -> Result<Vec<u8>, CodecError> {
+fn inflate_slowly(payload: &[u8], prefix: &[u8], len: usize) -> Result<Vec<u8>, CodecError> {
     let refused = library("cannot decompress");
     let decoder =
         zstd::stream::read::Decoder::with_ref_prefix(payload, prefix).map_err(&refused)?;
     let mut raw = Vec::new();
     decoder
         .single_frame()
-        .take(u64::from(raw_len).saturating_add(1))
+        .take(len64(len).saturating_add(1))
         .read_to_end(&mut raw)
         .map_err(&refused)?;
     Ok(raw)

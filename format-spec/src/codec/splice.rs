@@ -178,6 +178,57 @@ pub(crate) fn apply<E: From<CodecError>>(
     Ok(out)
 }
 
+/// Returns hunks that count pieces of the old text where the given ones count bytes.
+pub(crate) fn in_pieces(old: &[u8], ops: &[u8]) -> Result<Vec<u8>, CodecError> {
+    convert(ops, {
+        let mut old = FieldReader::new(old, "a delta's old text");
+        move |bytes| {
+            let bytes = usize::try_from(bytes).map_err(|_too_long| OLD_ENDS)?;
+            Ok(len64(pieces(old.bytes(bytes)?).count()))
+        }
+    })
+}
+
+/// Returns hunks that count bytes of the old text where the given ones count pieces.
+pub(crate) fn in_bytes(old: &[u8], ops: &[u8]) -> Result<Vec<u8>, CodecError> {
+    convert(ops, {
+        let mut rest = old;
+        move |count| {
+            let mut len = 0;
+            for _ in 0..count {
+                let behind = rest.get(len..).unwrap_or_default();
+                if behind.is_empty() {
+                    return Err(OLD_ENDS);
+                }
+                let end = behind.iter().position(|byte| ends_piece(*byte));
+                len += end.map_or(behind.len(), |end| end + 1);
+            }
+            rest = rest.get(len..).unwrap_or_default();
+            Ok(len64(len))
+        }
+    })
+}
+
+const OLD_ENDS: CodecError = CodecError::Short {
+    what: "a delta's old text",
+};
+
+/// Converts the copies and skips of hunks, in their order.
+fn convert(
+    ops: &[u8],
+    mut length: impl FnMut(u64) -> Result<u64, CodecError>,
+) -> Result<Vec<u8>, CodecError> {
+    let mut fields = FieldReader::new(ops, "a delta");
+    let mut out = Vec::with_capacity(ops.len());
+    while !fields.is_empty() {
+        for _ in 0..2 {
+            varint::put(&mut out, length(fields.at_most(u64::MAX)?)?.into());
+        }
+        varint::put(&mut out, fields.number()?);
+    }
+    Ok(out)
+}
+
 fn push(out: &mut Vec<u8>, bytes: &[u8], max: usize) -> Result<(), CodecError> {
     let len = out.len().saturating_add(bytes.len());
     if len > max {
@@ -366,6 +417,21 @@ mod tests {
         #[test]
         fn any_text_comes_back(old in texts(), new in texts()) {
             prop_assert_eq!(there_and_back(&old, &new).1, new);
+        }
+
+        #[test]
+        fn hunks_count_pieces_too(old in texts(), new in texts()) {
+            let (mut log, mut ops, mut text) = (Log::default(), Vec::new(), Vec::new());
+            encode(&old, &new, &mut log, &mut ops, &mut text);
+            let counted = in_pieces(&old, &ops).unwrap();
+            prop_assert_eq!(in_bytes(&old, &counted).unwrap(), ops);
+        }
+
+        #[test]
+        fn any_counts_are_survived(old: Vec<u8>, ops: Vec<u8>) {
+            if let Ok(hunks) = in_bytes(&old, &ops) {
+                prop_assert!(hunks.len() <= ops.len() + 8 * old.len() + 8);
+            }
         }
 
         #[test]

@@ -9,20 +9,24 @@
 //!   the body is in a block too.
 //! * A caller can bound the work of one call ([`ReadAllowance`]). What was decoded until then is kept.
 
-use crate::codec::bodies::{Base, Bodies, BodyCounts};
+use crate::codec::bodies::{Base, Bodies, BodyCounts, Delta};
+use crate::codec::frame::Form;
+use crate::codec::model::BodyModel;
 use crate::codec::{CodecError, frame, splice};
 use crate::error::{Damage, Loss, ReadError};
 use crate::event::ObjectKeyRef;
 use crate::file::cache::Cache;
 use crate::file::checkpoint;
 use crate::file::checkpoint::{Checkpoint, CheckpointFrame};
+use crate::file::group;
 use crate::file::load::{Block, BlockSource, Slot};
 use crate::file::reel::{ReadCounts, Reel};
 use crate::file::rows::RowSource;
 use crate::file::segment::FrameSpan;
 use crate::id::{BlobId, BlockId, ObjectId, Seq};
 use crate::limits::{
-    MAX_BLOCK_RAW, MAX_BODY, MAX_CHAIN, MAX_CHAIN_RAW, MAX_PREFIX, READ_CACHE, len64, place32,
+    MAX_BLOCK_RAW, MAX_BODY, MAX_CHAIN, MAX_CHAIN_RAW, MAX_MODEL_RAW, MAX_PREFIX, READ_CACHE,
+    len64, place32,
 };
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -33,6 +37,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub(crate) struct BodyReader {
     rows: RowSource,
     blocks: Mutex<Cache<u32, Bodies>>,
+    /// What was decoded of a sealed group: its last block, and what the blocks so far said.
+    model: Mutex<Option<(u32, BodyModel)>>,
     stored: Mutex<Cache<u64, CheckpointFrame>>,
     known: Mutex<Cache<Seq, Arc<[u8]>>>,
     damage: Mutex<FrameDamage>,
@@ -88,6 +94,7 @@ impl BodyReader {
         Self {
             rows,
             blocks: Mutex::new(Cache::new(READ_CACHE / 2)),
+            model: Mutex::default(),
             stored: Mutex::new(Cache::new(READ_CACHE / 4)),
             known: Mutex::new(Cache::new(READ_CACHE / 4)),
             damage: Mutex::default(),
@@ -155,20 +162,20 @@ impl BodyReader {
         if let Some(cause) = held(&self.damage).blocks.get(&block.number) {
             return Err(damaged(cause.clone()));
         }
+        let packed = self
+            .bodies_frame(place.bodies, block.writer)
+            .map_err(damaged)?;
+        let form = frame::form_of(&packed);
+        if form == Some(Form::Model) {
+            return self.modelled(reel, block, allowance);
+        }
         let prefix = if place.prefix == block.number {
             None
         } else {
             // The first of a group has no prefix of its own, so that this goes one step deep.
-            let blocks = &reel.loaded.blocks;
-            let first = blocks
-                .binary_search_by_key(&place.prefix, |block| block.number)
-                .ok()
-                .and_then(|at| blocks.get(at))
-                .filter(|first| match &first.source {
-                    BlockSource::Sealed(place) => place.prefix == first.number,
-                    BlockSource::Tail(_) => false,
-                })
-                .ok_or_else(|| damaged(format!("block {}, its prefix, is lost", place.prefix)))?;
+            let first = group::block_named(reel, place.prefix)
+                .filter(|first| first.prefix() == Some(first.number))
+                .ok_or_else(|| damaged(lost_prefix(place.prefix)))?;
             match self.bodies_within(reel, first, allowance)? {
                 Some(first) => Some(first),
                 None => return Ok(None),
@@ -179,27 +186,125 @@ impl BodyReader {
         }
         let prefix = prefix.as_deref().map_or(&[][..], Bodies::raw);
         let prefix = prefix.get(..MAX_PREFIX).unwrap_or(prefix);
+        self.frames.fetch_add(1, Ordering::Relaxed);
+        let read = frame::unpack(&packed, prefix, MAX_BLOCK_RAW)
+            .and_then(|raw| Bodies::decode(raw, Self::most_in(reel, block)))
+            .map(|bodies| match form {
+                Some(Form::Pieces) => bodies.counting_pieces(),
+                _ => bodies,
+            });
+        self.keep_block(block, read).map(Some)
+    }
+
+    /// Returns the bodies of a block that continues the ones before it in its group: these are decoded first, and
+    /// kept, unless the model stands behind one of them already.
+    fn modelled(
+        &self,
+        reel: &Reel,
+        block: &Block,
+        allowance: &mut ReadAllowance,
+    ) -> Result<Option<Arc<Bodies>>, ReadError> {
+        let chain = group::blocks_to(reel, block).map_err(|lost| match lost {
+            Some(lost) => damaged(block, lost_prefix(lost)),
+            None => damaged(block, "too many blocks lie in front of it".to_owned()),
+        })?;
+        let behind = |cause: &str, first: &Block| {
+            damaged(
+                block,
+                format!("block {}, its prefix: {cause}", first.number),
+            )
+        };
+        for first in &chain {
+            if let Some(cause) = held(&self.damage).blocks.get(&first.number) {
+                return Err(behind(cause, first));
+            }
+        }
+        let mut state = held(&self.model).take();
+        let done = state
+            .as_ref()
+            .and_then(|(done, _)| chain.iter().position(|first| first.number == *done))
+            .filter(|done| done.saturating_add(1) < chain.len());
+        if done.is_none() {
+            state = None;
+        }
+        let mut model = state.map_or_else(BodyModel::new, |(_, model)| model);
+        let mut found = None;
+        let mut last = done
+            .and_then(|done| chain.get(done))
+            .map(|first| first.number);
+        for step in chain
+            .iter()
+            .skip(done.map_or(0, |done| done.saturating_add(1)))
+        {
+            if !allowance.take_frame() {
+                *held(&self.model) = last.map(|last| (last, model));
+                return Ok(None);
+            }
+            let bodies =
+                self.continue_with(reel, step, &mut model)
+                    .map_err(|error| match error {
+                        ReadError::Block { cause, .. } if step.number != block.number => {
+                            behind(&cause, step)
+                        }
+                        error => error,
+                    })?;
+            last = Some(step.number);
+            found = Some(bodies);
+        }
+        *held(&self.model) = last.map(|last| (last, model));
+        Ok(found)
+    }
+
+    /// Decodes the next block of a group.
+    fn continue_with(
+        &self,
+        reel: &Reel,
+        block: &Block,
+        model: &mut BodyModel,
+    ) -> Result<Arc<Bodies>, ReadError> {
+        let BlockSource::Sealed(place) = &block.source else {
+            return Err(damaged(block, "it is not sealed".to_owned()));
+        };
         let packed = self
             .bodies_frame(place.bodies, block.writer)
-            .map_err(damaged)?;
+            .map_err(|cause| damaged(block, cause))?;
         self.frames.fetch_add(1, Ordering::Relaxed);
-        let most = BodyCounts {
+        let facts = group::facts_of(reel, block);
+        let read = model
+            .unpack(&packed, &facts, MAX_MODEL_RAW)
+            .and_then(|raw| Bodies::decode(raw, Self::most_in(reel, block)))
+            .map(Bodies::counting_pieces);
+        self.keep_block(block, read)
+    }
+
+    /// Returns how many bodies and blobs a block's index names.
+    fn most_in(reel: &Reel, block: &Block) -> BodyCounts {
+        BodyCounts {
             entries: Self::place_in(reel, block, Seq(block.end())),
             blobs: place32(block.blobs),
-        };
-        let read =
-            frame::unpack(&packed, prefix, MAX_BLOCK_RAW).and_then(|raw| Bodies::decode(raw, most));
-        let bodies = match read {
-            Ok(bodies) => Arc::new(bodies),
+        }
+    }
+
+    /// Keeps what was decoded, be it damage.
+    fn keep_block(
+        &self,
+        block: &Block,
+        read: Result<Bodies, CodecError>,
+    ) -> Result<Arc<Bodies>, ReadError> {
+        match read {
+            Ok(bodies) => {
+                let bodies = Arc::new(bodies);
+                let weight = bodies.raw().len();
+                held(&self.blocks).put(block.number, Arc::clone(&bodies), weight);
+                Ok(bodies)
+            }
             Err(error) => {
                 let cause = error.to_string();
                 let mut damage = held(&self.damage);
                 damage.blocks.insert(block.number, cause.clone());
-                return Err(damaged(cause));
+                Err(damaged(block, cause))
             }
-        };
-        held(&self.blocks).put(block.number, Arc::clone(&bodies), weight(&bodies));
-        Ok(Some(bodies))
+        }
     }
 
     fn bodies_frame(&self, span: FrameSpan, writer: u32) -> Result<Vec<u8>, String> {
@@ -303,10 +408,10 @@ impl BodyReader {
             Ok(None) => return StoredBody::Spent,
             Err(_damaged) => return StoredBody::Elsewhere,
         };
-        let Some((ops, text)) = stored.delta(object) else {
+        let Some(delta) = stored.delta(object) else {
             return StoredBody::Elsewhere;
         };
-        match self.splice_within(reel, seq, &splice::seed_of(key), ops, text, allowance) {
+        match self.splice_within(reel, seq, &splice::seed_of(key), delta, allowance) {
             Ok(Some(body)) => StoredBody::Here(body),
             Ok(None) => StoredBody::Spent,
             Err(_damaged) => StoredBody::Elsewhere,
@@ -331,10 +436,9 @@ impl BodyReader {
         reel: &Reel,
         seq: Seq,
         against: &[u8],
-        ops: &[u8],
-        text: &[u8],
+        delta: Delta<'_>,
     ) -> Result<Arc<[u8]>, ReadError> {
-        self.splice_within(reel, seq, against, ops, text, &mut { ReadAllowance::ALL })?
+        self.splice_within(reel, seq, against, delta, &mut { ReadAllowance::ALL })?
             .ok_or_else(|| ReadError::Event {
                 seq,
                 cause: SPENT.to_owned(),
@@ -347,14 +451,17 @@ impl BodyReader {
         reel: &Reel,
         seq: Seq,
         against: &[u8],
-        ops: &[u8],
-        text: &[u8],
+        delta: Delta<'_>,
         allowance: &mut ReadAllowance,
     ) -> Result<Option<Arc<[u8]>>, ReadError> {
         if !allowance.has_body() {
             return Ok(None);
         }
-        let built = splice::apply(against, ops, text, MAX_BODY, |id, take| {
+        let ops = delta.hunks(against).map_err(|error| ReadError::Event {
+            seq,
+            cause: error.to_string(),
+        })?;
+        let built = splice::apply(against, &ops, delta.text, MAX_BODY, |id, take| {
             let found = self
                 .find_blob(reel, id, allowance)
                 .map_err(BodyFault::Read)?;
@@ -412,6 +519,10 @@ impl BodyReader {
 
 /// Unreachable: an allowance without bounds is never spent.
 const SPENT: &str = "too much lies behind it";
+
+fn lost_prefix(number: u32) -> String {
+    format!("block {number}, its prefix, is lost")
+}
 
 fn damaged(block: &Block, cause: String) -> ReadError {
     ReadError::Block {
@@ -520,11 +631,11 @@ pub(crate) fn body_within(
             }
             (Some(before), _) => Cow::Borrowed(&**before),
         };
-        let (_, ops, text) = step
+        let (_, delta) = step
             .bodies
             .delta(step.place)
             .ok_or_else(|| lost(step.seq))?;
-        let built = reader.splice_within(reel, step.seq, &against, ops, text, allowance)?;
+        let built = reader.splice_within(reel, step.seq, &against, delta, allowance)?;
         let Some(built) = built else {
             return Ok(None);
         };
@@ -546,7 +657,7 @@ fn step(
         return Ok(None);
     };
     let place = BodyReader::place_in(reel, block, seq);
-    let Some((base, _, _)) = bodies.delta(place) else {
+    let Some((base, _)) = bodies.delta(place) else {
         return Err(ReadError::Event {
             seq,
             cause: "its block holds no body for it".to_owned(),

@@ -8,7 +8,7 @@
 //! reads an hour of them at once, and they are half of all objects.
 
 use super::encoder::Encoder;
-use crate::codec::bodies::{Base, Bodies, BodyCounts, BodyMark, BodyWriter};
+use crate::codec::bodies::{Base, Bodies, BodyCounts, BodyMark, BodyWriter, Delta};
 use crate::codec::varint::{self, FieldReader};
 use crate::codec::{CodecError, frame, record, splice};
 use crate::file::segment::{FrameSpan, FrameStream};
@@ -172,10 +172,10 @@ impl CheckpointFrame {
     }
 
     /// Returns the delta of an object against its seed.
-    pub(crate) fn delta(&self, object: ObjectId) -> Option<(&[u8], &[u8])> {
+    pub(crate) fn delta(&self, object: ObjectId) -> Option<Delta<'_>> {
         let place = self.objects.binary_search(&object.0).ok()?;
         match self.bodies.delta(place)? {
-            (Base::Whole, ops, text) => Some((ops, text)),
+            (Base::Whole, delta) => Some(delta),
             _ => None,
         }
     }

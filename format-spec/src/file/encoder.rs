@@ -9,7 +9,7 @@
 //! Texts of the blob log are known by two keyed 64-bit hashes with keys drawn at each start: the author of
 //! an object cannot aim at a collision.
 
-use crate::codec::bodies::{Base, BlobColumn};
+use crate::codec::bodies::{Base, BlobColumn, HunkUnit};
 use crate::codec::frame::{PackedBody, Packer};
 use crate::codec::splice::Blobs;
 use crate::codec::varint::FieldReader;
@@ -135,6 +135,7 @@ pub(crate) struct Encoder {
     max_boxed_bytes: u64,
     spill: Option<SpillFile>,
     folder: PathBuf,
+    unit: HunkUnit,
 }
 
 impl std::fmt::Debug for Encoder {
@@ -169,6 +170,15 @@ impl Encoder {
             max_boxed_bytes: max_bytes.unwrap_or(u64::MAX),
             spill: None,
             folder: folder.to_owned(),
+            unit: HunkUnit::Bytes,
+        }
+    }
+
+    /// Counts pieces in hunks from now on.
+    pub(crate) fn counting_pieces(self) -> Self {
+        Self {
+            unit: HunkUnit::Pieces,
+            ..self
         }
     }
 
@@ -353,11 +363,11 @@ impl Encoder {
         body: &[u8],
     ) -> Result<(), CodecError> {
         let (base, against, reach) = self.choose(object, key, block)?;
-        self.write(segment, &against, body);
+        self.write(segment, &against, body)?;
         let poor = segment.bodies.open_text() > body.len() / 4 * 3;
         let (base, reach) = if poor && matches!(base, Base::Other(_)) {
             segment.bodies.undo_entry();
-            self.write(segment, &splice::seed_of(key.view()), body);
+            self.write(segment, &splice::seed_of(key.view()), body)?;
             (Base::Whole, whole(block))
         } else {
             (base, reach)
@@ -373,12 +383,23 @@ impl Encoder {
         Ok(())
     }
 
-    fn write(&mut self, segment: &mut Segment, against: &[u8], body: &[u8]) {
+    fn write(
+        &mut self,
+        segment: &mut Segment,
+        against: &[u8],
+        body: &[u8],
+    ) -> Result<(), CodecError> {
         let bodies = &mut segment.bodies;
+        let start = bodies.ops.len();
         let mut log = self
             .blobs
             .log(&mut bodies.blobs, segment.start.blob, &mut segment.blobs);
         splice::encode(against, body, &mut log, &mut bodies.ops, &mut bodies.text);
+        if self.unit == HunkUnit::Pieces {
+            let hunks = bodies.ops.split_off(start);
+            bodies.ops.extend(splice::in_pieces(against, &hunks)?);
+        }
+        Ok(())
     }
 
     fn choose(

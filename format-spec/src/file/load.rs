@@ -47,6 +47,8 @@ pub(crate) struct Block {
     pub(crate) start: SegmentStart,
     pub(crate) records: u32,
     pub(crate) blobs: u32,
+    /// How many objects are new in it.
+    pub(crate) objects: u32,
     pub(crate) source: BlockSource,
     /// The writer of its row, in a damaged file.
     pub(crate) writer: u32,
@@ -306,6 +308,8 @@ impl Loaded {
         let (objects, records) =
             index::decode(index, start.object, resource_of).map_err(|error| error.to_string())?;
         let count = u32::try_from(records.len()).map_err(|_too_many| "too many records")?;
+        let new_objects =
+            u32::try_from(objects.len()).map_err(|_too_many| "too many objects".to_owned())?;
         let events = records
             .iter()
             .filter(|record| matches!(record.content, RecordContent::Event { .. }))
@@ -349,6 +353,7 @@ impl Loaded {
             start,
             records: count,
             blobs,
+            objects: new_objects,
             source,
             writer,
         });

@@ -9,6 +9,7 @@ pub(crate) mod checkpoint;
 mod column;
 mod encoder;
 mod finish;
+mod group;
 mod growth;
 mod load;
 mod names;

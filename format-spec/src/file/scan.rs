@@ -115,7 +115,7 @@ impl<'a> Scan<'a> {
         place: usize,
     ) -> Result<Arc<[u8]>, ReadError> {
         let reel = self.reel;
-        let Some((base, ops, text)) = bodies.delta(place) else {
+        let Some((base, delta)) = bodies.delta(place) else {
             return reel.body(head.seq);
         };
         let key = |object: ObjectId| reel.key(object);
@@ -133,7 +133,7 @@ impl<'a> Scan<'a> {
             (_, None) => None,
         };
         match against {
-            Some(against) => reel.reader().splice(reel, head.seq, &against, ops, text),
+            Some(against) => reel.reader().splice(reel, head.seq, &against, delta),
             None => reel.body(head.seq),
         }
     }

@@ -1,12 +1,17 @@
 //! Writes the records of a reel anew in their tightest form: in groups of blocks that share a text, compressed with
 //! the strongest level, in a file without a database.
 //!
-//! A group begins with a block without records. It has one blob: the text that the group's blocks share; its bytes are
-//! the prefix of all of them. So any block is read with its group's first one alone, and damage of a group stays in it
-//! apart from what is encoded against it.
+//! Of a recording that a reader keeps in memory once it has decoded it, a group is coded by one model, block after block: what the first ones say makes the later ones small, and a block
+//! is read with those in front of it in its group. So damage of a block stays in its group, apart from what is encoded
+//! against it, and a cut leaves what lies in front of it.
+//!
+//! A model takes some 30 microseconds an event. Of a larger recording each question meets another group, so that its
+//! blocks are compressed by zstd alone: a group begins with a block without records, whose one blob is the text that
+//! the group's blocks share; its bytes are the prefix of all of them.
 
 use crate::codec::bodies::{BodyMark, BodyWriter};
 use crate::codec::index::{Record, RecordContent, Rv};
+use crate::codec::model::{BlockFacts, BodyModel, EventFacts};
 use crate::codec::{CodecError, frame, index, record};
 use crate::error::{ReadError, SealError};
 use crate::file::append::folder_of;
@@ -23,9 +28,12 @@ use crate::file::shared_text::shared_text;
 use crate::file::tables::FileState;
 use crate::id::{ObjectId, ResourceId, Stamp};
 use crate::limits::{
-    BLOCK_RAW, MAX_PREFIX, SEALED_BLOCK_RECORDS, SEALED_CHECKPOINT_RECORDS, SEALED_GROUP, place32,
+    BLOCK_RAW, MAX_GROUP, MAX_MODEL_RAW, MAX_PREFIX, MODELLED_BLOCK_RAW, MODELLED_BLOCK_RECORDS,
+    MODELLED_GROUP_RECORDS, MODELLED_RECORDS, SEALED_BLOCK_RECORDS, SEALED_CHECKPOINT_RECORDS,
+    SEALED_GROUP, place32,
 };
 use crate::note::{Note, NoteEntry};
+use crate::uid::uuid_number;
 use std::collections::HashSet;
 use std::path::Path;
 
@@ -34,7 +42,7 @@ const BODY_MEMORY: u64 = 256 << 20;
 /// How many bytes of the prefix its lengths take.
 const PREFIX_HEAD: usize = 16;
 
-/// A block that waits for its group to be complete.
+/// A block of a large recording that waits for its group to be complete.
 struct OpenBlock {
     start: SegmentStart,
     blobs: u32,
@@ -43,15 +51,40 @@ struct OpenBlock {
     index: Vec<u8>,
 }
 
+/// A group that is being written: what codes its next block.
+struct OpenGroup {
+    model: BodyModel,
+    /// The number of its last block, once it has one, and how many blocks and records it has.
+    last: Option<u32>,
+    blocks: usize,
+    records: usize,
+}
+
+impl OpenGroup {
+    fn new() -> Self {
+        Self {
+            model: BodyModel::new(),
+            last: None,
+            blocks: 0,
+            records: 0,
+        }
+    }
+}
+
 /// Writes a sealed file.
 pub(crate) struct SealWriter<'a> {
     reel: &'a Reel,
     file: RowFile,
     encoder: Encoder,
     segment: Segment,
-    /// The number of the group's first block.
-    group: u32,
+    /// The number of the next block.
+    block: u32,
+    group: OpenGroup,
+    /// The blocks of the group of a large recording.
     open: Vec<OpenBlock>,
+    is_large: bool,
+    /// How many groups lie before it.
+    groups: u32,
     bodies: FrameStream,
     indexes: FrameStream,
     left_out: HashSet<ResourceId>,
@@ -69,27 +102,32 @@ impl<'a> SealWriter<'a> {
         let file = std::fs::metadata(reel.path())
             .and_then(|facts| RowFile::create(path, facts.permissions(), state))
             .map_err(|source| written(path, source))?;
-        let start = SegmentStart {
-            blob: 1,
-            ..SegmentStart::default()
+        let is_large = reel.end().0 > MODELLED_RECORDS;
+        let encoder = Encoder::new(folder_of(path), Some(BODY_MEMORY));
+        let encoder = if is_large {
+            encoder
+        } else {
+            encoder.counting_pieces()
         };
         Ok(Self {
             reel,
             file,
-            encoder: Encoder::new(folder_of(path), Some(BODY_MEMORY)),
-            segment: Segment::begin(start),
-            group: 0,
+            encoder,
+            segment: Segment::begin(SegmentStart {
+                // The group's text is a blob, too.
+                blob: u32::from(is_large),
+                ..SegmentStart::default()
+            }),
+            block: 0,
+            group: OpenGroup::new(),
             open: Vec::new(),
+            is_large,
+            groups: 0,
             bodies: FrameStream::default(),
             indexes: FrameStream::default(),
             left_out: HashSet::new(),
             checkpoints: Vec::new(),
         })
-    }
-
-    fn block(&self) -> u32 {
-        let open = u32::try_from(self.open.len()).unwrap_or(u32::MAX);
-        self.group.saturating_add(1).saturating_add(open)
     }
 
     /// Writes an event.
@@ -101,11 +139,17 @@ impl<'a> SealWriter<'a> {
         })?;
         self.new_objects(head.object)?;
         self.encoder.make_room().map_err(|error| refused(&error))?;
-        let block = self.block();
+        let unit = if self.is_large {
+            let open = u32::try_from(self.open.len()).unwrap_or(u32::MAX);
+            self.block.saturating_add(1).saturating_add(open)
+        } else {
+            // A group is what is read for one of its bodies.
+            self.groups
+        };
         self.encoder
             .push(
                 &mut self.segment,
-                block,
+                unit,
                 head.object,
                 &key.to_key(),
                 head.kind,
@@ -160,7 +204,12 @@ impl<'a> SealWriter<'a> {
             .bodies
             .len()
             .saturating_add(self.segment.note_bytes);
-        if self.segment.records.len() >= SEALED_BLOCK_RECORDS || bytes >= BLOCK_RAW {
+        let (most_records, most_bytes) = if self.is_large {
+            (SEALED_BLOCK_RECORDS, BLOCK_RAW)
+        } else {
+            (MODELLED_BLOCK_RECORDS, MODELLED_BLOCK_RAW)
+        };
+        if self.segment.records.len() >= most_records || bytes >= most_bytes {
             self.end_block()?;
         }
         Ok(())
@@ -169,27 +218,37 @@ impl<'a> SealWriter<'a> {
     fn end_block(&mut self) -> Result<(), SealError> {
         let next = self.segment.next();
         let segment = std::mem::replace(&mut self.segment, next);
+        if self.is_large {
+            self.wait_for_group(&segment)
+        } else {
+            self.write_modelled(&segment)
+        }
+    }
+
+    fn index_of(&self, segment: &Segment) -> Vec<u8> {
+        let resource_of = |object: ObjectId| key_of(self.reel, object).map(|key| key.resource);
+        index::encode(&segment.objects, &segment.records, resource_of)
+    }
+
+    fn wait_for_group(&mut self, segment: &Segment) -> Result<(), SealError> {
         let bodies = segment.bodies.columns_since(BodyMark::default());
         let [_, _, text, _] =
             frame::column_places(&bodies, "a block's bodies").map_err(|error| refused(&error))?;
-        let reel = self.reel;
-        let resource_of = |object: ObjectId| key_of(reel, object).map(|key| key.resource);
-        let index = index::encode(&segment.objects, &segment.records, resource_of);
         self.open.push(OpenBlock {
             start: segment.start,
             blobs: segment.blobs,
             bodies,
             text,
-            index,
+            index: self.index_of(segment),
         });
         if self.open.len() >= SEALED_GROUP {
-            self.end_group()?;
+            self.end_shared()?;
         }
         Ok(())
     }
 
-    /// Writes a group: its shared text, then its blocks.
-    fn end_group(&mut self) -> Result<(), SealError> {
+    /// Writes a group of a large recording: its shared text, then its blocks.
+    fn end_shared(&mut self) -> Result<(), SealError> {
         let open = std::mem::take(&mut self.open);
         let Some(first) = open.first() else {
             return Ok(());
@@ -211,61 +270,93 @@ impl<'a> SealWriter<'a> {
             text: 0..0,
             index: index::encode(&[], &[], |_| None),
         };
-        let number = self.group;
-        self.block_rows(number, &head, &prefix, &[])?;
-        for (next, block) in (1..).zip(&open) {
-            let number = number.checked_add(next).ok_or(SealError::TooLarge)?;
-            self.block_rows(number, block, &block.bodies, &prefix)?;
+        let group = self.block;
+        let packed = packed_with(&prefix, &[])?;
+        self.block_rows((head.start, head.blobs), group, &head.index, &packed)?;
+        for block in &open {
+            let packed = packed_with(&block.bodies, &prefix)?;
+            self.block_rows((block.start, block.blobs), group, &block.index, &packed)?;
         }
-        let blocks = u32::try_from(open.len()).map_err(|_too_many| SealError::TooLarge)?;
-        let next = blocks.saturating_add(1);
-        self.group = number.checked_add(next).ok_or(SealError::TooLarge)?;
         self.checkpoint()?;
         self.write_extents()?;
         // The next group's text is a blob, too.
         self.segment.start.blob = self.segment.start.blob.saturating_add(1);
         Ok(())
     }
-}
 
-impl SealWriter<'_> {
     /// Writes a block: its row of the directory, its index and its bodies. Nothing else lies in their extents, so that
     /// a cut leaves the blocks in front of it, and other damage takes few.
     fn block_rows(
         &mut self,
-        number: u32,
-        block: &OpenBlock,
-        bodies: &[u8],
-        prefix: &[u8],
+        (start, blobs): (SegmentStart, u32),
+        prefix: u32,
+        index: &[u8],
+        packed: &[u8],
     ) -> Result<(), SealError> {
-        let row = self.place(block, bodies, prefix)?;
+        let index =
+            frame::pack(index, frame::LEVEL_SEALED, &[]).map_err(|error| refused(&error))?;
+        let number = self.block;
+        self.block = number.checked_add(1).ok_or(SealError::TooLarge)?;
+        let place = BlockPlace {
+            start,
+            blobs,
+            prefix,
+            bodies: self.bodies.push(packed),
+            index: self.indexes.push(&index),
+        };
+        let row = place.encode().map_err(|error| refused(&error))?;
         self.file
             .row(RowKind::Directory, u64::from(number), row)
             .map_err(|source| written(self.reel.path(), source))?;
         self.write_extents()
     }
 
-    /// Compresses a block, and gives its row of the directory.
-    fn place(
-        &mut self,
-        block: &OpenBlock,
-        bodies: &[u8],
-        prefix: &[u8],
-    ) -> Result<Vec<u8>, SealError> {
-        let packed =
-            frame::pack(bodies, frame::LEVEL_SEALED, prefix).map_err(|error| refused(&error))?;
-        let index =
-            frame::pack(&block.index, frame::LEVEL_SEALED, &[]).map_err(|error| refused(&error))?;
-        let place = BlockPlace {
-            start: block.start,
-            blobs: block.blobs,
-            prefix: self.group,
-            bodies: self.bodies.push(&packed),
-            index: self.indexes.push(&index),
+    /// Writes a block that continues its group's model.
+    fn write_modelled(&mut self, segment: &Segment) -> Result<(), SealError> {
+        let number = self.block;
+        let reel = self.reel;
+        let resource_of = |object: ObjectId| key_of(reel, object).map(|key| key.resource);
+        let raw = segment.bodies.columns_since(BodyMark::default());
+        let facts = facts_of(segment, resource_of);
+        let packed = if raw.len() <= MAX_MODEL_RAW {
+            self.group.model.pack(&raw, &facts).ok()
+        } else {
+            None
         };
-        place.encode().map_err(|error| refused(&error))
+        let is_modelled = packed.is_some();
+        if !is_modelled {
+            // It stands alone, and the next one begins a group.
+            self.end_group();
+        }
+        let packed = match packed {
+            Some(packed) => packed,
+            None => frame::pack_pieces(&raw).map_err(|error| refused(&error))?,
+        };
+        let prefix = self.group.last.unwrap_or(number);
+        let index = self.index_of(segment);
+        self.block_rows((segment.start, segment.blobs), prefix, &index, &packed)?;
+        self.group.last = Some(number);
+        self.group.blocks += 1;
+        self.group.records += segment.records.len();
+        let is_full =
+            self.group.blocks >= MAX_GROUP || self.group.records >= MODELLED_GROUP_RECORDS;
+        if !is_modelled || is_full {
+            self.end_group();
+            self.checkpoint()?;
+            self.write_extents()?;
+        }
+        Ok(())
     }
 
+    fn end_group(&mut self) {
+        if self.group.last.is_some() {
+            self.groups = self.groups.saturating_add(1);
+        }
+        self.group = OpenGroup::new();
+    }
+}
+
+impl SealWriter<'_> {
     /// Writes the live objects once more if many records lie behind the last time.
     fn checkpoint(&mut self) -> Result<(), SealError> {
         let last = self.checkpoints.last().copied().unwrap_or(0);
@@ -315,10 +406,43 @@ impl SealWriter<'_> {
         if !self.segment.records.is_empty() {
             self.end_block()?;
         }
-        self.end_group()?;
+        self.end_shared()?;
         let path = self.reel.path();
         self.file.end().map_err(|source| written(path, source))
     }
+}
+
+/// Returns what a reader will know of a segment's bodies from its index.
+fn facts_of(segment: &Segment, resource_of: impl Fn(ObjectId) -> Option<ResourceId>) -> BlockFacts {
+    let events = segment.records.iter().filter_map(|record| {
+        let RecordContent::Event {
+            object, version, ..
+        } = &record.content
+        else {
+            return None;
+        };
+        Some(EventFacts {
+            object: object.0,
+            resource: resource_of(*object)?.0,
+            version: match version {
+                Rv::Number(number) => Some(*number),
+                Rv::Text(_) => None,
+            },
+            wall: record.stamp.wall.micros,
+        })
+    });
+    let objects = segment.objects.iter();
+    BlockFacts {
+        first_object: segment.start.object,
+        objects: objects
+            .map(|key| (key.resource.0, uuid_number(&key.uid)))
+            .collect(),
+        events: events.collect(),
+    }
+}
+
+fn packed_with(bodies: &[u8], prefix: &[u8]) -> Result<Vec<u8>, SealError> {
+    frame::pack(bodies, frame::LEVEL_SEALED, prefix).map_err(|error| refused(&error))
 }
 
 fn refused(error: &CodecError) -> SealError {
