@@ -315,6 +315,15 @@ impl<'a> Dependencies<'a> {
                     self.take_service(at, name, 2);
                 }
             }
+            "CustomResourceDefinition" => {
+                let of = |field: &str| {
+                    let at = format!("/spec/conversion/webhook/clientConfig/service/{field}");
+                    text(body, &at).to_owned()
+                };
+                let (at, name) = (of("namespace"), of("name"));
+                self.name("Service", &at, &name, 1, "the Service that converts it");
+                self.take_service(&at, &name, 2);
+            }
             "HorizontalPodAutoscaler" => {
                 let target = |field| text(body, field).to_owned();
                 let (of, name) = (
