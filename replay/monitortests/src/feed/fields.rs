@@ -84,7 +84,7 @@ impl Fields {
         all.for_each(|(_, below)| below.settle());
     }
 
-    /// Gives the members whose names end so, which are read from now on.
+    /// Returns the members whose names end so, which are read from now on.
     fn members_by_end(&mut self, end: &str) -> &mut Self {
         let known = self.by_end.iter().position(|(known, _)| known == end);
         let place = known.unwrap_or_else(|| {
@@ -132,7 +132,7 @@ impl Fields {
         self.is_whole
     }
 
-    /// Gives what is read of a member.
+    /// Returns what is read of a member.
     pub(crate) fn below(&self, name: &str) -> Option<&Self> {
         if let Ok(place) = self.place(name) {
             return self.below.get(place).map(|(_, below)| below);
@@ -149,7 +149,7 @@ impl Fields {
             .map(|(name, below)| (name.as_str(), below))
     }
 
-    /// Gives the members below, by the end of their names.
+    /// Returns the members below, by the end of their names.
     pub(crate) fn each_by_end(&self) -> impl Iterator<Item = (&str, &Self)> {
         self.by_end.iter().map(|(end, below)| (end.as_str(), below))
     }
@@ -180,7 +180,7 @@ impl Fields {
         }
     }
 
-    /// Tells whether two objects differ in the members that are read for the end of their names.
+    /// Returns whether two objects differ in the members that are read for the end of their names.
     fn differ_by_end(&self, one: &Map<String, Value>, other: &Map<String, Value>) -> bool {
         let is_read = |name: &String| self.place(name).is_err();
         let gone = other.keys().filter(|name| !one.contains_key(*name));
@@ -198,7 +198,7 @@ impl Fields {
                 })
     }
 
-    /// Tells whether two values differ in the fields.
+    /// Returns whether two values differ in the fields.
     pub(crate) fn differ(&self, one: &Value, other: &Value) -> bool {
         if self.is_whole {
             return one != other;
