@@ -570,7 +570,7 @@ impl<'a> Dependencies<'a> {
         }
     }
 
-    /// Tells how an object is related to the problem; `body` is read only where a relation needs it.
+    /// Returns how an object is related to the problem; `body` is read only where a relation needs it.
     pub(super) fn relation(
         &self,
         info: &ResourceInfo,

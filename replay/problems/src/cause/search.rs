@@ -95,7 +95,7 @@ pub(crate) fn explain(reel: ExplainedReel<'_>, problems: &mut [Problem], most: u
     inherit(problems);
 }
 
-/// Gives the object of a problem, if it is one that only shows what others did and is stuck in its deletion:
+/// Returns the object of a problem, if it is one that only shows what others did and is stuck in its deletion:
 /// who deleted it, and who put the finalizer there, wrote it there.
 fn own_reactions<'t>(timeline: &'t Timeline, problem: &Problem) -> Vec<CauseCandidate<'t>> {
     let own = &problem.object;
@@ -145,7 +145,7 @@ impl<'t> CauseCandidate<'t> {
         }
     }
 
-    /// Tells whether any of its versions can be near enough to the first sign of a problem.
+    /// Returns whether any of its versions can be near enough to the first sign of a problem.
     fn is_near(&self, problem: &Problem) -> bool {
         let onset = problem.from;
         let (earliest, latest) = self.between;
@@ -519,7 +519,7 @@ impl Search<'_> {
     }
 }
 
-/// Tells whether a change is one that somebody meant: a status and its bookkeeping follow from it.
+/// Returns whether a change is one that somebody meant: a status and its bookkeeping follow from it.
 fn is_meant(path: &str, change: &Change, kind: &str) -> bool {
     if path.starts_with("metadata") {
         return match kind {
