@@ -80,7 +80,7 @@ impl CertificateLife {
     }
 }
 
-/// Gives a reader of what a sequence holds.
+/// Returns a reader of what a sequence holds.
 fn members(sequence: AnyRef<'_>) -> der::Result<SliceReader<'_>> {
     sequence.tag().assert_eq(Tag::Sequence)?;
     SliceReader::new(sequence.value())
@@ -127,7 +127,7 @@ mod tests {
         params.self_signed(&key).expect("a certificate").pem()
     }
 
-    fn life(pem: &str) -> Option<(String, String, String, usize)> {
+    fn life(pem: &str) -> Option<Life> {
         let life = CertificateLife::of_bundle(pem.as_bytes())?;
         let year = |at| timetext::rfc3339_secs(at).get(..4).map(str::to_owned);
         Some((
@@ -138,27 +138,24 @@ mod tests {
         ))
     }
 
-    fn found(
-        begin: &str,
-        end: &str,
-        serial: &str,
-        count: usize,
-    ) -> Option<(String, String, String, usize)> {
-        Some((begin.to_owned(), end.to_owned(), serial.to_owned(), count))
+    type Life = (String, String, String, usize);
+
+    fn found(begin: &str, end: &str, serial: &str, count: usize) -> Life {
+        (begin.to_owned(), end.to_owned(), serial.to_owned(), count)
     }
 
     #[test]
     fn a_bundle_lives_as_long_as_its_last_certificate() {
         // Until 2049 the times are written in one form, from then on in another.
         let one = pem(0x00ab_cdef, 2026, 2051);
-        assert_eq!(life(&one), found("2026", "2051", "ABCDEF", 1));
+        assert_eq!(life(&one), Some(found("2026", "2051", "ABCDEF", 1)));
         let old = pem(0x80, 2020, 2027);
-        assert_eq!(life(&old), found("2020", "2027", "80", 1));
+        assert_eq!(life(&old), Some(found("2020", "2027", "80", 1)));
         for bundle in [
             format!("{old}{one}"),
             format!("# the new one\n{one}\n{old}"),
         ] {
-            assert_eq!(life(&bundle), found("2026", "2051", "ABCDEF", 2));
+            assert_eq!(life(&bundle), Some(found("2026", "2051", "ABCDEF", 2)));
         }
     }
 

@@ -226,7 +226,7 @@ fn expiry(object: &Value) -> Option<Deadline> {
     })
 }
 
-/// Gives from when on a certificate is about to expire.
+/// Returns from when on a certificate is about to expire.
 fn expiring_from(begin: Option<RecordedAt>, end: RecordedAt) -> RecordedAt {
     let soon = match begin {
         Some(begin) => EXPIRING.min(between(begin, end) / EXPIRING_PART),
@@ -260,7 +260,7 @@ fn bundle_expiry(info: &ResourceInfo, object: &Value) -> Option<Deadline> {
     })
 }
 
-/// Gives the bundles of certificate authorities of an object in PEM, each with its place.
+/// Returns the bundles of certificate authorities of an object in PEM, each with its place.
 fn bundles(info: &ResourceInfo, object: &Value) -> Vec<(String, Vec<u8>)> {
     let encoded = |place: String, value: Option<&Value>| {
         let pem = BASE64_STANDARD.decode(value?.as_str()?).ok()?;

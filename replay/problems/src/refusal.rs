@@ -142,7 +142,7 @@ impl Refusals {
     }
 }
 
-/// Gives the webhooks that an object wants to be called.
+/// Returns the webhooks that an object wants to be called.
 type NamedWebhooks = dyn Fn(&Timeline, ObjectId) -> Vec<FailedWebhook>;
 
 impl FailedCalls {
@@ -191,7 +191,7 @@ fn last_version(timeline: &Timeline, object: ObjectId) -> Option<Value> {
     read(timeline, *living.next()?)
 }
 
-/// Gives the webhooks of a configuration for admission.
+/// Returns the webhooks of a configuration for admission.
 fn admission_webhooks(timeline: &Timeline, object: ObjectId) -> Vec<FailedWebhook> {
     let body = last_version(timeline, object).unwrap_or_default();
     let names = items(&body, "/webhooks")
@@ -201,7 +201,7 @@ fn admission_webhooks(timeline: &Timeline, object: ObjectId) -> Vec<FailedWebhoo
     all.collect()
 }
 
-/// Gives the webhook that converts the custom resources of a definition, whether it still has one or not.
+/// Returns the webhook that converts the custom resources of a definition, whether it still has one or not.
 fn conversion_webhook(timeline: &Timeline, object: ObjectId) -> Vec<FailedWebhook> {
     let body = last_version(timeline, object).unwrap_or_default();
     vec![FailedWebhook::Conversion {

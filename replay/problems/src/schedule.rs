@@ -156,7 +156,7 @@ impl CronSchedule {
         half_hour && fields.hours.is_any && any_day.iter().all(|field| field.is_any)
     }
 
-    /// Tells whether a run is due at a time in any life of a `CronJob`.
+    /// Returns whether a run is due at a time in any life of a `CronJob`.
     pub(crate) fn is_due(&self, zone: &TimeZone, at: RecordedAt) -> bool {
         let before = RecordedAt::from_micros(at.micros.saturating_sub(1));
         match self {
@@ -165,7 +165,7 @@ impl CronSchedule {
         }
     }
 
-    /// Gives when the next run after a time is due. An interval counts from `start`.
+    /// Returns when the next run after a time is due. An interval counts from `start`.
     pub(crate) fn next_after(
         &self,
         zone: &TimeZone,
@@ -193,7 +193,7 @@ fn interval_secs(text: &str) -> Option<i64> {
 }
 
 impl CronFields {
-    /// Gives when the next run after a time is due. A time that a change of the clocks skips or repeats is
+    /// Returns when the next run after a time is due. A time that a change of the clocks skips or repeats is
     /// passed over.
     fn next_after(&self, zone: &TimeZone, after: RecordedAt) -> Option<RecordedAt> {
         let begin = Timestamp::from_microsecond(after.micros).ok()?;
