@@ -16,7 +16,7 @@ use crate::span::{SignEnd, SignSpan, between, is_creation};
 use kubereel_cluster::RecordMark;
 use kubereel_format::{Evidence, ObjectId, RecordedAt, ResourceId, Seq};
 use kubereel_history::Timeline;
-use kubereel_history::field::{is_true, items, text};
+use kubereel_history::field::{at, is_true, items, text};
 use kubereel_monitortests::{Action, Interest, Seen, Watcher};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,6 +26,10 @@ use std::time::Duration;
 const MOST_SPANS: usize = 50_000;
 /// More changes of one holder are not kept.
 const MOST_HANDOVERS: usize = 1_000;
+/// The annotation of `ConfigMaps` and Endpoints by which leaders were elected before there were Leases.
+const LOCK: &str = "control-plane.alpha.kubernetes.io/leader";
+const LOCK_PATHS: &[&str] = &["metadata.annotations[control-plane.alpha.kubernetes.io/leader]"];
+const LEASE_PATHS: &[&str] = &["spec.holderIdentity"];
 /// The holder of a Lease that changes this often in [`FLAPPING`] is flapping.
 const HANDOVERS: usize = 3;
 /// The time in which changes of a Lease's holder are counted.
@@ -91,8 +95,12 @@ pub(crate) struct SignCollector {
     found: Collected,
 }
 
+/// Who held the lock of a leader, one after the other.
 #[derive(Debug, Default)]
 struct LeaseHolders {
+    /// Namespace and name of the lock.
+    name: (String, String),
+    is_lease: bool,
     last: String,
     changes: Vec<(RecordMark, String)>,
 }
@@ -126,11 +134,14 @@ impl SignCollector {
                 }
                 ("", "services") => of(&mut ServiceEndpoints::SERVICE_PATHS.iter().copied()),
                 ("coordination.k8s.io", "leases") => {
-                    of(&mut ["spec.holderIdentity"].into_iter()).without_ends()
+                    of(&mut LEASE_PATHS.iter().copied()).without_ends()
                 }
-                ("", "endpoints") | ("apps", "controllerrevisions") => continue,
+                ("", "endpoints") => of(&mut LOCK_PATHS.iter().copied()).without_ends(),
+                ("apps", "controllerrevisions") => continue,
                 _ if deadline::is_kept(info) => {
-                    of(&mut signs::paths(info).chain(deadline::PATHS.iter().copied()))
+                    let bundles = deadline::bundle_paths(info).iter();
+                    let more = deadline::PATHS.iter().chain(bundles);
+                    of(&mut signs::paths(info).chain(more.copied()))
                 }
                 _ => of(&mut signs::paths(info)),
             });
@@ -166,17 +177,37 @@ impl SignCollector {
         for object in objects {
             self.pass_deadline(object, end);
         }
-        for (object, holders) in std::mem::take(&mut self.handovers) {
-            for span in holders.flapping(object, end) {
-                self.keep(span);
-            }
-        }
+        self.keep_flapping(end);
         let tracked = std::mem::take(&mut self.tracked);
         for span in tracked.into_values().flat_map(|tracked| tracked.spans) {
             self.keep(span);
         }
         self.found.event_spans = self.found.events.spans(end);
         self.found
+    }
+
+    /// Keeps the times in which leaders changed too often.
+    fn keep_flapping(&mut self, end: RecordedAt) {
+        let mut leases: BTreeSet<(String, String)> = BTreeSet::new();
+        // Leases come first: a controller that goes over from one kind of lock to the other holds both, by the
+        // same name.
+        let (own, others): (Vec<_>, Vec<_>) = std::mem::take(&mut self.handovers)
+            .into_iter()
+            .partition(|(_, holders)| holders.is_lease);
+        for (object, mut holders) in own.into_iter().chain(others) {
+            let name = std::mem::take(&mut holders.name);
+            let is_lease = holders.is_lease;
+            if !is_lease && leases.contains(&name) {
+                continue;
+            }
+            let spans = holders.flapping(object, end);
+            if is_lease && !spans.is_empty() {
+                leases.insert(name);
+            }
+            for span in spans {
+                self.keep(span);
+            }
+        }
     }
 
     fn keep(&mut self, span: SignSpan) {
@@ -253,12 +284,18 @@ impl SignCollector {
         }
     }
 
-    fn take_lease(&mut self, seen: &Seen<'_>) {
-        if seen.key.namespace == "kube-node-lease" {
+    fn take_holder(&mut self, seen: &Seen<'_>, holder: &str, is_lease: bool) {
+        if holder.is_empty() && !self.handovers.contains_key(&seen.object) {
             return;
         }
-        let holder = text(seen.now, "/spec/holderIdentity");
-        let holders = self.handovers.entry(seen.object).or_default();
+        let holders = self
+            .handovers
+            .entry(seen.object)
+            .or_insert_with(|| LeaseHolders {
+                name: (seen.key.namespace.to_owned(), seen.key.name.to_owned()),
+                is_lease,
+                ..LeaseHolders::default()
+            });
         if holder.is_empty() || holders.last == holder {
             return;
         }
@@ -271,6 +308,24 @@ impl SignCollector {
         }
         holder.clone_into(&mut holders.last);
     }
+
+    fn take_lease(&mut self, seen: &Seen<'_>) {
+        if seen.key.namespace != "kube-node-lease" {
+            self.take_holder(seen, text(seen.now, "/spec/holderIdentity"), true);
+        }
+    }
+
+    /// Takes the holder of a lock in an annotation, as leaders were elected before there were Leases.
+    fn take_lock(&mut self, seen: &Seen<'_>) {
+        let noted = at(seen.now, "/metadata/annotations").and_then(|all| all.get(LOCK));
+        let Some(noted) = noted.and_then(Value::as_str) else {
+            return;
+        };
+        // What is no JSON is the lock of nobody.
+        if let Ok(lock) = serde_json::from_str::<Value>(noted) {
+            self.take_holder(seen, text(&lock, "/holderIdentity"), false);
+        }
+    }
 }
 
 impl Watcher for SignCollector {
@@ -282,6 +337,8 @@ impl Watcher for SignCollector {
         match (seen.resource.group.as_str(), seen.resource.plural.as_str()) {
             ("" | "events.k8s.io", "events") => return self.found.events.take(seen),
             ("coordination.k8s.io", "leases") => return self.take_lease(seen),
+            ("", "endpoints") => return self.take_lock(seen),
+            ("", "configmaps") => self.take_lock(seen),
             ("discovery.k8s.io", "endpointslices") | ("", "services") => {
                 if let Some((service, reading)) = self.found.services.take(seen) {
                     self.apply(seen, service, reading);

@@ -4,9 +4,12 @@
 //! That a deadline passed is only claimed where a later moment was observed: the end of a recording and
 //! times without a watch prove nothing.
 
+use crate::certificate::CertificateLife;
 use crate::schedule::CronSchedule;
 use crate::sign::{Sign, SignKind};
 use crate::span::between;
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use jiff::tz::TimeZone;
 use kubereel_format::{RecordedAt, ResourceId, ResourceInfo};
 use kubereel_history::field::{at, is_true, items, text};
@@ -40,6 +43,28 @@ pub(crate) const PATHS: &[&str] = &[
     "status.certificatesExpiryDate",
 ];
 
+/// What is asked of the objects that hold bundles of certificate authorities, besides that: where the bundles
+/// are.
+pub(crate) fn bundle_paths(info: &ResourceInfo) -> &'static [&'static str] {
+    match (info.group.as_str(), info.plural.as_str()) {
+        ("", "configmaps") => &[
+            "data[*.crt]",
+            "data[*.pem]",
+            "data[client-ca-file]",
+            "data[requestheader-client-ca-file]",
+        ],
+        (
+            "admissionregistration.k8s.io",
+            "mutatingwebhookconfigurations" | "validatingwebhookconfigurations",
+        ) => &["webhooks.name", "webhooks.clientConfig.caBundle"],
+        ("apiregistration.k8s.io", "apiservices") => &["spec.caBundle"],
+        ("apiextensions.k8s.io", "customresourcedefinitions") => {
+            &["spec.conversion.webhook.clientConfig.caBundle"]
+        }
+        _ => &[],
+    }
+}
+
 /// A sign that an object shows from a time on, if it stays as it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Deadline {
@@ -59,8 +84,8 @@ pub(crate) fn is_kept(info: &ResourceInfo) -> bool {
         ("batch", "cronjobs")
             | ("cert-manager.io", "certificates")
             | ("cluster.x-k8s.io", "machines")
-            | ("", "secrets" | "configmaps")
-    )
+            | ("", "secrets")
+    ) || !bundle_paths(info).is_empty()
 }
 
 impl Deadline {
@@ -76,7 +101,7 @@ impl Deadline {
         }
         match (info.group.as_str(), info.plural.as_str()) {
             ("batch", "cronjobs") => run(object, at, before),
-            _ => expiry(object),
+            _ => expiry(object).or_else(|| bundle_expiry(info, object)),
         }
     }
 
@@ -114,9 +139,12 @@ fn run(object: &Value, at: RecordedAt, before: Option<&Deadline>) -> Option<Dead
     // A run that was due before this version is still due, if no run came.
     let waited =
         before.filter(|before| before.basis == basis && last.is_none_or(|last| last < before.from));
-    let due = match waited {
-        Some(before) => before.from,
-        None => schedule.next_after(&zone, last.map_or(at, |last| last.max(at)))?,
+    let due = if let Some(before) = waited {
+        before.from
+    } else {
+        let created = timetext::parsed(text(object, "/metadata/creationTimestamp"));
+        let start = last.or(created).unwrap_or(at);
+        schedule.next_after(&zone, start, last.map_or(at, |last| last.max(at)))?
     };
     let ran = last.map_or_else(
         || "it never ran".to_owned(),
@@ -181,11 +209,7 @@ fn expiry(object: &Value) -> Option<Deadline> {
     }
     let times = CertificateTimes::of(object)?;
     let end = timetext::parsed(times.end)?;
-    let soon = match timetext::parsed(times.begin) {
-        Some(begin) => EXPIRING.min(between(begin, end) / EXPIRING_PART),
-        None => EXPIRING,
-    };
-    let mut from = earlier(end, soon);
+    let mut from = expiring_from(timetext::parsed(times.begin), end);
     if let Some(renewal) = timetext::parsed(times.renewal) {
         let patience = LATE_RENEWAL.min(between(renewal, end) / 2);
         from = from.max(later(renewal, patience));
@@ -200,6 +224,78 @@ fn expiry(object: &Value) -> Option<Deadline> {
         sign: Sign::new(SignKind::Certificate, "", &message),
         basis: times.end.to_owned(),
     })
+}
+
+/// Returns from when on a certificate is about to expire.
+fn expiring_from(begin: Option<RecordedAt>, end: RecordedAt) -> RecordedAt {
+    let soon = match begin {
+        Some(begin) => EXPIRING.min(between(begin, end) / EXPIRING_PART),
+        None => EXPIRING,
+    };
+    earlier(end, soon)
+}
+
+/// Reads when the first of an object's bundles of certificate authorities is about to have no valid one left.
+fn bundle_expiry(info: &ResourceInfo, object: &Value) -> Option<Deadline> {
+    let bundles = bundles(info, object).into_iter();
+    let lives = bundles.filter_map(|(place, pem)| Some((place, CertificateLife::of_bundle(&pem)?)));
+    let (place, life) = lives.min_by_key(|(_, life)| life.end)?;
+    let end = timetext::rfc3339_secs(life.end);
+    let which = if life.certificates == 1 {
+        "the certificate authority".to_owned()
+    } else {
+        format!("the last of {} certificate authorities", life.certificates)
+    };
+    let serial = &life.serial;
+    let message = format!(
+        "{which} in {place} expires at {end} and is not replaced; its serial number is {serial}"
+    );
+    let from = expiring_from(Some(life.begin), life.end);
+    Some(Deadline {
+        from,
+        proven: from,
+        // Whoever trusts the same one has the same problem.
+        sign: Sign::new(SignKind::Certificate, "", &message).of_part(&format!("{serial} {end}")),
+        basis: end,
+    })
+}
+
+/// Returns the bundles of certificate authorities of an object in PEM, each with its place.
+fn bundles(info: &ResourceInfo, object: &Value) -> Vec<(String, Vec<u8>)> {
+    let encoded = |place: String, value: Option<&Value>| {
+        let pem = BASE64_STANDARD.decode(value?.as_str()?).ok()?;
+        Some((place, pem))
+    };
+    match info.plural.as_str() {
+        "configmaps" => {
+            let data = at(object, "/data").and_then(Value::as_object);
+            let texts = data.into_iter().flatten();
+            texts
+                .filter_map(|(name, value)| {
+                    let pem = value.as_str()?.as_bytes().to_vec();
+                    Some((format!("its key {name}"), pem))
+                })
+                .collect()
+        }
+        "apiservices" => {
+            let bundle = encoded("spec.caBundle".to_owned(), at(object, "/spec/caBundle"));
+            bundle.into_iter().collect()
+        }
+        "customresourcedefinitions" => {
+            let place = "spec.conversion.webhook.clientConfig.caBundle";
+            let value = at(object, "/spec/conversion/webhook/clientConfig/caBundle");
+            encoded(place.to_owned(), value).into_iter().collect()
+        }
+        _ => {
+            let webhooks = items(object, "/webhooks").iter();
+            webhooks
+                .filter_map(|webhook| {
+                    let place = format!("the caBundle of webhook {}", text(webhook, "/name"));
+                    encoded(place, at(webhook, "/clientConfig/caBundle"))
+                })
+                .collect()
+        }
+    }
 }
 
 fn micros(length: Duration) -> i64 {

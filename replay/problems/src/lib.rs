@@ -7,6 +7,7 @@
 
 mod birth;
 mod cause;
+mod certificate;
 mod collect;
 mod deadline;
 mod endpoints;

@@ -162,7 +162,24 @@ fn workload_above(
 type GroupedSpan = (ProblemObject, ProblemObject, SignSpan);
 
 /// Spans that one problem may be made of: the object, and what family of signs.
-type ProblemGroup = (String, String, String, u8);
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct ProblemGroup {
+    kind: String,
+    namespace: String,
+    name: String,
+    family: u8,
+}
+
+impl ProblemGroup {
+    fn of(root: &ProblemObject, kind: SignKind) -> Self {
+        Self {
+            kind: root.kind.clone(),
+            namespace: root.namespace.clone(),
+            name: root.name.clone(),
+            family: family(kind),
+        }
+    }
+}
 
 /// Builds the list.
 struct ListBuilder<'a> {
@@ -281,17 +298,21 @@ impl<'a> ListBuilder<'a> {
                 own.from = own.from.min(span.from.at);
                 continue;
             }
-            let name = match span.sign.kind {
+            let key = match span.sign.kind {
                 // Each attempt is a request of another name.
-                SignKind::SigningRequest => span.sign.part.clone(),
-                _ => root.name.clone(),
+                SignKind::SigningRequest => ProblemGroup {
+                    name: span.sign.part.clone(),
+                    ..ProblemGroup::of(&root, span.sign.kind)
+                },
+                // The same certificate authority is in every namespace, and in the webhooks that it serves.
+                SignKind::Certificate if !span.sign.part.is_empty() => ProblemGroup {
+                    kind: String::new(),
+                    namespace: String::new(),
+                    name: span.sign.part.clone(),
+                    family: family(span.sign.kind),
+                },
+                kind => ProblemGroup::of(&root, kind),
             };
-            let key = (
-                root.kind.clone(),
-                root.namespace.clone(),
-                name,
-                family(span.sign.kind),
-            );
             groups.entry(key).or_default().push((root, shown, span));
         }
         (groups, noise)

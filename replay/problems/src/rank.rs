@@ -137,7 +137,7 @@ impl ProblemRanking<'_> {
                     || other.message.contains(&format!("\"{}\"", service.name))
             }
             (SignKind::Webhook, _) => {
-                let words = one.message.split(':').next().unwrap_or_default();
+                let words = one.message.split(": ").next().unwrap_or_default();
                 other.signs.iter().any(|sign| sign.message.contains(words))
             }
             _ => false,

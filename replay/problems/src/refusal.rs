@@ -1,5 +1,6 @@
-//! What refusals name: exhausted quotas, and webhooks that cannot be called. The API server returns
-//! them to the client, and they appear in conditions and Events of all kinds.
+//! What the words of refusals name: quotas that leave no room, and webhooks that cannot be called, for
+//! admission or to convert custom resources from one version to another. The API server says them to the client
+//! that is refused, and they stand in conditions and Events of all kinds.
 
 use crate::collect::Collected;
 use crate::lookup::{read, resources};
@@ -10,10 +11,13 @@ use kubereel_cluster::RecordMark;
 use kubereel_format::{EventType, ObjectId, RecordedAt};
 use kubereel_history::Timeline;
 use kubereel_history::field::{items, text};
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 const QUOTA: &str = "exceeded quota: ";
 const WEBHOOK: &str = "failed calling webhook \"";
+/// Group, version and kind of the object follow, then why: `example.com/v1, Kind=Bucket failed: Post …`.
+const CONVERSION: &str = "conversion webhook for ";
 /// Once may be a race that the next attempt won.
 const REPEATED: u64 = 2;
 
@@ -22,7 +26,16 @@ const REPEATED: u64 = 2;
 pub(crate) struct Refusals {
     /// Namespaces and names of quotas.
     quotas: BTreeSet<(String, String)>,
-    webhooks: BTreeMap<String, FailedCalls>,
+    webhooks: BTreeMap<FailedWebhook, FailedCalls>,
+}
+
+/// The webhook that a refusal names.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum FailedWebhook {
+    /// One of a configuration for admission, by its name.
+    Admission(String),
+    /// That of the definition of a custom resource.
+    Conversion { group: String, kind: String },
 }
 
 /// The calls of a webhook that failed.
@@ -67,14 +80,10 @@ impl Refusals {
             let name = after.split([',', ' ']).next().unwrap_or_default();
             self.quotas.insert((namespace.to_owned(), name.to_owned()));
         }
-        let Some(at) = message.find(WEBHOOK) else {
+        let Some((webhook, words)) = failed_webhook(message) else {
             return;
         };
-        let words = message.get(at..).unwrap_or_default();
-        let Some(name) = words.split('"').nth(1) else {
-            return;
-        };
-        let calls = self.webhooks.entry(name.to_owned()).or_insert(FailedCalls {
+        let calls = self.webhooks.entry(webhook).or_insert(FailedCalls {
             message: words.to_owned(),
             from: span.from,
             is_older: span.is_older,
@@ -102,31 +111,39 @@ impl Refusals {
         self.quotas.contains(&key)
     }
 
-    /// Makes spans of the calls that failed, of the configurations that want them.
+    /// Makes spans of the calls that failed, of the objects that want them.
     pub(crate) fn webhook_spans(&self, timeline: &Timeline) -> Vec<SignSpan> {
         let mut spans = Vec::new();
-        if self.webhooks.is_empty() {
-            return spans;
-        }
-        let group = "admissionregistration.k8s.io";
-        let plurals = [
-            "mutatingwebhookconfigurations",
-            "validatingwebhookconfigurations",
-        ];
-        for resource in plurals
-            .iter()
-            .flat_map(|plural| resources(timeline, group, plural))
-        {
-            for &object in timeline.objects_of(resource) {
-                for name in webhooks(timeline, object) {
-                    let calls = self.webhooks.get(&name);
+        let mut take = |group: &str, plural: &str, of: &NamedWebhooks| {
+            for resource in resources(timeline, group, plural) {
+                for &object in timeline.objects_of(resource) {
+                    let webhooks = of(timeline, object).into_iter();
+                    let calls = webhooks.filter_map(|webhook| self.webhooks.get(&webhook));
                     spans.extend(calls.map(|calls| calls.span(object)));
                 }
             }
+        };
+        let mut all = self.webhooks.keys();
+        if all.any(|webhook| matches!(webhook, FailedWebhook::Admission(_))) {
+            let group = "admissionregistration.k8s.io";
+            take(group, "mutatingwebhookconfigurations", &admission_webhooks);
+            take(
+                group,
+                "validatingwebhookconfigurations",
+                &admission_webhooks,
+            );
+        }
+        let mut all = self.webhooks.keys();
+        if all.any(|webhook| matches!(webhook, FailedWebhook::Conversion { .. })) {
+            let group = "apiextensions.k8s.io";
+            take(group, "customresourcedefinitions", &conversion_webhook);
         }
         spans
     }
 }
+
+/// Returns the webhooks that an object wants to be called.
+type NamedWebhooks = dyn Fn(&Timeline, ObjectId) -> Vec<FailedWebhook>;
 
 impl FailedCalls {
     fn span(&self, object: ObjectId) -> SignSpan {
@@ -147,16 +164,50 @@ impl FailedCalls {
     }
 }
 
-/// Returns the names of the webhooks of a configuration, by its last version.
-fn webhooks(timeline: &Timeline, object: ObjectId) -> Vec<String> {
+/// Reads which webhook a refusal names, and its words from there on.
+fn failed_webhook(message: &str) -> Option<(FailedWebhook, &str)> {
+    if let Some((_, after)) = message.split_once(WEBHOOK) {
+        let words = message.get(message.len() - after.len() - WEBHOOK.len()..)?;
+        let name = after.split('"').next().filter(|name| !name.is_empty())?;
+        return Some((FailedWebhook::Admission(name.to_owned()), words));
+    }
+    let (_, after) = message.split_once(CONVERSION)?;
+    let words = message.get(message.len() - after.len() - CONVERSION.len()..)?;
+    let (version, rest) = after.split_once(", Kind=")?;
+    let (group, _) = version.rsplit_once('/')?;
+    let (kind, _) = rest.split_once(" failed")?;
+    let webhook = FailedWebhook::Conversion {
+        group: group.to_owned(),
+        kind: kind.to_owned(),
+    };
+    Some((webhook, words))
+}
+
+/// Reads the last version of an object that was not its deletion.
+fn last_version(timeline: &Timeline, object: ObjectId) -> Option<Value> {
     let versions = timeline.reel().versions(object).iter().rev();
     let mut living =
         versions.filter(|seq| timeline.reel().kind_of(**seq) != Some(EventType::Deleted));
-    let Some(body) = living.next().and_then(|seq| read(timeline, *seq)) else {
-        return Vec::new();
-    };
-    let webhooks = items(&body, "/webhooks").iter();
-    webhooks.map(|one| text(one, "/name").to_owned()).collect()
+    read(timeline, *living.next()?)
+}
+
+/// Returns the webhooks of a configuration for admission.
+fn admission_webhooks(timeline: &Timeline, object: ObjectId) -> Vec<FailedWebhook> {
+    let body = last_version(timeline, object).unwrap_or_default();
+    let names = items(&body, "/webhooks")
+        .iter()
+        .map(|one| text(one, "/name"));
+    let all = names.map(|name| FailedWebhook::Admission(name.to_owned()));
+    all.collect()
+}
+
+/// Returns the webhook that converts the custom resources of a definition, whether it still has one or not.
+fn conversion_webhook(timeline: &Timeline, object: ObjectId) -> Vec<FailedWebhook> {
+    let body = last_version(timeline, object).unwrap_or_default();
+    vec![FailedWebhook::Conversion {
+        group: text(&body, "/spec/group").to_owned(),
+        kind: text(&body, "/spec/names/kind").to_owned(),
+    }]
 }
 
 #[cfg(test)]
@@ -196,12 +247,35 @@ mod tests {
         let ended = SignEnd::Recovered(RecordedAt::from_micros(9));
         all.take("shop", &span(call, 7, ended), 0);
         all.take("shop", &span(call, 6, SignEnd::Open), 12);
-        let calls = all.webhooks.get("pods.gate.example").expect("its calls");
+        let gate = FailedWebhook::Admission("pods.gate.example".to_owned());
+        let calls = all.webhooks.get(&gate).expect("its calls");
         let span = calls.span(ObjectId(3));
         assert_eq!(
             (span.from.seq, span.end, span.count),
             (Seq(6), SignEnd::Open, 12)
         );
         assert!(span.sign.message.starts_with("failed calling webhook"));
+    }
+    #[test]
+    fn a_failed_conversion_names_the_custom_resource() {
+        let message = "Failed to delete all resource types, 1 remaining: conversion webhook for example.com/v1, Kind=Bucket failed: Post \"https://convert.storage.svc:443/?timeout=30s\": service \"convert\" not found";
+        let (webhook, words) = failed_webhook(message).expect("a webhook");
+        let bucket = FailedWebhook::Conversion {
+            group: "example.com".to_owned(),
+            kind: "Bucket".to_owned(),
+        };
+        assert_eq!(webhook, bucket);
+        assert!(
+            words.starts_with("conversion webhook for example.com/v1"),
+            "{words}"
+        );
+        for other in [
+            "conversion webhook for ",
+            "conversion webhook for v1, Kind=Bucket failed: x",
+            "conversion webhook for example.com/v1, Kind=Bucket returned 2 objects, expected 1",
+            "failed calling webhook \"",
+        ] {
+            assert_eq!(failed_webhook(other), None, "{other}");
+        }
     }
 }

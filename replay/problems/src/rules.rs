@@ -368,7 +368,7 @@ const fn rule(kind: SignKind) -> Option<(&'static str, &'static str, RuleResourc
         ),
         SignKind::Webhook => (
             "webhook-unavailable",
-            "admission webhooks should be reachable",
+            "webhooks should be reachable",
             EVENTS,
         ),
         SignKind::SigningRequest => (
@@ -468,7 +468,7 @@ const fn rule(kind: SignKind) -> Option<(&'static str, &'static str, RuleResourc
         SignKind::LeaderFlapping => (
             "leader-flapping",
             "leaders should not change again and again",
-            &["leases.coordination.k8s.io"],
+            &["leases.coordination.k8s.io", "configmaps", "endpoints"],
         ),
         SignKind::ReleaseNotAccepted => (
             "release-accepted",

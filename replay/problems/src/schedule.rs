@@ -1,9 +1,9 @@
 //! Schedules of `CronJobs`: when a run is due, as the controller of `CronJobs` reads them (robfig/cron). What
-//! it would refuse, and intervals (`@every 1h`) that count from its own start, have no schedule here.
+//! it would refuse has no schedule here.
 
-use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
 use kubereel_format::RecordedAt;
 
 /// A run that is due later than this is not looked for.
@@ -55,7 +55,16 @@ struct FieldValues {
 
 /// When runs are due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct CronSchedule {
+pub(crate) enum CronSchedule {
+    /// At the times that five fields name.
+    Fields(CronFields),
+    /// Again and again after so many seconds: from the last run on, or from the creation of the `CronJob`.
+    Every(i64),
+}
+
+/// The fields of a schedule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CronFields {
     minutes: FieldValues,
     hours: FieldValues,
     days: FieldValues,
@@ -121,35 +130,72 @@ impl CronSchedule {
             "@hourly" => "0 * * * *",
             text => text,
         };
+        if let Some(interval) = text.strip_prefix("@every ") {
+            return interval_secs(interval).map(Self::Every);
+        }
         let fields: Vec<&str> = text.split_whitespace().collect();
         let [minutes, hours, days, months, weekdays] = fields.as_slice() else {
             return None;
         };
-        Some(Self {
+        Some(Self::Fields(CronFields {
             minutes: FieldValues::parse(minutes, &MINUTES)?,
             hours: FieldValues::parse(hours, &HOURS)?,
             days: FieldValues::parse(days, &DAYS)?,
             months: FieldValues::parse(months, &MONTHS)?,
             weekdays: FieldValues::parse(weekdays, &WEEKDAYS)?,
-        })
+        }))
     }
 
     /// Returns whether it means the same in every time zone: those differ by whole and half hours.
     pub(crate) fn is_same_everywhere(&self) -> bool {
-        let any_day = [self.days, self.months, self.weekdays];
-        let half_hour = (0..30).all(|at| self.minutes.has(at) == self.minutes.has(at + 30));
-        half_hour && self.hours.is_any && any_day.iter().all(|field| field.is_any)
+        let Self::Fields(fields) = self else {
+            return true;
+        };
+        let any_day = [fields.days, fields.months, fields.weekdays];
+        let half_hour = (0..30).all(|at| fields.minutes.has(at) == fields.minutes.has(at + 30));
+        half_hour && fields.hours.is_any && any_day.iter().all(|field| field.is_any)
     }
 
-    /// Returns whether a run is due at a time.
+    /// Returns whether a run is due at a time in any life of a `CronJob`.
     pub(crate) fn is_due(&self, zone: &TimeZone, at: RecordedAt) -> bool {
         let before = RecordedAt::from_micros(at.micros.saturating_sub(1));
-        self.next_after(zone, before) == Some(at)
+        match self {
+            Self::Fields(fields) => fields.next_after(zone, before) == Some(at),
+            Self::Every(_) => true,
+        }
     }
 
-    /// Returns when the next run after a time is due. A time that a change of the clocks skips or
-    /// repeats is passed over.
-    pub(crate) fn next_after(&self, zone: &TimeZone, after: RecordedAt) -> Option<RecordedAt> {
+    /// Returns when the next run after a time is due. An interval counts from `start`.
+    pub(crate) fn next_after(
+        &self,
+        zone: &TimeZone,
+        start: RecordedAt,
+        after: RecordedAt,
+    ) -> Option<RecordedAt> {
+        match self {
+            Self::Fields(fields) => fields.next_after(zone, after),
+            Self::Every(secs) => {
+                let step = secs.checked_mul(1_000_000)?;
+                let passed = after.micros_since(start).max(0) / step;
+                let due = step.checked_mul(passed + 1)?;
+                start.micros.checked_add(due).map(RecordedAt::from_micros)
+            }
+        }
+    }
+}
+
+/// Reads an interval as Go writes it (`1h30m`), in whole seconds; one that is shorter is a second.
+fn interval_secs(text: &str) -> Option<i64> {
+    // The units of Go: others, such as days, its parser refuses.
+    let is_go = |c: char| c.is_ascii_digit() || ".hmsunµμ".contains(c);
+    let interval: SignedDuration = text.chars().all(is_go).then(|| text.parse().ok())??;
+    Some(interval.as_secs().max(1))
+}
+
+impl CronFields {
+    /// Returns when the next run after a time is due. A time that a change of the clocks skips or repeats is
+    /// passed over.
+    fn next_after(&self, zone: &TimeZone, after: RecordedAt) -> Option<RecordedAt> {
         let begin = Timestamp::from_microsecond(after.micros).ok()?;
         let mut day = zone.to_datetime(begin).date();
         for _ in 0..MOST_DAYS {
@@ -203,7 +249,8 @@ mod tests {
     fn next(schedule: &str, zone: &str, after: &str) -> Option<String> {
         let zone = TimeZone::get(zone).ok()?;
         let after = timetext::parsed(after)?;
-        let found = CronSchedule::parse(schedule)?.next_after(&zone, after)?;
+        let start = timetext::parsed("2026-11-23T08:00:00Z")?;
+        let found = CronSchedule::parse(schedule)?.next_after(&zone, start, after)?;
         Some(timetext::rfc3339_secs(found))
     }
 
@@ -218,6 +265,17 @@ mod tests {
             ("7 * * * *", "2026-11-23T11:07:00Z"),
             ("0 0 * * *", "2026-11-24T00:00:00Z"),
             ("@daily", "2026-11-24T00:00:00Z"),
+            ("@midnight", "2026-11-24T00:00:00Z"),
+            ("@hourly", "2026-11-23T11:00:00Z"),
+            ("@weekly", "2026-11-29T00:00:00Z"),
+            ("@monthly", "2026-12-01T00:00:00Z"),
+            ("@yearly", "2027-01-01T00:00:00Z"),
+            ("@annually", "2027-01-01T00:00:00Z"),
+            // From 08:00 on.
+            ("@every 1h30m", "2026-11-23T11:00:00Z"),
+            ("@every 90m", "2026-11-23T11:00:00Z"),
+            ("@every 1.5h", "2026-11-23T11:00:00Z"),
+            ("@every 100ms", "2026-11-23T10:07:31Z"),
             ("30 9-11,20 * * mon-fri", "2026-11-23T10:30:00Z"),
             ("0 3 * * SUN", "2026-11-29T03:00:00Z"),
             // One of two lists of days is enough; a step is a list.
@@ -249,7 +307,13 @@ mod tests {
             "* * * * 7",
             "*/0 * * * *",
             "9-3 * * * *",
-            "@every 5m",
+            "@every",
+            "@every 1d",
+            "@every 1 hour",
+            "@every -5m",
+            "@every 5",
+            "@reboot",
+            "@Daily",
             "TZ=UTC 0 0 * * *",
             "x * * * *",
         ] {
@@ -262,7 +326,7 @@ mod tests {
     #[test]
     fn only_what_repeats_each_half_hour_is_the_same_everywhere() {
         let is_same = |text| CronSchedule::parse(text).is_some_and(|one| one.is_same_everywhere());
-        assert!(is_same("* * * * *") && is_same("*/15 * * * *"));
+        assert!(is_same("* * * * *") && is_same("*/15 * * * *") && is_same("@every 5m"));
         assert!(!is_same("0 * * * *") && !is_same("*/15 3 * * *") && !is_same("* * 1 * *"));
     }
 }

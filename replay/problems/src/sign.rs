@@ -68,17 +68,17 @@ pub enum SignKind {
     NoEndpoints,
     /// An aggregated API is not available.
     ApiService,
-    /// An admission webhook cannot be called, and what it should admit is refused.
+    /// A webhook cannot be called, and what it should admit or convert is refused.
     Webhook,
     /// A namespace is not removed after its deletion.
     NamespaceStuck,
     /// An object is not removed after its deletion.
     DeletionStuck,
-    /// A certificate is about to expire, or has.
+    /// A certificate, or all of a bundle of certificate authorities, is about to expire, or has.
     Certificate,
     /// A certificate was requested, and nobody approves or signs it.
     SigningRequest,
-    /// The holder of a Lease changes again and again.
+    /// The holder of a Lease, or of another lock of a leader, changes again and again.
     LeaderFlapping,
     /// A `ClusterOperator` is not available.
     OperatorUnavailable,

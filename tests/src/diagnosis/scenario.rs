@@ -23,6 +23,8 @@ pub(super) const NOW: &str = "$now";
 /// A while after that.
 pub(super) const SOON: &str = "$soon";
 pub(super) const MICROS: &str = "$micros";
+/// Alone in its place a certificate authority in PEM that ends at `$soon`.
+pub(super) const AUTHORITY: &str = "$authority";
 pub(super) const TURN: &str = "$turn";
 /// Alone in their place they are numbers that rise from turn to turn.
 pub(super) const EVEN: &str = "$even";
@@ -346,7 +348,7 @@ fn draw_text(text: &str, name: &impl Fn(&str) -> String) -> String {
         let end = part.find(|letter: char| !letter.is_ascii_alphanumeric());
         let (token, rest) = part.split_at(end.unwrap_or(part.len()));
         let token = format!("${token}");
-        if [NOW, SOON, MICROS, TURN, EVEN, ODD].contains(&token.as_str()) {
+        if [NOW, SOON, MICROS, AUTHORITY, TURN, EVEN, ODD].contains(&token.as_str()) {
             drawn.push_str(&token);
         } else {
             drawn.push_str(&name(&token));

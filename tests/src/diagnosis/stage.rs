@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{Context as _, Result, bail, ensure};
+use rcgen::{BasicConstraints, CertificateParams, IsCa, KeyPair};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -12,7 +13,7 @@ use tokio::time::sleep;
 
 use super::manifest::{Reference, full};
 use super::scenario::{
-    EVEN, Edit, Eviction, MICROS, NOW, ODD, Play, SOON, Script, Sight, Step, TURN,
+    AUTHORITY, EVEN, Edit, Eviction, MICROS, NOW, ODD, Play, SOON, Script, Sight, Step, TURN,
 };
 use super::truth::Truth;
 use crate::control_plane::ControlPlane;
@@ -263,7 +264,7 @@ impl Sight {
 impl Scene {
     async fn take(&self, step: &Step, turn: u32) -> Result<()> {
         match step {
-            Step::Create(short) => self.create(&timed(short, turn)).await,
+            Step::Create(short) => self.create(&timed(short, turn)?).await,
             Step::Patch(edit) => self.patch(edit, turn).await,
             Step::Delete(removal) => {
                 let object = Reference::read(&removal.object, &self.namespace)?;
@@ -336,7 +337,7 @@ impl Scene {
 
     async fn patch(&self, edit: &Edit, turn: u32) -> Result<()> {
         let object = Reference::read(&edit.object, &self.namespace)?;
-        let with = timed(&edit.with, turn);
+        let with = timed(&edit.with, turn)?;
         let body = if object.is_built_in() {
             Body::Strategic(with)
         } else {
@@ -474,7 +475,7 @@ fn without_extras(short: &Value) -> Value {
 }
 
 /// Fills in the time and the turn.
-fn timed(value: &Value, turn: u32) -> Value {
+fn timed(value: &Value, turn: u32) -> Result<Value> {
     let now = rest::now();
     let fill = |text: &str| {
         text.replace(MICROS, &rest::micros(now))
@@ -482,19 +483,33 @@ fn timed(value: &Value, turn: u32) -> Value {
             .replace(NOW, &rest::seconds(now))
             .replace(TURN, &turn.to_string())
     };
-    match value {
+    Ok(match value {
         Value::String(text) if text == EVEN => json!(2 * turn + 2),
         Value::String(text) if text == ODD => json!(2 * turn + 3),
+        Value::String(text) if text == AUTHORITY => json!(authority()?),
         Value::String(text) => Value::String(fill(text)),
-        Value::Array(items) => items.iter().map(|item| timed(item, turn)).collect(),
+        Value::Array(items) => {
+            let items: Result<Vec<Value>> = items.iter().map(|item| timed(item, turn)).collect();
+            Value::Array(items?)
+        }
         Value::Object(fields) => {
             let fields = fields.iter();
             fields
-                .map(|(key, value)| (key.clone(), timed(value, turn)))
-                .collect()
+                .map(|(key, value)| Ok((key.clone(), timed(value, turn)?)))
+                .collect::<Result<_>>()?
         }
         other => other.clone(),
-    }
+    })
+}
+
+/// Makes a certificate authority in PEM that is valid from now until [`SOON_AFTER`].
+fn authority() -> Result<String> {
+    let now = SystemTime::from(rest::now());
+    let mut params = CertificateParams::default();
+    params.not_before = now.into();
+    params.not_after = (now + SOON_AFTER).into();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    Ok(params.self_signed(&KeyPair::generate()?)?.pem())
 }
 
 /// Unrelated work around a scenario, until it is told to end.

@@ -449,45 +449,106 @@ impl ClusterHistory<'_> {
     }
 
     fn stay(self, name: &str, seqs: &[Seq]) -> Result<Option<PodStay>, QueryError> {
-        // A Pod gets its node once, and its deletion is requested once.
-        let placed = self.first_of(seqs, |seen| !seen.body.spec.node_name.is_empty())?;
-        let Some(first) = placed.and_then(|place| seqs.get(place)) else {
+        let mut pod = PodVersions {
+            history: self,
+            seqs,
+            read: BTreeMap::new(),
+        };
+        // A Pod gets its node once, mostly in its first versions, and its deletion is requested once, in its last.
+        let mut before = 0;
+        while before < seqs.len() && before < AT_EACH_END && !pod.is_placed(before)? {
+            before += 1;
+        }
+        let placed = if before < AT_EACH_END {
+            before
+        } else {
+            pod.first_of(before, seqs.len(), PodVersions::is_placed)?
+        };
+        let Some(first) = seqs.get(placed) else {
             return Ok(None);
         };
-        let left = self.first_of(seqs, |seen| {
-            seen.is_gone || seen.body.is_going() || seen.body.is_over()
-        })?;
-        let pod = self.read_seq::<PodObject>(*first)?;
+        let mut after = seqs.len();
+        while after > 0 && seqs.len() - after < AT_EACH_END && pod.has_left(after - 1)? {
+            after -= 1;
+        }
+        let left = if seqs.len() - after < AT_EACH_END {
+            after
+        } else {
+            pod.first_of(0, after, PodVersions::has_left)?
+        };
+        let (labels, node) = pod.read(placed)?.place.clone();
         Ok(Some(PodStay {
             name: name.to_owned(),
-            labels: pod.body.metadata.labels,
-            node: pod.body.spec.node_name,
-            from: pod.mark,
-            to: left
-                .and_then(|place| seqs.get(place))
-                .map(|seq| self.mark(*seq)),
+            labels,
+            node,
+            from: self.mark(*first),
+            to: seqs.get(left).map(|seq| self.mark(*seq)),
         }))
     }
+}
 
-    /// Finds the first version from which on a predicate stays true.
+/// Versions at either end of a Pod's life that are read one by one before the others are searched by halves: the
+/// wanted version is mostly among them.
+const AT_EACH_END: usize = 3;
+
+/// What is read of a version of a Pod.
+struct PodVersion {
+    /// Its labels and its node.
+    place: (BTreeMap<String, String>, String),
+    has_left: bool,
+}
+
+/// The versions of a Pod, each of which is read once.
+struct PodVersions<'t, 's> {
+    history: ClusterHistory<'t>,
+    seqs: &'s [Seq],
+    read: BTreeMap<usize, PodVersion>,
+}
+
+impl PodVersions<'_, '_> {
+    fn read(&mut self, place: usize) -> Result<&PodVersion, QueryError> {
+        match self.read.entry(place) {
+            Entry::Occupied(known) => Ok(known.into_mut()),
+            Entry::Vacant(unread) => {
+                let Some(seq) = self.seqs.get(place) else {
+                    return Ok(unread.insert(PodVersion {
+                        place: Default::default(),
+                        has_left: true,
+                    }));
+                };
+                let seen = self.history.read_seq::<PodObject>(*seq)?;
+                Ok(unread.insert(PodVersion {
+                    has_left: seen.is_gone || seen.body.is_going() || seen.body.is_over(),
+                    place: (seen.body.metadata.labels, seen.body.spec.node_name),
+                }))
+            }
+        }
+    }
+
+    fn is_placed(&mut self, place: usize) -> Result<bool, QueryError> {
+        Ok(!self.read(place)?.place.1.is_empty())
+    }
+
+    fn has_left(&mut self, place: usize) -> Result<bool, QueryError> {
+        Ok(self.read(place)?.has_left)
+    }
+
+    /// Finds the first version between two places from which on a predicate stays true.
     fn first_of(
-        self,
-        seqs: &[Seq],
-        holds: impl Fn(&ParsedVersion<PodObject>) -> bool,
-    ) -> Result<Option<usize>, QueryError> {
-        let (mut low, mut high) = (0, seqs.len());
+        &mut self,
+        mut low: usize,
+        mut high: usize,
+        holds: impl Fn(&mut Self, usize) -> Result<bool, QueryError>,
+    ) -> Result<usize, QueryError> {
         while low < high {
             let middle = low.midpoint(high);
-            let Some(seq) = seqs.get(middle) else {
-                break;
-            };
-            if holds(&self.read_seq(*seq)?) {
+            if holds(self, middle)? {
                 high = middle;
             } else {
                 low = middle + 1;
             }
         }
-        Ok((low < seqs.len()).then_some(low))
+        Ok(low)
     }
 }
 

@@ -18,7 +18,7 @@ use crate::objects::{
 use kubereel_format::{NotCoveredReason, RecordedAt, ResourceId, Seq};
 use kubereel_history::{Certainty, Cut, EventQuestion, LoggedEvent, QueryError, UnobservedSpan};
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The namespace of Events about nodes.
 const OPERATORS: (&str, &str) = ("config.openshift.io", "clusteroperators");
@@ -227,30 +227,38 @@ impl ClusterHistory<'_> {
         self.timeline.event_log(question).collect()
     }
 
-    /// Follows one operator through the installations and upgrades up to a moment.
+    /// Follows some operators through the installations and upgrades up to a moment: the moves of each, by its
+    /// name. One that cannot be read has none.
     ///
     /// # Errors
-    /// When the reel is damaged there, or a version is not an object.
+    /// When the reel is damaged where the cluster version is, or a version of it is no object.
     pub fn operator_moves(
         self,
-        operator: &str,
+        operators: &BTreeSet<String>,
         cut: Cut,
-    ) -> Result<Vec<(ClusterUpdate, OperatorMove)>, QueryError> {
+    ) -> Result<BTreeMap<String, Vec<(ClusterUpdate, OperatorMove)>>, QueryError> {
+        let mut all = BTreeMap::new();
+        if operators.is_empty() {
+            return Ok(all);
+        }
         let versions = self.cluster_versions(cut)?;
         let updates = update::updates(&versions);
-        let tracks = self.tracks(OPERATORS, cut, |key| key.name == operator);
-        let mut moves = Vec::new();
-        for seqs in tracks.values() {
-            let seen = self.read_seqs::<OperatorObject>(seqs)?;
+        let tracks = self.tracks(OPERATORS, cut, |key| operators.contains(key.name));
+        for ((_, operator), seqs) in tracks {
+            let Ok(seen) = self.read_seqs::<OperatorObject>(&seqs) else {
+                continue;
+            };
+            let mut moves = Vec::new();
             for (at, update) in updates.iter().enumerate() {
                 let next = updates.get(at + 1).map(|next| next.first);
                 let goal = goal(update, &UpdateWindow::of(update, next));
                 let found =
-                    goal.and_then(|goal| operator_move::follow(operator, &seen, &versions, &goal));
+                    goal.and_then(|goal| operator_move::follow(&operator, &seen, &versions, &goal));
                 moves.extend(found.map(|found| (update.clone(), found)));
             }
+            all.insert(operator, moves);
         }
-        Ok(moves)
+        Ok(all)
     }
 
     fn tell_operators(

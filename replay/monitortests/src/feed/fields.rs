@@ -8,7 +8,39 @@ use std::cmp::Ordering;
 pub(crate) struct Fields {
     /// By length, then by name: most names that are looked up are others, and few have the same length.
     below: Vec<(String, Self)>,
+    /// By the end of a name, the longest first. What is read of a member for a shorter end of its name is part of
+    /// what is read for a longer one, and for the whole name.
+    by_end: Vec<(String, Self)>,
     is_whole: bool,
+}
+
+/// A part of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PathPart<'a> {
+    /// A member.
+    Name(&'a str),
+    /// All members whose names end so.
+    End(&'a str),
+}
+
+/// Reads the parts of a path: `metadata.annotations[example.com/name]`, `data[*.crt]`.
+fn parts(path: &str) -> impl Iterator<Item = PathPart<'_>> {
+    let mut rest = path;
+    std::iter::from_fn(move || {
+        rest = rest.trim_start_matches('.');
+        if let Some(quoted) = rest.strip_prefix('[') {
+            let (name, after) = quoted.split_once(']').unwrap_or((quoted, ""));
+            rest = after;
+            return Some(match name.strip_prefix('*') {
+                Some(end) => PathPart::End(end),
+                None => PathPart::Name(name),
+            });
+        }
+        let end = rest.find(['.', '[']).unwrap_or(rest.len());
+        let (name, after) = rest.split_at(end);
+        rest = after;
+        (!name.is_empty()).then_some(PathPart::Name(name))
+    })
 }
 
 /// Compares names by their length, and only then by their letters.
@@ -18,14 +50,51 @@ fn by_length(one: &str, other: &str) -> Ordering {
 }
 
 impl Fields {
-    /// Adds a path of member names, `status.conditions.type`: of lists, every item's.
+    /// Adds a path, as [`Interest::paths`](super::Interest::paths) has them.
     pub(crate) fn add(&mut self, path: &str) {
-        let names = path.split('.').filter(|name| !name.is_empty());
-        let mut at = self;
-        for name in names {
-            at = at.member(name);
+        let mut at = &mut *self;
+        for part in parts(path) {
+            at = match part {
+                PathPart::Name(name) => at.member(name),
+                PathPart::End(end) => at.members_by_end(end),
+            };
         }
         at.is_whole = true;
+        self.settle();
+    }
+
+    /// Lets what is read for the end of a name be read for names and longer ends that end so.
+    fn settle(&mut self) {
+        for at in (0..self.by_end.len()).rev() {
+            let (longer, rest) = self.by_end.split_at_mut(at);
+            if let Some((end, more)) = rest.first() {
+                for (_, below) in longer.iter_mut().filter(|(other, _)| other.ends_with(end)) {
+                    below.join(more);
+                }
+                for (_, below) in self
+                    .below
+                    .iter_mut()
+                    .filter(|(name, _)| name.ends_with(end))
+                {
+                    below.join(more);
+                }
+            }
+        }
+        let all = self.below.iter_mut().chain(&mut self.by_end);
+        all.for_each(|(_, below)| below.settle());
+    }
+
+    /// Returns the members whose names end so, which are read from now on.
+    fn members_by_end(&mut self, end: &str) -> &mut Self {
+        let known = self.by_end.iter().position(|(known, _)| known == end);
+        let place = known.unwrap_or_else(|| {
+            let longer = |(known, _): &(String, Self)| known.len() > end.len();
+            let place = self.by_end.partition_point(longer);
+            self.by_end.insert(place, (end.to_owned(), Self::default()));
+            place
+        });
+        #[expect(clippy::indexing_slicing, reason = "it was found or put there")]
+        &mut self.by_end[place].1
     }
 
     /// Returns a member, which is read from now on.
@@ -52,6 +121,10 @@ impl Fields {
         for (name, below) in &other.below {
             self.member(name).join(below);
         }
+        for (end, below) in &other.by_end {
+            self.members_by_end(end).join(below);
+        }
+        self.settle();
     }
 
     /// Returns whether all below is read.
@@ -59,10 +132,14 @@ impl Fields {
         self.is_whole
     }
 
-    /// Returns a member that is read, with what is read of it.
-    pub(crate) fn below(&self, name: &str) -> Option<(&str, &Self)> {
-        let (name, below) = self.below.get(self.place(name).ok()?)?;
-        Some((name, below))
+    /// Returns what is read of a member.
+    pub(crate) fn below(&self, name: &str) -> Option<&Self> {
+        if let Ok(place) = self.place(name) {
+            return self.below.get(place).map(|(_, below)| below);
+        }
+        let mut ends = self.by_end.iter();
+        let (_, below) = ends.find(|(end, _)| name.ends_with(end.as_str()))?;
+        Some(below)
     }
 
     /// Returns the members below, by name.
@@ -70,6 +147,11 @@ impl Fields {
         self.below
             .iter()
             .map(|(name, below)| (name.as_str(), below))
+    }
+
+    /// Returns the members below, by the end of their names.
+    pub(crate) fn each_by_end(&self) -> impl Iterator<Item = (&str, &Self)> {
+        self.by_end.iter().map(|(end, below)| (end.as_str(), below))
     }
 
     /// Copies the fields of a value.
@@ -83,11 +165,37 @@ impl Fields {
                     .below
                     .iter()
                     .filter_map(|(name, below)| Some((name.clone(), below.cut(map.get(name)?))));
-                Value::Object(kept.collect::<Map<_, _>>())
+                let mut kept: Map<String, Value> = kept.collect();
+                if !self.by_end.is_empty() {
+                    for (name, value) in map {
+                        if let Some(below) = self.below(name) {
+                            kept.insert(name.clone(), below.cut(value));
+                        }
+                    }
+                }
+                Value::Object(kept)
             }
             Value::Array(items) => Value::Array(items.iter().map(|item| self.cut(item)).collect()),
             other => other.clone(),
         }
+    }
+
+    /// Returns whether two objects differ in the members that are read for the end of their names.
+    fn differ_by_end(&self, one: &Map<String, Value>, other: &Map<String, Value>) -> bool {
+        let is_read = |name: &String| self.place(name).is_err();
+        let gone = other.keys().filter(|name| !one.contains_key(*name));
+        let mut gone = gone.filter(|name| is_read(name));
+        gone.any(|name| self.below(name).is_some())
+            || one
+                .iter()
+                .filter(|(name, _)| is_read(name))
+                .any(|(name, value)| {
+                    let below = self.below(name);
+                    below.is_some_and(|below| match other.get(name) {
+                        Some(other) => below.differ(value, other),
+                        None => true,
+                    })
+                })
     }
 
     /// Returns whether two values differ in the fields.
@@ -104,6 +212,7 @@ impl Fields {
                         (Some(one), Some(other)) => below.differ(one, other),
                         _ => true,
                     })
+                    || !self.by_end.is_empty() && self.differ_by_end(one, other)
             }
             (Value::Array(one), Value::Array(other)) => {
                 one.len() != other.len()
@@ -131,8 +240,39 @@ mod tests {
     }
 
     #[test]
+    fn a_path_has_names_with_dots_and_ends_of_names() {
+        let fields = fields(&[
+            "m.n[a.b/c]",
+            "d[*.crt]",
+            "d[*.pem].x",
+            "d[one.pem].y",
+            "d[*n.pem].z",
+            "e[f].g",
+        ]);
+        let value = json!({
+            "m": {"n": {"a.b/c": 1, "a": 2}},
+            "d": {
+                "ca.crt": 1, ".crt": 2, "crt": 3, "two.pem": {"x": 4, "y": 5},
+                "one.pem": {"x": 6, "y": 7, "z": 8}, "n.pem": {"x": 6, "y": 7, "z": 8},
+            },
+            "e": {"f": {"g": 7, "h": 8}},
+        });
+        assert_eq!(
+            fields.cut(&value),
+            json!({
+                "m": {"n": {"a.b/c": 1}},
+                "d": {
+                    "ca.crt": 1, ".crt": 2, "two.pem": {"x": 4}, "one.pem": {"x": 6, "y": 7},
+                    "n.pem": {"x": 6, "z": 8},
+                },
+                "e": {"f": {"g": 7}},
+            })
+        );
+    }
+
+    #[test]
     fn what_is_cut_differs_exactly_where_the_whole_does() {
-        let fields = fields(&["a.b", "c.d", "e"]);
+        let fields = fields(&["a.b", "c.d", "e", "h[*.i].j"]);
         let values = [
             json!({"a": {"b": 1, "x": 1}, "c": [{"d": 1, "x": 2}, 3], "e": {"f": 1}}),
             json!({"a": {"b": 1, "x": 9}, "c": [{"d": 1, "x": 9}, 3], "e": {"f": 1}, "g": 1}),
@@ -140,6 +280,11 @@ mod tests {
             json!({"a": {}, "c": [{"d": 1}, 3], "e": {"f": 1}}),
             json!({"a": 7, "c": [{"d": 1}], "e": {"f": 1}}),
             json!({"a": {"b": 1}, "c": [{"d": 1}, {"x": 1}], "e": null}),
+            json!({"h": {"x.i": {"j": 1, "k": 1}, "x": 1}}),
+            json!({"h": {"x.i": {"j": 1, "k": 2}, "x": 2}}),
+            json!({"h": {"x.i": {"j": 2}}}),
+            json!({"h": {"x.i": {"j": 1}, "y.i": {}}}),
+            json!({"h": {}}),
             json!(null),
             json!([]),
         ];

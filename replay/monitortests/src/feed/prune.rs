@@ -43,7 +43,7 @@ impl<'de> Visitor<'de> for PrunedPart<'_> {
         while let Some(asked) = from.next_key_seed(MemberName(self.0))? {
             if let Some((name, fields)) = asked {
                 let value = from.next_value_seed(PrunedPart(fields))?;
-                members.insert(name.to_owned(), value);
+                members.insert(name, value);
             } else {
                 from.next_value::<IgnoredAny>()?;
             }
@@ -89,7 +89,7 @@ impl<'de> Visitor<'de> for PrunedPart<'_> {
 struct MemberName<'a>(&'a Fields);
 
 impl<'de, 'a> DeserializeSeed<'de> for MemberName<'a> {
-    type Value = Option<(&'a str, &'a Fields)>;
+    type Value = Option<(String, &'a Fields)>;
 
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Self::Value, D::Error> {
         from.deserialize_str(self)
@@ -97,14 +97,14 @@ impl<'de, 'a> DeserializeSeed<'de> for MemberName<'a> {
 }
 
 impl<'a> Visitor<'_> for MemberName<'a> {
-    type Value = Option<(&'a str, &'a Fields)>;
+    type Value = Option<(String, &'a Fields)>;
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str("the name of a member")
     }
 
     fn visit_str<E>(self, name: &str) -> Result<Self::Value, E> {
-        Ok(self.0.below(name))
+        Ok(self.0.below(name).map(|fields| (name.to_owned(), fields)))
     }
 }
 

@@ -2,7 +2,7 @@
 //! the watchers whose fields changed. A field is walked once, however many watchers read it.
 
 use super::fields::Fields;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// Some of the readers, by number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -58,6 +58,8 @@ pub(super) struct FieldReaders {
     /// Who reads something from here on.
     any: ReaderSet,
     below: Vec<(String, Self)>,
+    /// By the end of a name.
+    by_end: Vec<(String, Self)>,
 }
 
 impl FieldReaders {
@@ -80,6 +82,15 @@ impl FieldReaders {
                 below.add(reader, fields);
             }
         }
+        for (end, fields) in fields.each_by_end() {
+            if let Some((_, below)) = self.by_end.iter_mut().find(|(known, _)| known == end) {
+                below.add(reader, fields);
+            } else {
+                let mut below = Self::default();
+                below.add(reader, fields);
+                self.by_end.push((end.to_owned(), below));
+            }
+        }
     }
 
     /// Returns everyone.
@@ -87,7 +98,27 @@ impl FieldReaders {
         &self.any
     }
 
-    /// Adds the watchers for which two versions differ.
+    /// Adds those for whom members differ whose names end so.
+    fn changed_by_end(
+        &self,
+        end: &str,
+        one: &Map<String, Value>,
+        other: &Map<String, Value>,
+        who: &mut ReaderSet,
+    ) {
+        for (name, value) in one.iter().filter(|(name, _)| name.ends_with(end)) {
+            match other.get(name) {
+                Some(other) => self.changed(value, other, who),
+                None => who.join(&self.any),
+            }
+        }
+        let mut new = other.keys().filter(|name| name.ends_with(end));
+        if new.any(|name| !one.contains_key(name)) {
+            who.join(&self.any);
+        }
+    }
+
+    /// Adds those for whom two versions differ.
     pub(super) fn changed(&self, one: &Value, other: &Value, who: &mut ReaderSet) {
         if who.has(&self.any) {
             return;
@@ -106,6 +137,9 @@ impl FieldReaders {
                         (Some(one), Some(other)) => below.changed(one, other, who),
                         _ => who.join(&below.any),
                     }
+                }
+                for (end, below) in &self.by_end {
+                    below.changed_by_end(end, one, other, who);
                 }
             }
             (Value::Array(one), Value::Array(other)) if one.len() == other.len() => {
@@ -134,14 +168,14 @@ mod tests {
         leaf.prop_recursive(4, 24, 3, |inner| {
             prop_oneof![
                 proptest::collection::vec(inner.clone(), 0..3).prop_map(Value::from),
-                proptest::collection::btree_map("[ab]", inner, 0..3)
+                proptest::collection::btree_map("[ab]|ba", inner, 0..3)
                     .prop_map(|map| Value::Object(map.into_iter().collect())),
             ]
         })
     }
 
     fn paths() -> impl Strategy<Value = Vec<String>> {
-        proptest::collection::vec("([ab](\\.[ab]){0,2})?", 1..3)
+        proptest::collection::vec("([ab](\\.[ab]|\\[\\*a\\]){0,2})?", 1..3)
     }
 
     proptest! {

@@ -10,8 +10,9 @@ pub struct Interest {
     pub group: String,
     /// The plural name, such as `pods`.
     pub plural: String,
-    /// Paths of member names with dots between them; of lists, every item's. The empty path is the
-    /// whole object. `metadata.name`, `.namespace` and `.uid` need not be asked for.
+    /// Paths of member names with dots between them; of lists, every item's. A name with dots stands in
+    /// brackets, `metadata.annotations[example.com/name]`; `data[*.crt]` are all members whose names end so.
+    /// The empty path is the whole object. `metadata.name`, `.namespace` and `.uid` need not be asked for.
     pub paths: Vec<String>,
     /// Whether it wants to know that an object is gone.
     pub wants_ends: bool,

@@ -10,7 +10,7 @@ use kubereel_history::field::{items, text};
 use kubereel_history::{LabelSelector, Timeline};
 use serde_json::Value;
 use std::cell::OnceCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// More Pods of one problem are not looked at: they are alike.
 const MOST_PODS: usize = 5;
@@ -52,6 +52,8 @@ pub(super) struct Dependencies<'a> {
     pub(super) words: String,
     tokens: BTreeSet<String>,
     named: BTreeMap<(String, String, String), (u8, String)>,
+    /// The names of those.
+    names: HashSet<String>,
     /// Names that fields like `fooRef.name` hold, whatever kind they mean.
     any_kind: BTreeMap<String, String>,
     /// What an operator says that it is made of: group, plural, namespace and name; all of the resource
@@ -92,6 +94,7 @@ impl<'a> Dependencies<'a> {
             words: words.to_lowercase(),
             tokens,
             named: BTreeMap::new(),
+            names: HashSet::new(),
             any_kind: BTreeMap::new(),
             related: BTreeSet::new(),
             pool: None,
@@ -108,6 +111,7 @@ impl<'a> Dependencies<'a> {
         if name.is_empty() {
             return;
         }
+        self.names.insert(name.to_owned());
         let key = (kind.to_owned(), namespace.to_owned(), name.to_owned());
         let known = self.named.entry(key).or_insert((distance, via.to_owned()));
         if distance < known.0 {
@@ -314,6 +318,15 @@ impl<'a> Dependencies<'a> {
                     self.name("Service", at, name, 1, "the Service that it calls");
                     self.take_service(at, name, 2);
                 }
+            }
+            "CustomResourceDefinition" => {
+                let of = |field: &str| {
+                    let at = format!("/spec/conversion/webhook/clientConfig/service/{field}");
+                    text(body, &at).to_owned()
+                };
+                let (at, name) = (of("namespace"), of("name"));
+                self.name("Service", &at, &name, 1, "the Service that converts it");
+                self.take_service(&at, &name, 2);
             }
             "HorizontalPodAutoscaler" => {
                 let target = |field| text(body, field).to_owned();
@@ -557,7 +570,7 @@ impl<'a> Dependencies<'a> {
         }
     }
 
-    /// Tells how an object is related to the problem; `body` is read only where a relation needs it.
+    /// Returns how an object is related to the problem; `body` is read only where a relation needs it.
     pub(super) fn relation(
         &self,
         info: &ResourceInfo,
@@ -572,9 +585,12 @@ impl<'a> Dependencies<'a> {
                 is_named: self.is_named(name),
             })
         };
-        let key = (info.kind.clone(), namespace.to_owned(), name.to_owned());
-        if let Some((distance, via)) = self.named.get(&key) {
-            return of(*distance, via);
+        // Most objects have another name: those need no key.
+        if self.names.contains(name) {
+            let key = (info.kind.clone(), namespace.to_owned(), name.to_owned());
+            if let Some((distance, via)) = self.named.get(&key) {
+                return of(*distance, via);
+            }
         }
         if self.is_configuration_of_operator(info, namespace, name) {
             return of(1, CONFIGURATION);

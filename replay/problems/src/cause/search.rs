@@ -7,10 +7,12 @@ use crate::lookup::read;
 use crate::problem::{Cause, Problem, ProblemObject};
 use crate::sign::SignKind;
 use kubereel_cluster::{ClusterHistory, ClusterUpdate, OperatorMove, RecordMark};
-use kubereel_format::{EventType, Evidence, ObjectId, ResourceInfo, Seq};
+use kubereel_format::{EventType, Evidence, ObjectId, RecordedAt, ResourceInfo, Seq};
 use kubereel_history::{Change, ChangeKind, CursorStep, SteppedOver, Timeline};
 use serde_json::Value;
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// How long before the first sign a change is looked for, in microseconds: 60 min.
 const WINDOW: i64 = 3_600_000_000;
@@ -20,6 +22,8 @@ const TIE: i64 = 200_000;
 const FOLLOWS: i64 = 60_000_000;
 /// More versions of one object in the window are not read, the oldest left out.
 const MOST_VERSIONS: usize = 40;
+/// What more versions changed is not kept from one problem to the next.
+const MOST_CHANGES_KEPT: usize = 4_000;
 /// More candidates are not shown.
 const MOST_CAUSES: usize = 5;
 /// A candidate that scores less is a guess.
@@ -64,33 +68,36 @@ pub(crate) struct ExplainedReel<'a> {
 /// Finds the causes of the first problems of a list.
 pub(crate) fn explain(reel: ExplainedReel<'_>, problems: &mut [Problem], most: usize) {
     let timeline = reel.timeline;
-    let candidates: Vec<(&ResourceInfo, ObjectId)> = timeline
+    let candidates: Vec<CauseCandidate<'_>> = timeline
         .resources()
         .iter()
         .filter(|info| !is_reaction(info))
         .flat_map(|info| {
             let objects = timeline.objects_of(info.id).iter();
-            objects.map(move |object| (info, *object))
+            objects.map(move |object| CauseCandidate::of(timeline, info, *object))
         })
         .collect();
+    let explained = |problem: &Problem| {
+        let is_outage = problem.kind == SignKind::ApiOutage;
+        !problem.is_planned && !is_outage
+    };
+    let wanted = problems.iter().take(most).filter(|one| explained(one));
+    let shared = SharedChanges::of(timeline, wanted);
     for problem in problems.iter_mut().take(most) {
-        if problem.is_planned || problem.kind == SignKind::ApiOutage {
+        if !explained(problem) {
             continue;
         }
         let own = own_reactions(timeline, problem);
         let all = candidates.iter().chain(&own);
-        let causes = Search::new(reel, problem).run(all.copied());
+        let causes = Search::new(reel, &shared, problem).run(all.copied());
         problem.causes = causes;
     }
     inherit(problems);
 }
 
-/// Returns the object of a problem, if it is one that only shows what others did and is stuck in
-/// its deletion: who deleted it, and who put the finalizer there, wrote it there.
-fn own_reactions<'t>(
-    timeline: &'t Timeline,
-    problem: &Problem,
-) -> Vec<(&'t ResourceInfo, ObjectId)> {
+/// Returns the object of a problem, if it is one that only shows what others did and is stuck in its deletion:
+/// who deleted it, and who put the finalizer there, wrote it there.
+fn own_reactions<'t>(timeline: &'t Timeline, problem: &Problem) -> Vec<CauseCandidate<'t>> {
     let own = &problem.object;
     let is_deletion = matches!(
         problem.kind,
@@ -102,7 +109,111 @@ fn own_reactions<'t>(
         return Vec::new();
     };
     let lives = timeline.lives(info.id, &own.namespace, &own.name);
-    lives.into_iter().map(|life| (info, life.object)).collect()
+    let objects = lives.into_iter().map(|life| life.object);
+    objects
+        .map(|object| CauseCandidate::of(timeline, info, object))
+        .collect()
+}
+
+/// An object whose changes may be causes, with what tells quickly that none of them is one of a problem.
+#[derive(Clone, Copy)]
+struct CauseCandidate<'t> {
+    info: &'t ResourceInfo,
+    object: ObjectId,
+    first: Seq,
+    /// The times of its earliest and latest version.
+    between: (RecordedAt, RecordedAt),
+    is_deleted: bool,
+}
+
+impl<'t> CauseCandidate<'t> {
+    fn of(timeline: &Timeline, info: &'t ResourceInfo, object: ObjectId) -> Self {
+        let reel = timeline.reel();
+        let seqs = reel.versions(object).iter().copied();
+        // Clocks step: the earliest version need not be the first.
+        let times = seqs.clone().map(|seq| timeline.wall_of(seq));
+        let none = RecordedAt::from_micros(0);
+        let first = times.clone().min().unwrap_or(none);
+        let last = times.max().unwrap_or(none);
+        let mut kinds = seqs.clone().map(|seq| reel.kind_of(seq));
+        Self {
+            info,
+            object,
+            first: seqs.min().unwrap_or(reel.end()),
+            between: (first, last),
+            is_deleted: kinds.any(|kind| kind == Some(EventType::Deleted)),
+        }
+    }
+
+    /// Returns whether any of its versions can be near enough to the first sign of a problem.
+    fn is_near(&self, problem: &Problem) -> bool {
+        let onset = problem.from;
+        let (earliest, latest) = self.between;
+        let has_begun = self.first < onset.seq || earliest.micros_since(onset.at) <= TIE;
+        has_begun && (self.is_deleted || onset.at.micros_since(latest) <= WINDOW)
+    }
+}
+
+/// The moves of an operator through installations and upgrades.
+type OperatorMoves = Vec<(ClusterUpdate, OperatorMove)>;
+
+/// What a version changed that somebody can have meant.
+#[derive(Debug)]
+struct MeantChanges {
+    /// `None` where there is no version before it that can be read.
+    changes: Option<Vec<(String, Change)>>,
+    /// Who wrote it.
+    by: Vec<String>,
+}
+
+/// What is read once for all problems.
+struct SharedChanges {
+    /// How operators came to each release, by the operator.
+    moves: BTreeMap<String, OperatorMoves>,
+    /// `None` for versions that cannot be read.
+    changes: RefCell<BTreeMap<Seq, Option<Rc<MeantChanges>>>>,
+}
+
+impl SharedChanges {
+    fn of<'p>(timeline: &Timeline, problems: impl Iterator<Item = &'p Problem>) -> Self {
+        let of_operators = problems.filter(|one| one.object.kind == "ClusterOperator");
+        let operators = of_operators.map(|one| one.object.name.clone()).collect();
+        let history = ClusterHistory::of(timeline);
+        let moves = history.operator_moves(&operators, timeline.last_cut());
+        Self {
+            // A damaged reel does not tell.
+            moves: moves.unwrap_or_default(),
+            changes: RefCell::default(),
+        }
+    }
+
+    /// Reads what a version changed against the one before it.
+    fn changes(
+        &self,
+        timeline: &Timeline,
+        step: &CursorStep,
+        info: &ResourceInfo,
+    ) -> Option<Rc<MeantChanges>> {
+        if let Some(known) = self.changes.borrow().get(&step.seq) {
+            return known.clone();
+        }
+        let read = SteppedOver::of(timeline, step, info).ok().map(|stepped| {
+            let writers = stepped.authors.writers().iter();
+            let by = writers.map(|writer| writer.manager.clone()).collect();
+            let changes = stepped.changes.map(|changes| {
+                let named = changes.into_iter().map(|one| (one.path.to_string(), one));
+                let meant = named.filter(|(path, one)| is_meant(path, one, &info.kind));
+                meant.collect()
+            });
+            Rc::new(MeantChanges { changes, by })
+        });
+        let mut all = self.changes.borrow_mut();
+        if all.len() >= MOST_CHANGES_KEPT {
+            all.clear();
+        }
+        all.insert(step.seq, read.clone());
+        read
+    }
 }
 
 /// Returns a problem the causes of the problem that explains it, which comes before it.
@@ -161,26 +272,28 @@ struct Search<'a> {
     timeline: &'a Timeline,
     problem: &'a Problem,
     dependencies: Dependencies<'a>,
+    shared: &'a SharedChanges,
     /// How the operator of the problem came to each release.
-    moves: Vec<(ClusterUpdate, OperatorMove)>,
+    moves: &'a [(ClusterUpdate, OperatorMove)],
 }
 
 impl<'a> Search<'a> {
-    fn new(reel: ExplainedReel<'a>, problem: &'a Problem) -> Self {
+    fn new(reel: ExplainedReel<'a>, shared: &'a SharedChanges, problem: &'a Problem) -> Self {
+        let is_operator = problem.object.kind == "ClusterOperator";
+        let moves = shared.moves.get(&problem.object.name);
         Self {
             timeline: reel.timeline,
             problem,
             dependencies: Dependencies::of(reel, problem),
-            moves: moves(reel.timeline, problem),
+            shared,
+            moves: moves.filter(|_| is_operator).map_or(&[], Vec::as_slice),
         }
     }
 
-    fn run<'i>(
-        &self,
-        candidates: impl Iterator<Item = (&'i ResourceInfo, ObjectId)>,
-    ) -> Vec<Cause> {
+    fn run<'i>(&self, candidates: impl Iterator<Item = CauseCandidate<'i>>) -> Vec<Cause> {
         let mut causes = Vec::new();
-        for (info, object) in candidates {
+        for candidate in candidates.filter(|one| one.is_near(self.problem)) {
+            let (info, object) = (candidate.info, candidate.object);
             let seqs = self.changed(object);
             let Some(&last) = seqs.last() else {
                 continue;
@@ -298,22 +411,13 @@ impl<'a> Search<'a> {
             if before.is_none() && head.evidence != Evidence::Live {
                 return None;
             }
-            let stepped = SteppedOver::of(self.timeline, &step, info).ok()?;
-            let by: Vec<String> = stepped
-                .authors
-                .writers()
-                .iter()
-                .map(|writer| writer.manager.clone())
-                .collect();
-            match &stepped.changes {
+            let meant = self.shared.changes(self.timeline, &step, info)?;
+            match &meant.changes {
                 None => best = Some(self.scored(whole(ChangeKind::Added), relation)),
                 Some(changes) => {
-                    for change in changes
-                        .iter()
-                        .filter(|change| is_meant(change, &named.kind))
-                    {
+                    for (path, change) in changes {
                         let mut cause = whole(change.kind);
-                        cause.field = change.path.to_string();
+                        cause.field.clone_from(path);
                         cause.old.clone_from(&change.old);
                         cause.new.clone_from(&change.new);
                         let cause = self.scored(cause, relation);
@@ -324,7 +428,7 @@ impl<'a> Search<'a> {
                 }
             }
             if let Some(best) = &mut best {
-                best.by = by;
+                best.by.clone_from(&meant.by);
             }
         }
         let mut best = best?;
@@ -415,20 +519,8 @@ impl Search<'_> {
     }
 }
 
-/// Follows the operator of a problem; a damaged reel does not tell.
-fn moves(timeline: &Timeline, problem: &Problem) -> Vec<(ClusterUpdate, OperatorMove)> {
-    if problem.object.kind != "ClusterOperator" {
-        return Vec::new();
-    }
-    let history = ClusterHistory::of(timeline);
-    let moves = history.operator_moves(&problem.object.name, timeline.last_cut());
-    moves.unwrap_or_default()
-}
-
-/// Returns whether a change is one that somebody meant: a status and its bookkeeping follow from
-/// it.
-fn is_meant(change: &Change, kind: &str) -> bool {
-    let path = change.path.to_string();
+/// Returns whether a change is one that somebody meant: a status and its bookkeeping follow from it.
+fn is_meant(path: &str, change: &Change, kind: &str) -> bool {
     if path.starts_with("metadata") {
         return match kind {
             "Node" => path.starts_with("metadata.labels") || path.contains("desiredConfig"),

@@ -1,9 +1,13 @@
 //! Signs that no single version shows: what is due and does not come, what words name, how a cluster begins.
 
 use super::life::{Life, condition, lines, warning};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use kubereel_history::timetext;
 use kubereel_problems::ProblemList;
+use rcgen::{CertificateParams, KeyPair, SerialNumber};
 use serde_json::{Value, json};
+use std::time::Duration;
 
 const CRON_JOBS: &str = "cronjobs.batch";
 const CRON_JOB: &str = "shop/report";
@@ -92,6 +96,216 @@ fn a_certificate_that_is_not_renewed_is_a_problem_without_a_new_version() {
     life.put(resource, "shop/fine", certificate("2026-11-21T14:30:00Z"));
     let list = life.end("14:40:00");
     assert_eq!(lines(&list), ["Certificate shop/late CertificateExpiring"]);
+}
+
+/// Makes a certificate authority that is valid from one time to another, in PEM.
+fn authority(serial: u64, begin: &str, end: &str) -> String {
+    let at = |time: &str| {
+        let at = timetext::parsed(time).expect("a time");
+        std::time::UNIX_EPOCH + Duration::from_micros(at.micros.unsigned_abs())
+    };
+    let mut params = CertificateParams::default();
+    params.not_before = at(begin).into();
+    params.not_after = at(end).into();
+    params.serial_number = Some(SerialNumber::from(serial));
+    let key = KeyPair::generate().expect("a key");
+    params.self_signed(&key).expect("a certificate").pem()
+}
+
+#[test]
+fn a_bundle_of_authorities_expires_with_its_last_one_and_is_one_problem_everywhere() {
+    let hooks = "validatingwebhookconfigurations.admissionregistration.k8s.io";
+    let crds = "customresourcedefinitions.apiextensions.k8s.io";
+    let apis = "apiservices.apiregistration.k8s.io";
+    let mut life = Life::of(&[
+        ("configmaps", "ConfigMap"),
+        (hooks, "ValidatingWebhookConfiguration"),
+        (crds, "CustomResourceDefinition"),
+        (apis, "APIService"),
+    ]);
+    let old = authority(0x11, "2025-11-21T00:00:00Z", "2026-11-21T14:20:00Z");
+    let soon = authority(0xa2, "2025-11-22T00:00:00Z", "2026-11-22T14:20:00Z");
+    let new = authority(0x33, "2026-11-20T00:00:00Z", "2027-11-20T00:00:00Z");
+    let encoded = |pem: &str| BASE64_STANDARD.encode(pem);
+    let client = |pem: &str| json!({"caBundle": encoded(pem)});
+    // Other keys are not looked at, and what is no certificate says nothing.
+    let root = json!({"data": {"ca.crt": format!("{old}{soon}"), "notes": "x", "a.crt": "hidden"}});
+    life.put("configmaps", "shop/root", root.clone());
+    life.put("configmaps", "bank/root", root);
+    life.put(
+        hooks,
+        "policy",
+        json!({"webhooks": [
+            {"name": "new.gate.example", "clientConfig": client(&new)},
+            {"name": "old.gate.example", "clientConfig": client(&soon)},
+        ]}),
+    );
+    life.put(
+        crds,
+        "buckets.example.com",
+        json!({"spec": {"conversion": {"webhook": {"clientConfig": client(&soon)}}}}),
+    );
+    life.put(
+        apis,
+        "v1.example.com",
+        json!({
+        "spec": client(&soon), "status": {"conditions": [condition("Available", "True", "", "")]}}),
+    );
+    // The new one is in it already.
+    life.put(
+        "configmaps",
+        "shop/rotated",
+        json!({"data": {"ca-bundle.crt": format!("{old}{new}")}}),
+    );
+    let list = life.end("14:40:00");
+    assert_eq!(lines(&list), ["ConfigMap shop/root CertificateExpiring"]);
+    let expiring = list.problems.first().expect("a problem");
+    assert_eq!(expiring.count, 5);
+    assert_eq!(
+        timetext::rfc3339_secs(expiring.from.at),
+        "2026-11-21T14:20:00Z"
+    );
+    assert_eq!(
+        expiring.message,
+        "the last of 2 certificate authorities in its key ca.crt expires at 2026-11-22T14:20:00Z and is not replaced; its serial number is A2"
+    );
+}
+
+#[test]
+fn an_authority_that_is_replaced_in_time_is_no_problem() {
+    let mut life = Life::of(&[("configmaps", "ConfigMap")]);
+    let old = authority(1, "2025-11-22T00:00:00Z", "2026-11-22T14:20:00Z");
+    let new = authority(2, "2026-11-20T00:00:00Z", "2027-11-20T00:00:00Z");
+    life.put("configmaps", "shop/root", json!({"data": {"ca.crt": old}}));
+    life.until("14:19:00");
+    life.put(
+        "configmaps",
+        "shop/root",
+        json!({"data": {"ca.crt": format!("{old}{new}")}}),
+    );
+    assert!(lines(&life.end("14:40:00")).is_empty());
+}
+
+/// A lock of the time before Leases.
+fn lock(holder: &str) -> Value {
+    let record = json!({"holderIdentity": holder, "leaseDurationSeconds": 15}).to_string();
+    json!({"metadata": {"annotations": {"control-plane.alpha.kubernetes.io/leader": record}}})
+}
+
+#[test]
+fn a_lock_in_an_annotation_flaps_as_a_lease_does() {
+    for (resource, kind) in [("configmaps", "ConfigMap"), ("endpoints", "Endpoints")] {
+        let mut life = Life::of(&[(resource, kind), ("leases.coordination.k8s.io", "Lease")]);
+        for (minute, holder) in [("00", "a_1"), ("01", "b_1"), ("02", "a_2"), ("03", "b_2")] {
+            life.until(&format!("14:{minute}:30"));
+            life.put(resource, "shop/control", lock(holder));
+            // Every rollout hands a lock over, and a renewal is no handover.
+            life.put(
+                resource,
+                "shop/calm",
+                lock(if minute < "02" { "a_1" } else { "b_1" }),
+            );
+        }
+        let list = life.end("14:04:00");
+        assert_eq!(
+            lines(&list),
+            [format!("{kind} shop/control LeaderElectionFlapping")]
+        );
+        let message = list.problems.first().map(|one| one.message.clone());
+        assert_eq!(
+            message.as_deref(),
+            Some("the holder changed 3 times, last to b_2")
+        );
+    }
+}
+
+#[test]
+fn a_leader_with_a_lease_and_a_lock_of_one_name_is_one_problem() {
+    let leases = "leases.coordination.k8s.io";
+    let mut life = Life::of(&[("configmaps", "ConfigMap"), (leases, "Lease")]);
+    for (minute, holder) in [("00", "a"), ("01", "b"), ("02", "a"), ("03", "b")] {
+        life.until(&format!("14:{minute}:30"));
+        life.put("configmaps", "shop/control", lock(holder));
+        life.put(
+            leases,
+            "shop/control",
+            json!({"spec": {"holderIdentity": holder}}),
+        );
+    }
+    let list = life.end("14:04:00");
+    assert_eq!(lines(&list), ["Lease shop/control LeaderElectionFlapping"]);
+}
+
+#[test]
+fn an_interval_counts_from_the_last_run_of_a_cron_job() {
+    let job = |last: &str| {
+        json!({
+            "metadata": {"creationTimestamp": "2026-11-20T08:03:00Z"},
+            "spec": {"schedule": "@every 10m"},
+            "status": {"lastScheduleTime": format!("2026-11-21T{last}Z")},
+        })
+    };
+    let mut life = cron_jobs();
+    life.put(CRON_JOBS, CRON_JOB, job("13:57:20"));
+    life.until("14:07:21");
+    life.put(CRON_JOBS, CRON_JOB, job("14:07:20"));
+    let list = life.end("14:25:00");
+    assert_eq!(lines(&list), [MISSED]);
+    let from = list
+        .problems
+        .first()
+        .map(|one| timetext::rfc3339_secs(one.from.at));
+    assert_eq!(from.as_deref(), Some("2026-11-21T14:17:20Z"));
+}
+
+#[test]
+fn a_conversion_webhook_without_a_service_explains_the_namespace_that_stays() {
+    let crds = "customresourcedefinitions.apiextensions.k8s.io";
+    let mut life = Life::of(&[
+        (crds, "CustomResourceDefinition"),
+        ("namespaces", "Namespace"),
+    ]);
+    let definition = |conversion: Value| {
+        json!({"spec": {
+            "group": "example.com", "names": {"kind": "Bucket"}, "conversion": conversion,
+        }})
+    };
+    life.put(
+        crds,
+        "buckets.example.com",
+        definition(json!({"strategy": "None"})),
+    );
+    life.put(
+        crds,
+        "queues.example.com",
+        json!({"spec": {"group": "example.com", "names": {"kind": "Queue"}}}),
+    );
+    life.until("14:05:00");
+    let service = json!({"namespace": "gate", "name": "convert"});
+    let webhook = json!({"strategy": "Webhook", "webhook": {"clientConfig": {"service": service}}});
+    life.put(crds, "buckets.example.com", definition(webhook));
+    life.until("14:06:00");
+    let words = "Failed to delete all resource types, 1 remaining: conversion webhook for example.com/v1, Kind=Bucket failed: Post \"https://convert.gate.svc:443/?timeout=30s\": service \"convert\" not found";
+    let namespace = json!({
+        "metadata": {"deletionTimestamp": "2026-11-21T14:06:00Z"},
+        "status": {"conditions": [condition("NamespaceDeletionContentFailure", "True", "ContentDeletionFailed", words)]},
+    });
+    life.put("namespaces", "storage", namespace);
+    let list = life.end("14:12:00");
+    assert_eq!(
+        lines(&list),
+        [
+            "CustomResourceDefinition buckets.example.com WebhookUnavailable",
+            "Namespace storage NamespaceStuckTerminating",
+        ]
+    );
+    let by: Vec<Option<usize>> = list.problems.iter().map(|one| one.consequence_of).collect();
+    assert_eq!(by, [None, Some(0)]);
+    let cause = list.problems.first().and_then(|one| one.causes.first());
+    let field = cause.map(|cause| (cause.object.label(), cause.field.clone()));
+    let own = "CustomResourceDefinition buckets.example.com".to_owned();
+    let field = field.map(|(object, field)| (object, field.starts_with("spec.conversion")));
+    assert_eq!(field, Some((own, true)));
 }
 
 #[test]
