@@ -22,9 +22,9 @@ pub(crate) enum FindingVerdict {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ReportedFinding {
     /// The rule's id.
-    pub(crate) rule: String,
+    pub(crate) rule: Arc<str>,
     /// The case's name, as reports have it.
-    pub(crate) test: String,
+    pub(crate) test: Arc<str>,
     /// The outcome of the case.
     pub(crate) verdict: FindingVerdict,
     /// When it began.
@@ -34,7 +34,7 @@ pub(crate) struct ReportedFinding {
     /// A word for it; may be empty.
     pub(crate) reason: String,
     /// What is wrong, line by line; at least one.
-    pub(crate) message: Vec<String>,
+    pub(crate) message: Arc<[String]>,
     /// The resource, with its group; empty if it is not about an object.
     pub(crate) resource: String,
     /// The namespace; may be empty.
@@ -159,12 +159,13 @@ impl<'de> Visitor<'de> for FoundCases {
 
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut from: A) -> Result<Self, A::Error> {
         while let Some(case) = from.next_element::<FindingsCase>()? {
+            let (rule, test) = (text(&case.rule).into(), text(&case.name).into());
             for found in case.findings {
                 if self.all.len() >= MOST_FINDINGS {
                     self.rest += 1;
                     continue;
                 }
-                match finding(&case.rule, &case.name, &found) {
+                match finding(&rule, &test, &found) {
                     Some(finding) => self.all.push(finding),
                     None => self.is_undated = true,
                 }
@@ -213,15 +214,15 @@ pub(crate) fn read<'de>(from: impl Deserializer<'de>) -> Result<Findings, String
     Ok(findings)
 }
 
-fn finding(rule: &str, test: &str, found: &FindingsEntry) -> Option<ReportedFinding> {
+fn finding(rule: &Arc<str>, test: &Arc<str>, found: &FindingsEntry) -> Option<ReportedFinding> {
     let from = timetext::parsed(&found.from)?;
     let to = match &found.to {
         Some(to) => Some(timetext::parsed(to)?.max(from)),
         None => None,
     };
     Some(ReportedFinding {
-        rule: text(rule),
-        test: text(test),
+        rule: Arc::clone(rule),
+        test: Arc::clone(test),
         verdict: if found.fails {
             FindingVerdict::Fail
         } else {
@@ -230,7 +231,7 @@ fn finding(rule: &str, test: &str, found: &FindingsEntry) -> Option<ReportedFind
         from,
         to,
         reason: text(&found.reason),
-        message: lines(&found.message),
+        message: lines(&found.message).into(),
         // These are looked up as they are; what is shown of them is made harmless then.
         resource: cut(&found.resource),
         namespace: cut(&found.namespace),
@@ -284,10 +285,10 @@ mod tests {
             read(document("it died", "2026-11-21T14:02:31.5Z").as_slice()).expect("sound");
         assert_eq!((findings.judged, findings.failed, findings.rest), (3, 1, 0));
         let finding = &findings.all[0];
-        assert_eq!(finding.rule, "pods-live");
+        assert_eq!(&*finding.rule, "pods-live");
         assert_eq!(finding.verdict, FindingVerdict::Fail);
         assert_eq!(finding.to, None);
-        assert_eq!(finding.message, ["it died"]);
+        assert_eq!(&*finding.message, ["it died"]);
     }
 
     #[test]

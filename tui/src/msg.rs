@@ -127,6 +127,18 @@ pub(crate) enum KeyAction {
     Quit,
 }
 
+impl KeyAction {
+    /// Tells whether it opens a view of the selected object.
+    pub(crate) const fn shows_object(self) -> bool {
+        matches!(self, Self::Panel(_) | Self::Explain | Self::Stream)
+    }
+
+    /// Tells whether it opens another view.
+    pub(crate) const fn opens_view(self) -> bool {
+        self.shows_object() || matches!(self, Self::AskTime | Self::Kinds | Self::Zone)
+    }
+}
+
 /// What can happen.
 pub(crate) enum Msg {
     /// A key with a meaning.

@@ -60,10 +60,18 @@ pub(crate) fn bindings() -> impl Iterator<Item = &'static KeyBinding> {
 
 /// Gives what a key means on a screen.
 pub(crate) fn act(key: KeyPress, screen: &ActiveScreen) -> Option<KeyAction> {
-    let is_here = |place: KeyContext| has_meaning(place, screen);
-    bindings().filter(|row| is_here(row.place)).find_map(|row| {
-        let at = row.keys.iter().position(|own| *own == key)?;
-        row.acts.get(at % row.acts.len().max(1)).copied()
+    let found = |is_here: &dyn Fn(KeyContext) -> bool| {
+        bindings().filter(|row| is_here(row.place)).find_map(|row| {
+            let at = row.keys.iter().position(|own| *own == key)?;
+            row.acts.get(at % row.acts.len().max(1)).copied()
+        })
+    };
+    let own = found(&|place| has_meaning(place, screen));
+    // In the list of problems the keys that open a view go to the problem and open it there.
+    let is_list = matches!(screen, ActiveScreen::Problems(_));
+    own.or_else(|| {
+        let of_timeline = is_list.then(|| found(&|place| place == KeyContext::Timeline));
+        of_timeline?.filter(|act| act.opens_view())
     })
 }
 

@@ -183,9 +183,11 @@ impl Lane {
     pub(crate) fn of(
         (group, subject, condition): (LaneGroup, LaneSubject, Option<Arc<str>>),
         reading: LaneReading,
-        spells: Vec<LaneSpell>,
+        mut spells: Vec<LaneSpell>,
         dark: Arc<[DarkSpan]>,
     ) -> Self {
+        // There are many lanes, and they stay as long as the reel is open.
+        spells.shrink_to_fit();
         let peak = |block: &[LaneSpell]| worst(block.iter().map(|spell| spell.state));
         Self {
             peaks: spells.chunks(BLOCK).map(peak).collect(),

@@ -17,6 +17,7 @@ use crate::time::{CursorPlace, span_text};
 use kubereel_format::{RecordedAt, Seq};
 use kubereel_history::Timeline;
 use kubereel_problems::SignKind;
+use std::sync::Arc;
 
 /// One time at which it was so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,13 +75,13 @@ impl ProblemOccurrence {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RuleReport {
     /// The rule's id.
-    pub(crate) rule: String,
+    pub(crate) rule: Arc<str>,
     /// The monitortest's name, as reports have it.
-    pub(crate) test: String,
+    pub(crate) test: Arc<str>,
     /// The outcome of the case.
     pub(crate) verdict: FindingVerdict,
     /// What it says, line by line.
-    pub(crate) lines: Vec<String>,
+    pub(crate) lines: Arc<[String]>,
 }
 
 /// A word about where a problem comes from.
@@ -320,7 +321,7 @@ impl ProblemKind {
 
     /// Gives the kind of what a rule found.
     pub(super) fn of_finding(finding: &ReportedFinding) -> Self {
-        let rule = finding.rule.as_str();
+        let rule = &*finding.rule;
         let resource = finding.resource.split('.').next().unwrap_or_default();
         let is_event = rule.ends_with("-repeats")
             || rule.ends_with("-repeatedly")

@@ -13,6 +13,7 @@ use kubereel_problems::{
     Cause, PROBLEMS_MONITOR, Problem, ProblemClass, ProblemList, ProblemObject,
 };
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The most entries; those that matter most are kept.
 const MOST_LISTED: usize = 5_000;
@@ -111,6 +112,7 @@ pub(crate) fn problems(
     });
     rest += entries.len().saturating_sub(MOST_LISTED);
     entries.truncate(MOST_LISTED);
+    entries.shrink_to_fit();
     let mut by_time: Vec<usize> = (0..entries.len()).collect();
     by_time.sort_by_key(|at| {
         entries
@@ -175,7 +177,7 @@ fn first_problem(entries: &[ProblemEntry]) -> Option<FirstProblem> {
 }
 
 /// More things are counted only.
-const MOST_ENTRIES: usize = 20_000;
+const MOST_ENTRIES: usize = 10_000;
 /// A thing that was so more often is only counted.
 const MOST_SPOTS: usize = 500;
 /// More rules that say the same are not named.
@@ -371,7 +373,7 @@ fn add_rule(
     }
     let is_first = own.verdict().is_none_or(|verdict| said.verdict < verdict);
     // The words of a rule that fails say it best; so do those of the story of a payload.
-    let is_better = said.rule == PAYLOAD || said.verdict == FindingVerdict::Fail && is_first;
+    let is_better = &*said.rule == PAYLOAD || said.verdict == FindingVerdict::Fail && is_first;
     if is_better && own.listed.is_none() && own.kind != ProblemKind::Payload {
         own.words = entry.words;
     }
@@ -685,17 +687,17 @@ fn finding_entry(making: &mut ProblemCollector<'_>, finding: &ReportedFinding) {
         ..unlisted(kind, about, words, spot, subject)
     };
     let said = RuleReport {
-        rule: finding.rule.clone(),
-        test: finding.test.clone(),
+        rule: Arc::clone(&finding.rule),
+        test: Arc::clone(&finding.test),
         verdict: finding.verdict,
         // The reel's own list says the same.
         lines: if finding
             .test
             .starts_with(&format!("[Monitor:{PROBLEMS_MONITOR}]"))
         {
-            Vec::new()
+            Arc::default()
         } else {
-            finding.message.clone()
+            Arc::clone(&finding.message)
         },
     };
     match kind {
@@ -723,7 +725,7 @@ fn written(finding: &ReportedFinding) -> String {
     let parts = [plural, &finding.namespace, &finding.name];
     let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     let words = if parts.is_empty() {
-        finding.rule.clone()
+        finding.rule.to_string()
     } else {
         parts.join(" ")
     };

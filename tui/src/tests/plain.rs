@@ -201,13 +201,13 @@ fn a_test_has_a_lane_and_leads_to_what_it_found() {
     let start = open(&stage).timeline.start();
     let at = |secs: i64| RecordedAt::from_micros(start.micros + secs * 1_000_000);
     let found = |rule: &str, verdict, from: i64, to: i64| ReportedFinding {
-        rule: rule.to_owned(),
-        test: format!("[sig-node] {rule}"),
+        rule: rule.into(),
+        test: format!("[sig-node] {rule}").into(),
         verdict,
         from: at(from),
         to: Some(at(to)),
         reason: "Why".to_owned(),
-        message: vec![format!("{rule} was so")],
+        message: [format!("{rule} was so")].into(),
         resource: "widgets.example.com".to_owned(),
         namespace: "shop".to_owned(),
         name: "big".to_owned(),

@@ -48,6 +48,24 @@ fn so_far(judging: JudgingState, size: (u16, u16), keys: &str) -> String {
 }
 
 #[test]
+fn keys_of_views_go_to_the_chosen_problem() {
+    for (keys, shown) in [
+        ("p<Down><Down>H", "clusteroperator image-registry · history"),
+        ("p<Down><Down>E", "clusteroperator image-registry · events"),
+        ("p<Down><Down>y", "clusteroperator image-registry · yaml"),
+        ("p<Down><Down>e", "clusteroperator image-registry · problem"),
+        ("p<Down><Down>A", "TRANSITIONS "),
+        ("p:", "GO TO A TIME"),
+    ] {
+        let screen = after(keys, WIDE);
+        assert!(screen.contains(shown), "{keys}: {screen}");
+    }
+    // The screen stays the list where nothing else is opened.
+    assert!(after("pU", WIDE).contains("PROBLEMS"));
+    assert!(after("pc", WIDE).contains("PROBLEMS"));
+}
+
+#[test]
 fn the_list_is_ranked_and_tells_all_of_the_chosen_one() {
     assert_snapshot!("list_wide", after("p", WIDE));
     assert_snapshot!("list_small", after("p<Down>", SMALL));
@@ -201,13 +219,13 @@ fn steps_pass_every_time_forward_and_back() {
 
 fn finding(rule: &str, resource: &str, name: &str, at: RecordedAt, seq: u64) -> ReportedFinding {
     ReportedFinding {
-        rule: rule.to_owned(),
-        test: format!("{rule} should hold"),
+        rule: rule.into(),
+        test: format!("{rule} should hold").into(),
         verdict: FindingVerdict::Fail,
         from: at,
         to: Some(at),
         reason: String::new(),
-        message: vec!["it is so".to_owned()],
+        message: ["it is so".to_owned()].into(),
         resource: resource.to_owned(),
         namespace: String::new(),
         name: name.to_owned(),
@@ -235,7 +253,7 @@ fn a_rule_and_a_lane_that_say_the_same_are_one() {
         let [entry] = about(name)[..] else {
             panic!("{:#?}", about(name));
         };
-        assert!(entry.is_seen && entry.said[0].rule == rule, "{entry:#?}");
+        assert!(entry.is_seen && &*entry.said[0].rule == rule, "{entry:#?}");
         assert!(entry.listed.is_some() && !entry.said[0].lines.is_empty());
     }
 }
@@ -363,8 +381,8 @@ fn of_case(outcome: &Outcome) -> impl Iterator<Item = ReportedFinding> + '_ {
     outcome.findings.iter().map(|judged| {
         let found = &judged.finding;
         ReportedFinding {
-            rule: outcome.about.id.clone(),
-            test: outcome.name.clone(),
+            rule: outcome.about.id.as_str().into(),
+            test: outcome.name.as_str().into(),
             verdict: if judged.is_failure() {
                 FindingVerdict::Fail
             } else {

@@ -180,6 +180,16 @@ fn follow_filter(model: &mut Model) {
 }
 
 pub(super) fn take(model: &mut Model, act: KeyAction) -> Vec<Effect> {
+    if matches!(model.screen, ActiveScreen::Problems(_)) && act.shows_object() {
+        let mut effects = choosing::open(model);
+        // A list without rows leads nowhere.
+        model.screen = ActiveScreen::Main;
+        // Opening it explains it; the key again would show the YAML.
+        if act != KeyAction::Explain {
+            effects.extend(take(model, act));
+        }
+        return effects;
+    }
     match act {
         KeyAction::Bookmark => marking::ask(model),
         KeyAction::Save => marking::ask_save(model),
