@@ -183,7 +183,7 @@ static LOGITS: LazyLock<Box<[i16]>> = LazyLock::new(|| {
 const CHANCE_BITS: u32 = 18;
 /// A probability moves by at least 1 in this many of what it was wrong.
 const SLOWEST: u32 = 127;
-/// By how much of what it was wrong a probability moves that was used so often, in parts of 65,536.
+/// The share of its error by which a probability moves, in parts of 65,536, by the number of its earlier uses.
 #[expect(clippy::indexing_slicing, reason = "computed when this is compiled")]
 const RATES: [u32; 128] = {
     let mut rates = [0; 128];

@@ -37,7 +37,7 @@ pub(crate) enum HunkUnit {
     /// Bytes.
     #[default]
     Bytes,
-    /// Pieces, as [`splice`](super::splice) cuts them.
+    /// Pieces, as `splice` cuts them.
     Pieces,
 }
 

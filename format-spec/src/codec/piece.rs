@@ -154,7 +154,7 @@ fn days_of(year: i64, month: i64, day: i64) -> i64 {
     year * 365 + leap_days + day_of_year - 719_468
 }
 
-/// Returns the date so many days after the Unix epoch.
+/// Returns the date that lies a number of days after the Unix epoch.
 fn date_of(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
     let cycle = days.div_euclid(146_097);

@@ -43,8 +43,8 @@ pub(crate) const PATHS: &[&str] = &[
     "status.certificatesExpiryDate",
 ];
 
-/// What is asked of the objects that hold bundles of certificate authorities, besides that: where the bundles
-/// are.
+/// Returns the further fields that are read of a resource whose objects hold bundles of certificate
+/// authorities: the places of the bundles.
 pub(crate) fn bundle_paths(info: &ResourceInfo) -> &'static [&'static str] {
     match (info.group.as_str(), info.plural.as_str()) {
         ("", "configmaps") => &[
@@ -254,7 +254,7 @@ fn bundle_expiry(info: &ResourceInfo, object: &Value) -> Option<Deadline> {
     Some(Deadline {
         from,
         proven: from,
-        // Whoever trusts the same one has the same problem.
+        // All objects that trust the same authority have the same problem.
         sign: Sign::new(SignKind::Certificate, "", &message).of_part(&format!("{serial} {end}")),
         basis: end,
     })

@@ -58,7 +58,7 @@ struct FieldValues {
 pub(crate) enum CronSchedule {
     /// At the times that five fields name.
     Fields(CronFields),
-    /// Again and again after so many seconds: from the last run on, or from the creation of the `CronJob`.
+    /// Each time after this number of seconds, from the last run or from the creation of the `CronJob`.
     Every(i64),
 }
 

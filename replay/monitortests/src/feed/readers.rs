@@ -98,7 +98,7 @@ impl FieldReaders {
         &self.any
     }
 
-    /// Adds those for whom members differ whose names end so.
+    /// Adds the readers of members whose names have this ending, if such members differ.
     fn changed_by_end(
         &self,
         end: &str,
@@ -118,7 +118,7 @@ impl FieldReaders {
         }
     }
 
-    /// Adds those for whom two versions differ.
+    /// Adds the readers of fields in which two versions differ.
     pub(super) fn changed(&self, one: &Value, other: &Value, who: &mut ReaderSet) {
         if who.has(&self.any) {
             return;
