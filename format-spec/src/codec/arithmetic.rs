@@ -19,12 +19,12 @@ pub(crate) trait DecisionCoder {
 
 /// The part of the number range that the decisions so far have left, both ends inclusive.
 #[derive(Clone, Copy, Debug)]
-struct Interval {
+struct CodeInterval {
     low: u32,
     high: u32,
 }
 
-impl Interval {
+impl CodeInterval {
     const ALL: Self = Self {
         low: 0,
         high: u32::MAX,
@@ -61,14 +61,14 @@ impl Interval {
 /// Writes decisions.
 #[derive(Debug)]
 pub(crate) struct DecisionWriter {
-    interval: Interval,
+    interval: CodeInterval,
     out: Vec<u8>,
 }
 
 impl DecisionWriter {
     pub(crate) const fn new() -> Self {
         Self {
-            interval: Interval::ALL,
+            interval: CodeInterval::ALL,
             out: Vec::new(),
         }
     }
@@ -76,7 +76,7 @@ impl DecisionWriter {
     /// Returns the bytes of all decisions.
     pub(crate) fn finish(mut self) -> Vec<u8> {
         // Any number of the interval will do: the one that has the most zeros at its end, which need not be written.
-        let Interval { low, high } = self.interval;
+        let CodeInterval { low, high } = self.interval;
         let number = (0..=24)
             .rev()
             .step_by(8)
@@ -111,7 +111,7 @@ impl DecisionCoder for DecisionWriter {
 /// Reads decisions.
 #[derive(Debug)]
 pub(crate) struct DecisionReader<'a> {
-    interval: Interval,
+    interval: CodeInterval,
     number: u32,
     rest: std::slice::Iter<'a, u8>,
 }
@@ -119,7 +119,7 @@ pub(crate) struct DecisionReader<'a> {
 impl<'a> DecisionReader<'a> {
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
         let mut reader = Self {
-            interval: Interval::ALL,
+            interval: CodeInterval::ALL,
             number: 0,
             rest: bytes.iter(),
         };

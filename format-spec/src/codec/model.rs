@@ -16,7 +16,7 @@
 use super::CodecError;
 use super::arithmetic::{Chances, DecisionCoder, DecisionReader, DecisionWriter, context};
 use super::literals::{LiteralReader, LiteralWriter, UuidLog};
-use super::piece::{ENDS, Number, Time, parts};
+use super::piece::{ENDS, Number, PieceTime, parts};
 use super::splice::pieces;
 use super::varint::{self, FieldReader};
 use crate::codec::frame;
@@ -238,12 +238,12 @@ struct HunkWalk {
 
 /// The prints of the pieces before one, the nearest first, and the key of the nearest.
 #[derive(Clone, Copy)]
-struct PieceWalk {
+struct PieceContext {
     prints: [u32; 3],
     key: u32,
 }
 
-impl PieceWalk {
+impl PieceContext {
     fn push(&mut self, piece: Piece) {
         let [first, second, _] = self.prints;
         self.prints = [piece.print(), first, second];
@@ -512,7 +512,7 @@ impl BodyModel {
             copy: 0,
             skip: 0,
         };
-        let mut behind = PieceWalk {
+        let mut behind = PieceContext {
             prints: [0; 3],
             key: 0,
         };
@@ -619,7 +619,7 @@ impl BodyModel {
         &mut self,
         coder: &mut impl PieceCoder,
         walk: &HunkWalk,
-        behind: &PieceWalk,
+        behind: &PieceContext,
         wanted: bool,
     ) -> bool {
         let [print, ..] = behind.prints;
@@ -637,7 +637,7 @@ impl BodyModel {
         &mut self,
         coder: &mut impl PieceCoder,
         facts: &EventFacts,
-        (walk, behind): (&mut HunkWalk, &mut PieceWalk),
+        (walk, behind): (&mut HunkWalk, &mut PieceContext),
         wanted: Hunk<'_>,
         columns: &mut Columns,
     ) -> Result<(), CodecError> {
@@ -771,7 +771,7 @@ impl BodyModel {
         &mut self,
         coder: &mut impl PieceCoder,
         facts: &EventFacts,
-        (walk, behind): (&HunkWalk, &mut PieceWalk),
+        (walk, behind): (&HunkWalk, &mut PieceContext),
         wanted: &[u8],
         columns: &mut Columns,
     ) -> Result<usize, CodecError> {
@@ -1020,13 +1020,13 @@ impl BodyModel {
             kind::VERSION => version.ok_or(meaningless("a version"))?.into_bytes(),
             kind::SECONDS => self.seconds(coder, facts, key, wanted)?,
             kind::MICROS => {
-                let wanted = match Time::parse(wanted.value_text) {
-                    Some(Time::Micros(micros)) => facts.wall.saturating_sub(micros),
+                let wanted = match PieceTime::parse(wanted.value_text) {
+                    Some(PieceTime::Micros(micros)) => facts.wall.saturating_sub(micros),
                     _ => 0,
                 };
                 let ago = self.chances.signed(coder, context([75, key]), wanted);
                 let micros = facts.wall.checked_sub(ago).ok_or(meaningless("a time"))?;
-                Time::Micros(micros).text()?
+                PieceTime::Micros(micros).text()?
             }
             kind::STEP => {
                 let number = number.ok_or(meaningless("a number's step"))?;
@@ -1087,8 +1087,8 @@ impl BodyModel {
         key: u32,
         wanted: &WantedPiece<'_>,
     ) -> Result<Vec<u8>, CodecError> {
-        let wanted = match Time::parse(wanted.value_text) {
-            Some(Time::Seconds(seconds)) => seconds,
+        let wanted = match PieceTime::parse(wanted.value_text) {
+            Some(PieceTime::Seconds(seconds)) => seconds,
             _ => 0,
         };
         let arrival = facts.wall.div_euclid(1_000_000);
@@ -1098,7 +1098,7 @@ impl BodyModel {
         let at = context([72, u32::from(is_near), key]);
         let step = self.chances.signed(coder, at, wanted.wrapping_sub(from));
         let seconds = from.checked_add(step).ok_or(meaningless("a time"))?;
-        Time::Seconds(seconds).text()
+        PieceTime::Seconds(seconds).text()
     }
 
     /// Remembers a piece in its contexts, its value with its key, and its key behind the one before.
@@ -1119,7 +1119,7 @@ impl BodyModel {
         if let Some(key) = self.keys.get_mut(place32(before)) {
             move_to_front(&mut key.next, piece.key, RECENT_KEYS);
         }
-        if let Some(Time::Seconds(seconds)) = Time::parse(self.texts.text(piece.value)) {
+        if let Some(PieceTime::Seconds(seconds)) = PieceTime::parse(self.texts.text(piece.value)) {
             self.second = seconds;
         }
     }
@@ -1152,18 +1152,18 @@ impl WantedPiece<'_> {
         let step = last
             .zip(Number::parse(self.value_text))
             .and_then(|(last, number)| last.step_to(number));
-        match (Time::parse(self.value_text), step, self.value) {
-            (Some(Time::Seconds(_)), ..) => kind::SECONDS,
+        match (PieceTime::parse(self.value_text), step, self.value) {
+            (Some(PieceTime::Seconds(_)), ..) => kind::SECONDS,
             (_, Some(-1000..=1000), _) | (_, Some(_), None) => kind::STEP,
             (_, _, Some(_)) => kind::KNOWN,
-            (Some(Time::Micros(_)), ..) => kind::MICROS,
+            (Some(PieceTime::Micros(_)), ..) => kind::MICROS,
             _ => kind::NEW,
         }
     }
 }
 
 /// Returns the contexts of a piece: of an insertion's first one the hunks, of any other one the pieces before.
-fn piece_contexts(walk: &HunkWalk, behind: &PieceWalk, is_first: bool) -> [u32; 4] {
+fn piece_contexts(walk: &HunkWalk, behind: &PieceContext, is_first: bool) -> [u32; 4] {
     let [first, second, third] = behind.prints;
     if is_first {
         [
@@ -1221,11 +1221,13 @@ mod tests {
         let value = prop_oneof![
             (0u32..30).prop_map(|number| number.to_string()),
             (0i64..100).prop_map(|second| {
-                let time = Time::Seconds(1_700_000_000 + second).text().unwrap();
+                let time = PieceTime::Seconds(1_700_000_000 + second).text().unwrap();
                 String::from_utf8(time).unwrap()
             }),
             (0i64..1_000_000).prop_map(|micros| {
-                let time = Time::Micros(1_700_000_000_000_000 + micros).text().unwrap();
+                let time = PieceTime::Micros(1_700_000_000_000_000 + micros)
+                    .text()
+                    .unwrap();
                 String::from_utf8(time).unwrap()
             }),
             (0u32..9).prop_map(|version| format!("\"{version}\"")),

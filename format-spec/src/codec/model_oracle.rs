@@ -3,7 +3,7 @@
 
 use super::frame;
 use super::model::{BlockFacts, BodyModel};
-use super::piece::{Number, Time};
+use super::piece::{Number, PieceTime};
 use super::varint::{FieldReader, put, put_len};
 use crate::limits::MAX_PREFIX;
 use std::collections::BTreeMap;
@@ -335,7 +335,7 @@ impl Oracle {
         };
         front(&mut self.keys[place(piece.0)].1, piece.1, 12);
         front(&mut self.keys[place(k)].2, piece.0, 16);
-        if let Some(Time::Seconds(t)) = Time::parse(&self.texts[place(piece.1)]) {
+        if let Some(PieceTime::Seconds(t)) = PieceTime::parse(&self.texts[place(piece.1)]) {
             self.t = t;
         }
         piece
@@ -414,7 +414,7 @@ impl Oracle {
                     wall.div_euclid(1_000_000)
                 };
                 let step = self.signed_at(&[72, u64::from(is_near), key]);
-                Time::Seconds(from + step).text().unwrap()
+                PieceTime::Seconds(from + step).text().unwrap()
             }
             3 => {
                 let last = &self.texts[usize::try_from(values[0]).unwrap()];
@@ -426,7 +426,7 @@ impl Oracle {
                 return (newest - self.number_at(&[74]), how);
             }
             5 => self.literal(),
-            6 => Time::Micros(wall - self.signed_at(&[75, key]))
+            6 => PieceTime::Micros(wall - self.signed_at(&[75, key]))
                 .text()
                 .unwrap(),
             other => panic!("{other} is not a way to give a value"),

@@ -81,7 +81,7 @@ impl Number {
 
 /// A time between quotation marks, in UTC, `2026-11-21T13:20:07Z` or `2026-11-21T13:20:07.123456Z`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Time {
+pub(crate) enum PieceTime {
     /// Seconds since the Unix epoch.
     Seconds(i64),
     /// Microseconds since the Unix epoch.
@@ -95,7 +95,7 @@ const MILLION: i64 = 1_000_000;
 /// The first second of year 10,000.
 const YEARS_END: i64 = 253_402_300_800;
 
-impl Time {
+impl PieceTime {
     /// Reads a value: only if the time prints as it was spelt.
     pub(crate) fn parse(value: &[u8]) -> Option<Self> {
         let is_long = match value.len() {
@@ -195,10 +195,13 @@ mod tests {
             ("\"9999-12-31T23:59:59Z\"", YEARS_END - 1),
             ("\"0000-01-01T00:00:00Z\"", -62_167_219_200),
         ] {
-            assert_eq!(Time::parse(text.as_bytes()), Some(Time::Seconds(seconds)));
+            assert_eq!(
+                PieceTime::parse(text.as_bytes()),
+                Some(PieceTime::Seconds(seconds))
+            );
         }
-        let micros = Time::parse(b"\"1970-01-02T00:00:00.000009Z\"");
-        assert_eq!(micros, Some(Time::Micros(86_400_000_009)));
+        let micros = PieceTime::parse(b"\"1970-01-02T00:00:00.000009Z\"");
+        assert_eq!(micros, Some(PieceTime::Micros(86_400_000_009)));
         for odd in [
             "\"2023-02-30T00:00:00Z\"",
             "\"2023-02-10T24:00:00Z\"",
@@ -207,16 +210,16 @@ mod tests {
             "\"2023-02-10T00:00:00.+12345Z\"",
             "\"2023-13-10T00:00:00Z\"",
         ] {
-            assert_eq!(Time::parse(odd.as_bytes()), None, "{odd}");
+            assert_eq!(PieceTime::parse(odd.as_bytes()), None, "{odd}");
         }
-        assert!(Time::Seconds(YEARS_END).text().is_err());
+        assert!(PieceTime::Seconds(YEARS_END).text().is_err());
     }
 
     proptest! {
         #[test]
         fn times_come_back(seconds in -62_167_219_200..YEARS_END, micros in 0..MILLION) {
-            for time in [Time::Seconds(seconds), Time::Micros(seconds * MILLION + micros)] {
-                prop_assert_eq!(Time::parse(&time.text().unwrap()), Some(time));
+            for time in [PieceTime::Seconds(seconds), PieceTime::Micros(seconds * MILLION + micros)] {
+                prop_assert_eq!(PieceTime::parse(&time.text().unwrap()), Some(time));
             }
         }
 
@@ -226,7 +229,7 @@ mod tests {
                 if let Some(number) = Number::parse(value) {
                     prop_assert_eq!(number.text(), value);
                 }
-                if let Some(time) = Time::parse(value) {
+                if let Some(time) = PieceTime::parse(value) {
                     prop_assert_eq!(time.text().unwrap(), value);
                 }
                 let (key, rest, end) = parts(value);
