@@ -12,7 +12,7 @@ use crate::endpoints::{ServiceEndpoints, ServiceHistory};
 use crate::event_words::{RegardedObject, WarningEvents};
 use crate::sign::{Sign, SignKind};
 use crate::signs::{self, Reading};
-use crate::span::{SignEnd, SignSpan, between, is_creation};
+use crate::span::{ShownTime, SignEnd, SignSpan, between, is_creation};
 use kubereel_cluster::RecordMark;
 use kubereel_format::{Evidence, ObjectId, RecordedAt, ResourceId, Seq};
 use kubereel_history::Timeline;
@@ -421,30 +421,33 @@ impl TrackedSigns {
                 span.was_well == was_well
                     && end.is_none_or(|to| between(to, mark.at) <= merge_gap(sign.kind))
             });
+        let new = |sign, node: &str| SignSpan {
+            object,
+            sign,
+            from: mark,
+            is_older,
+            end: SignEnd::Open,
+            shown: ShownTime::default(),
+            run_from: mark.at,
+            seen: mark.at,
+            was_well,
+            count: 1,
+            node: node.to_owned(),
+        };
         let Some(span) = known else {
-            self.spans.push(SignSpan {
-                object,
-                sign,
-                from: mark,
-                is_older,
-                end: SignEnd::Open,
-                shown: Duration::ZERO,
-                run_from: mark.at,
-                seen: mark.at,
-                was_well,
-                count: 1,
-                node: self.node.clone(),
-            });
+            self.spans.push(new(sign, &self.node));
             return;
         };
-        if span.end != SignEnd::Open {
-            span.count += 1;
-            span.run_from = mark.at;
-            span.end = SignEnd::Open;
+        if span.reopen(mark.at) {
+            span.seen = mark.at;
+            span.sign.update(sign);
+            self.node.clone_into(&mut span.node);
+        } else if span.is_passing(mark.at) {
+            // What passed is not kept: an object may be short of Pods for a moment thousands of times.
+            *span = new(sign, &self.node);
+        } else {
+            self.spans.push(new(sign, &self.node));
         }
-        span.seen = mark.at;
-        span.sign.update(sign);
-        self.node.clone_into(&mut span.node);
     }
 }
 
@@ -521,7 +524,7 @@ impl LeaseHolders {
                 from: *first,
                 is_older: false,
                 end: to,
-                shown: between(first.at, last.at),
+                shown: ShownTime::of(between(first.at, last.at)),
                 run_from: last.at,
                 seen: last.at,
                 was_well: true,

@@ -2,7 +2,7 @@
 //! word the problems of their object; a few are the only sign that there is.
 
 use crate::sign::{Sign, SignKind};
-use crate::span::{SignEnd, SignSpan, between};
+use crate::span::{ShownTime, SignEnd, SignSpan, between};
 use kubereel_cluster::RecordMark;
 use kubereel_format::{Evidence, ObjectId, RecordedAt};
 use kubereel_history::field::{number, text};
@@ -61,7 +61,7 @@ impl WarningEvent {
             } else {
                 SignEnd::Open
             },
-            shown: between(self.from.at, self.to.at),
+            shown: ShownTime::of(between(self.from.at, self.to.at)),
             run_from: self.to.at,
             seen: self.to.at,
             was_well: true,

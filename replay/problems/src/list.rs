@@ -14,7 +14,7 @@ use crate::rank::{ProblemRanking, SLACK, WORKLOADS, lower_planned};
 use crate::refusal::Refusals;
 use crate::sign::{Sign, SignKind};
 use crate::signs::FULL;
-use crate::span::{SignEnd, SignSpan, between};
+use crate::span::{ShownTime, SignEnd, SignSpan, between};
 use kubereel_cluster::{ClusterHistory, DrainHold, MarkSpan, RecordMark, Retrieval};
 use kubereel_format::{ObjectId, RecordedAt, Seq};
 use kubereel_history::field::text;
@@ -516,22 +516,11 @@ impl<'a> ListBuilder<'a> {
 
     /// Returns whether a sign lasted longer than is normal.
     fn is_confirmed(&self, span: &SignSpan) -> bool {
-        let grace = span.sign.kind.grace();
-        let mut normal = if span.was_well {
-            grace.was_well
-        } else {
-            grace.starting
-        };
-        if span.sign.is_failure {
-            normal = normal.min(Duration::from_secs(10));
-        }
+        let mut normal = span.normal();
         let unknown_since = self.unknown_since(span);
         let is_open = span.end == SignEnd::Open && unknown_since.is_none();
         let end = unknown_since.unwrap_or(self.timeline.end());
-        let mut lasting = span.shown;
-        if span.end == SignEnd::Open {
-            lasting += between(span.run_from, end);
-        }
+        let mut lasting = span.lasted(end);
         match span.sign.since {
             // What was there at the beginning has its own word for its age.
             Some(since) if span.is_older => lasting += between(since, span.from.at),
@@ -799,7 +788,7 @@ impl<'a> ListBuilder<'a> {
             from,
             is_older: false,
             end: to.map_or(SignEnd::Open, SignEnd::Recovered),
-            shown: between(from.at, until),
+            shown: ShownTime::of(between(from.at, until)),
             run_from: until,
             seen: from.at,
             was_well: true,

@@ -6,7 +6,7 @@ use crate::collect::Collected;
 use crate::lookup::{read, resources};
 use crate::problem::ProblemObject;
 use crate::sign::{Sign, SignKind};
-use crate::span::{SignEnd, SignSpan, between};
+use crate::span::{ShownTime, SignEnd, SignSpan, between};
 use kubereel_cluster::RecordMark;
 use kubereel_format::{EventType, ObjectId, RecordedAt};
 use kubereel_history::Timeline;
@@ -154,7 +154,7 @@ impl FailedCalls {
             from: self.from,
             is_older: self.is_older,
             end: self.end,
-            shown: between(self.from.at, until),
+            shown: ShownTime::of(between(self.from.at, until)),
             run_from: until,
             seen: self.seen,
             was_well: true,
@@ -226,7 +226,7 @@ mod tests {
             },
             is_older: false,
             end,
-            shown: std::time::Duration::ZERO,
+            shown: ShownTime::default(),
             run_from: at,
             seen: at,
             was_well: true,

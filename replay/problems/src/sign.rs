@@ -184,7 +184,7 @@ impl SignKind {
         Self::ApiOutage,
     ];
 
-    /// Returns how long the sign is normal. A sign that nothing ended needs a quarter of it: what
+    /// Returns how long the sign is normal. A sign that nothing ended needs a sixth of it: what
     /// is under way at the end of a recording is seldom slow at just that moment.
     pub(crate) const fn grace(self) -> SignGrace {
         match self {

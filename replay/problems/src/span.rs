@@ -1,9 +1,15 @@
 //! A span: a time in which an object showed a sign.
 
-use crate::sign::Sign;
+use crate::sign::{Sign, SignKind};
 use kubereel_cluster::RecordMark;
 use kubereel_format::{Evidence, ObjectId, RecordedAt};
 use std::time::Duration;
+
+/// A sign that comes and goes lasts while it is shown for more than one part in this many of the time: what is
+/// shown for a moment at every change of its object is normal however often the object is changed.
+const PARTS: u32 = 10;
+/// A failure that the object itself reports is normal no longer than this.
+const FAILURE: Duration = Duration::from_secs(10);
 
 /// How a span ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +32,30 @@ impl SignEnd {
     }
 }
 
+/// For how long a sign was shown that comes and goes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ShownTime {
+    /// The times in which it was shown, less a part of those between.
+    net: Duration,
+    /// The most that this was.
+    most: Duration,
+}
+
+impl ShownTime {
+    /// Returns the time of a sign that did not go in between.
+    pub(crate) const fn of(lasted: Duration) -> Self {
+        Self {
+            net: lasted,
+            most: lasted,
+        }
+    }
+
+    fn add(&mut self, shown: Duration) {
+        self.net += shown;
+        self.most = self.most.max(self.net);
+    }
+}
+
 /// A time in which an object showed a sign.
 #[derive(Clone, Debug)]
 pub(crate) struct SignSpan {
@@ -35,8 +65,8 @@ pub(crate) struct SignSpan {
     /// Whether the first version was there when the recorder first looked: it may be older.
     pub(crate) is_older: bool,
     pub(crate) end: SignEnd,
-    /// How long the object showed it, the times between left out; of one that is open, until `run_from`.
-    pub(crate) shown: Duration,
+    /// How long the object showed it; of one that is open, until `run_from`.
+    pub(crate) shown: ShownTime,
     /// When it appeared last.
     pub(crate) run_from: RecordedAt,
     /// When the last version was received that showed it.
@@ -53,9 +83,59 @@ impl SignSpan {
     /// Ends the span.
     pub(crate) fn close(&mut self, end: SignEnd) {
         if let Some(at) = end.at() {
-            self.shown += between(self.run_from, at);
+            self.shown.add(between(self.run_from, at));
         }
         self.end = end;
+    }
+
+    /// Takes the sign for the same one again, if it was shown for enough of the time since it came.
+    ///
+    /// Of a sign that is never normal all appearances belong together.
+    pub(crate) fn reopen(&mut self, at: RecordedAt) -> bool {
+        let Some(to) = self.end.at() else {
+            return true;
+        };
+        let left = self.shown.net.checked_sub(between(to, at) / PARTS);
+        if left.is_none() && !self.normal().is_zero() && !self.is_older {
+            return false;
+        }
+        self.shown.net = left.unwrap_or_default();
+        self.count += 1;
+        self.run_from = at;
+        self.end = SignEnd::Open;
+        true
+    }
+
+    /// Returns how long the sign lasted, until a time if it has not ended.
+    pub(crate) fn lasted(&self, until: RecordedAt) -> Duration {
+        let mut shown = self.shown;
+        if self.end == SignEnd::Open {
+            shown.add(between(self.run_from, until));
+        }
+        shown.most
+    }
+
+    /// Returns how long the sign is normal.
+    pub(crate) fn normal(&self) -> Duration {
+        let grace = self.sign.kind.grace();
+        let normal = if self.was_well {
+            grace.was_well
+        } else {
+            grace.starting
+        };
+        if self.sign.is_failure {
+            normal.min(FAILURE)
+        } else {
+            normal
+        }
+    }
+
+    /// Returns whether nobody will ask for the span, because it ended and was normal.
+    pub(crate) fn is_passing(&self, end: RecordedAt) -> bool {
+        // A cordon explains what a Node's Pods show, however short it was.
+        self.sign.kind != SignKind::NodeCordoned
+            && self.end != SignEnd::Open
+            && self.lasted(end) < self.normal()
     }
 }
 

@@ -46,6 +46,11 @@ impl Life {
         self.script.wait(micros / 1000);
     }
 
+    /// Lets milliseconds pass.
+    pub fn wait(&mut self, millis: i64) {
+        self.script.wait(millis);
+    }
+
     /// Records a version of an object: `namespace/name`, or the name alone.
     pub fn put(&mut self, resource: &'static str, object: &str, mut body: Value) {
         let (kind, stream) = *self.streams.get(resource).expect("a resource of this life");

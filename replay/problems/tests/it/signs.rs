@@ -524,3 +524,67 @@ fn without_its_first_minute_a_cluster_has_no_beginning() {
     assert!(list.installation.is_none());
     assert!(lines(&list).contains(&"Node one KubeletNotReady".to_owned()));
 }
+
+const WEB: &str = "shop/web";
+
+/// A Deployment that is well at the beginning, and then is unavailable again and again: each time so long, and well
+/// again so long.
+fn comes_and_goes(
+    unavailable_ms: i64,
+    well_ms: i64,
+    times: usize,
+) -> (Life, impl Fn(&mut Life, bool)) {
+    let deployment = |is_available: bool| {
+        let status = if is_available { "True" } else { "False" };
+        json!({
+            "spec": {"replicas": 1},
+            "status": {
+                "availableReplicas": u8::from(is_available),
+                "conditions": [condition("Available", status, "MinimumReplicas", "")],
+            },
+        })
+    };
+    let put = move |life: &mut Life, is_available| {
+        life.put("deployments.apps", WEB, deployment(is_available));
+    };
+    let mut life = Life::of(&[("deployments.apps", "Deployment")]);
+    put(&mut life, true);
+    for _ in 0..times {
+        life.wait(well_ms);
+        put(&mut life, false);
+        life.wait(unavailable_ms);
+        put(&mut life, true);
+    }
+    (life, put)
+}
+
+#[test]
+fn what_is_shown_for_a_moment_at_every_change_is_normal_however_often() {
+    // 300 times: 90 seconds in all.
+    let (life, _) = comes_and_goes(300, 10_000, 300);
+    assert!(lines(&life.end("16:00:00")).is_empty());
+}
+
+#[test]
+fn what_is_shown_for_a_good_part_of_the_time_is_a_problem_though_no_time_is_long() {
+    let (life, _) = comes_and_goes(5_000, 20_000, 30);
+    let list = life.end("16:00:00");
+    assert_eq!(lines(&list), ["Deployment shop/web MinimumReplicas"]);
+    assert_eq!(list.problems.first().map(|problem| problem.count), Some(30));
+}
+
+#[test]
+fn moments_before_a_problem_are_no_part_of_it() {
+    let (mut life, put) = comes_and_goes(300, 10_000, 20);
+    life.until("14:10:00");
+    put(&mut life, false);
+    life.until("14:11:00");
+    put(&mut life, true);
+    let list = life.end("16:00:00");
+    let from: Vec<String> = list
+        .problems
+        .iter()
+        .map(|problem| timetext::rfc3339_secs(problem.from.at))
+        .collect();
+    assert_eq!(from, ["2026-11-21T14:10:00Z"]);
+}
