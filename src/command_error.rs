@@ -94,6 +94,8 @@ impl From<Exit> for ExitCode {
 #[derive(Debug)]
 pub(crate) struct CommandError {
     exit: Exit,
+    /// Lines that stand before the message, such as each mistake of a file.
+    details: Vec<String>,
     message: String,
     hints: Vec<String>,
     is_quiet: bool,
@@ -104,6 +106,7 @@ impl CommandError {
     pub(crate) fn new(exit: Exit, message: impl Display) -> Self {
         Self {
             exit,
+            details: Vec::new(),
             message: harmless(&message.to_string()).into_owned(),
             hints: Vec::new(),
             is_quiet: false,
@@ -134,6 +137,20 @@ impl CommandError {
     pub(crate) fn damaged(consequence: &str) -> Self {
         Self::reel(format!("the reel is damaged, {consequence}"))
             .hint("to see where: kubereel info REEL")
+    }
+
+    /// Adds the lines of a text that stand before the message.
+    #[must_use]
+    pub(crate) fn details(mut self, text: impl Display) -> Self {
+        let text = text.to_string();
+        let lines = text.lines().map(|line| harmless(line).into_owned());
+        self.details.extend(lines);
+        self
+    }
+
+    /// Gives the lines that stand before the message.
+    pub(crate) fn detail_lines(&self) -> &[String] {
+        &self.details
     }
 
     /// Adds a line that says what to do next.
@@ -168,6 +185,7 @@ impl CommandError {
         let is_quiet = source.kind() == io::ErrorKind::BrokenPipe;
         Self {
             exit: if is_quiet { Exit::Yes } else { Exit::Io },
+            details: Vec::new(),
             message: format!("cannot write the output: {source}"),
             hints: Vec::new(),
             is_quiet,

@@ -100,6 +100,9 @@ fn print_plain(error: &clap::Error, text: &str) -> io::Result<()> {
 fn say(error: &CommandError, screen: &Console, called: CalledAs) -> ExitCode {
     let paint = screen.err_paint();
     let mut words = String::new();
+    for line in error.detail_lines() {
+        words.extend([&default_reel::with_given_reel(line), "\n"]);
+    }
     for (word, line) in error.lines() {
         let word = match word {
             "error" => paint.bad(word),

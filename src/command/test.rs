@@ -237,7 +237,7 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
         }
     }
     let is_listing = args.list || args.explain.is_some();
-    let suite = Suite::read(&args.rules, is_listing, screen)?;
+    let suite = Suite::read(&args.rules, is_listing)?;
     if let Some(rule) = &args.explain {
         return match args.output {
             Some(TestFormat::Yaml) => suite::definition(&suite, rule, screen),

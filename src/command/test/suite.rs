@@ -44,17 +44,13 @@ pub(super) struct Suite {
 
 impl Suite {
     /// Reads the user's files.
-    pub(super) fn read(
-        rules: &RuleArgs,
-        is_listing: bool,
-        screen: &mut Console,
-    ) -> Result<Self, CommandError> {
+    pub(super) fn read(rules: &RuleArgs, is_listing: bool) -> Result<Self, CommandError> {
         let builtin = ExceptionSet::builtin().map_err(CommandError::io)?;
         let exceptions = match &rules.exceptions {
             None => builtin,
             Some(path) => own_exceptions(path)?.then(builtin),
         };
-        let own = own_rules(&rules.own, screen)?;
+        let own = own_rules(&rules.own)?;
         let names_rules = !rules.only.is_empty() || is_listing;
         let classes = if !rules.classes.is_empty() {
             rules.classes.clone()
@@ -158,7 +154,7 @@ fn own_exceptions(path: &Path) -> Result<ExceptionSet, CommandError> {
 }
 
 /// Reads rule files and the rule files of folders, those of a folder from A to Z.
-fn own_rules(given: &[PathBuf], screen: &mut Console) -> Result<RuleSet, CommandError> {
+fn own_rules(given: &[PathBuf]) -> Result<RuleSet, CommandError> {
     if given.is_empty() {
         return Ok(RuleSet::default());
     }
@@ -193,24 +189,19 @@ fn own_rules(given: &[PathBuf], screen: &mut Console) -> Result<RuleSet, Command
     let texts = files
         .iter()
         .map(|(name, text)| (name.as_str(), text.as_str()));
-    RuleSet::read(texts).map_err(|errors| {
-        for line in errors.to_string().lines() {
-            // What cannot be said here is said in short below.
-            drop(screen.aside(line));
-        }
-        let mistakes = errors.mistakes.len();
-        CommandError::usage(format!("{} in rule files", count(mistakes, "mistake")))
-            .hint(RULES_HINT)
-    })
+    RuleSet::read(texts).map_err(|errors| mistakes("in rule files", &errors))
 }
 
-/// Words the mistakes of rules that a recording shows.
+/// Makes the error of the mistakes in rules that a recording shows.
 pub(super) fn misfit(reel: &str, errors: &RuleErrors) -> CommandError {
+    mistakes(&format!("in rule files for the cluster of {reel}"), errors)
+}
+
+fn mistakes(place: &str, errors: &RuleErrors) -> CommandError {
     let mistakes = count(errors.mistakes.len(), "mistake");
-    CommandError::usage(format!(
-        "{mistakes} in rule files, by what {reel} has recorded:\n{errors}"
-    ))
-    .hint(RULES_HINT)
+    CommandError::usage(format!("{mistakes} {place}"))
+        .details(errors)
+        .hint(RULES_HINT)
 }
 
 /// Gives the rule files of a folder.
