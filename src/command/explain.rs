@@ -1,4 +1,5 @@
-//! `kubereel explain`: the fields of a resource, from its recorded definition or from the objects themselves.
+//! `kubereel explain`: the fields of a resource, from its recorded definition, the table of Kubernetes' own kinds, or
+//! the objects themselves.
 
 use crate::arguments::{self, JsonOutput};
 use crate::command::object_query;
@@ -13,8 +14,9 @@ use std::path::PathBuf;
 
 /// Describe the fields of a resource
 ///
-/// The fields of custom resources come from their recorded definitions. A recording holds no schema of built-in
-/// kinds: for these, the fields that the recorded objects have are listed, with their types.
+/// The fields of custom resources come from their recorded definitions. Of the kinds of Kubernetes itself the
+/// names and types of the fields are listed, without descriptions, in the version that kubereel knows. Of other
+/// kinds whose definition is not recorded, the fields that the recorded objects have are listed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = after_help())]
 pub(crate) struct Args {
@@ -74,6 +76,9 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
     let field = schema.field(&path).map_err(|(wrong, near)| {
         let message = match schema.source {
             SchemaSource::Definition => format!("field {wrong:?} does not exist in {name}"),
+            SchemaSource::Builtin(version) => {
+                format!("field {wrong:?} does not exist in {name} of Kubernetes {version}")
+            }
             SchemaSource::Objects(objects) => {
                 let objects = count(objects, "object");
                 format!("field {wrong:?} does not occur in {objects} of {name}")
@@ -138,8 +143,13 @@ struct ExplainOutput<'a>(explained: &'a ExplainedField<'_>) {
     version: &'a str = &explained.resource.version,
     kind: &'a str = &explained.resource.kind,
     path: Vec<&'a str> = explained.path.clone(),
-    /// Whether this is the recorded definition; else these are the fields of recorded objects.
+    /// Whether this is the recorded definition; else these are fields of a kind of Kubernetes, or of recorded objects.
     is_definition: bool = explained.source == SchemaSource::Definition,
+    /// The version of Kubernetes whose kind this is; null if the fields come from the recording.
+    kubernetes_version: Option<&'static str> = match explained.source {
+        SchemaSource::Builtin(version) => Some(version),
+        SchemaSource::Definition | SchemaSource::Objects(_) => None,
+    },
     r#type: String = explained.field.type_name(),
     description: &'a str = explained.field.description(),
     fields: Vec<FieldOutput<'a>> = {
@@ -182,6 +192,13 @@ fn print_field(
     match (field.description(), explained.source) {
         ("", SchemaSource::Definition) => text("<empty>", 4, screen)?,
         (words, SchemaSource::Definition) => text(words, 4, screen)?,
+        (_, SchemaSource::Builtin(version)) => {
+            let words = format!(
+                "These are the fields of {} in Kubernetes {version}; a recording has no descriptions of them.",
+                harmless(&resource.qualified())
+            );
+            text(&words, 4, screen)?;
+        }
         (_, SchemaSource::Objects(objects)) => {
             let objects = count(objects, "object");
             let words = format!(

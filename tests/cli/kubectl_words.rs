@@ -58,23 +58,48 @@ fn fields_of_custom_resources_are_those_of_their_definition() {
 }
 
 #[test]
-fn fields_of_other_resources_are_those_that_occur() {
+fn fields_of_the_kinds_of_kubernetes_are_known() {
     let page = out(&["explain", DEMO, "pods.spec.containers"]);
     for part in [
         "KIND:       Pod\nVERSION:    v1\n",
-        "FIELD: containers <[]Object>",
-        "No schema of pods is recorded.",
+        "FIELD: containers <[]Container>",
+        "the fields of pods in Kubernetes v1.",
         "  image\t<string>\n",
+        "  livenessProbe\t<Probe>\n",
+        "  name\t<string> -required-\n",
     ] {
         assert!(page.contains(part), "{part:?} not in {page}");
     }
     kubereel(&["explain", DEMO, "pods.spec.contaners"])
         .code(2)
-        .says("does not occur in")
+        .says("does not exist in pods of Kubernetes v1.")
         .says("did you mean containers?");
     kubereel(&["explain", DEMO, "podz"])
         .code(2)
         .says("did you mean");
+}
+
+#[test]
+fn fields_of_other_resources_are_those_that_occur() {
+    let reel = Reel::write(|path| {
+        let mut script = Script::begin(path);
+        let gadgets = script.resource("gadgets.example.io", "Gadget", &[]);
+        let stream = script.connect(gadgets, None);
+        script.initial(stream, A, 9, &pod(A, 9, "x"));
+        script.synced(stream, 10);
+        script.finish();
+    });
+    let page = out(&["explain", reel.path(), "gadgets.metadata"]);
+    for part in [
+        "No schema of gadgets.example.io is recorded.",
+        "  name\t<string>\n",
+    ] {
+        assert!(page.contains(part), "{part:?} not in {page}");
+    }
+    kubereel(&["explain", reel.path(), "gadgets.metadata.nmae"])
+        .code(2)
+        .says("does not occur in")
+        .says("did you mean name?");
 }
 
 #[test]

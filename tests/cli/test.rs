@@ -566,3 +566,28 @@ fn a_resource_that_the_cluster_does_not_have_is_a_mistake() {
     let out = run().code(0).out;
     assert!(out.contains("1 rule does not apply"), "{out}");
 }
+
+#[test]
+fn a_field_that_a_resource_does_not_have_is_a_mistake() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("rules.yaml");
+    let path = file.display().to_string();
+    let reel = pods_with_gap();
+    let run = |field: &str| {
+        let text = format!(
+            "monitortests:\n- id: own\n  objects:\n    resource: pods\n  expect:\n  - never: object.?{field}.hasValue()\n"
+        );
+        fs::write(&file, text).expect("written");
+        test(&[reel.path(), "--rules", &path, "--only", "own"])
+    };
+    let wrong = run("status.?phasee").code(2);
+    let expected = format!(
+        "{path}:6:28: pods has no field `status.phasee`\n  6 |   - never: object.?status.?phasee.hasValue()\n    \
+         |                            ^^^^^^\n    = did you mean `phase`?\nerror: 1 mistake in rule files for the \
+         cluster of "
+    );
+    assert!(wrong.err.starts_with(&expected), "{}", wrong.err);
+    // No mistake; the recording has a gap.
+    run("status.?phase").code(4);
+    run("metadata.?annotations[?\"a.example/b\"]").code(4);
+}

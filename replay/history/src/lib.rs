@@ -7,6 +7,7 @@
 mod account;
 mod activity;
 mod blame;
+mod builtin_kinds;
 mod changes;
 mod cluster_events;
 mod columns;

@@ -1,7 +1,7 @@
-//! The fields of a resource: from the schema in the recorded definition of a custom resource, else
-//! from the fields of recorded objects. A reel has no `OpenAPI` document, so of built-in kinds it
-//! has objects only.
+//! The fields of a resource: from the schema in the recorded definition of a custom resource, from the
+//! table of Kubernetes' own kinds, else from the fields of recorded objects.
 
+use crate::builtin_kinds;
 use crate::moment::Cut;
 use crate::object::ObjectForm;
 use crate::select::{ObjectFilter, nearest};
@@ -78,6 +78,8 @@ pub fn is_custom_resource(timeline: &Timeline, resource: &ResourceInfo) -> bool 
 pub enum SchemaSource {
     /// The recorded definition of a custom resource.
     Definition,
+    /// The table of the kinds that Kubernetes itself has, in this version.
+    Builtin(&'static str),
     /// The number of recorded objects, which need not have every field.
     Objects(usize),
 }
@@ -96,7 +98,7 @@ pub struct SchemaField<'a>(&'a Value);
 
 impl ResourceSchema {
     /// Finds the fields of a resource at a moment; `None` if there is neither a definition nor an
-    /// object.
+    /// object, and Kubernetes itself does not have its kind.
     ///
     /// # Errors
     /// When the reel is damaged there, or the definition is invalid.
@@ -105,11 +107,8 @@ impl ResourceSchema {
         resource: &ResourceInfo,
         cut: Cut,
     ) -> Result<Option<Self>, QueryError> {
-        if let Some(root) = defined(timeline, resource, cut)? {
-            return Ok(Some(Self {
-                source: SchemaSource::Definition,
-                root: with_metadata(root),
-            }));
+        if let Some(published) = Self::published(timeline, resource, cut)? {
+            return Ok(Some(published));
         }
         let held = timeline.as_of(resource.id, cut, &ObjectFilter::default());
         let objects = timeline.read_each(&held.objects, cut, &mut |_| {}, |held, body| {
@@ -128,6 +127,66 @@ impl ResourceSchema {
             source: SchemaSource::Objects(objects.len()),
             root: observed.schema(),
         }))
+    }
+
+    /// Finds all fields that a resource may have; `None` if neither its definition is recorded nor
+    /// Kubernetes itself has its kind.
+    ///
+    /// # Errors
+    /// When the reel is damaged there, or the definition is invalid.
+    pub fn published(
+        timeline: &Timeline,
+        resource: &ResourceInfo,
+        cut: Cut,
+    ) -> Result<Option<Self>, QueryError> {
+        if let Some(root) = defined(timeline, resource, cut)? {
+            return Ok(Some(Self {
+                source: SchemaSource::Definition,
+                root: with_metadata(root),
+            }));
+        }
+        Ok(builtin_kinds::schema(resource).map(|root| Self {
+            source: SchemaSource::Builtin(builtin_kinds::version()),
+            root,
+        }))
+    }
+
+    /// Returns whether these are all fields that the objects of a recording may have: the kinds of Kubernetes
+    /// itself get more with its versions.
+    pub fn is_whole(&self, timeline: &Timeline) -> bool {
+        match self.source {
+            SchemaSource::Definition => true,
+            SchemaSource::Builtin(known) => {
+                let clusters = timeline.clusters().iter();
+                let mut seen = clusters.flat_map(|cluster| &cluster.versions).peekable();
+                let is_known = |version: &String| {
+                    release(version).is_some_and(|seen| Some(seen) <= release(known))
+                };
+                seen.peek().is_some() && seen.all(is_known)
+            }
+            SchemaSource::Objects(_) => false,
+        }
+    }
+
+    /// Returns the first field of a path that does not exist, with the fields above it, and the similar names.
+    ///
+    /// Below what may have any fields all exist.
+    pub fn unknown_field(&self, path: &str) -> Option<(String, Vec<String>)> {
+        let mut field = self.root();
+        let mut passed: Vec<&str> = Vec::new();
+        for part in path.split('.').filter(|part| !part.is_empty()) {
+            if field.is_open() {
+                return None;
+            }
+            passed.push(part);
+            let members = field.members();
+            let Some((_, member)) = members.iter().find(|(name, _)| *name == part) else {
+                let near = nearest(part, members.iter().map(|(name, _)| *name));
+                return Some((passed.join("."), near));
+            };
+            field = *member;
+        }
+        None
     }
 
     /// Returns the whole object as a field.
@@ -171,7 +230,7 @@ impl<'a> SchemaField<'a> {
                     format!("map[string]{}", SchemaField(values).type_name())
                 }
                 _ if is_true(self.0.get("x-kubernetes-int-or-string")) => "IntOrString".to_owned(),
-                _ => "Object".to_owned(),
+                _ => text(builtin_kinds::TYPE).unwrap_or("Object").to_owned(),
             },
             Some(name) => name.to_owned(),
         }
@@ -218,6 +277,17 @@ impl<'a> SchemaField<'a> {
         members
     }
 
+    /// Returns whether it may have fields that the schema does not name.
+    fn is_open(self) -> bool {
+        let mut here = self.0;
+        while let Some(items) = here.get("items") {
+            here = items;
+        }
+        is_true(here.get("x-kubernetes-preserve-unknown-fields"))
+            || here.get("additionalProperties").is_some()
+            || here.get("properties").is_none()
+    }
+
     /// Returns whether a field below it is required.
     pub fn requires(self, name: &str) -> bool {
         let mut here = self.0;
@@ -228,6 +298,13 @@ impl<'a> SchemaField<'a> {
         let mut required = required.into_iter().flatten();
         required.any(|one| one.as_str() == Some(name))
     }
+}
+
+/// Reads the first two numbers of a version: `v1.36.3`.
+fn release(version: &str) -> Option<(u64, u64)> {
+    let mut parts = version.strip_prefix('v')?.split('.');
+    let mut number = || parts.next()?.parse().ok();
+    Some((number()?, number()?))
 }
 
 fn is_true(value: Option<&Value>) -> bool {
@@ -257,33 +334,35 @@ fn defined(
 
 /// Adds the fields that every object has, which definitions omit.
 fn with_metadata(mut root: Value) -> Value {
-    const EVERY: [(&str, &str, &str); 3] = [
+    let plain = || serde_json::json!({"type": "string"});
+    let every = [
         (
             "apiVersion",
-            "string",
+            plain(),
             "The group and version of the schema of this object.",
         ),
+        ("kind", plain(), "The kind of resource that this object is."),
         (
-            "kind",
-            "string",
-            "The kind of resource that this object is.",
+            "metadata",
+            builtin_kinds::metadata(),
+            "Standard metadata of an object.",
         ),
-        ("metadata", "object", "Standard metadata of an object."),
     ];
-    if let Some(root) = root.as_object_mut() {
-        let properties = root
-            .entry("properties")
-            .or_insert_with(|| Value::Object(Map::new()));
-        for (name, kind, description) in EVERY {
-            let properties = properties.as_object_mut();
-            let field = properties.map(|properties| {
-                let field = properties.entry(name);
-                field.or_insert_with(|| serde_json::json!({"type": kind}))
-            });
-            let field = field.and_then(Value::as_object_mut);
-            if let Some(field) = field.filter(|field| !field.contains_key("description")) {
-                field.insert("description".to_owned(), description.into());
-            }
+    let Some(members) = root.as_object_mut() else {
+        return root;
+    };
+    let properties = members
+        .entry("properties")
+        .or_insert_with(|| Value::Object(Map::new()));
+    let Some(properties) = properties.as_object_mut() else {
+        return root;
+    };
+    for (name, mut schema, description) in every {
+        schema["description"] = description.into();
+        match properties.get(name) {
+            // A definition names at most the fields of the metadata that it restricts.
+            Some(own) if name != "metadata" && own.get("description").is_some() => {}
+            _ => drop(properties.insert(name.to_owned(), schema)),
         }
     }
     root
@@ -431,5 +510,51 @@ mod tests {
         assert_eq!(mode.values(), ["A", "B"]);
         let sizes = schema.field(&["spec", "sizes"]).expect("a field");
         assert_eq!(sizes.type_name(), "map[string]integer");
+    }
+
+    #[test]
+    fn a_field_that_does_not_exist_is_found_with_those_that_look_like_it() {
+        let schema = ResourceSchema {
+            source: SchemaSource::Definition,
+            root: with_metadata(json!({"properties": {
+                "spec": {"properties": {
+                    "free": {"x-kubernetes-preserve-unknown-fields": true, "properties": {}},
+                    "labels": {"additionalProperties": {"type": "string"}},
+                }},
+                "status": {"properties": {"conditions": {"items": {"properties": {
+                    "type": {}, "lastTransitionTime": {},
+                }}}}},
+            }})),
+        };
+        for path in [
+            "",
+            "metadata.labels.app",
+            "metadata.ownerReferences.uid",
+            "spec.free.x",
+            "spec.labels.app",
+            "status.conditions.type",
+        ] {
+            assert_eq!(schema.unknown_field(path), None, "{path}");
+        }
+        for (path, wrong, near) in [
+            (
+                "status.conditions.typ",
+                "status.conditions.typ",
+                Some("type"),
+            ),
+            ("metadata.lables.app", "metadata.lables", Some("labels")),
+            ("zebra.x", "zebra", None),
+        ] {
+            let (field, similar) = schema.unknown_field(path).expect("no such field");
+            assert_eq!(field, wrong);
+            assert_eq!(similar.first().map(String::as_str), near);
+        }
+    }
+
+    #[test]
+    fn versions_are_compared_by_their_release() {
+        assert!(release("v1.36.3") > release("v1.9.0+3f5b2e"));
+        assert_eq!(release("v1"), None);
+        assert_eq!(release("4.22.0"), None);
     }
 }

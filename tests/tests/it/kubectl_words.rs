@@ -35,7 +35,7 @@ use Likeness::{More, Own, Same, Unavailable};
 const WITH_TIMES: Likeness =
     Own("every occurrence is a line, also of Events that have expired, with its time");
 const OBSERVED: Likeness =
-    Own("a recording has no OpenAPI document: the fields that occur are listed");
+    Own("a recording has no OpenAPI document: names and types of the fields, without descriptions");
 
 /// How many lines there are.
 const TYPED_LINES: usize = 112;

@@ -2,6 +2,7 @@
 //! of other tools. Tests that need a process of their own are binaries beside this one.
 
 mod architecture;
+mod builtin_kinds;
 mod control_plane;
 mod crash;
 mod credentials;

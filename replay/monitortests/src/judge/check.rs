@@ -1,20 +1,17 @@
-//! Rules compared with a recording: a resource that the cluster does not have, and a field that the
-//! definition of a custom resource does not know, are mistakes of the rule, not gaps of the
-//! recording.
+//! Rules compared with a recording: a resource that the cluster does not have, and a field that its
+//! resource does not have, are mistakes of the rule, not gaps of the recording.
 //!
 //! Only a recorder's reel tells which resources the cluster has; of an import nothing is concluded.
-//! The fields of built-in resources are in no reel.
+//! The fields of Kubernetes' own kinds are known for clusters of up to some version.
 
 use crate::applies::ClusterKind;
 use crate::feed::Interest;
 use crate::rule::{MonitorRule, RuleErrors, RuleMistake, RuleSet, RuleText, Watch};
 use crate::verdict::MonitorTest;
 use kubereel_format::ResourceInfo;
-use kubereel_history::{ExcludedResource, Moment, ObjectFilter, ObjectForm, Timeline, nearest};
-use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
+use kubereel_history::{ExcludedResource, Moment, ResourceSchema, Timeline, nearest};
+use std::collections::BTreeSet;
 
-const DEFINITIONS: (&str, &str) = ("apiextensions.k8s.io", "customresourcedefinitions");
 const OPENSHIFT: &str = "config.openshift.io";
 /// Events have two names.
 const EVENTS: [&str; 2] = ["events", "events.events.k8s.io"];
@@ -66,15 +63,15 @@ fn resources(rule: &MonitorRule, test: &dyn MonitorTest) -> BTreeSet<String> {
     named.into_iter().collect()
 }
 
-/// The resources of a cluster, and the schemas of its custom ones.
-struct ServedResources {
+/// The resources of a cluster.
+struct ServedResources<'a> {
     names: BTreeSet<String>,
-    schemas: BTreeMap<String, Value>,
+    timeline: &'a Timeline,
 }
 
-impl ServedResources {
+impl<'a> ServedResources<'a> {
     /// Reads them; `None` of an import.
-    fn of(timeline: &Timeline) -> Option<Self> {
+    fn of(timeline: &'a Timeline) -> Option<Self> {
         let table = timeline.resources();
         let is_imported = |info: &ResourceInfo| {
             let coverage = timeline.coverage(info.id);
@@ -88,10 +85,7 @@ impl ServedResources {
         if EVENTS.iter().any(|name| names.contains(*name)) {
             names.extend(EVENTS.map(str::to_owned));
         }
-        Some(Self {
-            names,
-            schemas: schemas(timeline),
-        })
+        Some(Self { names, timeline })
     }
 
     fn is_for(&self, rule: &MonitorRule) -> bool {
@@ -133,22 +127,35 @@ impl ServedResources {
         Some(text.mistake(resource, what, hint))
     }
 
+    /// Reads the schema of a resource, if it has all fields that the cluster may have.
+    fn schema(&self, name: &str) -> Option<ResourceSchema> {
+        let timeline = self.timeline;
+        let resource = timeline
+            .resources()
+            .iter()
+            .find(|info| info.qualified() == name)?;
+        let end = timeline.resolve(Moment::End).ok()?;
+        // A definition that cannot be read judges nothing; the run reports the damage.
+        let schema = ResourceSchema::published(timeline, resource, end).ok()??;
+        schema.is_whole(timeline).then_some(schema)
+    }
+
     fn wrong_fields(&self, text: &RuleText, interest: &Interest) -> Vec<RuleMistake> {
         let name = match interest.group.as_str() {
             "" => interest.plural.clone(),
             group => format!("{}.{group}", interest.plural),
         };
-        let Some(schema) = self.schemas.get(&name) else {
+        let Some(schema) = self.schema(&name) else {
             return Vec::new();
         };
         let mut wrong: Vec<RuleMistake> = Vec::new();
         let paths: BTreeSet<&String> = interest.paths.iter().collect();
         for path in paths {
-            let Some((field, near)) = unknown_field(schema, path) else {
+            let Some((field, near)) = schema.unknown_field(path) else {
                 continue;
             };
-            let hint = near.map_or_else(
-                || format!("to see its definition: kubereel get REEL crd {name} -o yaml"),
+            let hint = near.first().map_or_else(
+                || format!("to see its fields: kubereel explain REEL {name} --recursive"),
                 |near| format!("did you mean `{near}`?"),
             );
             let what = format!("{name} has no field `{field}`");
@@ -159,99 +166,5 @@ impl ServedResources {
             }
         }
         wrong
-    }
-}
-
-/// Reads the schemas of the versions of custom resources that are recorded, by `plural.group`.
-fn schemas(timeline: &Timeline) -> BTreeMap<String, Value> {
-    let mut schemas = BTreeMap::new();
-    let table = timeline.resources();
-    let is_definition =
-        |info: &&ResourceInfo| (info.group.as_str(), info.plural.as_str()) == DEFINITIONS;
-    let (Some(definitions), Ok(end)) = (
-        table.iter().find(is_definition),
-        timeline.resolve(Moment::End),
-    ) else {
-        return schemas;
-    };
-    let held = timeline.as_of(definitions.id, end, &ObjectFilter::default());
-    for version in held.objects {
-        // A definition that cannot be read judges nothing; the run reports the damage.
-        let Ok(object) = timeline.object(version.seq, definitions, ObjectForm::WHOLE) else {
-            continue;
-        };
-        let of_version = |name: &str| {
-            let versions = object.pointer("/spec/versions")?.as_array()?;
-            let version = versions
-                .iter()
-                .find(|one| one.get("name").and_then(Value::as_str) == Some(name))?;
-            version.pointer("/schema/openAPIV3Schema").cloned()
-        };
-        let same = |info: &&ResourceInfo| info.qualified() == version.name;
-        let recorded = table.iter().find(same).map(|info| info.version.as_str());
-        if let Some(schema) = recorded.and_then(of_version) {
-            schemas.insert(version.name, schema);
-        }
-    }
-    schemas
-}
-
-/// Returns the part of a path that a schema does not know, and the known name that looks most like it.
-fn unknown_field(schema: &Value, path: &str) -> Option<(String, Option<String>)> {
-    let mut here = schema;
-    let mut passed: Vec<&str> = Vec::new();
-    for part in path.split('.').filter(|part| !part.is_empty()) {
-        while let Some(items) = here.get("items") {
-            here = items;
-        }
-        let is_open = here.get("x-kubernetes-preserve-unknown-fields") == Some(&Value::Bool(true))
-            || here.get("additionalProperties").is_some();
-        let is_meta = passed.is_empty() && matches!(part, "metadata" | "apiVersion" | "kind");
-        let properties = here.get("properties").and_then(Value::as_object)?;
-        if is_open || is_meta {
-            return None;
-        }
-        passed.push(part);
-        let Some(next) = properties.get(part) else {
-            let near = nearest(part, properties.keys().map(String::as_str));
-            return Some((passed.join("."), near.into_iter().next()));
-        };
-        here = next;
-    }
-    None
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    #[test]
-    fn a_field_that_a_schema_does_not_know_is_found_with_the_nearest_that_it_knows() {
-        let schema = json!({"properties": {
-            "metadata": {"type": "object"},
-            "spec": {"properties": {
-                "free": {"x-kubernetes-preserve-unknown-fields": true, "properties": {}},
-                "labels": {"additionalProperties": {"type": "string"}},
-            }},
-            "status": {"properties": {"conditions": {"items": {"properties": {
-                "type": {}, "lastTransitionTime": {},
-            }}}}},
-        }});
-        for path in [
-            "",
-            "metadata.anything.at.all",
-            "spec.free.x",
-            "spec.labels.app",
-            "status.conditions.type",
-        ] {
-            assert_eq!(unknown_field(&schema, path), None, "{path}");
-        }
-        let wrong = |path| unknown_field(&schema, path);
-        assert_eq!(
-            wrong("status.conditions.typ"),
-            Some(("status.conditions.typ".to_owned(), Some("type".to_owned())))
-        );
-        assert_eq!(wrong("zebra"), Some(("zebra".to_owned(), None)));
     }
 }
