@@ -573,6 +573,32 @@ pub struct ResourceInfo {
 }
 
 impl ResourceInfo {
+    /// Describes a namespaced resource by its names alone, as one that no discovery document describes.
+    ///
+    /// ```
+    /// use kubereel_format::{ResourceId, ResourceInfo};
+    ///
+    /// let leases = ResourceInfo::new(ResourceId(3), "coordination.k8s.io/v1", "leases", "Lease");
+    /// assert_eq!(leases.qualified(), "leases.coordination.k8s.io");
+    /// assert_eq!(leases.singular, "lease");
+    /// ```
+    pub fn new(id: ResourceId, api_version: &str, plural: &str, kind: &str) -> Self {
+        let (group, version) = api_version.rsplit_once('/').unwrap_or(("", api_version));
+        Self {
+            id,
+            group: group.to_owned(),
+            version: version.to_owned(),
+            plural: plural.to_owned(),
+            singular: kind.to_lowercase(),
+            kind: kind.to_owned(),
+            short_names: Vec::new(),
+            categories: Vec::new(),
+            namespaced: true,
+            verbs: Vec::new(),
+            storage_hash: None,
+        }
+    }
+
     /// Returns `plural.group`, or the plural alone for the core group.
     pub fn qualified(&self) -> String {
         if self.group.is_empty() {
