@@ -155,7 +155,7 @@ impl ReelLookup {
     }
 }
 
-/// What stands for the reel in help and hints.
+/// The placeholder of the reel in help and hints.
 const PLACEHOLDER: &str = "REEL";
 
 /// The reel of this process's command line, as a shell reads it.

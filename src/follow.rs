@@ -25,9 +25,9 @@ const DISCOVERY_MICROS: i64 = 10_000_000;
 pub(crate) struct FollowOptions {
     /// When the command has to answer, whatever was recorded by then.
     pub(crate) deadline: Option<Instant>,
-    /// Whether a reel that nobody records is followed like any other: with a note that it has ended.
+    /// Whether a reel that is not being recorded is followed like any other: with a note that it has ended.
     pub(crate) is_asked: bool,
-    /// Whether the command goes on when nobody reads what it prints.
+    /// Whether the command continues when its output has no reader.
     pub(crate) is_silent: bool,
 }
 
@@ -95,7 +95,7 @@ pub(crate) fn follow(
     }
 }
 
-/// Tells whether what was not found may still be recorded.
+/// Returns whether an object that was not found may still be recorded.
 fn may_come(error: &CommandError, timeline: &Timeline) -> bool {
     match error.exit() {
         Exit::No | Exit::Unknown => true,
@@ -107,7 +107,7 @@ fn may_come(error: &CommandError, timeline: &Timeline) -> bool {
     }
 }
 
-/// Says once what is waited for.
+/// Prints once what the command waits for.
 fn await_it(
     error: &CommandError,
     awaited: &mut Option<String>,
@@ -134,7 +134,7 @@ fn end_note(timeline: &Timeline) -> String {
     }
 }
 
-/// Waits; tells whether somebody still reads what is printed.
+/// Waits; returns whether the output still has a reader.
 #[cfg(unix)]
 fn wait_for(pause: Duration) -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};

@@ -335,7 +335,7 @@ fn comment_texts(source: &str) -> Vec<(usize, String)> {
     all
 }
 
-/// Tells whether a text has words, and not only as parts of longer ones.
+/// Returns whether a text has words, and not only as parts of longer ones.
 fn has_words(text: &str, words: &str) -> bool {
     let is_end = |letter: Option<char>| letter.is_none_or(|letter| !letter.is_alphanumeric());
     text.match_indices(words).any(|(at, _)| {

@@ -15,8 +15,8 @@
 )]
 
 use kubereel_format::{
-    Appender, COMMIT_EVERY_MILLIS, ConnectionId, Elapsed, EventType, Evidence, NewBody, NewEvent,
-    Note, RecordedAt, Reel, ResourceId, ResourceInfo, Seq, Stamp, seal,
+    Appender, COMMIT_EVERY_MILLIS, ConnectionId, EventType, Evidence, NewBody, NewEvent, Note,
+    Reel, ResourceId, ResourceInfo, Seq, Stamp, seal,
 };
 use serde_json::Value;
 use std::collections::HashMap;
@@ -262,12 +262,7 @@ fn write(path: &Path, lines: &[Line]) -> u64 {
     let mut committed = Instant::now();
     for (at, line) in lines.iter().enumerate() {
         let micros = i64::try_from(at).unwrap() * 9_973;
-        let stamp = Stamp {
-            wall: RecordedAt::from_micros(1_700_000_000_000_000 + micros),
-            elapsed: Elapsed {
-                micros: micros.unsigned_abs(),
-            },
-        };
+        let stamp = Stamp::from_micros(1_700_000_000_000_000 + micros, micros.unsigned_abs());
         let next = ResourceId(u32::try_from(resources.len()).unwrap());
         let resource = *resources.entry(&line.resource).or_insert_with(|| {
             let note = Note::Resource(resource(next, &line.resource));
@@ -297,19 +292,7 @@ fn write(path: &Path, lines: &[Line]) -> u64 {
 }
 
 fn resource(id: ResourceId, kind: &str) -> ResourceInfo {
-    ResourceInfo {
-        id,
-        group: String::new(),
-        version: "v1".to_owned(),
-        plural: kind.to_lowercase(),
-        singular: String::new(),
-        kind: kind.to_owned(),
-        short_names: vec![],
-        categories: vec![],
-        namespaced: true,
-        verbs: vec![],
-        storage_hash: None,
-    }
+    ResourceInfo::new(id, "v1", &kind.to_lowercase(), kind)
 }
 
 /// Returns the length of the lines' `zstd -19 --long=27`.

@@ -15,8 +15,8 @@
 )]
 
 use kubereel_format::{
-    Appender, Bounds, ConnectionId, Elapsed, EventType, Evidence, NewBody, NewEvent, Note,
-    RecordedAt, Reel, ResourceId, ResourceInfo, Seq, Stamp,
+    Appender, Bounds, ConnectionId, EventType, Evidence, NewBody, NewEvent, Note, Reel, ResourceId,
+    ResourceInfo, Seq, Stamp,
 };
 use std::path::Path;
 
@@ -154,26 +154,11 @@ fn append(appender: &mut Appender, object: u64, version: u64, body: &[u8]) {
 
 fn stamp(number: u64) -> Stamp {
     let micros = number * 1_000;
-    Stamp {
-        wall: RecordedAt::from_micros(i64::try_from(micros).unwrap()),
-        elapsed: Elapsed { micros },
-    }
+    Stamp::from_micros(i64::try_from(micros).unwrap(), micros)
 }
 
 fn resource() -> ResourceInfo {
-    ResourceInfo {
-        id: ResourceId(0),
-        group: String::new(),
-        version: "v1".to_owned(),
-        plural: "pods".to_owned(),
-        singular: "pod".to_owned(),
-        kind: "Pod".to_owned(),
-        short_names: vec![],
-        categories: vec![],
-        namespaced: true,
-        verbs: vec!["list".to_owned(), "watch".to_owned()],
-        storage_hash: None,
-    }
+    ResourceInfo::new(ResourceId(0), "v1", "pods", "Pod")
 }
 
 /// A line of this process's status, in KiB.

@@ -20,8 +20,8 @@
 )]
 
 use kubereel_format::{
-    Appender, BlobNote, Bounds, DocumentKind, EventHead, NewBody, NewEvent, Note, Reel, Seq,
-    panic_is_caught, recover, seal,
+    Appender, BlobNote, Bounds, DocumentKind, EventHead, Note, Reel, Seq, panic_is_caught, recover,
+    seal,
 };
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -154,21 +154,21 @@ impl HangWatch {
     }
 }
 
-/// The time of the thread that reads on a processor: a busy machine is no hang.
+/// The time of the thread that reads on a processor: a busy machine is not a hang.
 fn main_thread_cpu() -> Duration {
     let line = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
     let nanos = line.split(' ').next().and_then(|nanos| nanos.parse().ok());
     Duration::from_nanos(nanos.unwrap_or(0))
 }
 
-/// What identifies an event wherever it stands.
+/// The identity of an event, at any place in a reel.
 struct Truth {
     head: EventHead,
     key: [String; 3],
     body: Vec<u8>,
 }
 
-/// A reel and what it holds.
+/// A reel and its contents.
 struct WholeReel {
     form: Form,
     bytes: Vec<u8>,
@@ -339,20 +339,8 @@ fn write_killed(old: &Reel, path: &Path) {
             append_note(&mut appender, note);
         }
         let key = old.key(event.head.object).unwrap();
-        appender
-            .append_event(&NewEvent {
-                stamp: event.head.stamp,
-                connection: event.head.connection,
-                kind: event.head.kind,
-                evidence: event.head.evidence,
-                resource: key.resource,
-                namespace: key.namespace,
-                name: key.name,
-                uid: &key.uid.text(),
-                resource_version: &event.head.resource_version,
-                body: NewBody::Bytes(&event.body),
-            })
-            .unwrap();
+        let uid = key.uid.text();
+        appender.append_event(&event.copy(key, &uid)).unwrap();
         if event.head.seq.0 % 61 == 0 {
             appender.commit().unwrap();
         }

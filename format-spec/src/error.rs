@@ -48,7 +48,7 @@ pub enum OpenError {
         found: FormatVersion,
         /// The newest one known.
         known: FormatVersion,
-        /// The version of the program that wrote it, if the file says so.
+        /// The version of the program that wrote it, if the file names it.
         writer: Option<String>,
     },
     /// Reading the file takes something that this program does not know.

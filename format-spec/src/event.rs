@@ -3,28 +3,20 @@
 
 use crate::id::{ConnectionId, ObjectId, RecordedAt, ResourceId, Seq, Stamp};
 use crate::uid::UidRef;
+use crate::worded;
 use bincode::{Decode, Encode};
 
+worded! {
 /// The type of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
 pub enum EventType {
     /// It was created, or existed when the recorder first listed the resource.
-    Added,
+    Added = "ADDED",
     /// It changed.
-    Modified,
+    Modified = "MODIFIED",
     /// It was deleted; the body is its last content, the resourceVersion that of the deletion.
-    Deleted,
+    Deleted = "DELETED",
 }
-
-impl EventType {
-    /// Returns the type as in the watch protocol.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Added => "ADDED",
-            Self::Modified => "MODIFIED",
-            Self::Deleted => "DELETED",
-        }
-    }
 }
 
 /// The evidence of an event.

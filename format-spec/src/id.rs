@@ -94,3 +94,13 @@ pub struct Stamp {
     /// The steady clock.
     pub elapsed: Elapsed,
 }
+
+impl Stamp {
+    /// Makes a stamp from microseconds of both clocks.
+    pub const fn from_micros(wall: i64, elapsed: u64) -> Self {
+        Self {
+            wall: RecordedAt::from_micros(wall),
+            elapsed: Elapsed { micros: elapsed },
+        }
+    }
+}

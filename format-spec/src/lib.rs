@@ -20,6 +20,7 @@ mod seal;
 #[cfg(test)]
 mod spec_text;
 mod uid;
+mod worded;
 
 pub use codec::frame::zstd_reader;
 pub use digest::{DigestBuilder, RecordingDigest};

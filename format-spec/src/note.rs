@@ -6,6 +6,7 @@
 use crate::id::{
     BlobId, ConnectionId, EpochId, GapId, RecordedAt, ResourceId, Seq, SessionId, Stamp,
 };
+use crate::worded;
 use bincode::{Decode, Encode};
 
 /// A note and its place.
@@ -234,66 +235,42 @@ pub enum Note {
     },
 }
 
+worded! {
 /// The verdict on a gap that was read back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub enum GapVerdict {
     /// Every change in it was read back from the server's history.
-    Reconstructed,
+    Reconstructed = "reconstructed",
     /// Some changes were, or it is not known whether all were.
-    Partly,
+    Partly = "partly reconstructed",
     /// The server had compacted the history.
-    Lost,
+    Lost = "lost",
+}
 }
 
-impl GapVerdict {
-    /// Returns the word in output.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Reconstructed => "reconstructed",
-            Self::Partly => "partly reconstructed",
-            Self::Lost => "lost",
-        }
-    }
-}
-
+worded! {
 /// The class of a probe's failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub enum OutageClass {
     /// The name has no address.
-    Name,
+    Name = "name resolution",
     /// No connection was established.
-    Connect,
+    Connect = "no connection",
     /// TLS failed.
-    Tls,
+    Tls = "TLS",
     /// The response timed out.
-    Timeout,
+    Timeout = "no answer in time",
     /// The connection broke before the response was complete.
-    Cut,
+    Cut = "answer cut off",
     /// The server does not accept the credentials (401, 403).
-    Credentials,
+    Credentials = "credentials refused",
     /// The server asks for fewer requests (429).
-    Busy,
+    Busy = "too many requests",
     /// The server responded with an error (5xx).
-    Server,
+    Server = "server error",
     /// Any other failure.
-    Other,
+    Other = "other failure",
 }
-
-impl OutageClass {
-    /// Returns the words in output.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Name => "name resolution",
-            Self::Connect => "no connection",
-            Self::Tls => "TLS",
-            Self::Timeout => "no answer in time",
-            Self::Cut => "answer cut off",
-            Self::Credentials => "credentials refused",
-            Self::Busy => "too many requests",
-            Self::Server => "server error",
-            Self::Other => "other failure",
-        }
-    }
 }
 
 /// A note with bytes of any length that is about to be written.
@@ -464,72 +441,46 @@ pub struct Gap {
     pub differences: u64,
 }
 
+worded! {
 /// The cause of a gap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
 pub enum GapCause {
     /// The server no longer had the history (410).
-    Expired,
+    Expired = "the server lost its history",
     /// No recorder ran.
-    RecorderStopped,
+    RecorderStopped = "no recorder ran",
     /// A line could not be parsed, so the end of the stream is not trusted.
-    Unreadable,
+    Unreadable = "an unreadable line",
     /// The resource could not be read for a while (permission, not served, failing).
-    Unavailable,
+    Unavailable = "the resource could not be read",
     /// The cluster behind the kubeconfig is another one, or was restored from a backup.
-    NewEpoch,
+    NewEpoch = "another cluster",
+}
 }
 
-impl GapCause {
-    /// Returns the words in output.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Expired => "the server lost its history",
-            Self::RecorderStopped => "no recorder ran",
-            Self::Unreadable => "an unreadable line",
-            Self::Unavailable => "the resource could not be read",
-            Self::NewEpoch => "another cluster",
-        }
-    }
-}
-
+worded! {
 /// Why a resource, or a span of it, is not in the reel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
 pub enum NotCoveredReason {
     /// The recorder's user has no permission to list or watch it.
-    Forbidden,
+    Forbidden = "forbidden",
     /// The server does not support watch for it.
-    NoWatch,
+    NoWatch = "no watch",
     /// The server does not support list for it.
-    NoList,
+    NoList = "no list",
     /// Another recorded resource has the same storage.
-    SameStorage,
+    SameStorage = "same storage as another resource",
     /// Every request for it fails.
-    Failing,
+    Failing = "failing",
     /// It is no longer served.
-    Gone,
+    Gone = "gone",
     /// The user excluded it.
-    Excluded,
+    Excluded = "excluded",
     /// The size budget left it out.
-    SizeBudget,
+    SizeBudget = "size budget",
     /// The memory budget left it out. Since format 0.3.
-    MemoryBudget,
+    MemoryBudget = "memory budget",
 }
-
-impl NotCoveredReason {
-    /// Returns the words in output.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Forbidden => "forbidden",
-            Self::NoWatch => "no watch",
-            Self::NoList => "no list",
-            Self::SameStorage => "same storage as another resource",
-            Self::Failing => "failing",
-            Self::Gone => "gone",
-            Self::Excluded => "excluded",
-            Self::SizeBudget => "size budget",
-            Self::MemoryBudget => "memory budget",
-        }
-    }
 }
 
 /// A span in which every change of a resource is in the reel.
@@ -573,6 +524,32 @@ pub struct ResourceInfo {
 }
 
 impl ResourceInfo {
+    /// Describes a namespaced resource by its names alone, as one that no discovery document describes.
+    ///
+    /// ```
+    /// use kubereel_format::{ResourceId, ResourceInfo};
+    ///
+    /// let leases = ResourceInfo::new(ResourceId(3), "coordination.k8s.io/v1", "leases", "Lease");
+    /// assert_eq!(leases.qualified(), "leases.coordination.k8s.io");
+    /// assert_eq!(leases.singular, "lease");
+    /// ```
+    pub fn new(id: ResourceId, api_version: &str, plural: &str, kind: &str) -> Self {
+        let (group, version) = api_version.rsplit_once('/').unwrap_or(("", api_version));
+        Self {
+            id,
+            group: group.to_owned(),
+            version: version.to_owned(),
+            plural: plural.to_owned(),
+            singular: kind.to_lowercase(),
+            kind: kind.to_owned(),
+            short_names: Vec::new(),
+            categories: Vec::new(),
+            namespaced: true,
+            verbs: Vec::new(),
+            storage_hash: None,
+        }
+    }
+
     /// Returns `plural.group`, or the plural alone for the core group.
     pub fn qualified(&self) -> String {
         if self.group.is_empty() {

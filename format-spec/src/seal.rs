@@ -2,7 +2,7 @@
 //!
 //! Invariants:
 //! * The new file is complete, durable and compared with the old one, record by record, before it has a name; until
-//!   then the old one stands.
+//!   then the old one is unchanged.
 //! * The old file stays locked until the new one has its name: nobody resumes it meanwhile.
 //! * Nothing of the recording changes: the digests of both are equal.
 
@@ -37,7 +37,7 @@ pub struct SealStats {
 ///
 /// # Errors
 ///
-/// If the reel is damaged, or the new file cannot be written. The old one stands then, and nothing is left behind.
+/// If the reel is damaged, or the new file cannot be written. The old one is unchanged then, and nothing is left behind.
 pub fn seal(reel: &Reel, to: &Path, mut progress: impl FnMut(u64)) -> Result<SealStats, SealError> {
     let is_in_place = to == reel.path();
     if !is_in_place && to.symlink_metadata().is_ok() {
@@ -123,7 +123,7 @@ impl SealedCopy {
     ///
     /// # Errors
     ///
-    /// If the file cannot be replaced. The reel stands as it was.
+    /// If the file cannot be replaced. The reel is unchanged.
     pub fn replace(self, reel: &Reel) -> Result<SealStats, SealError> {
         let failed = |source| written(reel.path(), source);
         let target = target(reel.path()).map_err(failed)?;
@@ -145,7 +145,7 @@ impl Drop for SealedCopy {
 /// # Errors
 ///
 /// If the reel is damaged, the new file cannot be written, or a resumed one could not keep the bound of its length.
-/// The sealed file stands then, and nothing is left behind.
+/// The sealed file is unchanged then, and nothing is left behind.
 pub fn unseal(
     reel: &Reel,
     bounds: Bounds,
@@ -215,7 +215,7 @@ pub fn remove_interrupted_copies(reel: &Path) {
         let is_drawn =
             |digits: &[u8]| digits.len() == PART_DIGITS && digits.iter().all(u8::is_ascii_hexdigit);
         if middle.is_some_and(is_drawn) {
-            // It is in nobody's way.
+            // It is not in the way.
             drop(std::fs::remove_file(file.path()));
         }
     }
@@ -230,7 +230,7 @@ fn target(path: &Path) -> std::io::Result<PathBuf> {
 const PART_DIGITS: usize = 16;
 
 /// Returns a path beside the file under which the new one is written until it is complete. It is drawn at random:
-/// what an interrupted seal left is in nobody's way, and two at once do not share it.
+/// the remains of an interrupted seal are not in the way, and two at once do not share it.
 fn draw_part_path(target: &Path) -> PathBuf {
     let mut name = target.file_name().unwrap_or_default().to_owned();
     let number = RandomState::new().hash_one(target);

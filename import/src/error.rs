@@ -3,6 +3,7 @@
 //! Neither contains bytes of the input beyond a short quotation: the input may have secrets.
 
 use kubereel_format::MAX_BODY;
+use kubereel_format::worded;
 use kubereel_format::{AppendError, FinishError, OpenError, ReadError, RecordedAt};
 use kubereel_redact::NoRandomness;
 use kubereel_unpack::UnpackError;
@@ -212,16 +213,18 @@ pub struct BrokenParts {
     pub first: Vec<BrokenPart>,
 }
 
+worded! {
 /// What the numbers of broken parts count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BrokenUnit {
     /// Lines.
     #[default]
-    Lines,
+    Lines = "line",
     /// Objects, in the order of the input.
-    Objects,
+    Objects = "object",
     /// Lines, objects and files of several inputs.
-    Parts,
+    Parts = "part",
+}
 }
 
 /// A part of the input that could not be imported.
@@ -300,17 +303,6 @@ impl BrokenParts {
         self.count = self.count.saturating_add(others.count);
         let room = NAMED.saturating_sub(self.first.len());
         self.first.extend(others.first.into_iter().take(room));
-    }
-}
-
-impl BrokenUnit {
-    /// Returns the word for a counted part.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Lines => "line",
-            Self::Objects => "object",
-            Self::Parts => "part",
-        }
     }
 }
 

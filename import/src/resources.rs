@@ -298,17 +298,10 @@ impl InputResources {
         }
         let number = u32::try_from(at).map_err(|_beyond| BrokenReason::TooManyResources)?;
         let mut info = ResourceInfo {
-            id: ResourceId(number),
             group: group.to_owned(),
             version: version.to_owned(),
-            plural: String::new(),
-            singular: query.kind.to_lowercase(),
-            kind: query.kind.to_owned(),
-            short_names: Vec::new(),
-            categories: Vec::new(),
             namespaced: query.namespaced,
-            verbs: Vec::new(),
-            storage_hash: None,
+            ..ResourceInfo::new(ResourceId(number), "", "", query.kind)
         };
         match source {
             NameSource::Definition(definition) => describe(&mut info, definition),
@@ -450,17 +443,8 @@ impl ImportedDefinition {
 
 fn no_resource(id: ResourceId) -> ResourceInfo {
     ResourceInfo {
-        id,
-        group: String::new(),
-        version: String::new(),
-        plural: String::new(),
-        singular: String::new(),
-        kind: String::new(),
-        short_names: Vec::new(),
-        categories: Vec::new(),
         namespaced: false,
-        verbs: Vec::new(),
-        storage_hash: None,
+        ..ResourceInfo::new(id, "", "", "")
     }
 }
 

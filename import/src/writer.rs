@@ -155,43 +155,40 @@ impl ImportWriter {
 
     /// Appends an event.
     pub(crate) fn event(&mut self, item: &ImportedEvent<'_>) -> Result<(), AppendError> {
-        let stamp = self.stamp(item.at)?;
-        self.appender.append_event(&NewEvent {
-            stamp,
-            connection: self.connection(item.resource),
-            kind: item.kind,
-            evidence: item.evidence,
-            resource: item.resource,
-            namespace: item.namespace,
-            name: item.name,
-            uid: item.uid,
-            resource_version: item.resource_version,
-            body: NewBody::Bytes(item.body),
-        })?;
+        self.append(item, item.kind, NewBody::Bytes(item.body))?;
         self.written(item.body.len())
     }
 
     /// Appends the deletion of an object with its last body in the reel; `false` if the reel has
     /// none.
     pub(crate) fn deletion(&mut self, item: &ImportedEvent<'_>) -> Result<bool, AppendError> {
+        match self.append(item, EventType::Deleted, NewBody::Last) {
+            Err(AppendError::NoLastBody) => Ok(false),
+            Err(error) => Err(error),
+            Ok(()) => self.written(0).map(|()| true),
+        }
+    }
+
+    fn append(
+        &mut self,
+        item: &ImportedEvent<'_>,
+        kind: EventType,
+        body: NewBody<'_>,
+    ) -> Result<(), AppendError> {
         let stamp = self.stamp(item.at)?;
-        let appended = self.appender.append_event(&NewEvent {
+        self.appender.append_event(&NewEvent {
             stamp,
             connection: self.connection(item.resource),
-            kind: EventType::Deleted,
+            kind,
             evidence: item.evidence,
             resource: item.resource,
             namespace: item.namespace,
             name: item.name,
             uid: item.uid,
             resource_version: item.resource_version,
-            body: NewBody::Last,
-        });
-        match appended {
-            Err(AppendError::NoLastBody) => Ok(false),
-            Err(error) => Err(error),
-            Ok(_) => self.written(0).map(|()| true),
-        }
+            body,
+        })?;
+        Ok(())
     }
 
     /// Adds a mark.

@@ -94,10 +94,7 @@ mod tests {
     use super::*;
 
     fn stamp(wall: i64, elapsed: u64) -> Stamp {
-        Stamp {
-            wall: RecordedAt::from_micros(wall),
-            elapsed: Elapsed { micros: elapsed },
-        }
+        Stamp::from_micros(wall, elapsed)
     }
 
     #[test]

@@ -21,7 +21,7 @@ pub enum RecordError {
         /// The cause.
         cause: String,
     },
-    /// The existing reel is sealed, and cannot be rewritten as one that takes more records. It stands as it was.
+    /// The existing reel is sealed, and cannot be rewritten as one that takes more records. It is unchanged.
     #[error("cannot resume the sealed reel: {source}: {path}", path = path.display())]
     Unseal {
         /// The reel.

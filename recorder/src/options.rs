@@ -79,7 +79,7 @@ impl RecorderOptions {
 }
 
 /// When a finished reel is rewritten in its smallest form, at the end of a run that did not fail. A second signal
-/// interrupts that; the finished reel stands then.
+/// interrupts that; the finished reel is unchanged then.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SealPolicy {
     /// Never.

@@ -125,19 +125,12 @@ impl WatchTarget {
 /// Describes a resource whose name alone matters.
 #[cfg(test)]
 pub(crate) fn plain_info(id: u32, group: &str, plural: &str) -> ResourceInfo {
-    ResourceInfo {
-        id: kubereel_format::ResourceId(id),
-        group: group.into(),
-        version: "v1".into(),
-        plural: plural.into(),
-        singular: String::new(),
-        kind: String::new(),
-        short_names: Vec::new(),
-        categories: Vec::new(),
-        namespaced: true,
-        verbs: Vec::new(),
-        storage_hash: None,
-    }
+    ResourceInfo::new(
+        kubereel_format::ResourceId(id),
+        &format!("{group}/v1"),
+        plural,
+        "",
+    )
 }
 
 #[cfg(test)]

@@ -234,7 +234,7 @@ pub(crate) fn may_announce(name: &[u8]) -> bool {
 }
 
 /// Returns the sequences of three letters of which every name that announces a secret contains one,
-/// in names and in texts; `_` stands for anything but a letter, also for the end.
+/// in names and in texts; `_` matches anything but a letter, also the end.
 pub(crate) fn trigrams() -> impl Iterator<Item = [u8; 3]> {
     TRIGRAMS
         .iter()

@@ -11,6 +11,7 @@
 use crate::credentials::KnownCredentials;
 use crate::extra::Extra;
 use crate::mark::{self, Edit, Marker, RuleName, is_mark};
+use crate::search::json;
 use crate::search::object::{self, FieldRules, TextScope};
 use crate::search::text::{self, SearchContext};
 use crate::secret_fields::{self, FieldAction, ResourceType};
@@ -118,7 +119,7 @@ impl Redactor {
                 break;
             }
             if round >= ROUNDS {
-                edits = object::whole_strings(&body, edits, &self.marker);
+                edits = json::whole_strings(&body, edits, &self.marker);
             }
             self.counts.add(&edits);
             body = Cow::Owned(mark::apply(&body, &edits));

@@ -148,7 +148,7 @@ impl AgeRecipients {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum EncryptionError {
-    /// Nobody could decrypt it: there is no recipient.
+    /// There is no recipient, so it could not be decrypted.
     #[error("no recipient")]
     NoRecipient,
     /// The input fails.

@@ -161,7 +161,7 @@ fn question<'a>(
     }
 }
 
-/// Versions that are shown stand; a bound that nobody knows of leaves open which are missing.
+/// The versions that are shown are certain; an unknown bound leaves open which are missing.
 fn exit_of(
     timeline: &Timeline,
     named: &TargetObject<'_>,

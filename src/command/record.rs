@@ -16,7 +16,7 @@ use std::time::Duration;
 /// The shortest time that a reel may have before the next follows.
 const LEAST_EVERY: Duration = Duration::from_secs(1);
 
-/// How long `--seal auto` may take: as long as somebody waits who pressed Ctrl-C.
+/// How long `--seal auto` may take: as long as a user waits after Ctrl-C.
 const SEAL_WITHIN: Duration = Duration::from_secs(10);
 
 /// Record a cluster into a reel
@@ -58,7 +58,7 @@ pub(crate) struct Args {
     marks: Option<PathBuf>,
     /// When to rewrite the finished reel in its smallest form; Ctrl-C skips it
     ///
-    /// The finished reel stands until the sealed one takes its place in one step. A sealed reel is resumed as any
+    /// The finished reel is unchanged until the sealed one takes its place in one step. A sealed reel is resumed as any
     /// other: it is rewritten first. With --rotate, `auto` seals nothing, and `always` seals each reel of the series
     /// as it ends. See docs/sealing.md.
     #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]

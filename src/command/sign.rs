@@ -85,7 +85,7 @@ struct SignOutput<'a>(file: &'a str, digest: &'a str, statement: &'a str, key: &
 
 /// Runs the command.
 pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
-    // A key that cannot be used is said before a long recording is read.
+    // An unusable key is reported before a long recording is read.
     let key = match &args.key {
         Some(path) => Some(read_key(path, args.passphrase_file.as_deref())?),
         None => None,

@@ -66,7 +66,7 @@ pub(crate) struct SignatureQuestion {
 }
 
 impl SignerArgs {
-    /// Reads the signers and the signature; `None` if nobody is asked for.
+    /// Reads the signers and the signature; `None` if none was requested.
     pub(crate) fn read(
         &self,
         reel: &Path,

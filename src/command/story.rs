@@ -5,12 +5,12 @@ use crate::command::problems::{self, ProblemOutput};
 use crate::command_error::{CommandError, Exit};
 use crate::default_reel::with_given_reel;
 use crate::files;
+use crate::outputs::outputs;
 use crate::screen::Console;
 use crate::words::{count, duration, number};
 use kubereel_format::RecordedAt;
 use kubereel_history::{Timeline, harmless, timetext};
-use kubereel_problems::{ClusterStory, Problem, StoryStep};
-use serde::Serialize;
+use kubereel_problems::{CheckedReel, ClusterPortrait, ClusterStory, Problem, StoryStep};
 use std::path::PathBuf;
 
 /// Tell what happened to a cluster, on one screen
@@ -214,89 +214,49 @@ fn clock(timeline: &Timeline, at: RecordedAt) -> String {
     timeline.written(at).replace(".000Z", "Z")
 }
 
+outputs! {
 /// The story, for programs.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct ClusterStoryOutput {
-    cluster: ClusterOutput,
-    from: String,
-    to: String,
-    steps: Vec<StepOutput>,
-    problems: Vec<ProblemOutput>,
-    not_recovered: Vec<String>,
-    checked: CheckedOutput,
+struct ClusterStoryOutput(timeline: &Timeline, story: &ClusterStory) {
+    cluster: ClusterOutput = ClusterOutput::of(&story.cluster),
+    from: String = timetext::rfc3339(timeline.start()),
+    to: String = timetext::rfc3339(timeline.end()),
+    steps: Vec<StepOutput> = story.steps.iter().map(StepOutput::of).collect(),
+    problems: Vec<ProblemOutput> = (1..)
+        .zip(&story.list.problems)
+        .map(|(rank, problem)| ProblemOutput::of(rank, problem))
+        .collect(),
+    not_recovered: Vec<String> = story
+        .list
+        .problems
+        .iter()
+        .filter(|problem| problem.is_open() && !problem.is_planned)
+        .map(|problem| problem.object.label())
+        .collect(),
+    checked: CheckedOutput = CheckedOutput::of(&story.list.checked),
 }
 
 /// What the cluster was, for programs.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct ClusterOutput {
-    openshift: Option<String>,
-    kubernetes: Vec<String>,
-    platform: Option<String>,
-    nodes: usize,
-    roles: std::collections::BTreeMap<String, usize>,
+struct ClusterOutput(cluster: &ClusterPortrait) {
+    openshift: Option<String> = cluster.openshift.clone(),
+    kubernetes: Vec<String> = cluster.kubernetes.clone(),
+    platform: Option<String> = cluster.platform.clone(),
+    nodes: usize = cluster.node_count,
+    roles: std::collections::BTreeMap<String, usize> = cluster.nodes.clone(),
 }
 
 /// Something that was done to the cluster, for programs.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct StepOutput {
-    from: String,
-    to: Option<String>,
-    message: String,
+struct StepOutput(step: &StoryStep) {
+    from: String = timetext::rfc3339(step.from),
+    to: Option<String> = step.to.map(timetext::rfc3339),
+    message: String = step.words.clone(),
 }
 
 /// What was looked at, for programs.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct CheckedOutput {
-    events: u64,
-    resources: usize,
-    unreadable_events: u64,
-    resources_that_may_miss_changes: Vec<String>,
-    resources_not_in_the_reel: Vec<&'static str>,
+struct CheckedOutput(checked: &CheckedReel) {
+    events: u64 = checked.events,
+    resources: usize = checked.resources,
+    unreadable_events: u64 = checked.unreadable,
+    resources_that_may_miss_changes: Vec<String> = checked.unobserved.clone(),
+    resources_not_in_the_reel: Vec<&'static str> = checked.absent.clone(),
 }
-
-impl ClusterStoryOutput {
-    fn of(timeline: &Timeline, story: &ClusterStory) -> Self {
-        let (cluster, checked) = (&story.cluster, &story.list.checked);
-        let problems = story.list.problems.iter().enumerate();
-        let open = story
-            .list
-            .problems
-            .iter()
-            .filter(|problem| problem.is_open() && !problem.is_planned);
-        Self {
-            cluster: ClusterOutput {
-                openshift: cluster.openshift.clone(),
-                kubernetes: cluster.kubernetes.clone(),
-                platform: cluster.platform.clone(),
-                nodes: cluster.node_count,
-                roles: cluster.nodes.clone(),
-            },
-            from: timetext::rfc3339(timeline.start()),
-            to: timetext::rfc3339(timeline.end()),
-            steps: story
-                .steps
-                .iter()
-                .map(|step| StepOutput {
-                    from: timetext::rfc3339(step.from),
-                    to: step.to.map(timetext::rfc3339),
-                    message: step.words.clone(),
-                })
-                .collect(),
-            problems: problems
-                .map(|(at, problem)| ProblemOutput::of(at + 1, problem))
-                .collect(),
-            not_recovered: open.map(|problem| problem.object.label()).collect(),
-            checked: CheckedOutput {
-                events: checked.events,
-                resources: checked.resources,
-                unreadable_events: checked.unreadable,
-                resources_that_may_miss_changes: checked.unobserved.clone(),
-                resources_not_in_the_reel: checked.absent.clone(),
-            },
-        }
-    }
 }

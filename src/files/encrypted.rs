@@ -16,7 +16,7 @@ const VARIABLE: &str = "KUBEREEL_AGE_IDENTITY";
 /// The most bytes of a file of identities or recipients.
 pub(crate) const KEY_BYTES: u64 = 1 << 20;
 
-/// How many bytes tell whether a file is encrypted.
+/// The number of bytes that show whether a file is encrypted.
 const HEAD: u64 = 64;
 
 /// How much is decrypted at once.
@@ -61,7 +61,7 @@ pub(crate) fn decrypted(path: &Path) -> Result<Option<TempPath>, CommandError> {
 /// Opens a file if it is encrypted. An unreadable file is left to the caller.
 fn encrypted_file(path: &Path) -> Option<File> {
     let mut file = File::open(path).ok()?;
-    // A pipe would lose what is read of it here.
+    // The bytes that are read here would be lost to a pipe.
     if !file.metadata().ok()?.is_file() {
         return None;
     }

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use tempfile::TempDir;
 
-/// A recipient whose identity nobody here has.
+/// A recipient whose identity is not on this machine.
 const STRANGER: &str = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p";
 
 /// The demo in a folder, beside an identity that age-keygen makes.

@@ -644,7 +644,7 @@ fn a_workload_without_a_status_is_not_judged() {
     assert!(!said.contains("ReplicasMissing"), "{said}");
     let story = kubereel(&["story", &bare]).out;
     assert!(story.contains("Nodes not recorded"), "{story}");
-    // An empty status is what a server gives to one that nobody looked at yet.
+    // A server gives an empty status to a new object.
     let fresh = imported_deployment(&folder, Some(&serde_json::json!({})));
     let said = kubereel(&["problems", &fresh]).out;
     assert!(said.contains("ReplicasMissing"), "{said}");

@@ -2,7 +2,7 @@
 
 use super::run::{DEMO, Ran, program, run};
 use crate::object_store::{ObjectStore, StoredFile};
-use kubereel_format::{Appender, Elapsed, Note, RecordedAt, Stamp};
+use kubereel_format::{Appender, Note, Stamp};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -233,10 +233,7 @@ fn a_reel_that_is_being_recorded_is_read_as_a_copy_that_leaves_nothing() {
     let world = World::new();
     let path = world.path().join("live.reel");
     let mut appender = Appender::create(&path).expect("a reel");
-    let stamp = Stamp {
-        wall: RecordedAt::from_micros(1_700_000_000_000_000),
-        elapsed: Elapsed { micros: 0 },
-    };
+    let stamp = Stamp::from_micros(1_700_000_000_000_000, 0);
     let note = Note::Mark {
         text: "hello".to_owned(),
     };

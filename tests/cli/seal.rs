@@ -1,7 +1,7 @@
 //! `kubereel seal`: the same recording in fewer bytes, found and read everywhere; what cannot be sealed stays as it is.
 
 use super::run::{DEMO, Ran, kubereel, program, run};
-use kubereel_format::{Appender, Elapsed, Note, RecordedAt, Stamp};
+use kubereel_format::{Appender, Note, Stamp};
 use serde_json::Value;
 use std::fs;
 use std::path::PathBuf;
@@ -169,10 +169,7 @@ fn what_cannot_be_sealed_stays_as_it_is() {
     // One that is being recorded.
     let path = shelf.path("growing.reel");
     let mut appender = Appender::create(&path).expect("a reel");
-    let stamp = Stamp {
-        wall: RecordedAt::from_micros(1),
-        elapsed: Elapsed { micros: 1 },
-    };
+    let stamp = Stamp::from_micros(1, 1);
     appender
         .append_note(
             stamp,

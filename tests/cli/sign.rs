@@ -42,7 +42,7 @@ impl Desk {
             .args(line.split_whitespace()))
     }
 
-    /// Runs ssh-keygen in the folder with an input, and tells whether it agrees.
+    /// Runs ssh-keygen in the folder with an input, and returns whether it agrees.
     fn keygen(&self, line: &str, input: &str) -> (bool, String) {
         let mut child = Command::new("ssh-keygen")
             .current_dir(self.folder.path())

@@ -27,7 +27,7 @@ fn the_demo_tells_what_its_scenario_planted() {
     assert_eq!(outcomes, ["failed", "loaded"]);
     assert!(attempts[0]["pod"]["deleted"].is_string());
     assert_eq!(
-        attempts[0]["told_by_clusterversion"]["reason"],
+        attempts[0]["reported_by_clusterversion"]["reason"],
         "RetrievePayload"
     );
     // Operators move by their levels; machine-config is the last, image-registry was degraded.
@@ -39,7 +39,7 @@ fn the_demo_tells_what_its_scenario_planted() {
     let spells = told["spells"].as_array().expect("spells");
     let ill: Vec<(&str, &str)> = spells
         .iter()
-        .filter_map(|spell| Some((spell["name"].as_str()?, spell["what"].as_str()?)))
+        .filter_map(|spell| Some((spell["name"].as_str()?, spell["state"].as_str()?)))
         .collect();
     assert_eq!(
         ill,

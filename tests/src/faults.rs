@@ -11,6 +11,7 @@
 //! 3. `UPDATE=1 cargo test -p kubereel-tests --test it fault_matrix` writes `docs/faults.md`, with the
 //!    counts of the tests that ran on this machine. Without `UPDATE` it says what is not as it should be.
 
+use kubereel_format::worded;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::LazyLock;
@@ -53,27 +54,18 @@ pub struct Row {
     pub remark: String,
 }
 
+worded! {
 /// What a fault is played on.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Place {
     /// The scripted API server, or the harness's TCP proxy.
-    Scripted,
+    Scripted = "scripted",
     /// Real API servers and a real etcd.
-    Real,
+    Real = "real",
     /// A part of the recorder, with a clock or a file of the test's own.
-    Unit,
+    Unit = "unit",
 }
-
-impl Place {
-    /// The word for it.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Scripted => "scripted",
-            Self::Real => "real",
-            Self::Unit => "unit",
-        }
-    }
 }
 
 /// A test.
@@ -88,42 +80,28 @@ pub struct Test {
     pub name: String,
 }
 
+worded! {
 /// What a recorder must make of a fault.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Expected {
     /// Everything is in the reel, as it came.
-    Whole,
+    Whole = "nothing is lost",
     /// Everything that the server's history still has is in the reel; the rest lies in a gap that says so.
-    ReadBack,
+    ReadBack = "nothing is lost that the server still has; the rest is a gap",
     /// What is missing lies in a gap that says so.
-    Gap,
+    Gap = "what is missing is a gap that says so",
     /// It is kept as it came, marked, and costs nothing else.
-    Kept,
+    Kept = "kept and marked; nothing else is lost",
     /// It is said by name, and costs nothing else.
-    Said,
+    Said = "said by name; nothing else is lost",
     /// What follows is told apart from what was before.
-    ToldApart,
+    ToldApart = "told apart; nothing is mixed up",
     /// Nothing that could not be read is claimed.
-    NoClaim,
+    NoClaim = "nothing is claimed",
     /// The oracle names each loss and no other.
-    Noticed,
+    Noticed = "the oracle names each loss, and no other",
 }
-
-impl Expected {
-    /// The words for it.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Whole => "nothing is lost",
-            Self::ReadBack => "nothing is lost that the server still has; the rest is a gap",
-            Self::Gap => "what is missing is a gap that says so",
-            Self::Kept => "kept and marked; nothing else is lost",
-            Self::Said => "said by name; nothing else is lost",
-            Self::ToldApart => "told apart; nothing is mixed up",
-            Self::NoClaim => "nothing is claimed",
-            Self::Noticed => "the oracle names each loss, and no other",
-        }
-    }
 }
 
 /// Whether a source text has a test function of this name.

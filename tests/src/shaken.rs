@@ -1,7 +1,7 @@
 //! Who writes to a real control plane while it is recorded.
 //!
 //! The objects that are written: plain ones, Secrets with a word that must not be recorded, and
-//! definitions of resources; and writers that go on until they are told to stop. It does not give
+//! definitions of resources; and writers that continue until they are stopped. It does not give
 //! up while a server is down, and to judge what a recording must hold.
 
 use crate::rest::{Body, Call, Patience, Rest, RestError, Verb};

@@ -1,8 +1,8 @@
 //! Arithmetic coding of binary decisions, and the adaptive probabilities that it codes them with.
 //!
 //! Everything is integer arithmetic, so that each platform reads the same decisions from the same bytes. A decoder
-//! reads zeros behind the end of its bytes: any bytes are some decisions, and the checksum of what they give tells
-//! whether they are the right ones.
+//! reads zeros behind the end of its bytes: any bytes decode to some decisions, and the checksum of the result
+//! shows whether they are the right ones.
 
 use crate::limits::place32;
 use std::sync::LazyLock;
@@ -10,10 +10,10 @@ use std::sync::LazyLock;
 /// Probabilities that a decision is "yes" are given in parts of this.
 const WHOLE: u32 = 1 << 12;
 
-/// Codes decisions one after another: writes those that are asked for, or reads them.
+/// Codes decisions one after another: writes the given ones, or reads them.
 pub(crate) trait DecisionCoder {
     /// Codes a decision whose probability of "yes" is `chance` in 4096, at least 1 and at most 4095. A writer writes
-    /// `wanted` and returns it, a reader returns what was written.
+    /// `wanted` and returns it, a reader returns the written decision.
     fn decide(&mut self, wanted: bool, chance: u32) -> bool;
 }
 
@@ -153,16 +153,19 @@ const LOGISTIC: [i32; 33] = [
     3608, 3786, 3902, 3976, 4023, 4051, 4069, 4080, 4086, 4090, 4093, 4094, 4095,
 ];
 
-/// The bound of what is mixed: odds of e to the 8th, in parts of 256 of the exponent.
-const MOST_LOGIT: i32 = 2047;
+/// The bound of a logit: odds of e to the 8th, in parts of 256 of the exponent.
+const MOST_LOGIT: i16 = 2047;
 
 /// Returns the probability of a logit.
+#[expect(
+    clippy::indexing_slicing,
+    reason = "a clamped logit is between two of the 33 values"
+)]
 fn squash(logit: i32) -> i32 {
-    let shifted = logit.clamp(-MOST_LOGIT, MOST_LOGIT) + 2048;
-    let place = usize::try_from(shifted / 128).unwrap_or(0);
-    let between = shifted % 128;
-    let low = LOGISTIC.get(place).copied().unwrap_or(1);
-    let high = LOGISTIC.get(place + 1).copied().unwrap_or(4095);
+    let shifted = (logit.clamp(-i32::from(MOST_LOGIT), MOST_LOGIT.into()) + 2048).unsigned_abs();
+    let place = place32(shifted / 128);
+    let between = (shifted % 128).cast_signed();
+    let (low, high) = (LOGISTIC[place], LOGISTIC[place + 1]);
     (low * (128 - between) + high * between + 64) / 128
 }
 
@@ -171,10 +174,10 @@ static LOGITS: LazyLock<Box<[i16]>> = LazyLock::new(|| {
     let mut logit = -MOST_LOGIT;
     (0..4096)
         .map(|chance| {
-            while logit < MOST_LOGIT && squash(logit) < chance {
+            while logit < MOST_LOGIT && squash(logit.into()) < chance {
                 logit += 1;
             }
-            i16::try_from(logit).unwrap_or(0)
+            logit
         })
         .collect()
 });
@@ -287,8 +290,9 @@ impl Chances {
     /// Codes a decision with the probabilities of some contexts, mixed by a set of weights: the weights move towards
     /// the contexts that were right.
     #[expect(
+        clippy::expect_used,
         clippy::indexing_slicing,
-        reason = "sets are constants; twelve bits have logits"
+        reason = "sets are constants; twelve bits have logits; the sum is clamped"
     )]
     pub(crate) fn mixed<const N: usize>(
         &mut self,
@@ -306,7 +310,8 @@ impl Chances {
             .map(|(logit, weight)| i64::from(*logit) * i64::from(*weight))
             .sum();
         let logit = (sum / i64::from(WEIGHT_ONE)).clamp(-i64::from(MOST_LOGIT), MOST_LOGIT.into());
-        let chance = squash(i32::try_from(logit).unwrap_or(0)).clamp(1, 4095);
+        let logit = i32::try_from(logit).expect("a clamped logit has 12 bits");
+        let chance = squash(logit).clamp(1, 4095);
         let decision = coder.decide(wanted, chance.unsigned_abs());
         let error = (if decision { 4096 } else { 0 } - chance) * 10;
         for (logit, weight) in logits.iter().zip(weights.iter_mut()) {

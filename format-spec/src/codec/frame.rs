@@ -114,7 +114,7 @@ pub(crate) fn compress(raw: &[u8], level: i32, prefix: &[u8]) -> Result<Vec<u8>,
     encoder.finish().map_err(&refused)
 }
 
-/// Makes a frame of a payload that stands for `raw`.
+/// Makes a frame whose payload encodes `raw`.
 pub(crate) fn with_header(form: Form, raw: &[u8], payload: &[u8]) -> Result<Vec<u8>, CodecError> {
     let raw_len = u32::try_from(raw.len()).map_err(|_too_long| CodecError::Bound {
         what: "a frame's length",

@@ -7,7 +7,7 @@ use super::CodecError;
 use super::varint::{self, FieldReader};
 use crate::codec::frame;
 use crate::event::{EventType, Evidence, ObjectKey, ObjectKeyRef};
-use crate::id::{ConnectionId, Elapsed, ObjectId, RecordedAt, ResourceId, Stamp};
+use crate::id::{ConnectionId, ObjectId, ResourceId, Stamp};
 use crate::limits::{MAX_NAME, MAX_RECORD};
 use crate::uid::{UidRef, uuid_number};
 use std::collections::BTreeMap;
@@ -287,10 +287,7 @@ fn take_stamp(
     };
     before.wall = wall;
     before.elapsed = elapsed;
-    Ok(Stamp {
-        wall: RecordedAt::from_micros(wall),
-        elapsed: Elapsed { micros: elapsed },
-    })
+    Ok(Stamp::from_micros(wall, elapsed))
 }
 
 fn put_sized(out: &mut Vec<u8>, bytes: &[u8]) {
@@ -378,10 +375,7 @@ mod tests {
             1 => prop::collection::vec(any::<u8>(), 0..9).prop_map(RecordContent::Note)
         ];
         (any::<i64>(), any::<u64>(), content).prop_map(|(wall, elapsed, content)| Record {
-            stamp: Stamp {
-                wall: RecordedAt::from_micros(wall),
-                elapsed: Elapsed { micros: elapsed },
-            },
+            stamp: Stamp::from_micros(wall, elapsed),
             content,
         })
     }

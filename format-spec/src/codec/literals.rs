@@ -1,10 +1,10 @@
-//! Texts that a block says for the first time: their characters in one column, and what no compressor makes smaller,
-//! UUIDs and hexadecimal digests, as bytes in another.
+//! Texts that occur for the first time in a group: their characters in one column; UUIDs and hexadecimal digests,
+//! which no compressor makes smaller, as bytes in another.
 //!
 //! Four columns, compressed as one zstd frame behind those of the blocks before: `text`, `random`, `uuids`, `blobs`.
-//! A text ends with [`END`]. In it stand, for what they replace:
+//! A text ends with [`END`]. These bytes replace parts of it:
 //!
-//! | byte | stands for |
+//! | byte | replaces |
 //! |---|---|
 //! | 1 | a UUID, whose 16 bytes are in `random` |
 //! | 2 and a length | lower-case hexadecimal digits, in pairs, whose bytes are in `random` |
@@ -30,7 +30,7 @@ const ESCAPE: u8 = 5;
 const UUID_LEN: usize = 36;
 /// Fewer hexadecimal digits in a row stay as they are.
 const FEWEST_DIGITS: usize = 16;
-/// More in a row are told apart.
+/// Longer runs are divided.
 const MOST_DIGITS: usize = 128;
 
 /// The UUIDs that a group of blocks named so far.
@@ -157,10 +157,11 @@ impl LiteralWriter {
         }
     }
 
+    #[expect(clippy::expect_used, reason = "the number of digits is bounded")]
     fn push_digits(&mut self, digits: &[u8]) {
         self.text.push(DIGITS);
-        let len = u8::try_from(digits.len()).unwrap_or(u8::MAX);
-        self.text.push(len);
+        self.text
+            .push(u8::try_from(digits.len()).expect("at most MOST_DIGITS are taken"));
         let value = |digit: &u8| match digit {
             b'0'..=b'9' => digit - b'0',
             _ => digit - b'a' + 10,

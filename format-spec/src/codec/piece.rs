@@ -1,5 +1,5 @@
 //! The parts of a piece of JSON text: its key, its value and the byte that ends it; and values that are times or
-//! numbers, which a few bits tell from the ones before.
+//! numbers, of which a few bits give the difference from the previous one.
 
 use super::CodecError;
 

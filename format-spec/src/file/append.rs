@@ -18,8 +18,7 @@ use crate::codec::{CodecError, frame, index, record};
 use crate::error::{AppendError, OpenError};
 use crate::event::{EventType, NewBody, NewEvent, ObjectKey};
 use crate::file::backend::{Exclusive, PanicFence, fenced};
-use crate::file::body::key_of;
-use crate::file::checkpoint::Checkpoint;
+use crate::file::checkpoint::CheckpointSeries;
 use crate::file::encoder::{Encoder, Fingerprints};
 use crate::file::growth::{FileGrowth, Usage};
 use crate::file::load::BlockSource;
@@ -27,8 +26,8 @@ use crate::file::origin::FileOrigin;
 use crate::file::reel::Reel;
 use crate::file::row::{ROW_HEADER, RowHeader, RowKind, RowOwner, content_of};
 use crate::file::segment::{BlockPlace, FrameStream, Segment, SegmentStart};
+use crate::file::tables;
 use crate::file::tables::FileState;
-use crate::file::{checkpoint, tables};
 use crate::id::{ObjectId, ResourceId, Seq, Stamp};
 use crate::limits::{
     BLOCK_GROUP, CHECKPOINT_RECORDS, EXTENT, MAX_BODY, MAX_ITEMS, MAX_NAME, MAX_PREFIX, len64,
@@ -67,7 +66,9 @@ pub struct Appender {
     bodies: FrameStream,
     indexes: FrameStream,
     sealed: Vec<SealedBlock>,
-    checkpoints: Checkpoints,
+    checkpoints: CheckpointSeries,
+    /// Rows of checkpoints that are not durable yet.
+    pending_checkpoints: Vec<(u32, Vec<u8>)>,
     next_commit: u64,
     growth: FileGrowth,
 }
@@ -117,14 +118,6 @@ struct BlockGroup {
     prefix: Vec<u8>,
 }
 
-/// The checkpoints: the number of records before each, and the rows that are not durable yet.
-#[derive(Debug, Default)]
-struct Checkpoints {
-    taken: Vec<u64>,
-    pending: Vec<(u32, Vec<u8>)>,
-    left_out: HashSet<ResourceId>,
-}
-
 /// The result of a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CommitStats {
@@ -170,7 +163,8 @@ impl Appender {
             bodies: FrameStream::default(),
             indexes: FrameStream::default(),
             sealed: Vec::new(),
-            checkpoints: Checkpoints::default(),
+            checkpoints: CheckpointSeries::default(),
+            pending_checkpoints: Vec::new(),
             next_commit: 0,
             growth: FileGrowth::new(bounds.file_bytes),
         }
@@ -375,9 +369,7 @@ impl Appender {
     pub fn append_note(&mut self, stamp: Stamp, note: Note) -> Result<Seq, AppendError> {
         let storage = self.storage();
         let bytes = record::encode(&note).map_err(|error| storage(error.to_string()))?;
-        self.checkpoints
-            .left_out
-            .extend(checkpoint::left_out(&note));
+        self.checkpoints.note(&note);
         if let Note::Resource(resource) = note {
             self.announced.insert(resource.id);
         }
@@ -493,39 +485,18 @@ impl Appender {
             .checked_add(1)
             .ok_or(AppendError::Full { what: "blocks" })?;
         self.segment = self.segment.next();
-        let last = self.checkpoints.taken.last().copied().unwrap_or(0);
-        let is_due = self.segment.end().saturating_sub(last) >= CHECKPOINT_RECORDS;
+        let is_due = self.checkpoints.records_before(self.segment.end()) >= CHECKPOINT_RECORDS;
         // A checkpoint is built in memory, so without room for the bodies there is no room for it.
         let has_room =
             self.encoder.fits_memory() && self.growth.has_room_for(self.encoder.live_bytes());
         if is_due && has_room {
-            self.take_checkpoint().map_err(as_text)?;
+            let end = self.segment.end();
+            let bodies = &mut self.bodies;
+            let taken = self
+                .checkpoints
+                .take(&mut self.encoder, end, bodies, frame::LEVEL_KEPT);
+            self.pending_checkpoints.push(taken.map_err(as_text)?);
         }
-        Ok(())
-    }
-
-    /// Writes the live objects once more, behind the block that was just sealed.
-    fn take_checkpoint(&mut self) -> Result<(), CodecError> {
-        let count = self.checkpoints.taken.len().saturating_add(1);
-        let number = u32::try_from(count).map_err(|_too_many| CodecError::Bound {
-            what: "the number of checkpoints",
-            found: u128::from(len64(count)),
-            bound: u128::from(u32::MAX),
-        })?;
-        let parent = place32(checkpoint::parent(number));
-        let parent_seq = parent
-            .checked_sub(1)
-            .and_then(|place| self.checkpoints.taken.get(place));
-        let seq = self.segment.end();
-        let taken = Checkpoint::write(
-            &mut self.encoder,
-            &self.checkpoints.left_out,
-            (seq, parent_seq.copied().unwrap_or(0)),
-            &mut self.bodies,
-            frame::LEVEL_KEPT,
-        )?;
-        self.checkpoints.pending.push((number, taken.encode()?));
-        self.checkpoints.taken.push(seq);
         Ok(())
     }
 
@@ -556,7 +527,7 @@ impl Appender {
         self.bodies.set_done();
         self.indexes.set_done();
         self.sealed.clear();
-        self.checkpoints.pending.clear();
+        self.pending_checkpoints.clear();
         self.next_commit = self.next_commit.saturating_add(1);
         let now = self.segment.now();
         self.segment.set_done(now);
@@ -575,7 +546,7 @@ impl Appender {
             let rows = extents.map(|(_, row)| row.len());
             let rows = rows.chain(self.sealed.iter().map(|block| block.row.len()));
             let rows = rows.chain(self.sealed.iter().map(|block| block.copy.len()));
-            let rows = rows.chain(self.checkpoints.pending.iter().map(|(_, row)| row.len()));
+            let rows = rows.chain(self.pending_checkpoints.iter().map(|(_, row)| row.len()));
             let rows = rows.chain(tail.map(<[u8]>::len));
             self.growth
                 .writes(rows.map(|len| len.saturating_add(ROW_HEADER)));
@@ -609,7 +580,7 @@ impl Appender {
                     }
                 }
                 let mut checkpoints = transaction.open_table(tables::CHECKPOINTS)?;
-                for (number, row) in &self.checkpoints.pending {
+                for (number, row) in &self.pending_checkpoints {
                     let row = owner.row(RowKind::Checkpoint, u64::from(*number), row);
                     checkpoints.insert(*number, row.as_slice())?;
                 }
@@ -784,8 +755,7 @@ impl Appender {
         self.indexes = fenced(|| resume_stream(database, tables::INDEXES))?;
         self.group.first = self.block;
         std::mem::swap(&mut self.segment, &mut carried.segment);
-        self.checkpoints.left_out.extend(&carried.left_out);
-        self.checkpoints.taken = std::mem::take(&mut carried.checkpoints);
+        self.checkpoints = std::mem::take(&mut carried.checkpoints);
         std::mem::swap(&mut self.encoder, &mut carried.encoder);
         if !self.segment.records.is_empty() {
             self.seal().map_err(|error| error.to_string())?;
@@ -837,10 +807,7 @@ pub(crate) struct CarriedState {
     pub(crate) resources: Vec<ResourceId>,
     /// The encoder, which knows the last bodies of live objects.
     pub(crate) encoder: Encoder,
-    /// Resources that checkpoints leave out.
-    pub(crate) left_out: Vec<ResourceId>,
-    /// The number of records before each checkpoint.
-    pub(crate) checkpoints: Vec<u64>,
+    pub(crate) checkpoints: CheckpointSeries,
     pub(crate) blocks: u32,
     pub(crate) next_commit: u64,
     /// The committed records that are not sealed.
@@ -857,7 +824,7 @@ impl CarriedState {
         // In the order of the file, so that each block is decoded once.
         live.sort_unstable();
         for (seq, object) in live {
-            let key = key_of(reel, object).ok_or("an object's name is missing")?;
+            let key = reel.key(object).ok_or("an object's name is missing")?;
             let body = reel.body(seq).map_err(|error| error.to_string())?;
             encoder.restore(object, &key.to_key(), &body, seq.0);
             encoder.make_room().map_err(|error| error.to_string())?;
@@ -874,8 +841,7 @@ impl CarriedState {
             objects: reel.objects().map(|object| object.key.to_key()).collect(),
             resources,
             encoder,
-            left_out: reel.left_out().iter().copied().collect(),
-            checkpoints: reel.loaded.checkpoints.iter().map(|at| at.seq).collect(),
+            checkpoints: CheckpointSeries::of(reel),
             blocks: reel.loaded.next_block,
             next_commit: reel.loaded.next_commit,
             segment: open_segment(reel)?,

@@ -1,34 +1,28 @@
-//! Reads bodies: decodes blocks, checkpoints and blobs, and follows an event's deltas back to a version
-//! that is a delta against nothing, is in a checkpoint, or is cached.
+//! Reads blocks, checkpoints and blobs: decodes their frames, applies single deltas, and caches both.
+//! [`delta_chain`](super::delta_chain) follows the deltas of an event.
 //!
 //! Invariants, because the file may be damaged or forged:
-//! * The way back is bounded in versions and in decompressed bytes, and leads to earlier records only.
-//! * A way that crosses lost records is an error: the version before might be the lost one.
 //! * A damaged frame is decompressed once; its error is remembered.
-//! * A body is given out only after its frame's checksum matched; a damaged checkpoint is not an error, because
+//! * A body is returned only after its frame's checksum matched; a damaged checkpoint is not an error, because
 //!   the body is in a block too.
 //! * A caller can bound the work of one call ([`ReadAllowance`]). What was decoded until then is kept.
 
-use crate::codec::bodies::{Base, Bodies, BodyCounts, Delta};
+use crate::codec::bodies::{Bodies, BodyCounts, Delta};
 use crate::codec::frame::Form;
 use crate::codec::model::BodyModel;
 use crate::codec::{CodecError, frame, splice};
 use crate::error::{Damage, Loss, ReadError};
-use crate::event::ObjectKeyRef;
 use crate::file::cache::Cache;
-use crate::file::checkpoint;
 use crate::file::checkpoint::{Checkpoint, CheckpointFrame};
 use crate::file::group;
-use crate::file::load::{Block, BlockSource, Slot};
+use crate::file::load::{Block, BlockSource};
 use crate::file::reel::{ReadCounts, Reel};
 use crate::file::rows::RowSource;
 use crate::file::segment::FrameSpan;
 use crate::id::{BlobId, BlockId, ObjectId, Seq};
 use crate::limits::{
-    MAX_BLOCK_RAW, MAX_BODY, MAX_CHAIN, MAX_CHAIN_RAW, MAX_MODEL_RAW, MAX_PREFIX, READ_CACHE,
-    len64, place32,
+    MAX_BLOCK_RAW, MAX_BODY, MAX_MODEL_RAW, MAX_PREFIX, READ_CACHE, len64, place32,
 };
-use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -37,7 +31,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub(crate) struct BodyReader {
     rows: RowSource,
     blocks: Mutex<Cache<u32, Bodies>>,
-    /// What was decoded of a sealed group: its last block, and what the blocks so far said.
+    /// The last decoded block of a sealed group, and the state of the model after it.
     model: Mutex<Option<(u32, BodyModel)>>,
     stored: Mutex<Cache<u64, CheckpointFrame>>,
     known: Mutex<Cache<Seq, Arc<[u8]>>>,
@@ -197,7 +191,7 @@ impl BodyReader {
     }
 
     /// Returns the bodies of a block that continues the ones before it in its group: these are decoded first, and
-    /// kept, unless the model stands behind one of them already.
+    /// kept, unless the model has passed one of them already.
     fn modelled(
         &self,
         reel: &Reel,
@@ -285,7 +279,7 @@ impl BodyReader {
         }
     }
 
-    /// Keeps what was decoded, be it damage.
+    /// Keeps a decoded block, or its damage.
     fn keep_block(
         &self,
         block: &Block,
@@ -400,7 +394,7 @@ impl BodyReader {
         object: ObjectId,
         allowance: &mut ReadAllowance,
     ) -> StoredBody {
-        let (Some(part), Some(key)) = (checkpoint.part_of(object), key_of(reel, object)) else {
+        let (Some(part), Some(key)) = (checkpoint.part_of(object), reel.key(object)) else {
             return StoredBody::Elsewhere;
         };
         let stored = match self.stored(part, allowance) {
@@ -540,235 +534,6 @@ fn missing(id: BlobId) -> ReadError {
     }
 }
 
-/// Returns the identity of an object.
-pub(crate) fn key_of(reel: &Reel, object: ObjectId) -> Option<ObjectKeyRef<'_>> {
-    reel.key(object)
-}
-
-/// One step of the way back: an event's delta and its base.
-struct DeltaStep {
-    seq: Seq,
-    object: ObjectId,
-    bodies: Arc<Bodies>,
-    place: usize,
-    base: Base,
-}
-
-/// Returns the body of an event; with `at`, of one that is the last of its object before `at`.
-pub(crate) fn body_of(
-    reel: &Reel,
-    reader: &BodyReader,
-    seq: Seq,
-    at: Option<Seq>,
-) -> Result<Arc<[u8]>, ReadError> {
-    body_within(reel, reader, seq, at, &mut { ReadAllowance::ALL })?.ok_or_else(|| lost(seq))
-}
-
-/// Returns the same, if no more has to be decoded for it than may be. What was decoded is kept: the next
-/// to ask for it has less to do.
-pub(crate) fn body_within(
-    reel: &Reel,
-    reader: &BodyReader,
-    seq: Seq,
-    at: Option<Seq>,
-    allowance: &mut ReadAllowance,
-) -> Result<Option<Arc<[u8]>>, ReadError> {
-    let mut object = reel.object_of(seq).ok_or_else(|| no_event(reel, seq))?;
-    let ladder = at.map_or_else(Vec::new, |at| ladder(reel, at));
-    let mut steps: Vec<DeltaStep> = Vec::new();
-    let mut raw_bytes = 0;
-    let mut here = seq;
-    let mut body = loop {
-        if let Some(known) = reader.known(here) {
-            break Some(known);
-        }
-        match stored(reel, reader, &ladder, here, object, allowance) {
-            StoredBody::Here(body) => break Some(body),
-            StoredBody::Elsewhere => {}
-            StoredBody::Spent => return Ok(None),
-        }
-        if steps.len() >= MAX_CHAIN {
-            return Err(ReadError::Event {
-                seq,
-                cause: format!("more than {MAX_CHAIN} versions lie behind it"),
-            });
-        }
-        let Some(step) = step(reel, reader, here, object, allowance)? else {
-            return Ok(None);
-        };
-        let base = step.base;
-        // The steps keep their blocks in memory until the body is put together.
-        let is_same_block = steps
-            .last()
-            .is_some_and(|last| Arc::ptr_eq(&last.bodies, &step.bodies));
-        if !is_same_block {
-            raw_bytes = step.bodies.raw().len().saturating_add(raw_bytes);
-        }
-        if raw_bytes > MAX_CHAIN_RAW {
-            return Err(ReadError::Event {
-                seq,
-                cause: format!("blocks of more than {MAX_CHAIN_RAW} bytes lie behind it"),
-            });
-        }
-        steps.push(step);
-        match base {
-            Base::Whole => break None,
-            Base::Previous => {}
-            Base::Other(other) => object = other,
-        }
-        here = before(reel, object, here)?;
-    };
-    for step in steps.into_iter().rev() {
-        if !allowance.has_body() {
-            return Ok(None);
-        }
-        let key = key_of(reel, step.object).ok_or_else(|| lost(step.seq))?;
-        let against = match (&body, step.base) {
-            (None, _) => Cow::Owned(splice::seed_of(key)),
-            (Some(before), Base::Other(other)) => {
-                let other = key_of(reel, other).ok_or_else(|| lost(step.seq))?;
-                Cow::Owned(splice::seed_from_other(before, other, key))
-            }
-            (Some(before), _) => Cow::Borrowed(&**before),
-        };
-        let (_, delta) = step
-            .bodies
-            .delta(step.place)
-            .ok_or_else(|| lost(step.seq))?;
-        let built = reader.splice_within(reel, step.seq, &against, delta, allowance)?;
-        let Some(built) = built else {
-            return Ok(None);
-        };
-        reader.keep(step.seq, &built);
-        body = Some(built);
-    }
-    body.map(Some).ok_or_else(|| lost(seq))
-}
-
-fn step(
-    reel: &Reel,
-    reader: &BodyReader,
-    seq: Seq,
-    object: ObjectId,
-    allowance: &mut ReadAllowance,
-) -> Result<Option<DeltaStep>, ReadError> {
-    let block = BodyReader::block_at(reel, seq)?;
-    let Some(bodies) = reader.bodies_within(reel, block, allowance)? else {
-        return Ok(None);
-    };
-    let place = BodyReader::place_in(reel, block, seq);
-    let Some((base, _)) = bodies.delta(place) else {
-        return Err(ReadError::Event {
-            seq,
-            cause: "its block holds no body for it".to_owned(),
-        });
-    };
-    Ok(Some(DeltaStep {
-        seq,
-        object,
-        bodies,
-        place,
-        base,
-    }))
-}
-
-/// Returns the last checkpoint before `at`, its parent, and so on.
-#[expect(clippy::expect_used, reason = "as many as there are keys")]
-fn ladder(reel: &Reel, at: Seq) -> Vec<&Checkpoint> {
-    let all = &reel.loaded.checkpoints;
-    let mut number = all.partition_point(|checkpoint| checkpoint.seq <= at.0);
-    let mut ladder = Vec::new();
-    while let Some(checkpoint) = number.checked_sub(1).and_then(|place| all.get(place)) {
-        ladder.push(checkpoint);
-        let number32 = u32::try_from(number).expect("the keys of checkpoints have 32 bits");
-        number = place32(checkpoint::parent(number32));
-    }
-    ladder
-}
-
-/// Returns a body that stands in a checkpoint of the ladder.
-///
-/// An event before the ladder's top is its object's last before that: the first one asked for
-/// because the caller says so, one further back because the version after it lies behind the top,
-/// or is encoded against it there.
-fn stored(
-    reel: &Reel,
-    reader: &BodyReader,
-    ladder: &[&Checkpoint],
-    seq: Seq,
-    object: ObjectId,
-    allowance: &mut ReadAllowance,
-) -> StoredBody {
-    let Some(holder) = holder(reel, ladder, seq, object) else {
-        return StoredBody::Elsewhere;
-    };
-    let way = reader.stored_body(reel, holder, seq, object, allowance);
-    if let StoredBody::Here(body) = &way {
-        reader.keep(seq, body);
-    }
-    way
-}
-
-/// Returns the checkpoint of the ladder that holds an object's version.
-fn holder<'a>(
-    reel: &Reel,
-    ladder: &[&'a Checkpoint],
-    seq: Seq,
-    object: ObjectId,
-) -> Option<&'a Checkpoint> {
-    let top = ladder.first()?;
-    if seq.0 >= top.seq || hidden(reel, seq, Seq(top.seq)) {
-        return None;
-    }
-    // Asked, not believed: a caller's mistake must not give another version's bytes.
-    let next = reel.versions(object).partition_point(|known| *known <= seq);
-    if reel
-        .versions(object)
-        .get(next)
-        .is_some_and(|next| next.0 < top.seq)
-        || reel.left_out().contains(&key_of(reel, object)?.resource)
-    {
-        return None;
-    }
-    ladder.iter().find(|at| seq.0 >= at.parent_seq).copied()
-}
-
-/// Returns the version of an object before `seq`, if none between them may be lost.
-fn before(reel: &Reel, object: ObjectId, seq: Seq) -> Result<Seq, ReadError> {
-    let before = reel.versions.before(object, seq).ok_or_else(|| lost(seq))?;
-    if hidden(reel, before, seq) {
-        Err(lost(seq))
-    } else {
-        Ok(before)
-    }
-}
-
-/// Returns whether damage took records between two.
-fn hidden(reel: &Reel, from: Seq, to: Seq) -> bool {
-    let lost = &reel.loaded.heads.lost;
-    lost.iter()
-        .any(|(start, end)| *start < to.0 && *end > from.0)
-}
-
-fn no_event(reel: &Reel, seq: Seq) -> ReadError {
-    match reel.loaded.heads.slot(seq) {
-        Some(Slot::Note) => ReadError::NotAnEvent { seq },
-        Some(_) => lost(seq),
-        None => ReadError::NoSuchEvent {
-            seq,
-            end: reel.end(),
-        },
-    }
-}
-
-fn lost(seq: Seq) -> ReadError {
-    ReadError::Event {
-        seq,
-        cause: "it, or the body that it is encoded against, lies where the reel is damaged"
-            .to_owned(),
-    }
-}
-
 /// How much may be decoded ahead of a question.
 ///
 /// What lies behind a body can be eight blocks and more. A caller that will need the body soon can
@@ -818,7 +583,7 @@ mod tests {
     use crate::file::row::content_of;
     use crate::file::segment::{BlockPlace, rows_of};
     use crate::file::tables;
-    use crate::id::{ConnectionId, Elapsed, RecordedAt, ResourceId, Stamp};
+    use crate::id::{ConnectionId, ResourceId, Stamp};
     use crate::limits::EXTENT;
     use crate::note::{Note, ResourceInfo};
     use redb::{Database, ReadOnlyTable, ReadableDatabase as _, ReadableTable as _};
@@ -826,10 +591,7 @@ mod tests {
 
     const OBJECTS: u64 = 300;
     const ROUNDS: u64 = 12;
-    const STAMP: Stamp = Stamp {
-        wall: RecordedAt::from_micros(0),
-        elapsed: Elapsed { micros: 0 },
-    };
+    const STAMP: Stamp = Stamp::from_micros(0, 0);
 
     fn body_of(object: u64, round: u64) -> String {
         format!(
@@ -843,19 +605,7 @@ mod tests {
         let path = folder.join("forged.reel");
         let mut appender = Appender::create(&path).unwrap();
         let resource = ResourceId(0);
-        let note = Note::Resource(ResourceInfo {
-            id: resource,
-            group: String::new(),
-            version: "v1".to_owned(),
-            plural: "pods".to_owned(),
-            singular: "pod".to_owned(),
-            kind: "Pod".to_owned(),
-            short_names: Vec::new(),
-            categories: Vec::new(),
-            namespaced: true,
-            verbs: Vec::new(),
-            storage_hash: None,
-        });
+        let note = Note::Resource(ResourceInfo::new(resource, "v1", "pods", "Pod"));
         appender.append_note(STAMP, note).unwrap();
         for round in 0..ROUNDS {
             for object in 0..OBJECTS {

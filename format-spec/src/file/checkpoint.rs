@@ -11,9 +11,10 @@ use super::encoder::Encoder;
 use crate::codec::bodies::{Base, Bodies, BodyCounts, BodyMark, BodyWriter, Delta};
 use crate::codec::varint::{self, FieldReader};
 use crate::codec::{CodecError, frame, record, splice};
+use crate::file::reel::Reel;
 use crate::file::segment::{FrameSpan, FrameStream};
 use crate::id::{ObjectId, ResourceId};
-use crate::limits::{BLOCK_RAW, MAX_BLOCK_RAW, MAX_RECORD, len64};
+use crate::limits::{BLOCK_RAW, MAX_BLOCK_RAW, MAX_RECORD, len64, place32};
 use crate::note::Note;
 use bincode::{Decode, Encode};
 use std::collections::HashSet;
@@ -51,9 +52,61 @@ pub(crate) fn left_out(note: &Note) -> Option<ResourceId> {
     }
 }
 
+/// The checkpoints of a file that is being written.
+#[derive(Debug, Default)]
+pub(crate) struct CheckpointSeries {
+    /// The number of records before each.
+    taken: Vec<u64>,
+    /// Resources that they leave out.
+    left_out: HashSet<ResourceId>,
+}
+
+impl CheckpointSeries {
+    /// Continues the checkpoints of a reel.
+    pub(crate) fn of(reel: &Reel) -> Self {
+        Self {
+            taken: reel.loaded.checkpoints.iter().map(|at| at.seq).collect(),
+            left_out: reel.left_out().iter().copied().collect(),
+        }
+    }
+
+    /// Leaves out the resource of a note, if it is one that checkpoints leave out.
+    pub(crate) fn note(&mut self, note: &Note) {
+        self.left_out.extend(left_out(note));
+    }
+
+    /// Returns the number of records between the last checkpoint and `seq`.
+    pub(crate) fn records_before(&self, seq: u64) -> u64 {
+        seq.saturating_sub(self.taken.last().copied().unwrap_or_default())
+    }
+
+    /// Writes the live objects once more. Returns the checkpoint's number and its row.
+    pub(crate) fn take(
+        &mut self,
+        encoder: &mut Encoder,
+        seq: u64,
+        stream: &mut FrameStream,
+        level: i32,
+    ) -> Result<(u32, Vec<u8>), CodecError> {
+        let count = self.taken.len() + 1;
+        let number = u32::try_from(count).map_err(|_too_many| CodecError::Bound {
+            what: "the number of checkpoints",
+            found: u128::from(len64(count)),
+            bound: u128::from(u32::MAX),
+        })?;
+        // One without a parent has all live objects.
+        let parent = place32(parent(number)).checked_sub(1);
+        let parent_seq = parent.and_then(|place| self.taken.get(place).copied());
+        let span = (seq, parent_seq.unwrap_or_default());
+        let row = Checkpoint::write(encoder, &self.left_out, span, stream, level)?.encode()?;
+        self.taken.push(seq);
+        Ok((number, row))
+    }
+}
+
 impl Checkpoint {
     /// Writes a checkpoint's frames into the stream.
-    pub(crate) fn write(
+    fn write(
         encoder: &mut Encoder,
         left_out: &HashSet<ResourceId>,
         (seq, parent_seq): (u64, u64),

@@ -49,7 +49,7 @@ pub(crate) fn blocks_to<'a>(
     Ok(chain)
 }
 
-/// Returns what the index of a block says of its bodies.
+/// Returns the part of a block's index that its bodies are coded with.
 pub(crate) fn facts_of(reel: &Reel, block: &Block) -> BlockFacts {
     let first_object = block.start.object;
     let new = first_object..first_object.saturating_add(block.objects);

@@ -20,7 +20,7 @@ use crate::file::column::{GROUP, PackedColumn};
 use crate::file::names::ObjectNames;
 use crate::file::rows::RowSource;
 use crate::file::segment::{BlockPlace, SegmentStart, TailRow};
-use crate::id::{ConnectionId, Elapsed, ObjectId, RecordedAt, ResourceId, Seq, Stamp};
+use crate::id::{ConnectionId, ObjectId, RecordedAt, ResourceId, Seq, Stamp};
 use crate::limits::{MAX_BLOCK_RAW, MAX_ITEMS, MAX_RECORD, len64};
 use crate::note::{Note, NoteEntry};
 use crate::uid::UidRef;
@@ -570,12 +570,10 @@ impl Heads {
         let place = Self::place(seq);
         let wall = self.wall_at(place)?;
         let skew = self.skews.get(place)?;
-        Some(Stamp {
-            wall: RecordedAt::from_micros(wall),
-            elapsed: Elapsed {
-                micros: wall.cast_unsigned().wrapping_add(skew),
-            },
-        })
+        Some(Stamp::from_micros(
+            wall,
+            wall.cast_unsigned().wrapping_add(skew),
+        ))
     }
 
     pub(crate) fn kind(&self, seq: Seq) -> Option<(EventType, Evidence)> {

@@ -7,6 +7,7 @@ mod body;
 mod cache;
 pub(crate) mod checkpoint;
 mod column;
+mod delta_chain;
 mod encoder;
 mod finish;
 mod group;

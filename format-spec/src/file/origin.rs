@@ -1,4 +1,4 @@
-//! What the writer of a file says of itself: its version, and the features that a reader must know. It stands behind
+//! The identity of a file's writer: its version, and the features that a reader must know. It is behind
 //! the header of each row `owner`.
 //!
 //! Invariants:
@@ -30,13 +30,13 @@ pub(crate) struct RequiredFeature {
 /// Who wrote a file, and what that takes to read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FileOrigin {
-    /// The version of the program; empty if the file does not say so.
+    /// The version of the program; empty if the file does not name it.
     pub(crate) program: String,
     pub(crate) features: Vec<RequiredFeature>,
 }
 
 impl FileOrigin {
-    /// Returns what this program says of the files that it writes.
+    /// Returns the identity of this program, for the files that it writes.
     pub(crate) fn of_this_program() -> Self {
         Self {
             program: PROGRAM.to_owned(),
@@ -171,7 +171,7 @@ mod tests {
         let said = refused(&path);
         assert!(said.contains("bodies in another codec"), "{said}");
         assert!(said.contains("kubereel 9.0.0"), "{said}");
-        // A damaged one is not read as far as it goes, either: what is read might be wrong.
+        // A damaged one is not read in part, either: the readable part might be wrong.
         let mut bytes = std::fs::read(&path).unwrap();
         bytes.truncate(bytes.len() - 1);
         std::fs::write(&path, &bytes).unwrap();

@@ -9,9 +9,7 @@
 //! * A reel that was not finished does not become finished.
 
 use crate::error::{Loss, ReadError, RecoverError};
-use crate::event::{NewBody, NewEvent};
 use crate::file::append::{Appender, Bounds};
-use crate::file::body::key_of;
 use crate::file::finish::sync_folder;
 use crate::file::load::Slot;
 use crate::file::reel::Reel;
@@ -192,7 +190,7 @@ impl Losses {
             let event = events.next_if(|event| event.head.seq == seq);
             match reel.loaded.heads.slot(seq) {
                 Some(Slot::Event(object)) => {
-                    let resource = key_of(reel, object).map(|key| key.resource);
+                    let resource = reel.key(object).map(|key| key.resource);
                     let resource = resource.filter(|known| losses.announced.contains(known));
                     if event.is_none() || resource.is_none() {
                         losses.events = losses.events.saturating_add(1);
@@ -290,22 +288,15 @@ impl RecoveredCopy<'_> {
         event: Option<Event>,
         announced: &BTreeSet<ResourceId>,
     ) -> Result<(), RecoverError> {
-        let key = key_of(self.reel, object).filter(|key| announced.contains(&key.resource));
+        let key = self
+            .reel
+            .key(object)
+            .filter(|key| announced.contains(&key.resource));
         let (Some(event), Some(key)) = (event, key) else {
             return Ok(());
         };
-        self.appender.append_event(&NewEvent {
-            stamp: event.head.stamp,
-            connection: event.head.connection,
-            kind: event.head.kind,
-            evidence: event.head.evidence,
-            resource: key.resource,
-            namespace: key.namespace,
-            name: key.name,
-            uid: &key.uid.text(),
-            resource_version: &event.head.resource_version,
-            body: NewBody::Bytes(&event.body),
-        })?;
+        let uid = key.uid.text();
+        self.appender.append_event(&event.copy(key, &uid))?;
         self.stats.events = self.stats.events.saturating_add(1);
         self.took()
     }

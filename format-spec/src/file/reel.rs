@@ -8,8 +8,8 @@ use super::scan::Scan;
 use super::{checkpoint, open};
 use crate::error::{Damage, Loss, OpenError, ReadError};
 use crate::event::{EventHead, EventType, Evidence, ObjectKeyRef};
-use crate::file::body;
 use crate::file::body::ReadAllowance;
+use crate::file::delta_chain;
 use crate::file::load::Slot;
 use crate::file::names::ObjectNames;
 use crate::id::{BlobId, BlockId, ConnectionId, ObjectId, RecordedAt, ResourceId, Seq, Stamp};
@@ -342,7 +342,7 @@ impl Reel {
     ///
     /// If there is no such event, or if damage lost a part that it needs.
     pub fn body(&self, seq: Seq) -> Result<Arc<[u8]>, ReadError> {
-        body::body_of(self, &self.reader, seq, None)
+        delta_chain::body_of(self, &self.reader, seq, None)
     }
 
     /// Like [`Self::body`], for one of many objects of the state at `at`: of the object's last
@@ -352,7 +352,7 @@ impl Reel {
     ///
     /// As for [`Self::body`].
     pub fn body_at(&self, seq: Seq, at: Seq) -> Result<Arc<[u8]>, ReadError> {
-        body::body_of(self, &self.reader, seq, Some(at))
+        delta_chain::body_of(self, &self.reader, seq, Some(at))
     }
 
     /// Prepares a later call of [`Self::body_at`] as far as the allowance permits, and subtracts
@@ -370,7 +370,8 @@ impl Reel {
         at: Seq,
         allowance: &mut ReadAllowance,
     ) -> Result<bool, ReadError> {
-        body::body_within(self, &self.reader, seq, Some(at), allowance).map(|body| body.is_some())
+        delta_chain::body_within(self, &self.reader, seq, Some(at), allowance)
+            .map(|body| body.is_some())
     }
 
     /// Limits the decoded data to `bytes` bytes, and half as many that are being dropped; 48 MiB by

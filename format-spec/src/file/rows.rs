@@ -137,7 +137,7 @@ impl RowSource {
         RowHeader::read(&row).map(|header| header.owner)
     }
 
-    /// Returns what the last writer says of itself; nothing if that cannot be read.
+    /// Returns the identity of the last writer; nothing if that cannot be read.
     pub(crate) fn origin(&self) -> FileOrigin {
         let found = self.salvage.as_ref().and_then(|salvage| {
             let row = salvage.rows(RowKind::Owner, 0).first();

@@ -5,7 +5,7 @@ use super::reel::Reel;
 use crate::codec::bodies::{Base, Bodies};
 use crate::codec::splice;
 use crate::error::ReadError;
-use crate::event::{EventHead, EventType};
+use crate::event::{EventHead, EventType, NewBody, NewEvent, ObjectKeyRef};
 use crate::id::{ObjectId, Seq};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -21,6 +21,24 @@ pub struct Event {
     pub head: EventHead,
     /// The body, as the server sent it.
     pub body: Arc<[u8]>,
+}
+
+impl Event {
+    /// Returns the event as one to append to another reel. `uid` is the uid of `key` as text.
+    pub fn copy<'a>(&'a self, key: ObjectKeyRef<'a>, uid: &'a str) -> NewEvent<'a> {
+        NewEvent {
+            stamp: self.head.stamp,
+            connection: self.head.connection,
+            kind: self.head.kind,
+            evidence: self.head.evidence,
+            resource: key.resource,
+            namespace: key.namespace,
+            name: key.name,
+            uid,
+            resource_version: &self.head.resource_version,
+            body: NewBody::Bytes(&self.body),
+        }
+    }
 }
 
 /// Reads events in their order. See [`Reel::scan`].

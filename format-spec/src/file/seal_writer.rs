@@ -1,11 +1,11 @@
 //! Writes the records of a reel anew in their tightest form: in groups of blocks that share a text, compressed with
 //! the strongest level, in a file without a database.
 //!
-//! Of a recording that a reader keeps in memory once it has decoded it, a group is coded by one model, block after block: what the first ones say makes the later ones small, and a block
-//! is read with those in front of it in its group. So damage of a block stays in its group, apart from what is encoded
-//! against it, and a cut leaves what lies in front of it.
+//! In a recording that is small enough to stay in a reader's memory once decoded, one model codes a group, block after
+//! block: the first blocks make the later ones small, and a block is read with those in front of it in its group. So
+//! damage of a block stays in its group, apart from what is encoded against it, and a cut leaves what lies in front.
 //!
-//! A model takes some 30 microseconds an event. Of a larger recording each question meets another group, so that its
+//! A model takes some 30 microseconds an event. In a larger recording each query reads another group, so its
 //! blocks are compressed by zstd alone: a group begins with a block without records, whose one blob is the text that
 //! the group's blocks share; its bytes are the prefix of all of them.
 
@@ -15,9 +15,7 @@ use crate::codec::model::{BlockFacts, BodyModel, EventFacts};
 use crate::codec::{CodecError, frame, index, record};
 use crate::error::{ReadError, SealError};
 use crate::file::append::folder_of;
-use crate::file::body::key_of;
-use crate::file::checkpoint;
-use crate::file::checkpoint::Checkpoint;
+use crate::file::checkpoint::CheckpointSeries;
 use crate::file::encoder::Encoder;
 use crate::file::reel::Reel;
 use crate::file::row::RowKind;
@@ -30,11 +28,10 @@ use crate::id::{ObjectId, ResourceId, Stamp};
 use crate::limits::{
     BLOCK_RAW, MAX_GROUP, MAX_MODEL_RAW, MAX_PREFIX, MODELLED_BLOCK_RAW, MODELLED_BLOCK_RECORDS,
     MODELLED_GROUP_RECORDS, MODELLED_RECORDS, SEALED_BLOCK_RECORDS, SEALED_CHECKPOINT_RECORDS,
-    SEALED_GROUP, place32,
+    SEALED_GROUP,
 };
 use crate::note::{Note, NoteEntry};
 use crate::uid::uuid_number;
-use std::collections::HashSet;
 use std::path::Path;
 
 /// How many bytes of live objects' bodies are kept in memory; others go to a temporary file.
@@ -87,8 +84,7 @@ pub(crate) struct SealWriter<'a> {
     groups: u32,
     bodies: FrameStream,
     indexes: FrameStream,
-    left_out: HashSet<ResourceId>,
-    checkpoints: Vec<u64>,
+    checkpoints: CheckpointSeries,
 }
 
 impl<'a> SealWriter<'a> {
@@ -125,25 +121,27 @@ impl<'a> SealWriter<'a> {
             groups: 0,
             bodies: FrameStream::default(),
             indexes: FrameStream::default(),
-            left_out: HashSet::new(),
-            checkpoints: Vec::new(),
+            checkpoints: CheckpointSeries::default(),
         })
     }
 
     /// Writes an event.
     pub(crate) fn event(&mut self, event: &Event) -> Result<(), SealError> {
         let head = &event.head;
-        let key = key_of(self.reel, head.object).ok_or(ReadError::NoSuchEvent {
+        let key = self.reel.key(head.object).ok_or(ReadError::NoSuchEvent {
             seq: head.seq,
             end: self.reel.end(),
         })?;
         self.new_objects(head.object)?;
         self.encoder.make_room().map_err(|error| refused(&error))?;
         let unit = if self.is_large {
-            let open = u32::try_from(self.open.len()).unwrap_or(u32::MAX);
-            self.block.saturating_add(1).saturating_add(open)
+            // The block of the group's text is in front of those that wait.
+            let before = u32::try_from(self.open.len() + 1).ok();
+            before
+                .and_then(|before| self.block.checked_add(before))
+                .ok_or(SealError::TooLarge)?
         } else {
-            // A group is what is read for one of its bodies.
+            // To read one body, its whole group is read.
             self.groups
         };
         self.encoder
@@ -170,7 +168,7 @@ impl<'a> SealWriter<'a> {
     fn new_objects(&mut self, object: ObjectId) -> Result<(), SealError> {
         while self.segment.next().start.object <= object.0 {
             let next = ObjectId(self.segment.next().start.object);
-            let key = key_of(self.reel, next).ok_or(SealError::TooLarge)?;
+            let key = self.reel.key(next).ok_or(SealError::TooLarge)?;
             self.segment.objects.push(key.to_key());
         }
         Ok(())
@@ -179,7 +177,7 @@ impl<'a> SealWriter<'a> {
     /// Writes a note.
     pub(crate) fn note(&mut self, entry: &NoteEntry) -> Result<(), SealError> {
         let mut note = entry.note.clone();
-        self.left_out.extend(checkpoint::left_out(&note));
+        self.checkpoints.note(&note);
         if let Note::OddLine { blobs, .. } | Note::Document { blobs, .. } = &mut note {
             for blob in blobs {
                 let text = self.reel.blob(*blob)?;
@@ -226,7 +224,7 @@ impl<'a> SealWriter<'a> {
     }
 
     fn index_of(&self, segment: &Segment) -> Vec<u8> {
-        let resource_of = |object: ObjectId| key_of(self.reel, object).map(|key| key.resource);
+        let resource_of = |object: ObjectId| self.reel.key(object).map(|key| key.resource);
         index::encode(&segment.objects, &segment.records, resource_of)
     }
 
@@ -280,7 +278,8 @@ impl<'a> SealWriter<'a> {
         self.checkpoint()?;
         self.write_extents()?;
         // The next group's text is a blob, too.
-        self.segment.start.blob = self.segment.start.blob.saturating_add(1);
+        let blob = self.segment.start.blob.checked_add(1);
+        self.segment.start.blob = blob.ok_or(SealError::TooLarge)?;
         Ok(())
     }
 
@@ -315,7 +314,7 @@ impl<'a> SealWriter<'a> {
     fn write_modelled(&mut self, segment: &Segment) -> Result<(), SealError> {
         let number = self.block;
         let reel = self.reel;
-        let resource_of = |object: ObjectId| key_of(reel, object).map(|key| key.resource);
+        let resource_of = |object: ObjectId| reel.key(object).map(|key| key.resource);
         let raw = segment.bodies.columns_since(BodyMark::default());
         let facts = facts_of(segment, resource_of);
         let packed = if raw.len() <= MAX_MODEL_RAW {
@@ -325,7 +324,7 @@ impl<'a> SealWriter<'a> {
         };
         let is_modelled = packed.is_some();
         if !is_modelled {
-            // It stands alone, and the next one begins a group.
+            // It is a group of its own, and the next one begins another.
             self.end_group();
         }
         let packed = match packed {
@@ -359,27 +358,16 @@ impl<'a> SealWriter<'a> {
 impl SealWriter<'_> {
     /// Writes the live objects once more if many records lie behind the last time.
     fn checkpoint(&mut self) -> Result<(), SealError> {
-        let last = self.checkpoints.last().copied().unwrap_or(0);
         let seq = self.segment.start.record;
-        let is_due = seq.saturating_sub(last) >= SEALED_CHECKPOINT_RECORDS;
+        let is_due = self.checkpoints.records_before(seq) >= SEALED_CHECKPOINT_RECORDS;
         if !is_due || !self.encoder.fits_memory() {
             return Ok(());
         }
-        let count = self.checkpoints.len().saturating_add(1);
-        let number = u32::try_from(count).map_err(|_too_many| SealError::TooLarge)?;
-        let parent = place32(checkpoint::parent(number)).checked_sub(1);
-        let parent_seq = parent.and_then(|place| self.checkpoints.get(place));
-        let taken = Checkpoint::write(
-            &mut self.encoder,
-            &self.left_out,
-            (seq, parent_seq.copied().unwrap_or(0)),
-            &mut self.bodies,
-            frame::LEVEL_SEALED,
-        );
-        let row = taken
-            .and_then(|taken| taken.encode())
-            .map_err(|error| refused(&error))?;
-        self.checkpoints.push(seq);
+        let bodies = &mut self.bodies;
+        let taken = self
+            .checkpoints
+            .take(&mut self.encoder, seq, bodies, frame::LEVEL_SEALED);
+        let (number, row) = taken.map_err(|error| refused(&error))?;
         self.file
             .row(RowKind::Checkpoint, u64::from(number), row)
             .map_err(|source| written(self.reel.path(), source))

@@ -1,8 +1,8 @@
 //! Tests what the digest of a recording depends on, and what it does not depend on.
 
 use kubereel_format::{
-    Appender, BlobNote, ConnectionId, DocumentKind, Elapsed, EventType, Evidence, NewBody,
-    NewEvent, Note, RecordedAt, Reel, ResourceId, ResourceInfo, Seq, Stamp,
+    Appender, BlobNote, ConnectionId, DocumentKind, EventType, Evidence, NewBody, NewEvent, Note,
+    Reel, ResourceId, ResourceInfo, Seq, Stamp,
 };
 use sha2::{Digest as _, Sha256};
 use std::path::{Path, PathBuf};
@@ -130,23 +130,8 @@ impl SmallRecording {
     /// Writes it, with a commit after every `commit_every` events.
     fn write(&self, path: &Path, commit_every: usize) -> Appender {
         let mut appender = Appender::create(path).unwrap();
-        let stamp = |micros| Stamp {
-            wall: RecordedAt::from_micros(micros),
-            elapsed: Elapsed { micros: 0 },
-        };
-        let info = ResourceInfo {
-            id: ResourceId(0),
-            group: String::new(),
-            version: "v1".to_owned(),
-            plural: "pods".to_owned(),
-            singular: String::new(),
-            kind: "Pod".to_owned(),
-            short_names: Vec::new(),
-            categories: Vec::new(),
-            namespaced: true,
-            verbs: Vec::new(),
-            storage_hash: None,
-        };
+        let stamp = |micros| Stamp::from_micros(micros, 0);
+        let info = ResourceInfo::new(ResourceId(0), "v1", "pods", "Pod");
         appender
             .append_note(stamp(0), Note::Resource(info))
             .unwrap();

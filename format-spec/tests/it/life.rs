@@ -1,33 +1,25 @@
 //! Events of a test, how they are written to a reel, and the check that they are read back.
 
 use kubereel_format::{
-    Appender, ConnectionId, Elapsed, EventType, Evidence, NewBody, NewEvent, Note, ObjectKey,
-    RecordedAt, Reel, ResourceId, ResourceInfo, Seq, Stamp,
+    Appender, ConnectionId, EventType, Evidence, NewBody, NewEvent, Note, ObjectKey, Reel,
+    ResourceId, ResourceInfo, Seq, Stamp,
 };
 use std::path::{Path, PathBuf};
 
 pub(super) fn stamp(micros: i64) -> Stamp {
-    Stamp {
-        wall: RecordedAt::from_micros(1_700_000_000_000_000 + micros),
-        elapsed: Elapsed {
-            micros: micros.unsigned_abs(),
-        },
-    }
+    Stamp::from_micros(1_700_000_000_000_000 + micros, micros.unsigned_abs())
 }
 
 pub(super) fn resource(id: u32) -> ResourceInfo {
     ResourceInfo {
-        id: ResourceId(id),
-        group: "config.openshift.io".to_owned(),
-        version: "v1".to_owned(),
-        plural: format!("things{id}"),
-        singular: "thing".to_owned(),
-        kind: "Thing".to_owned(),
         short_names: vec!["th".to_owned()],
-        categories: vec![],
-        namespaced: true,
         verbs: vec!["list".to_owned(), "watch".to_owned()],
-        storage_hash: None,
+        ..ResourceInfo::new(
+            ResourceId(id),
+            "config.openshift.io/v1",
+            &format!("things{id}"),
+            "Thing",
+        )
     }
 }
 

@@ -204,7 +204,7 @@ fn a_seal_that_ends_at_any_step_leaves_the_old_file() {
     let bytes = std::fs::read(&path).unwrap();
     let end = Reel::open(&path).unwrap().end().0;
     for step in [0, end / 2, end - 1, end + end / 2] {
-        // The panic stands for a kill: no code of the seal runs behind it.
+        // The panic acts as a kill: no code of the seal runs after it.
         let killed = std::panic::catch_unwind(|| {
             let reel = Reel::open(&path).unwrap();
             seal(&reel, &path, |done| {

@@ -289,10 +289,7 @@ mod tests {
     fn account(notes: Vec<Note>) -> RunAccount {
         let tally = NoteTally::default();
         for note in notes {
-            let stamp = Stamp {
-                wall: RecordedAt::from_micros(1_000_000),
-                ..Stamp::default()
-            };
+            let stamp = Stamp::from_micros(1_000_000, 0);
             tally.take(&QueueEntry::Note { stamp, note });
         }
         tally.account()

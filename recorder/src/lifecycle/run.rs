@@ -328,7 +328,7 @@ fn bounds(options: &RecorderOptions) -> Bounds {
     }
 }
 
-/// Refuses a reel that says too little of what it lacks to be resumed.
+/// Refuses a reel that records too little about its gaps to be resumed.
 fn check_resumable(reel: &Reel) -> Result<(), RecordError> {
     let refused = |cause: String| RecordError::Past {
         path: reel.path().to_owned(),

@@ -1,11 +1,11 @@
 //! Seals the finished reel at the end of a run, while there is time.
 //!
 //! Invariants:
-//! * Until the sealed copy takes the reel's place in one step, the finished reel stands: a kill at any moment, a second
+//! * Until the sealed copy takes the reel's place in one step, the finished reel is unchanged: a kill at any moment, a second
 //!   signal and the end of the time leave it as it is.
 //! * The thread that writes the copy never replaces the reel: the task that waits for it does, unless it has given up. So the size
 //!   that is reported is that of the file that is there.
-//! * A copy that would be late is given up early: its speed so far says when it would be complete.
+//! * A copy that would be late is given up early: its speed so far predicts when it would be complete.
 
 use super::ending::Signals;
 use crate::health::Health;
@@ -22,21 +22,21 @@ use tokio::time::Instant;
 /// How long a copy that was given up may take to remove itself.
 const REMOVAL: Duration = Duration::from_millis(300);
 
-/// The share of the work, as a divisor, and the time after which its speed says whether it will be late.
+/// The share of the work, as a divisor, and the time after which its speed predicts whether it will be late.
 const SPEED_SHARE: u64 = 10;
 const SPEED_AFTER: Duration = Duration::from_secs(1);
 
 /// The outcome of sealing a reel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum SealOutcome {
-    /// It was not asked for.
+    /// It was not requested.
     Unasked,
     /// It is sealed.
     Sealed {
         /// Its length, in bytes.
         file_bytes: u64,
     },
-    /// It stands as it was.
+    /// It is unchanged.
     Unsealed {
         /// Why, in words.
         why: String,
@@ -197,7 +197,7 @@ fn fraction(part: u64, whole: u64) -> f64 {
 mod tests {
     use super::*;
     use crate::clock::Clock;
-    use kubereel_format::{Appender, Elapsed, Note, RecordedAt, Stamp};
+    use kubereel_format::{Appender, Note, Stamp};
     use kubereel_redact::{Extra, Redactor};
 
     fn signal(name: &str) -> SessionEnd {
@@ -228,12 +228,7 @@ mod tests {
         let path = folder.path().join("run.reel");
         let mut appender = Appender::create(&path).expect("a reel");
         for number in 0..notes {
-            let stamp = Stamp {
-                wall: RecordedAt::from_micros(i64::from(number)),
-                elapsed: Elapsed {
-                    micros: u64::from(number),
-                },
-            };
+            let stamp = Stamp::from_micros(i64::from(number), u64::from(number));
             let text = format!("mark {number}");
             appender
                 .append_note(stamp, Note::Mark { text })

@@ -32,7 +32,7 @@ const DEFINITIONS_MICROS: u64 = 5_000_000;
 /// is unknown whether they belong to the sequence of the cluster's storage.
 const PROBE_MILLIS: u64 = 1_000;
 
-/// The plural that stands for every resource of a group version.
+/// The plural that means every resource of a group version.
 const EVERY_RESOURCE: &str = "*";
 
 /// A stream that is running.

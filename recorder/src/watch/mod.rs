@@ -4,5 +4,6 @@ pub(crate) mod context;
 mod gap;
 mod intake;
 mod overlap;
+mod reading;
 pub(crate) mod state;
 pub(crate) mod watcher;

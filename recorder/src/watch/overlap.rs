@@ -18,8 +18,9 @@
 use crate::resource::{ResourceRole, WatchTarget};
 use crate::server::{ApiServer, Failure, Get, HttpAnswer};
 use crate::version::ResourceVersion;
+use crate::watch::reading::WatchReading;
 use crate::watch::state::SETTLE_MICROS;
-use crate::watch::watcher::{HEAD_SECS, WatchReading};
+use crate::watch::watcher::HEAD_SECS;
 use crate::wire::ListSplitter;
 use bytes::Bytes;
 use kubereel_format::{ConnectionId, EndCause};

@@ -19,16 +19,16 @@ use crate::resource::{ResourceRole, WatchTarget};
 use crate::server::{ApiServer, Failure, Get, HttpAnswer};
 use crate::version::ResourceVersion;
 use crate::watch::context::WatchContext;
-use crate::watch::intake::{Intake, LineFlow, ReadBack, cause_of};
+use crate::watch::intake::{Intake, LineFlow, ReadBack};
 use crate::watch::overlap::{
-    OpenSuccessor, OverlapProbe, ServerWaker, SuccessorAnswer, SuccessorRequest, SuccessorStep,
-    WatchOverlap,
+    OpenSuccessor, ServerWaker, SuccessorAnswer, SuccessorRequest, SuccessorStep, WatchOverlap,
 };
+use crate::watch::reading::{ConnectionSide, WatchEnd, WatchReading, WatchSignal};
 use crate::watch::state::{
     ListPage, ResumeState, ServerRefusal, ServerTraits, SuccessorVerdict, WatchOrigin, WatchState,
     WatchStep,
 };
-use crate::wire::{self, LinePiece, LineSplitter, ListPiece, ListSplitter};
+use crate::wire::{self, LinePiece, ListPiece, ListSplitter};
 use bytes::Bytes;
 use kubereel_format::{ConnectionId, Elapsed, EndCause, ListMethod, ResourceInfo, Stamp};
 use std::collections::hash_map::RandomState;
@@ -476,6 +476,16 @@ impl ResourceWatcher {
     }
 }
 
+impl Interrupt {
+    /// Returns the end of a watch that it interrupts.
+    fn end(self) -> WatchEnd {
+        match self {
+            Self::Stop => WatchEnd::ended(EndCause::Stopped, ""),
+            Self::Epoch => WatchEnd::ended(EndCause::Stopped, "another cluster"),
+        }
+    }
+}
+
 /// Waits for an event from outside.
 async fn interrupt(
     stop: &mut watch::Receiver<bool>,
@@ -488,116 +498,6 @@ async fn interrupt(
             Ok(()) => Interrupt::Epoch,
             Err(_) => Interrupt::Stop,
         },
-    }
-}
-
-/// A line of more bytes than this needs a permit before more of it is read.
-const LONG_LINE: usize = 2 * 1024 * 1024;
-
-/// How a stream ended.
-enum WatchEnd {
-    /// Without a status.
-    Ended { cause: EndCause, detail: String },
-    /// With a status.
-    Refused { code: u16, message: String },
-}
-
-/// One of two connections.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ConnectionSide {
-    /// The current connection.
-    Lead,
-    /// Its successor.
-    Successor,
-}
-
-/// A connection that is read.
-pub(super) struct WatchReading {
-    answer: HttpAnswer,
-    server: Arc<ApiServer>,
-    id: ConnectionId,
-    splitter: LineSplitter,
-    long_line: Option<OwnedSemaphorePermit>,
-    probe: OverlapProbe,
-    /// When the response arrived.
-    opened: Instant,
-    last_received: Instant,
-}
-
-/// What happened first.
-enum WatchSignal {
-    Chunk(Result<Option<Bytes>, Failure>),
-    Silence,
-    Outlived(String),
-    Successor(SuccessorStep),
-    DefinitionChanged,
-}
-
-impl WatchEnd {
-    fn ended(cause: EndCause, detail: &str) -> Self {
-        Self::Ended {
-            cause,
-            detail: detail.to_owned(),
-        }
-    }
-
-    fn interrupted(interrupt: Interrupt) -> Self {
-        match interrupt {
-            Interrupt::Stop => Self::ended(EndCause::Stopped, ""),
-            Interrupt::Epoch => Self::ended(EndCause::Stopped, "another cluster"),
-        }
-    }
-}
-
-impl WatchReading {
-    /// Creates a reader.
-    fn new(
-        answer: HttpAnswer,
-        server: &Arc<ApiServer>,
-        id: ConnectionId,
-        target: &WatchTarget,
-    ) -> Self {
-        Self {
-            answer,
-            server: Arc::clone(server),
-            id,
-            splitter: LineSplitter::new(),
-            long_line: None,
-            probe: OverlapProbe::new(target, server),
-            opened: Instant::now(),
-            last_received: Instant::now(),
-        }
-    }
-
-    /// Waits for the next bytes. Dropping the future loses nothing.
-    pub(super) async fn chunk(&mut self) -> Result<Option<Bytes>, Failure> {
-        self.answer.chunk().await
-    }
-
-    /// Waits for the first event. Neither connection may delay the other.
-    async fn next_signal(
-        &mut self,
-        idle_secs: u32,
-        overlap: &mut WatchOverlap,
-        changes: &mut watch::Receiver<u32>,
-    ) -> WatchSignal {
-        let silent = self.last_received + Duration::from_secs(u64::from(idle_secs));
-        tokio::select! {
-            chunk = timeout_at(silent, self.answer.chunk()) => match chunk {
-                Ok(chunk) => WatchSignal::Chunk(chunk),
-                Err(_) => WatchSignal::Silence,
-            },
-            version = self.probe.outlived() => WatchSignal::Outlived(version),
-            turn = overlap.turn() => WatchSignal::Successor(turn),
-            () = changed(changes) => WatchSignal::DefinitionChanged,
-        }
-    }
-}
-
-/// Waits for a change; forever if the sender is gone.
-async fn changed(changes: &mut watch::Receiver<u32>) {
-    if changes.changed().await.is_err() {
-        std::future::pending::<()>().await;
     }
 }
 
@@ -622,14 +522,14 @@ impl ResourceWatcher {
                 biased;
                 interrupt = interrupt(&mut stop, &mut epoch) => {
                     self.drop_successor(&mut overlap, EndCause::Stopped, "");
-                    return (lead.id, WatchEnd::interrupted(interrupt));
+                    return (lead.id(), interrupt.end());
                 }
                 signal = lead.next_signal(idle_secs, &mut overlap, &mut self.changes) => signal,
             };
             let at = self.shared.now();
             let end = match signal {
                 WatchSignal::Chunk(chunk) => {
-                    lead.last_received = Instant::now();
+                    lead.received();
                     self.take(&mut lead, chunk, ConnectionSide::Lead, list_turn)
                         .await
                 }
@@ -654,13 +554,13 @@ impl ResourceWatcher {
             if let Some(end) = end {
                 // The successor delivers the rest from the position, so this end loses nothing.
                 let Some(next) = self.outlives(&mut overlap, &end) else {
-                    return (lead.id, end);
+                    return (lead.id(), end);
                 };
-                self.shared.fleet.closed(lead.id);
+                self.shared.fleet.closed(lead.id());
                 lead = next;
                 overlap.follow(self.overlap(&lead));
             } else if let Some(next) = self.handover(&mut overlap) {
-                self.shared.fleet.closed(lead.id);
+                self.shared.fleet.closed(lead.id());
                 lead = next;
                 overlap.follow(self.overlap(&lead));
             }
@@ -686,8 +586,8 @@ impl ResourceWatcher {
             }
         };
         let at = self.shared.now();
-        reading.splitter.push(chunk);
-        while let Some(piece) = reading.splitter.next_piece() {
+        reading.push(chunk);
+        while let Some(piece) = reading.next_piece() {
             let flow = self.piece(piece, side, at);
             self.settle_gap(list_turn).await;
             // The queue may be full: nothing more is read until there is room.
@@ -700,35 +600,8 @@ impl ResourceWatcher {
                 }
             }
         }
-        self.wait_for_room(reading, side).await
-    }
-
-    /// Waits for the permit of a long line. A successor does not wait: the current connection may
-    /// have the permit, and both are read by this task.
-    async fn wait_for_room(
-        &self,
-        reading: &mut WatchReading,
-        side: ConnectionSide,
-    ) -> Option<WatchEnd> {
-        if reading.splitter.buffered() < LONG_LINE {
-            reading.long_line = None;
-            return None;
-        }
-        if reading.long_line.is_some() {
-            return None;
-        }
-        let turns = Arc::clone(&self.shared.limits.long_lines);
-        if side == ConnectionSide::Lead {
-            reading.long_line = turns.acquire_owned().await.ok();
-            return None;
-        }
-        match turns.try_acquire_owned() {
-            Ok(turn) => reading.long_line = Some(turn),
-            Err(_) => {
-                return Some(WatchEnd::ended(EndCause::Clean, "no room for a long line"));
-            }
-        }
-        None
+        let permits = &self.shared.limits.long_lines;
+        reading.wait_for_room(permits, side).await
     }
 
     fn piece(&mut self, piece: LinePiece, side: ConnectionSide, at: Stamp) -> LineFlow {
@@ -747,7 +620,7 @@ impl ResourceWatcher {
         words: &str,
     ) -> WatchEnd {
         let at = self.shared.now();
-        let flow = match (reading.splitter.rest(), side) {
+        let flow = match (reading.rest(), side) {
             (None, _) => LineFlow::On,
             (Some(LinePiece::Line(line)), ConnectionSide::Lead) => self.intake.rest(&line, at),
             (Some(LinePiece::Line(line)), ConnectionSide::Successor) => {
@@ -976,7 +849,7 @@ impl ResourceWatcher {
     /// Starts the timer for the successor of the current connection.
     fn overlap(&mut self, lead: &WatchReading) -> WatchOverlap {
         let more = self.outlive_millis().unwrap_or_default() * 1_000;
-        WatchOverlap::new(lead.opened, self.intake.stream.successor_due(more))
+        WatchOverlap::new(lead.opened(), self.intake.stream.successor_due(more))
     }
 
     /// Returns how long the current connection must outlive a list of the present, for resources
@@ -1025,7 +898,7 @@ impl ResourceWatcher {
                     .take(reading, chunk, ConnectionSide::Successor, list_turn)
                     .await;
                 if let Some(end) = end {
-                    let (cause, words) = cause_and_text(&end);
+                    let (cause, words) = end.cause_and_text();
                     if let WatchEnd::Refused { code, .. } = end {
                         self.count(code);
                     }
@@ -1095,7 +968,7 @@ impl ResourceWatcher {
 
     fn open(&mut self, open: Box<OpenSuccessor>, overlap: &mut WatchOverlap) {
         let at = self.shared.now();
-        let (id, secs) = (open.reading.id, open.timeout_secs);
+        let (id, secs) = (open.reading.id(), open.timeout_secs);
         self.intake.successor_connected(id, &open.from, secs, at);
         self.shared.fleet.opened(id, at.elapsed);
         overlap.open(open);
@@ -1129,7 +1002,7 @@ impl ResourceWatcher {
     fn drop_successor(&mut self, overlap: &mut WatchOverlap, cause: EndCause, words: &str) {
         let at = self.shared.now();
         if let Some(reading) = overlap.take_reading() {
-            self.shared.fleet.closed(reading.id);
+            self.shared.fleet.closed(reading.id());
         }
         self.intake.successor_ended(cause, words, None, at);
         overlap.later(self.intake.stream.successor_wait(at.elapsed));
@@ -1138,7 +1011,7 @@ impl ResourceWatcher {
     /// The current connection ended: returns its successor if that is open. After an unreadable
     /// line the line is requested once more instead.
     fn outlives(&mut self, overlap: &mut WatchOverlap, end: &WatchEnd) -> Option<WatchReading> {
-        let (cause, words) = cause_and_text(end);
+        let (cause, words) = end.cause_and_text();
         let goes_on = self.intake.stream.has_open_successor() && cause != EndCause::Unreadable;
         let Some(reading) = overlap.take_reading_if(goes_on) else {
             self.drop_successor(overlap, EndCause::Clean, "its predecessor has ended");
@@ -1152,7 +1025,7 @@ impl ResourceWatcher {
         self.broke = Some(at.elapsed);
         self.intake.take_over(cause, words, at);
         let path = self.intake.target.path();
-        self.touch.connected(&reading.server, &path);
+        self.touch.connected(reading.server(), &path);
         Some(reading)
     }
 
@@ -1171,12 +1044,5 @@ impl ResourceWatcher {
                 Some(reading)
             }
         }
-    }
-}
-
-fn cause_and_text(end: &WatchEnd) -> (EndCause, &str) {
-    match end {
-        WatchEnd::Ended { cause, detail } => (*cause, detail),
-        WatchEnd::Refused { code, message } => (cause_of(*code), message),
     }
 }

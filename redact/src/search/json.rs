@@ -4,6 +4,7 @@
 //! recurses.
 
 use crate::decoded::DecodedText;
+use crate::mark::{Edit, Hint, Marker};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -97,4 +98,43 @@ impl<'j> JsonText<'j> {
             .get(place.start..)
             .is_some_and(|text| text.starts_with(first))
     }
+}
+
+/// Extends each edit of a part of a string to the whole string.
+pub(crate) fn whole_strings(json: &[u8], edits: Vec<Edit>, marker: &Marker) -> Vec<Edit> {
+    let Ok(text) = std::str::from_utf8(json) else {
+        return edits;
+    };
+    let json = JsonText(text);
+    let mut at = 0;
+    let mut widened: Vec<Edit> = Vec::with_capacity(edits.len());
+    for mut edit in edits {
+        // The last string that begins before the edit; edits are settled, so places ascend.
+        let around = loop {
+            let next = memchr::memchr(b'"', text.as_bytes().get(at..).unwrap_or_default());
+            let Some(open) = next.map(|next| at + next) else {
+                break None;
+            };
+            if open >= edit.place.start {
+                break None;
+            }
+            let Some(end) = json.string(open) else {
+                break None;
+            };
+            if end > edit.place.start {
+                break Some(open + 1..end - 1);
+            }
+            at = end;
+        };
+        if let Some(place) = around {
+            let secret = text.as_bytes().get(place.clone()).unwrap_or_default();
+            edit.with = marker.word(secret).into_bytes();
+            edit.hint = Hint::of(secret);
+            edit.place = place;
+        }
+        if widened.last().is_none_or(|last| last.place != edit.place) {
+            widened.push(edit);
+        }
+    }
+    widened
 }

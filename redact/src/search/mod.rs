@@ -1,6 +1,7 @@
 //! Searches objects and texts for secrets. It is one module, because each contains the other: a
 //! string of an object is a text, and a text may be an object.
 
-mod json;
+mod flag;
+pub(crate) mod json;
 pub(crate) mod object;
 pub(crate) mod text;

@@ -9,13 +9,14 @@
 //!   recursion.
 //! * A value is judged by its place first, then by the name of its field, then by its text.
 
+use super::flag::{FlagArgument, flag_argument};
 use super::json::JsonText;
 use super::text::{self, SearchContext};
 use crate::base64;
 use crate::decoded::{self, DecodedText};
 use crate::extra::PlaceRule;
 use crate::forms::{self, ValueForm};
-use crate::mark::{self, Edit, Hint, Marker, RuleName, is_encoded_mark, is_mark};
+use crate::mark::{self, Edit, Hint, RuleName, is_encoded_mark, is_mark};
 use crate::names::{self, NameClass};
 use crate::path::{self, PathPattern, PathStep};
 use crate::secret_fields::{
@@ -165,45 +166,6 @@ pub(super) fn find_in_text(context: SearchContext<'_>, text: &[u8], depth: u8) -
         edit.path.clear();
     }
     edits
-}
-
-/// Extends each edit of a part of a string to the whole string.
-pub(crate) fn whole_strings(json: &[u8], edits: Vec<Edit>, marker: &Marker) -> Vec<Edit> {
-    let Ok(text) = std::str::from_utf8(json) else {
-        return edits;
-    };
-    let json = JsonText(text);
-    let mut at = 0;
-    let mut widened: Vec<Edit> = Vec::with_capacity(edits.len());
-    for mut edit in edits {
-        // The last string that begins before the edit; edits are settled, so places ascend.
-        let around = loop {
-            let next = memchr::memchr(b'"', text.as_bytes().get(at..).unwrap_or_default());
-            let Some(open) = next.map(|next| at + next) else {
-                break None;
-            };
-            if open >= edit.place.start {
-                break None;
-            }
-            let Some(end) = json.string(open) else {
-                break None;
-            };
-            if end > edit.place.start {
-                break Some(open + 1..end - 1);
-            }
-            at = end;
-        };
-        if let Some(place) = around {
-            let secret = text.as_bytes().get(place.clone()).unwrap_or_default();
-            edit.with = marker.word(secret).into_bytes();
-            edit.hint = Hint::of(secret);
-            edit.place = place;
-        }
-        if widened.last().is_none_or(|last| last.place != edit.place) {
-            widened.push(edit);
-        }
-    }
-    widened
 }
 
 impl<'w> ObjectWalk<'w> {
@@ -997,75 +959,6 @@ impl PairedFields {
             }
             _ if names::is_value_field(key) => self.values.push((key.to_owned(), value)),
             _ => {}
-        }
-    }
-}
-
-/// The longest name of a flag; a longer one is a sentence.
-const NAME_MOST: usize = 128;
-
-/// What an argument announces.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum FlagArgument {
-    /// Nothing secret.
-    Plain,
-    /// A flag with a secret at this place.
-    Secret(Range<usize>),
-    /// A flag whose value is the next argument, and what its name announces.
-    Announces(NameClass),
-}
-
-/// Judges an argument.
-pub(crate) fn flag_argument(text: &str) -> FlagArgument {
-    let name = text.trim_start_matches('-');
-    if name.len() == text.len() && !text.contains('=') {
-        return FlagArgument::Plain;
-    }
-    let (name, value) = match name.split_once('=') {
-        Some((name, value)) => (name, Some(value)),
-        None => (name, None),
-    };
-    // With a space, it is a line of a script.
-    if name.len() > NAME_MOST || name.contains(char::is_whitespace) {
-        return FlagArgument::Plain;
-    }
-    let class = names::class(name);
-    match value {
-        None if class >= NameClass::Possible => FlagArgument::Announces(class),
-        Some(value) if !forms::is_kept(class, value) => {
-            FlagArgument::Secret(text.len() - value.len()..text.len())
-        }
-        _ => FlagArgument::Plain,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn flags_tell_secrets() {
-        for (text, expected) in [
-            ("--token=abc", FlagArgument::Secret(8..11)),
-            ("-password=x", FlagArgument::Secret(10..11)),
-            ("--client-secret=a=b", FlagArgument::Secret(16..19)),
-            ("TOKEN=abc", FlagArgument::Secret(6..9)),
-            ("--Api_Key=x", FlagArgument::Secret(10..11)),
-            ("--token", FlagArgument::Announces(NameClass::Secret)),
-            ("--token=", FlagArgument::Plain),
-            ("--token=$(TOKEN)", FlagArgument::Plain),
-            ("--token-ttl=10m", FlagArgument::Plain),
-            ("--tls-private-key-file=/a", FlagArgument::Plain),
-            ("token", FlagArgument::Plain),
-            (
-                "--kubeconfig=/etc/kubernetes/kubeconfig",
-                FlagArgument::Plain,
-            ),
-            ("--authorization-mode=Node,RBAC", FlagArgument::Plain),
-            ("--client-key", FlagArgument::Announces(NameClass::Possible)),
-            ("--v=4", FlagArgument::Plain),
-        ] {
-            assert_eq!(flag_argument(text), expected, "{text}");
         }
     }
 }

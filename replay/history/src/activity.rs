@@ -47,7 +47,7 @@ pub struct WriteActivity {
     pub all: WriteCount,
     /// By resource.
     pub resources: BTreeMap<ResourceId, WriteCount>,
-    /// By the name of the manager; an empty name stands for unknown managers. A change by several
+    /// By the name of the manager; an empty name means unknown managers. A change by several
     /// managers counts for each.
     pub managers: BTreeMap<String, WriteCount>,
     /// By object.

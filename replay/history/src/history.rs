@@ -179,7 +179,7 @@ impl Timeline {
         authors.unwrap_or(Authors::Unknown)
     }
 
-    /// Returns who wrote the version of a record; nobody if the record has none.
+    /// Returns the writers of a record's version; none if the record has none.
     pub fn authors_of_record(&self, seq: Seq) -> Authors {
         let object = self.reel().object_of(seq);
         let key = object.and_then(|object| self.key_of(object));

@@ -265,17 +265,14 @@ impl OutageReader<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kubereel_format::{Elapsed, Seq, SessionEnd, Stamp};
+    use kubereel_format::{Seq, SessionEnd, Stamp};
 
     fn notes(all: Vec<(i64, Note)>) -> Vec<NoteEntry> {
         (0u64..)
             .zip(all)
             .map(|(seq, (secs, note))| NoteEntry {
                 seq: Seq(seq),
-                stamp: Stamp {
-                    wall: RecordedAt::from_micros(secs * 1_000_000),
-                    elapsed: Elapsed::default(),
-                },
+                stamp: Stamp::from_micros(secs * 1_000_000, 0),
                 note,
             })
             .collect()

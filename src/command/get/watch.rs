@@ -129,7 +129,7 @@ impl<'a> ChangeWatch<'a> {
         })
     }
 
-    /// Prints what is new.
+    /// Prints new lines.
     fn take(&mut self, part: FollowPart, screen: &mut Console) -> Result<(), CommandError> {
         let start = Cut::Arrival {
             below: Seq(0),

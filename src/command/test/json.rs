@@ -4,30 +4,15 @@ use super::report::{IdleReason, idle_exceptions};
 use super::run::{TestRun, run_name};
 use super::suite::Suite;
 use crate::field_text::secs;
+use crate::outputs::outputs;
 use kubereel_history::timetext::rfc3339;
 use kubereel_monitortests::{
-    CaseOutcome, CaseVerdict, JudgedFinding, OmittedRule, RunName, RunReport, shown_by,
+    CaseGap, CaseOutcome, CaseVerdict, Excuse, Facts, JudgedFinding, OmittedRule, RunName,
+    RunReport, shown_by,
 };
-use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The document.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct TestOutput<'a> {
-    runs: Vec<RunOutput<'a>>,
-    idle_exceptions: Vec<IdleExceptionOutput>,
-}
-
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct IdleExceptionOutput {
-    written_at: String,
-    state: &'static str,
-    would_cover: u64,
-}
-
-#[derive(Debug, Serialize)]
+#[derive(Debug, serde::Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
 enum RunOutput<'a> {
@@ -35,219 +20,118 @@ enum RunOutput<'a> {
     Tested(Box<TestedRun<'a>>),
 }
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct TestedRun<'a> {
-    reel: String,
-    start: String,
-    end: String,
-    trust: &'static str,
-    unread: &'a [String],
-    events: u64,
-    kind: &'static str,
-    facts: ClusterFacts<'a>,
-    counts: BTreeMap<&'static str, u64>,
-    not_applicable: Vec<OmittedOutput<'a>>,
-    cases: Vec<CaseOutput<'a>>,
-}
-
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct ClusterFacts<'a> {
-    version: Option<&'a str>,
-    from_version: Option<&'a str>,
-    platform: Option<&'a str>,
-    topology: Option<&'a str>,
-    network: Option<&'a str>,
-    architecture: Option<&'a str>,
-}
-
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct OmittedOutput<'a> {
-    rule: &'a str,
-    class: &'static str,
-    code: &'static str,
-    why: String,
-}
-
-impl<'a> From<&'a OmittedRule> for OmittedOutput<'a> {
-    fn from(omitted: &'a OmittedRule) -> Self {
-        Self {
-            rule: &omitted.about.id,
-            class: omitted.about.class.as_str(),
-            code: omitted.why.as_str(),
-            why: omitted.why.to_string(),
-        }
-    }
-}
-
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct CaseOutput<'a> {
-    rule: &'a str,
-    class: &'static str,
-    monitor: &'a str,
-    name: &'a str,
-    component: Option<&'a str>,
-    owner: &'a str,
-    group: &'a BTreeMap<String, String>,
-    flake_only: bool,
-    verdict: &'static str,
-    why: Option<&'a str>,
-    findings: Vec<FindingOutput<'a>>,
-    not_seen: Vec<UnobservedTime<'a>>,
-}
-
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct UnobservedTime<'a> {
-    from: String,
-    to: String,
-    why: &'a str,
-}
-
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct FindingOutput<'a> {
-    from: String,
-    to: Option<String>,
-    lasted_secs: f64,
-    fails: bool,
-    reason: &'a str,
-    message: &'a str,
-    resource: &'a str,
-    namespace: &'a str,
-    name: &'a str,
-    keys: &'a BTreeMap<String, String>,
-    seq: Option<u64>,
-    shown_by: Option<String>,
-    exception: Option<ExceptionOutput<'a>>,
-}
-
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct ExceptionOutput<'a> {
-    state: &'static str,
-    link: &'a str,
-    why: &'a str,
-    written_at: &'a str,
-}
-
-impl<'a> TestOutput<'a> {
-    /// Makes the document.
-    pub(super) fn of(suite: &Suite, all: &'a [TestRun]) -> Self {
-        let idle = idle_exceptions(suite, all).into_iter();
-        Self {
-            runs: all.iter().map(RunOutput::of).collect(),
-            idle_exceptions: idle
-                .map(|(exception, reason)| {
-                    let (state, would_cover) = match reason {
-                        IdleReason::Unused => ("unused", 0),
-                        IdleReason::Expired { findings } => ("expired", findings),
-                    };
-                    IdleExceptionOutput {
-                        written_at: exception.written_at(),
-                        state,
-                        would_cover,
-                    }
-                })
-                .collect(),
-        }
-    }
-}
-
 impl<'a> RunOutput<'a> {
     fn of(run: &'a TestRun) -> Self {
         let reel = run.name();
-        let report = match &run.report {
-            Ok(report) => report,
-            Err(error) => {
-                return Self::Unread {
-                    reel,
-                    error: error.message(),
-                };
-            }
-        };
-        let name = run_name(report, &reel);
-        let facts = report.facts.last();
-        let counts = CaseVerdict::ALL.map(|verdict| (verdict.as_str(), report.count(verdict)));
-        let cases = report.outcomes.iter();
-        Self::Tested(Box::new(TestedRun {
-            start: rfc3339(report.start),
-            end: rfc3339(report.end),
-            trust: report.trust.as_str(),
-            unread: &report.unread,
-            events: report.events,
-            kind: report.kind.as_str(),
-            facts: ClusterFacts {
-                version: facts.version.as_deref(),
-                from_version: facts.from_version.as_deref(),
-                platform: facts.platform.as_deref(),
-                topology: facts.topology.as_deref(),
-                network: facts.network.as_deref(),
-                architecture: facts.architecture.as_deref(),
+        match &run.report {
+            Ok(report) => Self::Tested(Box::new(TestedRun::of(reel, report))),
+            Err(error) => Self::Unread {
+                reel,
+                error: error.message(),
             },
-            counts: counts.into_iter().collect(),
-            not_applicable: report.omitted.iter().map(OmittedOutput::from).collect(),
-            cases: cases
-                .map(|outcome| CaseOutput::of(&name, report, outcome))
-                .collect(),
-            reel: reel.clone(),
-        }))
-    }
-}
-
-impl<'a> CaseOutput<'a> {
-    fn of(run: &RunName<'_>, report: &RunReport, outcome: &'a CaseOutcome) -> Self {
-        let findings = outcome.findings.iter();
-        let not_seen = outcome.dark.iter().map(|dark| UnobservedTime {
-            from: rfc3339(dark.from),
-            to: rfc3339(dark.to),
-            why: &dark.why,
-        });
-        Self {
-            rule: &outcome.about.id,
-            class: outcome.about.class.as_str(),
-            monitor: &outcome.about.monitor,
-            name: &outcome.name,
-            component: outcome.component.as_deref(),
-            owner: &outcome.about.owner,
-            group: &outcome.group,
-            flake_only: outcome.about.is_flake_only,
-            verdict: outcome.verdict.as_str(),
-            why: outcome.why.as_deref(),
-            findings: findings
-                .map(|judged| FindingOutput::of(run, report, judged))
-                .collect(),
-            not_seen: not_seen.collect(),
         }
     }
 }
 
-impl<'a> FindingOutput<'a> {
-    fn of(run: &RunName<'_>, report: &RunReport, judged: &'a JudgedFinding) -> Self {
-        let finding = &judged.finding;
-        let subject = &finding.subject;
-        Self {
-            from: rfc3339(finding.from),
-            to: finding.to.map(rfc3339),
-            lasted_secs: secs(finding.to.unwrap_or(report.end).micros_since(finding.from)),
-            fails: judged.is_failure(),
-            reason: &finding.reason,
-            message: &finding.message,
-            resource: &subject.resource,
-            namespace: &subject.namespace,
-            name: &subject.name,
-            keys: &subject.keys,
-            seq: finding.seq.map(|seq| seq.0),
-            shown_by: shown_by(run, finding),
-            exception: judged.excuse.as_ref().map(|excuse| ExceptionOutput {
-                state: excuse.state.as_str(),
-                link: &excuse.link,
-                why: &excuse.why,
-                written_at: &excuse.written_at,
-            }),
-        }
-    }
+outputs! {
+/// The document.
+struct TestOutput<'a>(suite: &Suite, all: &'a [TestRun]) {
+    runs: Vec<RunOutput<'a>> = all.iter().map(RunOutput::of).collect(),
+    idle_exceptions: Vec<IdleExceptionOutput> = idle_exceptions(suite, all)
+        .into_iter()
+        .map(|(exception, reason)| IdleExceptionOutput::of(exception.written_at(), &reason))
+        .collect(),
+}
+
+struct IdleExceptionOutput(written_at: String, reason: &IdleReason) {
+    written_at: String = written_at,
+    state: &'static str = match reason {
+        IdleReason::Unused => "unused",
+        IdleReason::Expired { .. } => "expired",
+    },
+    would_cover: u64 = match reason {
+        IdleReason::Unused => 0,
+        IdleReason::Expired { findings } => *findings,
+    },
+}
+
+struct TestedRun<'a>(reel: String, report: &'a RunReport) {
+    reel: String = reel.clone(),
+    start: String = rfc3339(report.start),
+    end: String = rfc3339(report.end),
+    trust: &'static str = report.trust.as_str(),
+    unread: &'a [String] = &report.unread,
+    events: u64 = report.events,
+    kind: &'static str = report.kind.as_str(),
+    facts: ClusterFacts<'a> = ClusterFacts::of(report.facts.last()),
+    counts: BTreeMap<&'static str, u64> =
+        CaseVerdict::ALL.map(|verdict| (verdict.as_str(), report.count(verdict))).into(),
+    not_applicable: Vec<OmittedOutput<'a>> = report.omitted.iter().map(OmittedOutput::of).collect(),
+    cases: Vec<CaseOutput<'a>> = report
+        .outcomes
+        .iter()
+        .map(|outcome| CaseOutput::of(&run_name(report, &reel), report, outcome))
+        .collect(),
+}
+
+struct ClusterFacts<'a>(facts: &'a Facts) {
+    version: Option<&'a str> = facts.version.as_deref(),
+    from_version: Option<&'a str> = facts.from_version.as_deref(),
+    platform: Option<&'a str> = facts.platform.as_deref(),
+    topology: Option<&'a str> = facts.topology.as_deref(),
+    network: Option<&'a str> = facts.network.as_deref(),
+    architecture: Option<&'a str> = facts.architecture.as_deref(),
+}
+
+struct OmittedOutput<'a>(omitted: &'a OmittedRule) {
+    rule: &'a str = &omitted.about.id,
+    class: &'static str = omitted.about.class.as_str(),
+    code: &'static str = omitted.why.as_str(),
+    why: String = omitted.why.to_string(),
+}
+
+struct CaseOutput<'a>(run: &RunName<'_>, report: &RunReport, outcome: &'a CaseOutcome) {
+    rule: &'a str = &outcome.about.id,
+    class: &'static str = outcome.about.class.as_str(),
+    monitor: &'a str = &outcome.about.monitor,
+    name: &'a str = &outcome.name,
+    component: Option<&'a str> = outcome.component.as_deref(),
+    owner: &'a str = &outcome.about.owner,
+    group: &'a BTreeMap<String, String> = &outcome.group,
+    flake_only: bool = outcome.about.is_flake_only,
+    verdict: &'static str = outcome.verdict.as_str(),
+    why: Option<&'a str> = outcome.why.as_deref(),
+    findings: Vec<FindingOutput<'a>> =
+        outcome.findings.iter().map(|judged| FindingOutput::of(run, report, judged)).collect(),
+    not_seen: Vec<UnobservedTime<'a>> = outcome.dark.iter().map(UnobservedTime::of).collect(),
+}
+
+struct UnobservedTime<'a>(dark: &'a CaseGap) {
+    from: String = rfc3339(dark.from),
+    to: String = rfc3339(dark.to),
+    why: &'a str = &dark.why,
+}
+
+struct FindingOutput<'a>(run: &RunName<'_>, report: &RunReport, judged: &'a JudgedFinding) {
+    from: String = rfc3339(judged.finding.from),
+    to: Option<String> = judged.finding.to.map(rfc3339),
+    lasted_secs: f64 = secs(judged.finding.to.unwrap_or(report.end).micros_since(judged.finding.from)),
+    fails: bool = judged.is_failure(),
+    reason: &'a str = &judged.finding.reason,
+    message: &'a str = &judged.finding.message,
+    resource: &'a str = &judged.finding.subject.resource,
+    namespace: &'a str = &judged.finding.subject.namespace,
+    name: &'a str = &judged.finding.subject.name,
+    keys: &'a BTreeMap<String, String> = &judged.finding.subject.keys,
+    seq: Option<u64> = judged.finding.seq.map(|seq| seq.0),
+    shown_by: Option<String> = shown_by(run, &judged.finding),
+    exception: Option<ExceptionOutput<'a>> = judged.excuse.as_ref().map(ExceptionOutput::of),
+}
+
+struct ExceptionOutput<'a>(excuse: &'a Excuse) {
+    state: &'static str = excuse.state.as_str(),
+    link: &'a str = &excuse.link,
+    why: &'a str = &excuse.why,
+    written_at: &'a str = &excuse.written_at,
+}
 }

@@ -625,7 +625,7 @@ fn cell(report: Option<&RunReport>, rule: &str) -> &'static str {
 }
 
 /// Why an exception is reported.
-pub(super) enum IdleReason {
+pub(crate) enum IdleReason {
     /// It covered nothing although a rule of it ran.
     Unused,
     /// It has expired; the number of findings that it would have covered.

@@ -27,7 +27,7 @@ use std::thread;
 const RECORDS_PER_COUNT: u64 = 64;
 
 /// The run over one recording.
-pub(super) struct TestRun {
+pub(crate) struct TestRun {
     path: PathBuf,
     pub(super) report: Result<RunReport, CommandError>,
 }

@@ -33,7 +33,7 @@ const RULE_BYTES: u64 = 50_000_000;
 const RULES_HINT: &str = "the format of rules: kubereel help rules";
 
 /// Rules and exceptions, ready for any number of runs.
-pub(super) struct Suite {
+pub(crate) struct Suite {
     pub(super) exceptions: ExceptionSet,
     /// What cluster it was, for files that do not say it.
     pub(super) cluster: Facts,

@@ -92,13 +92,13 @@ struct RetrievalOutput(attempt: &Retrieval) {
     message: Option<String> = attempt.end.as_ref().map(|end| end.message.clone()),
     pod: Option<VersionPodOutput> = attempt.pod.as_ref().map(VersionPodOutput::of),
     pod_events: Vec<PodEventOutput> = all(&attempt.events, PodEventOutput::of),
-    told_by_clusterversion: Option<StoryMessageOutput> = attempt.reported.as_ref().map(StoryMessageOutput::of),
+    reported_by_clusterversion: Option<StoryMessageOutput> = attempt.reported.as_ref().map(StoryMessageOutput::of),
 }
 
-struct StoryMessageOutput(told: &MarkedMessage) {
-    at: String = timetext::rfc3339(told.mark.at),
-    reason: String = told.reason.clone(),
-    message: String = told.message.clone(),
+struct StoryMessageOutput(one: &MarkedMessage) {
+    at: String = timetext::rfc3339(one.mark.at),
+    reason: String = one.reason.clone(),
+    message: String = one.message.clone(),
 }
 
 struct VersionPodOutput(pod: &VersionPod) {
@@ -146,7 +146,7 @@ struct StorySpanOutput(span: &MarkSpan, now: RecordedAt) {
 }
 
 struct SpellOutput(spell: &UnhealthySpell, now: RecordedAt) {
-    what: &'static str = spell.ill.as_str(),
+    state: &'static str = spell.ill.as_str(),
     name: String = spell.name.clone(),
     from: String = timetext::rfc3339(spell.from.at),
     seq: u64 = spell.from.seq.0,
@@ -200,7 +200,7 @@ struct NodeUpdateOutput(one: &NodeUpdate, now: RecordedAt) {
     uncordoned: Option<String> = mark(one.uncordoned),
     took_secs: f64 = length_secs(one.micros(now)),
     degraded: Vec<NodeDegradedOutput> = all(&one.degraded, |(span, why)| NodeDegradedOutput::of(span, why, now)),
-    held_by: Vec<DrainHoldOutput> = all(&one.held_by, |hold| DrainHoldOutput::of(hold, now)),
+    blocked_by: Vec<DrainHoldOutput> = all(&one.blocked_by, |hold| DrainHoldOutput::of(hold, now)),
     warnings: Vec<StoryMessageOutput> = all(&one.warnings, StoryMessageOutput::of),
 }
 
@@ -225,11 +225,11 @@ struct NodeJoinOutput(join: &NodeJoin) {
 struct StallOutput(stall: &Stall) {
     from: String = timetext::rfc3339(stall.from.at),
     to: Option<String> = mark(stall.to),
-    said: String = stall.last_message.clone(),
+    message: String = stall.last_message.clone(),
 }
 
 struct UpdatePartOutput(part: &UpdatePart) {
-    what: &'static str = part.what.as_str(),
+    kind: &'static str = part.what.as_str(),
     name: String = part.name.clone(),
     from: String = timetext::rfc3339(part.from.at),
     secs: f64 = length_secs(part.micros),
@@ -238,10 +238,10 @@ struct UpdatePartOutput(part: &UpdatePart) {
 
 struct UnobservedOutput(one: &UnobservedSource) {
     resource: String = one.resource.clone(),
-    tells: &'static str = one.tells,
+    reports: &'static str = one.reports,
     from: Option<String> = one.unseen.as_ref().map(|unseen| timetext::rfc3339(unseen.from)),
     to: Option<String> = one.unseen.as_ref().map(|unseen| timetext::rfc3339(unseen.to)),
-    why: String = one.why(),
+    reason: String = one.reason(),
 }
 
 /// The state at a moment, by the rules of `oc adm upgrade status`.

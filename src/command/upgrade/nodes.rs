@@ -159,7 +159,7 @@ fn below(
 ) -> Result<(), CommandError> {
     let indent = " ".repeat(hang);
     let (long, short): (Vec<&DrainHold>, Vec<&DrainHold>) = node
-        .held_by
+        .blocked_by
         .iter()
         .partition(|hold| hold.span.micros(now) >= SHOWN_HOLD_MICROS);
     for hold in &long {

@@ -729,8 +729,8 @@ fn print_unobserved(page: &mut UpgradePage<'_>, story: &UpgradeStory) -> Result<
             )
         });
         line.push(Style::Strong, format!("  {when}"));
-        line.push(Style::Wary, format!("{} {}", one.resource, one.why()));
-        line.push(Style::Plain, format!(": {}", one.tells));
+        line.push(Style::Wary, format!("{} {}", one.resource, one.reason()));
+        line.push(Style::Plain, format!(": {}", one.reports));
         page.line(&line, 4)?;
     }
     Ok(())

@@ -15,7 +15,7 @@
 //! it.
 //!
 //! A recorder that is measured: its time on processors and its most memory, to its very end. It
-//! does not guess: where the system does not tell, the run fails.
+//! does not guess: where the system does not report it, the run fails.
 //!
 //! The first table: events a second on one core, from the socket to the file.
 //!

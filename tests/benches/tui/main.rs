@@ -10,7 +10,7 @@
 //!
 //! What a program at rest costs.
 //!
-//! The real program in a real terminal: its memory, and what it does when nobody does anything.
+//! The real program in a real terminal: its memory, and its work without input.
 //!
 //! The rows that are printed, and the clocks.
 

@@ -64,7 +64,7 @@ impl Life {
         self.pulls_failed = 0;
         self.crashes = 0;
         if was_ignored {
-            // It goes on where it stood.
+            // It continues at its last position.
             return true;
         }
         let is_at_rest = matches!(self.at, Stage::Settled | Stage::Unready(_));

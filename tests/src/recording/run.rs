@@ -137,14 +137,14 @@ impl Recording {
     ///
     /// # Errors
     ///
-    /// When the system does not tell.
+    /// When the system does not report it.
     pub fn is_running(&self) -> Result<bool> {
         let id = WaitId::Pid(Pid::from_child(&self.child));
         let ended = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         Ok(waitid(id, ended)?.is_none())
     }
 
-    /// Waits until this run has said something.
+    /// Waits until this run has printed something.
     ///
     /// # Errors
     ///
@@ -234,7 +234,7 @@ impl Recording {
     ///
     /// # Errors
     ///
-    /// When the system does not tell.
+    /// When the system does not report it.
     pub fn peak_memory_kib(&self) -> Result<u64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -246,7 +246,7 @@ impl Recording {
     ///
     /// # Errors
     ///
-    /// When the system does not tell.
+    /// When the system does not report it.
     pub fn has_body_file(&self) -> Result<bool> {
         for file in std::fs::read_dir(format!("/proc/{}/fd", self.child.id()))? {
             // One that was closed meanwhile has no target.

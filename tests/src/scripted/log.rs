@@ -1,6 +1,7 @@
 //! The record of what was asked and the outcome of each answer, and the pulse that wakes waiting
 //! tests. It does not judge it.
 
+use kubereel_format::worded;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -313,26 +314,17 @@ impl ScriptedCluster {
     }
 }
 
+worded! {
 /// The change of the object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Change {
     /// The object was created.
-    Added,
+    Added = "ADDED",
     /// The object was written again.
-    Modified,
+    Modified = "MODIFIED",
     /// The object went away.
-    Deleted,
+    Deleted = "DELETED",
 }
-
-impl Change {
-    /// The type member of the watch event.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Added => "ADDED",
-            Self::Modified => "MODIFIED",
-            Self::Deleted => "DELETED",
-        }
-    }
 }
 
 /// A line that was sent otherwise than it should have been.

@@ -106,7 +106,7 @@ impl Stage {
         self.kubectl(&["create", "-f", &path]).await
     }
 
-    /// Removes what was created.
+    /// Removes the created objects.
     async fn clear(&self, names: &[&str]) -> Result<()> {
         for name in names {
             self.kubectl(&["delete", "configmap", name]).await?;
@@ -171,7 +171,7 @@ impl Follower {
         Ok(std::fs::read_to_string(&self.err)?)
     }
 
-    /// Waits until it said something, on stdout or on stderr.
+    /// Waits until it printed something, on stdout or on stderr.
     fn until_said(&mut self, what: &str) -> Result<()> {
         let deadline = Instant::now() + SURE;
         while !self.said()?.contains(what) && !self.complained()?.contains(what) {
@@ -197,7 +197,7 @@ impl Follower {
         }
     }
 
-    /// Waits for a good end, and gives what it said.
+    /// Waits for a good end, and returns the output.
     fn ended_well(&mut self) -> Result<String> {
         let status = self.ended(SURE)?;
         ensure!(status.success(), "{status}: {}", self.complained()?);

@@ -741,7 +741,11 @@ fn every_node_is_told_phase_by_phase_and_what_held_its_drain() {
         assert_eq!(node.pool, name.split_once('-').unwrap().0);
         assert_eq!(node.to_version, "4.22.0-b");
         // Every budget that refused is named with its Pod, and none that refused nobody.
-        let held: BTreeSet<&str> = node.held_by.iter().map(|hold| hold.pod.as_str()).collect();
+        let held: BTreeSet<&str> = node
+            .blocked_by
+            .iter()
+            .map(|hold| hold.pod.as_str())
+            .collect();
         let of_node = refused.iter().filter(|(node, _)| node == name);
         let of_node: BTreeSet<&str> = of_node.map(|(_, pod)| pod.as_str()).collect();
         assert_eq!(held, of_node, "{name}");
@@ -759,8 +763,8 @@ fn every_node_is_told_phase_by_phase_and_what_held_its_drain() {
         );
     }
     // The drain that somebody had to free: held until the budget was relaxed.
-    let [held] = told.story.nodes[3].held_by.as_slice() else {
-        panic!("{:#?}", told.story.nodes[3].held_by);
+    let [held] = told.story.nodes[3].blocked_by.as_slice() else {
+        panic!("{:#?}", told.story.nodes[3].blocked_by);
     };
     assert_eq!(
         (held.namespace.as_str(), held.budget.as_str()),

@@ -135,7 +135,7 @@ fn history_change(change: &Change, ink: Ink) -> PanelLine {
     PanelLine::of(ink, format!("    {path} ")).and_values(change)
 }
 
-/// Tells who wrote records; empty where nobody is known.
+/// Returns the writers of records; empty where unknown.
 pub(super) fn read_writers(timeline: &Timeline, seqs: &[Seq]) -> Vec<(Seq, Arc<str>)> {
     let names = |seq: Seq| timeline.authors_of_record(seq).names();
     let all = seqs.iter();

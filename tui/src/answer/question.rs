@@ -110,7 +110,7 @@ pub(crate) enum ScreenAnswer {
     Lines(ScreenQuestion, Arc<Vec<PanelLine>>, usize),
     /// The lanes of the parts of an object.
     Parts(ScreenQuestion, ObjectParts),
-    /// Who wrote records; empty where nobody is known.
+    /// The writers of records; empty where unknown.
     Writers(ScreenQuestion, Vec<(Seq, Arc<str>)>),
     /// The resources to choose from.
     Kinds(ScreenQuestion, Arc<ResourceChoices>),

@@ -1,6 +1,6 @@
-//! Whether the recording goes on, and the result since the cursor stood at its end.
+//! Whether the recording continues, and the events since the cursor was at its end.
 
-/// How a reel stands that was being recorded when it was opened.
+/// The state of a reel that was being recorded when it was opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LiveState {
     /// It is being recorded.
@@ -28,9 +28,9 @@ impl LiveState {
 /// What is known of a recording that went on after it was opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LiveReel {
-    /// How it stands.
+    /// Its state.
     pub(crate) state: LiveState,
-    /// How many events there were when the cursor stood at the end last.
+    /// The number of events when the cursor was at the end last.
     pub(crate) seen: u64,
     /// Whether problems are to be listed once more, because there is more of the reel than the list that is being made
     /// knows.
@@ -38,7 +38,7 @@ pub(crate) struct LiveReel {
 }
 
 impl LiveReel {
-    /// Gives how many of all events came since the cursor stood at the end.
+    /// Returns how many of all events came since the cursor was at the end.
     pub(crate) const fn unseen(&self, all: u64) -> u64 {
         all.saturating_sub(self.seen)
     }

@@ -187,7 +187,7 @@ pub(crate) struct OpenReel {
     pub(crate) told: Option<ToldProblem>,
     /// Whether the cursor is to go to the first problem once it is known: nobody moved it.
     pub(crate) is_awaiting: bool,
-    /// The moment to go to once problems and upgrades are known, unless somebody moves first.
+    /// The moment to go to once problems and upgrades are known, unless the user moves first.
     pub(crate) awaited: Option<Moment>,
     /// What was selected before a filter hid it.
     pub(crate) hidden: Option<NamedObject>,

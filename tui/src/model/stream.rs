@@ -31,9 +31,9 @@ pub(crate) struct TransitionLog {
     pub(crate) rows: Vec<StreamRow>,
     /// What is looked for in it, in lower case; empty for nothing.
     pub(crate) wanted: String,
-    /// The row that was chosen last, and where the cursor stood then: several rows may share a record.
+    /// The row that was chosen last, and the cursor at that time: several rows may share a record.
     chosen: Option<(StreamRow, CursorPlace)>,
-    /// Who wrote the records whose rows were in sight; empty where nobody is known.
+    /// The writers of the records whose rows were in sight; empty where unknown.
     writers: BTreeMap<Seq, Arc<str>>,
 }
 
@@ -58,7 +58,7 @@ impl TransitionLog {
         }
     }
 
-    /// Chooses a row while the cursor stands at a place.
+    /// Chooses a row for a place of the cursor.
     pub(crate) const fn choose(&mut self, row: StreamRow, place: CursorPlace) {
         self.chosen = Some((row, place));
     }

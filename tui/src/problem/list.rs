@@ -425,7 +425,7 @@ fn damage_entries(timeline: &Timeline) -> Vec<ProblemEntry> {
     for damaged in timeline.damaged() {
         let place = damaged.damage.place.as_str();
         let spot = ProblemOccurrence::of(timeline, None, damaged.from, Some(damaged.to));
-        // The place stands before these words.
+        // The place precedes these words.
         let words = timeline
             .damage_words(damaged)
             .replacen(&format!("{place}: "), "", 1);

@@ -48,7 +48,7 @@ pub(super) fn begin(
     })
 }
 
-/// Returns once nothing comes any more; `None` if nobody listens.
+/// Returns once nothing comes any more; `None` without a listener.
 fn run(mut follower: ReelFollower, told: &SyncSender<RuntimeEvent>) -> Option<()> {
     let say = |msg| told.send(RuntimeEvent::Reader(msg)).ok();
     say(Msg::Live(LiveState::Live))?;

@@ -108,7 +108,7 @@ fn the_cursor_stays_at_the_end_or_where_it_is_and_new_events_are_counted() {
             "the whole reel shows"
         );
         assert!(!live.title().contains("new"), "{}", live.title());
-        // Elsewhere it stays, and the title tells what came.
+        // Elsewhere it stays, and the title shows what came.
         live.stage.keys("g");
         let place = live.open().place;
         live.grow(4);

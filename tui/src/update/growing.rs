@@ -62,7 +62,7 @@ pub(super) fn end(timeline: &Timeline) -> CursorPlace {
     }
 }
 
-/// Takes note whether the cursor stands at the end: then everything was seen.
+/// Notes whether the cursor is at the end: then everything was seen.
 pub(super) fn look(open: &mut OpenReel) {
     let is_at_end = open.place == end(&open.timeline);
     if let Some(live) = open.live.as_mut().filter(|_| is_at_end) {

@@ -508,7 +508,7 @@ pub(super) fn refresh(open: &mut OpenReel, layout: &Layout) {
     let room = height - sticky;
     if let Some(row) = open.row().filter(|row| *row >= sticky) {
         let margin = usize::from(room > 2);
-        // What is unfolded below a row stands in sight with it, as far as there is room.
+        // The rows unfolded below a row are visible with it, as far as there is room.
         let below = below(&open.lanes.rows, row).max(margin);
         let below = below.min(room.saturating_sub(margin + 1));
         let lowest = (row + below + 1).saturating_sub(room);

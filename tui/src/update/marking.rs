@@ -223,7 +223,7 @@ fn exported(open: &OpenReel, path: &Path) -> String {
     for one in &open.bookmarks.all {
         let place = place_of(open, one);
         let at = place.written(&open.timeline);
-        // A note is read where nobody knows which day it was.
+        // A note is read later, when its day is not obvious.
         let whole = open.timeline.zone().rfc3339(place.at);
         let note = match one.note.as_str() {
             "" => "(no note)",

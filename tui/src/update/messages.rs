@@ -466,7 +466,7 @@ fn is_in_sight(open: &OpenReel) -> bool {
     }
 }
 
-/// Takes the filter away where it hides what somebody went to.
+/// Removes the filter where it hides the place that the user went to.
 pub(super) fn reveal(open: &mut OpenReel) {
     if !open.filter.is_empty() && !is_in_sight(open) && is_hidden(open) {
         open.hidden = None;

@@ -130,7 +130,7 @@ fn draw_title(model: &Model, open: &OpenReel, pen: &mut ScreenPen<'_>) {
     let mut end = pen.within(0, 0, &file, pen.area.width / 3, faint);
     end = pen.text(end + 2, 0, &open.timeline.written(open.place.at), strong);
     let zone = open.timeline.zone().name(open.place.at);
-    // A zone without a name is called by its offset, which stands there already.
+    // The name of a zone without one is its offset, which is shown already.
     if !zone.starts_with(['+', '-']) {
         end = pen.text(end + 1, 0, &zone, plain);
     }
@@ -179,7 +179,7 @@ fn draw_title(model: &Model, open: &OpenReel, pen: &mut ScreenPen<'_>) {
     pen.right(1, &right.join("   "), plain);
 }
 
-/// Says whether the recording goes on, and how many events came since the cursor stood at its end.
+/// Shows whether the recording continues, and how many events came since the cursor was at its end.
 fn live_words(open: &OpenReel, pen: &ScreenPen<'_>) -> Option<(String, Style)> {
     let live = open.live?;
     let (sign, style) = match live.state {

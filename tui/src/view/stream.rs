@@ -120,7 +120,7 @@ fn draw_line(
     pen.within(x, y, &words, end.saturating_sub(x), style);
 }
 
-/// Says what it became: the condition, where the row is of one, and why.
+/// Describes the new state: the condition, where the row is of one, and its reason.
 fn words(line: &TransitionLine<'_>) -> String {
     match (line.now.word.as_ref(), &line.lane.condition) {
         ("", Some(condition)) => condition.to_string(),

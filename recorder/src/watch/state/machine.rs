@@ -954,7 +954,7 @@ impl WatchState {
     }
 
     /// Takes the version of a list that was read while the current watch ran, and long enough ago.
-    /// Where no bookmarks arrive, it stands for a bookmark.
+    /// Where no bookmarks arrive, it replaces a bookmark.
     pub(crate) fn outlived(&mut self, version: &str, at: Stamp) {
         if self.listing.is_some() || self.traits.is_cached {
             return;

@@ -17,10 +17,7 @@ pub(in crate::watch::state) const EVENTS: ServerTraits = ServerTraits {
 };
 
 pub(in crate::watch::state) fn at(micros: u64) -> Stamp {
-    Stamp {
-        wall: RecordedAt::from_micros(i64::try_from(micros).expect("small")),
-        elapsed: Elapsed { micros },
-    }
+    Stamp::from_micros(i64::try_from(micros).expect("small"), micros)
 }
 
 pub(in crate::watch::state) fn head<'a>(

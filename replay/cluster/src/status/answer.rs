@@ -1,6 +1,7 @@
 //! The state of an update at a moment, in the terms of `oc adm upgrade status`.
 
 use kubereel_format::RecordedAt;
+use kubereel_format::worded;
 
 /// The state of an update at one moment, judged by the rules of `oc adm upgrade status`.
 ///
@@ -47,41 +48,27 @@ pub enum UpdateOrigin {
     SameVersion,
 }
 
+worded! {
 /// An assessment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Assessment {
     /// It progresses.
-    Progressing,
+    Progressing = "Progressing",
     /// It is slower than estimated.
-    ProgressingSlow,
+    ProgressingSlow = "Progressing - Slow",
     /// It is much slower than estimated.
-    Stalled,
+    Stalled = "Stalled",
     /// It is completed.
-    Completed,
+    Completed = "Completed",
     /// It has not begun.
-    Pending,
+    Pending = "Pending",
     /// It is paused.
-    Excluded,
+    Excluded = "Excluded",
     /// A part of it is degraded.
-    Degraded,
+    Degraded = "Degraded",
     /// It is empty.
-    Empty,
+    Empty = "Empty",
 }
-
-impl Assessment {
-    /// Returns the words of `oc`.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Progressing => "Progressing",
-            Self::ProgressingSlow => "Progressing - Slow",
-            Self::Stalled => "Stalled",
-            Self::Completed => "Completed",
-            Self::Pending => "Pending",
-            Self::Excluded => "Excluded",
-            Self::Degraded => "Degraded",
-            Self::Empty => "Empty",
-        }
-    }
 }
 
 /// The operators of the payload.
@@ -158,66 +145,42 @@ pub struct NodeState {
     pub is_degraded: bool,
 }
 
+worded! {
 /// The assessment of a node, in the order of `oc`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NodeAssessment {
     /// Its daemon gave up.
-    Degraded,
+    Degraded = "Degraded",
     /// It does not accept Pods, and no update explains it.
-    Unavailable,
+    Unavailable = "Unavailable",
     /// It is being updated.
-    Progressing,
+    Progressing = "Progressing",
     /// Its pool is paused.
-    Excluded,
+    Excluded = "Excluded",
     /// It waits for its turn.
-    Outdated,
+    Outdated = "Outdated",
     /// It is updated.
-    Completed,
+    Completed = "Completed",
+}
 }
 
-impl NodeAssessment {
-    /// Returns the word of `oc`.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Degraded => "Degraded",
-            Self::Unavailable => "Unavailable",
-            Self::Progressing => "Progressing",
-            Self::Excluded => "Excluded",
-            Self::Outdated => "Outdated",
-            Self::Completed => "Completed",
-        }
-    }
-}
-
+worded! {
 /// The phase of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NodePhase {
     /// It is being drained.
-    Draining,
+    Draining = "Draining",
     /// Its system is being changed.
-    Updating,
+    Updating = "Updating",
     /// It reboots.
-    Rebooting,
+    Rebooting = "Rebooting",
     /// Its pool is paused.
-    Paused,
+    Paused = "Paused",
     /// Pending.
-    Pending,
+    Pending = "Pending",
     /// Updated.
-    Updated,
+    Updated = "Updated",
 }
-
-impl NodePhase {
-    /// Returns the word of `oc`.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Draining => "Draining",
-            Self::Updating => "Updating",
-            Self::Rebooting => "Rebooting",
-            Self::Paused => "Paused",
-            Self::Pending => "Pending",
-            Self::Updated => "Updated",
-        }
-    }
 }
 
 impl PoolState {
@@ -258,49 +221,30 @@ pub struct Insight {
     pub since: Option<RecordedAt>,
 }
 
+worded! {
 /// The level of an insight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum InsightLevel {
     /// Action is needed.
-    Error,
+    Error = "Error",
     /// It may pass.
-    Warning,
+    Warning = "Warning",
     /// Information.
-    Info,
+    Info = "Info",
+}
 }
 
-impl InsightLevel {
-    /// Returns the word of `oc`.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Error => "Error",
-            Self::Warning => "Warning",
-            Self::Info => "Info",
-        }
-    }
-}
-
+worded! {
 /// The impact of an insight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Impact {
     /// Nothing.
-    None,
+    None = "None",
     /// Parts of the API may not respond.
-    ApiAvailability,
+    ApiAvailability = "API Availability",
     /// The update does not progress.
-    UpdateStalled,
+    UpdateStalled = "Update Stalled",
     /// The update progresses slowly.
-    UpdateSpeed,
+    UpdateSpeed = "Update Speed",
 }
-
-impl Impact {
-    /// Returns the words of `oc`.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::None => "None",
-            Self::ApiAvailability => "API Availability",
-            Self::UpdateStalled => "Update Stalled",
-            Self::UpdateSpeed => "Update Speed",
-        }
-    }
 }

@@ -49,7 +49,7 @@ pub struct NodeUpdate {
     /// When its daemon gave up, with the reason.
     pub degraded: Vec<(MarkSpan, String)>,
     /// Budgets that allowed no eviction while it was drained.
-    pub held_by: Vec<DrainHold>,
+    pub blocked_by: Vec<DrainHold>,
     /// Warning Events about it.
     pub warnings: Vec<MarkedMessage>,
 }
@@ -180,7 +180,7 @@ impl OpenNodeUpdate {
                 done: None,
                 uncordoned: None,
                 degraded: Vec::new(),
-                held_by: Vec::new(),
+                blocked_by: Vec::new(),
                 warnings: Vec::new(),
             },
             first_boot: node.boot_id().to_owned(),
@@ -392,7 +392,7 @@ impl ClusterHistory<'_> {
         let mut holds = self.drain_holds(&drains, cut)?.into_iter();
         let drained = updates.iter_mut().filter(|update| update.drain.is_some());
         for update in drained {
-            update.held_by = holds.next().unwrap_or_default();
+            update.blocked_by = holds.next().unwrap_or_default();
         }
         Ok(())
     }

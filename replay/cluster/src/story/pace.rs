@@ -3,6 +3,7 @@
 use super::tell::UpgradeStory;
 use crate::mark::{RecordMark, micros_between};
 use kubereel_format::RecordedAt;
+use kubereel_format::worded;
 
 /// The shortest time without progress that is a stall: 5 minutes, after which `oc adm upgrade
 /// status` begins to warn.
@@ -37,29 +38,19 @@ pub struct UpdatePart {
     pub is_over: bool,
 }
 
+worded! {
 /// A kind of part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PartKind {
     /// From the first request to the acceptance.
-    Acceptance,
+    Acceptance = "acceptance",
     /// An operator, from its begin to its new version.
-    Operator,
+    Operator = "operator",
     /// A drain.
-    Drain,
+    Drain = "drain",
     /// A reboot, from its report to Ready.
-    Reboot,
+    Reboot = "reboot",
 }
-
-impl PartKind {
-    /// Returns the word.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Acceptance => "acceptance",
-            Self::Operator => "operator",
-            Self::Drain => "drain",
-            Self::Reboot => "reboot",
-        }
-    }
 }
 
 /// Finds the stalls.

@@ -3,34 +3,27 @@
 
 use crate::mark::{MarkedCondition, RecordMark, micros_between};
 use crate::state::{StateInterval, StateTrack};
+use kubereel_format::worded;
 use kubereel_format::{Evidence, RecordedAt};
 
 const MINUTE_MICROS: u64 = 60 * 1_000_000;
 
+worded! {
 /// The kind of problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SpellKind {
     /// An operator whose `Available` was not True.
-    Unavailable,
+    Unavailable = "Unavailable",
     /// An operator whose `Degraded` was True.
-    Degraded,
+    Degraded = "Degraded",
     /// `ClusterVersion` whose `Failing` was True or Unknown.
-    Failing,
+    Failing = "Failing",
     /// A node whose `Ready` was not True, without an update of it.
-    NotReady,
+    NotReady = "NotReady",
+}
 }
 
 impl SpellKind {
-    /// Returns the word.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Unavailable => "Unavailable",
-            Self::Degraded => "Degraded",
-            Self::Failing => "Failing",
-            Self::NotReady => "NotReady",
-        }
-    }
-
     /// Returns after how long `oc adm upgrade status` warns, and after how long it reports an
     /// error; `None` if it has no such limit.
     pub const fn thresholds_micros(self) -> (Option<u64>, Option<u64>) {
@@ -43,26 +36,17 @@ impl SpellKind {
     }
 }
 
+worded! {
 /// The highest level that `oc adm upgrade status` would have reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SpellLevel {
     /// Nothing: it ended before.
-    Silent,
+    Silent = "silent",
     /// A warning.
-    Warning,
+    Warning = "warning",
     /// An error.
-    Error,
+    Error = "error",
 }
-
-impl SpellLevel {
-    /// Returns the word.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Silent => "silent",
-            Self::Warning => "warning",
-            Self::Error => "error",
-        }
-    }
 }
 
 /// A time with a problem.

@@ -231,7 +231,7 @@ impl ClusterHistory<'_> {
     /// name. One that cannot be read has none.
     ///
     /// # Errors
-    /// When the reel is damaged where the cluster version is, or a version of it is no object.
+    /// When the reel is damaged where the cluster version is, or a version of it is not an object.
     pub fn operator_moves(
         self,
         operators: &BTreeSet<String>,
@@ -540,16 +540,16 @@ pub struct UnobservedSource {
     /// The resource, `nodes` or `clusterversions.config.openshift.io`.
     pub resource: String,
     /// The information that it would have provided.
-    pub tells: &'static str,
+    pub reports: &'static str,
     /// When; `None` if it was never observed.
     pub unseen: Option<UnobservedSpan>,
 }
 
 impl UnobservedSource {
     /// Returns the reason.
-    pub fn why(&self) -> String {
-        let why = self.unseen.as_ref().map(|unseen| unseen.reason.to_string());
-        why.unwrap_or_else(|| "not recorded".to_owned())
+    pub fn reason(&self) -> String {
+        let reason = self.unseen.as_ref().map(|unseen| unseen.reason.to_string());
+        reason.unwrap_or_else(|| "not recorded".to_owned())
     }
 }
 
@@ -562,7 +562,7 @@ impl ClusterHistory<'_> {
         cut: Cut,
     ) -> Vec<UnobservedSource> {
         let mut all = Vec::new();
-        for (group, plural, tells) in READ {
+        for (group, plural, reports) in READ {
             let resources = if plural == "events" {
                 self.timeline.event_resources()
             } else {
@@ -575,7 +575,7 @@ impl ClusterHistory<'_> {
             };
             let not_seen = |unseen| UnobservedSource {
                 resource: name.clone(),
-                tells,
+                reports,
                 unseen,
             };
             if !resources.iter().any(|id| self.is_seen(*id, cut)) {

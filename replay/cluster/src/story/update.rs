@@ -5,6 +5,7 @@ use crate::history::ParsedVersion;
 use crate::mark::{RecordMark, micros_between};
 use crate::objects::{DesiredUpdate, HistoryEntry, VersionObject};
 use kubereel_format::RecordedAt;
+use kubereel_format::worded;
 
 /// A release in `ClusterVersion`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -15,23 +16,15 @@ pub struct ClusterRelease {
     pub image: String,
 }
 
+worded! {
 /// The kind of an update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UpdateKind {
     /// The first installation.
-    Install,
+    Install = "install",
     /// Any later change of the release.
-    Upgrade,
+    Upgrade = "upgrade",
 }
-
-impl UpdateKind {
-    /// Returns the word.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Install => "install",
-            Self::Upgrade => "upgrade",
-        }
-    }
 }
 
 /// One installation or upgrade, from the first request to its end.
@@ -87,26 +80,17 @@ pub struct RequestEnd {
     pub how: HowRequestEnded,
 }
 
+worded! {
 /// The outcome of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HowRequestEnded {
     /// It was accepted.
-    Accepted,
+    Accepted = "accepted",
     /// Another request replaced it.
-    Replaced,
+    Replaced = "replaced",
     /// It was withdrawn.
-    Withdrawn,
+    Withdrawn = "withdrawn",
 }
-
-impl HowRequestEnded {
-    /// Returns the word.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Accepted => "accepted",
-            Self::Replaced => "replaced",
-            Self::Withdrawn => "withdrawn",
-        }
-    }
 }
 
 /// The end of an update.
@@ -120,29 +104,19 @@ pub struct UpdateEnd {
     pub completed: Option<RecordedAt>,
 }
 
+worded! {
 /// The outcome of an update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HowUpdateEnded {
     /// The control plane has the release.
-    Completed,
+    Completed = "completed",
     /// Another update was accepted before it was complete.
-    Superseded,
+    Superseded = "superseded",
     /// It was withdrawn before it was accepted.
-    Withdrawn,
+    Withdrawn = "withdrawn",
     /// The cluster of the recording is another one.
-    OtherCluster,
+    OtherCluster = "other cluster",
 }
-
-impl HowUpdateEnded {
-    /// Returns the word.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Completed => "completed",
-            Self::Superseded => "superseded",
-            Self::Withdrawn => "withdrawn",
-            Self::OtherCluster => "other cluster",
-        }
-    }
 }
 
 impl ClusterUpdate {

@@ -3,6 +3,7 @@
 //! server, or a storage that was set apart (as that of Events often is), has a sequence of its own.
 //! A probe that contradicts an earlier one of its epoch is ignored.
 
+use kubereel_format::worded;
 use kubereel_format::{
     ConnectionId, EpochId, ListMethod, Note, NoteEntry, RecordedAt, ResourceId, Seq,
 };
@@ -109,23 +110,15 @@ pub enum SequenceMember {
     LeftOut(AccountExclusion),
 }
 
+worded! {
 /// Why a resource is left out of the account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AccountExclusion {
     /// Its versions are not revisions of the cluster's storage.
-    CountsForItself,
+    CountsForItself = "its versions are not those of the cluster's storage",
     /// No list of it lies between two probes.
-    NotKnown,
+    NotKnown = "no list of it lies between two probes",
 }
-
-impl AccountExclusion {
-    /// Returns the words in output.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::CountsForItself => "its versions are not those of the cluster's storage",
-            Self::NotKnown => "no list of it lies between two probes",
-        }
-    }
 }
 
 /// The evidence of one resource's lists.

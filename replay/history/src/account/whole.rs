@@ -6,6 +6,7 @@ use super::probes::{RevisionProbe, SteadyTime, session_of};
 use super::sequence::RevisionSequence;
 use crate::coverage::Coverage;
 use crate::tables::ReelTables;
+use kubereel_format::worded;
 use kubereel_format::{EndCause, EpochId, Note, RecordedAt, ResourceId, Seq};
 use std::collections::BTreeMap;
 
@@ -61,23 +62,15 @@ pub struct UnexplainedRange {
     pub before: Option<RecordedAt>,
 }
 
+worded! {
 /// Why there is no account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccountError {
     /// The recorder sent no probes.
-    NoProbes,
+    NoProbes = "the recorder did not probe the cluster's revision",
     /// There are no revisions between the first complete lists and the last probe.
-    TooShort,
+    TooShort = "no probe was answered after all resources had been listed",
 }
-
-impl AccountError {
-    /// Returns the words in output.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::NoProbes => "the recorder did not probe the cluster's revision",
-            Self::TooShort => "no probe was answered after all resources had been listed",
-        }
-    }
 }
 
 impl RevisionAccount {

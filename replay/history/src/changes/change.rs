@@ -1,6 +1,7 @@
 //! A change of one field, and the path of the field.
 
 use super::matching::{keys_of, last_member};
+use kubereel_format::worded;
 use serde_json::Value;
 use std::fmt;
 
@@ -145,29 +146,19 @@ pub struct Change {
     pub new: Option<Value>,
 }
 
+worded! {
 /// A kind of change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ChangeKind {
     /// A value was added.
-    Added,
+    Added = "added",
     /// A value was removed.
-    Removed,
+    Removed = "removed",
     /// A value was replaced.
-    Changed,
+    Changed = "changed",
     /// The items of a list were reordered; the values are the identities of those in both lists.
-    Reordered,
+    Reordered = "reordered",
 }
-
-impl ChangeKind {
-    /// Returns the word in output.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Added => "added",
-            Self::Removed => "removed",
-            Self::Changed => "changed",
-            Self::Reordered => "reordered",
-        }
-    }
 }
 
 /// The first leaves of a change, and the number of others.

@@ -180,18 +180,11 @@ mod tests {
     }
 
     fn resource(group: &str, plural: &str) -> ResourceInfo {
-        ResourceInfo {
-            id: kubereel_format::ResourceId(0),
-            group: group.to_owned(),
-            version: "v1".to_owned(),
-            plural: plural.to_owned(),
-            singular: String::new(),
-            kind: String::new(),
-            short_names: Vec::new(),
-            categories: Vec::new(),
-            namespaced: false,
-            verbs: Vec::new(),
-            storage_hash: None,
-        }
+        ResourceInfo::new(
+            kubereel_format::ResourceId(0),
+            &format!("{group}/v1"),
+            plural,
+            "",
+        )
     }
 }

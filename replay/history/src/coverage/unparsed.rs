@@ -1,6 +1,6 @@
 //! Objects that are kept as unparsed lines: the change that each reports is in the file, and not in
 //! the state. From such a line on its resource is not observed, until a complete list in which
-//! every object was parsed tells the state again.
+//! every object was parsed shows the state again.
 //!
 //! Two kinds of lines cost nothing. What broke off with its connection, and a line for which the
 //! recorder ended the connection itself ([`EndCause::Unreadable`]), was asked for again from the

@@ -109,19 +109,7 @@ mod form_tests {
     use serde_json::json;
 
     fn pods() -> ResourceInfo {
-        ResourceInfo {
-            id: ResourceId(0),
-            group: String::new(),
-            version: "v1".to_owned(),
-            plural: "pods".to_owned(),
-            singular: "pod".to_owned(),
-            kind: "Pod".to_owned(),
-            short_names: vec!["po".to_owned()],
-            categories: Vec::new(),
-            namespaced: true,
-            verbs: Vec::new(),
-            storage_hash: None,
-        }
+        ResourceInfo::new(ResourceId(0), "v1", "pods", "Pod")
     }
 
     #[test]

@@ -275,21 +275,12 @@ pub fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> Vec<Str
 #[cfg(test)]
 mod resource_tests {
     use super::*;
-    use kubereel_format::{RecordedAt, Stamp};
+    use kubereel_format::Stamp;
 
     fn info(id: u32, group: &str, plural: &str, kind: &str, shorts: &[&str]) -> Note {
         Note::Resource(ResourceInfo {
-            id: ResourceId(id),
-            group: group.to_owned(),
-            version: "v1".to_owned(),
-            plural: plural.to_owned(),
-            singular: kind.to_lowercase(),
-            kind: kind.to_owned(),
             short_names: shorts.iter().map(|&s| s.to_owned()).collect(),
-            categories: Vec::new(),
-            namespaced: true,
-            verbs: vec!["list".to_owned(), "watch".to_owned()],
-            storage_hash: None,
+            ..ResourceInfo::new(ResourceId(id), &format!("{group}/v1"), plural, kind)
         })
     }
 
@@ -298,10 +289,7 @@ mod resource_tests {
             .zip(notes)
             .map(|(seq, note)| NoteEntry {
                 seq: Seq(seq),
-                stamp: Stamp {
-                    wall: RecordedAt::from_micros(0),
-                    ..Stamp::default()
-                },
+                stamp: Stamp::from_micros(0, 0),
                 note,
             })
             .collect();

@@ -6,6 +6,7 @@ use crate::cursor::Track;
 use crate::moment::Cut;
 use crate::timeline::Timeline;
 use crate::writers::Authors;
+use kubereel_format::worded;
 use kubereel_format::{RecordedAt, ResourceId, Seq};
 
 /// A place in a reel: after all records below one, at a time.
@@ -179,30 +180,19 @@ pub struct MissedTime {
     pub why: MissedReason,
 }
 
+worded! {
 /// Why the state is not known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MissedReason {
     /// The recording has a gap, and the object changed in it.
-    Gap,
+    Gap = "gap",
     /// The resource was not observed yet, or no longer.
-    NotObserved,
+    NotObserved = "not observed",
     /// The recording had ended.
-    RecordingEnded,
+    RecordingEnded = "recording ended",
     /// The version cannot be read.
-    Unreadable,
+    Unreadable = "unreadable",
     /// The value was redacted.
-    Redacted,
+    Redacted = "redacted",
 }
-
-impl MissedReason {
-    /// Returns the word in JSON.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Gap => "gap",
-            Self::NotObserved => "not observed",
-            Self::RecordingEnded => "recording ended",
-            Self::Unreadable => "unreadable",
-            Self::Redacted => "redacted",
-        }
-    }
 }

@@ -37,7 +37,7 @@ fn grown(follower: &mut ReelFollower) -> FollowedReel {
     }
 }
 
-/// The names of what is new.
+/// The names of new objects.
 fn new_names(state: &FollowedReel) -> Vec<String> {
     let timeline = &state.timeline;
     let from = Cut::Arrival {

@@ -129,17 +129,10 @@ impl Script {
         let (plural, group) = qualified.split_once('.').unwrap_or((qualified, ""));
         let is_cluster_scoped = ["nodes", "clusteroperators", "clusterversions"].contains(&plural);
         self.note(Note::Resource(ResourceInfo {
-            id,
-            group: group.to_owned(),
-            version: "v1".to_owned(),
-            plural: plural.to_owned(),
-            singular: kind.to_lowercase(),
-            kind: kind.to_owned(),
             short_names: shorts.iter().map(|&short| short.to_owned()).collect(),
-            categories: Vec::new(),
             namespaced: !is_cluster_scoped,
             verbs: vec!["list".to_owned(), "watch".to_owned()],
-            storage_hash: None,
+            ..ResourceInfo::new(id, &format!("{group}/v1"), plural, kind)
         }));
     }
 

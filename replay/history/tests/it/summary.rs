@@ -237,10 +237,7 @@ fn an_export_has_every_body_byte_for_byte() {
 }
 
 fn stamp(secs: i64) -> Stamp {
-    Stamp {
-        wall: RecordedAt::from_micros(secs * 1_000_000),
-        ..Stamp::default()
-    }
+    Stamp::from_micros(secs * 1_000_000, 0)
 }
 
 /// A mark at 10 s, then pods `a` with resourceVersion 5 at 20 s and 7 at 30 s.
@@ -251,19 +248,7 @@ fn timeline(folder: &tempfile::TempDir) -> Timeline {
         text: "imported from here".to_owned(),
     };
     reel.append_note(stamp(10), mark).expect("appended");
-    let info = ResourceInfo {
-        id: ResourceId(0),
-        group: String::new(),
-        version: "v1".to_owned(),
-        plural: "pods".to_owned(),
-        singular: "pod".to_owned(),
-        kind: "Pod".to_owned(),
-        short_names: Vec::new(),
-        categories: Vec::new(),
-        namespaced: true,
-        verbs: Vec::new(),
-        storage_hash: None,
-    };
+    let info = ResourceInfo::new(ResourceId(0), "v1", "pods", "Pod");
     reel.append_note(stamp(20), Note::Resource(info))
         .expect("appended");
     let connected = Note::Connected {

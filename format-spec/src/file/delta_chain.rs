@@ -1,0 +1,242 @@
+//! The way from an event back to a version that is a delta against nothing, is in a checkpoint, or is cached, and
+//! the bodies along it.
+//!
+//! Invariants, because the file may be damaged or forged:
+//! * The way is bounded in versions and in decompressed bytes, and leads to earlier records only.
+//! * A way that crosses lost records is an error: the version before might be the lost one.
+
+use crate::codec::bodies::{Base, Bodies};
+use crate::codec::splice;
+use crate::error::ReadError;
+use crate::file::body::{BodyReader, ReadAllowance, StoredBody};
+use crate::file::checkpoint;
+use crate::file::checkpoint::Checkpoint;
+use crate::file::load::Slot;
+use crate::file::reel::Reel;
+use crate::id::{ObjectId, Seq};
+use crate::limits::{MAX_CHAIN, MAX_CHAIN_RAW, place32};
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// One step of the way back: an event's delta and its base.
+struct DeltaStep {
+    seq: Seq,
+    object: ObjectId,
+    bodies: Arc<Bodies>,
+    place: usize,
+    base: Base,
+}
+
+/// Returns the body of an event; with `at`, of one that is the last of its object before `at`.
+pub(crate) fn body_of(
+    reel: &Reel,
+    reader: &BodyReader,
+    seq: Seq,
+    at: Option<Seq>,
+) -> Result<Arc<[u8]>, ReadError> {
+    body_within(reel, reader, seq, at, &mut { ReadAllowance::ALL })?.ok_or_else(|| lost(seq))
+}
+
+/// Returns the same, if no more has to be decoded for it than may be. What was decoded is kept: the next
+/// to ask for it has less to do.
+pub(crate) fn body_within(
+    reel: &Reel,
+    reader: &BodyReader,
+    seq: Seq,
+    at: Option<Seq>,
+    allowance: &mut ReadAllowance,
+) -> Result<Option<Arc<[u8]>>, ReadError> {
+    let mut object = reel.object_of(seq).ok_or_else(|| no_event(reel, seq))?;
+    let ladder = at.map_or_else(Vec::new, |at| ladder(reel, at));
+    let mut steps: Vec<DeltaStep> = Vec::new();
+    let mut raw_bytes = 0;
+    let mut here = seq;
+    let mut body = loop {
+        if let Some(known) = reader.known(here) {
+            break Some(known);
+        }
+        match stored(reel, reader, &ladder, here, object, allowance) {
+            StoredBody::Here(body) => break Some(body),
+            StoredBody::Elsewhere => {}
+            StoredBody::Spent => return Ok(None),
+        }
+        if steps.len() >= MAX_CHAIN {
+            return Err(ReadError::Event {
+                seq,
+                cause: format!("more than {MAX_CHAIN} versions lie behind it"),
+            });
+        }
+        let Some(step) = step(reel, reader, here, object, allowance)? else {
+            return Ok(None);
+        };
+        let base = step.base;
+        // The steps keep their blocks in memory until the body is put together.
+        let is_same_block = steps
+            .last()
+            .is_some_and(|last| Arc::ptr_eq(&last.bodies, &step.bodies));
+        if !is_same_block {
+            raw_bytes = step.bodies.raw().len().saturating_add(raw_bytes);
+        }
+        if raw_bytes > MAX_CHAIN_RAW {
+            return Err(ReadError::Event {
+                seq,
+                cause: format!("blocks of more than {MAX_CHAIN_RAW} bytes lie behind it"),
+            });
+        }
+        steps.push(step);
+        match base {
+            Base::Whole => break None,
+            Base::Previous => {}
+            Base::Other(other) => object = other,
+        }
+        here = before(reel, object, here)?;
+    };
+    for step in steps.into_iter().rev() {
+        if !allowance.has_body() {
+            return Ok(None);
+        }
+        let key = reel.key(step.object).ok_or_else(|| lost(step.seq))?;
+        let against = match (&body, step.base) {
+            (None, _) => Cow::Owned(splice::seed_of(key)),
+            (Some(before), Base::Other(other)) => {
+                let other = reel.key(other).ok_or_else(|| lost(step.seq))?;
+                Cow::Owned(splice::seed_from_other(before, other, key))
+            }
+            (Some(before), _) => Cow::Borrowed(&**before),
+        };
+        let (_, delta) = step
+            .bodies
+            .delta(step.place)
+            .ok_or_else(|| lost(step.seq))?;
+        let built = reader.splice_within(reel, step.seq, &against, delta, allowance)?;
+        let Some(built) = built else {
+            return Ok(None);
+        };
+        reader.keep(step.seq, &built);
+        body = Some(built);
+    }
+    body.map(Some).ok_or_else(|| lost(seq))
+}
+
+fn step(
+    reel: &Reel,
+    reader: &BodyReader,
+    seq: Seq,
+    object: ObjectId,
+    allowance: &mut ReadAllowance,
+) -> Result<Option<DeltaStep>, ReadError> {
+    let block = BodyReader::block_at(reel, seq)?;
+    let Some(bodies) = reader.bodies_within(reel, block, allowance)? else {
+        return Ok(None);
+    };
+    let place = BodyReader::place_in(reel, block, seq);
+    let Some((base, _)) = bodies.delta(place) else {
+        return Err(ReadError::Event {
+            seq,
+            cause: "its block holds no body for it".to_owned(),
+        });
+    };
+    Ok(Some(DeltaStep {
+        seq,
+        object,
+        bodies,
+        place,
+        base,
+    }))
+}
+
+/// Returns the last checkpoint before `at`, its parent, and so on.
+#[expect(clippy::expect_used, reason = "as many as there are keys")]
+fn ladder(reel: &Reel, at: Seq) -> Vec<&Checkpoint> {
+    let all = &reel.loaded.checkpoints;
+    let mut number = all.partition_point(|checkpoint| checkpoint.seq <= at.0);
+    let mut ladder = Vec::new();
+    while let Some(checkpoint) = number.checked_sub(1).and_then(|place| all.get(place)) {
+        ladder.push(checkpoint);
+        let number32 = u32::try_from(number).expect("the keys of checkpoints have 32 bits");
+        number = place32(checkpoint::parent(number32));
+    }
+    ladder
+}
+
+/// Returns a body that a checkpoint of the ladder contains.
+///
+/// An event before the ladder's top is its object's last before that: the first one by the caller's
+/// promise, an earlier one because the version after it lies behind the top, or is encoded against it there.
+fn stored(
+    reel: &Reel,
+    reader: &BodyReader,
+    ladder: &[&Checkpoint],
+    seq: Seq,
+    object: ObjectId,
+    allowance: &mut ReadAllowance,
+) -> StoredBody {
+    let Some(holder) = holder(reel, ladder, seq, object) else {
+        return StoredBody::Elsewhere;
+    };
+    let way = reader.stored_body(reel, holder, seq, object, allowance);
+    if let StoredBody::Here(body) = &way {
+        reader.keep(seq, body);
+    }
+    way
+}
+
+/// Returns the checkpoint of the ladder that holds an object's version.
+fn holder<'a>(
+    reel: &Reel,
+    ladder: &[&'a Checkpoint],
+    seq: Seq,
+    object: ObjectId,
+) -> Option<&'a Checkpoint> {
+    let top = ladder.first()?;
+    if seq.0 >= top.seq || hidden(reel, seq, Seq(top.seq)) {
+        return None;
+    }
+    // Asked, not believed: a caller's mistake must not give another version's bytes.
+    let next = reel.versions(object).partition_point(|known| *known <= seq);
+    if reel
+        .versions(object)
+        .get(next)
+        .is_some_and(|next| next.0 < top.seq)
+        || reel.left_out().contains(&reel.key(object)?.resource)
+    {
+        return None;
+    }
+    ladder.iter().find(|at| seq.0 >= at.parent_seq).copied()
+}
+
+/// Returns the version of an object before `seq`, if none between them may be lost.
+fn before(reel: &Reel, object: ObjectId, seq: Seq) -> Result<Seq, ReadError> {
+    let before = reel.versions.before(object, seq).ok_or_else(|| lost(seq))?;
+    if hidden(reel, before, seq) {
+        Err(lost(seq))
+    } else {
+        Ok(before)
+    }
+}
+
+/// Returns whether damage took records between two.
+fn hidden(reel: &Reel, from: Seq, to: Seq) -> bool {
+    let lost = &reel.loaded.heads.lost;
+    lost.iter()
+        .any(|(start, end)| *start < to.0 && *end > from.0)
+}
+
+fn no_event(reel: &Reel, seq: Seq) -> ReadError {
+    match reel.loaded.heads.slot(seq) {
+        Some(Slot::Note) => ReadError::NotAnEvent { seq },
+        Some(_) => lost(seq),
+        None => ReadError::NoSuchEvent {
+            seq,
+            end: reel.end(),
+        },
+    }
+}
+
+fn lost(seq: Seq) -> ReadError {
+    ReadError::Event {
+        seq,
+        cause: "it, or the body that it is encoded against, lies where the reel is damaged"
+            .to_owned(),
+    }
+}
