@@ -1,7 +1,7 @@
 //! What users of kubectl type besides `get`, `describe` and `events`: `explain`, `api-resources`, `rollout`, what a
 //! recording has no answer to, and the forms of TIME that are new to them.
 
-use super::run::{DEMO, Reel, kubereel};
+use super::run::{A, DEMO, Reel, kubereel};
 use crate::script::{Script, pod, thing};
 use kubereel_format::Note;
 use serde_json::{Value, json};
