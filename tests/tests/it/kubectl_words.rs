@@ -40,7 +40,7 @@ const OBSERVED: Likeness =
     Own("a recording has no OpenAPI document: the fields that occur are listed");
 
 /// How many lines there are.
-const TYPED_LINES: usize = 122;
+const TYPED_LINES: usize = 126;
 
 /// What is typed; single quotes keep blanks, as in a shell.
 const TYPED: [(&str, Likeness); TYPED_LINES] = [
@@ -179,6 +179,7 @@ const TYPED: [(&str, Likeness); TYPED_LINES] = [
     ("events -A --types=Warning", WITH_TIMES),
     ("events --for pod/running -n shop", WITH_TIMES),
     ("explain pods.spec", OBSERVED),
+    ("explain pods.status -o plaintext", OBSERVED),
     (
         "explain gadgets",
         Own("the definition of a custom resource is recorded"),
@@ -191,6 +192,12 @@ const TYPED: [(&str, Likeness); TYPED_LINES] = [
     ("api-versions", Own("likewise")),
     ("rollout status deploy/web -n shop --watch=false", Same),
     ("rollout status ds/agent -n shop --watch=false", Same),
+    ("rollout status sts -n shop --watch=false", Same),
+    ("rollout status deploy -n shop -l app=web -w=false", Same),
+    (
+        "rollout history deployments -n shop -l app=web",
+        Own("each revision has its images, and when it was first seen"),
+    ),
     (
         "rollout history sts/db -n shop",
         Own("each revision has its images, and when it was first seen"),
