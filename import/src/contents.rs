@@ -10,6 +10,7 @@ use crate::meter::{CountedRead, Meter};
 use crate::repository::{Repository, RepositoryStep};
 use crate::resources::ResourceQuery;
 use crate::trace::read_trace;
+use crate::yaml_prefix::YamlDocuments;
 use kubereel_format::RecordedAt;
 use kubereel_unpack::PlainInput;
 use serde::Deserialize;
@@ -93,15 +94,20 @@ fn all_json(
 ) -> Result<(), ImportError> {
     count_objects(importer);
     let bytes = whole(input, MAX_JSON)?;
-    for document in serde_json::Deserializer::from_slice(&bytes).into_iter::<&RawValue>() {
+    let mut documents = serde_json::Deserializer::from_slice(&bytes).into_iter::<&RawValue>();
+    let mut begin = 0;
+    while let Some(document) = documents.next() {
         match document {
             Ok(document) => importer.document(0, document.get().as_bytes())?,
             Err(error) => {
+                let rest = bytes.get(begin..).unwrap_or_default();
+                importer.document_before_damage(rest)?;
                 let number = importer.objects.saturating_add(1);
                 importer.broken(number, BrokenReason::Rest(error.to_string()));
                 return Ok(());
             }
         }
+        begin = documents.byte_offset();
         meter.tick();
     }
     Ok(())
@@ -115,16 +121,20 @@ fn all_yaml(
 ) -> Result<(), ImportError> {
     count_objects(importer);
     let bytes = whole(input, MAX_YAML)?;
-    let documents = yaml(&bytes)?;
-    if !documents
+    let YamlDocuments { documents, damage } = YamlDocuments::read(&bytes)?;
+    let has_objects = documents
         .iter()
-        .any(|one| one.is_object() || one.is_array())
-    {
+        .any(|one| one.is_object() || one.is_array());
+    if !has_objects && damage.is_none() {
         return Err(ImportError::NotRecognised);
     }
     for document in documents {
         importer.document(0, document.to_string().as_bytes())?;
         meter.tick();
+    }
+    if let Some(damage) = damage {
+        let number = importer.objects.saturating_add(1);
+        importer.broken(number, damage);
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use crate::error::BrokenReason;
 use jiff::Timestamp;
 use kubereel_format::RecordedAt;
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{Error as _, IgnoredAny, MapAccess, Visitor};
+use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::error::Category;
 use serde_json::value::RawValue;
@@ -364,6 +364,92 @@ fn items<E>(
     }
 }
 
+/// Splits the items of a list that stand before the place where its JSON is damaged or ends.
+///
+/// # Errors
+/// When `take` fails.
+pub(crate) fn leaves_before_damage<E>(
+    list: &[u8],
+    take: &mut impl FnMut(Leaf<'_>) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut read = DamagedList::default();
+    let mut deserializer = serde_json::Deserializer::from_slice(list);
+    // The error is that of the whole document, which the caller has.
+    if list.trim_ascii_start().starts_with(b"[") {
+        let _damage = ItemsVisitor(&mut read.items).deserialize(&mut deserializer);
+    } else {
+        let _damage = deserializer.deserialize_map(&mut read);
+    }
+    let kind = read.kind.strip_suffix(LIST).unwrap_or_default();
+    let listed = if kind.is_empty() {
+        ListType::default()
+    } else {
+        ListType {
+            api_version: &read.api_version,
+            kind,
+        }
+    };
+    read.items
+        .iter()
+        .try_for_each(|item| nested(item.get().as_bytes(), listed, 1, take))
+}
+
+/// A list, as far as it can be parsed.
+#[derive(Default)]
+struct DamagedList<'a> {
+    api_version: Cow<'a, str>,
+    kind: Cow<'a, str>,
+    items: Vec<&'a RawValue>,
+}
+
+impl<'a> Visitor<'a> for &mut DamagedList<'a> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list")
+    }
+
+    fn visit_map<M: MapAccess<'a>>(self, mut map: M) -> Result<(), M::Error> {
+        while let Some(name) = map.next_key::<Cow<'a, str>>()? {
+            match name.as_ref() {
+                "apiVersion" => self.api_version = string_or_empty(map.next_value()?),
+                "kind" => self.kind = string_or_empty(map.next_value()?),
+                "items" => map.next_value_seed(ItemsVisitor(&mut self.items))?,
+                _ => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Collects the items of an array, those before an error too.
+struct ItemsVisitor<'a, 'de>(&'a mut Vec<&'de RawValue>);
+
+impl<'de> DeserializeSeed<'de> for ItemsVisitor<'_, 'de> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for ItemsVisitor<'_, 'de> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array")
+    }
+
+    fn visit_seq<S: SeqAccess<'de>>(self, mut items: S) -> Result<(), S::Error> {
+        while let Some(item) = items.next_element()? {
+            self.0.push(item);
+        }
+        Ok(())
+    }
+}
+
 const MICROS: i64 = 1_000_000;
 
 /// The number of digits of a fraction that are used.
@@ -496,6 +582,33 @@ mod tests {
             ("\"2023-03-08T10:00:00+02:00\"", 1_678_262_400_000_000),
         ] {
             assert_eq!(time(json), Some(RecordedAt::from_micros(micros)), "{json}");
+        }
+    }
+
+    #[test]
+    fn a_list_that_is_cut_anywhere_gives_its_whole_items() {
+        let list =
+            r#"{"apiVersion":"v1","kind":"PodList","items":[{"a":1},{"b":[2]}],"metadata":{}}"#;
+        let array = r#"[{"a":1},{"b":[2]}]"#;
+        for (text, named) in [(list, "Pod"), (array, "")] {
+            for cut in 0..text.len() {
+                let mut found = Vec::new();
+                let taken: Result<(), ()> =
+                    leaves_before_damage(&text.as_bytes()[..cut], &mut |leaf| {
+                        if let Leaf::Object(bytes, listed) = leaf {
+                            found.push((bytes.to_vec(), listed.kind.to_owned()));
+                        }
+                        Ok(())
+                    });
+                taken.expect("taken");
+                let ends = [r#"{"a":1}"#, r#"{"b":[2]}"#];
+                let expected: Vec<(Vec<u8>, String)> = ends
+                    .iter()
+                    .filter(|item| text.find(*item).expect("there") + item.len() <= cut)
+                    .map(|item| (item.as_bytes().to_vec(), named.to_owned()))
+                    .collect();
+                assert_eq!(found, expected, "{}", &text[..cut]);
+            }
         }
     }
 

@@ -284,6 +284,19 @@ pub enum BrokenReason {
     BeforeEnd,
 }
 
+impl ImportError {
+    /// Returns the line of an error of YAML, from 1.
+    pub(crate) fn yaml_line(&self) -> Option<usize> {
+        let Self::Yaml { source } = self else {
+            return None;
+        };
+        let location = source.downcast_ref::<serde_saphyr::Error>()?.location()?;
+        usize::try_from(location.line())
+            .ok()
+            .filter(|line| *line > 0)
+    }
+}
+
 impl BrokenParts {
     /// Adds a part of a file; the name is empty for a single input.
     pub(crate) fn push_in(&mut self, file: &str, number: u64, problem: BrokenReason) {

@@ -10,7 +10,9 @@
 
 use crate::audit::{AuditRecord, AuditTarget};
 use crate::capture::CapturedGroup;
-use crate::document::{self, EventLine, ImportedHead, Leaf, ListType, leaves};
+use crate::document::{
+    self, EventLine, ImportedHead, Leaf, ListType, leaves, leaves_before_damage,
+};
 use crate::error::{BrokenParts, BrokenReason, BrokenUnit, ImportError};
 use crate::existing_objects::{
     ExistingKey, ExistingObject, ExistingObjects, ListScope, Observed, fingerprint,
@@ -486,6 +488,11 @@ impl Importer {
     /// Takes a document: the content of one line, or of one place of a longer text.
     pub(crate) fn document(&mut self, number: u64, bytes: &[u8]) -> Result<(), ImportError> {
         leaves(bytes, &mut |leaf| self.leaf(number, leaf))
+    }
+
+    /// Takes the items before the damage of a document that is a list.
+    pub(crate) fn document_before_damage(&mut self, bytes: &[u8]) -> Result<(), ImportError> {
+        leaves_before_damage(bytes, &mut |leaf| self.leaf(0, leaf))
     }
 
     fn leaf(&mut self, number: u64, leaf: Leaf<'_>) -> Result<(), ImportError> {

@@ -34,6 +34,7 @@ mod secrets;
 mod trace;
 mod unsupported;
 mod writer;
+mod yaml_prefix;
 
 pub use error::{BrokenPart, BrokenParts, BrokenReason, BrokenUnit, GatheredFiles, ImportError};
 pub use import::{import, import_all};

@@ -2,7 +2,7 @@
 
 use crate::input::len_u64;
 use std::cell::Cell;
-use std::io::{self, Read};
+use std::io::{self, BufRead, Read};
 use std::rc::Rc;
 
 /// Reports the number of bytes.
@@ -28,5 +28,17 @@ impl<R: Read> Read for CountedRead<R> {
         let read = self.inner.read(out)?;
         self.read.set(self.read.get().saturating_add(len_u64(read)));
         Ok(read)
+    }
+}
+
+impl<R: BufRead> BufRead for CountedRead<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.inner.fill_buf()
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.read
+            .set(self.read.get().saturating_add(len_u64(amount)));
+        self.inner.consume(amount);
     }
 }

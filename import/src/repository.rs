@@ -6,12 +6,15 @@
 //! commit before. Neither git nor a program that a repository names is run.
 
 use crate::error::{BrokenReason, ImportError};
+use crate::meter::CountedRead;
 use gix_hash::{Kind, ObjectId};
 use gix_object::{CommitRef, FindExt as _, TreeRefIter};
 use kubereel_format::{EventType, RecordedAt};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::io::{self, BufRead};
 use std::path::Path;
+use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 use tempfile::TempDir;
 
@@ -60,6 +63,21 @@ fn damaged(place: impl Into<String>, cause: impl std::fmt::Display) -> ImportErr
     }
 }
 
+/// Returns an error with its sources: the first alone says that something failed, and not what.
+fn with_sources(error: &dyn std::error::Error) -> String {
+    let mut words = error.to_string();
+    let mut source = error.source();
+    while let Some(error) = source {
+        let cause = error.to_string();
+        // Some errors repeat their source.
+        if !words.ends_with(&cause) {
+            words = format!("{words}: {cause}");
+        }
+        source = error.source();
+    }
+    words
+}
+
 impl Repository {
     /// Returns whether a folder is a repository, bare or not.
     pub(crate) fn is_one(folder: &Path) -> bool {
@@ -80,7 +98,12 @@ impl Repository {
 
     /// Opens a bundle; its objects are unpacked into a folder beside the reel while they are
     /// needed.
-    pub(crate) fn open_bundle(mut input: impl BufRead, beside: &Path) -> Result<Self, ImportError> {
+    pub(crate) fn open_bundle(input: impl BufRead, beside: &Path) -> Result<Self, ImportError> {
+        let place = Rc::new(Cell::new(0));
+        let mut input = CountedRead {
+            inner: input,
+            read: Rc::clone(&place),
+        };
         let head = read_bundle_head(&mut input)?;
         let failed = |source| ImportError::Place {
             path: beside.to_owned(),
@@ -104,7 +127,10 @@ impl Repository {
             Kind::Sha1,
             options,
         )
-        .map_err(|error| damaged("the pack of the git bundle", error))?;
+        .map_err(|error| {
+            let cause = format!("before byte {}: {}", place.get(), with_sources(&error));
+            damaged("the pack of the git bundle", cause)
+        })?;
         Ok(Self {
             objects: open_objects(&objects)?,
             head,

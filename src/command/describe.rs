@@ -155,6 +155,8 @@ impl FoundObjects {
     ) -> Result<Self, CommandError> {
         let held = timeline.labelled(state.objects.clone(), cut, selector);
         let mut held = held.map_err(CommandError::reel)?;
+        // In the order of the names, as from kubectl.
+        held.sort_by_key(|held| target.names.iter().position(|name| *name == held.name));
         let mut absent = None;
         for name in &target.names {
             if held.iter().any(|held| held.name == *name) {

@@ -1,7 +1,7 @@
 //! `kubereel explain`: the fields of a resource, from its recorded definition, the table of Kubernetes' own kinds, or
 //! the objects themselves.
 
-use crate::arguments::{self, JsonOutput};
+use crate::arguments;
 use crate::command::object_query;
 use crate::command_error::{CommandError, Exit};
 use crate::files;
@@ -35,8 +35,17 @@ pub(crate) struct Args {
     /// Use the definition and the objects of this time
     #[arg(long, value_name = "TIME", default_value = "end", value_parser = arguments::read_moment, allow_hyphen_values = true)]
     at: Moment,
-    #[command(flatten)]
-    output: JsonOutput,
+    /// Output format; default: plaintext
+    #[arg(short, long, value_name = "FORM")]
+    output: Option<ExplainFormat>,
+}
+
+/// The output formats, with those of kubectl.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum ExplainFormat {
+    Json,
+    #[value(alias = "plaintext-openapiv2")]
+    Plaintext,
 }
 
 fn after_help() -> String {
@@ -97,7 +106,7 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
         source: schema.source,
         field,
     };
-    if args.output.is_json() {
+    if args.output == Some(ExplainFormat::Json) {
         screen.json(&ExplainOutput::of(&explained))?;
     } else {
         print_field(args, &explained, screen)?;

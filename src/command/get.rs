@@ -12,8 +12,8 @@ use crate::{arguments, files};
 use form::{GetFormat, ObjectPrinter};
 use kubereel_history::{
     Certainty, Cut, FieldSelector, LabelSelector, ListForm, ListWriter, Moment, ObjectForm,
-    ObjectVersion, QueryError, ResourceColumns, ResourceSnapshot, SortField, Timeline, harmless,
-    name_of, write_json, write_yaml,
+    ObjectVersion, QueryError, ResourceColumns, ResourceSnapshot, SortField, SortKey, Timeline,
+    harmless, name_of, sort_by_keys, write_json, write_yaml,
 };
 use serde_json::{Value, json};
 use std::io::Write as _;
@@ -287,8 +287,15 @@ impl<'a> GetAnswer<'a> {
                 &mut |_| {},
                 |_, object| field.of(&object),
             )?;
-            let mut sorted: Vec<_> = keys.into_iter().zip(held).collect();
-            sorted.sort_by(|(one, _), (other, _)| one.compare(other));
+            let mut sorted: Vec<(SortKey, ObjectVersion)> = keys.into_iter().zip(held).collect();
+            // A path with a typing error must not look like an order.
+            if sorted.len() > 1 && !sorted.iter().any(|(key, _)| key.is_there()) {
+                let resource = target.resource.qualified();
+                let message = format!("--sort-by: none of the {resource} has this field");
+                return Err(CommandError::new(Exit::No, message)
+                    .hint("to see their fields: kubereel get REEL RESOURCE -o yaml"));
+            }
+            sort_by_keys(&mut sorted);
             held = sorted.into_iter().map(|(_, held)| held).collect();
         }
         Ok(Self {

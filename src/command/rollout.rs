@@ -1,13 +1,20 @@
 //! `kubereel rollout`: the revisions of a workload, and how far its rollout was at a moment.
 
 use crate::arguments::{self, JsonOutput};
-use crate::command::object_query::ObjectArgs;
+use crate::command::manifests::ManifestFiles;
+use crate::command::object_query::{self, TargetObject};
+use crate::command::selection::ObjectSelection;
 use crate::command_error::{CommandError, Exit};
 use crate::files;
 use crate::outputs::outputs;
 use crate::screen::{Console, Style, StyledLine};
 use crate::table::TextTable;
-use kubereel_history::{Moment, Revision, RolloutState, Timeline, harmless, name_of, timetext};
+use kubereel_format::ResourceInfo;
+use kubereel_history::{
+    Cut, LabelSelector, Moment, ObjectForm, ObjectVersion, Revision, RolloutState, Timeline,
+    harmless, name_of, timetext,
+};
+use serde_json::Value;
 use std::path::PathBuf;
 
 /// Show the revisions of a workload, and how far its rollout was
@@ -28,7 +35,108 @@ enum RolloutAction {
     Status(StatusArgs),
 }
 
-/// List the revisions of a workload that were recorded, also those that were removed later
+/// The workloads that a command is about.
+#[derive(Debug, clap::Args)]
+struct WorkloadArgs {
+    /// The workloads: RESOURCE/NAME…, RESOURCE NAME…, or RESOURCE[,RESOURCE…] for all of them
+    #[arg(value_name = "RESOURCE[/NAME]", required_unless_present = "filename")]
+    objects: Vec<String>,
+    /// The workloads of a manifest, in YAML or JSON: a file, a directory, or - for stdin; repeatable
+    #[arg(short, long, value_name = "FILE", conflicts_with_all = ["objects", "selector"])]
+    filename: Vec<PathBuf>,
+    /// Read the directories of -f with those below them
+    #[arg(short = 'R', long)]
+    recursive: bool,
+    /// Namespace of the workloads; default: "default", or the namespace in the manifest
+    #[arg(short, long, value_name = "NS")]
+    namespace: Option<String>,
+    /// Only workloads whose labels match, as for kubectl: a=b,c!=d,e in (f,g),!h
+    #[arg(short = 'l', long, value_name = "SELECTOR", default_value = "")]
+    selector: LabelSelector,
+}
+
+impl WorkloadArgs {
+    /// Shows each of them at a moment.
+    fn each(
+        &self,
+        timeline: &Timeline,
+        at: Moment,
+        screen: &mut Console,
+        mut show: impl FnMut(&mut Console, &FoundWorkload<'_>) -> Result<Exit, CommandError>,
+    ) -> Result<Exit, CommandError> {
+        let cut = arguments::resolve_at(timeline, at)?;
+        let selection = ObjectSelection {
+            objects: &self.objects,
+            files: ManifestFiles {
+                paths: &self.filename,
+                is_recursive: self.recursive,
+            },
+            namespace: self.namespace.as_deref(),
+            all_namespaces: false,
+            has_selector: !self.selector.is_empty(),
+        };
+        let mut exit = Exit::Yes;
+        let mut shown = 0_usize;
+        for target in selection.resources(timeline, cut)? {
+            let (cut, state) = target.state(timeline, at, cut)?;
+            let held = timeline.labelled(state.objects.clone(), cut, &self.selector);
+            let mut held = held.map_err(CommandError::reel)?;
+            held.sort_by_key(|held| target.names.iter().position(|name| *name == held.name));
+            screen.aside(object_query::header(
+                timeline,
+                &state,
+                cut,
+                screen.err_paint(),
+            ))?;
+            for held in &held {
+                let workload = FoundWorkload {
+                    resource: target.resource,
+                    held,
+                    cut,
+                    is_first: shown == 0,
+                };
+                exit = exit.worse(show(screen, &workload)?);
+                shown += 1;
+            }
+            exit = exit.worse(object_query::exit_of(&state.certainty));
+            let absent = target
+                .names
+                .iter()
+                .find(|name| !held.iter().any(|held| held.name == **name));
+            if let Some(name) = absent {
+                let named = TargetObject {
+                    resource: target.resource,
+                    namespace: target.namespace.as_deref().unwrap_or_default(),
+                    name: name.clone(),
+                };
+                screen.finish()?;
+                return Err(named.absent(timeline, &state));
+            }
+        }
+        if shown == 0 {
+            screen.aside("No resources found.")?;
+        }
+        Ok(exit)
+    }
+}
+
+/// A workload, and its version at a moment.
+struct FoundWorkload<'a> {
+    resource: &'a ResourceInfo,
+    held: &'a ObjectVersion,
+    cut: Cut,
+    /// Whether it is the first of several.
+    is_first: bool,
+}
+
+impl FoundWorkload<'_> {
+    /// Writes it as messages name it.
+    fn written(&self) -> String {
+        format!("{}/{}", self.resource.qualified(), self.held.name)
+    }
+}
+
+/// List the revisions of workloads that were recorded, also those that were removed later
 #[derive(Debug, clap::Args)]
 #[command(after_help = history_help())]
 struct HistoryArgs {
@@ -36,7 +144,7 @@ struct HistoryArgs {
     #[arg(value_name = "REEL")]
     reel: PathBuf,
     #[command(flatten)]
-    object: ObjectArgs,
+    workloads: WorkloadArgs,
     /// Show the Pod template of this revision
     #[arg(long, value_name = "NUMBER", allow_hyphen_values = true)]
     revision: Option<i64>,
@@ -52,6 +160,7 @@ fn history_help() -> String {
         "\
 Examples:
   kubereel rollout history run.reel deployment/web -n shop
+  kubereel rollout history run.reel deployments -n shop -l app=web
   kubereel rollout history run.reel ds/node-exporter -n monitoring --revision=3
 
 {}",
@@ -59,7 +168,7 @@ Examples:
     )
 }
 
-/// Say how far the rollout of a workload was at a moment: exit code 0 if it was complete, 1 if not
+/// Say how far the rollouts of workloads were at a moment: exit code 0 if all were complete, 1 if not
 #[derive(Debug, clap::Args)]
 #[command(after_help = status_help())]
 struct StatusArgs {
@@ -67,7 +176,15 @@ struct StatusArgs {
     #[arg(value_name = "REEL")]
     reel: PathBuf,
     #[command(flatten)]
-    object: ObjectArgs,
+    workloads: WorkloadArgs,
+    /// Fail if a Deployment is not at this revision
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value_t = 0,
+        allow_hyphen_values = true
+    )]
+    revision: i64,
     /// Show the state at this time
     #[arg(long, value_name = "TIME", default_value = "end", value_parser = arguments::read_moment, allow_hyphen_values = true)]
     at: Moment,
@@ -101,13 +218,28 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
 
 fn history(args: &HistoryArgs, screen: &mut Console) -> Result<Exit, CommandError> {
     let timeline = files::open_reel(&args.reel)?;
-    let cut = arguments::resolve_at(&timeline, args.at)?;
-    let named = args.object.find(&timeline, cut)?;
-    let (state, held) = named.at(&timeline, cut, screen)?;
-    let resource = named.resource;
-    let revisions = Revision::all(&timeline, resource, &held, cut).map_err(CommandError::reel)?;
+    args.workloads
+        .each(&timeline, args.at, screen, |screen, workload| {
+            print_history(args, &timeline, workload, screen)?;
+            Ok(Exit::Yes)
+        })
+}
+
+fn print_history(
+    args: &HistoryArgs,
+    timeline: &Timeline,
+    workload: &FoundWorkload<'_>,
+    screen: &mut Console,
+) -> Result<(), CommandError> {
+    let FoundWorkload {
+        resource,
+        held,
+        cut,
+        ..
+    } = *workload;
+    let revisions = Revision::all(timeline, resource, held, cut).map_err(CommandError::reel)?;
     let Some(revisions) = revisions else {
-        return Err(no_rollout(&named.written()));
+        return Err(no_rollout(&workload.written()));
     };
     let asked = args.revision.filter(|asked| *asked != 0);
     let all: Vec<&Revision> = revisions
@@ -115,15 +247,20 @@ fn history(args: &HistoryArgs, screen: &mut Console) -> Result<Exit, CommandErro
         .filter(|one| asked.is_none_or(|asked| one.number == asked))
         .collect();
     if let Some(asked) = asked.filter(|_| all.is_empty()) {
-        let message = format!("revision {asked} of {} was not recorded", named.written());
+        let message = format!(
+            "revision {asked} of {} was not recorded",
+            workload.written()
+        );
         return Err(CommandError::new(Exit::No, message)
             .hint("without --revision, all revisions are listed"));
     }
     if args.output.is_json() {
-        for revision in all {
-            screen.json_line(&RevisionOutput::of(revision))?;
-        }
-        return Ok(super::object_query::exit_of(&state.certainty));
+        return all
+            .into_iter()
+            .try_for_each(|revision| screen.json_line(&RevisionOutput::of(revision)));
+    }
+    if !workload.is_first {
+        screen.line("")?;
     }
     let name = name_of(resource, &held.name);
     if let (Some(asked), Some(revision)) = (asked, all.first()) {
@@ -136,11 +273,10 @@ fn history(args: &HistoryArgs, screen: &mut Console) -> Result<Exit, CommandErro
         for line in page.lines() {
             screen.show(&StyledLine::of(Style::Plain, line.trim_end()), 4)?;
         }
-    } else {
-        screen.line(harmless(&format!("{name} ")))?;
-        screen.table(&table(&timeline, &all))?;
+        return Ok(());
     }
-    Ok(super::object_query::exit_of(&state.certainty))
+    screen.line(harmless(&format!("{name} ")))?;
+    screen.table(&table(timeline, &all))
 }
 
 fn table(timeline: &Timeline, revisions: &[&Revision]) -> TextTable {
@@ -181,19 +317,44 @@ struct RevisionOutput<'a>(revision: &'a Revision) {
 
 fn status(args: &StatusArgs, screen: &mut Console) -> Result<Exit, CommandError> {
     let timeline = files::open_reel(&args.reel)?;
-    let cut = arguments::resolve_at(&timeline, args.at)?;
-    let named = args.object.find(&timeline, cut)?;
-    let (state, held) = named.at(&timeline, cut, screen)?;
-    let form = kubereel_history::ObjectForm::default();
-    let object = timeline.object(held.seq, named.resource, form);
+    args.workloads
+        .each(&timeline, args.at, screen, |screen, workload| {
+            print_status(args.revision, &timeline, workload, screen)
+        })
+}
+
+/// The annotation with the revision of a Deployment.
+const REVISION: &str = "deployment.kubernetes.io/revision";
+
+fn print_status(
+    revision: i64,
+    timeline: &Timeline,
+    workload: &FoundWorkload<'_>,
+    screen: &mut Console,
+) -> Result<Exit, CommandError> {
+    let object = timeline.object(workload.held.seq, workload.resource, ObjectForm::default());
     let object = object.map_err(CommandError::reel)?;
-    let Some(rollout) = RolloutState::of(named.resource, &object) else {
-        return Err(no_rollout(&named.written()));
+    let Some(rollout) = RolloutState::of(workload.resource, &object) else {
+        return Err(no_rollout(&workload.written()));
     };
+    let annotations = object
+        .get("metadata")
+        .and_then(|metadata| metadata.get("annotations"));
+    let own = annotations
+        .and_then(|all| all.get(REVISION))
+        .and_then(Value::as_str);
+    if let Some(own) = own.filter(|own| revision > 0 && *own != revision.to_string()) {
+        let message = format!(
+            "{} was at revision {}, not {revision}",
+            workload.written(),
+            harmless(own)
+        );
+        return Err(CommandError::new(Exit::No, message)
+            .hint("to list the revisions: kubereel rollout history REEL RESOURCE/NAME"));
+    }
     screen.line(harmless(rollout.words()))?;
-    let exit = match rollout {
+    Ok(match rollout {
         RolloutState::Complete(_) => Exit::Yes,
         RolloutState::Underway(_) | RolloutState::Failed(_) => Exit::No,
-    };
-    Ok(exit.worse(super::object_query::exit_of(&state.certainty)))
+    })
 }

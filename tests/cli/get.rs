@@ -361,6 +361,10 @@ fn forms_are_those_of_kubectl() {
         pods(&["-o", "name", "--sort-by", "{.metadata.resourceVersion}"]),
         "pod/b\npod/a\n"
     );
+    let args = ["get", reel.path(), "pods", "-A", "--at", "14:00:05"];
+    kubereel(&[&args[..], &["--sort-by", ".metadata.nmae"]].concat())
+        .code(1)
+        .says("none of the pods has this field");
     assert_eq!(
         pods(&["-o", "name", "--field-selector", "metadata.namespace!=web"]),
         "pod/a\n"

@@ -196,6 +196,40 @@ fn revisions_and_the_state_of_a_rollout() {
 }
 
 #[test]
+fn rollouts_of_several_workloads_and_of_a_revision() {
+    let all = kubereel(&["rollout", "status", DEMO, "deploy", "-n", "shop"]).code(1);
+    assert_eq!(all.out.lines().count(), 2, "{}", all.out);
+    let args = ["rollout", "status", DEMO, "deploy", "-n", "shop", "-l"];
+    let chosen = |selector: &str| kubereel(&[&args[..], &[selector]].concat());
+    assert_eq!(chosen("!none").code(1).out, all.out);
+    chosen("none=x").code(0).says("No resources found.");
+    let histories = out(&["rollout", "history", DEMO, "deploy", "-n", "shop"]);
+    assert_eq!(histories.matches("REVISION").count(), 2, "{histories}");
+    kubereel(&[
+        "rollout",
+        "status",
+        DEMO,
+        "deploy/web",
+        "-n",
+        "shop",
+        "--revision=1",
+    ])
+    .code(0);
+    kubereel(&[
+        "rollout",
+        "status",
+        DEMO,
+        "deploy/web",
+        "-n",
+        "shop",
+        "--revision=3",
+    ])
+    .code(1)
+    .says("at revision 1, not 3");
+    kubereel(&["rollout", "history", DEMO, "deploy/none", "-n", "shop"]).code(1);
+}
+
+#[test]
 fn what_a_recording_cannot_do_is_said_with_what_it_can() {
     kubereel(&["logs", "run.reel", "pod/web-0"])
         .code(4)

@@ -252,6 +252,23 @@ fn what_is_no_yaml_says_where() {
 }
 
 #[test]
+fn a_list_that_is_cut_off_gives_its_whole_items_and_the_place() {
+    let json =
+        format!("{{\n \"apiVersion\":\"v1\",\n \"items\": [\n{POD},\n{NODE},\n{{\"kind\":\"Pod\",");
+    let yaml = "apiVersion: v1\nitems:\n- apiVersion: v1\n  kind: Pod\n  metadata:\n    name: a\n    namespace: x\n\
+                - apiVersion: v1\n  kind: Node\n  metadata:\n    name: 'n'\n\
+                - apiVersion: v1\n  kind: Node\n  metadata:\n    name: cut\n";
+    for (text, place) in [(json.as_str(), "line 6"), (yaml, "the item at line 12")] {
+        let journey = journey(text.as_bytes(), &at(7));
+        assert_eq!(journey.names(), ["pods v1 x/a", "nodes v1 /n"], "{text}");
+        let broken = &journey.imported.broken;
+        let part = broken.first.first().expect("the cut");
+        assert_eq!((broken.count, part.number), (1, 3), "{text}");
+        assert!(part.problem.to_string().contains(place), "{}", part.problem);
+    }
+}
+
+#[test]
 fn aliases_do_not_grow_without_bound() {
     let mut text = "a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n".to_owned();
     for level in 1..12 {

@@ -53,7 +53,7 @@ pub use changes::{
 pub use cluster_events::{EventContent, EventLog, EventQuestion, LoggedEvent, Regarding};
 pub use columns::{
     ColumnRoom, CustomColumns, JsonPathTemplate, LabelColumns, ResourceColumns, SortField, SortKey,
-    TemplateError,
+    TemplateError, sort_by_keys,
 };
 pub use coverage::{
     Certainty, Coverage, CoveredFrom, DamagedSpan, GapJudgement, GapOutcome, ImportedFrom,

@@ -169,7 +169,7 @@ pub fn offset(micros: i64) -> String {
     )
 }
 
-/// Formats a duration: `1h 29m 47s`, `12.5s`, `40ms`.
+/// Formats a duration: `1h 29m 47s`, `12.5s`, `40ms`, `0s`.
 pub fn span(micros: u64) -> String {
     let secs = micros / MICROS_PER_SEC;
     if secs >= 60 {
@@ -180,10 +180,11 @@ pub fn span(micros: u64) -> String {
         let tenths = (millis % 1000) / 100;
         return format!("{secs}.{tenths}s");
     }
-    if millis > 0 {
-        return format!("{millis}ms");
+    match (millis, micros) {
+        (0, 0) => "0s".to_owned(),
+        (0, micros) => format!("{micros}µs"),
+        (millis, _) => format!("{millis}ms"),
     }
-    format!("{micros}µs")
 }
 
 fn span_parts(secs: u64, between: &str) -> String {
@@ -366,6 +367,7 @@ mod tests {
         assert_eq!(span(12_540_000), "12.5s");
         assert_eq!(span(40_000), "40ms");
         assert_eq!(span(7), "7µs");
+        assert_eq!(span(0), "0s");
     }
 
     #[test]

@@ -214,7 +214,10 @@ impl JudgedProblems<'_> {
             || self.is_openshift && is_judged_upstream(problem)
             || is_short_wait(problem);
         TestFinding {
-            subject: self.subject(&problem.object),
+            subject: self.subject(
+                &problem.object,
+                problem.signs.iter().map(|sign| &sign.object),
+            ),
             severity: if is_lenient {
                 Severity::Flake
             } else {
@@ -238,7 +241,7 @@ impl JudgedProblems<'_> {
         parts.push(format!("part of the problem {reason}"));
         parts.retain(|part| !part.is_empty());
         TestFinding {
-            subject: self.subject(&problem.object),
+            subject: self.subject(&problem.object, std::iter::once(&sign.object)),
             severity: Severity::Flake,
             from: sign.from.at,
             to: sign.to,
@@ -248,7 +251,19 @@ impl JudgedProblems<'_> {
         }
     }
 
-    fn subject(&self, object: &ProblemObject) -> FindingSubject {
+    /// Returns what a finding is about: an object of the reel. Where the reel does not have the topmost one, a
+    /// `ReplicaSet` of a capture of Pods, it is an object that showed the problem; readers find a problem again by it.
+    fn subject<'b>(
+        &self,
+        topmost: &'b ProblemObject,
+        mut shown: impl Iterator<Item = &'b ProblemObject>,
+    ) -> FindingSubject {
+        let object = match topmost.resource {
+            Some(_) => topmost,
+            None => shown
+                .find(|object| object.resource.is_some())
+                .unwrap_or(topmost),
+        };
         let infos = self.timeline.resources().iter();
         let info = infos
             .into_iter()
@@ -265,6 +280,9 @@ impl JudgedProblems<'_> {
         let mut parts = vec![shortened(&problem.message, MOST_MESSAGE)];
         if problem.count > 1 {
             parts.push(format!("{} times", problem.count));
+        }
+        if problem.object.resource.is_none() && !problem.object.name.is_empty() {
+            parts.push(format!("of {}", harmless(&problem.object.label())));
         }
         if let Some(since) = problem.unknown_since {
             parts.push(format!(

@@ -314,9 +314,25 @@ fn the_repository_of_an_installation_is_its_events() {
     let (_folder, outcome) = cut_off(&bundle, 600_000);
     let words = outcome.err().context("half a bundle").unwrap().to_string();
     assert!(
-        words.starts_with("the pack of the git bundle is damaged: "),
+        words.starts_with("the pack of the git bundle is damaged: before byte 600000: "),
         "{words}"
     );
+    // One byte of a compressed object.
+    let mut bytes = std::fs::read(&bundle).unwrap();
+    bytes[900_000] ^= 0x10;
+    let folder = tempfile::tempdir().unwrap();
+    let flipped = folder.path().join("flipped.bundle");
+    std::fs::write(&flipped, bytes).unwrap();
+    let outcome = attempt(&flipped, &folder.path().join("test.reel"));
+    let words = outcome.err().context("a flipped byte").unwrap().to_string();
+    let place = words
+        .split_once("is damaged: before byte ")
+        .context("a place")
+        .unwrap()
+        .1;
+    let place = place.split(':').next().unwrap_or_default();
+    let place: u64 = place.parse().unwrap();
+    assert!((900_000..1_100_000).contains(&place), "{words}");
 }
 
 const POLICY: &str = "apiVersion: audit.k8s.io/v1

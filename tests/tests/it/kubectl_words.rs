@@ -22,6 +22,8 @@ const SURE: Duration = Duration::from_mins(2);
 enum Likeness {
     /// The same text.
     Same,
+    /// The same lines: where kubectl leaves the order of rows with the same value to its sort.
+    SameRows,
     /// Every line of kubectl, in its order, and more; Events are in a form of their own.
     More,
     /// An answer in a form of its own, for this reason.
@@ -30,7 +32,7 @@ enum Likeness {
     Unavailable(i32),
 }
 
-use Likeness::{More, Own, Same, Unavailable};
+use Likeness::{More, Own, Same, SameRows, Unavailable};
 
 const WITH_TIMES: Likeness =
     Own("every occurrence is a line, also of Events that have expired, with its time");
@@ -38,7 +40,7 @@ const OBSERVED: Likeness =
     Own("a recording has no OpenAPI document: names and types of the fields, without descriptions");
 
 /// How many lines there are.
-const TYPED_LINES: usize = 112;
+const TYPED_LINES: usize = 126;
 
 /// What is typed; single quotes keep blanks, as in a shell.
 const TYPED: [(&str, Likeness); TYPED_LINES] = [
@@ -90,6 +92,7 @@ const TYPED: [(&str, Likeness); TYPED_LINES] = [
     ("get pods -n shop -A", Same),
     ("get pods -n shop -ojson", Same),
     ("get deploy web -n shop -o yaml", Same),
+    ("get pods -n shop -o yaml", Same),
     ("get pods -n shop -owide --no-headers", Same),
     ("get deployment.apps/web -n shop", Same),
     ("get deployments.v1.apps -n shop", Same),
@@ -97,6 +100,27 @@ const TYPED: [(&str, Likeness); TYPED_LINES] = [
     ("get pods -n shop -l 'app in (web,api)'", Same),
     (
         "get pods -A --field-selector status.phase!=Running,spec.nodeName=node-1",
+        Same,
+    ),
+    (
+        "get pods -n shop --sort-by=.metadata.creationTimestamp",
+        SameRows,
+    ),
+    (
+        "get pods -n shop --sort-by=.metadata.creationTimestamp -o custom-columns=AT:.metadata.creationTimestamp",
+        Same,
+    ),
+    (
+        "get pods -n shop --sort-by=.status.containerStatuses[0].restartCount",
+        SameRows,
+    ),
+    (
+        "get pods -n shop --sort-by=.status.containerStatuses[0].restartCount -o custom-columns=N:.status.containerStatuses[0].restartCount",
+        Same,
+    ),
+    ("get events -n shop --sort-by=.lastTimestamp", SameRows),
+    (
+        "get events -n shop --sort-by=.lastTimestamp -o custom-columns=LAST:.lastTimestamp",
         Same,
     ),
     (
@@ -130,7 +154,10 @@ const TYPED: [(&str, Likeness); TYPED_LINES] = [
     ("get pods -n shop -v 0", Same),
     ("get -n shop pods", Same),
     ("get pods -n nowhere", Same),
+    ("describe nodes", More),
     ("describe po -n shop", More),
+    ("describe svc -n shop", More),
+    ("describe pods running image -n shop", More),
     ("describe deployments.apps web -n shop", More),
     ("describe ns", More),
     ("describe pod whole -n shop", More),
@@ -152,6 +179,7 @@ const TYPED: [(&str, Likeness); TYPED_LINES] = [
     ("events -A --types=Warning", WITH_TIMES),
     ("events --for pod/running -n shop", WITH_TIMES),
     ("explain pods.spec", OBSERVED),
+    ("explain pods.status -o plaintext", OBSERVED),
     (
         "explain gadgets",
         Own("the definition of a custom resource is recorded"),
@@ -164,6 +192,12 @@ const TYPED: [(&str, Likeness); TYPED_LINES] = [
     ("api-versions", Own("likewise")),
     ("rollout status deploy/web -n shop --watch=false", Same),
     ("rollout status ds/agent -n shop --watch=false", Same),
+    ("rollout status sts -n shop --watch=false", Same),
+    ("rollout status deploy -n shop -l app=web -w=false", Same),
+    (
+        "rollout history deployments -n shop -l app=web",
+        Own("each revision has its images, and when it was first seen"),
+    ),
     (
         "rollout history sts/db -n shop",
         Own("each revision has its images, and when it was first seen"),
@@ -215,6 +249,10 @@ const ONLY_HERE: [&str; 2] = [
 
 /// Versions of kubectl differ in these lines.
 const OF_A_VERSION: [&str; 2] = ["Optional:", "ConfigMapOptional:"];
+
+/// What kubectl prints for a share of an amount that is not there: a number that is none, as an integer. The reel
+/// answers 0%.
+const SHARE_OF_NOTHING: &str = "(-9223372036854775808%)";
 
 /// What kubectl said, and between which times.
 struct Said {
@@ -342,7 +380,7 @@ fn differs(
     likeness: Likeness,
     said: Option<&Said>,
 ) -> Result<Option<String>> {
-    if let (Same | More, Some(said)) = (likeness, said) {
+    if let (Same | SameRows | More, Some(said)) = (likeness, said) {
         let mut last = String::new();
         for at in said.moments() {
             let (code, out, err) = answer(program, reel, typed, Some(at))?;
@@ -352,6 +390,10 @@ fn differs(
             );
             let missing = match likeness {
                 Same => (out != said.text).then(|| first_difference(&said.text, &out)),
+                SameRows => {
+                    let (theirs, ours) = (sorted_rows(&said.text), sorted_rows(&out));
+                    (theirs != ours).then(|| first_difference(&theirs, &ours))
+                }
                 _ => missing_line(&said.text, &out),
             };
             match missing {
@@ -390,9 +432,21 @@ fn first_difference(theirs: &str, ours: &str) -> String {
     format!("\nkubectl:  {first:?}\nkubereel: {other:?}\n{ours}")
 }
 
+/// Sorts the lines behind the header.
+fn sorted_rows(table: &str) -> String {
+    let mut lines: Vec<&str> = table.lines().collect();
+    if let Some((_, rows)) = lines.split_first_mut() {
+        rows.sort_unstable();
+    }
+    lines.join("\n")
+}
+
 /// Finds the first line of kubectl that is not in its place among ours; blanks between cells are one.
 fn missing_line(theirs: &str, ours: &str) -> Option<String> {
-    let plain = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let plain = |line: &str| {
+        let words = line.split_whitespace().collect::<Vec<_>>().join(" ");
+        words.replace(SHARE_OF_NOTHING, "(0%)")
+    };
     let mut lines = ours.lines().map(plain);
     let mut is_event = false;
     for line in theirs.lines().map(plain) {
@@ -430,6 +484,8 @@ fn page() -> String {
     for (typed, likeness) in TYPED {
         let answer = match likeness {
             Same => "the same text".to_owned(),
+            SameRows => "the same rows in the order of the field; those with the same value in the order of names"
+                .to_owned(),
             More => "the same lines, and version, owners, changes and Events of the recording"
                 .to_owned(),
             Own(why) => format!("its own form: {why}"),

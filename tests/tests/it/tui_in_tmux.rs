@@ -638,3 +638,28 @@ fn an_installation_without_faults_is_told_within_thirty_keys() -> Result<()> {
     }
     Ok(())
 }
+
+#[test]
+fn a_crash_loop_is_listed_once_where_its_replica_set_is_not_recorded() -> Result<()> {
+    let Some(shell) = Shell::start((120, 40))? else {
+        return Ok(());
+    };
+    let Some(reel) = imported(shell.folder.path(), "k8shark/crash-loop/capture.kshrk")? else {
+        return Ok(());
+    };
+    shell.open(&reel)?;
+    // The rules of the problems, and upstream's rule for its Events, are judged in the background.
+    let screen = shell.terminal.until_so("the rules' say", |screen| {
+        screen.contains("PROBLEMS 1")
+            && !screen.contains("being judged")
+            && screen.contains("skipped")
+    })?;
+    let rows = screen.lines().filter(|line| {
+        line.starts_with(['>', ' ']) && line.get(1..).is_some_and(|row| row.starts_with('▓'))
+    });
+    ensure!(rows.count() == 1, "{screen}");
+    ensure!(!screen.contains("other finding"), "{screen}");
+    shell.terminal.press(&["q"])?;
+    shell.ended(0)?;
+    Ok(())
+}

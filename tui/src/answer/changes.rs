@@ -375,8 +375,11 @@ fn event_line(
     subject: NamedObject,
     place: CursorPlace,
 ) -> (u8, PanelLine) {
-    let before = span_text(place.at.micros_since(step.at));
-    let head = PanelLine::of(Ink::Faint, format!("-{before:<7} "));
+    let before = match place.at.micros_since(step.at) {
+        0 => "now".to_owned(),
+        micros => format!("-{}", span_text(micros)),
+    };
+    let head = PanelLine::of(Ink::Faint, format!("{before:<8} "));
     let (rank, mut line) = match SteppedOver::of(timeline, step, info) {
         Ok(over) => {
             let name = match regarded(info, &over.now) {

@@ -268,7 +268,8 @@ impl<'a> ProblemCollector<'a> {
             let own = self.all.get(at)?;
             let is_same_rule = own.said.iter().any(|one| one.rule == said.rule);
             let is_here = |one: &ProblemOccurrence| {
-                let is_in = one.has(spot.from, SPARE_MICROS) || one.has(spot.place.at, 0);
+                let is_in =
+                    one.has(spot.from, SPARE_MICROS) || one.has(spot.place.at, SPARE_MICROS);
                 // What only rules tell of is one thing if it began together.
                 let is_together = (one.from.micros_since(spot.from)).abs() <= SPARE_MICROS;
                 if own.is_seen { is_in } else { is_together }

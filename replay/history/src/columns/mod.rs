@@ -9,8 +9,10 @@ mod platform;
 mod table;
 mod template;
 
-pub(crate) use builtin::{access_modes, balancers, class_of, desired, roles, selector_text};
+pub(crate) use builtin::{access_modes, class_of, desired, roles, selector_text};
 pub(crate) use part::{NONE, ObjectPart, time_between};
 pub(crate) use table::labels_text;
 pub use table::{ColumnRoom, LabelColumns, ResourceColumns};
-pub use template::{CustomColumns, JsonPathTemplate, SortField, SortKey, TemplateError};
+pub use template::{
+    CustomColumns, JsonPathTemplate, SortField, SortKey, TemplateError, sort_by_keys,
+};

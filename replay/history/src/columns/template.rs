@@ -300,7 +300,11 @@ impl CustomColumns {
             if found.is_empty() {
                 return NONE.to_owned();
             }
-            let texts: Vec<String> = found.into_iter().map(printed).collect();
+            let text = |value: &Value| match value {
+                Value::Null => "<nil>".to_owned(),
+                value => printed(value),
+            };
+            let texts: Vec<String> = found.into_iter().map(text).collect();
             harmless(&texts.join(",")).into_owned()
         });
         cells.collect()
@@ -331,23 +335,44 @@ impl SortField {
 }
 
 impl SortKey {
-    /// Compares as kubectl does: absent values first, numbers and quantities by value, texts with
-    /// the numbers in them by value.
-    pub fn compare(&self, other: &Self) -> Ordering {
-        match (&self.0, &other.0) {
-            (Some(Value::String(one)), Some(Value::String(other))) => {
-                match (Quantity::parse(one), Quantity::parse(other)) {
-                    (Some(one), Some(other)) => one.compare(other),
-                    _ => natural(one, other),
-                }
+    /// Tells whether the object has the field, if only with null.
+    pub const fn is_there(&self) -> bool {
+        self.0.is_some()
+    }
+
+    fn value(&self) -> Option<&Value> {
+        self.0.as_ref().filter(|value| !value.is_null())
+    }
+}
+
+/// Sorts what has sort keys as kubectl does: absent values first, numbers and quantities by value, texts with the
+/// numbers in them by value; what has the same key stays in its order.
+pub fn sort_by_keys<T>(keyed: &mut [(SortKey, T)]) {
+    // Two texts are compared as quantities only if all are: an order must not depend on the pair.
+    let texts = keyed.iter().filter_map(|(key, _)| key.value()?.as_str());
+    let are_quantities = texts
+        .map(Quantity::parse)
+        .all(|quantity| quantity.is_some());
+    keyed.sort_by(|(one, _), (other, _)| match (one.value(), other.value()) {
+        (Some(one), Some(other)) => compared(one, other, are_quantities),
+        (one, other) => one.is_some().cmp(&other.is_some()),
+    });
+}
+
+fn compared(one: &Value, other: &Value, are_quantities: bool) -> Ordering {
+    match (one, other) {
+        (Value::String(one), Value::String(other)) => {
+            let quantity = |text: &str| Quantity::parse(text).filter(|_| are_quantities);
+            match (quantity(one), quantity(other)) {
+                (Some(one), Some(other)) => one.compare(other),
+                _ => natural(one, other),
             }
-            (Some(Value::Number(one)), Some(Value::Number(other))) => {
-                let amount = |number: &serde_json::Number| number.as_f64().unwrap_or_default();
-                amount(one).total_cmp(&amount(other))
-            }
-            (Some(one), Some(other)) => compact(one).cmp(&compact(other)),
-            (one, other) => one.is_some().cmp(&other.is_some()),
         }
+        (Value::Number(one), Value::Number(other)) => {
+            let amount = |number: &serde_json::Number| number.as_f64().unwrap_or_default();
+            amount(one).total_cmp(&amount(other))
+        }
+        (one, other) => compact(one).cmp(&compact(other)),
     }
 }
 
@@ -479,6 +504,8 @@ mod tests {
             .map(|pod| columns.row(pod))
             .collect();
         assert_eq!(rows, [["web-10", "x:1,y:2"], ["web-2", "<none>"]]);
+        let last = CustomColumns::parse("LAST:.last").expect("a column");
+        assert_eq!(last.row(&json!({"last": null})), ["<nil>"]);
         let file = CustomColumns::parse_file(
             "NAME   IMAGES\n{.metadata.name} .spec.containers[*].image\n",
         );
@@ -489,10 +516,17 @@ mod tests {
         assert!(CustomColumns::parse_file("A B\n.a\n").is_err());
     }
 
+    /// Sorts objects with these values by the field that has them.
+    fn sorted(values: &[Value]) -> Vec<Value> {
+        let field: SortField = ".a".parse().expect("a path");
+        let keyed = values.iter().map(|value| (field.of(value), value.clone()));
+        let mut keyed: Vec<(SortKey, Value)> = keyed.collect();
+        sort_by_keys(&mut keyed);
+        keyed.into_iter().map(|(_, value)| value).collect()
+    }
+
     #[test]
     fn keys_sort_as_kubectl_sorts_them() {
-        let field: SortField = ".a".parse().expect("a path");
-        let key = |value: Value| field.of(&json!({ "a": value }));
         for (one, other) in [
             (json!("web-2"), json!("web-10")),
             (json!(2), json!(10)),
@@ -501,15 +535,53 @@ mod tests {
             (json!("a"), json!("b")),
             (json!("a2"), json!("a-")),
             (json!("2026-01-02T00:00:00Z"), json!("2026-01-10T00:00:00Z")),
+            (json!(null), json!("a")),
         ] {
-            assert_eq!(
-                key(one.clone()).compare(&key(other.clone())),
-                Ordering::Less,
-                "{one} {other}"
-            );
+            let (one, other) = (json!({ "a": one }), json!({ "a": other }));
+            let expected = [one.clone(), other.clone()];
+            assert_eq!(sorted(&[other, one]), expected);
         }
-        let missing = field.of(&json!({}));
-        assert_eq!(missing.compare(&key(json!("a"))), Ordering::Less);
         assert!(".".parse::<SortField>().is_err());
+    }
+
+    #[test]
+    fn objects_without_the_field_come_first_and_those_with_the_same_value_in_their_order() {
+        let object = |name: u8, value: Value| json!({"name": name, "a": value});
+        let missing = |name: u8| json!({"name": name});
+        let given = [
+            object(1, json!(2)),
+            missing(2),
+            object(3, json!(1)),
+            object(4, Value::Null),
+            object(5, json!(1)),
+        ];
+        let order = [
+            missing(2),
+            object(4, Value::Null),
+            object(3, json!(1)),
+            object(5, json!(1)),
+            object(1, json!(2)),
+        ];
+        assert_eq!(sorted(&given), order);
+        let field: SortField = ".a".parse().expect("a path");
+        assert!(field.of(&object(1, Value::Null)).is_there());
+        assert!(!field.of(&missing(1)).is_there());
+    }
+
+    #[test]
+    fn an_order_of_texts_does_not_depend_on_the_pair() {
+        // As quantities 900Mi is less than 1Gi, and as text 1Gi than 5x, and 5x than 900Mi.
+        let texts = ["900Mi", "5x", "1Gi"].map(|text| json!({ "a": text }));
+        let many: Vec<Value> = texts.iter().cycle().take(60).cloned().collect();
+        let sorted = sorted(&many);
+        let places: Vec<Option<usize>> = ["1Gi", "5x", "900Mi"]
+            .iter()
+            .map(|text| {
+                sorted
+                    .iter()
+                    .position(|value| value == &json!({ "a": text }))
+            })
+            .collect();
+        assert_eq!(places, [Some(0), Some(20), Some(40)]);
     }
 }

@@ -6,6 +6,7 @@ mod json;
 mod list;
 pub(crate) mod number;
 mod yaml;
+mod yaml_scalar;
 
 pub use form::{ObjectForm, ObjectMeta, name_of};
 pub(crate) use json::compact;

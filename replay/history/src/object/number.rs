@@ -47,6 +47,16 @@ pub(crate) fn printed(number: &Number) -> String {
     format!("{digits}e{sign}{:02}", power.unsigned_abs())
 }
 
+/// Formats a number as kubectl does in YAML, which it makes of JSON: what is whole there stays whole.
+pub(super) fn in_yaml(number: &Number) -> String {
+    let json = written(number);
+    if json.parse::<i64>().is_ok() || json.parse::<u64>().is_ok() {
+        json
+    } else {
+        printed(number)
+    }
+}
+
 /// Formats a number as a column of doubles does: integers on the wire stay integers.
 pub(crate) fn double(number: &Number) -> String {
     let Some(double) = number.as_f64().and_then(Number::from_f64) else {
@@ -109,6 +119,22 @@ mod tests {
         ] {
             let number: Number = serde_json::from_str(json).expect(json);
             assert_eq!(printed(&number), text, "{json}");
+        }
+    }
+
+    #[test]
+    fn numbers_in_yaml_are_those_of_json_or_have_an_exponent() {
+        for (json, text) in [
+            ("7", "7"),
+            ("1e6", "1000000"),
+            ("1.0", "1"),
+            ("0.5", "0.5"),
+            ("1234567.5", "1.2345675e+06"),
+            ("1e21", "1e+21"),
+            ("0.00001", "1e-05"),
+        ] {
+            let number: Number = serde_json::from_str(json).expect(json);
+            assert_eq!(in_yaml(&number), text, "{json}");
         }
     }
 

@@ -1,21 +1,26 @@
-//! YAML as kubectl prints it: members sorted, lists not indented; whole, or line by line with the
-//! number of the field of each line.
+//! YAML as kubectl prints it: members in order, lists not indented; whole, or line by line with the number of the
+//! field of each line.
 
+use super::yaml_scalar::{ScalarStyle, push_literal, push_text};
 use serde_json::{Map, Value};
-use serde_saphyr::ser::Error;
-use serde_saphyr::ser_options;
+use std::cmp::Ordering;
+use std::convert::Infallible;
 use std::fmt;
 
-/// Writes a value as `kubectl -o yaml` does, except that long lines are not folded.
+/// The longest name of a member that YAML takes without `?`.
+const LONGEST_SIMPLE_KEY: usize = 128;
+
+/// Writes a value as `kubectl -o yaml` does, except that long lines are not folded: a folded text cannot be searched.
 ///
 /// # Errors
 /// When the output cannot be written.
-pub fn write_yaml(out: &mut impl fmt::Write, value: &Value) -> Result<(), Error> {
-    let options = ser_options! {
-        // A folded text cannot be searched.
-        folded_wrap_chars: usize::MAX,
-    };
-    serde_saphyr::to_fmt_writer_with_options(out, value, options)
+pub fn write_yaml(out: &mut impl fmt::Write, value: &Value) -> fmt::Result {
+    let mut document = YamlDocument::new(|line: YamlLine| {
+        out.write_str(&line.text)?;
+        out.write_char('\n')
+    });
+    document.block(value, 0)?;
+    document.end_line()
 }
 
 /// A line of YAML.
@@ -31,99 +36,234 @@ pub struct YamlLine {
 
 /// Returns an object as lines.
 pub fn yaml_lines(value: &Value) -> Vec<YamlLine> {
-    let mut next = 0;
-    block(value, &mut next)
+    let mut lines = Vec::new();
+    let mut document = YamlDocument::new(|line| {
+        lines.push(line);
+        Ok::<(), Infallible>(())
+    });
+    let Ok(()) = document.block(value, 0).and_then(|()| document.end_line());
+    lines
+}
+
+/// A document that is being written, line by line.
+struct YamlDocument<Sink> {
+    sink: Sink,
+    /// The line that is not complete.
+    line: YamlLine,
+    /// Whether the line has more than its indentation and the dashes of lists, which the next block goes on behind.
+    has_text: bool,
+    /// The number of the next field.
+    next: usize,
 }
 
 // The depth is bounded: the parser refuses more than 128 levels.
-fn block(value: &Value, next: &mut usize) -> Vec<YamlLine> {
-    match value {
-        Value::Object(members) if !members.is_empty() => members
-            .iter()
-            .flat_map(|(name, member)| match member {
-                Value::Object(inner) if !inner.is_empty() => {
-                    under(&key(name), indented(block(member, next), "  "))
-                }
+impl<Sink: FnMut(YamlLine) -> Result<(), E>, E> YamlDocument<Sink> {
+    const fn new(sink: Sink) -> Self {
+        Self {
+            sink,
+            line: EMPTY_LINE,
+            has_text: false,
+            next: 0,
+        }
+    }
+
+    /// Passes the line on, if it has anything.
+    fn end_line(&mut self) -> Result<(), E> {
+        if self.line == EMPTY_LINE {
+            return Ok(());
+        }
+        self.has_text = false;
+        (self.sink)(std::mem::replace(&mut self.line, EMPTY_LINE))
+    }
+
+    /// Begins a line at a column; behind the dash of a list the line goes on.
+    fn begin(&mut self, column: usize) -> Result<(), E> {
+        if self.has_text {
+            self.end_line()?;
+        }
+        if self.line.text.is_empty() {
+            self.line.text.extend(std::iter::repeat_n(' ', column));
+        }
+        Ok(())
+    }
+
+    /// Writes a value from a column on, on lines of its own.
+    fn block(&mut self, value: &Value, column: usize) -> Result<(), E> {
+        match value {
+            Value::Object(members) if !members.is_empty() => self.members(members, column),
+            Value::Array(items) if !items.is_empty() => items.iter().try_for_each(|item| {
+                self.begin(column)?;
+                self.line.text.push_str("- ");
+                self.item(item, column)
+            }),
+            leaf => self.leaf(leaf, column),
+        }
+    }
+
+    fn members(&mut self, members: &Map<String, Value>, column: usize) -> Result<(), E> {
+        let mut first = self.next;
+        let number = |(name, member)| {
+            let number = first;
+            first += leaves(member);
+            (name, member, number)
+        };
+        let mut sorted: Vec<(&String, &Value, usize)> = members.iter().map(number).collect();
+        sorted.sort_by(|(one, _, _), (other, _, _)| natural_order(one, other));
+        for (name, member, number) in sorted {
+            self.next = number;
+            self.begin(column)?;
+            let is_simple = name.len() <= LONGEST_SIMPLE_KEY;
+            if !is_simple {
+                self.line.text.push_str("? ");
+            }
+            let style = match ScalarStyle::of_key(name) {
+                ScalarStyle::DoubleQuoted if name.is_empty() => ScalarStyle::SingleQuoted,
+                style => style,
+            };
+            push_text(&mut self.line.text, name, style);
+            self.has_text = true;
+            if !is_simple {
+                self.begin(column)?;
+                self.line.text.push_str(": ");
+                self.item(member, column)?;
+                continue;
+            }
+            self.line.text.push(':');
+            match member {
+                Value::Object(inner) if !inner.is_empty() => self.block(member, column + INDENT)?,
                 // Lists are not indented.
-                Value::Array(items) if !items.is_empty() => under(&key(name), block(member, next)),
+                Value::Array(items) if !items.is_empty() => self.block(member, column)?,
                 leaf => {
-                    let one = Map::from_iter([(name.clone(), leaf.clone())]);
-                    whole(&Value::Object(one), next)
+                    self.line.text.push(' ');
+                    self.leaf(leaf, column)?;
                 }
-            })
-            .collect(),
-        Value::Array(items) if !items.is_empty() => items
-            .iter()
-            .flat_map(|item| {
-                let is_leaf = match item {
-                    Value::Object(members) => members.is_empty(),
-                    Value::Array(items) => items.is_empty(),
-                    _ => true,
-                };
-                if is_leaf {
-                    return whole(&Value::Array(vec![item.clone()]), next);
-                }
-                let mut lines = indented(block(item, next), "  ");
-                if let Some(first) = lines.first_mut() {
-                    first.text.replace_range(..1, "-");
-                }
-                lines
-            })
-            .collect(),
-        leaf => whole(leaf, next),
+            }
+        }
+        self.next = first;
+        Ok(())
     }
-}
 
-/// Writes a value with one field.
-fn whole(value: &Value, next: &mut usize) -> Vec<YamlLine> {
-    let field = *next;
-    *next += 1;
-    let mut text = String::new();
-    if write_yaml(&mut text, value).is_err() {
-        // Writing to memory cannot fail; a value that is not valid YAML is written as JSON, which
-        // YAML includes.
-        text = value.to_string();
-    }
-    let lines = text.lines().enumerate();
-    lines
-        .map(|(at, line)| YamlLine {
-            text: line.to_owned(),
-            field: (at == 0).then_some(field),
-            goes_on: at > 0,
-        })
-        .collect()
-}
-
-/// Returns the name of a member in YAML.
-fn key(name: &str) -> String {
-    let one = Map::from_iter([(name.to_owned(), Value::Null)]);
-    let mut text = String::new();
-    let written = write_yaml(&mut text, &Value::Object(one)).ok();
-    let key = written.and_then(|()| text.trim_end().strip_suffix(" null"));
-    key.map_or_else(|| format!("{}:", Value::from(name)), str::to_owned)
-}
-
-fn under(key: &str, lines: Vec<YamlLine>) -> Vec<YamlLine> {
-    let mut all = vec![YamlLine {
-        text: key.to_owned(),
-        field: None,
-        goes_on: false,
-    }];
-    all.extend(lines);
-    all
-}
-
-fn indented(lines: Vec<YamlLine>, by: &str) -> Vec<YamlLine> {
-    let indent = |line: YamlLine| YamlLine {
-        // An empty line of a text stays empty.
-        text: if line.text.is_empty() {
-            String::new()
+    /// Writes a value behind the two letters that begin an item of a list.
+    fn item(&mut self, value: &Value, column: usize) -> Result<(), E> {
+        if is_leaf(value) {
+            self.leaf(value, column)
         } else {
-            format!("{by}{}", line.text)
-        },
-        ..line
+            self.block(value, column + INDENT)
+        }
+    }
+
+    /// Writes a value with one field; further lines of a text are indented from the column of what has it.
+    fn leaf(&mut self, value: &Value, column: usize) -> Result<(), E> {
+        self.line.field = Some(self.next);
+        self.next += 1;
+        self.has_text = true;
+        let Value::String(text) = value else {
+            push_literal(&mut self.line.text, value);
+            return Ok(());
+        };
+        let style = ScalarStyle::of_value(text);
+        if style != ScalarStyle::Literal {
+            push_text(&mut self.line.text, text, style);
+            return Ok(());
+        }
+        self.line.text.push('|');
+        // A reader derives the indentation from the first line, unless that begins with a blank or is empty.
+        if text.starts_with([' ', '\n']) {
+            self.line.text.push_str(&INDENT.to_string());
+        }
+        let body = text.strip_suffix('\n');
+        match body {
+            None => self.line.text.push('-'),
+            Some(body) if body.is_empty() || body.ends_with('\n') => self.line.text.push('+'),
+            Some(_) => {}
+        }
+        for line in body.unwrap_or(text).split('\n') {
+            (self.sink)(std::mem::replace(&mut self.line, EMPTY_LINE))?;
+            self.line.goes_on = true;
+            // An empty line of a text stays empty.
+            if !line.is_empty() {
+                self.line
+                    .text
+                    .extend(std::iter::repeat_n(' ', column + INDENT));
+                self.line.text.push_str(line);
+            }
+        }
+        Ok(())
+    }
+}
+
+const INDENT: usize = 2;
+
+const EMPTY_LINE: YamlLine = YamlLine {
+    text: String::new(),
+    field: None,
+    goes_on: false,
+};
+
+fn is_leaf(value: &Value) -> bool {
+    match value {
+        Value::Object(members) => members.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        _ => true,
+    }
+}
+
+/// Counts the fields of a value.
+fn leaves(value: &Value) -> usize {
+    match value {
+        Value::Object(members) if !members.is_empty() => members.values().map(leaves).sum(),
+        Value::Array(items) if !items.is_empty() => items.iter().map(leaves).sum(),
+        _ => 1,
+    }
+}
+
+/// A part of the name of a member, in the order of names: letters come behind numbers, and numbers behind all else.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum NamePart<'a> {
+    End,
+    Sign(char),
+    /// The digits without leading zeros, and how many there are with them.
+    Number(usize, &'a str, usize),
+    Letter(char),
+}
+
+impl<'a> NamePart<'a> {
+    fn first_of(text: &'a str) -> Self {
+        let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+        match text.chars().next() {
+            None => Self::End,
+            Some(_) if digits > 0 => {
+                let run = text.get(..digits).unwrap_or_default();
+                let value = run.trim_start_matches('0');
+                Self::Number(value.len(), value, digits)
+            }
+            Some(letter) if letter.is_alphabetic() => Self::Letter(letter),
+            Some(sign) => Self::Sign(sign),
+        }
+    }
+}
+
+/// Compares the names of members as kubectl sorts them in YAML, numbers by their values. The order of kubectl has
+/// cycles, as `10 < 1b < 2 < 10`; this one reads `1b` as a number and a letter always.
+fn natural_order(one: &str, other: &str) -> Ordering {
+    let pairs = one.char_indices().zip(other.chars());
+    let differs = pairs.into_iter().find(|((_, one), other)| one != other);
+    let at = differs.map_or(one.len().min(other.len()), |((at, _), _)| at);
+    let begins_with_digit = |text: &str| {
+        text.get(at..)
+            .is_some_and(|rest| rest.starts_with(|l: char| l.is_ascii_digit()))
     };
-    lines.into_iter().map(indent).collect()
+    let from = if begins_with_digit(one) || begins_with_digit(other) {
+        // The number that the names differ in begins before the first difference.
+        let before = one.get(..at).unwrap_or_default();
+        before
+            .trim_end_matches(|letter: char| letter.is_ascii_digit())
+            .len()
+    } else {
+        at
+    };
+    let first = NamePart::first_of(one.get(from..).unwrap_or_default());
+    first.cmp(&NamePart::first_of(other.get(from..).unwrap_or_default()))
 }
 
 #[cfg(test)]
@@ -152,6 +292,45 @@ mod yaml_tests {
              kind: Pod\nmessage: {long}\nnone: []\n"
         );
         assert_eq!(written(&value), expected);
+    }
+
+    #[test]
+    fn members_are_sorted_as_kubectl_sorts_them() {
+        let names = [
+            "", "-a", ".a", "0", "00", "1", "2", "02", "10", "10a", "A", "a", "a-b", "a.b", "a2",
+            "a10", "ab", "é",
+        ];
+        for one in 0..names.len() {
+            for other in 0..names.len() {
+                let (first, second) = (names[one], names[other]);
+                assert_eq!(
+                    natural_order(first, second),
+                    one.cmp(&other),
+                    "{first:?} {second:?}"
+                );
+            }
+        }
+        let value = json!({"a10": {"x": 1, "y": 2}, "a2": 3, "z": 4});
+        assert_eq!(written(&value), "a2: 3\na10:\n  x: 1\n  \"y\": 2\nz: 4\n");
+        let fields: Vec<Option<usize>> = yaml_lines(&value).iter().map(|line| line.field).collect();
+        assert_eq!(fields, [Some(2), None, Some(0), Some(1), Some(3)]);
+    }
+
+    #[test]
+    fn long_names_are_written_with_a_question_mark() {
+        let name = "n".repeat(129);
+        for member in [
+            json!(1),
+            json!("a\nb\n"),
+            json!({"x": 1, "z": [1]}),
+            json!([1, {"x": 2}]),
+        ] {
+            let value = json!({name.as_str(): member, "o": {name.as_str(): member}});
+            let yaml = written(&value);
+            assert!(yaml.contains(&format!("? {name}\n: ")), "{yaml}");
+            let back: Value = serde_saphyr::from_str(&yaml).expect("YAML");
+            assert_eq!(back, value, "{yaml}");
+        }
     }
 
     #[test]
@@ -216,7 +395,7 @@ mod yaml_tests {
             "\u{feff}a",
         ];
         for text in texts {
-            let value = json!({"k": [text], text: 1});
+            let value = json!({"k": [text, [text]], "o": [{"a": text}], "p": {"a": text}, text: 1});
             let yaml = written(&value);
             let back: Value = serde_saphyr::from_str(&yaml)
                 .unwrap_or_else(|error| panic!("{text:?} became {yaml}: {error}"));

@@ -3,7 +3,7 @@
 use super::container::host_and_port;
 use super::lines::{PageWriter, joined};
 use super::surroundings::{NOT_RECORDED, Surroundings};
-use crate::columns::{NONE, ObjectPart, balancers, labels_text};
+use crate::columns::{NONE, ObjectPart, labels_text};
 use crate::timeline::QueryError;
 use serde_json::Value;
 
@@ -33,7 +33,8 @@ pub(super) fn service_page(
         spec.at("loadBalancerIP").text(),
     );
     page.field_if(0, "External Name", spec.at("externalName").text());
-    let ingress: Vec<&str> = balancers(service).into_iter().collect();
+    let ingress = service.at("status.loadBalancer.ingress").items();
+    let ingress: Vec<String> = ingress.map(balancer).collect();
     page.field_if(0, "LoadBalancer Ingress", ingress.join(", "));
     let slices = around.list(
         "endpointslices.discovery.k8s.io",
@@ -56,6 +57,7 @@ pub(super) fn service_page(
         );
         let target = port.at("targetPort").plain();
         page.field(0, "TargetPort", format!("{target}/{protocol}"));
+        page.field_if(0, "AppProtocol", port.at("appProtocol").text());
         let node_port = port.at("nodePort").whole();
         if node_port != 0 {
             page.line(0, format!("NodePort:\t{title}\t{node_port}/{protocol}"));
@@ -93,6 +95,15 @@ pub(super) fn service_page(
         spec.at("trafficDistribution").text(),
     );
     Ok(())
+}
+
+/// Writes the address of a load balancer, and what it does with packets.
+fn balancer(ingress: ObjectPart<'_>) -> String {
+    match (ingress.at("ip").text(), ingress.at("ipMode").text()) {
+        ("", _) => ingress.at("hostname").text().to_owned(),
+        (ip, "") => ip.to_owned(),
+        (ip, mode) => format!("{ip} ({mode})"),
+    }
 }
 
 fn list_or_none(list: ObjectPart<'_>) -> String {

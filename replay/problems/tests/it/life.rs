@@ -3,7 +3,8 @@
 use super::script::{Script, Stream, thing};
 use kubereel_format::EndCause;
 use kubereel_history::{Timeline, timetext};
-use kubereel_problems::{Problem, ProblemList, problems};
+use kubereel_monitortests::{ExceptionSet, RunOptions, RunReport, Selection, run_reel};
+use kubereel_problems::{Problem, ProblemList, monitor_tests, problems};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use tempfile::TempDir;
@@ -88,11 +89,25 @@ impl Life {
     }
 
     /// Ends the recording at a time of the day, and lists its problems.
-    pub fn end(mut self, time: &str) -> ProblemList {
+    pub fn end(self, time: &str) -> ProblemList {
+        problems(&self.finish(time), |_seq| {})
+    }
+
+    /// Ends the recording at a time of the day, and judges it with all monitor tests.
+    pub fn judged(self, time: &str) -> RunReport {
+        let exceptions = ExceptionSet::builtin().expect("they come along");
+        let options = RunOptions {
+            selection: &Selection::default(),
+            exceptions: &exceptions,
+            now: None,
+        };
+        run_reel(&self.finish(time), monitor_tests(), &options, |_seq| {})
+    }
+
+    fn finish(mut self, time: &str) -> Timeline {
         self.until(time);
         self.script.finish();
-        let timeline = Timeline::open(&self.folder.path().join("test.reel")).expect("a reel");
-        problems(&timeline, |_seq| {})
+        Timeline::open(&self.folder.path().join("test.reel")).expect("a reel")
     }
 }
 

@@ -588,3 +588,41 @@ fn moments_before_a_problem_are_no_part_of_it() {
         .collect();
     assert_eq!(from, ["2026-11-21T14:10:00Z"]);
 }
+
+#[test]
+fn a_finding_about_an_owner_that_is_not_recorded_names_the_pod_that_showed_it() {
+    let mut life = Life::of(&[("pods", "Pod")]);
+    let owner = json!({"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-5d", "uid": "r", "controller": true});
+    let mut pod = json!({
+        "metadata": {"ownerReferences": [owner]},
+        "spec": {"containers": [{"name": "app"}]},
+        "status": {"phase": "Running", "containerStatuses": [{
+            "name": "app", "ready": false, "restartCount": 6,
+            "state": {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off"}},
+            "lastState": {"terminated": {"exitCode": 1, "reason": "Error"}},
+        }]},
+    });
+    life.put("pods", "shop/web-5d-x", pod.clone());
+    life.until("14:10:00");
+    pod["status"]["containerStatuses"][0]["restartCount"] = json!(7);
+    life.put("pods", "shop/web-5d-x", pod);
+    let report = life.judged("14:20:00");
+    let outcomes = report.outcomes.iter();
+    let failed = outcomes
+        .flat_map(|one| one.findings.iter())
+        .filter(|one| one.is_failure());
+    let found: Vec<(String, bool)> = failed
+        .map(|judged| {
+            let subject = &judged.finding.subject;
+            let shown = format!(
+                "{} {}/{}",
+                subject.resource, subject.namespace, subject.name
+            );
+            (
+                shown,
+                judged.finding.message.contains("of ReplicaSet shop/web-5d"),
+            )
+        })
+        .collect();
+    assert_eq!(found, [("pods shop/web-5d-x".to_owned(), true)]);
+}

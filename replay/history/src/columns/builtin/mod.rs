@@ -15,6 +15,5 @@ mod workload;
 pub(super) use kind::BuiltinKind;
 pub(crate) use kind::selector_text;
 pub(crate) use node::roles;
-pub(crate) use service::balancers;
 pub(crate) use storage::{access_modes, class_of};
 pub(crate) use workload::desired;

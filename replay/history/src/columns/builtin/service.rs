@@ -49,7 +49,7 @@ fn external_ip(service: ObjectPart<'_>, kind: &str) -> String {
 }
 
 /// Returns the addresses of load balancers, sorted.
-pub(crate) fn balancers(service: ObjectPart<'_>) -> BTreeSet<&str> {
+fn balancers(service: ObjectPart<'_>) -> BTreeSet<&str> {
     let ingress = service.at("status.loadBalancer.ingress").items();
     ingress
         .map(|one| one.at("ip").text_or(one.at("hostname").text()))
