@@ -358,7 +358,9 @@ fn with_metadata(mut root: Value) -> Value {
         return root;
     };
     for (name, mut schema, description) in every {
-        schema["description"] = description.into();
+        if let Some(members) = schema.as_object_mut() {
+            members.insert("description".to_owned(), description.into());
+        }
         match properties.get(name) {
             // A definition names at most the fields of the metadata that it restricts.
             Some(own) if name != "metadata" && own.get("description").is_some() => {}

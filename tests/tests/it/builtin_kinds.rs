@@ -74,11 +74,11 @@ impl Published {
             if lines.contains_key(&short(&name)) {
                 continue;
             }
-            let schema = &self.0[&name];
-            let mut line = short(&name);
-            if let Some(kind) = Self::kind(schema) {
-                line += &format!(" kind={kind}");
-            }
+            let Some(schema) = self.0.get(&name) else {
+                continue;
+            };
+            let mut line = vec![short(&name)];
+            line.extend(Self::kind(schema).map(|kind| format!("kind={kind}")));
             let required: BTreeSet<&str> = schema
                 .get("required")
                 .and_then(Value::as_array)
@@ -93,9 +93,9 @@ impl Published {
                 } else {
                     ""
                 };
-                line += &format!(" {field}{mark}:{}", self.type_name(of, &mut wanted));
+                line.push(format!("{field}{mark}:{}", self.type_name(of, &mut wanted)));
             }
-            lines.insert(short(&name), line);
+            lines.insert(short(&name), line.join(" "));
         }
         let mut table = format!("version {version}\n");
         for line in lines.into_values() {
