@@ -459,7 +459,8 @@ fn a_line_of_forty_mebibytes_is_kept_in_bounded_memory() -> Result<()> {
         .peak_memory_kib()?;
     scene.account(&["endpoints"])?.check()?;
     assert!(odd_lines(&scene)?.contains(&OddLineProblem::TooLong));
-    assert!(peak < 250 << 10, "{peak} KiB");
+    // The allocator gives the memory of the first line back late: it may still count beside the second.
+    assert!(peak < 300 << 10, "{peak} KiB");
     Ok(())
 }
 
