@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 const SHOWN_FIELDS: usize = 200;
 /// How many letters of a value are shown to people; JSON has all.
 const SHOWN_LETTERS: usize = 2000;
-/// Texts at least this long, in bytes, are told apart word by word.
+/// Texts at least this long, in bytes, are compared word by word.
 const WORDY: usize = 24;
 /// Paths wider than this are not aligned with.
 const WIDEST_PATH: usize = 64;

@@ -1,5 +1,5 @@
 //! The files that users name: reels that are opened, wherever they lie inside of them, small files that are read whole, files that are written.
-//! A command never writes over its own input, and over another file only if it is told to by `--force`.
+//! A command never writes over its own input, and over another file only with `--force`.
 
 pub(crate) mod encrypted;
 

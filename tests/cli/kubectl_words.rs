@@ -205,27 +205,12 @@ fn rollouts_of_several_workloads_and_of_a_revision() {
     chosen("none=x").code(0).says("No resources found.");
     let histories = out(&["rollout", "history", DEMO, "deploy", "-n", "shop"]);
     assert_eq!(histories.matches("REVISION").count(), 2, "{histories}");
-    kubereel(&[
-        "rollout",
-        "status",
-        DEMO,
-        "deploy/web",
-        "-n",
-        "shop",
-        "--revision=1",
-    ])
-    .code(0);
-    kubereel(&[
-        "rollout",
-        "status",
-        DEMO,
-        "deploy/web",
-        "-n",
-        "shop",
-        "--revision=3",
-    ])
-    .code(1)
-    .says("at revision 1, not 3");
+    let web = ["rollout", "status", DEMO, "deploy/web", "-n", "shop"];
+    let at_revision = |revision: &str| kubereel(&[&web[..], &[revision]].concat());
+    at_revision("--revision=1").code(0);
+    at_revision("--revision=3")
+        .code(1)
+        .says("at revision 1, not 3");
     kubereel(&["rollout", "history", DEMO, "deploy/none", "-n", "shop"]).code(1);
 }
 

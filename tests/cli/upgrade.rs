@@ -165,7 +165,7 @@ fn a_reel_that_does_not_tell_says_so() {
 }
 
 /// What the history says, newest first: versions and their states.
-type Told<'a> = &'a [(&'a str, &'a str)];
+type HistoryEntries<'a> = &'a [(&'a str, &'a str)];
 
 /// A version of `ClusterVersion` as the operator writes it.
 fn version(rv: u128, generation: u32, wanted: Option<&str>, history: &[(&str, &str)]) -> Vec<u8> {
@@ -213,7 +213,7 @@ fn upgrades() -> Reel {
         operator(&mut script, co, "etcd", 7, "False");
         script.synced(co, 8);
         let (done, partial) = ("Completed", "Partial");
-        let steps: [(u32, Option<&str>, Told<'_>); 6] = [
+        let steps: [(u32, Option<&str>, HistoryEntries<'_>); 6] = [
             (2, Some("2"), &[("1", done)]),
             (2, Some("2"), &[("2", partial), ("1", done)]),
             (3, Some("3"), &[("2", partial), ("1", done)]),
@@ -281,7 +281,7 @@ fn warned() -> Value {
     })
 }
 
-/// A node that is told to change.
+/// A node with a new desired configuration.
 fn node(state: &str, is_cordoned: bool) -> Value {
     let key = |name: &str| format!("machineconfiguration.openshift.io/{name}");
     json!({
@@ -314,7 +314,7 @@ fn stuck() -> Reel {
             script.modified(stream, what, rv, body.to_string().as_bytes());
         };
         let cv = "clusterversions.config.openshift.io";
-        let mut told = |history: Told<'_>, wanted| {
+        let mut told = |history: HistoryEntries<'_>, wanted| {
             let body = version(1, 2, wanted, history);
             let body: Value = serde_json::from_slice(&body).expect("JSON");
             put(cv, "", "ClusterVersion", body, 1000);

@@ -146,7 +146,7 @@ fn a_damaged_copy_is_named_with_its_places_and_never_panics() {
     let folder = tempfile::tempdir().expect("a folder");
     let copy = folder.path().join("copy.reel");
     let path = copy.to_str().expect("text");
-    // The header apart, a byte anywhere: pages in use are told, free ones do no harm.
+    // The header apart, a byte anywhere: a damaged page in use is reported, a free one does no harm.
     let mut damaged = 0;
     for part in 1..8 {
         let mut bytes = whole.clone();

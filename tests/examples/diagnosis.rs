@@ -1,8 +1,9 @@
 //! Plays faults of plain Kubernetes on a control plane of its own, each recorded by itself, and says what
 //! `kubereel problems` finds in each.
 //!
-//! `diagnosis [--seed N] [--keep DIR] [--only-record | --only-judge] [--report FILE --date DATE --commit
-//! COMMIT] [SCENARIO…]`: without names all scenarios are played, and only then the report is written.
+//! `diagnosis [--scenarios FILE] [--seed N] [--keep DIR] [--only-record | --only-judge] [--report FILE --date
+//! DATE --commit COMMIT] [SCENARIO…]`: without names all scenarios are played, and only then the report is
+//! written. `--scenarios` plays those of another file than the project's.
 //! Those that take minutes are played beside the others.
 //! `--keep` leaves the reels in a folder, each with what is true of it as `NAME.truth.json`;
 //! `--only-record` asks the program nothing, `--only-judge` asks it again about the reels that are in the
@@ -16,11 +17,12 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
-use kubereel_tests::diagnosis::{Book, Judgement, Played, Stage, Truth, page};
+use kubereel_tests::diagnosis::{Book, Judgement, RecordedScenario, Stage, Truth, page};
 
 const SEED: u64 = 17;
 
-struct Asked {
+struct DiagnosisArgs {
+    book: Book,
     seed: u64,
     keep: Option<PathBuf>,
     records: bool,
@@ -32,8 +34,9 @@ struct Asked {
     scenarios: Vec<String>,
 }
 
-fn asked() -> Result<Asked> {
-    let mut asked = Asked {
+fn asked() -> Result<DiagnosisArgs> {
+    let mut asked = DiagnosisArgs {
+        book: Book::read()?,
         seed: SEED,
         keep: None,
         records: true,
@@ -47,6 +50,7 @@ fn asked() -> Result<Asked> {
     while let Some(arg) = args.next() {
         let mut value = || args.next().with_context(|| format!("{arg} needs a value"));
         match arg.as_str() {
+            "--scenarios" => asked.book = asked.book.with_scenarios_of(value()?.as_ref())?,
             "--seed" => asked.seed = value()?.parse()?,
             "--keep" => asked.keep = Some(value()?.into()),
             "--only-record" => asked.judges = false,
@@ -66,8 +70,8 @@ fn asked() -> Result<Asked> {
 
 #[tokio::main]
 async fn main() -> Result<ExitCode> {
-    let book = Book::read()?;
     let asked = asked()?;
+    let book = &asked.book;
     let temporary = tempfile::tempdir()?;
     let folder = asked.keep.as_deref().unwrap_or(temporary.path());
     std::fs::create_dir_all(folder)?;
@@ -82,9 +86,9 @@ async fn main() -> Result<ExitCode> {
     let (long, short) = (Mutex::new(long), Mutex::new(short));
     // The longest takes an hour; all others together do not take much less.
     let ends = tokio::try_join!(
-        play_lane(&asked, &book, &short, folder),
-        play_lane(&asked, &book, &long, folder),
-        play_lane(&asked, &book, &long, folder),
+        play_lane(&asked, book, &short, folder),
+        play_lane(&asked, book, &long, folder),
+        play_lane(&asked, book, &long, folder),
     )?;
     let mut ends: Vec<End> = [ends.0, ends.1, ends.2].into_iter().flatten().collect();
     ends.sort_by_key(|end| all.iter().position(|name| *name == end.scenario));
@@ -113,7 +117,7 @@ struct End {
 
 /// Plays scenarios one after the other, on a control plane of their own, until none is left.
 async fn play_lane(
-    asked: &Asked,
+    asked: &DiagnosisArgs,
     book: &Book,
     names: &Mutex<VecDeque<String>>,
     folder: &Path,
@@ -172,7 +176,7 @@ async fn record(
     name: &str,
     seed: u64,
     folder: &Path,
-) -> Result<Played> {
+) -> Result<RecordedScenario> {
     let played = stage.play(&book.play(name, seed)?, folder).await?;
     let truth = serde_json::to_string_pretty(&played.truth)?;
     std::fs::write(played.reel.with_extension("truth.json"), truth)?;
@@ -180,10 +184,10 @@ async fn record(
 }
 
 /// What an earlier run has left.
-fn kept(name: &str, folder: &Path) -> Result<Played> {
+fn kept(name: &str, folder: &Path) -> Result<RecordedScenario> {
     let reel = folder.join(format!("{name}.reel"));
     let path = reel.with_extension("truth.json");
     let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
     let truth: Truth = serde_json::from_str(&text)?;
-    Ok(Played { reel, truth })
+    Ok(RecordedScenario { reel, truth })
 }

@@ -25,12 +25,12 @@ pub struct Claims {
     proof: Proof,
     /// From which record on which epoch is recorded.
     epochs: Vec<(Seq, EpochId, String)>,
-    resources: Vec<Said>,
+    resources: Vec<ResourceClaims>,
 }
 
 /// The report about one resource.
 #[derive(Debug)]
-struct Said {
+struct ResourceClaims {
     info: ResourceInfo,
     /// Whether `verify` calls it complete.
     is_complete: bool,
@@ -125,10 +125,10 @@ impl Claims {
         last.map_or_else(EpochId::default, |(_, epoch, _)| *epoch)
     }
 
-    fn said(&self, info: ResourceInfo) -> Result<Said> {
+    fn said(&self, info: ResourceInfo) -> Result<ResourceClaims> {
         let proof = ResourceProof::of(&self.timeline, &info);
         let told = self.timeline.coverage(info.id);
-        let mut said = Said {
+        let mut said = ResourceClaims {
             is_complete: proof.state.is_complete(),
             has: self.has(&info),
             spans: Vec::new(),
@@ -228,7 +228,7 @@ impl Claims {
     }
 }
 
-impl Said {
+impl ResourceClaims {
     /// Whether a change is in the reel, and then whether it was read back.
     fn has(
         &self,
@@ -298,7 +298,7 @@ impl Claims {
         let mut tally = Tally::default();
         let mut missing = Missing::new();
         for fact in facts {
-            let of_it: Vec<(usize, &Said)> = self
+            let of_it: Vec<(usize, &ResourceClaims)> = self
                 .resources
                 .iter()
                 .enumerate()
@@ -330,7 +330,7 @@ enum Declared {
 }
 
 /// Says so if more is missing than is declared.
-fn too_few(said: &Said, place: Declared, count: u64) -> Option<String> {
+fn too_few(said: &ResourceClaims, place: Declared, count: u64) -> Option<String> {
     let name = said.info.qualified();
     match place {
         Declared::Gap(gap) => {
@@ -350,14 +350,19 @@ fn too_few(said: &Said, place: Declared, count: u64) -> Option<String> {
     }
 }
 
-fn is_of(said: &Said, fact: &Fact) -> bool {
+fn is_of(said: &ResourceClaims, fact: &Fact) -> bool {
     let group = fact.group.as_ref();
     said.info.plural == fact.plural && group.is_none_or(|group| *group == said.info.group)
 }
 
-fn judge(fact: &Fact, of_it: &[(usize, &Said)], tally: &mut Tally, missing: &mut Missing) {
+fn judge(
+    fact: &Fact,
+    of_it: &[(usize, &ResourceClaims)],
+    tally: &mut Tally,
+    missing: &mut Missing,
+) {
     let (epoch, revision) = (fact.epoch, fact.revision);
-    let has = |said: &Said| {
+    let has = |said: &ResourceClaims| {
         let (namespace, name) = (&fact.namespace, &fact.name);
         said.has(epoch, namespace, name, revision, fact.is_deletion)
     };
@@ -373,7 +378,7 @@ fn judge(fact: &Fact, of_it: &[(usize, &Said)], tally: &mut Tally, missing: &mut
         tally.altered += 1;
         return;
     }
-    let known: Vec<&(usize, &Said)> = of_it
+    let known: Vec<&(usize, &ResourceClaims)> = of_it
         .iter()
         .filter(|(_, said)| !said.spans.is_empty())
         .collect();
@@ -413,7 +418,7 @@ fn judge(fact: &Fact, of_it: &[(usize, &Said)], tally: &mut Tally, missing: &mut
 }
 
 /// What is claimed, though a change is missing.
-fn claims(fact: &Fact, known: &[&(usize, &Said)]) -> Vec<String> {
+fn claims(fact: &Fact, known: &[&(usize, &ResourceClaims)]) -> Vec<String> {
     let (epoch, revision) = (fact.epoch, fact.revision);
     let mut claims = Vec::new();
     for (_, said) in known {

@@ -95,7 +95,7 @@ pub enum Expected {
     Kept = "kept and marked; nothing else is lost",
     /// It is said by name, and costs nothing else.
     Said = "said by name; nothing else is lost",
-    /// What follows is told apart from what was before.
+    /// What follows is distinguished from what was before.
     ToldApart = "told apart; nothing is mixed up",
     /// Nothing that could not be read is claimed.
     NoClaim = "nothing is claimed",

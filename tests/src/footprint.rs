@@ -50,7 +50,7 @@ impl fmt::Display for Footprint {
 }
 
 /// A name and a process that has it now.
-pub type Named = (String, u32);
+pub type NamedProcess = (String, u32);
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Look {
@@ -59,12 +59,12 @@ struct Look {
 }
 
 /// What is known: by component, then by number and start of the process.
-type Seen = BTreeMap<String, BTreeMap<(u32, u64), Look>>;
+type FootprintTable = BTreeMap<String, BTreeMap<(u32, u64), Look>>;
 
 /// Looks at processes until it is dropped.
 #[derive(Debug)]
 pub struct Footprints {
-    seen: Arc<Mutex<Seen>>,
+    seen: Arc<Mutex<FootprintTable>>,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
@@ -75,8 +75,11 @@ impl Footprints {
     /// # Errors
     ///
     /// When no thread can be started.
-    pub fn start(running: impl Fn() -> Vec<Named> + Send + 'static) -> io::Result<Self> {
-        let (seen, stop) = (Arc::<Mutex<Seen>>::default(), Arc::<AtomicBool>::default());
+    pub fn start(running: impl Fn() -> Vec<NamedProcess> + Send + 'static) -> io::Result<Self> {
+        let (seen, stop) = (
+            Arc::<Mutex<FootprintTable>>::default(),
+            Arc::<AtomicBool>::default(),
+        );
         let thread = std::thread::Builder::new()
             .name("footprints".to_owned())
             .spawn({
@@ -129,7 +132,7 @@ impl Drop for Footprints {
     }
 }
 
-fn locked(seen: &Mutex<Seen>) -> MutexGuard<'_, Seen> {
+fn locked(seen: &Mutex<FootprintTable>) -> MutexGuard<'_, FootprintTable> {
     seen.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -56,7 +56,7 @@ pub struct Account {
 
 /// One resource of the reel.
 #[derive(Debug, Default)]
-struct Kept {
+struct ResourceRecord {
     group: String,
     first_list: Option<u128>,
     gaps: Vec<Gap>,
@@ -65,7 +65,7 @@ struct Kept {
     events: BTreeMap<(String, String, u128), Vec<EventType>>,
 }
 
-impl Kept {
+impl ResourceRecord {
     fn listed(&mut self, rv: Option<u128>) {
         if self.first_list.is_none() {
             self.first_list = rv;
@@ -134,7 +134,7 @@ impl Account {
                 }
                 EtcdKey::Unknown => anyhow::bail!("what is {}?", change.key),
             };
-            let resources: Vec<&Kept> = kept
+            let resources: Vec<&ResourceRecord> = kept
                 .get(&key.resource)
                 .into_iter()
                 .flatten()
@@ -145,7 +145,7 @@ impl Account {
         Ok(account)
     }
 
-    fn judge(&mut self, change: &Change, key: &ObjectKey, resources: &[&Kept]) {
+    fn judge(&mut self, change: &Change, key: &ObjectKey, resources: &[&ResourceRecord]) {
         let revision = u128::from(change.revision);
         let kind = match change.kind {
             ChangeKind::Created => EventType::Added,
@@ -157,11 +157,11 @@ impl Account {
             key.name.clone(),
             revision,
         );
-        let is_recorded = |kept: &&&Kept| {
+        let is_recorded = |kept: &&&ResourceRecord| {
             let kinds = kept.events.get(&place);
             kinds.is_some_and(|kinds| kinds.contains(&kind))
         };
-        let is_in_gap = |kept: &&Kept| kept.gaps.iter().any(|gap| spans(gap, revision));
+        let is_in_gap = |kept: &&ResourceRecord| kept.gaps.iter().any(|gap| spans(gap, revision));
         let first_list = resources.iter().filter_map(|kept| kept.first_list).min();
         if resources.iter().any(|kept| is_recorded(&kept)) {
             self.recorded.push(change.clone());
@@ -194,14 +194,14 @@ impl Account {
     }
 }
 
-fn kept(reel: &Reel) -> BTreeMap<String, Vec<Kept>> {
-    let mut kept: BTreeMap<ResourceId, (String, Kept)> = BTreeMap::new();
+fn kept(reel: &Reel) -> BTreeMap<String, Vec<ResourceRecord>> {
+    let mut kept: BTreeMap<ResourceId, (String, ResourceRecord)> = BTreeMap::new();
     for entry in reel.notes() {
         match &entry.note {
             Note::Resource(info) => {
                 let (_, resource) = kept
                     .entry(info.id)
-                    .or_insert_with(|| (info.plural.clone(), Kept::default()));
+                    .or_insert_with(|| (info.plural.clone(), ResourceRecord::default()));
                 resource.group.clone_from(&info.group);
             }
             Note::Synced { resource, rv, .. } => {
@@ -247,7 +247,7 @@ fn kept(reel: &Reel) -> BTreeMap<String, Vec<Kept>> {
             resource.events.entry(place).or_default().push(head.kind);
         }
     }
-    let mut by_plural: BTreeMap<String, Vec<Kept>> = BTreeMap::new();
+    let mut by_plural: BTreeMap<String, Vec<ResourceRecord>> = BTreeMap::new();
     for (plural, resource) in kept.into_values() {
         by_plural.entry(plural).or_default().push(resource);
     }
@@ -581,13 +581,13 @@ impl Change {
 }
 
 #[derive(Debug, Default)]
-struct Seen {
+struct WatchObservation {
     changes: Vec<Change>,
     /// Why nothing more will come.
     ended: Option<String>,
 }
 
-impl Seen {
+impl WatchObservation {
     /// Batches end between revisions, so the last revision seen is seen whole.
     fn last_revision(&self) -> u64 {
         self.changes.last().map_or(0, |change| change.revision)
@@ -600,7 +600,7 @@ impl Seen {
 #[derive(Debug)]
 pub struct Oracle {
     endpoint: String,
-    seen: Receiver<Seen>,
+    seen: Receiver<WatchObservation>,
     task: JoinHandle<()>,
 }
 
@@ -620,7 +620,7 @@ impl Oracle {
             .context("etcd ended the watch at once")?;
         let created = first.result.as_ref().is_some_and(|result| result.created);
         ensure!(created, "etcd did not create the watch: {first:?}");
-        let (sender, seen) = channel(Seen::default());
+        let (sender, seen) = channel(WatchObservation::default());
         let task = tokio::spawn(async move {
             let end = match follow(first, lines, &sender).await {
                 Ok(()) => "etcd ended the watch".to_owned(),
@@ -641,7 +641,8 @@ impl Oracle {
     /// When the watch ended before, or the revision was not made within a minute.
     pub async fn wait_for_revision(&self, revision: u64) -> Result<()> {
         let mut seen = self.seen.clone();
-        let there = |seen: &Seen| seen.last_revision() >= revision || seen.ended.is_some();
+        let there =
+            |seen: &WatchObservation| seen.last_revision() >= revision || seen.ended.is_some();
         let waited = tokio::time::timeout(WAIT_LIMIT, seen.wait_for(there)).await;
         let seen = waited.map_err(|_elapsed| {
             let last = self.seen.borrow().last_revision();
@@ -689,7 +690,7 @@ impl Drop for Oracle {
 }
 
 /// Collects until the watch ends.
-async fn follow(first: Line, mut lines: Lines, seen: &Sender<Seen>) -> Result<()> {
+async fn follow(first: Line, mut lines: Lines, seen: &Sender<WatchObservation>) -> Result<()> {
     let mut line = Some(first);
     while let Some(Line { result, error }) = line {
         if let Some(error) = error {

@@ -39,7 +39,7 @@ struct Shared {
     backends: Vec<u16>,
     faults: watch::Sender<Faults>,
     /// The last cut; every change of it is a cut of all connections.
-    cuts: watch::Sender<Cut>,
+    cuts: watch::Sender<ConnectionEnd>,
     counts: watch::Sender<Counts>,
 }
 
@@ -49,7 +49,7 @@ enum End {
     Finished,
     /// One side was reset, so the other is.
     Reset,
-    Cut(Cut),
+    Cut(ConnectionEnd),
     /// Every backend refused.
     WithoutBackend,
 }
@@ -59,14 +59,14 @@ async fn carry(
     mut client: TcpStream,
     first: usize,
     shared: Arc<Shared>,
-    mut cuts: watch::Receiver<Cut>,
+    mut cuts: watch::Receiver<ConnectionEnd>,
 ) {
     let mut backend = None;
     let end = tokio::select! {
         end = join(&mut client, &mut backend, first, &shared) => end,
         how = a_cut(&mut cuts) => End::Cut(how),
     };
-    if end == End::Cut(Cut::Fin) {
+    if end == End::Cut(ConnectionEnd::Fin) {
         tokio::join!(finish(&mut client), async {
             if let Some(backend) = &mut backend {
                 finish(backend).await;
@@ -135,7 +135,7 @@ async fn connect(first: usize, shared: &Shared) -> Option<TcpStream> {
     None
 }
 
-async fn a_cut(cuts: &mut watch::Receiver<Cut>) -> Cut {
+async fn a_cut(cuts: &mut watch::Receiver<ConnectionEnd>) -> ConnectionEnd {
     // Closed only when the proxy ends; the connection is dropped with it.
     if cuts.changed().await.is_err() {
         return std::future::pending().await;
@@ -180,7 +180,7 @@ impl Counts {
 
 /// How a connection is ended, on both sides of the proxy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cut {
+pub enum ConnectionEnd {
     /// With RST, as when a machine restarts or a firewall rejects.
     Reset,
     /// With FIN, as when a load balancer ends an idle connection; what is still inside the proxy is lost.
@@ -193,7 +193,7 @@ pub struct CutEvery {
     /// The time from one cut of all connections to the next; zero is taken as one millisecond.
     pub period: Duration,
     /// How they are cut.
-    pub how: Cut,
+    pub how: ConnectionEnd,
 }
 
 /// Faults of the connections there are and of those to come; none by default.
@@ -477,7 +477,7 @@ impl Drop for ConnectProxy {
     }
 }
 
-/// Carries one connection; an error ends it, which is all that its client is told.
+/// Carries one connection; an error ends it, and its client learns nothing else.
 async fn tunnel(
     mut client: TcpStream,
     backend: SocketAddr,
@@ -549,7 +549,7 @@ impl Proxy {
         let shared = Arc::new(Shared {
             backends: backends.to_vec(),
             faults: watch::Sender::new(Faults::default()),
-            cuts: watch::Sender::new(Cut::Reset),
+            cuts: watch::Sender::new(ConnectionEnd::Reset),
             counts: watch::Sender::new(counts),
         });
         let (changes, receiver) = mpsc::channel(1);
@@ -590,7 +590,7 @@ impl Proxy {
     ///
     /// # Errors
     /// When one does not end.
-    pub async fn cut(&self, how: Cut) -> anyhow::Result<()> {
+    pub async fn cut(&self, how: ConnectionEnd) -> anyhow::Result<()> {
         let accepted = self.counts().accepted;
         self.shared.cuts.send_replace(how);
         self.until(|counts| counts.closed >= accepted)

@@ -50,7 +50,7 @@ enum DeepTerm {
 
 /// What is seen of an object without its body.
 pub(crate) struct FilterCandidate<'a, T> {
-    /// Its resource; `None` for what is no object.
+    /// Its resource; `None` for a row that is not an object.
     pub(crate) resource: Option<ResourceId>,
     /// Its namespace.
     pub(crate) namespace: &'a str,

@@ -53,7 +53,7 @@ impl<'a> PlainInput<'a> {
         match read {
             Ok(_) => {}
             Err(error) if start.is_empty() => return Err(error),
-            Err(error) => rest = Box::new(BufReader::new(Failed(Some(error)))),
+            Err(error) => rest = Box::new(BufReader::new(FailingReader(Some(error)))),
         }
         Ok(Self {
             start: Cursor::new(start),
@@ -101,9 +101,9 @@ impl BufRead for PlainInput<'_> {
 }
 
 /// A reader that fails once, and then is at its end.
-struct Failed(Option<io::Error>);
+struct FailingReader(Option<io::Error>);
 
-impl Read for Failed {
+impl Read for FailingReader {
     fn read(&mut self, _out: &mut [u8]) -> io::Result<usize> {
         self.0.take().map_or(Ok(0), Err)
     }

@@ -123,21 +123,21 @@ fn answer(shelf: &Mutex<Shelf>, mut stream: &TcpStream) -> std::io::Result<()> {
     };
     stream.write_all(head.as_bytes())?;
     match cut {
-        Cut::Never => stream.write_all(&body),
-        Cut::After(bytes) => stream.write_all(body.get(..bytes).unwrap_or(&body)),
-        Cut::Endless => loop {
+        Truncation::Never => stream.write_all(&body),
+        Truncation::After(bytes) => stream.write_all(body.get(..bytes).unwrap_or(&body)),
+        Truncation::Endless => loop {
             stream.write_all(&body)?;
         },
     }
 }
 
-enum Cut {
+enum Truncation {
     Never,
     After(usize),
     Endless,
 }
 
-fn respond(shelf: &mut Shelf, request: &StoreRequest) -> (String, Vec<u8>, Cut) {
+fn respond(shelf: &mut Shelf, request: &StoreRequest) -> (String, Vec<u8>, Truncation) {
     let (path, query) = request
         .target
         .split_once('?')
@@ -171,12 +171,12 @@ fn respond(shelf: &mut Shelf, request: &StoreRequest) -> (String, Vec<u8>, Cut) 
 }
 
 /// Sends a file or a range, or responds that the client has it.
-fn content(file: &mut StoredFile, request: &StoreRequest) -> (String, Vec<u8>, Cut) {
+fn content(file: &mut StoredFile, request: &StoreRequest) -> (String, Vec<u8>, Truncation) {
     let header = |name: &str| request.headers.get(name).map(String::as_str);
     let cut = match file.cuts.first() {
-        _ if file.is_endless => Cut::Endless,
-        Some(_) => Cut::After(file.cuts.remove(0)),
-        None => Cut::Never,
+        _ if file.is_endless => Truncation::Endless,
+        Some(_) => Truncation::After(file.cuts.remove(0)),
+        None => Truncation::Never,
     };
     let accepts = header("accept-encoding").is_some_and(|accepted| accepted.contains("gzip"));
     if let Some(plain) = file.transcoded.as_ref().filter(|_| !accepts) {
@@ -202,7 +202,7 @@ fn content(file: &mut StoredFile, request: &StoreRequest) -> (String, Vec<u8>, C
         return (
             format!("HTTP/1.1 304 Not Modified\r\n{head}\r\n"),
             Vec::new(),
-            Cut::Never,
+            Truncation::Never,
         );
     }
     let whole = file.bytes.len();
@@ -244,15 +244,15 @@ fn content(file: &mut StoredFile, request: &StoreRequest) -> (String, Vec<u8>, C
     }
 }
 
-fn page(status: &str, text: &str) -> (String, Vec<u8>, Cut) {
+fn page(status: &str, text: &str) -> (String, Vec<u8>, Truncation) {
     let length = text.len();
     let head = format!(
         "HTTP/1.1 {status}\r\nConnection: close\r\nContent-Type: text/html; charset=UTF-8\r\nContent-Length: {length}\r\n\r\n"
     );
-    (head, text.as_bytes().to_vec(), Cut::Never)
+    (head, text.as_bytes().to_vec(), Truncation::Never)
 }
 
-fn list(shelf: &Shelf, bucket: &str, query: &str) -> (String, Vec<u8>, Cut) {
+fn list(shelf: &Shelf, bucket: &str, query: &str) -> (String, Vec<u8>, Truncation) {
     let value = |name: &str| {
         let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
         let found = pairs

@@ -15,7 +15,7 @@
 mod hunk_model;
 mod piece_model;
 
-use self::hunk_model::{Columns, HunkModel, Wanted};
+use self::hunk_model::{Columns, EntryToEncode, HunkModel};
 use super::CodecError;
 use super::arithmetic::{Chances, DecisionCoder, DecisionReader, DecisionWriter};
 use super::literals::{LiteralReader, LiteralWriter, UuidLog};
@@ -226,7 +226,7 @@ impl BodyModel {
             let base = entries.at_most(u64::from(u32::MAX) + 2)?;
             let ops = ops.bytes(entries.len_at_most(raw.len())?)?;
             let text = text.bytes(entries.len_at_most(raw.len())?)?;
-            let wanted = Wanted::new(base, ops, text)?;
+            let wanted = EntryToEncode::new(base, ops, text)?;
             self.hunks.event(&mut coder, event, &wanted, &mut columns)?;
         }
         let made = columns.join(blobs);
@@ -271,7 +271,7 @@ impl BodyModel {
         };
         for event in &facts.events {
             self.hunks
-                .event(&mut coder, event, &Wanted::default(), &mut columns)?;
+                .event(&mut coder, event, &EntryToEncode::default(), &mut columns)?;
         }
         let blobs = reader.literals.end()?;
         let raw = columns.join(blobs);

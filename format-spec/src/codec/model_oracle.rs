@@ -36,7 +36,7 @@ fn logit(chance: i64) -> i64 {
 }
 
 /// A piece: its key, its value, its end.
-type Known = (u64, u64, u64);
+type PieceRange = (u64, u64, u64);
 
 #[derive(Default)]
 struct Oracle {
@@ -51,7 +51,7 @@ struct Oracle {
     texts: Vec<Vec<u8>>,
     /// The text of each key, its values and the keys behind it.
     keys: Vec<(u64, Vec<u64>, Vec<u64>)>,
-    candidates: BTreeMap<u64, (Vec<Known>, u64)>,
+    candidates: BTreeMap<u64, (Vec<PieceRange>, u64)>,
     guesses: BTreeMap<u64, (u64, u64)>,
     shapes: BTreeMap<u64, u64>,
     resources: BTreeMap<u64, u64>,
@@ -276,8 +276,8 @@ impl Oracle {
         (r, k): (u64, u64),
         version: Option<u64>,
         wall: i64,
-    ) -> Known {
-        let mut tried: Vec<Known> = Vec::new();
+    ) -> PieceRange {
+        let mut tried: Vec<PieceRange> = Vec::new();
         let mut found = None;
         'search: for (i, c) in (0u64..).zip(contexts) {
             let (known, repeats) = self.candidates.get(&(c >> 16)).cloned().unwrap_or_default();
@@ -341,7 +341,7 @@ impl Oracle {
         piece
     }
 
-    fn key(&mut self, c2: u64, k: u64, tried: &[Known]) -> u64 {
+    fn key(&mut self, c2: u64, k: u64, tried: &[PieceRange]) -> u64 {
         let mut keys: Vec<u64> = Vec::new();
         for piece in tried {
             if !keys.contains(&piece.0) {
@@ -379,7 +379,7 @@ impl Oracle {
         &mut self,
         c2: u64,
         (r, k, key): (u64, u64, u64),
-        tried: &[Known],
+        tried: &[PieceRange],
         version: Option<u64>,
         wall: i64,
     ) -> (u64, u64) {

@@ -9,7 +9,7 @@ const NAME: &str = "test.reel";
 
 /// An event as the reel has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kept {
+pub struct ReelEvent {
     pub at: RecordedAt,
     pub kind: EventType,
     pub resource: String,
@@ -22,7 +22,7 @@ pub struct Kept {
 #[derive(Debug)]
 pub struct Journey {
     pub imported: Imported,
-    pub events: Vec<Kept>,
+    pub events: Vec<ReelEvent>,
     pub said: Vec<String>,
     /// The resources that have a connection, in order.
     pub connected: Vec<String>,
@@ -83,7 +83,7 @@ pub fn journey(input: &[u8], options: &ImportOptions) -> Journey {
     let events = reel.scan(Seq(0)).map(|event| {
         let event = event.expect("an event");
         let key = reel.key(event.head.object).expect("an object");
-        Kept {
+        ReelEvent {
             at: event.head.stamp.wall,
             kind: event.head.kind,
             resource: resources.get(&key.resource).expect("announced").clone(),
@@ -92,7 +92,7 @@ pub fn journey(input: &[u8], options: &ImportOptions) -> Journey {
             body: String::from_utf8(event.body.to_vec()).expect("text"),
         }
     });
-    let events: Vec<Kept> = events.collect();
+    let events: Vec<ReelEvent> = events.collect();
     assert_eq!(
         imported.events,
         u64::try_from(events.len()).expect("a count")

@@ -601,24 +601,25 @@ impl Timeline {
         let mut order: Vec<(usize, &ObjectVersion)> = held.iter().enumerate().collect();
         order.sort_unstable_by_key(|(_, held)| held.seq);
         let (done, failed) = (AtomicU64::new(0), AtomicBool::new(false));
-        let run = |part: &[(usize, &ObjectVersion)], tell: &mut dyn FnMut(u64)| -> Made<T> {
-            let mut made = Vec::with_capacity(part.len());
-            for (place, held) in part {
-                if failed.load(Ordering::Relaxed) {
-                    break;
+        let run =
+            |part: &[(usize, &ObjectVersion)], tell: &mut dyn FnMut(u64)| -> IndexedResults<T> {
+                let mut made = Vec::with_capacity(part.len());
+                for (place, held) in part {
+                    if failed.load(Ordering::Relaxed) {
+                        break;
+                    }
+                    let one = self
+                        .body_held(held.seq, cut)
+                        .map_err(QueryError::from)
+                        .and_then(|body| read(held, &body));
+                    made.push((
+                        *place,
+                        one.inspect_err(|_| failed.store(true, Ordering::Relaxed))?,
+                    ));
+                    tell(done.fetch_add(1, Ordering::Relaxed) + 1);
                 }
-                let one = self
-                    .body_held(held.seq, cut)
-                    .map_err(QueryError::from)
-                    .and_then(|body| read(held, &body));
-                made.push((
-                    *place,
-                    one.inspect_err(|_| failed.store(true, Ordering::Relaxed))?,
-                ));
-                tell(done.fetch_add(1, Ordering::Relaxed) + 1);
-            }
-            Ok(made)
-        };
+                Ok(made)
+            };
         let threads = thread::available_parallelism().map_or(1, usize::from);
         let threads = threads
             .min(MOST_THREADS)
@@ -626,7 +627,7 @@ impl Timeline {
             .max(1);
         let mut parts = order.chunks(order.len().div_ceil(threads).max(1));
         let first = parts.next().unwrap_or_default();
-        let made: Vec<Made<T>> = thread::scope(|scope| {
+        let made: Vec<IndexedResults<T>> = thread::scope(|scope| {
             let others: Vec<_> = parts
                 .map(|part| {
                     let spawned = thread::Builder::new()
@@ -653,7 +654,7 @@ impl Timeline {
 }
 
 /// The results of one thread, each with its index in the request.
-type Made<T> = Result<Vec<(usize, T)>, QueryError>;
+type IndexedResults<T> = Result<Vec<(usize, T)>, QueryError>;
 
 #[derive(Default)]
 struct Newest {

@@ -6,8 +6,8 @@ use crate::compute::{self, SpanScope};
 use crate::facts::{FactsOverTime, FactsWatcher};
 use crate::feed::{StateWatcher, Watcher};
 use crate::gather::{
-    Events, Generations, Kept, Leases, Machines, Mode, Nodes, Operators, PodName, PodsWatcher,
-    Pools, VersionWatcher, conditions, recording,
+    Events, Generations, Leases, Machines, Mode, Nodes, Operators, PodName, PodsWatcher, Pools,
+    VersionWatcher, WantedIntervals, conditions, recording,
 };
 use crate::interval::{Interval, Intervals, SharedTexts, source};
 use kubereel_cluster::{StateKind, StateTrack};
@@ -29,7 +29,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Gathering {
     mode: Mode,
-    kept: Kept,
+    kept: WantedIntervals,
     facts: FactsWatcher,
     /// The states that spans are views of; none where upstream's rules count.
     states: Option<StateWatcher>,
@@ -47,7 +47,7 @@ pub struct Gathering {
 /// What a pass gave.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
-pub struct Gathered {
+pub struct GatheredIntervals {
     /// The intervals, raw and computed, sorted.
     pub intervals: Intervals,
     /// What cluster it was, over time.
@@ -90,7 +90,7 @@ impl Gathering {
         let kinds = wanted.map(|(kind, _)| kind);
         Self {
             mode,
-            kept: Kept::default(),
+            kept: WantedIntervals::default(),
             facts: FactsWatcher::new(events_group(timeline)),
             states: mode.is_exact().then(|| StateWatcher::new(kinds)),
             operators: operators.then(|| Operators::new(mode, start)),
@@ -112,7 +112,7 @@ impl Gathering {
 
     /// Lets it hold some intervals only: of many runs most are those of Events and pods at which nobody
     /// looks.
-    pub(crate) fn keep(&mut self, kept: &Kept) {
+    pub(crate) fn keep(&mut self, kept: &WantedIntervals) {
         self.kept = kept.clone();
         if let Some(events) = &mut self.events {
             events.keep(kept.clone(), compute::is_computed_from);
@@ -145,7 +145,7 @@ impl Gathering {
     }
 
     /// Returns what was gathered, with what is computed from it.
-    pub fn finish(self, timeline: &Timeline) -> Gathered {
+    pub fn finish(self, timeline: &Timeline) -> GatheredIntervals {
         let (start, end) = (timeline.start(), timeline.end());
         let states = self.states.into_iter().flat_map(StateWatcher::into_tracks);
         let tracks: Vec<StateTrack> = states.collect();
@@ -204,7 +204,7 @@ impl Gathering {
         });
         raw.extend(of_pods);
         raw.extend(of_others.into_iter().filter(|one| self.kept.has(one)));
-        Gathered {
+        GatheredIntervals {
             intervals: Intervals::new(raw, start, end).with_nodes(sieve.nodes),
             facts,
         }
@@ -213,7 +213,7 @@ impl Gathering {
 
 /// Lets go of intervals at which nobody looks.
 struct Sieve<'a> {
-    kept: &'a Kept,
+    kept: &'a WantedIntervals,
     /// The nodes of the intervals that it dropped.
     nodes: BTreeSet<Arc<str>>,
 }

@@ -45,9 +45,11 @@ pub use exception::{
     Exception, ExceptionError, ExceptionSet, ExceptionState, Excuse, RunKind, Uses,
 };
 pub use facts::{Facts, FactsOverTime, UpgradeWindow};
-pub use feed::{Action, Fed, FeedError, Interest, Seen, StateWatcher, Watcher, feed, feed_while};
+pub use feed::{
+    Action, Fed, FeedError, Interest, StateWatcher, WatchedEvent, Watcher, feed, feed_while,
+};
 pub use gather::Mode;
-pub use gathering::{Gathered, Gathering};
+pub use gathering::{GatheredIntervals, Gathering};
 pub use glob::Glob;
 pub use interval::{
     Display, FilterError, Interval, IntervalFileError, IntervalFilter, IntervalMessage, Intervals,

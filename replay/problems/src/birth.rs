@@ -9,7 +9,7 @@ use kubereel_cluster::{ClusterHistory, UpdateKind};
 use kubereel_format::{ObjectId, RecordedAt};
 use kubereel_history::field::text;
 use kubereel_history::{Timeline, timetext};
-use kubereel_monitortests::Seen;
+use kubereel_monitortests::WatchedEvent;
 use std::collections::BTreeSet;
 
 const SYSTEM: &str = "kube-system";
@@ -77,7 +77,7 @@ impl ClusterBirth {
     }
 
     /// Takes a version, and what it says.
-    pub(crate) fn take(&mut self, seen: &Seen<'_>, reading: &Reading) {
+    pub(crate) fn take(&mut self, seen: &WatchedEvent<'_>, reading: &Reading) {
         if self.done.is_some() {
             return;
         }
@@ -108,7 +108,7 @@ impl ClusterBirth {
     }
 
     /// Takes the end of an object.
-    pub(crate) fn end(&mut self, seen: &Seen<'_>) {
+    pub(crate) fn end(&mut self, seen: &WatchedEvent<'_>) {
         self.waited_for.remove(&seen.object);
     }
 }

@@ -17,7 +17,7 @@ use kubereel_cluster::RecordMark;
 use kubereel_format::{Evidence, ObjectId, RecordedAt, ResourceId, Seq};
 use kubereel_history::Timeline;
 use kubereel_history::field::{at, is_true, items, text};
-use kubereel_monitortests::{Action, Interest, Seen, Watcher};
+use kubereel_monitortests::{Action, Interest, WatchedEvent, Watcher};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -219,7 +219,7 @@ impl SignCollector {
     }
 
     /// Takes what a version says of an object.
-    fn apply(&mut self, seen: &Seen<'_>, object: ObjectId, reading: Reading) {
+    fn apply(&mut self, seen: &WatchedEvent<'_>, object: ObjectId, reading: Reading) {
         let mark = RecordMark {
             seq: seen.seq,
             at: seen.at,
@@ -231,7 +231,7 @@ impl SignCollector {
 
     /// Returns whether a version comes from a list of objects that was imported, whose time is that
     /// of the import.
-    fn is_dump(&self, seen: &Seen<'_>) -> bool {
+    fn is_dump(&self, seen: &WatchedEvent<'_>) -> bool {
         seen.evidence == Evidence::Imported && seen.evidence.is_first_look(seen.at, self.start)
     }
 
@@ -251,7 +251,7 @@ impl SignCollector {
     }
 
     /// Takes the deadline of a version; gives its sign if it has passed already.
-    fn take_deadline(&mut self, seen: &Seen<'_>) -> Option<Sign> {
+    fn take_deadline(&mut self, seen: &WatchedEvent<'_>) -> Option<Sign> {
         if !deadline::is_kept(seen.resource) {
             return None;
         }
@@ -271,7 +271,7 @@ impl SignCollector {
         sign
     }
 
-    fn end(&mut self, seen: &Seen<'_>, object: ObjectId) {
+    fn end(&mut self, seen: &WatchedEvent<'_>, object: ObjectId) {
         self.pass_deadline(object, seen.at);
         let Some(tracked) = self.tracked.remove(&object) else {
             return;
@@ -284,7 +284,7 @@ impl SignCollector {
         }
     }
 
-    fn take_holder(&mut self, seen: &Seen<'_>, holder: &str, is_lease: bool) {
+    fn take_holder(&mut self, seen: &WatchedEvent<'_>, holder: &str, is_lease: bool) {
         if holder.is_empty() && !self.handovers.contains_key(&seen.object) {
             return;
         }
@@ -309,14 +309,14 @@ impl SignCollector {
         holder.clone_into(&mut holders.last);
     }
 
-    fn take_lease(&mut self, seen: &Seen<'_>) {
+    fn take_lease(&mut self, seen: &WatchedEvent<'_>) {
         if seen.key.namespace != "kube-node-lease" {
             self.take_holder(seen, text(seen.now, "/spec/holderIdentity"), true);
         }
     }
 
     /// Takes the holder of a lock in an annotation, as leaders were elected before there were Leases.
-    fn take_lock(&mut self, seen: &Seen<'_>) {
+    fn take_lock(&mut self, seen: &WatchedEvent<'_>) {
         let noted = at(seen.now, "/metadata/annotations").and_then(|all| all.get(LOCK));
         let Some(noted) = noted.and_then(Value::as_str) else {
             return;
@@ -333,7 +333,7 @@ impl Watcher for SignCollector {
         self.interests.clone()
     }
 
-    fn seen(&mut self, seen: &Seen<'_>) {
+    fn seen(&mut self, seen: &WatchedEvent<'_>) {
         match (seen.resource.group.as_str(), seen.resource.plural.as_str()) {
             ("" | "events.k8s.io", "events") => return self.found.events.take(seen),
             ("coordination.k8s.io", "leases") => return self.take_lease(seen),

@@ -5,7 +5,7 @@ use crate::signs::Reading;
 use kubereel_cluster::{RecordMark, StateHealth};
 use kubereel_format::{ObjectId, ResourceId};
 use kubereel_history::field::{at, is_true, items, text};
-use kubereel_monitortests::{Action, Seen};
+use kubereel_monitortests::{Action, WatchedEvent};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -98,7 +98,7 @@ impl ServiceEndpoints {
     ];
 
     /// Takes an event of a Service or a slice; gives what it says of the Service.
-    pub(crate) fn take(&mut self, seen: &Seen<'_>) -> Option<(ObjectId, Reading)> {
+    pub(crate) fn take(&mut self, seen: &WatchedEvent<'_>) -> Option<(ObjectId, Reading)> {
         let place = if seen.resource.plural == "services" {
             self.take_service(seen)
         } else {
@@ -154,7 +154,7 @@ impl ServiceEndpoints {
         all.flat_map(|service| service.pods.iter().map(String::as_str))
     }
 
-    fn take_service(&mut self, seen: &Seen<'_>) -> (String, String) {
+    fn take_service(&mut self, seen: &WatchedEvent<'_>) -> (String, String) {
         let place = (seen.key.namespace.to_owned(), seen.key.name.to_owned());
         let service = self.services.entry(place.clone()).or_default();
         let is_gone = seen.action == Action::Gone
@@ -175,7 +175,7 @@ impl ServiceEndpoints {
         place
     }
 
-    fn take_slice(&mut self, seen: &Seen<'_>) -> Option<(String, String)> {
+    fn take_slice(&mut self, seen: &WatchedEvent<'_>) -> Option<(String, String)> {
         if seen.action == Action::Gone {
             let place = self.slices.remove(&seen.object)?;
             let service = self.services.get_mut(&place)?;

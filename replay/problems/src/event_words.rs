@@ -6,7 +6,7 @@ use crate::span::{ShownTime, SignEnd, SignSpan, between};
 use kubereel_cluster::RecordMark;
 use kubereel_format::{Evidence, ObjectId, RecordedAt};
 use kubereel_history::field::{number, text};
-use kubereel_monitortests::Seen;
+use kubereel_monitortests::WatchedEvent;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -84,7 +84,7 @@ impl WarningEvents {
         "regarding",
     ];
 
-    pub(crate) fn take(&mut self, seen: &Seen<'_>) {
+    pub(crate) fn take(&mut self, seen: &WatchedEvent<'_>) {
         let event = seen.now;
         if text(event, "/type") != "Warning" || seen.evidence == Evidence::Inferred {
             return;

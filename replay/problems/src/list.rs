@@ -19,7 +19,7 @@ use kubereel_cluster::{ClusterHistory, DrainHold, MarkSpan, RecordMark, Retrieva
 use kubereel_format::{ObjectId, RecordedAt, Seq};
 use kubereel_history::field::text;
 use kubereel_history::{Cut, ObjectFilter, Timeline};
-use kubereel_monitortests::{Fed, Interest, Seen, Watcher, feed};
+use kubereel_monitortests::{Fed, Interest, WatchedEvent, Watcher, feed};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -67,7 +67,7 @@ impl Watcher for ProblemWatcher {
         self.0.interests()
     }
 
-    fn seen(&mut self, seen: &Seen<'_>) {
+    fn seen(&mut self, seen: &WatchedEvent<'_>) {
         self.0.seen(seen);
     }
 }

@@ -14,8 +14,8 @@ use kubereel_format::{RecordedAt, ResourceInfo};
 use kubereel_history::{Timeline, harmless, timetext};
 use kubereel_monitortests::{
     AppliesTo, CaseGap, ClusterKind, FindingSubject, Interest, IntervalNeeds, JudgeContext,
-    MonitorTest, MonitorTestInfo, Needs, RuleClass, Seen, Severity, TestCase, TestFinding, Watcher,
-    WrittenIn, builtin, is_platform_namespace,
+    MonitorTest, MonitorTestInfo, Needs, RuleClass, Severity, TestCase, TestFinding, WatchedEvent,
+    Watcher, WrittenIn, builtin, is_platform_namespace,
 };
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -71,7 +71,7 @@ impl Watcher for SharedWatcher {
         }
     }
 
-    fn seen(&mut self, seen: &Seen<'_>) {
+    fn seen(&mut self, seen: &WatchedEvent<'_>) {
         if let SharedReading::Reading(watcher) = &mut *self.0.borrow_mut() {
             watcher.seen(seen);
         }

@@ -171,7 +171,7 @@ const fn style(verdict: CaseVerdict) -> Style {
     }
 }
 
-/// How many failed cases of one rule are told one by one; all in the wide form.
+/// How many failed cases of one rule are printed one by one; the wide form prints all.
 const CASES_SHOWN: usize = 3;
 /// How many findings are shown together; all in the wide form.
 const FINDINGS_SHOWN: usize = 3;

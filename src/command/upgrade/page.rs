@@ -22,7 +22,7 @@ pub(crate) struct StoryContext {
     pub(super) number: usize,
     /// How many there are of its kind.
     pub(super) of: usize,
-    /// How the cluster stood at that moment, if that is told too.
+    /// The state of the cluster at that moment, if it is printed too.
     pub(super) status: Option<UpdateStatus>,
 }
 
@@ -333,7 +333,7 @@ fn print_attempts(page: &mut UpgradePage<'_>, story: &UpgradeStory) -> Result<()
     let attempts = &retrievals.attempts;
     let failed = attempts.iter().filter(|one| one.has_failed()).count();
     let risks = &story.update.accepted_risks;
-    // What was accepted as a risk is told with the release.
+    // Accepted risks are printed with the release.
     let is_new =
         |warning: &&MarkedMessage| risks.is_empty() || !warning.message.ends_with(risks.as_str());
     let warnings: Vec<&MarkedMessage> = retrievals.warnings.iter().filter(is_new).collect();
@@ -442,7 +442,7 @@ fn print_pod_states(
             None => words.push((&state.word, 1, state.mark.at)),
         }
     }
-    // The way of every Pod that fails at once is told by its cause.
+    // The course of every Pod that fails at once follows from its cause.
     if words.iter().all(|(_, times, _)| *times == 1) {
         return Ok(());
     }

@@ -25,7 +25,7 @@
     reason = "what is printed is rounded anyway"
 )]
 
-use crate::reels::Made;
+use crate::reels::BenchReel;
 use anyhow::{Context as _, Result, ensure};
 use kubereel_format::{ReadError, RecordedAt, Seq};
 use kubereel_history::{
@@ -79,7 +79,7 @@ const OPENED: usize = 5;
 const STATES: u64 = 60;
 
 /// Asks everything, and prints the rows.
-pub(crate) fn show_questions(made: &Made, naive: &Naive, asked: u64) -> Result<()> {
+pub(crate) fn show_questions(made: &BenchReel, naive: &Naive, asked: u64) -> Result<()> {
     let row = |question, times, promised_millis| Row {
         question,
         events: made.events,
@@ -132,7 +132,7 @@ fn at(timeline: &Timeline, wall: RecordedAt) -> Cut {
     Cut::Arrival { below, wall }
 }
 
-fn open(made: &Made) -> Result<Duration> {
+fn open(made: &BenchReel) -> Result<Duration> {
     let started = spent();
     let timeline = Timeline::open(&made.reel)?;
     object(&timeline, Seq(timeline.reel().end().0 / 2), made.middle)?;
@@ -272,7 +272,7 @@ fn states(timeline: &Timeline, with_events: bool) -> Result<Vec<Duration>> {
 }
 
 /// The fast answer must be the slow one's.
-fn check(timeline: &Timeline, made: &Made, naive: &Naive) -> Result<()> {
+fn check(timeline: &Timeline, made: &BenchReel, naive: &Naive) -> Result<()> {
     let expected: HashSet<&[u8]> = naive.state.values().map(|body| body.as_bytes()).collect();
     let mut found = 0;
     let all = state(timeline, made.middle, true, |body| {
@@ -305,7 +305,7 @@ impl Chance {
 }
 
 /// Runs each command on a reel, and prints a row for each.
-pub(crate) fn show_commands(made: &Made) -> Result<()> {
+pub(crate) fn show_commands(made: &BenchReel) -> Result<()> {
     let program = program()?;
     let middle = jiff::Timestamp::from_microsecond(made.middle.micros)?.to_string();
     let later = jiff::Timestamp::from_microsecond(made.middle.micros + 600_000_000)?.to_string();

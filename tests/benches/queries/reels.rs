@@ -26,7 +26,7 @@ const DIFFERENT: &str = r#""(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)"|"uid":"
 
 /// A reel and the lines it was made of.
 #[derive(Debug)]
-pub(crate) struct Made {
+pub(crate) struct BenchReel {
     pub(crate) events: u64,
     pub(crate) reel: PathBuf,
     /// Compressed, lightly.
@@ -36,7 +36,7 @@ pub(crate) struct Made {
 }
 
 /// Returns the reel of this many events.
-pub(crate) fn get(events: u64) -> Result<Made> {
+pub(crate) fn get(events: u64) -> Result<BenchReel> {
     let folder = folder()?;
     let stem = format!("written-{events}-{}", fingerprint(&folder)?);
     let lines = folder.join(format!("{stem}.jsonl.zst"));
@@ -56,7 +56,7 @@ pub(crate) fn get(events: u64) -> Result<Made> {
         .stamp(Seq(opened.end().0 / 2))
         .context("no middle")?
         .wall;
-    Ok(Made {
+    Ok(BenchReel {
         events,
         reel,
         lines,

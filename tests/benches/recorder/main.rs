@@ -362,7 +362,7 @@ pub(crate) struct Measured {
 
 /// What a recorder took over its whole life.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Spent {
+pub(crate) struct ProcessCost {
     pub(crate) cpu: Duration,
     pub(crate) peak_memory_kib: u64,
 }
@@ -385,12 +385,12 @@ impl Measured {
     }
 
     /// Has it finish the reel; says what it took from its first to its last moment.
-    pub(crate) fn finish(self) -> Result<Spent> {
+    pub(crate) fn finish(self) -> Result<ProcessCost> {
         let watcher = kubereel_tests::peak_memory::watch(self.recording.id())?;
         let ended = self.recording.finish(SURE)?;
         ensure!(ended.status.success(), "{}: {}", ended.status, ended.log);
         let peak = watcher.join().ok().context("the watcher panicked")?;
-        Ok(Spent {
+        Ok(ProcessCost {
             cpu: children_cpu()?.saturating_sub(self.children_before),
             peak_memory_kib: peak.context("no VmHWM was seen")?,
         })

@@ -37,7 +37,7 @@ pub struct ControlPlane {
 }
 
 impl ControlPlane {
-    /// One API server and etcd, nothing else, unless the builder is told so.
+    /// One API server and etcd, nothing else, unless the builder adds it.
     pub fn builder() -> Builder {
         Builder::default()
     }

@@ -15,6 +15,6 @@ mod truth;
 mod verdict;
 
 pub use scenario::{Book, Play};
-pub use stage::{Played, Stage};
+pub use stage::{RecordedScenario, Stage};
 pub use truth::Truth;
 pub use verdict::{Judgement, page};

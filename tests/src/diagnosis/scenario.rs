@@ -1,6 +1,7 @@
 //! The scenarios as they are written: steps, what must be found, and names that the seed draws.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use serde::Deserialize;
@@ -210,6 +211,24 @@ impl Book {
     /// When the file does not hold any.
     pub fn read() -> Result<Self> {
         serde_saphyr::from_str(FILE).context("read diagnosis.yaml")
+    }
+
+    /// Replaces the scenarios by those of another file, which has only `scenarios`.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read, or does not hold any.
+    pub fn with_scenarios_of(mut self, path: &Path) -> Result<Self> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct ScenarioFile {
+            scenarios: Vec<Value>,
+        }
+        let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+        let file: ScenarioFile =
+            serde_saphyr::from_str(&text).with_context(|| path.display().to_string())?;
+        self.scenarios = file.scenarios;
+        Ok(self)
     }
 
     /// The names of all scenarios, in their order.

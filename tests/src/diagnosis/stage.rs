@@ -44,7 +44,7 @@ pub struct Stage {
 
 /// A recorded scenario.
 #[derive(Debug)]
-pub struct Played {
+pub struct RecordedScenario {
     /// The recording.
     pub reel: PathBuf,
     /// What is true of it.
@@ -85,7 +85,7 @@ impl Stage {
     /// # Errors
     ///
     /// When a step fails, or what it waits for does not come.
-    pub async fn play(&self, play: &Play, folder: &Path) -> Result<Played> {
+    pub async fn play(&self, play: &Play, folder: &Path) -> Result<RecordedScenario> {
         let namespaces = [play.named("$ns"), play.named("$other")];
         let scene = Scene {
             rest: self.rest.clone(),
@@ -105,7 +105,7 @@ impl Stage {
         play: &Play,
         namespaces: &[String; 2],
         folder: &Path,
-    ) -> Result<Played> {
+    ) -> Result<RecordedScenario> {
         self.furnish(scene, play, namespaces).await?;
         let reel = folder.join(format!("{}.reel", play.name()));
         for old in ["reel", "log"] {
@@ -128,7 +128,7 @@ impl Stage {
         let ended = recording.finish(SURE)?;
         ensure!(ended.status.success(), "{}: {}", ended.status, ended.log);
         let truth = Truth::of(&play.scenario, &scene.namespace, play.seed, (begins, ends))?;
-        Ok(Played { reel, truth })
+        Ok(RecordedScenario { reel, truth })
     }
 
     /// Brings up nodes, namespaces and what is there before the recording, until all of it is well.
@@ -512,7 +512,7 @@ fn authority() -> Result<String> {
     Ok(params.self_signed(&KeyPair::generate()?)?.pem())
 }
 
-/// Unrelated work around a scenario, until it is told to end.
+/// Unrelated work around a scenario, until it is ended.
 struct Hubbub {
     ends: watch::Sender<bool>,
     task: JoinHandle<Result<u32>>,

@@ -205,7 +205,7 @@ impl PodTask {
         .await
     }
 
-    /// Ends a Pod that is being deleted: containers stop, the last status is told, the object goes.
+    /// Ends a Pod that is being deleted: containers stop, the last status is reported, the object is deleted.
     async fn terminate(&mut self, pod: &mut watch::Receiver<Value>) -> Result<(), RestError> {
         let grace = pod.borrow_and_update()["metadata"]["deletionGracePeriodSeconds"]
             .as_u64()
@@ -330,11 +330,11 @@ async fn wait(
 pub(super) struct EventRecorder {
     rest: Rest,
     host: String,
-    known: Mutex<BTreeMap<String, Known>>,
+    known: Mutex<BTreeMap<String, EventRecord>>,
 }
 
 #[derive(Clone)]
-struct Known {
+struct EventRecord {
     target: Target,
     count: u32,
 }
@@ -404,11 +404,11 @@ impl EventRecorder {
             }
         }
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.insert(key, Known { target, count: 1 });
+        known.insert(key, EventRecord { target, count: 1 });
         Ok(())
     }
 
-    async fn count(&self, again: &Known, now: &str) -> Result<(), RestError> {
+    async fn count(&self, again: &EventRecord, now: &str) -> Result<(), RestError> {
         let path = again.target.path().ok_or_else(|| RestError::NoPath {
             target: again.target.clone(),
         })?;

@@ -362,12 +362,12 @@ pub(crate) enum ContainerState {
     /// Running since this time.
     Running { started_at: String },
     /// Over.
-    Terminated(Ended),
+    Terminated(ContainerEnd),
 }
 
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Ended {
+pub(crate) struct ContainerEnd {
     pub(crate) exit_code: i32,
     pub(crate) reason: String,
     pub(crate) message: Option<String>,
@@ -383,7 +383,7 @@ pub(crate) struct Container {
     pub(crate) image: String,
     pub(crate) has_readiness_probe: bool,
     pub(crate) state: ContainerState,
-    pub(crate) last: Option<Ended>,
+    pub(crate) last: Option<ContainerEnd>,
     pub(crate) ready: bool,
     pub(crate) restart_count: u32,
     pub(crate) runtime_id: Option<String>,
@@ -429,7 +429,7 @@ impl Container {
         };
         self.ready = false;
         self.state = ContainerState::Terminated(match started_at {
-            Some(started_at) => Ended {
+            Some(started_at) => ContainerEnd {
                 exit_code,
                 reason: reason.to_owned(),
                 message: None,
@@ -437,7 +437,7 @@ impl Container {
                 finished_at: Some(now.to_owned()),
                 container_id: self.runtime_id.clone(),
             },
-            None => Ended {
+            None => ContainerEnd {
                 exit_code: 137,
                 reason: "ContainerStatusUnknown".to_owned(),
                 message: Some(
@@ -483,7 +483,7 @@ impl ContainerState {
     }
 }
 
-impl Ended {
+impl ContainerEnd {
     fn to_json(&self) -> Value {
         let mut value = json!({
             "exitCode": self.exit_code,

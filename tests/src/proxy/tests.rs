@@ -10,7 +10,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-use super::{Cut, CutEvery, Proxy};
+use super::{ConnectionEnd, CutEvery, Proxy};
 
 /// Answers every byte with itself and a FIN with a FIN, until it is dropped.
 struct Echo {
@@ -124,8 +124,8 @@ async fn a_cut_is_a_reset_or_a_clean_end() {
     let server = Echo::start().await;
     let proxy = Proxy::start(&[server.port]).unwrap();
     let ends = [
-        (Cut::Reset, Err(ErrorKind::ConnectionReset)),
-        (Cut::Fin, Ok(0)),
+        (ConnectionEnd::Reset, Err(ErrorKind::ConnectionReset)),
+        (ConnectionEnd::Fin, Ok(0)),
     ];
     for (how, expected) in ends {
         let mut stream = connect(&proxy).await;
@@ -204,7 +204,7 @@ async fn connections_are_cut_by_the_clock() {
     let proxy = Proxy::start(&[server.port]).unwrap();
     let every = CutEvery {
         period: Duration::from_millis(20),
-        how: Cut::Reset,
+        how: ConnectionEnd::Reset,
     };
     proxy.change(|faults| faults.cut_every = Some(every));
     for _ in 0..3 {

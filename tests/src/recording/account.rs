@@ -85,7 +85,7 @@ impl Account {
                 );
                 continue;
             };
-            let mut kept = Kept::read(&reel, info.id)?;
+            let mut kept = ResourceAccount::read(&reel, info.id)?;
             let resource = cluster.resource(&info.qualified())?;
             let sums = Sums {
                 resource: &resource,
@@ -124,7 +124,13 @@ impl Account {
         self.check()
     }
 
-    fn add(&mut self, sums: &Sums<'_>, kept: &mut Kept, commit: &Committed, required: bool) {
+    fn add(
+        &mut self,
+        sums: &Sums<'_>,
+        kept: &mut ResourceAccount,
+        commit: &Committed,
+        required: bool,
+    ) {
         let bodies = sums.bodies(commit);
         let fits = |event: &Event| {
             // A deletion that was read back has no bytes of its own.
@@ -157,7 +163,7 @@ impl Account {
     }
 
     /// What is left was never committed; only what was sent altered, or inferred and said to be, may be.
-    fn add_inventions(&mut self, sums: &Sums<'_>, kept: &Kept) {
+    fn add_inventions(&mut self, sums: &Sums<'_>, kept: &ResourceAccount) {
         for event in kept.events() {
             let sent = || {
                 let mut lines = sums.altered.iter();
@@ -224,7 +230,12 @@ impl Sums<'_> {
     }
 
     /// Whether its line was sent altered, or was refused as an event, and was kept all the same.
-    fn is_kept_altered(&self, kept: &Kept, commit: &Committed, bodies: &[Vec<u8>]) -> bool {
+    fn is_kept_altered(
+        &self,
+        kept: &ResourceAccount,
+        commit: &Committed,
+        bodies: &[Vec<u8>],
+    ) -> bool {
         let mut sent = self
             .altered
             .iter()
@@ -340,7 +351,7 @@ fn has(timeline: &Timeline, awaited: &Awaited) -> bool {
 
 /// What a reel keeps of one resource.
 #[derive(Debug)]
-pub(crate) struct Kept {
+pub(crate) struct ResourceAccount {
     events: BTreeMap<EventKey, Vec<Event>>,
     odd_lines: Vec<Vec<u8>>,
     pub(crate) gaps: Vec<Gap>,
@@ -358,7 +369,7 @@ struct EventKey {
     revision: String,
 }
 
-impl Kept {
+impl ResourceAccount {
     pub(crate) fn read(reel: &Reel, resource: ResourceId) -> Result<Self> {
         let mut kept = Self {
             events: BTreeMap::new(),

@@ -7,4 +7,4 @@ mod run;
 
 pub(crate) use account::recorded_as;
 pub use account::{Account, Awaited, accounted, arrived, settle};
-pub use run::{Ended, Observed, Observing, Page, Recording, program};
+pub use run::{Observed, Observing, Page, RecorderExit, Recording, program};

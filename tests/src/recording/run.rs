@@ -35,7 +35,7 @@ pub struct Recording {
 
 /// How a recorder ended.
 #[derive(Debug, Clone)]
-pub struct Ended {
+pub struct RecorderExit {
     /// Its exit status.
     pub status: ExitStatus,
     /// Everything that it wrote to stderr.
@@ -112,13 +112,13 @@ impl Recording {
     /// # Errors
     ///
     /// When it is still running after `timeout`; then it is killed.
-    pub fn finish(mut self, timeout: Duration) -> Result<Ended> {
+    pub fn finish(mut self, timeout: Duration) -> Result<RecorderExit> {
         self.signal(Signal::TERM)?;
         let Some(status) = self.wait(timeout)? else {
             let log = self.log();
             bail!("the recorder did not end within {timeout:?}: {log}");
         };
-        Ok(Ended {
+        Ok(RecorderExit {
             status,
             log: self.log(),
         })
@@ -171,12 +171,12 @@ impl Recording {
     /// # Errors
     ///
     /// When it is still running after `timeout`; then it is killed.
-    pub fn ended(mut self, timeout: Duration) -> Result<Ended> {
+    pub fn ended(mut self, timeout: Duration) -> Result<RecorderExit> {
         let Some(status) = self.wait(timeout)? else {
             let log = self.log();
             bail!("the recorder still runs after {timeout:?}: {log}");
         };
-        Ok(Ended {
+        Ok(RecorderExit {
             status,
             log: self.log(),
         })

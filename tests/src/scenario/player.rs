@@ -440,7 +440,7 @@ struct Stage {
     failures: Mutex<Vec<String>>,
     /// At which times of the clock moments came to be.
     walls: Mutex<BTreeMap<Moment, Timestamp>>,
-    leases: Mutex<BTreeMap<Target, Held>>,
+    leases: Mutex<BTreeMap<Target, LeaseRecord>>,
     /// Steps passed on and not yet done, without those that take long by themselves.
     unsettled: watch::Sender<usize>,
     uids: Mutex<BTreeMap<Target, String>>,
@@ -448,7 +448,7 @@ struct Stage {
 
 /// A Lease as it was last written.
 #[derive(Debug, Clone)]
-struct Held {
+struct LeaseRecord {
     /// Empty if there is no leader.
     holder: String,
     /// Who led last, or leads.
@@ -809,7 +809,7 @@ async fn lead(
     stage.rest.send(&call, PATIENCE).await?;
     lock(&stage.leases).insert(
         lease.clone(),
-        Held {
+        LeaseRecord {
             last_holder: holder.clone(),
             holder,
             transitions,

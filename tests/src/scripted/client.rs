@@ -184,7 +184,7 @@ impl RawClient {
 ///
 /// # Errors
 ///
-/// When a chunk's header is no number or a chunk does not end with a line end.
+/// When a chunk's header is not a number or a chunk does not end with a line end.
 pub fn chunks(raw: &[u8]) -> Result<(Vec<Vec<u8>>, bool)> {
     let (found, end) = split_chunks(raw)?;
     Ok((found, end.is_some()))

@@ -16,7 +16,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{oneshot, watch};
 
 use super::fault::{End, Fault, FaultId, On, Rules};
-use super::log::{Asked, Exchange, Log, Pulse, locked};
+use super::log::{Exchange, Log, Pulse, RequestHead, locked};
 use super::model::ObjectKey;
 use super::model::{Content, Model};
 use super::resource::Resource;
@@ -191,9 +191,9 @@ impl ScriptedCluster {
     /// Keeps every stream from sending anything new until the guard is dropped,
     /// so that what is written meanwhile waits together.
     #[must_use]
-    pub fn hold(&self) -> Held {
+    pub fn hold(&self) -> StreamHold {
         self.state.hold(true);
-        Held {
+        StreamHold {
             state: Arc::clone(&self.state),
         }
     }
@@ -209,11 +209,11 @@ impl Drop for ScriptedCluster {
 
 /// Holds every stream while it lives.
 #[derive(Debug)]
-pub struct Held {
+pub struct StreamHold {
     state: Arc<State>,
 }
 
-impl Drop for Held {
+impl Drop for StreamHold {
     fn drop(&mut self) {
         self.state.hold(false);
     }
@@ -295,7 +295,7 @@ pub struct Settings {
     pub version: String,
     /// What it makes of `sendInitialEvents`.
     pub watch_list: WatchList,
-    /// Where the end of the initial events is told.
+    /// Where the end of the initial events is announced.
     pub initial_end: InitialEnd,
     /// How many changes of the history the initial events of a watch lie back; these changes follow
     /// them, before the bookmark, as a busy watch cache sends them.
@@ -441,7 +441,7 @@ impl State {
     pub(crate) fn begin(
         &self,
         connection: usize,
-        asked: Asked,
+        asked: RequestHead,
     ) -> (Arc<Exchange>, watch::Receiver<Option<End>>) {
         let (order, ordered) = watch::channel(None);
         // An order waits here until what the log already shows can be ordered.

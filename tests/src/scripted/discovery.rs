@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use super::cluster::{Aggregation, Settings};
-use super::log::Asked;
+use super::log::RequestHead;
 use super::model::Model;
 use super::resource::Page;
 use super::resource::Resource;
@@ -19,7 +19,7 @@ type Groups<'a> = BTreeMap<&'a str, BTreeMap<&'a str, Vec<&'a Resource>>>;
 /// The document of a discovery path, in the form the client asked for and the settings leave.
 pub(crate) fn answer(
     page: &Page,
-    asked: &Asked,
+    asked: &RequestHead,
     model: &Model,
     settings: &Settings,
     flap: bool,
@@ -124,7 +124,7 @@ fn aggregated_version(accept: &str, settings: &Settings) -> Option<&'static str>
 fn aggregated_answer(
     version: &'static str,
     groups: &Groups<'_>,
-    asked: &Asked,
+    asked: &RequestHead,
     settings: &Settings,
 ) -> Answer {
     let items: Vec<Value> = groups

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use super::cluster::Chunking;
-use super::log::{Asked, Exchange};
+use super::log::{Exchange, RequestHead};
 
 /// How a connection ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub enum Place {
 
 /// Ends an answer at a chosen byte.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cut {
+pub struct AnswerCut {
     /// In which line.
     pub line: Pick,
     /// Where in it.
@@ -146,7 +146,7 @@ pub enum Fault {
     /// Waits before answering.
     Delay(Duration),
     /// Ends the answer early.
-    Cut(Cut),
+    Cut(AnswerCut),
     /// Alters lines of it.
     Edit(Pick, Edit),
     /// Cuts it into chunks differently.
@@ -240,7 +240,7 @@ impl On {
         self.matches_asked(&exchange.asked)
     }
 
-    fn matches_asked(&self, asked: &Asked) -> bool {
+    fn matches_asked(&self, asked: &RequestHead) -> bool {
         let kind = match self.kind {
             Kind::Any => true,
             Kind::Watch => asked.is_watch(),
@@ -323,7 +323,7 @@ impl Rules {
     }
 
     /// The faults this request meets, each counted as one hit of its rule.
-    pub(crate) fn meet(&mut self, asked: &Asked) -> Vec<Fault> {
+    pub(crate) fn meet(&mut self, asked: &RequestHead) -> Vec<Fault> {
         let mut met = Vec::new();
         for rule in &mut self.rules {
             let over = rule.lifted

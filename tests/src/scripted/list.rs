@@ -9,7 +9,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 use super::fault::status_object;
-use super::log::Asked;
+use super::log::RequestHead;
 use super::model::Model;
 use super::model::{ObjectKey, Storage, Version};
 use super::resource::Resource;
@@ -32,7 +32,7 @@ impl Scope {
     /// Reads the target and the selectors; the error is the server's refusal.
     pub(crate) fn new(
         target: &Target,
-        asked: &Asked,
+        asked: &RequestHead,
         resource: &Resource,
     ) -> Result<Self, Refusal> {
         let mut scope = Self {
@@ -76,7 +76,7 @@ impl Scope {
 }
 
 /// A revision as a request names it: absent, malformed or a number.
-pub(crate) fn revision_asked(asked: &Asked) -> Result<Option<u128>, Refusal> {
+pub(crate) fn revision_asked(asked: &RequestHead) -> Result<Option<u128>, Refusal> {
     match asked.parameter("resourceVersion") {
         None | Some("") => Ok(None),
         Some(text) => text
@@ -123,7 +123,12 @@ impl Continue {
 pub(super) const FUTURE_LIST_WAIT: Duration = Duration::from_secs(3);
 
 /// The list a request asks for.
-pub(crate) fn answer(scope: &Scope, asked: &Asked, model: &Model, storage: &Storage) -> Answer {
+pub(crate) fn answer(
+    scope: &Scope,
+    asked: &RequestHead,
+    model: &Model,
+    storage: &Storage,
+) -> Answer {
     let (revision, after) = match snapshot(asked, model, storage) {
         Ok(found) => found,
         Err(refusal) => return *refusal,
@@ -182,7 +187,7 @@ pub(crate) fn single(scope: &Scope, storage: &Storage) -> Answer {
 
 /// The revision to list and the key to start behind.
 fn snapshot(
-    asked: &Asked,
+    asked: &RequestHead,
     model: &Model,
     storage: &Storage,
 ) -> Result<(u128, Option<ObjectKey>), Refusal> {

@@ -14,7 +14,7 @@ use super::resource::Resource;
 
 /// A request's head.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Asked {
+pub struct RequestHead {
     /// `GET`.
     pub method: String,
     /// Path and query as sent.
@@ -27,7 +27,7 @@ pub struct Asked {
     pub headers: Vec<(String, String)>,
 }
 
-impl Asked {
+impl RequestHead {
     /// The first value of a query parameter.
     pub fn parameter(&self, name: &str) -> Option<&str> {
         first(&self.query, name)
@@ -83,7 +83,7 @@ pub struct Exchange {
     /// When its head was complete.
     pub at: Instant,
     /// The request.
-    pub asked: Asked,
+    pub asked: RequestHead,
     progress: Mutex<Progress>,
 }
 
@@ -105,7 +105,7 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    pub(crate) fn begin(&self, connection: usize, asked: Asked) -> Arc<Exchange> {
+    pub(crate) fn begin(&self, connection: usize, asked: RequestHead) -> Arc<Exchange> {
         let mut exchanges = locked(&self.exchanges);
         let exchange = Arc::new(Exchange {
             number: exchanges.len(),

@@ -11,9 +11,9 @@ use super::cluster;
 use super::cluster::State;
 use super::cluster::{Gzip, Settings};
 use super::fault::{End, Fault, LongList, json_type};
-use super::log::{Asked, Ending, locked};
+use super::log::{Ending, RequestHead, locked};
 use super::stream::{Delivered, Delivery};
-use super::stream::{Stream, Taken};
+use super::stream::{Stream, StreamPoll};
 use super::wire::response_head;
 use super::wire::{self, Answer, Body, Line};
 use super::wire::{Orders, Wire};
@@ -76,7 +76,7 @@ async fn connection(state: Arc<State>, stream: TcpStream) {
 async fn respond(
     state: &State,
     settings: &Settings,
-    asked: &Asked,
+    asked: &RequestHead,
     wire: &mut Wire,
     orders: &mut Orders,
 ) -> Ending {
@@ -183,7 +183,7 @@ async fn wait(delay: Duration, wire: &mut Wire, orders: &mut Orders) -> Option<E
 async fn send(
     state: &State,
     settings: &Settings,
-    asked: &Asked,
+    asked: &RequestHead,
     answer: Answer,
     faults: Vec<Fault>,
     wire: &mut Wire,
@@ -275,12 +275,12 @@ async fn lines_body(
         if !held {
             let taken = stream.take(&locked(&state.model));
             match taken {
-                Taken::Lines(more) => {
+                StreamPoll::Lines(more) => {
                     lines = more;
                     continue;
                 }
-                Taken::Over => return finish(delivery, wire, orders).await,
-                Taken::Nothing => {}
+                StreamPoll::Over => return finish(delivery, wire, orders).await,
+                StreamPoll::Nothing => {}
             }
         }
         // An end in order comes behind what waits.

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 use super::cluster::{Chunking, InitialEnd, Settings, WatchList};
-use super::fault::{Cut, Edit, End, Fault, Pick, Place, status_object};
+use super::fault::{AnswerCut, Edit, End, Fault, Pick, Place, status_object};
 use super::list::{self, Refusal, Scope};
 use super::log::{Altered, Change};
-use super::log::{Asked, Ending};
+use super::log::{Ending, RequestHead};
 use super::model::{Model, Storage, Version};
 use super::wire;
 use super::wire::{Answer, Line, Orders, Wire};
@@ -44,7 +44,7 @@ pub(crate) struct Stream {
 
 /// The outcome of a request to watch.
 #[derive(Debug)]
-pub(crate) enum Opened {
+pub(crate) enum WatchOpening {
     Refused(Refusal),
     /// The lines it starts with, and the stream unless these were all.
     Lines(Vec<Line>, Option<Box<Stream>>),
@@ -52,7 +52,7 @@ pub(crate) enum Opened {
 
 /// What a look at the history gave.
 #[derive(Debug)]
-pub(crate) enum Taken {
+pub(crate) enum StreamPoll {
     Lines(Vec<Line>),
     Nothing,
     Over,
@@ -61,27 +61,27 @@ pub(crate) enum Taken {
 impl Stream {
     pub(crate) fn open(
         scope: Scope,
-        asked: &Asked,
+        asked: &RequestHead,
         model: &Model,
         storage: &Storage,
         settings: &Settings,
-    ) -> Opened {
+    ) -> WatchOpening {
         let revision = match list::revision_asked(asked) {
             Ok(revision) => revision,
-            Err(refusal) => return Opened::Refused(refusal),
+            Err(refusal) => return WatchOpening::Refused(refusal),
         };
         let initial = match sends_initial_events(asked, settings) {
             Ok(initial) => initial,
-            Err(refusal) => return Opened::Refused(refusal),
+            Err(refusal) => return WatchOpening::Refused(refusal),
         };
         if let Some(revision) = revision.filter(|revision| initial && *revision > model.revision) {
             let refusal = list::too_large(revision, model.revision, list::FUTURE_LIST_WAIT);
-            return Opened::Refused(Box::new(refusal));
+            return WatchOpening::Refused(Box::new(refusal));
         }
         let from_now = initial || revision.is_none_or(|revision| revision == 0);
         let start = revision.filter(|_| !from_now).unwrap_or(model.revision);
         if start < storage.watch_floor {
-            return Opened::Lines(vec![too_old(start, storage.watch_floor)], None);
+            return WatchOpening::Lines(vec![too_old(start, storage.watch_floor)], None);
         }
         let bookmarks = asked.parameter("allowWatchBookmarks") == Some("true");
         let mut lines = Vec::new();
@@ -115,21 +115,21 @@ impl Stream {
             changed: storage.subscribe(),
             scope,
         };
-        Opened::Lines(lines, Some(Box::new(stream)))
+        WatchOpening::Lines(lines, Some(Box::new(stream)))
     }
 
     /// The lines that wait.
-    pub(crate) fn take(&mut self, model: &Model) -> Taken {
+    pub(crate) fn take(&mut self, model: &Model) -> StreamPoll {
         let Some(storage) = model.storage_of(&self.scope.resource) else {
-            return Taken::Over;
+            return StreamPoll::Over;
         };
         self.changed.mark_unchanged();
         if storage.lineage != self.lineage {
-            return Taken::Over;
+            return StreamPoll::Over;
         }
         // A reader so slow that its history is gone is closed, with nothing skipped.
         let Some(steps) = storage.steps_from(self.position) else {
-            return Taken::Over;
+            return StreamPoll::Over;
         };
         let type_members = self.scope.type_members();
         let mut lines = Vec::new();
@@ -146,15 +146,15 @@ impl Stream {
             }
         }
         if !lines.is_empty() {
-            return Taken::Lines(lines);
+            return StreamPoll::Lines(lines);
         }
         if storage.generation != self.generation || Instant::now() >= self.deadline {
-            return Taken::Over;
+            return StreamPoll::Over;
         }
         if self.bookmark_due(storage) {
-            return Taken::Lines(vec![bookmark(&self.scope, Some(model.revision), false)]);
+            return StreamPoll::Lines(vec![bookmark(&self.scope, Some(model.revision), false)]);
         }
-        Taken::Nothing
+        StreamPoll::Nothing
     }
 
     fn bookmark_due(&mut self, storage: &Storage) -> bool {
@@ -187,7 +187,7 @@ impl Stream {
     }
 }
 
-fn sends_initial_events(asked: &Asked, settings: &Settings) -> Result<bool, Refusal> {
+fn sends_initial_events(asked: &RequestHead, settings: &Settings) -> Result<bool, Refusal> {
     let Some(wanted) = asked.parameter("sendInitialEvents") else {
         return Ok(false);
     };
@@ -206,7 +206,7 @@ fn sends_initial_events(asked: &Asked, settings: &Settings) -> Result<bool, Refu
     }
 }
 
-fn lifetime(asked: &Asked) -> Duration {
+fn lifetime(asked: &RequestHead) -> Duration {
     asked
         .parameter("timeoutSeconds")
         .and_then(|secs| secs.parse().ok())
@@ -286,7 +286,7 @@ pub(crate) struct Delivery {
     chunking: Chunking,
     gzip: bool,
     edits: Vec<(Pick, Edit)>,
-    cuts: Vec<Cut>,
+    cuts: Vec<AnswerCut>,
     next_line: usize,
 }
 
@@ -299,7 +299,7 @@ struct Edited {
     commits: Vec<usize>,
     /// The commits that it should have reported.
     withheld: Vec<usize>,
-    cut: Option<Cut>,
+    cut: Option<AnswerCut>,
 }
 
 /// Lines edited and not yet written.
@@ -442,7 +442,7 @@ impl Delivery {
     async fn send_cut(
         &self,
         edited: &Edited,
-        cut: &Cut,
+        cut: &AnswerCut,
         delivered: &mut Delivered,
         wire: &mut Wire,
         orders: &mut Orders,
@@ -460,7 +460,7 @@ impl Delivery {
     }
 
     /// The bytes up to a cut, and whether the line proper is whole in them.
-    fn cut_bytes(&self, bytes: &[u8], start: usize, cut: &Cut) -> (Vec<u8>, bool) {
+    fn cut_bytes(&self, bytes: &[u8], start: usize, cut: &AnswerCut) -> (Vec<u8>, bool) {
         let (before, line) = bytes.split_at(start.min(bytes.len()));
         let mut sent = if before.is_empty() {
             Vec::new()

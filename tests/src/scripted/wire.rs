@@ -10,10 +10,10 @@ use tokio::sync::watch;
 
 use super::cluster::Settings;
 use super::fault::{Canned, End, json_type, status_object};
-use super::log::{Asked, Ending, Exchange, Pulse};
+use super::log::{Ending, Exchange, Pulse, RequestHead};
 use super::model::Model;
 use super::resource::{Route, Target};
-use super::stream::{Opened, Stream};
+use super::stream::{Stream, WatchOpening};
 use super::{discovery, list};
 
 /// A socket with a client at its other end.
@@ -73,7 +73,7 @@ impl Wire {
     }
 
     /// The next request, its body skipped; nothing when the client is gone or talks nonsense.
-    pub(crate) async fn request(&mut self) -> Option<Asked> {
+    pub(crate) async fn request(&mut self) -> Option<RequestHead> {
         let end = loop {
             if let Some(end) = head_end(&self.unread) {
                 break end;
@@ -189,7 +189,7 @@ pub(crate) fn head_end(bytes: &[u8]) -> Option<usize> {
 }
 
 /// Reads a head; nothing when it is none.
-pub(crate) fn parse_head(bytes: &[u8]) -> Option<Asked> {
+pub(crate) fn parse_head(bytes: &[u8]) -> Option<RequestHead> {
     let text = std::str::from_utf8(bytes).ok()?;
     let mut lines = text.split("\r\n");
     let mut first = lines.next()?.split(' ');
@@ -206,7 +206,7 @@ pub(crate) fn parse_head(bytes: &[u8]) -> Option<Asked> {
         })
         .collect::<Option<Vec<_>>>()?;
     let (path, query) = target.split_once('?').unwrap_or((&target, ""));
-    Some(Asked {
+    Some(RequestHead {
         method,
         path: path.to_owned(),
         query: parse_query(query),
@@ -399,7 +399,7 @@ impl From<Canned> for Answer {
 }
 
 /// Answers a request as a healthy server would.
-pub(crate) fn to(asked: &Asked, model: &Model, settings: &Settings, flap: bool) -> Answer {
+pub(crate) fn to(asked: &RequestHead, model: &Model, settings: &Settings, flap: bool) -> Answer {
     if let Some(token) = &settings.token
         && asked.header("authorization") != Some(format!("Bearer {token}").as_str())
     {
@@ -421,7 +421,7 @@ pub(crate) fn to(asked: &Asked, model: &Model, settings: &Settings, flap: bool) 
     }
 }
 
-fn resource(target: &Target, asked: &Asked, model: &Model, settings: &Settings) -> Answer {
+fn resource(target: &Target, asked: &RequestHead, model: &Model, settings: &Settings) -> Answer {
     let found = model.resources.get(&target.key).filter(|resource| {
         resource.versions.contains(&target.version)
             && (resource.namespaced || target.namespace.is_none())
@@ -449,8 +449,8 @@ fn resource(target: &Target, asked: &Asked, model: &Model, settings: &Settings) 
     };
     match verb {
         "watch" => match Stream::open(scope, asked, model, storage, settings) {
-            Opened::Refused(answer) => *answer,
-            Opened::Lines(lines, stream) => Answer {
+            WatchOpening::Refused(answer) => *answer,
+            WatchOpening::Lines(lines, stream) => Answer {
                 body: Body::Lines(lines, stream),
                 ..Answer::document(200, Vec::new())
             },

@@ -46,7 +46,7 @@ impl Published {
         }
     }
 
-    /// Returns the group, version and kind of a type that is one, and is no list.
+    /// Returns the group, version and kind of a type that has them and is not a list.
     fn kind(schema: &Value) -> Option<String> {
         let kinds = schema.get("x-kubernetes-group-version-kind")?.as_array()?;
         let [kind] = kinds.as_slice() else {

@@ -11,7 +11,7 @@ use kubereel_format::{EpochId, Note, OutageClass, Reel};
 use kubereel_tests::claims::{Claims, Fact};
 use kubereel_tests::control_plane::{ControlPlane, skipped};
 use kubereel_tests::oracle::Account;
-use kubereel_tests::proxy::{Cut, Proxy};
+use kubereel_tests::proxy::{ConnectionEnd, Proxy};
 use kubereel_tests::recording::{Awaited, Page, Recording, accounted, arrived};
 use kubereel_tests::rest::{Body, Call, Patience, Rest, Verb};
 use serde_json::json;
@@ -50,7 +50,7 @@ impl Scene {
 
     /// Cuts every connection, and waits until the recorder has noted more outages than before.
     async fn cut_until_out(&self, before: u64) -> Result<()> {
-        self.proxy.cut(Cut::Reset).await?;
+        self.proxy.cut(ConnectionEnd::Reset).await?;
         let deadline = Instant::now() + SURE;
         while self.outages().await? <= before {
             ensure!(Instant::now() < deadline, "{}", self.recording.log());
@@ -162,7 +162,7 @@ async fn an_expired_client_certificate_is_replaced_without_loss() -> Result<()> 
             }
         )
     };
-    ensure!(notes().any(is_told), "no outage is told");
+    ensure!(notes().any(is_told), "no outage is reported");
     Ok(())
 }
 
@@ -236,7 +236,7 @@ async fn a_new_authority_costs_an_outage_and_no_change() -> Result<()> {
     let fresh = folder.path().join("kubeconfig.new");
     control_plane.write_kubeconfig(&fresh, proxy.port(), &authority)?;
     let rest = trusted(&control_plane, &fresh).await?;
-    proxy.cut(Cut::Reset).await?;
+    proxy.cut(ConnectionEnd::Reset).await?;
     let deadline = Instant::now() + SURE;
     while page.number("kubereel_api_out").await? == 0 {
         ensure!(Instant::now() < deadline, "no outage: {}", recording.log());

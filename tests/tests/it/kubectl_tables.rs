@@ -400,7 +400,7 @@ impl Stage {
         Self { client, limit }
     }
 
-    /// Makes all objects; times in them are told from now.
+    /// Makes all objects; times in them are relative to now.
     pub(crate) async fn set(&self) -> Result<()> {
         for path in ITS_OWN {
             self.until(path, |_| true).await?;

@@ -255,13 +255,13 @@ const OF_A_VERSION: [&str; 2] = ["Optional:", "ConfigMapOptional:"];
 const SHARE_OF_NOTHING: &str = "(-9223372036854775808%)";
 
 /// What kubectl said, and between which times.
-struct Said {
+struct KubectlOutput {
     text: String,
     from: Timestamp,
     to: Timestamp,
 }
 
-impl Said {
+impl KubectlOutput {
     /// Returns a moment of each second in which it may have been said, the last first.
     fn moments(&self) -> Vec<Timestamp> {
         let seconds = self.from.as_second() + 1..=self.to.as_second();
@@ -331,12 +331,12 @@ fn words(typed: &str) -> Vec<String> {
     words
 }
 
-async fn ask(kubectl: &Kubectl, kubeconfig: &Path, typed: &str) -> Result<Said> {
+async fn ask(kubectl: &Kubectl, kubeconfig: &Path, typed: &str) -> Result<KubectlOutput> {
     let words = words(typed);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let from = rest::now();
     let text = kubectl.run(kubeconfig, &words).await?;
-    Ok(Said {
+    Ok(KubectlOutput {
         text,
         from,
         to: rest::now(),
@@ -378,7 +378,7 @@ fn differs(
     reel: &Path,
     typed: &str,
     likeness: Likeness,
-    said: Option<&Said>,
+    said: Option<&KubectlOutput>,
 ) -> Result<Option<String>> {
     if let (Same | SameRows | More, Some(said)) = (likeness, said) {
         let mut last = String::new();

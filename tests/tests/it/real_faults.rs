@@ -22,14 +22,14 @@
 #![expect(clippy::print_stderr, reason = "says how hard each run was")]
 
 use crate::plane::{Kind, PLAIN, Turn};
-use crate::scene::{Scene, Told};
+use crate::scene::{Scene, SceneResult};
 use anyhow::{Context as _, Result, ensure};
 use kubereel_format::{EpochId, EventType, GapCause, Note, Reel, Seq};
 use kubereel_history::{GapOutcome, ReelVerdict, Timeline};
 use kubereel_tests::claims::{Claims, Fact};
 use kubereel_tests::control_plane::skipped;
 use kubereel_tests::oracle::{Change, Oracle};
-use kubereel_tests::proxy::{Cut, CutEvery};
+use kubereel_tests::proxy::{ConnectionEnd, CutEvery};
 use kubereel_tests::rest::{Body, Rest, Verb};
 use kubereel_tests::shaken::{MAPS, Objects, Stopped, Writers, config_map, event, send};
 use kubereel_tests::skipped::skipped_as_slow;
@@ -234,7 +234,7 @@ fn recorded(scene: &Scene<'_>, later: &[Fact]) -> usize {
     tally.unwrap_or(0)
 }
 
-fn nothing_is_claimed_across(told: &Told) -> Result<()> {
+fn nothing_is_claimed_across(told: &SceneResult) -> Result<()> {
     let reel = told.claims.reel();
     let begin = other_history(reel).context("another history")?;
     let mut gaps = 0;
@@ -283,7 +283,7 @@ const SERVED_FOR: Duration = Duration::from_secs(4);
 
 const CUT_EVERY: CutEvery = CutEvery {
     period: Duration::from_millis(250),
-    how: Cut::Reset,
+    how: ConnectionEnd::Reset,
 };
 
 /// The lives of each name, in order: uid and first version.
@@ -454,7 +454,7 @@ async fn events_in_an_etcd_of_their_own_prove_nothing_of_the_rest() -> Result<()
 }
 
 /// The account of the main sequence explains no revision by an Event.
-fn is_not_mixed(told: &Told) -> Result<()> {
+fn is_not_mixed(told: &SceneResult) -> Result<()> {
     let (of_events, of_main): (Vec<&Change>, Vec<&Change>) = told
         .changes
         .iter()

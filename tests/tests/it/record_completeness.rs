@@ -26,7 +26,7 @@ use kubereel_redact::Extra;
 use kubereel_scan::Canaries;
 use kubereel_tests::control_plane::skipped;
 use kubereel_tests::oracle::{Account, Change, EtcdKey};
-use kubereel_tests::proxy::{Cut, CutEvery};
+use kubereel_tests::proxy::{ConnectionEnd, CutEvery};
 use kubereel_tests::rest::{Body, Call, Patience, Rest, Verb};
 use kubereel_tests::shaken::{
     CANARY, CANARY_BASE64, Make, Objects, Stopped, Writers, config_map, definition, event, secret,
@@ -63,7 +63,7 @@ async fn nothing_is_lost_between_two_servers(
     let mut churn = Churn::start(&scene.rest().await?);
     let cut_every = CutEvery {
         period: Duration::from_secs(4),
-        how: Cut::Reset,
+        how: ConnectionEnd::Reset,
     };
     scene
         .proxy
@@ -563,7 +563,7 @@ pub(crate) async fn plant(rest: &Rest) -> Result<usize> {
 
 /// A gap and its judgement.
 #[derive(Debug)]
-pub(crate) struct Told {
+pub(crate) struct GapReport {
     resource: String,
     gap: Gap,
     verdict: Option<GapVerdict>,
@@ -576,16 +576,16 @@ pub(crate) struct Told {
 }
 
 /// Returns the gaps of a reel.
-pub(crate) fn of(reel: &Reel) -> Vec<Told> {
+pub(crate) fn of(reel: &Reel) -> Vec<GapReport> {
     let mut names: BTreeMap<ResourceId, String> = BTreeMap::new();
-    let mut gaps: BTreeMap<GapId, Told> = BTreeMap::new();
+    let mut gaps: BTreeMap<GapId, GapReport> = BTreeMap::new();
     for entry in reel.notes() {
         match &entry.note {
             Note::Resource(info) => {
                 names.insert(info.id, info.qualified());
             }
             Note::Gap(gap) => {
-                let told = Told {
+                let told = GapReport {
                     resource: names.get(&gap.resource).cloned().unwrap_or_default(),
                     stands: stands(reel, gap),
                     gap: gap.clone(),
@@ -639,7 +639,7 @@ fn stands(reel: &Reel, gap: &Gap) -> u64 {
 }
 
 /// No gap hides more than it says, and much was read back.
-pub(crate) fn check(told: &[Told], account: &Account) -> Result<()> {
+pub(crate) fn check(told: &[GapReport], account: &Account) -> Result<()> {
     for one in told {
         let plural = one.resource.split('.').next().unwrap_or_default();
         let missing = account.in_gaps.iter().filter(|change| {
@@ -673,7 +673,7 @@ pub(crate) fn check(told: &[Told], account: &Account) -> Result<()> {
 }
 
 /// One line a gap that is more than silence.
-pub(crate) fn summary(told: &[Told]) -> String {
+pub(crate) fn summary(told: &[GapReport]) -> String {
     let mut lines = Vec::new();
     let closed = told.iter();
     let closed = closed.filter(|one| one.verdict == Some(GapVerdict::Reconstructed));

@@ -5,7 +5,7 @@
 //!
 //! Another cluster behind the same kubeconfig, and the same one put back in time.
 //!
-//! A recorder that must not write where it was told to.
+//! A recorder that may not write to its output path.
 //!
 //! Faults that only patience finds out: silence of half a minute and more. They run side by side, and
 //! only when asked for.
@@ -20,10 +20,10 @@ use kubereel_format::{
     EndCause, EpochId, GapCause, GapVerdict, Lifecycle, NotCoveredReason, Note, Reel, Seq,
 };
 use kubereel_tests::claims::{Claims, Tally};
-use kubereel_tests::recording::{Account, Ended, Recording, program, settle};
+use kubereel_tests::recording::{Account, RecorderExit, Recording, program, settle};
 use kubereel_tests::scripted::{
-    Canned, Cut, End, Fault, FaultId, Gzip, InitialEnd, Kubeconfig, On, Pick, Place, Resource,
-    ScriptedCluster, Settings, WatchList,
+    AnswerCut, Canned, End, Fault, FaultId, Gzip, InitialEnd, Kubeconfig, On, Pick, Place,
+    Resource, ScriptedCluster, Settings, WatchList,
 };
 use kubereel_tests::skipped::skipped_as_slow;
 use std::path::{Path, PathBuf};
@@ -247,7 +247,7 @@ impl Scene {
 }
 
 fn cut(line: Pick, place: Place, end: End) -> Fault {
-    Fault::Cut(Cut { line, place, end })
+    Fault::Cut(AnswerCut { line, place, end })
 }
 
 fn wrong(scene: &Scene, cluster: &ScriptedCluster) -> Result<Vec<String>> {
@@ -432,7 +432,7 @@ fn another_cluster_behind_the_same_file_is_told_apart() -> Result<()> {
 }
 
 /// Starts a recorder that must give up at once, with a reason and a hint.
-fn refused(scene: &Scene, reel: &Path) -> Result<Ended> {
+fn refused(scene: &Scene, reel: &Path) -> Result<RecorderExit> {
     let ended = Recording::start(reel, &scene.kubeconfig(), &[])?.ended(SURE)?;
     ensure!(!ended.status.success(), "it recorded: {}", ended.log);
     for word in ["error: ", "hint: "] {
@@ -449,7 +449,7 @@ fn an_output_that_cannot_be_written_is_said_at_once() -> Result<()> {
     let no_reel = folder.path().join("a.reel");
     std::fs::write(
         &no_reel,
-        "PK\u{3}\u{4} this is no reel, and it is somebody's".repeat(200),
+        "PK\u{3}\u{4} this is not a reel, and it is somebody's".repeat(200),
     )?;
     let before = std::fs::read(&no_reel)?;
     assert_eq!(refused(&scene, &no_reel)?.status.code(), Some(3));

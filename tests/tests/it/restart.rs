@@ -29,7 +29,7 @@ const SURE: Duration = Duration::from_mins(1);
 const PACE: Duration = Duration::from_millis(10);
 
 /// The times at which etcd was seen to hold this many changes.
-type Seen = Arc<Mutex<Vec<(Instant, usize)>>>;
+type ChangeTimes = Arc<Mutex<Vec<(Instant, usize)>>>;
 
 /// Changes config maps until it is dropped.
 async fn write(rest: Rest) -> Result<()> {
@@ -61,7 +61,7 @@ async fn write(rest: Rest) -> Result<()> {
 
 /// Notes again and again how many changes etcd has told, until it is dropped.
 #[expect(clippy::infinite_loop, reason = "its task is aborted")]
-async fn look(oracle: Arc<Oracle>, seen: Seen) {
+async fn look(oracle: Arc<Oracle>, seen: ChangeTimes) {
     loop {
         let count = oracle.changes().len();
         seen.lock()
@@ -72,7 +72,7 @@ async fn look(oracle: Arc<Oracle>, seen: Seen) {
 }
 
 /// How many changes etcd held at a moment at the least.
-fn held_at(seen: &Seen, moment: Instant) -> usize {
+fn held_at(seen: &ChangeTimes, moment: Instant) -> usize {
     let seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
     let before = seen.iter().rev().find(|(at, _)| *at <= moment);
     before.map_or(0, |(_, count)| *count)
@@ -105,7 +105,7 @@ async fn kills_cost_half_a_second_at_most_and_the_next_start_goes_on() -> Result
     };
     let (control_plane, oracle) = ControlPlane::builder().start_with_oracle().await?;
     let oracle = Arc::new(oracle);
-    let seen = Seen::default();
+    let seen = ChangeTimes::default();
     let looking = tokio::spawn(look(Arc::clone(&oracle), Arc::clone(&seen)));
     let writing = tokio::spawn(write(Rest::new(vec![control_plane.client(0).await?])));
     let folder = tempfile::tempdir()?;

@@ -331,7 +331,7 @@ fn a_kill_in_the_middle_of_a_rotation_loses_nothing() -> Result<()> {
         let finished = SessionEnd::Finished;
         matches!(&entry.note, Note::SessionEnded { end, .. } if *end == finished)
     });
-    ensure!(ends.count() == 1, "it was gone on with, and ended in order");
+    ensure!(ends.count() == 1, "it was resumed, and ended in order");
     Ok(())
 }
 

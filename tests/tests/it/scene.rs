@@ -47,7 +47,7 @@ pub(crate) struct Scene<'a> {
 }
 
 /// The result.
-pub(crate) struct Told {
+pub(crate) struct SceneResult {
     pub(crate) account: Account,
     pub(crate) changes: Vec<Change>,
     pub(crate) claims: Claims,
@@ -130,7 +130,7 @@ impl<'a> Scene<'a> {
     pub(crate) async fn catch_up(&self) -> Result<Vec<Change>> {
         let changes = self.changes().await?;
         let deadline = Instant::now() + CAUGHT_UP;
-        // What is missing in the end is told by the account.
+        // The account names what is missing in the end.
         while Instant::now() < deadline && !self.has(&changes) {
             tokio::time::sleep(LOOK_EVERY).await;
         }
@@ -172,7 +172,7 @@ impl<'a> Scene<'a> {
 
     /// Ends the faults of the network, waits until the recorder has caught up, stops it, accounts for
     /// everything, and holds the reel's claims against that.
-    pub(crate) async fn settle(self) -> Result<Told> {
+    pub(crate) async fn settle(self) -> Result<SceneResult> {
         self.proxy.change(|faults| *faults = Faults::default());
         self.page.until_ready(SURE).await?;
         let changes = self.catch_up().await?;
@@ -181,7 +181,7 @@ impl<'a> Scene<'a> {
 
     /// Ends the recording: every change of etcd's first history is in it or declared missing, and nothing
     /// that the reel claims is false, of that history and of the facts of a later one.
-    pub(crate) fn end(self, changes: Vec<Change>, later: Vec<Fact>) -> Result<Told> {
+    pub(crate) fn end(self, changes: Vec<Change>, later: Vec<Fact>) -> Result<SceneResult> {
         let path = self.recording.reel().to_owned();
         let ended = self.recording.finish(SURE)?;
         ensure!(ended.status.success(), "{}: {}", ended.status, ended.log);
@@ -200,7 +200,7 @@ impl<'a> Scene<'a> {
         eprintln!("{}", words(self.name, &tally, &claims, self.began));
         let judged = account.check().and_then(|()| tally.check());
         match judged {
-            Ok(tally) => Ok(Told {
+            Ok(tally) => Ok(SceneResult {
                 account,
                 changes,
                 claims,
@@ -250,7 +250,7 @@ fn words(name: &str, tally: &Tally, claims: &Claims, began: Instant) -> String {
     )
 }
 
-impl Told {
+impl SceneResult {
     pub(crate) fn timeline(&self) -> &Timeline {
         self.claims.timeline()
     }

@@ -3,8 +3,8 @@
 
 use anyhow::Result;
 use kubereel_tests::scripted::{
-    Canned, Cut, End, Ending, Fault, Fetched, On, Pick, Place, RawClient, ScriptedCluster, Tail,
-    chunks,
+    AnswerCut, Canned, End, Ending, Fault, Fetched, On, Pick, Place, RawClient, ScriptedCluster,
+    Tail, chunks,
 };
 use std::time::Duration;
 
@@ -58,7 +58,7 @@ fn with_configmaps(count: usize) -> Result<(ScriptedCluster, u128)> {
 }
 
 fn cut(line: usize, place: Place, end: End) -> Fault {
-    Fault::Cut(Cut {
+    Fault::Cut(AnswerCut {
         line: Pick::Line(line),
         place,
         end,

@@ -10,7 +10,7 @@
 
 use anyhow::{Context as _, Result, ensure};
 use kubereel_format::{EventType, NotCoveredReason, Note, Reel, Seq, SessionEnd};
-use kubereel_tests::recording::{Account, Ended, Observing, Recording, program, settle};
+use kubereel_tests::recording::{Account, Observing, RecorderExit, Recording, program, settle};
 use kubereel_tests::scripted::{
     Churn, Churning, Fault, Kubeconfig, LongList, On, ScriptedCluster, WatchList, noise,
 };
@@ -299,8 +299,8 @@ fn what_a_killed_recorder_left_out_stays_out() -> Result<()> {
     Ok(())
 }
 
-fn check_full(ended: &Ended) -> Result<()> {
-    let Ended { status, log } = ended;
+fn check_full(ended: &RecorderExit) -> Result<()> {
+    let RecorderExit { status, log } = ended;
     ensure!(status.code() == Some(5), "{status}: {log}");
     ensure!(
         log.contains("no room left") && log.contains("hint: "),

@@ -10,14 +10,14 @@
 //! What `verify` claims of the reel, compared with what etcd says.
 
 use crate::plane::{Kind, Turn};
-use crate::scene::{Scene, Told};
+use crate::scene::{Scene, SceneResult};
 use anyhow::{Context as _, Result, anyhow, ensure};
 use http::StatusCode;
 use kubereel_format::{Evidence, Note, Seq};
 use kubereel_history::Proof;
 use kubereel_tests::claims::Claims;
 use kubereel_tests::control_plane::skipped;
-use kubereel_tests::footprint::{Footprint, Footprints, Named};
+use kubereel_tests::footprint::{Footprint, Footprints, NamedProcess};
 use kubereel_tests::oracle::{Change, EtcdKey};
 use kubereel_tests::rest::{Body, Rest, RestError, Verb};
 use kubereel_tests::shaken::{
@@ -71,7 +71,7 @@ fn footprints(scene: &Scene<'_>) -> Result<Footprints> {
     let control_plane = Arc::clone(scene.control_plane);
     let recorder = scene.recording.id();
     let running = move || {
-        let mut running: Vec<Named> = vec![("recorder".to_owned(), recorder)];
+        let mut running: Vec<NamedProcess> = vec![("recorder".to_owned(), recorder)];
         for index in 0..control_plane.api_servers() {
             let pid = control_plane.api(index).component().pid();
             running.extend(pid.map(|pid| (format!("kube-apiserver {index}"), pid)));
@@ -282,7 +282,7 @@ async fn remove(rest: &Rest, path: &str) -> Result<()> {
 
 /// The storm, and the result. Each line begins with `storm: `, by which a report finds it.
 pub(crate) struct Report<'a> {
-    pub(crate) settled: &'a Told,
+    pub(crate) settled: &'a SceneResult,
     /// How many changes there were before it.
     pub(crate) before: usize,
     pub(crate) raged: Duration,
@@ -368,7 +368,7 @@ pub(crate) fn words(claims: &Claims) -> String {
 }
 
 /// The account counts as etcd does, and what it cannot explain is not in the reel.
-async fn revisions_hold(settled: &Told) -> Result<()> {
+async fn revisions_hold(settled: &SceneResult) -> Result<()> {
     let accounts = settled
         .timeline()
         .accounts()

@@ -1,4 +1,4 @@
-//! Upgrades that others recorded or gathered are told as those say that they went.
+//! Upgrades of independent recordings are described as their documentation says.
 //!
 //! Clusters that were gathered in the middle of an upgrade are judged as `oc adm upgrade status`
 //! judges them. What differs is listed, with its reason; a new difference fails, and so does one
@@ -476,13 +476,13 @@ const PLANTED_MICROS: i64 = 1_000_000;
 /// What was seen is written with milliseconds.
 const SEEN_MICROS: i64 = 1_000;
 
-struct Told {
+struct UpgradeReading {
     _reel: Reel,
     story: UpgradeStory,
     sections: Vec<Section>,
 }
 
-impl Told {
+impl UpgradeReading {
     fn read(kind: UpdateKind) -> Option<Self> {
         let recording = Recording::read("cvo-upgrade/events.jsonl.zst")?;
         let sections = sections()?;
@@ -530,7 +530,7 @@ fn words(cell: &str) -> (&str, Value) {
 
 #[test]
 fn every_attempt_to_fetch_the_payload_is_told_with_its_pod() {
-    let Some(told) = Told::read(UpdateKind::Upgrade) else {
+    let Some(told) = UpgradeReading::read(UpdateKind::Upgrade) else {
         return;
     };
     let attempts = &told.story.retrievals.attempts;
@@ -595,7 +595,7 @@ fn every_attempt_to_fetch_the_payload_is_told_with_its_pod() {
 
 #[test]
 fn requests_acceptance_and_completion_stand_where_they_were_seen() {
-    let Some(told) = Told::read(UpdateKind::Upgrade) else {
+    let Some(told) = UpgradeReading::read(UpdateKind::Upgrade) else {
         return;
     };
     let update = &told.story.update;
@@ -617,7 +617,7 @@ fn requests_acceptance_and_completion_stand_where_they_were_seen() {
 #[test]
 fn operators_move_in_their_order_at_their_time() {
     for (kind, from) in [(UpdateKind::Install, 0), (UpdateKind::Upgrade, 17)] {
-        let Some(told) = Told::read(kind) else {
+        let Some(told) = UpgradeReading::read(kind) else {
             return;
         };
         let rows = told.rows("Seen: order in which operators reported");
@@ -639,7 +639,7 @@ fn operators_move_in_their_order_at_their_time() {
 
 #[test]
 fn every_planted_fault_is_told_and_no_other() {
-    let Some(told) = Told::read(UpdateKind::Upgrade) else {
+    let Some(told) = UpgradeReading::read(UpdateKind::Upgrade) else {
         return;
     };
     let spells = &told.story.spells;
@@ -695,7 +695,7 @@ fn every_planted_fault_is_told_and_no_other() {
 
 #[test]
 fn every_node_is_told_phase_by_phase_and_what_held_its_drain() {
-    let Some(told) = Told::read(UpdateKind::Upgrade) else {
+    let Some(told) = UpgradeReading::read(UpdateKind::Upgrade) else {
         return;
     };
     let rows = told.rows("Planted: node roll");
@@ -782,7 +782,7 @@ fn every_node_is_told_phase_by_phase_and_what_held_its_drain() {
 fn the_leading_process_changes_where_the_lease_does() {
     let mut told = 0;
     for kind in [UpdateKind::Install, UpdateKind::Upgrade] {
-        let Some(one) = Told::read(kind) else {
+        let Some(one) = UpgradeReading::read(kind) else {
             return;
         };
         let rows = one.rows("Seen: holder of the CVO lease");

@@ -13,7 +13,7 @@ use unicode_width::UnicodeWidthStr as _;
 /// Its new version comes last, with the nodes that it updates: they have a stage of their own.
 const OPERATOR_OF_NODES: &str = "machine-config";
 
-/// The parts of this many upgrades are found, the last ones: each is told by reading the whole
+/// The parts of this many upgrades are found, the last ones: each costs a pass over the whole
 /// reel. The others are one stage each.
 const MOST_DIVIDED: usize = 4;
 

@@ -35,7 +35,7 @@ pub(crate) enum LaneRow {
     Lane(LaneAt, usize),
 }
 
-/// What is chosen where it is no object.
+/// A selection that is not an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ChosenRow {
     /// The head of a section.

@@ -202,7 +202,7 @@ pub(crate) struct OpenReel {
 pub(crate) struct ToldProblem {
     /// The problem.
     pub(crate) entry: Arc<ProblemEntry>,
-    /// What was selected when it was told.
+    /// The selection at the time of the request.
     pub(crate) over: Option<NamedObject>,
 }
 

@@ -374,7 +374,7 @@ mod tests {
         fn told(&self) -> JudgingState {
             match self.heard.recv().expect("it tells") {
                 RuntimeEvent::Reader(Msg::Judging(judging)) => judging,
-                _ => panic!("something else was told"),
+                _ => panic!("another message was sent"),
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::script::{Script, thing};
 use super::stage::{Stage, damaged, demo, done, gapped, meant, request};
-use super::terminal::{Sent, SmallTerminal};
+use super::terminal::{SmallTerminal, TerminalOutput};
 use crate::effect::Effect;
 use crate::keep::{BookmarkChange, Bookmarks};
 use crate::keymap::{KeyPress, bindings};
@@ -25,7 +25,10 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-fn terminal(sent: &Sent, (width, height): (u16, u16)) -> Terminal<CrosstermBackend<Sent>> {
+fn terminal(
+    sent: &TerminalOutput,
+    (width, height): (u16, u16),
+) -> Terminal<CrosstermBackend<TerminalOutput>> {
     let options = TerminalOptions {
         viewport: Viewport::Fixed(Rect::new(0, 0, width, height)),
     };
@@ -35,7 +38,7 @@ fn terminal(sent: &Sent, (width, height): (u16, u16)) -> Terminal<CrosstermBacke
 /// Walks over a reel by keys, and checks every frame.
 fn walk(reel: &Path, size: (u16, u16)) -> String {
     let mut stage = Stage::open(request(reel), size);
-    let sent = Sent::default();
+    let sent = TerminalOutput::default();
     let mut screen = terminal(&sent, size);
     let mut seen = SmallTerminal::new(size.0, size.1);
     let mut all = String::new();
@@ -137,7 +140,7 @@ fn every_small_terminal_gets_something_harmless() {
     for width in [1, 2, 5, 39, 40, 69, 70, 71, 200] {
         for height in [1, 2, 11, 12, 19, 20, 60] {
             stage.say(Msg::Resized(width, height));
-            let sent = Sent::default();
+            let sent = TerminalOutput::default();
             let mut real = terminal(&sent, (width, height));
             real.draw(|frame| view(&stage.model, frame))
                 .expect("a writer");
@@ -153,7 +156,7 @@ fn every_small_terminal_gets_something_harmless() {
 fn a_key_sends_only_the_cells_that_change_and_nothing_sends_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut stage = Stage::open(request(&gapped(folder.path())), (120, 40));
-    let sent = Sent::default();
+    let sent = TerminalOutput::default();
     let mut terminal = terminal(&sent, (120, 40));
     let mut draw = |stage: &Stage| {
         sent.take();
@@ -367,7 +370,7 @@ impl<'a> Life<'a> {
             Effect::Open(_) => Some(Msg::Opened(Ok(Arc::clone(&self.ready.timeline)))),
             Effect::Gather(_) if fails => Some(Msg::Gathered(None)),
             Effect::Gather(_) => Some(Msg::Gathered(Some(Arc::clone(&self.ready.board)))),
-            // Nothing is written here: what the files would hold is told.
+            // No file is written: the messages contain what the files would contain.
             Effect::Bookmark(..) if fails => Some(Msg::Bookmarks(Err("a full disk".to_owned()))),
             Effect::Bookmark(_, BookmarkChange::Add(one)) => {
                 let all = vec![one];

@@ -9,9 +9,9 @@ use unicode_width::UnicodeWidthChar as _;
 
 /// A writer that keeps what was written.
 #[derive(Clone, Default)]
-pub(super) struct Sent(Rc<RefCell<Vec<u8>>>);
+pub(super) struct TerminalOutput(Rc<RefCell<Vec<u8>>>);
 
-impl Sent {
+impl TerminalOutput {
     /// Gives what was written since it was asked last.
     pub(super) fn take(&self) -> String {
         let bytes = std::mem::take(&mut *self.0.borrow_mut());
@@ -19,7 +19,7 @@ impl Sent {
     }
 }
 
-impl Write for Sent {
+impl Write for TerminalOutput {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.borrow_mut().extend_from_slice(bytes);
         Ok(bytes.len())

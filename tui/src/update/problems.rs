@@ -13,7 +13,7 @@ use crate::time::TimeDirection;
 use kubereel_format::ResourceId;
 use std::sync::Arc;
 
-/// From this rank on, nothing is told to have gone wrong: the recording misses something, or it was normal.
+/// From this rank on, rows are not problems: the recording misses something, or it was normal.
 const MISSING_RANK: u8 = 4;
 
 /// Takes in what the world says of problems.

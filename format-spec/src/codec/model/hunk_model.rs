@@ -111,12 +111,12 @@ enum Insert<'a> {
 
 /// A body's entry, as it is wanted; empty for a reader.
 #[derive(Debug, Default)]
-pub(super) struct Wanted<'a> {
+pub(super) struct EntryToEncode<'a> {
     base: u64,
     hunks: Vec<Hunk<'a>>,
 }
 
-impl<'a> Wanted<'a> {
+impl<'a> EntryToEncode<'a> {
     pub(super) fn new(base: u64, ops: &[u8], text: &'a [u8]) -> Result<Self, CodecError> {
         let mut ops = FieldReader::new(ops, "a delta");
         let mut text = FieldReader::new(text, "a delta's own text");
@@ -195,7 +195,7 @@ impl HunkModel {
         &mut self,
         coder: &mut GroupCoder<'_, impl PieceCoder>,
         facts: &EventFacts,
-        wanted: &Wanted<'_>,
+        wanted: &EntryToEncode<'_>,
         columns: &mut Columns,
     ) -> Result<(), CodecError> {
         let seen = self.seen(facts.object);

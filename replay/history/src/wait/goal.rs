@@ -81,7 +81,7 @@ impl WaitFor {
         self.goal == WaitGoal::Create
     }
 
-    /// Returns whether it is the deletion of an object, which is met if there is no object.
+    /// Returns whether it is the deletion of an object, which is met by absence.
     pub fn is_deletion(&self) -> bool {
         self.goal == WaitGoal::Delete
     }

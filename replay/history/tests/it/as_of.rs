@@ -293,7 +293,7 @@ fn a_gap_whose_every_change_was_read_back_is_none() {
     let closed = coverage
         .gaps(GapOutcome::ReadBack)
         .next()
-        .expect("it is told");
+        .expect("it is reported");
     assert_eq!(closed.gap.to_rv, "30");
     assert!(timeline.is_fully_observed(pods));
     for moment in ["rv:17", "rv:18", "rv:29", "14:00:05", "14:00:14", "end"] {

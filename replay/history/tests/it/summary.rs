@@ -345,7 +345,7 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 /// What an event did, as the oracle keeps it.
-struct Done {
+struct OracleEvent {
     seq: Seq,
     rv: u128,
     place: String,
@@ -354,7 +354,7 @@ struct Done {
 }
 
 /// Replays all events that count and gives what is there, by the server's order of keys.
-fn replayed<'a>(done: impl Iterator<Item = &'a Done>) -> Vec<(String, Seq)> {
+fn replayed<'a>(done: impl Iterator<Item = &'a OracleEvent>) -> Vec<(String, Seq)> {
     let mut objects: BTreeMap<(String, String), (Seq, bool)> = BTreeMap::new();
     for event in done {
         let key = (event.place.clone(), event.uid.clone());
@@ -380,7 +380,7 @@ proptest! {
         let pods = script.resource("pods", "Pod", &[]);
         let stream = script.connect(pods, None);
         script.synced(stream, 0);
-        let mut all: Vec<Done> = Vec::new();
+        let mut all: Vec<OracleEvent> = Vec::new();
         for (rv, step) in (1u128..).zip(&steps) {
             script.wait(step.millis);
             let namespace = NAMESPACES[step.namespace];
@@ -388,7 +388,7 @@ proptest! {
             let body = format!(r#"{{"metadata":{{"name":"{name}","resourceVersion":"{rv}"}}}}"#);
             let what = thing(namespace, &name, &uid);
             let seq = script.event(stream, step.kind, Evidence::Live, what, rv, body.as_bytes());
-            all.push(Done {
+            all.push(OracleEvent {
                 seq,
                 rv,
                 place: format!("{namespace}/{name}"),

@@ -267,7 +267,7 @@ fn a_description_gathers_everything_about_an_object() {
     assert_eq!(told.relatives.children, []);
     assert_eq!(told.conditions.len(), 1);
     assert_eq!(told.scalars[0].path, ".status.phase");
-    // The Events of a minute after the moment are told too.
+    // The Events of a minute after the moment are listed too.
     assert_eq!(told.events.len(), 3);
     let versions: Vec<&str> = told
         .around

@@ -5,7 +5,7 @@ use super::{
     lease_state, machine_phase, node_state, operator_state, pods, pool_state, shutdown,
     static_pods, version_state,
 };
-use crate::gather::{Kept, LastPod, Mode, PodName};
+use crate::gather::{LastPod, Mode, PodName, WantedIntervals};
 use crate::interval::{Interval, Intervals, SharedTexts};
 use crate::reading;
 use kubereel_cluster::StateTrack;
@@ -27,7 +27,7 @@ pub(crate) struct SpanScope<'a> {
     /// The states of what has some, which spans are views of; none where upstream's rules count.
     pub(crate) tracks: &'a [StateTrack],
     /// What of it is held: the spans of pods are many.
-    pub(crate) kept: &'a Kept,
+    pub(crate) kept: &'a WantedIntervals,
 }
 
 impl SpanScope<'_> {
@@ -58,7 +58,7 @@ pub fn computed_from(raw: &Intervals, mode: Mode, last_pods: &[Value]) -> Vec<In
         end: raw.end(),
         pods: &pods.collect(),
         tracks: &[],
-        kept: &Kept::default(),
+        kept: &WantedIntervals::default(),
     };
     let is_raw = |interval: &&Interval| interval.message.annotation("constructed").is_none();
     let raw: Vec<Interval> = raw.all().iter().filter(is_raw).cloned().collect();

@@ -4,7 +4,7 @@
 use super::history::VersionHistory;
 use super::known::{Facts, UpgradeWindow};
 use super::over_time::FactsOverTime;
-use crate::feed::{Action, Interest, Seen, Watcher};
+use crate::feed::{Action, Interest, WatchedEvent, Watcher};
 use crate::reading;
 use kubereel_format::RecordedAt;
 use serde_json::Value;
@@ -128,7 +128,7 @@ impl FactsWatcher {
         self.now.history = versions;
     }
 
-    fn node(&mut self, seen: &Seen<'_>) {
+    fn node(&mut self, seen: &WatchedEvent<'_>) {
         if seen.action == Action::Gone {
             self.nodes.remove(seen.key.name);
         } else {
@@ -239,7 +239,7 @@ impl Watcher for FactsWatcher {
         ]
     }
 
-    fn seen(&mut self, seen: &Seen<'_>) {
+    fn seen(&mut self, seen: &WatchedEvent<'_>) {
         let is = |name: &str| seen.key.name == name && seen.action != Action::Gone;
         match seen.resource.plural.as_str() {
             "infrastructures" if is("cluster") => self.infrastructure(seen.now),

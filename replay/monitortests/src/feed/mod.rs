@@ -1,5 +1,5 @@
-//! One pass over a reel: each event's body is read once, and of it only the fields that someone asked
-//! for; who asked is told when one of them changed.
+//! One pass over a reel: each event's body is read once, and of it only the requested fields; a watcher is
+//! notified when one of them changes.
 
 mod fields;
 mod held;
@@ -12,4 +12,4 @@ mod watcher;
 pub(crate) use fields::Fields;
 pub use pass::{Fed, FeedError, feed, feed_while};
 pub use states::StateWatcher;
-pub use watcher::{Action, Interest, Seen, Watcher};
+pub use watcher::{Action, Interest, WatchedEvent, Watcher};

@@ -4,7 +4,7 @@ use super::fields::Fields;
 use super::held::LiveObjects;
 use super::prune::pruned;
 use super::readers::{FieldReaders, ReaderSet};
-use super::watcher::{Action, Interest, Seen, Watcher};
+use super::watcher::{Action, Interest, WatchedEvent, Watcher};
 use kubereel_format::{EventType, Evidence, ReadError, Reel, ResourceId, ResourceInfo, Seq};
 use kubereel_history::Timeline;
 use std::collections::BTreeMap;
@@ -154,7 +154,7 @@ pub fn feed_while(
             }
         };
         let action = action_of(event.head.kind, before.is_some());
-        let seen = Seen {
+        let seen = WatchedEvent {
             seq,
             at: event.head.stamp.wall,
             action,

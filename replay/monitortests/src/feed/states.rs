@@ -1,6 +1,6 @@
 //! The watcher that hands versions to the derivation of state.
 
-use super::watcher::{Action, Interest, Seen, Watcher};
+use super::watcher::{Action, Interest, WatchedEvent, Watcher};
 use kubereel_cluster::{RecordMark, StateKind, StateTrack, StateTracker, StateVersion};
 use std::collections::BTreeSet;
 
@@ -46,7 +46,7 @@ impl Watcher for StateWatcher {
         known.chain(others).collect()
     }
 
-    fn seen(&mut self, seen: &Seen<'_>) {
+    fn seen(&mut self, seen: &WatchedEvent<'_>) {
         let kind = StateKind::of(&seen.resource.group, &seen.resource.plural);
         let kind = kind.unwrap_or(StateKind::Other);
         let version = StateVersion {

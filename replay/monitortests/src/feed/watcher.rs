@@ -1,4 +1,4 @@
-//! What a watcher asks for and what it is told. It does not read: `pass` does.
+//! The interests of a watcher and the events that it receives. `pass` reads the reel.
 
 use kubereel_format::{Evidence, ObjectId, ObjectKeyRef, RecordedAt, ResourceInfo, Seq};
 use serde_json::Value;
@@ -48,9 +48,9 @@ pub enum Action {
     Gone,
 }
 
-/// What a watcher is told.
+/// An event as a watcher receives it.
 #[derive(Clone, Copy, Debug)]
-pub struct Seen<'a> {
+pub struct WatchedEvent<'a> {
     /// The event.
     pub seq: Seq,
     /// When it was received.
@@ -71,7 +71,7 @@ pub struct Seen<'a> {
     pub before: Option<&'a Value>,
 }
 
-/// Someone who is told what changes.
+/// A receiver of changes.
 pub trait Watcher {
     /// Returns what it reads; asked once, before the pass.
     fn interests(&self) -> Vec<Interest>;
@@ -81,7 +81,7 @@ pub trait Watcher {
     /// It is called when an object appears, when a field that it asked for changed, and when the object
     /// is gone; and when it is seen again after changes of it may have been missed. In the order of
     /// arrival. What its interest leaves out it may be told all the same, if another wants to know.
-    fn seen(&mut self, seen: &Seen<'_>);
+    fn seen(&mut self, seen: &WatchedEvent<'_>);
 
     /// Returns how often it evaluated predicates; one without any says 0.
     fn asked(&self) -> u64 {

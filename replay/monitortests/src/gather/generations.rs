@@ -2,7 +2,7 @@
 //! does not handle other kinds: upstream looks at deployments, daemon sets and stateful sets.
 
 use super::ledger::{Draft, Ledger};
-use crate::feed::{Action, Interest, Seen, Watcher};
+use crate::feed::{Action, Interest, WatchedEvent, Watcher};
 use crate::interval::{Interval, Level, source};
 use crate::reading;
 use serde_json::Value;
@@ -39,7 +39,7 @@ impl Watcher for Generations {
             .collect()
     }
 
-    fn seen(&mut self, seen: &Seen<'_>) {
+    fn seen(&mut self, seen: &WatchedEvent<'_>) {
         let kind = KINDS
             .iter()
             .find(|(plural, ..)| *plural == seen.resource.plural);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 /// The intervals that are held: all, or those that somebody looks at.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Kept(Option<Arc<Looks>>);
+pub(crate) struct WantedIntervals(Option<Arc<Looks>>);
 
 /// Who looks at what, so that few are asked about one interval: each choice lies in one place, by what narrows it
 /// most.
@@ -20,7 +20,7 @@ struct Looks {
     worded: Vec<(Vec<NeededWord>, Vec<IntervalChoice>)>,
 }
 
-impl Kept {
+impl WantedIntervals {
     /// Holds what some monitortests look at, and what reports the run as a whole.
     pub(crate) fn of(all: impl IntoIterator<Item = IntervalNeeds>) -> Self {
         let mut looks = Looks::default();
@@ -143,7 +143,7 @@ mod tests {
             interval.message.cause = cause.into();
             interval.message.human = human.into();
             let needs = IntervalNeeds::Choices(choices.into());
-            prop_assert_eq!(Kept::of([needs.clone()]).has(&interval), needs.has(&interval));
+            prop_assert_eq!(WantedIntervals::of([needs.clone()]).has(&interval), needs.has(&interval));
         }
     }
 }

@@ -2,7 +2,7 @@
 //! heartbeats of nodes. Upstream reads them from logs, under other names.
 
 use super::ledger::{Draft, Ledger};
-use crate::feed::{Action, Interest, Seen, Watcher};
+use crate::feed::{Action, Interest, WatchedEvent, Watcher};
 use crate::interval::{Interval, Level, source};
 use crate::reading;
 
@@ -31,7 +31,7 @@ impl Watcher for Leases {
         )]
     }
 
-    fn seen(&mut self, seen: &Seen<'_>) {
+    fn seen(&mut self, seen: &WatchedEvent<'_>) {
         if seen.key.namespace == HEARTBEATS {
             return;
         }

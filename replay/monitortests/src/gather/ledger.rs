@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 use std::sync::Arc;
 
-/// An interval in the making: an instant, until it is told to last.
+/// An interval under construction: an instant, until it is extended.
 #[derive(Clone, Debug)]
 pub(crate) struct Draft<'a> {
     source: &'a str,

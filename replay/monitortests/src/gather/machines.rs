@@ -2,7 +2,7 @@
 //! outside the machine API's namespace, as upstream does.
 
 use super::ledger::{Draft, Ledger};
-use crate::feed::{Action, Interest, Seen, Watcher};
+use crate::feed::{Action, Interest, WatchedEvent, Watcher};
 use crate::interval::{Interval, Level, source};
 use crate::reading;
 use serde_json::Value;
@@ -21,7 +21,7 @@ impl Machines {
         self.ledger.into_intervals().collect()
     }
 
-    fn phase(&mut self, seen: &Seen<'_>) {
+    fn phase(&mut self, seen: &WatchedEvent<'_>) {
         let of = |machine: &'_ Value| match reading::text(machine, "/status/phase") {
             "" => "<missing>".to_owned(),
             phase => phase.to_owned(),
@@ -52,7 +52,7 @@ impl Watcher for Machines {
         vec![Interest::new("machine.openshift.io", "machines", paths)]
     }
 
-    fn seen(&mut self, seen: &Seen<'_>) {
+    fn seen(&mut self, seen: &WatchedEvent<'_>) {
         if seen.key.namespace != NAMESPACE {
             return;
         }
@@ -80,14 +80,14 @@ impl Watcher for Machines {
     }
 }
 
-fn draft<'a>(seen: &Seen<'a>) -> Draft<'a> {
+fn draft<'a>(seen: &WatchedEvent<'a>) -> Draft<'a> {
     Draft::new(source::MACHINE_MONITOR, Level::Info, seen.at)
         .about("Machine", [("machine", seen.key.name)])
         .shown_by(seen.seq)
 }
 
 /// Returns the machine's node, now or before.
-fn node<'a>(seen: &Seen<'a>) -> &'a str {
+fn node<'a>(seen: &WatchedEvent<'a>) -> &'a str {
     let of = |machine: &'a Value| reading::text(machine, "/status/nodeRef/name");
     let (now, before) = (of(seen.now), seen.before.map_or("", of));
     match (now, before) {

@@ -3,7 +3,7 @@
 
 use super::ledger::{Draft, Ledger};
 use super::mode::Mode;
-use crate::feed::{Action, Interest, Seen, Watcher};
+use crate::feed::{Action, Interest, WatchedEvent, Watcher};
 use crate::interval::{Interval, Level, source};
 use crate::reading;
 use kubereel_cluster::StatusCondition;
@@ -33,7 +33,7 @@ impl Nodes {
         self.ledger.into_intervals().collect()
     }
 
-    fn ready(&mut self, seen: &Seen<'_>, roles: &str) {
+    fn ready(&mut self, seen: &WatchedEvent<'_>, roles: &str) {
         let is_ready = is_ready(seen.now);
         if seen
             .before
@@ -53,7 +53,7 @@ impl Nodes {
         self.ledger.add(&draft.with("roles", roles).human(words));
     }
 
-    fn conditions(&mut self, seen: &Seen<'_>, before: &Value, roles: &str) {
+    fn conditions(&mut self, seen: &WatchedEvent<'_>, before: &Value, roles: &str) {
         for now in StatusCondition::all(seen.now) {
             let Some(known) = reading::condition_of(before, now.kind) else {
                 continue;
@@ -71,7 +71,7 @@ impl Nodes {
         }
     }
 
-    fn config(&mut self, seen: &Seen<'_>, before: &Value, roles: &str) {
+    fn config(&mut self, seen: &WatchedEvent<'_>, before: &Value, roles: &str) {
         let desired = reading::text(seen.now, DESIRED);
         let current = reading::text(seen.now, CURRENT);
         let draft = draft(source::NODE_MONITOR, Level::Info, seen)
@@ -87,7 +87,7 @@ impl Nodes {
         }
     }
 
-    fn reachability(&mut self, seen: &Seen<'_>, before: &Value) {
+    fn reachability(&mut self, seen: &WatchedEvent<'_>, before: &Value) {
         let unschedulable = reading::at(seen.now, "/spec/unschedulable");
         let is_schedulable = unschedulable.and_then(Value::as_bool) != Some(true);
         let is_updating = reading::text(before, CURRENT) != reading::text(seen.now, DESIRED);
@@ -114,7 +114,7 @@ impl Nodes {
         }
     }
 
-    fn pressure(&mut self, seen: &Seen<'_>, before: &Value) {
+    fn pressure(&mut self, seen: &WatchedEvent<'_>, before: &Value) {
         let has = |node| {
             reading::condition_of(node, "DiskPressure").is_some_and(|now| now.status == "True")
         };
@@ -139,7 +139,7 @@ impl Nodes {
     }
 
     /// Returns when a condition got the status that it has now, as its writer says.
-    fn own_time(&self, seen: &Seen<'_>, kind: &str) -> Option<String> {
+    fn own_time(&self, seen: &WatchedEvent<'_>, kind: &str) -> Option<String> {
         let since = reading::condition_of(seen.now, kind).and_then(|now| now.since());
         self.mode.own_time(since, seen.at)
     }
@@ -160,7 +160,7 @@ impl Watcher for Nodes {
         vec![Interest::new("", "nodes", paths)]
     }
 
-    fn seen(&mut self, seen: &Seen<'_>) {
+    fn seen(&mut self, seen: &WatchedEvent<'_>) {
         let roles = reading::roles(seen.now);
         match (seen.action, seen.before) {
             (Action::Appeared, _) => self.ready(seen, &roles),
@@ -183,7 +183,7 @@ impl Watcher for Nodes {
     }
 }
 
-fn draft<'a>(source: &'a str, level: Level, seen: &Seen<'a>) -> Draft<'a> {
+fn draft<'a>(source: &'a str, level: Level, seen: &WatchedEvent<'a>) -> Draft<'a> {
     Draft::new(source, level, seen.at)
         .about("Node", [("node", seen.key.name)])
         .shown_by(seen.seq)

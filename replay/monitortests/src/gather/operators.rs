@@ -3,7 +3,7 @@
 
 use super::ledger::{Draft, Ledger};
 use super::mode::Mode;
-use crate::feed::{Action, Interest, Seen, Watcher};
+use crate::feed::{Action, Interest, WatchedEvent, Watcher};
 use crate::interval::{Interval, Level, source};
 use crate::reading;
 use kubereel_cluster::StatusCondition;
@@ -37,7 +37,7 @@ impl Operators {
     }
 
     /// Makes instants of the conditions whose status changed: all that upstream notes.
-    fn conditions(&mut self, seen: &Seen<'_>) {
+    fn conditions(&mut self, seen: &WatchedEvent<'_>) {
         for now in StatusCondition::all(seen.now) {
             let known = seen
                 .before
@@ -50,7 +50,7 @@ impl Operators {
         }
     }
 
-    fn versions(&mut self, seen: &Seen<'_>) {
+    fn versions(&mut self, seen: &WatchedEvent<'_>) {
         let Some(before) = seen.before else {
             return;
         };
@@ -85,7 +85,7 @@ impl Watcher for Operators {
         )]
     }
 
-    fn seen(&mut self, seen: &Seen<'_>) {
+    fn seen(&mut self, seen: &WatchedEvent<'_>) {
         match seen.action {
             Action::Appeared => {
                 if is_new(seen.now, seen.evidence, self.start) {
@@ -139,7 +139,7 @@ pub(crate) fn instant<'a>(
     }
 }
 
-fn draft<'a>(level: Level, seen: &Seen<'a>, at: RecordedAt) -> Draft<'a> {
+fn draft<'a>(level: Level, seen: &WatchedEvent<'a>, at: RecordedAt) -> Draft<'a> {
     Draft::new(source::CLUSTER_OPERATOR_MONITOR, level, at)
         .about("ClusterOperator", [("clusteroperator", seen.key.name)])
         .shown_by(seen.seq)

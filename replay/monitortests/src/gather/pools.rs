@@ -3,7 +3,7 @@
 
 use super::ledger::{Draft, Ledger};
 use super::mode::Mode;
-use crate::feed::{Action, Interest, Seen, Watcher};
+use crate::feed::{Action, Interest, WatchedEvent, Watcher};
 use crate::interval::{Interval, Level, source};
 use crate::reading;
 use kubereel_cluster::StatusCondition;
@@ -30,7 +30,7 @@ impl Pools {
         self.ledger.into_intervals().collect()
     }
 
-    fn conditions(&mut self, seen: &Seen<'_>) {
+    fn conditions(&mut self, seen: &WatchedEvent<'_>) {
         for now in StatusCondition::all(seen.now) {
             let before = seen.before;
             let known = before.and_then(|before| reading::condition_of(before, now.kind));
@@ -71,7 +71,7 @@ impl Watcher for Pools {
         )]
     }
 
-    fn seen(&mut self, seen: &Seen<'_>) {
+    fn seen(&mut self, seen: &WatchedEvent<'_>) {
         if seen.action != Action::Gone {
             self.conditions(seen);
         }

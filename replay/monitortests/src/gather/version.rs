@@ -4,7 +4,7 @@
 use super::ledger::{Draft, Ledger};
 use super::mode::Mode;
 use super::operators::is_new;
-use crate::feed::{Action, Interest, Seen, Watcher};
+use crate::feed::{Action, Interest, WatchedEvent, Watcher};
 use crate::interval::{Interval, Level, source};
 use crate::reading;
 use kubereel_cluster::StatusCondition;
@@ -37,7 +37,7 @@ impl VersionWatcher {
         self.ledger.into_intervals().collect()
     }
 
-    fn history(&mut self, seen: &Seen<'_>) {
+    fn history(&mut self, seen: &WatchedEvent<'_>) {
         let Some(new) = newest(seen.now) else {
             return;
         };
@@ -69,7 +69,7 @@ impl VersionWatcher {
     }
 
     /// Makes instants of the conditions whose status changed: all that upstream notes.
-    fn conditions(&mut self, seen: &Seen<'_>) {
+    fn conditions(&mut self, seen: &WatchedEvent<'_>) {
         for now in StatusCondition::all(seen.now) {
             let known = seen
                 .before
@@ -97,7 +97,7 @@ impl Watcher for VersionWatcher {
         )]
     }
 
-    fn seen(&mut self, seen: &Seen<'_>) {
+    fn seen(&mut self, seen: &WatchedEvent<'_>) {
         if seen.key.name != VERSION {
             return;
         }
@@ -122,7 +122,7 @@ impl Watcher for VersionWatcher {
     }
 }
 
-fn draft<'a>(level: Level, seen: &Seen<'a>, at: RecordedAt) -> Draft<'a> {
+fn draft<'a>(level: Level, seen: &WatchedEvent<'a>, at: RecordedAt) -> Draft<'a> {
     Draft::new(source::CLUSTER_OPERATOR_MONITOR, level, at)
         .about("ClusterVersion", [("clusterversion", seen.key.name)])
         .shown_by(seen.seq)

@@ -69,7 +69,7 @@ impl MaskedText {
             return false;
         }
         self.empty(first, end);
-        // A list without an item is no list.
+        // A list without an item is not a list.
         self.lines.iter().skip(head + 1).any(is_rule)
     }
 

@@ -5,8 +5,8 @@ use crate::applies::{Applicability, Inapplicability};
 use crate::exception::{Circumstances, ExceptionSet, RunKind};
 use crate::facts::FactsOverTime;
 use crate::feed::{Fed, Watcher, feed, feed_while};
-use crate::gather::{Kept, Mode};
-use crate::gathering::{Gathered, Gathering};
+use crate::gather::{Mode, WantedIntervals};
+use crate::gathering::{GatheredIntervals, Gathering};
 use crate::outcome::{join_same_names, outcome};
 use crate::verdict::{CaseGap, JudgeContext, MonitorTest, MonitorTestInfo, TestCase};
 use kubereel_cluster::ClusterHistory;
@@ -44,13 +44,13 @@ pub(super) enum Missing {
 }
 
 /// A monitor test of a run, with why it cannot run.
-pub(super) struct Chosen {
+pub(super) struct SelectedTest {
     about: Arc<MonitorTestInfo>,
     test: Box<dyn MonitorTest>,
     missing: Option<Missing>,
 }
 
-impl Chosen {
+impl SelectedTest {
     /// Returns how often its predicates were evaluated.
     fn asked(&mut self) -> u64 {
         let watcher = self.test.watcher();
@@ -97,7 +97,7 @@ pub fn run_reel_while(
 /// A run before and while the reel is read.
 struct InProgress {
     unseen: Unseen,
-    chosen: Vec<Chosen>,
+    chosen: Vec<SelectedTest>,
     gathering: Gathering,
 }
 
@@ -114,7 +114,7 @@ impl InProgress {
             let all = tests
                 .iter()
                 .filter(|test| asked.selection.has(test.about()));
-            gathering.keep(&Kept::of(all.map(|test| test.looks_at())));
+            gathering.keep(&WantedIntervals::of(all.map(|test| test.looks_at())));
         }
         let mut chosen = choose(tests, asked.selection, |test| missing(test, &unseen));
         for one in chosen.iter_mut().filter(|one| one.missing.is_none()) {
@@ -137,7 +137,7 @@ impl InProgress {
 
     fn end(mut self, timeline: &Timeline, fed: &Fed, asked: &RunOptions<'_>) -> RunReport {
         let unread = fed.unread.iter().take(UNREAD_NAMED);
-        let Gathered { intervals, facts } = self.gathering.finish(timeline);
+        let GatheredIntervals { intervals, facts } = self.gathering.finish(timeline);
         let is_damaged = !fed.unread.is_empty() || timeline.reel().has_losses();
         let trust = if is_damaged {
             RunTrust::Damaged
@@ -161,7 +161,7 @@ impl InProgress {
                 events: fed.events,
                 read: fed.read,
                 told: fed.told,
-                asked: self.chosen.iter_mut().map(Chosen::asked).sum(),
+                asked: self.chosen.iter_mut().map(SelectedTest::asked).sum(),
             },
             unread: unread.map(ToString::to_string).collect(),
         };
@@ -180,11 +180,11 @@ pub(super) fn choose(
     tests: Vec<Box<dyn MonitorTest>>,
     selection: &Selection,
     why_missing: impl Fn(&dyn MonitorTest) -> Option<Missing>,
-) -> Vec<Chosen> {
+) -> Vec<SelectedTest> {
     let chosen = tests
         .into_iter()
         .filter(|test| selection.has(test.about()))
-        .map(|test| Chosen {
+        .map(|test| SelectedTest {
             about: Arc::new(test.about().clone()),
             missing: why_missing(test.as_ref()),
             test,
@@ -213,7 +213,7 @@ fn missing(test: &dyn MonitorTest, unseen: &Unseen) -> Option<Missing> {
 /// Judges by each monitor test that applies to the cluster, and applies the exceptions to the findings.
 pub(super) fn judge(
     report: &mut RunReport,
-    chosen: Vec<Chosen>,
+    chosen: Vec<SelectedTest>,
     timeline: Option<&Timeline>,
     unseen: &Unseen,
     asked: &RunOptions<'_>,
@@ -255,7 +255,7 @@ pub(super) fn judge(
 
 /// Lets a monitor test be what it is on this cluster; an error is why it does not apply.
 fn apply(
-    one: &mut Chosen,
+    one: &mut SelectedTest,
     cluster: &FactsOverTime,
     unseen: &Unseen,
 ) -> Result<(), Inapplicability> {
@@ -278,7 +278,7 @@ fn apply(
 }
 
 /// Returns the cases of a monitor test, with the times that it could not see.
-fn cases(one: &mut Chosen, scene: &JudgeContext<'_>) -> Vec<TestCase> {
+fn cases(one: &mut SelectedTest, scene: &JudgeContext<'_>) -> Vec<TestCase> {
     if let Some(Missing::NotRecorded(why)) = one.missing.take() {
         return vec![TestCase {
             junit: one.about.junit.clone(),

@@ -10,7 +10,7 @@ use kubereel_format::{Note, Reel};
 use kubereel_history::ResourceCompleteness;
 use kubereel_tests::control_plane::{ControlPlane, skipped};
 use kubereel_tests::oracle::Oracle;
-use kubereel_tests::proxy::{Cut, Proxy};
+use kubereel_tests::proxy::{ConnectionEnd, Proxy};
 use kubereel_tests::rest::{Body, Rest, Verb};
 use kubereel_tests::shaken::{Objects, Writers, send};
 use serde_json::{Value, json};
@@ -112,7 +112,7 @@ async fn until_available(rest: &Rest, wanted: bool) -> Result<()> {
 
 async fn shut(door: &Proxy) -> Result<()> {
     door.refuse().await?;
-    door.cut(Cut::Reset).await
+    door.cut(ConnectionEnd::Reset).await
 }
 
 fn is_listed(reel: &Reel) -> bool {

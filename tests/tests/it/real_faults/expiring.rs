@@ -11,13 +11,13 @@ use kubereel_format::{EventType, Reel, ResourceInfo, Seq};
 use kubereel_history::{ReelVerdict, Timeline};
 use kubereel_tests::control_plane::skipped;
 use kubereel_tests::oracle::ChangeKind;
-use kubereel_tests::proxy::Cut;
+use kubereel_tests::proxy::ConnectionEnd;
 use kubereel_tests::rest::{Body, Rest, Verb};
 use kubereel_tests::shaken::{Writers, event, send};
 
 use crate::plane::{Kind, Turn};
 use crate::real_faults::SURE;
-use crate::scene::{Scene, Told};
+use crate::scene::{Scene, SceneResult};
 
 /// The server lets Events share a lease for a twentieth of their time, in whole seconds: with less than
 /// 20 s each Event would expire by itself.
@@ -62,7 +62,7 @@ async fn shake(scene: &Scene<'_>, rest: &Rest) -> Result<u64> {
     writers.maps(rest, "uncached", 3, Duration::from_millis(5));
     for _ in 0..4 {
         tokio::time::sleep(Duration::from_millis(400)).await;
-        scene.proxy.cut(Cut::Reset).await?;
+        scene.proxy.cut(ConnectionEnd::Reset).await?;
     }
     let server = scene.control_plane.api(0);
     server.kill().await?;
@@ -85,7 +85,7 @@ async fn expire(scene: &Scene<'_>) -> Result<()> {
     }
     for _ in 0..CUTS {
         tokio::time::sleep(Duration::from_millis(350)).await;
-        scene.proxy.cut(Cut::Reset).await?;
+        scene.proxy.cut(ConnectionEnd::Reset).await?;
     }
     scene.proxy.change(|faults| faults.bytes_per_sec = None);
     // The rest of them, of the next lease too.
@@ -155,7 +155,7 @@ async fn without_a_watch_cache_nothing_is_lost_and_events_that_expire_together_a
     all_expired(&told)
 }
 
-fn all_expired(told: &Told) -> Result<()> {
+fn all_expired(told: &SceneResult) -> Result<()> {
     let together = deleted_together(told.claims.reel(), told.timeline())?;
     eprintln!("Events deleted, and connections that told of it: {together:?}");
     let total: usize = together.values().map(|(count, _)| count).sum();

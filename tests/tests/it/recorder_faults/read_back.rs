@@ -9,7 +9,7 @@ use crate::recorder_faults::{ENDPOINTS, OUTAGE, SURE, Scene};
 
 /// What the reel says of a gap.
 #[derive(Debug)]
-pub(crate) struct Judged {
+pub(crate) struct GapAccount {
     pub(crate) verdict: GapVerdict,
     pub(crate) reconstructed: u64,
     pub(crate) missing_at_most: Option<u64>,
@@ -59,7 +59,7 @@ pub(crate) fn come_back(scene: &mut Scene) -> Result<()> {
     Ok(())
 }
 
-pub(crate) fn judged(scene: &Scene, of: &Gap) -> Result<Judged> {
+pub(crate) fn judged(scene: &Scene, of: &Gap) -> Result<GapAccount> {
     let notes = scene.notes()?;
     let place = notes.iter().position(|note| *note == Note::Gap(of.clone()));
     let behind = notes.iter().skip(place.context("the gap is noted")?);
@@ -71,7 +71,7 @@ pub(crate) fn judged(scene: &Scene, of: &Gap) -> Result<Judged> {
             missing_at_most,
             requests,
             detail,
-        } if *gap == of.id => Some(Judged {
+        } if *gap == of.id => Some(GapAccount {
             verdict: *verdict,
             reconstructed: *reconstructed,
             missing_at_most: *missing_at_most,
@@ -84,7 +84,7 @@ pub(crate) fn judged(scene: &Scene, of: &Gap) -> Result<Judged> {
 }
 
 /// Plays the gap, in a server whose watches have no history any more.
-fn play(prepare: impl FnOnce(&Scene)) -> Result<(Scene, Account, Judged)> {
+fn play(prepare: impl FnOnce(&Scene)) -> Result<(Scene, Account, GapAccount)> {
     let mut scene = before_the_gap()?;
     scene.cluster.go_down()?;
     change_unseen(&mut scene)?;

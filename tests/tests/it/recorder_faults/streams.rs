@@ -11,7 +11,7 @@ use kubereel_format::{AnomalyKind, ConnectionId, EndCause, Note, OddLineProblem}
 use kubereel_history::ResourceProof;
 use kubereel_tests::recording::settle;
 use kubereel_tests::scripted::{
-    Canned, Chunking, Churn, Cut, Edit, End, Exchange, Fault, On, Pick, Place, Resource,
+    AnswerCut, Canned, Chunking, Churn, Edit, End, Exchange, Fault, On, Pick, Place, Resource,
 };
 use kubereel_tests::skipped::skipped_as_slow;
 use std::sync::Arc;
@@ -672,7 +672,7 @@ fn events_that_expire_together_survive_two_connections() -> Result<()> {
         }
         // The second time the successor breaks among the deletions.
         let breaks = (round == 1).then(|| {
-            let cut = Cut {
+            let cut = AnswerCut {
                 line: Pick::Line(9),
                 place: Place::After,
                 end: End::Closed,

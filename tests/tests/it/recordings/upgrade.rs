@@ -766,7 +766,7 @@ fn agrees(
             &scope(fields),
         )
         .unwrap();
-    // A first sight may name what is told by absence: a node that nobody cordoned.
+    // A first observation may name an absent value: a node that nobody cordoned.
     let is_created = matches!(one.fate, ObjectFate::Created { .. });
     assert!(
         !changes.is_empty() || is_created,

@@ -2,7 +2,7 @@
 //! before can still read what is written. New definitions are left out.
 
 use crate::builtin::rows::info;
-use crate::feed::{Action, Interest, Seen, Watcher};
+use crate::feed::{Action, Interest, WatchedEvent, Watcher};
 use crate::interval_needs::IntervalNeeds;
 use crate::reading;
 use crate::verdict::{
@@ -70,7 +70,7 @@ impl Watcher for CrdStorage {
         vec![Interest::new(GROUP, PLURAL, paths)]
     }
 
-    fn seen(&mut self, seen: &Seen<'_>) {
+    fn seen(&mut self, seen: &WatchedEvent<'_>) {
         let (names, stored) = versions(seen.now);
         if seen.action == Action::Appeared {
             let definition = CrdVersions {

@@ -4,7 +4,7 @@
 //! Source: openshift/origin, `pkg/monitortests/testframework/knownimagechecker`.
 
 use crate::builtin::rows::info;
-use crate::feed::{Interest, Seen, Watcher};
+use crate::feed::{Interest, WatchedEvent, Watcher};
 use crate::interval::Interval;
 use crate::interval_needs::IntervalNeeds;
 use crate::reading;
@@ -115,7 +115,7 @@ impl Watcher for KnownImages {
         ]
     }
 
-    fn seen(&mut self, seen: &Seen<'_>) {
+    fn seen(&mut self, seen: &WatchedEvent<'_>) {
         if seen.resource.plural == "clusterversions" {
             self.known
                 .add_release(reading::text(seen.now, "/status/desired/image"));

@@ -133,7 +133,7 @@ impl MonitorTest for RepeatedEvents {
     }
 }
 
-/// Finds what repeats too often and may not: of each locator, reason and message the one that was told
+/// Finds what repeats too often and may not: of each locator, reason and message the one that was reported
 /// to have happened most often, in order of time.
 fn worst<'a>(
     scene: &JudgeContext<'a>,

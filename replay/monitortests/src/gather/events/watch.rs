@@ -2,8 +2,8 @@
 //! judge how many are too many, but for upstream's mark.
 
 use super::said::{EventText, PATHS};
-use crate::feed::{Action, Interest, Seen, Watcher};
-use crate::gather::kept::Kept;
+use crate::feed::{Action, Interest, WatchedEvent, Watcher};
+use crate::gather::kept::WantedIntervals;
 use crate::gather::ledger::{Draft, Ledger};
 use crate::gather::mode::{Mode, moment};
 use crate::interval::{Interval, Level, source};
@@ -45,7 +45,7 @@ pub(crate) struct Events {
     start: RecordedAt,
     group: &'static str,
     roles: BTreeMap<String, String>,
-    noted: Noted,
+    noted: EventIntervals,
 }
 
 impl Events {
@@ -57,14 +57,14 @@ impl Events {
             start,
             group,
             roles: BTreeMap::new(),
-            noted: Noted::default(),
+            noted: EventIntervals::default(),
         }
     }
 
     /// Lets it hold some intervals only.
     ///
     /// `is_needed` reports the others which are held for now, because spans are computed from them.
-    pub(crate) fn keep(&mut self, kept: Kept, is_needed: fn(&Interval) -> bool) {
+    pub(crate) fn keep(&mut self, kept: WantedIntervals, is_needed: fn(&Interval) -> bool) {
         self.noted.kept = kept;
         self.noted.is_needed = Some(is_needed);
     }
@@ -74,7 +74,7 @@ impl Events {
         (self.noted.ledger, self.noted.nodes)
     }
 
-    fn said(&mut self, seen: &Seen<'_>) {
+    fn said(&mut self, seen: &WatchedEvent<'_>) {
         let said = EventText::of(seen.now);
         let at = if self.mode.is_exact() {
             moment(said.last_observed(), None, seen.at)
@@ -143,7 +143,7 @@ impl Watcher for Events {
         ]
     }
 
-    fn seen(&mut self, seen: &Seen<'_>) {
+    fn seen(&mut self, seen: &WatchedEvent<'_>) {
         if seen.resource.plural == "nodes" {
             let roles = reading::roles(seen.now);
             self.roles.insert(seen.key.name.to_owned(), roles);
@@ -158,15 +158,15 @@ impl Watcher for Events {
 
 /// What was made.
 #[derive(Debug, Default)]
-struct Noted {
-    kept: Kept,
+struct EventIntervals {
+    kept: WantedIntervals,
     is_needed: Option<fn(&Interval) -> bool>,
     ledger: Ledger,
     /// The nodes of intervals that are not kept.
     nodes: BTreeSet<Arc<str>>,
 }
 
-impl Noted {
+impl EventIntervals {
     fn add(&mut self, draft: &Draft<'_>) {
         if self.kept.is_all() {
             return self.ledger.add(draft);

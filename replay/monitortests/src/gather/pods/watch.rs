@@ -5,7 +5,7 @@ use super::changes;
 use super::containers;
 use super::last::{LastPod, PodName};
 use super::shared_ips::SharedIps;
-use crate::feed::{Action, Interest, Seen, Watcher};
+use crate::feed::{Action, Interest, WatchedEvent, Watcher};
 use crate::gather::ledger::{Draft, Ledger};
 use crate::interval::{Level, source};
 use crate::reading;
@@ -53,7 +53,7 @@ impl Watcher for PodsWatcher {
         vec![Interest::new("", "pods", paths.iter().map(String::as_str))]
     }
 
-    fn seen(&mut self, seen: &Seen<'_>) {
+    fn seen(&mut self, seen: &WatchedEvent<'_>) {
         let uid = seen.key.uid.text();
         let pod = WatchedPod { seen, uid: &uid };
         let ledger = &mut self.ledger;
@@ -95,7 +95,7 @@ impl Watcher for PodsWatcher {
 /// A pod that is seen.
 #[derive(Clone, Copy)]
 pub(super) struct WatchedPod<'a> {
-    pub(super) seen: &'a Seen<'a>,
+    pub(super) seen: &'a WatchedEvent<'a>,
     uid: &'a str,
 }
 

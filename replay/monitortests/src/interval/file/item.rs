@@ -224,7 +224,7 @@ impl<'de> Deserialize<'de> for Time {
             return Ok(Self(None));
         }
         let at = timetext::parsed(&text);
-        let at = at.ok_or_else(|| D::Error::custom(format!("{text:?} is no time")))?;
+        let at = at.ok_or_else(|| D::Error::custom(format!("{text:?} is not a time")))?;
         Ok(Self(Some(at)))
     }
 }

@@ -1,7 +1,7 @@
 //! The other objects that a rule reads, as they are at the moment, and how those of one object are found.
 
 use crate::cel::{EvalError, Slots, Val, matches_selector};
-use crate::feed::{Action, Fields, Seen};
+use crate::feed::{Action, Fields, WatchedEvent};
 use crate::reading;
 use crate::rule::{RelatedBy, RelatedObjects, place};
 use kubereel_format::ObjectId;
@@ -19,7 +19,7 @@ pub(super) struct RelatedIndex {
 
 impl RelatedIndex {
     /// Takes what happened to an object.
-    pub(super) fn take(&mut self, seen: &Seen<'_>, fields: &Fields) {
+    pub(super) fn take(&mut self, seen: &WatchedEvent<'_>, fields: &Fields) {
         let namespace = seen.key.namespace.to_owned();
         let name = (namespace.clone(), seen.key.name.to_owned());
         let objects = self.by_namespace.entry(namespace).or_default();

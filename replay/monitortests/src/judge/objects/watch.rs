@@ -5,7 +5,7 @@ use super::plan::{PredicateReads, WatchPlan};
 use super::related::RelatedIndex;
 use super::thing::{CheckSignals, HighestValue, ObjectEvidence, WatchedItem, object_slots};
 use crate::cel::{EvalError, Program, Slots, Val};
-use crate::feed::{Action, Interest, Seen, Watcher};
+use crate::feed::{Action, Interest, WatchedEvent, Watcher};
 use crate::rule::{CheckOperator, Expectation, MonitorRule, ObjectSelector, Watch, place};
 use crate::signal::{Lifetime, Signal, SignalTruth};
 use kubereel_format::{Evidence as Known, ObjectId, RecordedAt, Seq};
@@ -79,7 +79,7 @@ impl ObjectWatch {
     }
 
     /// Returns whether the rule watches objects of that name.
-    fn is_named(&mut self, objects: &ObjectSelector, seen: &Seen<'_>) -> bool {
+    fn is_named(&mut self, objects: &ObjectSelector, seen: &WatchedEvent<'_>) -> bool {
         if objects.namespace.is_none() && objects.name.is_none() {
             return true;
         }
@@ -103,7 +103,7 @@ impl ObjectWatch {
         is_named
     }
 
-    fn own(&mut self, rule: &MonitorRule, objects: &ObjectSelector, seen: &Seen<'_>) {
+    fn own(&mut self, rule: &MonitorRule, objects: &ObjectSelector, seen: &WatchedEvent<'_>) {
         let name = (seen.key.namespace.to_owned(), seen.key.name.to_owned());
         let former = match seen.action {
             Action::Appeared => self.former.remove(&name),
@@ -151,7 +151,7 @@ impl ObjectWatch {
         &mut self,
         rule: &MonitorRule,
         objects: &ObjectSelector,
-        seen: &Seen<'_>,
+        seen: &WatchedEvent<'_>,
         changed: &[usize],
     ) {
         let is_near = |live: &WatchedObject| {
@@ -240,7 +240,7 @@ impl Watcher for ObjectWatch {
         self.asked
     }
 
-    fn seen(&mut self, seen: &Seen<'_>) {
+    fn seen(&mut self, seen: &WatchedEvent<'_>) {
         let rule = Arc::clone(&self.rule);
         let Watch::Objects(objects) = &rule.watch else {
             return;

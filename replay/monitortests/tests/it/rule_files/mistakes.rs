@@ -1,4 +1,4 @@
-//! Mistakes in rule files: each is told with file, line, column, the line, and what to do.
+//! Mistakes in rule files: each is reported with file, line, column, the line, and what to do.
 
 use kubereel_monitortests::{RuleErrors, RuleSet};
 

@@ -1,4 +1,4 @@
-//! What is known to go wrong does not fail, and is told.
+//! Known failures do not fail, and are reported.
 
 use crate::running::labels::{Change, Labels, RULE, reel, run, run_with, second};
 use kubereel_monitortests::{CaseVerdict, ExceptionError, ExceptionSet, proposed};

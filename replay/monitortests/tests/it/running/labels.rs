@@ -5,8 +5,8 @@ use kubereel_format::{EndCause, NotCoveredReason, Note, RecordedAt};
 use kubereel_history::Timeline;
 use kubereel_monitortests::{
     Action, AppliesTo, ExceptionSet, FindingSubject, Interest, JudgeContext, MonitorTest,
-    MonitorTestInfo, Needs, RuleClass, RunOptions, RunReport, Seen, Selection, Severity, TestCase,
-    TestFinding, Watcher, WrittenIn, run_reel,
+    MonitorTestInfo, Needs, RuleClass, RunOptions, RunReport, Selection, Severity, TestCase,
+    TestFinding, WatchedEvent, Watcher, WrittenIn, run_reel,
 };
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -14,13 +14,13 @@ use std::collections::BTreeSet;
 pub const RULE: &str = "pod-labels";
 
 #[derive(Default)]
-struct Found(Vec<TestFinding>);
+struct LabelFindings(Vec<TestFinding>);
 
 /// The monitortest.
 pub struct Labels {
     about: MonitorTestInfo,
     needs: Needs,
-    found: Found,
+    found: LabelFindings,
 }
 
 impl Labels {
@@ -42,7 +42,7 @@ impl Labels {
                 seen: vec!["pods".to_owned()],
                 ..Needs::default()
             },
-            found: Found::default(),
+            found: LabelFindings::default(),
         }
     }
 
@@ -63,12 +63,12 @@ impl Labels {
     }
 }
 
-impl Watcher for Found {
+impl Watcher for LabelFindings {
     fn interests(&self) -> Vec<Interest> {
         vec![Interest::new("", "pods", ["metadata.labels.app"])]
     }
 
-    fn seen(&mut self, seen: &Seen<'_>) {
+    fn seen(&mut self, seen: &WatchedEvent<'_>) {
         let name = seen.key.name;
         let open = self.0.iter_mut().rev();
         let mut open = open.filter(|finding| finding.subject.name == name);

@@ -3,10 +3,10 @@
 
 use crate::verdicts::reel::{Reel, time};
 use kubereel_history::timetext;
-use kubereel_monitortests::{Gathered, Gathering, Interval, Mode, Phase, feed};
+use kubereel_monitortests::{GatheredIntervals, Gathering, Interval, Mode, Phase, feed};
 use serde_json::{Value, json};
 
-fn gathered(reel: Reel, mode: Mode) -> Gathered {
+fn gathered(reel: Reel, mode: Mode) -> GatheredIntervals {
     let written = reel.written();
     let mut gathering = Gathering::new(&written.timeline, mode);
     let fed = feed(&written.timeline, &mut gathering.watchers(), |_| {});

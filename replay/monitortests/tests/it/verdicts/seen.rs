@@ -1,16 +1,16 @@
 //! The reels that the tests write are seen as they were meant.
 
-use crate::verdicts::reel::{Reel, Written, time};
+use crate::verdicts::reel::{OpenedReel, Reel, time};
 use kubereel_format::{Evidence, Seq};
 use kubereel_history::{Coverage, GapOutcome};
-use kubereel_monitortests::{Action, Interest, Seen, Watcher, feed};
+use kubereel_monitortests::{Action, Interest, WatchedEvent, Watcher, feed};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 #[derive(Default)]
-struct Told(Vec<(String, Action, Evidence, String)>);
+struct ActionLog(Vec<(String, Action, Evidence, String)>);
 
-impl Watcher for Told {
+impl Watcher for ActionLog {
     fn interests(&self) -> Vec<Interest> {
         let group = "config.openshift.io";
         vec![
@@ -19,7 +19,7 @@ impl Watcher for Told {
         ]
     }
 
-    fn seen(&mut self, seen: &Seen<'_>) {
+    fn seen(&mut self, seen: &WatchedEvent<'_>) {
         let conditions = seen.now.pointer("/status/conditions");
         let all = conditions.and_then(Value::as_array).cloned();
         let said = all.unwrap_or_default().into_iter().map(|one| {
@@ -54,7 +54,7 @@ fn story() -> Reel {
 
 fn told(reel: Reel) -> Vec<(String, Action, Evidence, String)> {
     let written = reel.written();
-    let mut watcher = Told::default();
+    let mut watcher = ActionLog::default();
     let fed = feed(&written.timeline, &mut [&mut watcher], |_| {});
     assert!(fed.unread.is_empty());
     watcher.0
@@ -131,7 +131,7 @@ fn all_is_covered_but_what_the_test_leaves_out() {
 }
 
 /// Returns each object's last content, by kind and name.
-fn last_of_each(written: &Written) -> BTreeMap<String, Value> {
+fn last_of_each(written: &OpenedReel) -> BTreeMap<String, Value> {
     let reel = written.timeline.reel();
     let events = reel.scan(Seq(0)).map(|event| event.expect("an event"));
     let bodies = events.map(|event| {
@@ -163,7 +163,7 @@ fn the_shapes_are_what_they_say() {
         )
         .upgrade_ends();
     let written = reel.written();
-    assert!(written.folder.path().join(Written::NAME).exists());
+    assert!(written.folder.path().join(OpenedReel::NAME).exists());
     let all = last_of_each(&written);
     for (object, pointer, expected) in [
         (

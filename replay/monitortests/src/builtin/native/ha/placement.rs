@@ -5,7 +5,7 @@ use super::frame::{HaCheck, HaProblems, HaViolation, HaWatcher};
 use super::pods::{HaPods, PodController};
 use super::templates::{number, subject, takes};
 use crate::applies::RuleClass;
-use crate::feed::{Action, Interest, Seen, Watcher};
+use crate::feed::{Action, Interest, WatchedEvent, Watcher};
 use crate::reading;
 use crate::verdict::FindingSubject;
 use kubereel_format::RecordedAt;
@@ -25,12 +25,12 @@ pub(super) fn spread_check() -> HaCheck {
         reads: &["pods", "nodes"],
         wants_several_nodes: true,
         at_least_micros: CROWDED_LEAST_MICROS,
-        watcher: Box::new(Spread::default()),
+        watcher: Box::new(HaPlacement::default()),
     }
 }
 
 #[derive(Default)]
-struct Spread {
+struct HaPlacement {
     pods: HaPods,
     /// The roles of each node.
     nodes: BTreeMap<String, BTreeSet<String>>,
@@ -39,8 +39,8 @@ struct Spread {
     spells: HaProblems,
 }
 
-impl Spread {
-    fn judge(&mut self, controller: &PodController, seen: &Seen<'_>) {
+impl HaPlacement {
+    fn judge(&mut self, controller: &PodController, seen: &WatchedEvent<'_>) {
         let mut on: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         let pods = self.pods.of(controller);
         let mut count = 0;
@@ -101,7 +101,7 @@ fn node_subject(controller: &PodController, node: &str) -> FindingSubject {
     }
 }
 
-impl Watcher for Spread {
+impl Watcher for HaPlacement {
     fn interests(&self) -> Vec<Interest> {
         vec![
             HaPods::interest(),
@@ -109,7 +109,7 @@ impl Watcher for Spread {
         ]
     }
 
-    fn seen(&mut self, seen: &Seen<'_>) {
+    fn seen(&mut self, seen: &WatchedEvent<'_>) {
         if seen.resource.plural == "nodes" {
             if seen.action == Action::Gone {
                 self.nodes.remove(seen.key.name);
@@ -137,7 +137,7 @@ impl Watcher for Spread {
     }
 }
 
-impl HaWatcher for Spread {
+impl HaWatcher for HaPlacement {
     fn spells(&mut self) -> &mut HaProblems {
         &mut self.spells
     }
@@ -175,7 +175,7 @@ struct Evictions {
 }
 
 impl Evictions {
-    fn judge(&mut self, controller: &PodController, seen: &Seen<'_>) {
+    fn judge(&mut self, controller: &PodController, seen: &WatchedEvent<'_>) {
         let Some(wanted) = self.wanted.get(&controller.uid) else {
             return;
         };
@@ -220,7 +220,7 @@ impl Watcher for Evictions {
         vec![HaPods::interest(), of("replicasets"), of("statefulsets")]
     }
 
-    fn seen(&mut self, seen: &Seen<'_>) {
+    fn seen(&mut self, seen: &WatchedEvent<'_>) {
         let uid = seen.key.uid.text();
         if seen.resource.plural != "pods" {
             if seen.action == Action::Gone {
@@ -290,7 +290,7 @@ struct Drains {
 
 impl Drains {
     /// Judges the budgets of a namespace, or all.
-    fn judge(&mut self, namespace: Option<&str>, seen: &Seen<'_>) {
+    fn judge(&mut self, namespace: Option<&str>, seen: &WatchedEvent<'_>) {
         for (subject, budget) in &self.budgets {
             if namespace.is_some_and(|namespace| subject.namespace != namespace) {
                 continue;
@@ -345,7 +345,7 @@ impl Watcher for Drains {
         ]
     }
 
-    fn seen(&mut self, seen: &Seen<'_>) {
+    fn seen(&mut self, seen: &WatchedEvent<'_>) {
         let is_gone = seen.action == Action::Gone;
         match seen.resource.plural.as_str() {
             "nodes" => {

@@ -1,6 +1,6 @@
 //! The Pods that exist, each with its controller and its node.
 
-use crate::feed::{Action, Interest, Seen};
+use crate::feed::{Action, Interest, WatchedEvent};
 use crate::reading;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -53,7 +53,7 @@ impl HaPods {
     }
 
     /// Takes what happened to a Pod; gives it as it was and as it is.
-    pub(super) fn take(&mut self, seen: &Seen<'_>) -> (Option<HaPod>, Option<HaPod>) {
+    pub(super) fn take(&mut self, seen: &WatchedEvent<'_>) -> (Option<HaPod>, Option<HaPod>) {
         let uid = seen.key.uid.text().into_owned();
         if seen.action == Action::Gone {
             let before = self.by_uid.remove(&uid);
@@ -92,7 +92,7 @@ impl HaPods {
     }
 }
 
-fn pod(seen: &Seen<'_>) -> HaPod {
+fn pod(seen: &WatchedEvent<'_>) -> HaPod {
     let text = |path: &str| {
         let value = reading::at(seen.now, path).and_then(Value::as_str);
         value.unwrap_or_default().to_owned()
@@ -110,7 +110,7 @@ fn pod(seen: &Seen<'_>) -> HaPod {
     }
 }
 
-fn controller(seen: &Seen<'_>, labels: Option<&Value>) -> Option<PodController> {
+fn controller(seen: &WatchedEvent<'_>, labels: Option<&Value>) -> Option<PodController> {
     let owners = reading::at(seen.now, "/metadata/ownerReferences")?.as_array()?;
     let owner = owners
         .iter()

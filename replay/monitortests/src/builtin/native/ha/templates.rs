@@ -3,7 +3,7 @@
 use super::frame::{HaCheck, HaProblems, HaViolation, HaWatcher};
 use crate::applies::RuleClass;
 use crate::cel::{Val, matches_selector};
-use crate::feed::{Action, Interest, Seen, Watcher};
+use crate::feed::{Action, Interest, WatchedEvent, Watcher};
 use crate::reading;
 use crate::verdict::FindingSubject;
 use serde_json::Value;
@@ -116,7 +116,7 @@ impl Watcher for Templates {
         ]
     }
 
-    fn seen(&mut self, seen: &Seen<'_>) {
+    fn seen(&mut self, seen: &WatchedEvent<'_>) {
         let plural = seen.resource.plural.as_str();
         if plural == "pods" && (is_owned(seen.now) || runs_once(seen.now)) {
             return;
@@ -139,7 +139,7 @@ impl HaWatcher for Templates {
 }
 
 /// Names the object of an event.
-pub(super) fn subject(seen: &Seen<'_>) -> FindingSubject {
+pub(super) fn subject(seen: &WatchedEvent<'_>) -> FindingSubject {
     let info = seen.resource;
     let resource = if info.group.is_empty() {
         info.plural.clone()
@@ -166,7 +166,7 @@ fn runs_once(pod: &Value) -> bool {
     matches!(policy, Some("Never" | "OnFailure"))
 }
 
-fn told<'a>(seen: &'a Seen<'_>) -> Option<PodTemplate<'a>> {
+fn told<'a>(seen: &'a WatchedEvent<'_>) -> Option<PodTemplate<'a>> {
     let plural = seen.resource.plural.as_str();
     let name = seen.key.name;
     if plural == "pods" {

@@ -4,7 +4,7 @@
 use super::frame::{HaCheck, HaProblems, HaViolation, HaWatcher};
 use super::templates::{number, subject, takes};
 use crate::applies::RuleClass;
-use crate::feed::{Action, Interest, Seen, Watcher};
+use crate::feed::{Action, Interest, WatchedEvent, Watcher};
 use crate::reading;
 use crate::verdict::FindingSubject;
 use kubereel_format::{RecordedAt, Seq};
@@ -89,7 +89,7 @@ impl Watcher for Budgets {
         ]
     }
 
-    fn seen(&mut self, seen: &Seen<'_>) {
+    fn seen(&mut self, seen: &WatchedEvent<'_>) {
         let subject = subject(seen);
         if seen.resource.plural == "poddisruptionbudgets" {
             let key = (subject.namespace.clone(), subject.name.clone());
@@ -160,7 +160,7 @@ impl Watcher for Ready {
         vec![of("deployments"), of("statefulsets")]
     }
 
-    fn seen(&mut self, seen: &Seen<'_>) {
+    fn seen(&mut self, seen: &WatchedEvent<'_>) {
         let subject = subject(seen);
         if seen.action == Action::Gone {
             self.up.remove(&subject);

@@ -1,4 +1,4 @@
-//! Version Pods: each failed attempt is told with its whole story.
+//! Version Pods: each failed attempt is reported with its whole course.
 
 use crate::verdicts::judged::{Verdicts, judged};
 use crate::verdicts::reel::Reel;

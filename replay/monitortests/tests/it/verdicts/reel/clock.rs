@@ -13,7 +13,7 @@ pub fn time(text: &str) -> RecordedAt {
         .map(|part| part.parse().expect("a number"))
         .collect();
     let [hours, minutes, secs] = parts.as_slice() else {
-        panic!("{text} is no time of day");
+        panic!("{text} is not a time of day");
     };
     let micros: i64 = format!("{fraction:0<6}").parse().expect("a fraction");
     RecordedAt::from_micros(DAY_MICROS + ((hours * 60 + minutes) * 60 + secs) * 1_000_000 + micros)

@@ -23,4 +23,4 @@ mod write;
 
 pub use clock::time;
 pub use plan::Reel;
-pub use write::Written;
+pub use write::OpenedReel;

@@ -16,25 +16,25 @@ use tempfile::TempDir;
 const MINUTE_MICROS: i64 = 60_000_000;
 
 /// A reel, written and opened.
-pub struct Written {
+pub struct OpenedReel {
     pub timeline: Timeline,
     pub folder: TempDir,
 }
 
-impl Written {
+impl OpenedReel {
     /// The reel's name in its folder.
     pub const NAME: &'static str = "test.reel";
 }
 
 impl Reel {
     /// Writes the reel into a folder of its own and opens it.
-    pub fn written(self) -> Written {
+    pub fn written(self) -> OpenedReel {
         let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join(Written::NAME);
+        let path = folder.path().join(OpenedReel::NAME);
         self.write_to(&path);
         let timeline = Timeline::open(&path).expect("a reel");
         assert!(timeline.reel().damage().is_empty());
-        Written { timeline, folder }
+        OpenedReel { timeline, folder }
     }
 
     /// Writes the reel under a name.
