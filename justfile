@@ -64,6 +64,10 @@ mutations count="100000" secs="3600":
 diagnosis *args: control-plane
     bash .ci/diagnosis {{ args }}
 
+# The same with the scenarios of an author who had not read the code.
+diagnosis-independent *args: control-plane
+    bash .ci/diagnosis --scenarios testdata/scenarios/diagnosis-independent.yaml --report docs/diagnosis-independent.md {{ args }}
+
 # Record the demo's reel anew from the real control plane.
 demo-reel: control-plane
     bash .ci/demo-reel

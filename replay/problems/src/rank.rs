@@ -1,6 +1,7 @@
 //! The order of the list: by what is affected, whether it is still so at the end, and whether another problem
 //! explains it; among equals, what began first comes first.
 
+use crate::cause::is_about_call;
 use crate::collect::Collected;
 use crate::problem::{Problem, ProblemObject};
 use crate::sign::SignKind;
@@ -64,7 +65,16 @@ impl ProblemRanking<'_> {
                 explained.insert(key(problem), key(other));
             }
         }
+        // What takes a Service away comes before what only keeps a rollout from its end.
+        let takes_service: BTreeSet<ProblemKey> = problems
+            .iter()
+            .filter(|problem| problem.kind == SignKind::NoEndpoints)
+            .filter_map(|problem| explained.get(&key(problem)).cloned())
+            .collect();
         for problem in problems.iter_mut() {
+            if takes_service.contains(&key(problem)) {
+                problem.score += 5;
+            }
             if explained.contains_key(&key(problem)) {
                 problem.score -= 30;
             }
@@ -127,6 +137,15 @@ impl ProblemRanking<'_> {
             }
             (SignKind::NoEndpoints, SignKind::ApiService) => {
                 other.message.contains(&one.object.name)
+            }
+            // What calls a Service that nothing serves fails, and names it.
+            (SignKind::NoEndpoints, SignKind::ContainerExit | SignKind::JobFailed) => {
+                let words = other.message.to_lowercase();
+                let mut hosts = words.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-'));
+                is_about_call(&words)
+                    && hosts.any(|host| host == one.object.name)
+                    && one.object.namespace == other.object.namespace
+                    && !self.is_behind(other, one)
             }
             // The words hold the address that was called, or the Service that has no endpoints.
             (SignKind::NoEndpoints, SignKind::Webhook) => {

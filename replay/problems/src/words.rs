@@ -1,5 +1,8 @@
 //! Problems and causes as text, the same on every screen and in every file.
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+
 use crate::problem::{Cause, CheckedReel, Problem, ProblemList};
 use crate::story::ClusterPortrait;
 use kubereel_history::{ChangeKind, harmless};
@@ -25,10 +28,22 @@ pub fn shortened(text: &str, most: usize) -> String {
 /// Writes a value in one short line.
 pub fn value_text(value: &Value) -> String {
     let text = match value {
-        Value::String(text) => format!("{text:?}"),
+        Value::String(text) => redaction(text).unwrap_or_else(|| format!("{text:?}")),
         other => other.to_string(),
     };
     shortened(&text, MOST_LETTERS)
+}
+
+/// Shortens the note that stands for a hidden value, also where a Secret holds it as base64; equal values keep
+/// equal notes.
+fn redaction(text: &str) -> Option<String> {
+    const NOTE: &str = "redacted by kubereel: ";
+    let decoded = BASE64_STANDARD.decode(text).unwrap_or_default();
+    let decoded = String::from_utf8(decoded).unwrap_or_default();
+    let note = text.strip_prefix(NOTE).or(decoded.strip_prefix(NOTE))?;
+    let (size, digest) = note.split_once(", ")?;
+    let digest: String = digest.chars().take(6).collect();
+    Some(format!("redacted ({size}, {digest})"))
 }
 
 /// Writes how many there are of something, with commas between thousands.
@@ -194,5 +209,21 @@ impl Cause {
             (None, Some(new)) => format!("{object} {field} was added: {}", value_text(new)),
             (None, None) => format!("{object} {field} changed"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_hidden_value_is_written_short_also_as_base64() {
+        let note = "redacted by kubereel: 3 bytes, 80abfbc0ecf9ce6f";
+        let expected = "redacted (3 bytes, 80abfb)";
+        assert_eq!(value_text(&json!(note)), expected);
+        let encoded = BASE64_STANDARD.encode(note);
+        assert_eq!(value_text(&json!(encoded)), expected);
+        assert_eq!(value_text(&json!("b25l")), "\"b25l\"");
     }
 }

@@ -1,6 +1,7 @@
 //! What the object of a problem depends on, at the time of its first sign: the edges that the API itself
 //! names (references, selectors, owners, words), each with a distance.
 
+use super::failure_words::{is_about_call, is_about_missing_kind, is_forbidden};
 use super::search::ExplainedReel;
 use crate::lookup::{labels, match_labels, read, resources};
 use crate::problem::Problem;
@@ -18,6 +19,8 @@ const MOST_PODS: usize = 5;
 const MOST_WORKLOADS: usize = 500;
 /// Owners of owners further away than this are not looked for.
 const MOST_OWNERS: u8 = 3;
+/// Fields below this many levels are not searched for references.
+const MOST_DEPTH: u8 = 8;
 /// A name in a message that is shorter than this may be any word.
 const SHORTEST_NAME: usize = 4;
 
@@ -29,6 +32,12 @@ pub(super) const CONFIGURATION: &str = "its configuration";
 const MANAGER: &str = "it manages the object";
 /// The relation of what asks for the resource that no Node has enough of.
 pub(super) const ROOM: &str = "its Pods take room on the Nodes";
+/// The relation of what takes a share of the quota that refuses an object.
+pub(super) const QUOTA: &str = "its Pods use the quota";
+/// The relation of what serves a Service that the containers of a problem call.
+pub(super) const CALLED: &str = "its containers call it";
+/// The relation of a Namespace that a webhook's selector selects.
+pub(super) const SELECTED_NAMESPACE: &str = "the webhook selects its label";
 /// The relations of what makes the object as it is.
 pub(super) const MANAGING: [&str; 2] = [OWNER, MANAGER];
 
@@ -54,8 +63,17 @@ pub(super) struct Dependencies<'a> {
     named: BTreeMap<(String, String, String), (u8, String)>,
     /// The names of those.
     names: HashSet<String>,
-    /// Names that fields like `fooRef.name` hold, whatever kind they mean.
-    any_kind: BTreeMap<String, String>,
+    /// Names that fields like `fooRef.name` hold, whatever kind they mean, with the distance.
+    any_kind: BTreeMap<String, (u8, String)>,
+    /// The container that the problem is about, as its words name it.
+    container: Option<String>,
+    /// Whether a claim leaves the class to the cluster.
+    wants_default_class: bool,
+    /// Whether the words are about a connection or a login that failed.
+    is_about_call: bool,
+    /// The namespaces that the webhooks of the problem select, and by which labels.
+    namespace_selectors: Vec<LabelSelector>,
+    selected_labels: BTreeSet<String>,
     /// What an operator says that it is made of: group, plural, namespace and name; all of the resource
     /// where the name is empty.
     related: BTreeSet<(String, String, String, String)>,
@@ -63,7 +81,7 @@ pub(super) struct Dependencies<'a> {
     pool: Option<(LabelSelector, BTreeMap<String, String>)>,
     accounts: BTreeSet<String>,
     /// The roles of the accounts, read when a role is asked for.
-    bound: OnceCell<BTreeSet<(String, String)>>,
+    bound: OnceCell<BTreeMap<(String, String), u8>>,
     managers: BTreeSet<String>,
     labels: BTreeMap<String, String>,
 }
@@ -87,11 +105,19 @@ impl<'a> Dependencies<'a> {
             .filter(|token| token.len() >= SHORTEST_NAME)
             .map(str::to_owned)
             .collect();
+        let words = words.to_lowercase();
+        let container = problem.message.strip_prefix("container ");
+        let container = container.and_then(|rest| rest.split(' ').next());
         let mut own = Self {
             reel,
             timeline: reel.timeline,
             problem,
-            words: words.to_lowercase(),
+            container: container.map(str::to_owned),
+            is_about_call: is_about_call(&words),
+            wants_default_class: false,
+            namespace_selectors: Vec::new(),
+            selected_labels: BTreeSet::new(),
+            words,
             tokens,
             named: BTreeMap::new(),
             names: HashSet::new(),
@@ -151,6 +177,10 @@ impl<'a> Dependencies<'a> {
             self.take_service(&object.namespace, &object.name, 1);
         }
         self.take_services_of_words();
+        if self.is_about_call {
+            let words = self.words.clone();
+            self.take_called(&words, &object.namespace);
+        }
         if self.problem.kind == SignKind::LeaderFlapping {
             self.take_holders();
         }
@@ -270,6 +300,8 @@ impl<'a> Dependencies<'a> {
     fn take_spec(&mut self, body: &Value, kind: &str, namespace: &str) {
         match kind {
             "PersistentVolumeClaim" => {
+                let class = body.pointer("/spec/storageClassName");
+                self.wants_default_class |= class.is_none();
                 self.name(
                     "StorageClass",
                     "",
@@ -311,6 +343,9 @@ impl<'a> Dependencies<'a> {
             }
             "MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration" => {
                 for webhook in items(body, "/webhooks") {
+                    if let Some(selector) = webhook.get("namespaceSelector") {
+                        self.take_namespace_selector(selector);
+                    }
                     let (at, name) = (
                         text(webhook, "/clientConfig/service/namespace"),
                         text(webhook, "/clientConfig/service/name"),
@@ -336,12 +371,46 @@ impl<'a> Dependencies<'a> {
                 );
                 self.name(&of, namespace, &name, 1, "what it scales");
             }
+            // `take_pod_spec` has read it.
+            "Pod" => {}
             _ => {
-                if let Some(spec) = body.get("spec") {
-                    self.take_references(spec, "", 0);
+                let Some(mut spec) = body.get("spec").cloned() else {
+                    return;
+                };
+                let templates = ["template", "jobTemplate"];
+                for template in templates {
+                    let is_of_pods = ["spec/containers", "spec/template/spec/containers"]
+                        .iter()
+                        .any(|at| spec.pointer(&format!("/{template}/{at}")).is_some());
+                    if let Some(members) = spec.as_object_mut().filter(|_| is_of_pods) {
+                        members.remove(template);
+                    }
                 }
+                let at = ReferenceDepth {
+                    distance: 1,
+                    depth: 0,
+                };
+                self.take_references(&spec, "", namespace, at);
             }
         }
+    }
+
+    fn take_namespace_selector(&mut self, selector: &Value) {
+        let labels = selector.get("matchLabels").and_then(Value::as_object);
+        let labels = labels.into_iter().flat_map(|labels| labels.keys().cloned());
+        let expressions = items(selector, "/matchExpressions").iter();
+        let keys = expressions.map(|one| text(one, "/key").to_owned());
+        self.selected_labels.extend(labels.chain(keys));
+        let selector = match_labels(selector).filter(|selector| !selector.is_empty());
+        self.namespace_selectors.extend(selector);
+    }
+
+    /// Returns whether a path is a label by which a webhook of the problem selects namespaces.
+    pub(super) fn is_selecting_label(&self, path: &str) -> bool {
+        let mut keys = self.selected_labels.iter();
+        path.strip_prefix("metadata.labels").is_some_and(|label| {
+            keys.any(|key| label == format!(".{key}") || label == format!("[\"{key}\"]"))
+        })
     }
 
     /// Takes the labels by which deployment tools mark what they manage.
@@ -374,78 +443,25 @@ impl<'a> Dependencies<'a> {
             .into_iter()
             .filter(|name| !name.is_empty())
         {
-            self.any_kind.insert(name, MANAGER.to_owned());
+            self.any_kind.insert(name, (1, MANAGER.to_owned()));
         }
     }
 
     fn take_pod_spec(&mut self, spec: &Value, namespace: &str) {
-        let mut name = |kind: &str, name: &str, via: &str| self.name(kind, namespace, name, 1, via);
-        for volume in items(spec, "/volumes") {
-            name(
-                "ConfigMap",
-                text(volume, "/configMap/name"),
-                "mounted by its Pods",
-            );
-            name(
-                "Secret",
-                text(volume, "/secret/secretName"),
-                "mounted by its Pods",
-            );
-            name(
-                "PersistentVolumeClaim",
-                text(volume, "/persistentVolumeClaim/claimName"),
-                "mounted by its Pods",
-            );
-            for source in items(volume, "/projected/sources") {
-                name(
-                    "ConfigMap",
-                    text(source, "/configMap/name"),
-                    "mounted by its Pods",
-                );
-                name(
-                    "Secret",
-                    text(source, "/secret/name"),
-                    "mounted by its Pods",
-                );
-            }
-        }
-        for list in ["/containers", "/initContainers"] {
-            for container in items(spec, list) {
-                for source in items(container, "/envFrom") {
-                    name(
-                        "ConfigMap",
-                        text(source, "/configMapRef/name"),
-                        "read by its containers",
-                    );
-                    name(
-                        "Secret",
-                        text(source, "/secretRef/name"),
-                        "read by its containers",
-                    );
-                }
-                for env in items(container, "/env") {
-                    let at = |kind: &str| text(env, &format!("/valueFrom/{kind}/name")).to_owned();
-                    name(
-                        "ConfigMap",
-                        &at("configMapKeyRef"),
-                        "read by its containers",
-                    );
-                    name("Secret", &at("secretKeyRef"), "read by its containers");
-                }
-            }
+        for used in data_of_pod_spec(spec, self.container.as_deref()) {
+            let distance = 1 + u8::from(used.is_of_other_container);
+            self.name(used.kind, namespace, used.name, distance, used.via);
         }
         for secret in items(spec, "/imagePullSecrets") {
-            name(
-                "Secret",
-                text(secret, "/name"),
-                "its Pods pull images with it",
-            );
+            let via = "its Pods pull images with it";
+            self.name("Secret", namespace, text(secret, "/name"), 1, via);
         }
         let account = match text(spec, "/serviceAccountName") {
             "" => "default",
             account => account,
         };
-        name("ServiceAccount", account, "the ServiceAccount of its Pods");
+        let via = "the ServiceAccount of its Pods";
+        self.name("ServiceAccount", namespace, account, 1, via);
         self.accounts.insert(account.to_owned());
         for (field, kind) in [
             ("/priorityClassName", "PriorityClass"),
@@ -454,37 +470,139 @@ impl<'a> Dependencies<'a> {
         ] {
             self.name(kind, "", text(spec, field), 1, "named by its Pods");
         }
+        if self.is_about_call {
+            let values = containers(spec).flat_map(|container| items(container, "/env"));
+            let values: Vec<&str> = values.map(|env| text(env, "/value")).collect();
+            for value in values {
+                self.take_called(value, namespace);
+            }
+        }
     }
 
-    /// Takes names that fields like `configRef.name` and `secretName` hold.
-    // The depth is bounded: deeper references are not looked for.
-    fn take_references(&mut self, value: &Value, field: &str, depth: u8) {
+    /// Takes the Services whose addresses a text holds, what serves them, and the data that configures it.
+    fn take_called(&mut self, words: &str, namespace: &str) {
+        let is_of_host = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '.';
+        let hosts = words.split(|c: char| !is_of_host(c));
+        for host in hosts.filter(|host| !host.is_empty()) {
+            let mut parts = host.split('.');
+            let name = parts.next().unwrap_or_default();
+            let at = parts.next().unwrap_or(namespace);
+            let mut services = resources(self.timeline, "", "services").into_iter();
+            if !services.any(|one| !self.timeline.lives(one, at, name).is_empty()) {
+                continue;
+            }
+            self.name("Service", at, name, 1, CALLED);
+            for (kind, owner) in self.owners_behind(at, name) {
+                self.name(&kind, at, &owner, 2, CALLED);
+                let Some(body) = self.body_at_onset(&kind, at, &owner) else {
+                    continue;
+                };
+                let spec = body.pointer("/spec/template/spec").unwrap_or(&Value::Null);
+                for used in data_of_pod_spec(spec, None) {
+                    self.name(used.kind, at, used.name, 3, CALLED);
+                }
+            }
+        }
+    }
+
+    /// Returns the body that an object had at the first sign.
+    fn body_at_onset(&self, kind: &str, namespace: &str, name: &str) -> Option<Value> {
+        let infos = self.timeline.resources().iter();
+        let lives = infos
+            .filter(|info| info.kind == kind)
+            .flat_map(|info| self.timeline.lives(info.id, namespace, name));
+        let object = lives.last()?.object;
+        let versions = self.timeline.reel().versions(object);
+        let before = versions.partition_point(|seq| *seq <= self.problem.from.seq);
+        read(self.timeline, *versions.get(before.checked_sub(1)?)?)
+    }
+
+    /// Takes what the fields of a custom resource refer to: `fooRef.name`, `fooName`, and members with a
+    /// `kind` and a `name`. A custom resource that it refers to is read in turn.
+    fn take_references(&mut self, value: &Value, field: &str, namespace: &str, at: ReferenceDepth) {
         match value {
-            Value::Object(members) if depth < 8 => {
+            Value::Object(members) if at.depth < MOST_DEPTH => {
+                let name = text(value, "/name");
+                let kind = match text(value, "/kind") {
+                    "" => self.kind_of_field(field),
+                    kind => Some(kind.to_owned()),
+                };
+                if let Some(kind) = kind.filter(|_| !name.is_empty() && !field.is_empty()) {
+                    let named_at = match text(value, "/namespace") {
+                        "" => namespace.to_owned(),
+                        other => other.to_owned(),
+                    };
+                    let via = format!("named by its field {field}");
+                    self.name(&kind, &named_at, name, at.distance, &via);
+                    self.name(&kind, "", name, at.distance, &via);
+                    self.follow_reference(&kind, &named_at, name, at.distance);
+                }
                 for (member, value) in members {
                     let is_ref = field.ends_with("Ref") && member == "name";
                     let is_name =
                         member != "name" && (member.ends_with("Name") || member.ends_with("Ref"));
                     if let Some(name) = value.as_str().filter(|_| is_ref || is_name) {
                         let via = if is_ref { field } else { member };
-                        self.any_kind
-                            .insert(name.to_owned(), format!("named by its field {via}"));
+                        let via = format!("named by its field {via}");
+                        let known = self.any_kind.entry(name.to_owned());
+                        known.or_insert((at.distance, via));
                     }
-                    self.take_references(value, member, depth + 1);
+                    self.take_references(value, member, namespace, at.deeper());
                 }
             }
-            Value::Array(list) if depth < 8 => {
+            Value::Array(list) if at.depth < MOST_DEPTH => {
+                let singular = field.strip_suffix('s').unwrap_or(field);
                 for item in list {
-                    let singular = field.strip_suffix('s').unwrap_or(field).to_owned();
-                    self.take_references(item, &singular, depth + 1);
+                    self.take_references(item, singular, namespace, at.deeper());
                 }
             }
             _ => {}
         }
     }
 
-    /// Takes the Pods behind a Service, and the workloads that its selector selects or selected.
+    /// Returns the recorded kind that a field means by its name: `secretRef`, `providerConfigRef`, `service`.
+    fn kind_of_field(&self, field: &str) -> Option<String> {
+        let stem = field.strip_suffix("Ref");
+        let wanted = stem.unwrap_or(field).to_lowercase();
+        let kinds = self.timeline.resources().iter().map(|info| &info.kind);
+        let meant = kinds.filter(|kind| {
+            let kind = kind.to_lowercase();
+            wanted == kind || stem.is_some() && wanted.ends_with(&kind)
+        });
+        meant.max_by_key(|kind| kind.len()).cloned()
+    }
+
+    /// Takes what a custom resource refers to that another one names.
+    fn follow_reference(&mut self, kind: &str, namespace: &str, name: &str, distance: u8) {
+        let mut infos = self.timeline.resources().iter();
+        let is_custom = infos.any(|info| {
+            info.kind == kind && info.group.contains('.') && !info.group.ends_with(".k8s.io")
+        });
+        if distance >= MOST_OWNERS || !is_custom {
+            return;
+        }
+        let body = self.body_at_onset(kind, namespace, name);
+        let body = body.or_else(|| self.body_at_onset(kind, "", name));
+        if let Some(spec) = body.as_ref().and_then(|body| body.get("spec")) {
+            let at = ReferenceDepth {
+                distance: distance + 1,
+                depth: 0,
+            };
+            self.take_references(spec, "", namespace, at);
+        }
+    }
+
+    /// Takes what owns the Pods behind a Service.
     fn take_service(&mut self, namespace: &str, name: &str, distance: u8) {
+        for (kind, name) in self.owners_behind(namespace, name) {
+            let via = "its Pods are behind the Service";
+            self.name(&kind, namespace, &name, distance, via);
+        }
+    }
+
+    /// Returns the kinds and names of what owns the Pods behind a Service, and of the workloads that its
+    /// selector selects or selected.
+    fn owners_behind(&self, namespace: &str, name: &str) -> BTreeSet<(String, String)> {
         let mut owners: BTreeSet<(String, String)> = BTreeSet::new();
         for uid in self.reel.found.services.pods_of(namespace, name) {
             let mut at = self.reel.by_uid.get(uid).copied();
@@ -499,15 +617,7 @@ impl<'a> Dependencies<'a> {
         for selector in self.selectors(namespace, name) {
             owners.extend(self.selected(namespace, &selector));
         }
-        for (kind, name) in owners {
-            self.name(
-                &kind,
-                namespace,
-                &name,
-                distance,
-                "its Pods are behind the Service",
-            );
-        }
+        owners
     }
 
     /// Returns the selectors that a Service has and had.
@@ -570,13 +680,14 @@ impl<'a> Dependencies<'a> {
         }
     }
 
-    /// Returns how an object is related to the problem; `body` is read only where a relation needs it.
+    /// Returns how an object is related to the problem; `body` reads its last version, and with a number one
+    /// before it, only where a relation needs it.
     pub(super) fn relation(
         &self,
         info: &ResourceInfo,
         namespace: &str,
         name: &str,
-        body: &dyn Fn() -> Option<Value>,
+        body: &dyn Fn(usize) -> Option<Value>,
     ) -> Option<Relation> {
         let of = |distance: u8, via: &str| {
             Some(Relation {
@@ -595,7 +706,7 @@ impl<'a> Dependencies<'a> {
         if self.is_configuration_of_operator(info, namespace, name) {
             return of(1, CONFIGURATION);
         }
-        if let Some(distance) = self.configures_pool(info, name, body) {
+        if let Some(distance) = self.configures_pool(info, name, &|| body(0)) {
             return of(distance, CONFIGURATION);
         }
         let own = self.problem.object.namespace.as_str();
@@ -603,32 +714,56 @@ impl<'a> Dependencies<'a> {
         if self.is_named(name) && (is_near || self.tokens.contains(namespace)) {
             return of(1, "the words of the problem name it");
         }
-        if let Some(via) = self.any_kind.get(name).filter(|_| is_near) {
-            return of(1, via);
+        if let Some((distance, via)) = self.any_kind.get(name).filter(|_| is_near) {
+            return of(*distance, via);
         }
         match info.kind.as_str() {
             "ResourceQuota" | "LimitRange" if namespace == own && !own.is_empty() => {
                 of(1, "it limits the namespace")
             }
             "NetworkPolicy" if namespace == own && !own.is_empty() => self
-                .selects(&body()?, "/spec/podSelector")
-                .then(|| of(2, "it selects its Pods"))?,
+                .selects(&body(0)?, "/spec/podSelector")
+                .then(|| of(2, "it selects its Pods"))
+                .or_else(|| {
+                    // What is lost with the edge counts too.
+                    let was = self.selects(&body(1)?, "/spec/podSelector");
+                    was.then(|| of(2, "it selected its Pods"))
+                })?,
             "RoleBinding" | "ClusterRoleBinding" if namespace == own || namespace.is_empty() => {
-                self.binds(&body()?)
-                    .then(|| of(1, "it binds the ServiceAccount of its Pods"))?
+                let is_bound = self.binds(&body(0)?) || body(1).is_some_and(|one| self.binds(&one));
+                is_bound.then(|| of(1, "it binds the ServiceAccount of its Pods"))?
             }
             "Role" | "ClusterRole" if namespace == own || namespace.is_empty() => self
                 .bound
                 .get_or_init(|| self.bound_roles())
-                .contains(&(info.kind.clone(), name.to_owned()))
-                .then(|| of(2, "it holds the rights of its ServiceAccount"))?,
+                .get(&(info.kind.clone(), name.to_owned()))
+                .map(|distance| of(*distance, "it holds the rights of its ServiceAccount"))?,
+            "CustomResourceDefinition" if self.names_kind_of(&body(0)?) => {
+                of(1, "the words of the problem name its kind")
+            }
+            "StorageClass" if self.wants_default_class => of(1, "its default StorageClass"),
+            "HorizontalPodAutoscaler" if namespace == own && self.is_scaled_by(&body(0)?) => {
+                of(1, "it scales the object")
+            }
+            "Namespace" if self.problem.kind == SignKind::Webhook => {
+                let own = labels(&body(0)?, "/metadata/labels").unwrap_or_default();
+                let mut selectors = self.namespace_selectors.iter();
+                selectors
+                    .any(|selector| selector.matches(&own))
+                    .then(|| of(1, SELECTED_NAMESPACE))?
+            }
+            "Deployment" | "StatefulSet" | "DaemonSet" | "Job"
+                if namespace == own && self.is_short_of_quota() =>
+            {
+                of(2, QUOTA)
+            }
             "Node" if self.problem.kind == SignKind::Unschedulable => {
                 of(1, "a Node that its Pods could run on")
             }
             "Deployment" | "StatefulSet" | "DaemonSet" | "Job"
                 if self.problem.kind == SignKind::Unschedulable =>
             {
-                self.takes_room(&body()?).then(|| of(2, ROOM))?
+                self.takes_room(&body(0)?).then(|| of(2, ROOM))?
             }
             "MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration"
                 if self.words.contains("webhook") =>
@@ -638,7 +773,10 @@ impl<'a> Dependencies<'a> {
             "Deployment" | "ConfigMap" | "StatefulSet"
                 if matches!(
                     self.problem.kind,
-                    SignKind::Condition | SignKind::Certificate
+                    SignKind::Condition
+                        | SignKind::Certificate
+                        | SignKind::DeletionStuck
+                        | SignKind::NamespaceStuck
                 ) =>
             {
                 let is_managers = |manager: &String| {
@@ -733,6 +871,21 @@ impl<'a> Dependencies<'a> {
         path.starts_with("data") && self.is_named(last)
     }
 
+    /// Returns whether the words of the problem hold a value that a change wrote or took away.
+    pub(super) fn hold_value(&self, value: Option<&Value>) -> bool {
+        let text = value.and_then(Value::as_str).unwrap_or_default();
+        text.len() >= SHORTEST_NAME && self.words.contains(&text.to_lowercase())
+    }
+
+    /// Returns whether a path is of a container that is not the one that fails.
+    pub(super) fn is_of_other_container(&self, path: &str) -> bool {
+        let own = self.container.as_deref();
+        own.is_some_and(|own| {
+            let of_container = path.split_once("ontainers[").map(|(_, rest)| rest);
+            of_container.is_some_and(|rest| rest.split(']').next() != Some(own))
+        })
+    }
+
     fn is_named(&self, name: &str) -> bool {
         name.len() >= SHORTEST_NAME && self.tokens.contains(name)
     }
@@ -764,9 +917,36 @@ impl<'a> Dependencies<'a> {
         })
     }
 
+    /// Returns whether a quota refuses what the problem is about.
+    fn is_short_of_quota(&self) -> bool {
+        match self.problem.kind {
+            SignKind::QuotaExceeded => true,
+            SignKind::CreateFailed => self.words.contains("exceeded quota"),
+            _ => false,
+        }
+    }
+
+    /// Returns whether the words of the problem miss the kind that a definition defines.
+    fn names_kind_of(&self, definition: &Value) -> bool {
+        let says = |field: &str| {
+            let word = text(definition, field).to_lowercase();
+            !word.is_empty() && self.words.contains(&word)
+        };
+        is_about_missing_kind(&self.words)
+            && says("/spec/group")
+            && (says("/spec/names/kind") || says("/spec/names/plural"))
+    }
+
+    /// Returns whether an autoscaler scales the object of the problem.
+    fn is_scaled_by(&self, autoscaler: &Value) -> bool {
+        let target = |field: &str| text(autoscaler, &format!("/spec/scaleTargetRef/{field}"));
+        let own = &self.problem.object;
+        target("kind") == own.kind && target("name") == own.name
+    }
+
     /// Returns the kinds and names of the roles that bindings gave to accounts of the problem's
-    /// Pods.
-    fn bound_roles(&self) -> BTreeSet<(String, String)> {
+    /// Pods, with their distance.
+    fn bound_roles(&self) -> BTreeMap<(String, String), u8> {
         let group = "rbac.authorization.k8s.io";
         let plurals = ["rolebindings", "clusterrolebindings"].into_iter();
         let bindings = plurals.flat_map(|plural| resources(self.timeline, group, plural));
@@ -784,11 +964,131 @@ impl<'a> Dependencies<'a> {
             read(self.timeline, *last?)
         });
         let of = |body: &Value, field: &str| text(body, field).to_owned();
-        bodies
+        let mut roles: BTreeMap<(String, String), u8> = bodies
             .filter(|body| self.binds(body))
             .map(|body| (of(&body, "/roleRef/kind"), of(&body, "/roleRef/name")))
+            .map(|role| (role, 2))
+            .collect();
+        // A controller writes the rules of an aggregate: its parts are what somebody changes.
+        if is_forbidden(&self.words) {
+            let selectors: Vec<LabelSelector> = roles
+                .iter_mut()
+                .filter(|((kind, _), _)| kind == "ClusterRole")
+                .flat_map(|((kind, name), distance)| {
+                    let body = self.body_at_onset(kind, "", name).unwrap_or_default();
+                    let parts = items(&body, "/aggregationRule/clusterRoleSelectors").iter();
+                    let parts: Vec<_> = parts.filter_map(match_labels).collect();
+                    *distance += u8::from(!parts.is_empty());
+                    parts
+                })
+                .collect();
+            for name in self.selected_roles(&selectors) {
+                roles.entry(("ClusterRole".to_owned(), name)).or_insert(2);
+            }
+        }
+        roles
+    }
+
+    /// Returns the names of the `ClusterRoles` that selectors select or selected.
+    fn selected_roles(&self, selectors: &[LabelSelector]) -> Vec<String> {
+        if selectors.is_empty() {
+            return Vec::new();
+        }
+        let reel = self.timeline.reel();
+        let is_selected = |seq: &Seq| {
+            let body = read(self.timeline, *seq);
+            let labels = body.and_then(|body| labels(&body, "/metadata/labels"));
+            labels.is_some_and(|labels| selectors.iter().any(|one| one.matches(&labels)))
+        };
+        resources(self.timeline, "rbac.authorization.k8s.io", "clusterroles")
+            .into_iter()
+            .flat_map(|resource| self.timeline.objects_of(resource))
+            .filter(|object| reel.versions(**object).iter().any(is_selected))
+            .filter_map(|object| Some(self.timeline.key_of(*object)?.name.to_owned()))
             .collect()
     }
+}
+
+/// How far a search for references has come.
+#[derive(Clone, Copy)]
+struct ReferenceDepth {
+    /// The steps from the problem to the object that is read.
+    distance: u8,
+    /// The levels from its specification.
+    depth: u8,
+}
+
+impl ReferenceDepth {
+    const fn deeper(self) -> Self {
+        Self {
+            depth: self.depth + 1,
+            ..self
+        }
+    }
+}
+
+/// A `ConfigMap`, `Secret` or claim that Pods use.
+struct PodData<'v> {
+    kind: &'static str,
+    name: &'v str,
+    via: &'static str,
+    /// Whether the container that fails does not use it.
+    is_of_other_container: bool,
+}
+
+/// Returns the containers of a Pod's specification, those that initialise it among them.
+fn containers(spec: &Value) -> impl Iterator<Item = &Value> {
+    let lists = ["/containers", "/initContainers"].into_iter();
+    lists.flat_map(|list| items(spec, list))
+}
+
+/// Returns the data that the containers of a Pod's specification use; `failing` is the container that fails.
+fn data_of_pod_spec<'v>(spec: &'v Value, failing: Option<&str>) -> Vec<PodData<'v>> {
+    let is_here = |own: &&str| containers(spec).any(|one| text(one, "/name") == *own);
+    let failing = failing.filter(is_here);
+    let is_other = |container: &Value| failing.is_some_and(|own| own != text(container, "/name"));
+    let mut all = Vec::new();
+    let mut add = |kind, name, via, is_of_other_container| {
+        all.push(PodData {
+            kind,
+            name,
+            via,
+            is_of_other_container,
+        });
+    };
+    for volume in items(spec, "/volumes") {
+        let via = "mounted by its Pods";
+        let users: Vec<&Value> = containers(spec)
+            .filter(|container| {
+                let mut mounts = items(container, "/volumeMounts").iter();
+                mounts.any(|mount| text(mount, "/name") == text(volume, "/name"))
+            })
+            .collect();
+        let other = !users.is_empty() && users.into_iter().all(is_other);
+        add("ConfigMap", text(volume, "/configMap/name"), via, other);
+        add("Secret", text(volume, "/secret/secretName"), via, other);
+        let claim = text(volume, "/persistentVolumeClaim/claimName");
+        add("PersistentVolumeClaim", claim, via, false);
+        for source in items(volume, "/projected/sources") {
+            add("ConfigMap", text(source, "/configMap/name"), via, other);
+            add("Secret", text(source, "/secret/name"), via, other);
+        }
+    }
+    for container in containers(spec) {
+        let via = "read by its containers";
+        let other = is_other(container);
+        for source in items(container, "/envFrom") {
+            add("ConfigMap", text(source, "/configMapRef/name"), via, other);
+            add("Secret", text(source, "/secretRef/name"), via, other);
+        }
+        for env in items(container, "/env") {
+            let config_map = text(env, "/valueFrom/configMapKeyRef/name");
+            add("ConfigMap", config_map, via, other);
+            let secret = text(env, "/valueFrom/secretKeyRef/name");
+            add("Secret", secret, via, other);
+        }
+    }
+    all
 }
 
 /// Returns whether the objects of a group say how an OpenShift cluster is to be.

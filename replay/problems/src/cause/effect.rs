@@ -1,6 +1,7 @@
 //! Which change can have which effect: how much the change of a field explains a sign, from 0 (not at
 //! all) to above 1 (it explains just this).
 
+use super::failure_words::{is_about_missing_kind, is_forbidden, is_login_refused, is_unreachable};
 use crate::sign::SignKind;
 use kubereel_history::ChangeKind;
 use serde_json::Value;
@@ -31,6 +32,15 @@ impl ChangedField<'_> {
         self.is_whole() && self.change == ChangeKind::Removed
     }
 
+    /// Returns whether nothing is lost: a member is new, or a list has all that it had.
+    fn is_addition(&self) -> bool {
+        let list = |value: Option<&'_ Value>| value.and_then(Value::as_array).cloned();
+        match (list(self.old), list(self.new)) {
+            (Some(old), Some(new)) => old.iter().all(|item| new.contains(item)),
+            _ => self.change == ChangeKind::Added,
+        }
+    }
+
     fn is_decrease(&self) -> bool {
         let number = |value: Option<&Value>| value.and_then(Value::as_i64);
         number(self.old)
@@ -44,6 +54,15 @@ pub(super) fn effect(sign: SignKind, words: &str, field: ChangedField<'_>) -> f6
     if field.has(&["finalizers", "deletionTimestamp"]) {
         return match sign {
             SignKind::DeletionStuck | SignKind::NamespaceStuck | SignKind::PodTerminating => 1.0,
+            // Who needs the object will not find it.
+            _ if field.has(&["deletionTimestamp"]) && field.change == ChangeKind::Added => {
+                let deletion = ChangedField {
+                    path: "",
+                    change: ChangeKind::Removed,
+                    ..field
+                };
+                effect(sign, words, deletion)
+            }
             _ => 0.0,
         };
     }
@@ -66,7 +85,15 @@ pub(super) fn effect(sign: SignKind, words: &str, field: ChangedField<'_>) -> f6
         "PersistentVolumeClaim" | "PersistentVolume" | "StorageClass" | "CSIDriver" => {
             storage(sign, field)
         }
-        "Service" | "NetworkPolicy" | "APIService" => network(sign, field),
+        "Service" | "NetworkPolicy" | "APIService" => network(sign, words, field),
+        "HorizontalPodAutoscaler" => autoscaler(sign, field),
+        "CustomResourceDefinition" if is_about_missing_kind(words) => {
+            if field.is_deletion() {
+                1.4
+            } else {
+                0.9
+            }
+        }
         "PodDisruptionBudget" if sign == SignKind::DrainHeld => 1.2,
         "ResourceQuota"
         | "LimitRange"
@@ -89,6 +116,17 @@ pub(super) fn effect(sign: SignKind, words: &str, field: ChangedField<'_>) -> f6
             pool_configuration(sign, field)
         }
         _ => custom(sign, field),
+    }
+}
+
+/// Says how much a change of what serves a Service explains the failure of those that call it.
+pub(super) fn effect_on_callers(words: &str, field: ChangedField<'_>) -> f64 {
+    match field.kind {
+        "ConfigMap" | "Secret" if field.path.starts_with("metadata") => 0.0,
+        "ConfigMap" | "Secret" if field.is_whole() && !field.is_deletion() => 0.2,
+        "Secret" if is_login_refused(words) => 1.3,
+        "ConfigMap" | "Secret" => 0.7,
+        _ => effect(SignKind::NoEndpoints, words, field),
     }
 }
 
@@ -115,6 +153,8 @@ fn access(sign: SignKind, words: &str, field: ChangedField<'_>) -> f64 {
             0.9
         }
         ("ServiceAccount", _) => 0.2,
+        // What gives a right takes none.
+        _ if is_forbidden(words) && field.is_addition() => 0.2,
         _ if is_forbidden(words) => 1.4,
         (_, SignKind::ContainerExit | SignKind::Condition | SignKind::JobFailed) => 0.4,
         _ => 0.1,
@@ -168,8 +208,33 @@ fn storage(sign: SignKind, field: ChangedField<'_>) -> f64 {
     }
 }
 
-fn network(sign: SignKind, field: ChangedField<'_>) -> f64 {
+/// Bounds of the number of Pods.
+fn autoscaler(sign: SignKind, field: ChangedField<'_>) -> f64 {
+    match sign {
+        SignKind::Autoscaler => 1.2,
+        SignKind::OutOfMemory
+        | SignKind::NoEndpoints
+        | SignKind::Probe
+        | SignKind::ReplicasMissing
+        | SignKind::Unavailable
+        | SignKind::Unschedulable
+        | SignKind::CreateFailed
+        | SignKind::QuotaExceeded
+            if field.has(&["Replicas"]) =>
+        {
+            0.8
+        }
+        _ => 0.1,
+    }
+}
+
+fn network(sign: SignKind, words: &str, field: ChangedField<'_>) -> f64 {
     match (field.kind, sign) {
+        ("NetworkPolicy", SignKind::ContainerExit | SignKind::JobFailed)
+            if is_unreachable(words) =>
+        {
+            1.4
+        }
         ("Service", SignKind::NoEndpoints) if field.has(&["spec.selector"]) => 1.4,
         ("Service", SignKind::NoEndpoints) if field.has(&["targetPort"]) => 1.4,
         ("Service", SignKind::NoEndpoints) if field.is_whole() => 0.6,
@@ -191,18 +256,6 @@ fn network(sign: SignKind, field: ChangedField<'_>) -> f64 {
         ) => 0.6,
         _ => 0.1,
     }
-}
-
-fn is_forbidden(words: &str) -> bool {
-    [
-        "forbidden",
-        "unauthorized",
-        "cannot list",
-        "cannot get",
-        "cannot create",
-    ]
-    .iter()
-    .any(|word| words.contains(word))
 }
 
 /// Which fields of a Pod's specification explain a sign, and how much the others do.
@@ -272,7 +325,9 @@ fn workload(sign: SignKind, words: &str, field: ChangedField<'_>) -> f64 {
                 | SignKind::Webhook
                 | SignKind::CreateFailed,
             ) => 1.1,
-            (true, SignKind::Condition | SignKind::DeletionStuck | SignKind::NamespaceStuck) => 0.9,
+            // Nobody takes the finalizers away any more.
+            (true, SignKind::DeletionStuck | SignKind::NamespaceStuck) => 1.7,
+            (true, SignKind::Condition) => 0.9,
             (true, _) => 0.3,
             (false, _) => 0.5,
         };
@@ -285,10 +340,8 @@ fn workload(sign: SignKind, words: &str, field: ChangedField<'_>) -> f64 {
                 | SignKind::ApiService
                 | SignKind::Webhook
                 | SignKind::CreateFailed => 1.3,
-                SignKind::Condition
-                | SignKind::Certificate
-                | SignKind::DeletionStuck
-                | SignKind::NamespaceStuck => 1.1,
+                SignKind::DeletionStuck | SignKind::NamespaceStuck => 1.7,
+                SignKind::Condition | SignKind::Certificate => 1.1,
                 _ => 0.3,
             },
             SignKind::Unschedulable | SignKind::CreateFailed if !field.is_decrease() => 0.9,
@@ -318,6 +371,9 @@ fn workload(sign: SignKind, words: &str, field: ChangedField<'_>) -> f64 {
             0.0
         };
     }
+    if is_forbidden(words) && field.has(&["serviceAccount"]) {
+        return 1.4;
+    }
     let (telling, much, little) = template_fields(sign);
     let is_telling = field.has(telling);
     // A probe that was made stricter kills containers only where the kubelet says so.
@@ -339,6 +395,7 @@ fn data(sign: SignKind, words: &str, field: ChangedField<'_>) -> f64 {
         }
         // New data breaks nobody who did without it.
         _ if field.is_whole() && field.change == ChangeKind::Added => 0.2,
+        SignKind::ContainerExit | SignKind::JobFailed if is_unreachable(words) => 0.8,
         SignKind::ContainerExit | SignKind::JobFailed | SignKind::PodFailed => 1.2,
         SignKind::Probe => 1.0,
         SignKind::ContainerStart | SignKind::Condition => 0.9,
@@ -418,6 +475,11 @@ fn custom(sign: SignKind, field: ChangedField<'_>) -> f64 {
     if field.has(&["spec.observedConfig"]) {
         return 0.3;
     }
+    // When it is done, not what.
+    let is_schedule = ["interval", "retryInterval", "timeout", "suspend", "paused"];
+    if is_spec && is_schedule.iter().any(|last| field.path.ends_with(last)) {
+        return 0.5;
+    }
     match sign {
         SignKind::Condition | SignKind::Certificate | SignKind::SigningRequest if is_spec => 1.2,
         SignKind::OperatorDegraded | SignKind::OperatorUnavailable | SignKind::VersionFailing
@@ -482,6 +544,63 @@ mod tests {
         assert!(of(SignKind::ImagePull, words, "Node", labels) < 0.2);
         let denied = "pods is forbidden: user cannot list resource";
         assert!(of(SignKind::ContainerExit, denied, "RoleBinding", "subjects") > 1.0);
+    }
+
+    #[test]
+    fn the_kind_of_failure_decides_between_network_and_data() {
+        let words = "dial tcp 10.96.44.7:5432: i/o timeout";
+        let policy = of(
+            SignKind::ContainerExit,
+            words,
+            "NetworkPolicy",
+            "spec.egress",
+        );
+        assert!(policy > of(SignKind::ContainerExit, words, "Secret", "data.password"));
+        let words = "unknown region ue";
+        let policy = of(
+            SignKind::ContainerExit,
+            words,
+            "NetworkPolicy",
+            "spec.egress",
+        );
+        assert!(policy < of(SignKind::ContainerExit, words, "Secret", "data.password"));
+    }
+
+    #[test]
+    fn a_right_that_is_given_forbids_nothing() {
+        let verbs = |old: Value, new: Value| {
+            let words = "pods is forbidden: user cannot list resource";
+            let field = ChangedField {
+                kind: "Role",
+                path: "rules[0].verbs",
+                change: ChangeKind::Changed,
+                old: Some(&old),
+                new: Some(&new),
+            };
+            effect(SignKind::ContainerExit, words, field)
+        };
+        let (few, many) = (|| json!(["get"]), || json!(["get", "list"]));
+        assert!(verbs(few(), many()) < 0.3);
+        assert!(verbs(many(), few()) > 1.0);
+    }
+
+    #[test]
+    fn a_requested_deletion_is_one() {
+        let at = json!("2026-11-25T21:51:59Z");
+        let requested = |sign, kind| {
+            let field = ChangedField {
+                kind,
+                path: "metadata.deletionTimestamp",
+                change: ChangeKind::Added,
+                old: None,
+                new: Some(&at),
+            };
+            effect(sign, "", field)
+        };
+        let claim = "PersistentVolumeClaim";
+        assert!(requested(SignKind::Unschedulable, claim) > 0.9);
+        assert!(requested(SignKind::ImagePull, claim) < 0.2);
+        assert!(requested(SignKind::DeletionStuck, "Bucket") > 0.9);
     }
 
     #[test]

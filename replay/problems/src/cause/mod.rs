@@ -7,6 +7,8 @@
 
 mod dependencies;
 mod effect;
+mod failure_words;
 mod search;
 
+pub(crate) use failure_words::is_about_call;
 pub(crate) use search::{ExplainedReel, explain};

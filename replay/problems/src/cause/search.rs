@@ -1,13 +1,16 @@
 //! The search for causes: which changes are candidates, and their scores.
 
-use super::dependencies::{CONFIGURATION, Dependencies, MANAGING, OWN, ROOM, Relation};
-use super::effect::{ChangedField, effect, room_taken};
+use super::dependencies::{
+    CALLED, CONFIGURATION, Dependencies, MANAGING, OWN, QUOTA, ROOM, Relation, SELECTED_NAMESPACE,
+};
+use super::effect::{ChangedField, effect, effect_on_callers, room_taken};
 use crate::collect::Collected;
 use crate::lookup::read;
 use crate::problem::{Cause, Problem, ProblemObject};
 use crate::sign::SignKind;
 use kubereel_cluster::{ClusterHistory, ClusterUpdate, OperatorMove, RecordMark};
 use kubereel_format::{EventType, Evidence, ObjectId, RecordedAt, ResourceInfo, Seq};
+use kubereel_history::field::{items, text};
 use kubereel_history::{Change, ChangeKind, CursorStep, SteppedOver, Timeline};
 use serde_json::Value;
 use std::cell::RefCell;
@@ -258,6 +261,26 @@ fn raise_managers(causes: &mut [Cause]) {
     }
 }
 
+/// Ranks the change of an owner before the change of what it owns: a controller made that of the owner's.
+fn raise_owners(timeline: &Timeline, causes: &mut [Cause]) {
+    let owned: Vec<(Cause, Value)> = causes
+        .iter()
+        .filter_map(|cause| Some((cause.clone(), read(timeline, cause.at.seq)?)))
+        .collect();
+    for (made, body) in owned {
+        for owner in items(&body, "/metadata/ownerReferences") {
+            let named = (text(owner, "/kind"), text(owner, "/name"));
+            let of_owner = causes.iter_mut().filter(|cause| {
+                (cause.object.kind.as_str(), cause.object.name.as_str()) == named
+                    && (0..=FOLLOWS).contains(&made.at.at.micros_since(cause.at.at))
+            });
+            for cause in of_owner {
+                cause.score = cause.score.max(made.score * 1.05);
+            }
+        }
+    }
+}
+
 fn sort(causes: &mut Vec<Cause>) {
     causes.sort_by(|one, other| {
         let by_score = other.score.total_cmp(&one.score);
@@ -301,7 +324,7 @@ impl<'a> Search<'a> {
             let Some(key) = self.timeline.key_of(object) else {
                 continue;
             };
-            let body = || self.last_body(object, last);
+            let body = |back: usize| self.living_body(object, last, back);
             let related = self
                 .dependencies
                 .relation(info, key.namespace, key.name, &body);
@@ -327,6 +350,7 @@ impl<'a> Search<'a> {
             }
         }
         raise_managers(&mut best);
+        raise_owners(self.timeline, &mut best);
         sort(&mut best);
         best
     }
@@ -355,13 +379,14 @@ impl<'a> Search<'a> {
         seqs
     }
 
-    /// Returns the body of an object's last version that has one.
-    fn last_body(&self, object: ObjectId, last: Seq) -> Option<Value> {
+    /// Returns the body of an object's last version that has one, or of one `back` before it.
+    fn living_body(&self, object: ObjectId, last: Seq, back: usize) -> Option<Value> {
         let reel = self.timeline.reel();
         let versions = reel.versions(object).iter().rev();
         let mut living =
             versions.filter(|seq| **seq <= last && reel.kind_of(**seq) != Some(EventType::Deleted));
-        read(self.timeline, *living.next().unwrap_or(&last))
+        let found = living.nth(back).copied();
+        read(self.timeline, found.or((back == 0).then_some(last))?)
     }
 
     /// Judges what one version changed.
@@ -478,6 +503,16 @@ impl<'a> Search<'a> {
             // A workload that took room earlier had left enough of it.
             effect = if secs <= 300 { room_taken(field) } else { 0.0 };
         }
+        if relation.via == QUOTA {
+            effect = room_taken(field);
+        }
+        if relation.via == CALLED {
+            effect = effect_on_callers(&self.dependencies.words, field);
+        }
+        if relation.via == SELECTED_NAMESPACE {
+            let is_meant = self.dependencies.is_selecting_label(field.path);
+            effect = if is_meant { 1.2 } else { 0.0 };
+        }
         let closeness = 1.0 / (1.0 + 0.3 * f64::from(relation.distance));
         // Nobody configures an operator that is well without meaning something.
         if relation.via == CONFIGURATION && cause.field.starts_with("spec") {
@@ -497,8 +532,12 @@ impl<'a> Search<'a> {
         if relation.is_named && relation.distance > 0 {
             named *= 1.3;
         }
-        if self.dependencies.names_field(&cause.field) {
+        let holds_value = self.dependencies.hold_value(cause.new.as_ref());
+        if self.dependencies.names_field(&cause.field) || holds_value {
             named *= 1.3;
+        }
+        if self.dependencies.is_of_other_container(&cause.field) {
+            named *= 0.5;
         }
         cause.score = 100.0 * effect * closeness * in_time * named;
         cause
@@ -524,7 +563,8 @@ fn is_meant(path: &str, change: &Change, kind: &str) -> bool {
     if path.starts_with("metadata") {
         return match kind {
             "Node" => path.starts_with("metadata.labels") || path.contains("desiredConfig"),
-            "Namespace" if path.starts_with("metadata.labels") => true,
+            "Namespace" | "ClusterRole" if path.starts_with("metadata.labels") => true,
+            "StorageClass" if path.contains("is-default-class") => true,
             _ => path.contains("finalizers") || path.contains("deletionTimestamp"),
         };
     }

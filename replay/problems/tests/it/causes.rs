@@ -297,3 +297,155 @@ fn a_new_kubelet_configuration_is_the_cause_of_a_degraded_pool() {
         .collect();
     assert_eq!(found, ["tuning", "99-worker-generated-kubelet"]);
 }
+
+#[test]
+fn a_resource_follows_the_references_of_what_it_refers_to() {
+    let (buckets, providers) = ("buckets.s3.example.com", "providerconfigs.aws.example.com");
+    let mut life = Life::of(&[
+        (buckets, "Bucket"),
+        (providers, "ProviderConfig"),
+        ("secrets", "Secret"),
+    ]);
+    let credentials = |secret: &str| json!({"data": {"credentials": secret}});
+    life.put("secrets", "web/keys", credentials("b25l"));
+    life.put("secrets", "web/other", credentials("b25l"));
+    life.put(
+        providers,
+        "web/aws",
+        json!({"spec": {"credentials": {"secretRef": {"namespace": "web", "name": "keys"}}}}),
+    );
+    let bucket = |synced: &str| {
+        let conditions = [condition(
+            "Synced",
+            synced,
+            "ReconcileError",
+            "the token is invalid",
+        )];
+        json!({"spec": {"providerConfigRef": {"name": "aws"}}, "status": {"conditions": conditions}})
+    };
+    life.put(buckets, "web/pictures", bucket("True"));
+    life.until("14:10:00");
+    life.put("secrets", "web/keys", credentials("dHdv"));
+    life.put("secrets", "web/other", credentials("dHdv"));
+    life.until("14:10:05");
+    life.put(buckets, "web/pictures", bucket("False"));
+    let list = life.end("14:30:00");
+    let problem = list.problems.first().expect("a problem");
+    let found = causes(problem);
+    // The creation of the object is in the recording too.
+    let expected = ["Secret web/keys data.credentials", "Bucket web/pictures "];
+    assert_eq!(found, expected);
+}
+
+/// A Pod with an application and a proxy, each with its own `ConfigMap`; a container crashes with an error.
+fn pod(name: &str, container: &str, message: &str) -> Value {
+    let reads = |map: &str| json!([{"configMapRef": {"name": map}}]);
+    let status = |of: &str| {
+        let ended = json!({"exitCode": 1, "reason": "Error", "message": message});
+        if of == container {
+            json!({"name": of, "ready": false, "restartCount": 6,
+                "state": {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off"}},
+                "lastState": {"terminated": ended}})
+        } else {
+            json!({"name": of, "ready": true, "restartCount": 0, "state": {"running": {}}})
+        }
+    };
+    json!({
+        "metadata": {"labels": {"app": name}},
+        "spec": {"nodeName": "one", "containers": [
+            {"name": "app", "envFrom": reads("greetings"),
+                "env": [{"name": "DATABASE_URL", "value": "postgres://storage:5432/shop"}]},
+            {"name": "proxy", "envFrom": reads("routes")},
+        ]},
+        "status": {"phase": "Running", "containerStatuses": [status("app"), status("proxy")]},
+    })
+}
+
+#[test]
+fn the_data_of_the_container_that_fails_comes_first() {
+    let mut life = Life::of(&[("pods", "Pod"), ("configmaps", "ConfigMap")]);
+    let data = |value: &str| json!({"data": {"value": value}});
+    life.put("configmaps", "web/greetings", data("one"));
+    life.put("configmaps", "web/routes", data("one"));
+    life.put("pods", "web/shop", pod("shop", "", ""));
+    life.until("14:10:00");
+    life.put("configmaps", "web/routes", data("two"));
+    life.until("14:10:03");
+    life.put("configmaps", "web/greetings", data("two"));
+    life.until("14:10:05");
+    life.put("pods", "web/shop", pod("shop", "proxy", "cannot parse"));
+    let list = life.end("14:30:00");
+    let found: Vec<Vec<String>> = list.problems.iter().map(causes).collect();
+    let expected = [
+        "ConfigMap web/routes data.value",
+        "ConfigMap web/greetings data.value",
+    ];
+    assert_eq!(found, [expected.map(str::to_owned)]);
+}
+
+#[test]
+fn what_serves_a_service_that_a_container_calls_is_a_cause_of_its_failure() {
+    for (message, expected) in [
+        ("could not connect to storage: connection refused", true),
+        ("unknown flag", false),
+    ] {
+        let mut life = Life::of(&[
+            ("pods", "Pod"),
+            ("services", "Service"),
+            ("deployments.apps", "Deployment"),
+        ]);
+        let database = |replicas: u8| {
+            json!({"spec": {"replicas": replicas, "template": {
+                "metadata": {"labels": {"app": "storage"}},
+                "spec": {"containers": [{"name": "db"}]}}}, "status": {"replicas": replicas}})
+        };
+        life.put(
+            "services",
+            "web/storage",
+            json!({"spec": {"selector": {"app": "storage"}}}),
+        );
+        life.put("deployments.apps", "web/storage", database(1));
+        life.put("pods", "web/shop", pod("shop", "", ""));
+        life.until("14:10:00");
+        life.put("deployments.apps", "web/storage", database(0));
+        life.until("14:10:05");
+        life.put("pods", "web/shop", pod("shop", "app", message));
+        let list = life.end("14:30:00");
+        let mut of_pod = list.problems.iter().filter(|one| one.object.kind == "Pod");
+        let problem = of_pod.next().expect("a problem");
+        let found = causes(problem);
+        let cause = "Deployment web/storage spec.replicas".to_owned();
+        assert_eq!(found.contains(&cause), expected, "{message}: {found:?}");
+    }
+}
+
+#[test]
+fn a_binding_that_no_longer_names_the_account_is_a_cause() {
+    let (roles, bindings) = (
+        "roles.rbac.authorization.k8s.io",
+        "rolebindings.rbac.authorization.k8s.io",
+    );
+    let mut life = Life::of(&[("pods", "Pod"), (roles, "Role"), (bindings, "RoleBinding")]);
+    let binding = |account: &str| {
+        json!({"roleRef": {"kind": "Role", "name": "reader"},
+            "subjects": [{"kind": "ServiceAccount", "name": account, "namespace": "web"}]})
+    };
+    let role = |verbs: Value| json!({"rules": [{"resources": ["pods"], "verbs": verbs}]});
+    life.put(roles, "web/reader", role(json!(["list"])));
+    life.put(bindings, "web/readers", binding("default"));
+    life.put("pods", "web/shop", pod("shop", "", ""));
+    life.until("14:10:00");
+    life.put(bindings, "web/readers", binding("other"));
+    life.until("14:10:02");
+    // A right that is given forbids nothing.
+    life.put(roles, "web/reader", role(json!(["list", "watch"])));
+    life.until("14:10:05");
+    let words =
+        "pods is forbidden: User \"system:serviceaccount:web:default\" cannot list resource";
+    life.put("pods", "web/shop", pod("shop", "app", words));
+    let list = life.end("14:30:00");
+    let found: Vec<Vec<String>> = list.problems.iter().map(causes).collect();
+    let name = found.first().and_then(|causes| causes.first());
+    let is_binding = name.is_some_and(|name| name.starts_with("RoleBinding web/readers"));
+    assert!(is_binding && found.len() == 1, "{found:?}");
+}
