@@ -9,6 +9,7 @@ use crate::screen::Console;
 use crate::table::TextTable;
 use crate::words::count;
 use crate::{arguments, files};
+pub(crate) use form::COMPLETIONS;
 use form::{GetFormat, ObjectPrinter};
 use kubereel_history::{
     Certainty, Cut, FieldSelector, LabelSelector, ListForm, ListWriter, Moment, ObjectForm,
