@@ -29,7 +29,7 @@ fn short_spells_of_an_operator_are_counted_and_long_ones_are_not() {
     verdicts.says(
         DNS,
         "10:05:00",
-        "dns said Available=False 2 times for less than 60s",
+        "dns said Available=False for less than 60s (count: 2)",
     );
 }
 
@@ -49,7 +49,7 @@ fn a_short_spell_of_a_node_is_found_unless_it_is_updated() {
     verdicts.says(
         NODES,
         "10:05:00",
-        "node worker-0 was not ready 1 times for less than 60s",
+        "node worker-0 was not ready for less than 60s (count: 1)",
     );
     let updated = Reel::cluster()
         .at("10:04:00")
