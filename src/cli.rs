@@ -22,7 +22,7 @@ use std::path::PathBuf;
 #[command(
     name = "kubereel",
     version,
-    long_version = version::LONG_VERSION,
+    long_version = version::long_version(),
     arg_required_else_help = true,
     after_help = EXAMPLES,
     after_long_help = after_long_help()

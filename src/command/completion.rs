@@ -1,11 +1,12 @@
 //! `kubereel completion`: shell completions. The shell asks this program for each word, so that resources, names,
 //! namespaces, fields and moments come from the reel on the command line, or the one that it means without naming it.
 
+use crate::command::{get, record};
 use crate::command_error::{CommandError, Exit};
 use crate::default_reel::{ReelLookup, has_reel_name};
 use crate::screen::Console;
 use crate::{arguments, files};
-use clap::builder::StyledStr;
+use clap::builder::{Str, StyledStr};
 use clap::{Arg, Command};
 use clap_complete::Shell;
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, PathCompleter};
@@ -14,10 +15,11 @@ use kubereel_format::{Note, ResourceInfo};
 use kubereel_history::{ObjectFilter, ResourceSchema, Timeline, harmless};
 use kubereel_monitortests::builtin;
 use kubereel_problems::problems;
+use kubereel_recorder::context_names;
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process;
 
 /// Set by the shell that asks for words.
@@ -143,11 +145,20 @@ fn completer(arg: &Arg) -> Option<ArgValueCompleter> {
         "objects" | "resource" | "about" | "select" => ArgValueCompleter::new(objects),
         "name" => ArgValueCompleter::new(names),
         "path" if arg.get_long().is_none() => ArgValueCompleter::new(explained),
-        "field" | "fields" => ArgValueCompleter::new(fields),
+        "field" | "fields" | "sort_by" => ArgValueCompleter::new(fields),
+        "context" => ArgValueCompleter::new(contexts),
         "at" | "from" | "to" => ArgValueCompleter::new(moments),
         "only" | "explain" => ArgValueCompleter::new(rules),
+        // Of other commands it is a file, or one of a few forms that the parser knows.
+        "output" if has_templates(arg) => ArgValueCompleter::new(formats),
         _ => return None,
     })
+}
+
+/// Tells whether an argument takes the forms of `get`.
+fn has_templates(arg: &Arg) -> bool {
+    let is_form = |names: &[Str]| names.iter().any(|name| name == "FORM");
+    arg.get_value_names().is_some_and(is_form) && arg.get_possible_values().is_empty()
 }
 
 /// The words of the command line that is completed, as far as they matter here.
@@ -380,6 +391,24 @@ fn moments(current: &OsStr) -> Vec<CompletionCandidate> {
         }
     }
     candidates(current, all)
+}
+
+/// Completes the contexts of the kubeconfig that the line names, or that it means without naming it.
+fn contexts(current: &OsStr) -> Vec<CompletionCandidate> {
+    const FLAG: &str = "--kubeconfig";
+    let words: Vec<String> = std::env::args().collect();
+    let after = words.iter().skip_while(|word| *word != FLAG).nth(1);
+    let joined = words
+        .iter()
+        .find_map(|word| word.strip_prefix(FLAG)?.strip_prefix('='));
+    let named = joined.or(after.map(String::as_str)).map(PathBuf::from);
+    let variable = std::env::var_os("KUBECONFIG");
+    let source = record::kubeconfig_source(named.as_ref(), variable.as_ref());
+    candidates(current, plain(context_names(&source)))
+}
+
+fn formats(current: &OsStr) -> Vec<CompletionCandidate> {
+    candidates(current, plain(get::COMPLETIONS.map(str::to_owned)))
 }
 
 fn rules(current: &OsStr) -> Vec<CompletionCandidate> {

@@ -16,8 +16,9 @@ use crate::words::{count, number};
 use clap::ArgAction;
 use kubereel_format::{ResourceInfo, Seq};
 use kubereel_history::{
-    Authors, Child, Cut, DescribedCondition, Description, LabelSelector, Moment, ObjectFilter,
-    ObjectPage, ObjectVersion, OwnerRef, PageLine, ResourceSnapshot, Scalar, Timeline, timetext,
+    Authors, Child, Cut, DescribedCondition, Description, LabelSelector, LoggedEvent, Moment,
+    ObjectFilter, ObjectPage, ObjectVersion, OwnerRef, PageLine, ResourceSnapshot, Scalar,
+    Timeline, timetext,
 };
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -516,11 +517,14 @@ fn print_events(
     for logged in events {
         last.insert((&logged.namespace, &logged.name), logged.seq);
     }
-    for logged in events {
-        if last.get(&(logged.namespace.as_str(), logged.name.as_str())) == Some(&logged.seq) {
-            let line = events::line(subject.timeline, logged);
-            page.screen.show(&line, HANG)?;
-        }
+    let is_last = |logged: &&LoggedEvent| {
+        last.get(&(logged.namespace.as_str(), logged.name.as_str())) == Some(&logged.seq)
+    };
+    let mut shown: Vec<LoggedEvent> = events.iter().filter(is_last).cloned().collect();
+    events::sort_older(subject.timeline, &mut shown);
+    for logged in &shown {
+        let line = events::line(subject.timeline, logged);
+        page.screen.show(&line, HANG)?;
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 
 use crate::arguments::{self, JsonOutput};
 use crate::command::object_query;
-use crate::command::object_query::TargetObject;
+use crate::command::object_query::{AS_IMPORTED, TargetObject};
 use crate::command_error::{CommandError, Exit};
 use crate::field_text::{self, FieldChangeOutput, HANG};
 use crate::files;
@@ -459,7 +459,7 @@ fn print_moment(
 const fn short_trust(certainty: &Certainty) -> Option<&'static str> {
     match certainty {
         Certainty::Known { .. } | Certainty::ReadBack { .. } => None,
-        Certainty::Imported { .. } => Some("as imported: completeness is unknown"),
+        Certainty::Imported { .. } => Some(AS_IMPORTED),
         Certainty::InsideGap { .. } => Some("inside a gap"),
         Certainty::Unobserved { .. } => Some("not observed"),
         Certainty::Blind { .. } => Some("no watch ran"),

@@ -1,7 +1,7 @@
 //! `kubereel events`: the cluster's Events, in the order in which they were received.
 
 use crate::arguments;
-use crate::command::object_query::{self, TargetObject};
+use crate::command::object_query::{self, AS_IMPORTED, ChangeTrust, TargetObject};
 use crate::command_error::{CommandError, Exit};
 use crate::field_text::{self, HANG};
 use crate::files;
@@ -10,10 +10,10 @@ use crate::outputs::outputs;
 use crate::screen::Console;
 use crate::screen::{Style, StyledLine};
 use crate::words::count;
-use kubereel_format::{Evidence, ResourceId, Seq};
+use kubereel_format::{RecordedAt, ResourceId, Seq};
 use kubereel_history::{
     Cut, EventQuestion, FollowedReel, LoggedEvent, Moment, ObjectForm, QueryError, Regarding,
-    Timeline, harmless, timetext, write_yaml,
+    Timeline, harmless, timetext, write_folded_yaml,
 };
 use serde_json::Value;
 use std::io::Write as _;
@@ -22,7 +22,8 @@ use std::path::PathBuf;
 /// Show the cluster's Events, including those that have expired
 ///
 /// Each line is one occurrence of an Event; COUNT is the number of occurrences by then. TIME is when the
-/// recorder received it.
+/// recorder received it; of Events that existed when the recording started, it is the last occurrence by the
+/// clock of the component that reported it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = after_help())]
 #[expect(clippy::struct_excessive_bools, reason = "flags are booleans")]
@@ -109,9 +110,7 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
     let (question, about) = question(args, timeline, bounds)?;
     let mut printer = EventPrinter::of(timeline, args);
     printer.begin(args, screen)?;
-    for logged in timeline.event_log(question) {
-        printer.print(&logged.map_err(CommandError::reel)?, screen)?;
-    }
+    printer.print_all(timeline.event_log(question), screen)?;
     let shown = printer.shown;
     end(args, timeline, &resources, about.as_ref(), shown, screen)
 }
@@ -133,9 +132,7 @@ fn follow(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
             None => printer.begin(args, screen)?,
             Some(shown) => printer.shown = shown,
         }
-        for logged in timeline.event_log(question) {
-            printer.print(&logged.map_err(CommandError::reel)?, screen)?;
-        }
+        printer.print_all(timeline.event_log(question), screen)?;
         let count = printer.shown;
         shown = Some(count);
         let is_last = is_last || part.is_over;
@@ -181,20 +178,18 @@ fn end(
     if shown == 0 {
         known_place(args, timeline, about)?;
     }
-    let (words, exit) = match trust(timeline, resources) {
-        EventTrust::Damaged => {
-            screen.finish()?;
-            return Err(damaged("the reel is damaged, Events are missing"));
-        }
-        EventTrust::Gaps => (
-            "the recording of Events has gaps: some may be missing",
-            Exit::Unknown,
-        ),
-        EventTrust::Imported => ("as imported: completeness is unknown", Exit::Yes),
-        EventTrust::Complete => ("complete", Exit::Yes),
+    if timeline.reel().has_losses() {
+        screen.finish()?;
+        return Err(damaged("the reel is damaged, Events are missing"));
+    }
+    let trust = ChangeTrust::of(timeline, resources.iter().copied());
+    let words = match trust {
+        ChangeTrust::Gaps => "the recording of Events has gaps: some may be missing",
+        ChangeTrust::Imported => AS_IMPORTED,
+        ChangeTrust::Complete => "complete",
     };
     screen.aside(format!("{} · {words}", count(shown, "line")))?;
-    Ok(exit)
+    Ok(trust.exit())
 }
 
 /// Checks that the object or the namespace of a question without an answer was ever there.
@@ -268,6 +263,39 @@ impl<'a> EventPrinter<'a> {
         })
     }
 
+    /// Prints Events in their order; people get those that are older than the recording in the order of their own
+    /// times, because they were all received at once.
+    fn print_all(
+        &mut self,
+        log: impl Iterator<Item = Result<LoggedEvent, QueryError>>,
+        screen: &mut Console,
+    ) -> Result<(), CommandError> {
+        let is_for_people = matches!(self.form, None | Some(EventFormat::Wide));
+        let mut older: Vec<LoggedEvent> = Vec::new();
+        for logged in log {
+            let logged = logged.map_err(CommandError::reel)?;
+            if is_for_people && is_older(self.timeline, &logged) {
+                older.push(logged);
+                continue;
+            }
+            self.print_older(&mut older, screen)?;
+            self.print(&logged, screen)?;
+        }
+        self.print_older(&mut older, screen)
+    }
+
+    fn print_older(
+        &mut self,
+        older: &mut Vec<LoggedEvent>,
+        screen: &mut Console,
+    ) -> Result<(), CommandError> {
+        sort_older(self.timeline, older);
+        for logged in older.drain(..) {
+            self.print(&logged, screen)?;
+        }
+        Ok(())
+    }
+
     fn print(&mut self, logged: &LoggedEvent, screen: &mut Console) -> Result<(), CommandError> {
         self.shown += 1;
         let timeline = self.timeline;
@@ -277,7 +305,7 @@ impl<'a> EventPrinter<'a> {
             Some(EventFormat::Yaml) => {
                 let object = self.object(logged).map_err(CommandError::reel)?;
                 let mut text = String::from("---\n");
-                write_yaml(&mut text, &object).map_err(CommandError::io)?;
+                write_folded_yaml(&mut text, &object).map_err(CommandError::io)?;
                 screen
                     .out()
                     .write_all(text.as_bytes())
@@ -290,32 +318,6 @@ impl<'a> EventPrinter<'a> {
             }
         }
     }
-}
-
-/// How far the lines can be taken for all that was said; the worst of all resources that hold Events.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum EventTrust {
-    Complete,
-    Imported,
-    Gaps,
-    Damaged,
-}
-
-fn trust(timeline: &Timeline, resources: &[ResourceId]) -> EventTrust {
-    if timeline.reel().has_losses() {
-        return EventTrust::Damaged;
-    }
-    let each = resources.iter().map(|&resource| {
-        let coverage = timeline.coverage(resource);
-        if !timeline.is_fully_observed(resource) {
-            EventTrust::Gaps
-        } else if coverage.is_some_and(|coverage| coverage.imported().is_some()) {
-            EventTrust::Imported
-        } else {
-            EventTrust::Complete
-        }
-    });
-    each.max().unwrap_or(EventTrust::Complete)
 }
 
 fn damaged(message: &str) -> CommandError {
@@ -362,6 +364,25 @@ const COLUMNS: [(&str, usize); 4] = [("TYPE", 7), ("REASON", 19), ("OBJECT", 35)
 const NAMESPACE_WIDTH: usize = 20;
 const SOURCE_WIDTH: usize = 24;
 
+/// Tells whether an Event existed when the recording started: the time at which it was received says nothing.
+fn is_older(timeline: &Timeline, logged: &LoggedEvent) -> bool {
+    logged.evidence.is_first_look(logged.at, timeline.start())
+}
+
+/// Gives the time that a person reads.
+fn shown_time(timeline: &Timeline, logged: &LoggedEvent) -> RecordedAt {
+    let own = logged.content.last.filter(|_| is_older(timeline, logged));
+    own.unwrap_or(logged.at)
+}
+
+/// Puts the Events that existed when the recording started, which come first, into the order of their own times.
+pub(crate) fn sort_older(timeline: &Timeline, events: &mut [LoggedEvent]) {
+    let count = events.partition_point(|logged| is_older(timeline, logged));
+    if let Some(older) = events.get_mut(..count) {
+        older.sort_by_key(|logged| shown_time(timeline, logged));
+    }
+}
+
 /// Gives the line of an Event that a person reads.
 pub(crate) fn line(timeline: &Timeline, logged: &LoggedEvent) -> StyledLine {
     row(timeline, logged, None, None)
@@ -374,7 +395,10 @@ fn row(
     source: Option<&str>,
 ) -> StyledLine {
     let said = &logged.content;
-    let mut line = StyledLine::of(Style::Strong, timeline.written(logged.at));
+    let mut line = StyledLine::of(
+        Style::Strong,
+        timeline.written(shown_time(timeline, logged)),
+    );
     let style = if said.severity == "Warning" {
         Style::Wary
     } else {
@@ -403,17 +427,8 @@ fn row(
         line.push(Style::Plain, format!("{source:<SOURCE_WIDTH$}   "));
     }
     line.push(Style::Plain, &said.message);
-    if logged.evidence == Evidence::Initial {
-        let when = said.last.map_or_else(String::new, |at| {
-            format!(
-                ", last occurrence {} by its own clock",
-                timetext::rfc3339(at)
-            )
-        });
-        line.push(
-            Style::Faint,
-            format!(" (existed when the recording started{when})"),
-        );
+    if is_older(timeline, logged) {
+        line.push(Style::Faint, " (existed when the recording started)");
     }
     line
 }

@@ -1,7 +1,7 @@
 //! `kubereel get`: the state of objects at a moment, asked for and printed as by kubectl.
 
 use crate::command::manifests::ManifestFiles;
-use crate::command::object_query::{self, TargetObject};
+use crate::command::object_query::{self, AS_IMPORTED, TargetObject};
 use crate::command::selection::{ObjectSelection, SelectedResource};
 use crate::command_error::{CommandError, Exit};
 use crate::progress::ProgressReporter;
@@ -9,11 +9,12 @@ use crate::screen::Console;
 use crate::table::TextTable;
 use crate::words::count;
 use crate::{arguments, files};
+pub(crate) use form::COMPLETIONS;
 use form::{GetFormat, ObjectPrinter};
 use kubereel_history::{
     Certainty, Cut, FieldSelector, LabelSelector, ListForm, ListWriter, Moment, ObjectForm,
     ObjectVersion, QueryError, ResourceColumns, ResourceSnapshot, SortField, SortKey, Timeline,
-    harmless, name_of, sort_by_keys, write_json, write_yaml,
+    harmless, name_of, sort_by_keys, write_folded_yaml, write_json,
 };
 use serde_json::{Value, json};
 use std::io::Write as _;
@@ -221,19 +222,26 @@ fn headers(timeline: &Timeline, answers: &[GetAnswer<'_>], screen: &Console) -> 
         return vec![header(answer)];
     }
     let is_proven = |answer: &&GetAnswer<'_>| answer.state.certainty.is_proven();
-    let proven = answers.iter().filter(is_proven).count();
-    let mut lines: Vec<String> = answers
+    let is_imported =
+        |answer: &&GetAnswer<'_>| matches!(answer.state.certainty, Certainty::Imported { .. });
+    let paint = screen.err_paint();
+    let together = |those: Vec<&GetAnswer<'_>>, trust: String| {
+        let at = timeline.written(those.first()?.state.at);
+        let resources = count(those.len(), "resource");
+        Some(format!("at {at} · {resources} {trust}"))
+    };
+    let proven = answers.iter().filter(is_proven).collect();
+    let imported = answers.iter().filter(is_imported).collect();
+    let others = answers
         .iter()
-        .filter(|answer| !is_proven(answer))
-        .map(|answer| format!("{} {}", answer.target.resource.qualified(), header(answer)))
-        .collect();
-    if let Some(first) = answers.iter().find(is_proven) {
-        let at = timeline.written(first.state.at);
-        let resources = count(proven, "resource");
-        let trust = screen.err_paint().good("complete");
-        lines.insert(0, format!("at {at} · {resources} {trust}"));
-    }
-    lines
+        .filter(|answer| !is_proven(answer) && !is_imported(answer));
+    let others =
+        others.map(|answer| format!("{} {}", answer.target.resource.qualified(), header(answer)));
+    together(proven, paint.good("complete"))
+        .into_iter()
+        .chain(together(imported, paint.wary(AS_IMPORTED)))
+        .chain(others)
+        .collect()
 }
 
 /// What was found of one resource, and where.
@@ -459,7 +467,7 @@ fn print_value(
     let written = match printer {
         ObjectPrinter::Yaml => {
             let mut text = String::new();
-            write_yaml(&mut text, value).map_err(CommandError::io)?;
+            write_folded_yaml(&mut text, value).map_err(CommandError::io)?;
             screen.out().write_all(text.as_bytes())
         }
         ObjectPrinter::Template(template, is_json) => {

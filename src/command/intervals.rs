@@ -1,6 +1,7 @@
 //! `kubereel intervals`: states from when to when, with the names of the OpenShift monitor. The first byte of the input
 //! tells whether it is a reel or a file of intervals.
 
+use crate::command::object_query::AS_IMPORTED;
 use crate::command_error::{CommandError, Exit};
 use crate::field_text::{HANG, secs};
 use crate::outputs::outputs;
@@ -187,7 +188,7 @@ fn print_trust(
             Exit::Yes
         }
         IntervalTrust::Imported => {
-            said.push("as imported: completeness is unknown".to_owned());
+            said.push(AS_IMPORTED.to_owned());
             Exit::Yes
         }
         IntervalTrust::Gaps(gaps) => {

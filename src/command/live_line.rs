@@ -2,7 +2,7 @@
 
 use crate::default_reel;
 use crate::redaction::public;
-use crate::words::{bytes, number};
+use crate::words::{bytes, count, number};
 use kubereel_format::harmless;
 use kubereel_recorder::{RecorderStatus, RecordingSummary};
 use std::io::{self, IsTerminal as _, Write as _};
@@ -67,6 +67,7 @@ impl LiveLine {
             resources_complete = status.resources_complete,
             resources_not_covered = status.resources_not_covered,
             gaps = status.gaps,
+            closed_gaps = status.closed_gaps,
             queued_bytes = status.queued_bytes,
             lag_secs = tenths(status.lag_micros / 100_000),
             trouble = trouble(status),
@@ -117,10 +118,7 @@ fn line(status: &RecorderStatus, rate: u64) -> String {
                 status.resources_complete, status.resources
             )
         },
-        match status.gaps {
-            1 => "1 gap".to_owned(),
-            gaps => format!("{} gaps", number(gaps)),
-        },
+        gaps(status),
         format!("lag {} s", tenths(status.lag_micros / 100_000)),
     ];
     if let Some(percent) = status.sealing_percent {
@@ -133,6 +131,15 @@ fn line(status: &RecorderStatus, rate: u64) -> String {
         parts.push(trouble.to_owned());
     }
     parts.join(" · ")
+}
+
+/// Counts the gaps in which changes may be missing, and those that were read back.
+fn gaps(status: &RecorderStatus) -> String {
+    let open = count(status.gaps.saturating_sub(status.closed_gaps), "gap");
+    match status.closed_gaps {
+        0 => open,
+        closed => format!("{open} ({} closed)", number(closed)),
+    }
 }
 
 /// Cuts the line so that it stays one: what wraps cannot be taken away again.
@@ -162,6 +169,7 @@ pub(super) fn last_word(path: &Path, summary: &RecordingSummary) {
             path = %path.display(),
             events = summary.status.events(),
             gaps = summary.status.gaps,
+            closed_gaps = summary.status.closed_gaps,
             file_bytes = summary.file_bytes,
             left_out = summary.status.budget,
             unpacked = summary.unpacked.as_deref().unwrap_or_default(),
@@ -172,10 +180,10 @@ pub(super) fn last_word(path: &Path, summary: &RecordingSummary) {
         return;
     }
     let mut line = format!(
-        "{}: {} events, {} gaps, {}",
+        "{}: {}, {}, {}",
         path.display(),
-        number(summary.status.events()),
-        number(summary.status.gaps),
+        count(summary.status.events(), "event"),
+        gaps(&summary.status),
         bytes(summary.file_bytes)
     );
     for word in [
@@ -239,6 +247,9 @@ mod tests {
             line(&status, 0)
                 .ends_with("70 of 71 resources · 1 gap · lag 0.2 s · connection refused")
         );
+        status.gaps = 58;
+        status.closed_gaps = 58;
+        assert!(line(&status, 0).contains(" · 0 gaps (58 closed) · "));
         status.write_trouble = "no space left".into();
         assert!(line(&status, 0).ends_with("no space left"));
     }

@@ -4,7 +4,7 @@
 
 use crate::command_error::{CommandError, Exit};
 use crate::screen::{Console, Paint};
-use kubereel_format::ResourceInfo;
+use kubereel_format::{ResourceId, ResourceInfo};
 use kubereel_history::{
     Certainty, Cut, ObjectFilter, ObjectVersion, ResourceSnapshot, SelectError, Timeline, nearest,
     timetext,
@@ -303,6 +303,41 @@ pub(crate) fn header(
     format!("at {at} ({offset}{rv}) · {trust}")
 }
 
+/// What is said of another tool's recording.
+pub(crate) const AS_IMPORTED: &str = "as imported: completeness is unknown";
+
+/// How far the changes of some resources can be taken for all that there were; the worst of the resources.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum ChangeTrust {
+    Complete,
+    Imported,
+    Gaps,
+}
+
+impl ChangeTrust {
+    pub(crate) fn of(timeline: &Timeline, resources: impl IntoIterator<Item = ResourceId>) -> Self {
+        let each = resources.into_iter().map(|resource| {
+            let coverage = timeline.coverage(resource);
+            if !timeline.is_fully_observed(resource) {
+                Self::Gaps
+            } else if coverage.is_some_and(|coverage| coverage.imported().is_some()) {
+                Self::Imported
+            } else {
+                Self::Complete
+            }
+        });
+        each.max().unwrap_or(Self::Complete)
+    }
+
+    /// Gives the exit code of an answer that lists changes.
+    pub(crate) const fn exit(self) -> Exit {
+        match self {
+            Self::Gaps => Exit::Unknown,
+            Self::Imported | Self::Complete => Exit::Yes,
+        }
+    }
+}
+
 /// Says how far a state can be trusted.
 pub(crate) fn trust(timeline: &Timeline, certainty: &Certainty) -> String {
     let written = |at| timeline.written(at);
@@ -317,7 +352,7 @@ pub(crate) fn trust(timeline: &Timeline, certainty: &Certainty) -> String {
         Certainty::ReadBack { from, to } => {
             format!("complete, read back ({}–{})", written(*from), written(*to))
         }
-        Certainty::Imported { .. } => "as imported: completeness is unknown".to_owned(),
+        Certainty::Imported { .. } => AS_IMPORTED.to_owned(),
         Certainty::InsideGap { gap } => format!(
             "inside a gap {}–{}: may differ ({})",
             written(gap.from_time),

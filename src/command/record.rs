@@ -78,7 +78,11 @@ fn parse_every(text: &str) -> Result<Duration, String> {
     Ok(every)
 }
 
-fn kubeconfig_source(flag: Option<&PathBuf>, variable: Option<&OsString>) -> KubeconfigSource {
+/// Finds the kubeconfig: that of the flag, else those of `$KUBECONFIG`, else the usual file.
+pub(crate) fn kubeconfig_source(
+    flag: Option<&PathBuf>,
+    variable: Option<&OsString>,
+) -> KubeconfigSource {
     if let Some(path) = flag {
         return KubeconfigSource::Files(vec![path.clone()]);
     }

@@ -78,6 +78,11 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
     let found = SCHEMAS.into_iter().find(|(known, _)| *known == name);
     let Some((_, schema)) = found else {
         let error = CommandError::usage(format!("no schema of {name:?}"));
+        if name == "get" {
+            return Err(error.hint(
+                "get prints Kubernetes objects; to see their fields: kubereel explain REEL RESOURCE",
+            ));
+        }
         let near = nearest(&name, SCHEMAS.into_iter().map(|(known, _)| known));
         return Err(match near.first() {
             Some(near) => error.hint(format!("did you mean {near}?")),

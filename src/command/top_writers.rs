@@ -1,7 +1,7 @@
 //! `kubereel top-writers`: who writes most, by resource, manager and object.
 
 use crate::arguments::{self, JsonOutput};
-use crate::command::object_query;
+use crate::command::object_query::{self, AS_IMPORTED, ChangeTrust};
 use crate::command_error::{CommandError, Exit};
 use crate::field_text;
 use crate::files;
@@ -114,16 +114,15 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
         screen.finish()?;
         return Err(CommandError::damaged("changes are missing"));
     }
-    let mut counted = timeline.resources().iter();
+    let counted = timeline.resources().iter();
     let is_asked = |info: &&ResourceInfo| resource.is_none_or(|only| only.id == info.id);
-    let may_miss =
-        counted.any(|info| is_asked(&info) && timeline.unobserved(info.id).next().is_some());
-    screen.aside(if may_miss {
-        "changes may be missing: kubereel verify names the gaps"
-    } else {
-        "complete"
+    let trust = ChangeTrust::of(&timeline, counted.filter(is_asked).map(|info| info.id));
+    screen.aside(match trust {
+        ChangeTrust::Gaps => "changes may be missing: kubereel verify names the gaps",
+        ChangeTrust::Imported => AS_IMPORTED,
+        ChangeTrust::Complete => "complete",
     })?;
-    Ok(if may_miss { Exit::Unknown } else { Exit::Yes })
+    Ok(trust.exit())
 }
 
 /// Gives those who wrote most, the most first.
@@ -173,12 +172,24 @@ impl CountedWrites<'_> {
             0.0
         }
     }
+
+    /// A recording of one moment has no rate.
+    fn per_minute_text(&self, count: WriteCount) -> String {
+        if self.minutes > 0.0 {
+            self.per_minute(count).to_string()
+        } else {
+            "-".to_owned()
+        }
+    }
 }
 
 fn print(counted: &CountedWrites<'_>, screen: &mut Console) -> Result<(), CommandError> {
     let all = counted.activity.all;
     let title = format!("{} · {}", count(all.writes, "change"), bytes(all.bytes));
     screen.show(&StyledLine::of(Style::Strong, title), 0)?;
+    if all.writes == 0 {
+        return screen.line("objects that existed when the recording started are not changes");
+    }
     let resources = counted.resources().into_iter();
     let resources = resources.map(|(id, count)| (counted.resource_name(id), count));
     print_table(counted, "RESOURCE", resources.collect(), screen)?;
@@ -212,11 +223,12 @@ fn print_table(
     screen.line("")?;
     let mut table = TextTable::with_headers(["CHANGES", "SHARE", "PER MINUTE", "SIZE", title]);
     for (name, count) in rows {
-        let share = (count.writes * 100).checked_div(counted.activity.all.writes);
+        let all = counted.activity.all.writes;
+        let share = (count.writes * 100 + all / 2).checked_div(all);
         table.push(vec![
             number(count.writes),
             format!("{}%", share.unwrap_or_default()),
-            counted.per_minute(count).to_string(),
+            counted.per_minute_text(count),
             bytes(count.bytes),
             harmless(&name).into_owned(),
         ]);

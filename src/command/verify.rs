@@ -252,8 +252,17 @@ fn print_resources(
         .resources
         .iter()
         .filter(|one| !one.state.is_complete());
+    let mut only_imported = 0_usize;
     for one in wrong {
-        push_rows(&mut table, timeline, one);
+        // Of many resources all that can be said is the same.
+        let is_only_imported = one.state == ResourceCompleteness::Imported
+            && one.gaps.is_empty()
+            && one.unseen.is_empty();
+        if is_only_imported && !is_all {
+            only_imported += 1;
+        } else {
+            push_rows(&mut table, timeline, one);
+        }
     }
     let mut no_loss: BTreeMap<&str, u64> = BTreeMap::new();
     for excluded in timeline.resources().excluded() {
@@ -277,6 +286,10 @@ fn print_resources(
     screen.table(&table)?;
     if is_all {
         return Ok(());
+    }
+    if only_imported > 0 {
+        let many = count(only_imported, "resource");
+        screen.line(format!("  {many} imported: completeness is unknown"))?;
     }
     for (state, more) in [
         (ResourceCompleteness::Complete, ""),
@@ -303,7 +316,7 @@ fn print_resources(
         let text = format!("  {total} not recorded, not a loss: {}", reasons.join(", "));
         screen.line(text)?;
     }
-    if complete.is_empty() && no_loss.is_empty() {
+    if complete.is_empty() && no_loss.is_empty() && only_imported == 0 {
         return Ok(());
     }
     let hint = screen.paint().faint("  one row per resource: --all");

@@ -5,17 +5,16 @@ use crate::command_error::{CommandError, Exit};
 use crate::outputs::outputs;
 use crate::screen::Console;
 use kubereel_format::FORMAT;
+use std::sync::LazyLock;
 
-/// The version with its commit and date, as `--version` prints it.
-pub(crate) const LONG_VERSION: &str = concat!(
-    env!("CARGO_PKG_VERSION"),
-    "\ncommit  ",
-    env!("KUBEREEL_BUILT_COMMIT"),
-    "\ndate    ",
-    env!("KUBEREEL_BUILT_DATE"),
-    "\ntarget  ",
-    env!("KUBEREEL_BUILT_TARGET"),
-);
+/// The version with its commit, date, target and formats, as `--version` prints it.
+pub(crate) fn long_version() -> &'static str {
+    static TEXT: LazyLock<String> = LazyLock::new(|| {
+        let version = VersionOutput::of(BuiltFrom::here());
+        format!("{}\n{}", version.version, details(&version).join("\n"))
+    });
+    &TEXT
+}
 
 /// Print the version: commit, date, target and the format of reels
 #[derive(Debug, clap::Args)]
@@ -70,15 +69,22 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
         screen.json(&version)?;
         return Ok(Exit::Yes);
     }
-    let unknown = "unknown";
     screen.line(format!("kubereel {}", version.version))?;
-    screen.line(format!("commit   {}", version.commit.unwrap_or(unknown)))?;
-    screen.line(format!("date     {}", version.date.unwrap_or(unknown)))?;
-    screen.line(format!("target   {}", version.target))?;
+    for line in details(&version) {
+        screen.line(line)?;
+    }
+    Ok(Exit::Yes)
+}
+
+/// Writes all but the version itself, a line each.
+fn details(version: &VersionOutput) -> [String; 4] {
+    let known = |text: Option<&'static str>| text.unwrap_or("unknown");
     let format = &version.format;
     let major = FORMAT.major;
-    screen.line(format!(
-        "format   writes {format}, reads {major}.0 to {format}"
-    ))?;
-    Ok(Exit::Yes)
+    [
+        format!("commit   {}", known(version.commit)),
+        format!("date     {}", known(version.date)),
+        format!("target   {}", version.target),
+        format!("format   writes {format}, reads {major}.0 to {format}"),
+    ]
 }

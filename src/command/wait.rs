@@ -1,6 +1,7 @@
 //! `kubereel wait`: when, in a recording, the condition of `kubectl wait` was met. The judgement is that of `history`.
 
 use crate::arguments::{self, JsonOutput};
+use crate::command::object_query::AS_IMPORTED;
 use crate::command_error::{CommandError, Exit};
 use crate::field_text::{self, FieldWriterOutput};
 use crate::files;
@@ -581,7 +582,7 @@ fn verdict_line(
 fn guarantee(timeline: &Timeline, waited: &WaitAnswer) -> String {
     if waited.missed.is_empty() {
         if waited.is_imported {
-            return "as imported: completeness is unknown".to_owned();
+            return AS_IMPORTED.to_owned();
         }
         return exact(waited.bridged_gaps).to_owned();
     }

@@ -1,6 +1,6 @@
 //! Tests of `kubereel import`: accepted and refused input, and the output.
 
-use super::run::{DEMO, Ran, kubereel, pods_with_gap, program};
+use super::run::{DEMO, Ran, Reel, kubereel, pods_with_gap, program};
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -648,4 +648,58 @@ fn a_workload_without_a_status_is_not_judged() {
     let fresh = imported_deployment(&folder, Some(&serde_json::json!({})));
     let said = kubereel(&["problems", &fresh]).out;
     assert!(said.contains("ReplicasMissing"), "{said}");
+}
+
+/// A dump of one moment: all that is in it existed before.
+#[test]
+fn a_dump_has_no_changes_and_its_events_have_their_own_times() {
+    let event = |name: &str, at: &str, reason: &str| {
+        serde_json::json!({
+            "apiVersion": "v1", "kind": "Event", "type": "Warning", "reason": reason, "message": "text",
+            "metadata": {"name": name, "namespace": "default", "uid": name},
+            "involvedObject": {"kind": "Pod", "namespace": "default", "name": "web"},
+            "lastTimestamp": at,
+        })
+    };
+    let pod = serde_json::json!({
+        "apiVersion": "v1", "kind": "Pod",
+        "metadata": {"name": "web", "namespace": "default", "uid": "web"},
+    });
+    let reel = Reel::import(&[
+        event("a", "2026-11-20T10:00:05Z", "Second"),
+        event("b", "2026-11-20T10:00:01Z", "First"),
+        event("c", "2026-11-20T10:00:09Z", "Third"),
+        pod,
+    ]);
+    for args in [
+        &["events"][..],
+        &["events", "--for", "pod/web", "-o", "wide"],
+    ] {
+        let page = kubereel(&[args, &[reel.path()]].concat()).ok();
+        let places = ["First", "Second", "Third"].map(|reason| page.find(reason).expect(reason));
+        assert!(places.is_sorted(), "{page}");
+        assert!(
+            page.contains("10:00:01.000Z") && page.contains("existed when"),
+            "{page}"
+        );
+    }
+    let page = kubereel(&["describe", reel.path(), "pod/web"]).ok();
+    let places = ["First", "Second", "Third"].map(|reason| page.find(reason).expect(reason));
+    assert!(places.is_sorted(), "{page}");
+    let writers = kubereel(&["top-writers", reel.path()]);
+    let writers = writers.says("as imported: completeness is unknown").ok();
+    assert!(writers.starts_with("0 changes"), "{writers}");
+    let verified = kubereel(&["verify", reel.path()]).code(1).out;
+    assert!(
+        verified.contains("2 resources imported: completeness is unknown"),
+        "{verified}"
+    );
+    let all = kubereel(&["verify", reel.path(), "--all"]).code(1).out;
+    assert!(
+        all.contains("  pods     imported: completeness is unknown"),
+        "{all}"
+    );
+    let both = kubereel(&["get", reel.path(), "pods,events"]);
+    both.says("2 resources as imported: completeness is unknown")
+        .ok();
 }

@@ -334,6 +334,7 @@ fn the_version_is_told_with_its_sources() {
     );
     let long = out(&["--version"]);
     assert!(long.contains("commit") && long.contains("target"), "{long}");
+    assert_eq!(long, out(&["version"]), "the formats, too");
 }
 
 #[test]
@@ -346,6 +347,9 @@ fn topics_and_schemas_are_printed() {
     let schema: Value = serde_json::from_str(&out(&["schema", "problems"])).expect("JSON");
     assert_eq!(schema["title"], "kubereel problems -o json");
     assert!(out(&["schema"]).lines().any(|name| name == "test --list"));
+    kubereel(&["schema", "get"])
+        .code(2)
+        .says("kubereel explain");
     kubereel(&["schema", "problms"])
         .code(2)
         .says("did you mean problems?");
@@ -455,6 +459,24 @@ fn words_are_completed_from_the_reel() {
         ".status",
     );
     has(&["get", DEMO, "pods", "--at", "problem:"], "problem:1");
+    has(&["get", DEMO, "pods", "-o", "custom"], "custom-columns=");
+    has(
+        &["get", DEMO, "pods", "--sort-by", ".metadata.na"],
+        ".metadata.name",
+    );
+    let folder = tempfile::tempdir().expect("a folder");
+    let kubeconfig = folder.path().join("config");
+    let contexts =
+        "contexts: [{name: east, context: {cluster: c}}, {name: west, context: {cluster: c}}]";
+    std::fs::write(
+        &kubeconfig,
+        format!("apiVersion: v1\nkind: Config\n{contexts}\n"),
+    )
+    .expect("room");
+    let kubeconfig = kubeconfig.to_str().expect("a path in UTF-8");
+    let flag = ["record", "--kubeconfig", kubeconfig, "--context"];
+    has(&[&flag[..], &["e"]].concat(), "east");
+    has(&[&flag[..], &[""]].concat(), "west");
     let marked = Reel::bookmarked();
     let found = has(
         &["get", marked.path(), "pods", "--at", "bookmark:"],

@@ -13,6 +13,7 @@
 //! The crate does not know the format of a cluster's data, except the first bytes of a reel.
 
 mod compression;
+mod cut_zip;
 mod error;
 mod locate;
 mod plain;

@@ -8,7 +8,7 @@
 use crate::compression::CompressionForm;
 use crate::error::UnpackError;
 use crate::plain::PlainInput;
-use crate::walk::{UnpackLimits, list_folder, walk_tar, walk_zip};
+use crate::walk::{SkippedEntries, UnpackLimits, list_folder, walk_tar, walk_zip};
 use kubereel_format::{file_digest, is_reel_start};
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -264,19 +264,16 @@ fn inside(
         }
         None => content_words(plain.start()).to_owned(),
         Some("zip") if layers.is_empty() => {
-            walk_zip(&file, limits, |one| copy.look(one.name, one.content))?;
+            let walked: Result<_, LocateError> =
+                walk_zip(&file, limits, |one| copy.look(one.name, one.content));
+            copy.accept(walked)?;
             "a zip archive without one".to_owned()
         }
         Some("zip") => "a zip archive".to_owned(),
         Some(_) => {
             let walked: Result<_, LocateError> =
                 walk_tar(plain, limits, |one| copy.look(one.name, one.content));
-            match walked {
-                // The reel lies before the damage, or is cut there.
-                Err(LocateError::Unpack { source, .. })
-                    if source.is_damage() && copy.found.is_some() => {}
-                walked => drop(walked?),
-            }
+            copy.accept(walked)?;
             "a tar archive without one".to_owned()
         }
     };
@@ -323,6 +320,18 @@ struct ReelCopy<'a> {
 }
 
 impl ReelCopy<'_> {
+    /// Accepts the end of an archive: damage does not matter if the reel lies before it, or is cut there.
+    fn accept(&self, walked: Result<SkippedEntries, LocateError>) -> Result<(), LocateError> {
+        match walked {
+            Err(LocateError::Unpack { source, .. })
+                if source.is_damage() && self.found.is_some() =>
+            {
+                Ok(())
+            }
+            walked => walked.map(drop),
+        }
+    }
+
     /// Takes a file if it is a reel.
     fn look(&mut self, name: &str, content: &mut dyn Read) -> Result<(), LocateError> {
         let failed = |error| unpack_error(Path::new(name), error);

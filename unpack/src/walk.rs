@@ -1,5 +1,6 @@
 //! Visits the regular files of a folder, a tar or a zip archive, one after another, within limits.
 
+use crate::cut_zip::CutZip;
 use crate::error::UnpackError;
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -224,7 +225,7 @@ fn pax_value(header: &[u8], key: &[u8]) -> Option<String> {
     None
 }
 
-/// Visits the files of a zip archive.
+/// Visits the files of a zip archive; of one without its directory, which lies at its end, those that are whole.
 ///
 /// # Errors
 /// When the archive is damaged, encrypted or exceeds the limits, and when `visit` fails.
@@ -240,8 +241,14 @@ pub fn walk_zip<E: From<UnpackError>>(
         ZipError::Io(error) => damaged("zip", last, error),
         error => damaged("zip", last, io::Error::other(error)),
     };
-    let mut archive = ZipArchive::new(file)
-        .map_err(|error| failed("its files, where its directory is", error))?;
+    let mut archive = match ZipArchive::new(file) {
+        Ok(archive) => archive,
+        Err(error) => {
+            let last = walk_cut_zip(file, &mut allowance, visit)?;
+            let last = last.as_deref();
+            return Err(failed(last.unwrap_or("its files, where its directory is"), error).into());
+        }
+    };
     for number in 0..archive.len() {
         allowance.count_file()?;
         let entry = archive
@@ -272,6 +279,40 @@ pub fn walk_zip<E: From<UnpackError>>(
         })?;
     }
     Ok(skipped)
+}
+
+/// Visits the whole files of a zip archive that was cut off, and returns the name of the last one.
+fn walk_cut_zip<E: From<UnpackError>>(
+    file: &File,
+    allowance: &mut Allowance,
+    mut visit: impl FnMut(ArchiveFile<'_>) -> Result<(), E>,
+) -> Result<Option<String>, E> {
+    let mut last: Option<String> = None;
+    let failed =
+        |last: &Option<String>, error| damaged("zip", last.as_deref().unwrap_or(""), error);
+    let mut archive =
+        CutZip::open(file, allowance.limits.bytes).map_err(|error| failed(&last, error))?;
+    while let Some(found) = archive.next().map_err(|error| failed(&last, error))? {
+        allowance.count_file()?;
+        if !found.name.ends_with('/') {
+            let inner = archive
+                .content(&found)
+                .map_err(|error| failed(&last, error))?;
+            let mut content = CountedContent {
+                inner,
+                allowance,
+                name: &found.name,
+                form: None,
+            };
+            visit(ArchiveFile {
+                name: &found.name,
+                bytes: found.bytes,
+                content: &mut content,
+            })?;
+        }
+        last = Some(found.name);
+    }
+    Ok(last)
 }
 
 /// Visits the files of a folder and of the folders in it, in the order of their names.

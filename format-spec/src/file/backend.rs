@@ -185,6 +185,14 @@ struct OverlayPages {
     pages: BTreeMap<u64, Vec<u8>>,
 }
 
+impl OverlayPages {
+    /// Returns whether any byte of a span was written.
+    fn has_pages(&self, offset: u64, end: u64) -> bool {
+        let pages = offset / PAGE..end.div_ceil(PAGE);
+        !pages.is_empty() && self.pages.range(pages).next().is_some()
+    }
+}
+
 impl Overlay {
     /// Opens a file for reading. No recorder may be writing it.
     pub(crate) fn open(path: &Path) -> Result<Self, OpenError> {
@@ -307,7 +315,8 @@ impl redb::StorageBackend for Overlay {
         if end > written.len {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        if written.pages.is_empty() && end <= written.shown {
+        // Page by page, a file of a million events would take five times as many reads.
+        if end <= written.shown && !written.has_pages(offset, end) {
             return read_at(&mut locked(&self.file), offset, out);
         }
         let mut rest = out;

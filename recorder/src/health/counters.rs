@@ -6,7 +6,9 @@ use crate::clock::Clock;
 use crate::number::len64;
 use crate::queue::QueueEntry;
 use crate::resource::GroupResource;
-use kubereel_format::{CommitStats, Elapsed, EventType, Note, ResourceId, ResourceInfo};
+use kubereel_format::{
+    CommitStats, Elapsed, EventType, GapVerdict, Note, ResourceId, ResourceInfo,
+};
 use kubereel_redact::Redactor;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -28,6 +30,8 @@ pub struct RecorderStatus {
     pub deleted: u64,
     /// The gaps of this run.
     pub gaps: u64,
+    /// How many of them are closed: every change in them was read back.
+    pub closed_gaps: u64,
     /// The anomalies of this run.
     pub odd_lines: u64,
     /// The list and watch requests of this run that succeeded.
@@ -126,6 +130,7 @@ pub(crate) struct Health {
     modified: AtomicU64,
     deleted: AtomicU64,
     gaps: AtomicU64,
+    closed_gaps: AtomicU64,
     odd_lines: AtomicU64,
     connections: AtomicU64,
     expired: AtomicU64,
@@ -157,6 +162,7 @@ impl Health {
             modified: zero(),
             deleted: zero(),
             gaps: zero(),
+            closed_gaps: zero(),
             odd_lines: zero(),
             connections: zero(),
             expired: zero(),
@@ -190,6 +196,14 @@ impl Health {
             QueueEntry::Note {
                 note: Note::Gap(_), ..
             } => &self.gaps,
+            QueueEntry::Note {
+                note:
+                    Note::GapJudged {
+                        verdict: GapVerdict::Reconstructed,
+                        ..
+                    },
+                ..
+            } => &self.closed_gaps,
             QueueEntry::Note {
                 note: Note::Connected { .. },
                 ..
@@ -342,6 +356,7 @@ impl Health {
             modified: get(&self.modified),
             deleted: get(&self.deleted),
             gaps: get(&self.gaps),
+            closed_gaps: get(&self.closed_gaps),
             odd_lines: get(&self.odd_lines),
             connections: get(&self.connections),
             expired: get(&self.expired),

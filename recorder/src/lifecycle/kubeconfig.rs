@@ -364,6 +364,21 @@ fn named_files(kubeconfig: &Kubeconfig) -> Vec<(&str, bool)> {
     files
 }
 
+/// Returns the names of the contexts in a kubeconfig; none if it cannot be read.
+pub fn context_names(source: &KubeconfigSource) -> Vec<String> {
+    let files = match source {
+        KubeconfigSource::Files(files) => files.clone(),
+        KubeconfigSource::Usual => vec![usual_file()],
+        // A job names no context.
+        KubeconfigSource::Preferred(_) => Vec::new(),
+    };
+    let present = files.iter().filter(|file| file.exists());
+    let texts: Vec<(&PathBuf, io::Result<Vec<u8>>)> =
+        present.map(|file| (file, read(file))).collect();
+    let contexts = merge(&texts).map_or_else(|_| Vec::new(), |found| found.contexts);
+    contexts.into_iter().map(|context| context.name).collect()
+}
+
 fn usual_file() -> PathBuf {
     let home = std::env::home_dir().unwrap_or_default();
     home.join(".kube").join("config")

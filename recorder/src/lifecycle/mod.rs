@@ -13,5 +13,6 @@ mod sealing;
 mod supervise;
 
 pub(crate) use ending::{Signals, WholeReel};
+pub use kubeconfig::context_names;
 pub use run::{Recorder, RecordingSummary, StatusHandle};
 pub(crate) use run::{TimelinePen, listen, serve_status};

@@ -93,7 +93,10 @@ impl Timeline {
             };
             let evidence = self.reel().head(step.seq).map(|head| head.evidence);
             let is_asked = asked.namespace.is_none_or(|only| only == key.namespace);
-            if !is_asked || evidence == Some(Evidence::Initial) {
+            let at = self.wall_of(step.seq);
+            let is_older =
+                evidence.is_some_and(|evidence| evidence.is_first_look(at, self.start()));
+            if !is_asked || is_older {
                 continue;
             }
             let Ok(bodies) = cursor.bodies(&step) else {

@@ -72,8 +72,8 @@ pub use history::{
 pub use kubereel_format::harmless;
 pub use moment::{Cut, MOMENT_FORMS, MarkText, Moment, MomentError, ResolveError, named};
 pub use object::{
-    ListForm, ListWriter, ObjectForm, ObjectMeta, YamlLine, name_of, write_json, write_json_line,
-    write_yaml, yaml_lines,
+    ListForm, ListWriter, ObjectForm, ObjectMeta, YamlLine, name_of, write_folded_yaml, write_json,
+    write_json_line, write_yaml, yaml_lines,
 };
 pub use page::{ObjectPage, PageLine};
 pub use proof::{Integrity, OutageSum, Proof, ReelVerdict, ResourceCompleteness, ResourceProof};

@@ -37,6 +37,19 @@ pub(crate) enum TemplateSource {
 pub(super) const FORMS: &str = "json, yaml, name, wide, jsonpath=TEMPLATE, jsonpath-file=FILE, \
                                 jsonpath-as-json=TEMPLATE, custom-columns=NAME:PATH,…, custom-columns-file=FILE";
 
+/// What `-o` is completed to; a value follows `=`.
+pub(crate) const COMPLETIONS: [&str; 9] = [
+    "json",
+    "yaml",
+    "name",
+    "wide",
+    "jsonpath=",
+    "jsonpath-as-json=",
+    "jsonpath-file=",
+    "custom-columns=",
+    "custom-columns-file=",
+];
+
 /// Reads the value of `-o`.
 pub(super) fn read(text: &str) -> Result<GetFormat, String> {
     let (name, value) = text.split_once('=').unwrap_or((text, ""));

@@ -3,6 +3,7 @@
 
 use super::run::{TestRun, run_name};
 use super::suite::Suite;
+use crate::command::object_query::AS_IMPORTED;
 use crate::command_error::CommandError;
 use crate::screen::{Console, Style, StyledLine};
 use crate::table::TextTable;
@@ -535,7 +536,7 @@ fn what_was_done(report: &RunReport) -> Option<String> {
 const fn trust(trust: RunTrust) -> &'static str {
     match trust {
         RunTrust::Recorded => "recorded: unknown where changes may be missing",
-        RunTrust::Imported => "as imported: completeness is unknown",
+        RunTrust::Imported => AS_IMPORTED,
         RunTrust::Intervals => "a file of intervals: rules that read objects are skipped",
         RunTrust::Damaged => "damaged: unreadable parts are unknown",
     }

@@ -7,9 +7,9 @@ use crate::msg::KeyAction;
 use crate::subject::NamedObject;
 use crate::theme::Palette;
 use crate::time::TimeDirection::{Next, Previous};
-use kubereel_format::{RecordedAt, ResourceId};
+use kubereel_format::{EventType, ObjectId, RecordedAt, ResourceId};
 use kubereel_history::{Moment, harmless};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 /// The most entries that are listed.
 const MOST: usize = 200;
@@ -223,15 +223,14 @@ fn objects(open: &OpenReel, text: &str) -> Vec<(usize, PaletteEntry)> {
             (all.collect(), text)
         }
     };
-    let mut seen = BTreeSet::new();
-    let mut found = Vec::new();
+    let mut named: BTreeMap<NamedObject, (usize, bool)> = BTreeMap::new();
     let ids = infos
         .iter()
         .flat_map(|info| open.timeline.objects_of(info.id));
-    for key in ids
-        .take(MOST_OBJECTS)
-        .filter_map(|id| open.timeline.key_of(*id))
-    {
+    for id in ids.take(MOST_OBJECTS) {
+        let Some(key) = open.timeline.key_of(*id) else {
+            continue;
+        };
         let Some(score) = score(wanted, key.name) else {
             continue;
         };
@@ -240,14 +239,15 @@ fn objects(open: &OpenReel, text: &str) -> Vec<(usize, PaletteEntry)> {
             namespace: key.namespace.to_owned(),
             name: key.name.to_owned(),
         };
-        if seen.insert(subject.clone()) {
-            let first = if by_kind.is_some() { EXACT } else { 0 };
-            found.push((score.saturating_add(first), subject));
-        }
+        let first = if by_kind.is_some() { EXACT } else { 0 };
+        let own = named.entry(subject);
+        own.or_insert((score.saturating_add(first), false)).1 |= is_there(open, *id);
     }
-    found.sort_by_key(|(score, subject)| (std::cmp::Reverse(*score), subject.clone()));
+    let mut found: Vec<(NamedObject, (usize, bool))> = named.into_iter().collect();
+    // Of equals, those that exist at the cursor come first.
+    found.sort_by_key(|(_, own)| std::cmp::Reverse(*own));
     found.truncate(MOST);
-    let entry = |(score, subject): (usize, NamedObject)| {
+    let entry = |(subject, (score, _)): (NamedObject, (usize, bool))| {
         let words = subject.written(&open.timeline);
         let entry = PaletteEntry {
             words,
@@ -269,6 +269,15 @@ fn objects(open: &OpenReel, text: &str) -> Vec<(usize, PaletteEntry)> {
         all.push((EXACT * 2, entry));
     }
     all
+}
+
+/// Tells whether an object exists at the cursor.
+fn is_there(open: &OpenReel, object: ObjectId) -> bool {
+    let reel = open.timeline.reel();
+    let versions = reel.versions(object);
+    let count = versions.partition_point(|seq| *seq < open.place.below);
+    let last = count.checked_sub(1).and_then(|at| versions.get(at));
+    last.is_some_and(|last| reel.kind_of(*last) != Some(EventType::Deleted))
 }
 
 /// Gives the acts that keys have on the main screen, with their words.

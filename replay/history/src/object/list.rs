@@ -2,7 +2,7 @@
 //! than memory.
 
 use super::json::push_item;
-use super::yaml::write_yaml;
+use super::yaml::write_folded_yaml;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
@@ -25,7 +25,8 @@ impl ListForm {
         match self {
             Self::Json => push_item(&mut text, &object),
             Self::Yaml => {
-                write_yaml(&mut text, &Value::Array(vec![object])).map_err(io::Error::other)?;
+                write_folded_yaml(&mut text, &Value::Array(vec![object]))
+                    .map_err(io::Error::other)?;
             }
         }
         Ok(text)
@@ -83,7 +84,7 @@ impl ListWriter {
             )),
             ListForm::Yaml => {
                 let members = json!({"kind": "List", "metadata": {"resourceVersion": ""}});
-                write_yaml(&mut rest, &members).map_err(io::Error::other)?;
+                write_folded_yaml(&mut rest, &members).map_err(io::Error::other)?;
             }
         }
         let before: &[u8] = match (self.form, self.is_empty) {
@@ -110,7 +111,7 @@ mod tests {
         let mut text = String::new();
         match form {
             ListForm::Json => write_json(&mut bytes, &list).expect("memory"),
-            ListForm::Yaml => write_yaml(&mut text, &list).expect("memory"),
+            ListForm::Yaml => write_folded_yaml(&mut text, &list).expect("memory"),
         }
         text + &String::from_utf8(bytes).expect("text")
     }
@@ -120,7 +121,7 @@ mod tests {
         let objects = [
             json!({"a": 1, "b": [true, {"c": []}], "d": "two\nlines\n"}),
             json!({}),
-            json!({"metadata": {"name": "<x>", "labels": {}}, "list": [[1, 2], ["y"]]}),
+            json!({"metadata": {"name": "<x>", "labels": {}}, "list": [[1, 2], ["y"], "long words ".repeat(20)]}),
         ];
         for form in [ListForm::Json, ListForm::Yaml] {
             for count in 0..=objects.len() {

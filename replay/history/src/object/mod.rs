@@ -12,4 +12,4 @@ pub use form::{ObjectForm, ObjectMeta, name_of};
 pub(crate) use json::compact;
 pub use json::{write_json, write_json_line};
 pub use list::{ListForm, ListWriter};
-pub use yaml::{YamlLine, write_yaml, yaml_lines};
+pub use yaml::{YamlLine, write_folded_yaml, write_yaml, yaml_lines};

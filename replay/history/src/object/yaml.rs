@@ -1,7 +1,7 @@
 //! YAML as kubectl prints it: members in order, lists not indented; whole, or line by line with the number of the
 //! field of each line.
 
-use super::yaml_scalar::{ScalarStyle, push_literal, push_text};
+use super::yaml_scalar::{ScalarStyle, folded, push_literal, push_text};
 use serde_json::{Map, Value};
 use std::cmp::Ordering;
 use std::convert::Infallible;
@@ -15,10 +15,23 @@ const LONGEST_SIMPLE_KEY: usize = 128;
 /// # Errors
 /// When the output cannot be written.
 pub fn write_yaml(out: &mut impl fmt::Write, value: &Value) -> fmt::Result {
+    write_document(out, value, false)
+}
+
+/// Writes a value as `kubectl -o yaml` does, byte for byte: long lines are folded.
+///
+/// # Errors
+/// When the output cannot be written.
+pub fn write_folded_yaml(out: &mut impl fmt::Write, value: &Value) -> fmt::Result {
+    write_document(out, value, true)
+}
+
+fn write_document(out: &mut impl fmt::Write, value: &Value, is_folded: bool) -> fmt::Result {
     let mut document = YamlDocument::new(|line: YamlLine| {
         out.write_str(&line.text)?;
         out.write_char('\n')
     });
+    document.is_folded = is_folded;
     document.block(value, 0)?;
     document.end_line()
 }
@@ -54,6 +67,8 @@ struct YamlDocument<Sink> {
     has_text: bool,
     /// The number of the next field.
     next: usize,
+    /// Whether long texts are broken into several lines.
+    is_folded: bool,
 }
 
 // The depth is bounded: the parser refuses more than 128 levels.
@@ -64,6 +79,7 @@ impl<Sink: FnMut(YamlLine) -> Result<(), E>, E> YamlDocument<Sink> {
             line: EMPTY_LINE,
             has_text: false,
             next: 0,
+            is_folded: false,
         }
     }
 
@@ -163,7 +179,16 @@ impl<Sink: FnMut(YamlLine) -> Result<(), E>, E> YamlDocument<Sink> {
         };
         let style = ScalarStyle::of_value(text);
         if style != ScalarStyle::Literal {
-            push_text(&mut self.line.text, text, style);
+            if !self.is_folded {
+                push_text(&mut self.line.text, text, style);
+                return Ok(());
+            }
+            let begin = self.line.text.chars().count();
+            let mut lines = folded(text, style, begin, column + INDENT).into_iter();
+            self.line.text.extend(lines.next());
+            for line in lines {
+                self.go_on(&line, column)?;
+            }
             return Ok(());
         }
         self.line.text.push('|');
@@ -178,15 +203,20 @@ impl<Sink: FnMut(YamlLine) -> Result<(), E>, E> YamlDocument<Sink> {
             Some(_) => {}
         }
         for line in body.unwrap_or(text).split('\n') {
-            (self.sink)(std::mem::replace(&mut self.line, EMPTY_LINE))?;
-            self.line.goes_on = true;
-            // An empty line of a text stays empty.
-            if !line.is_empty() {
-                self.line
-                    .text
-                    .extend(std::iter::repeat_n(' ', column + INDENT));
-                self.line.text.push_str(line);
-            }
+            self.go_on(line, column)?;
+        }
+        Ok(())
+    }
+
+    /// Writes a further line of a text, indented from the column of what has it; an empty one stays empty.
+    fn go_on(&mut self, line: &str, column: usize) -> Result<(), E> {
+        (self.sink)(std::mem::replace(&mut self.line, EMPTY_LINE))?;
+        self.line.goes_on = true;
+        if !line.is_empty() {
+            self.line
+                .text
+                .extend(std::iter::repeat_n(' ', column + INDENT));
+            self.line.text.push_str(line);
         }
         Ok(())
     }
@@ -292,6 +322,58 @@ mod yaml_tests {
              kind: Pod\nmessage: {long}\nnone: []\n"
         );
         assert_eq!(written(&value), expected);
+    }
+
+    /// The expected text is what kubectl v1.36.3 prints.
+    #[test]
+    fn long_texts_are_folded_as_kubectl_folds_them() {
+        let words = "a long text with many words that goes on and on beyond eighty columns, because a \
+                     message of a condition is often as long as this one";
+        let value = json!({
+            "data": {
+                "a": format!("note: {words}"),
+                "b": words,
+                "c": format!("one\ttab {words}"),
+                "d": format!("two  blanks {}  here {words}", "x".repeat(70)),
+                "e": format!("tab\t {}  two blanks {words}", "x".repeat(70)),
+                "f": "y".repeat(100),
+                "g": format!("line {words}\nnext"),
+                "h": format!("it's 'quoted': {words}"),
+            },
+            "items": [words, [words]],
+        });
+        let (x, y) = ("x".repeat(70), "y".repeat(100));
+        let expected = format!(
+            "\
+data:
+  a: 'note: a long text with many words that goes on and on beyond eighty columns,
+    because a message of a condition is often as long as this one'
+  b: a long text with many words that goes on and on beyond eighty columns, because
+    a message of a condition is often as long as this one
+  c: \"one\\ttab a long text with many words that goes on and on beyond eighty columns,
+    because a message of a condition is often as long as this one\"
+  d: two  blanks {x}  here
+    a long text with many words that goes on and on beyond eighty columns, because
+    a message of a condition is often as long as this one
+  e: \"tab\\t {x}
+    \\ two blanks a long text with many words that goes on and on beyond eighty columns,
+    because a message of a condition is often as long as this one\"
+  f: {y}
+  g: |-
+    line {words}
+    next
+  h: 'it''s ''quoted'': a long text with many words that goes on and on beyond eighty
+    columns, because a message of a condition is often as long as this one'
+"
+        );
+        let mut text = String::new();
+        write_folded_yaml(&mut text, &value).expect("memory");
+        assert!(text.starts_with(&expected), "{text}");
+        let back: Value = serde_saphyr::from_str(&text).expect("YAML");
+        assert_eq!(back, value, "{text}");
+        let mut plain = String::new();
+        write_yaml(&mut plain, &value).expect("memory");
+        assert_ne!(plain, text);
     }
 
     #[test]

@@ -248,41 +248,88 @@ pub(super) fn push_text(out: &mut String, text: &str, style: ScalarStyle) {
 fn push_escaped(out: &mut String, text: &str) {
     out.push('"');
     for letter in text.chars() {
-        let short = match letter {
-            '\0' => Some('0'),
-            '\u{7}' => Some('a'),
-            '\u{8}' => Some('b'),
-            '\t' => Some('t'),
-            '\n' => Some('n'),
-            '\u{b}' => Some('v'),
-            '\u{c}' => Some('f'),
-            '\r' => Some('r'),
-            '\u{1b}' => Some('e'),
-            '"' => Some('"'),
-            '\\' => Some('\\'),
-            '\u{85}' => Some('N'),
-            '\u{2028}' => Some('L'),
-            '\u{2029}' => Some('P'),
-            _ => None,
-        };
-        let number = u32::from(letter);
-        if let Some(short) = short {
-            out.extend(['\\', short]);
-        } else if is_printable(letter) {
-            out.push(letter);
-        } else {
-            let (kind, digits) = match number {
-                0..=0xff => ('x', 2),
-                0x100..=0xffff => ('u', 4),
-                _ => ('U', 8),
-            };
-            out.extend(['\\', kind]);
-            let digit = |place: u32| char::from_digit(number >> (4 * place) & 0xf, 16);
-            let digits = (0..digits).rev().filter_map(digit);
-            out.extend(digits.map(|digit| digit.to_ascii_uppercase()));
-        }
+        push_escaped_letter(out, letter);
     }
     out.push('"');
+}
+
+fn push_escaped_letter(out: &mut String, letter: char) {
+    let short = match letter {
+        '\0' => Some('0'),
+        '\u{7}' => Some('a'),
+        '\u{8}' => Some('b'),
+        '\t' => Some('t'),
+        '\n' => Some('n'),
+        '\u{b}' => Some('v'),
+        '\u{c}' => Some('f'),
+        '\r' => Some('r'),
+        '\u{1b}' => Some('e'),
+        '"' => Some('"'),
+        '\\' => Some('\\'),
+        '\u{85}' => Some('N'),
+        '\u{2028}' => Some('L'),
+        '\u{2029}' => Some('P'),
+        _ => None,
+    };
+    let number = u32::from(letter);
+    if let Some(short) = short {
+        out.extend(['\\', short]);
+    } else if is_printable(letter) {
+        out.push(letter);
+    } else {
+        let (kind, digits) = match number {
+            0..=0xff => ('x', 2),
+            0x100..=0xffff => ('u', 4),
+            _ => ('U', 8),
+        };
+        out.extend(['\\', kind]);
+        let digit = |place: u32| char::from_digit(number >> (4 * place) & 0xf, 16);
+        let digits = (0..digits).rev().filter_map(digit);
+        out.extend(digits.map(|digit| digit.to_ascii_uppercase()));
+    }
+}
+
+/// A line that is longer than this is broken at the next blank.
+const WIDTH: usize = 80;
+
+/// Writes a text in a style of one line as several lines, broken at blanks where kubectl breaks it. The first line
+/// goes on at `column`; the others begin at `indent`, which is not written.
+pub(super) fn folded(text: &str, style: ScalarStyle, column: usize, indent: usize) -> Vec<String> {
+    let quote = match style {
+        ScalarStyle::Plain => "",
+        ScalarStyle::SingleQuoted => "'",
+        ScalarStyle::DoubleQuoted | ScalarStyle::Literal => "\"",
+    };
+    let is_escaped = quote == "\"";
+    let mut lines = Vec::new();
+    let (mut line, mut begin) = (quote.to_owned(), column);
+    let mut is_behind_blank = false;
+    let mut letters = text.chars().enumerate().peekable();
+    while let Some((place, letter)) = letters.next() {
+        let next = letters.peek().map(|(_, next)| *next);
+        let is_inner = quote.is_empty() || (place > 0 && next.is_some());
+        // A reader takes a break for one blank; of several, only escapes keep the others.
+        let may_break = letter == ' ' && !is_behind_blank && is_inner;
+        let may_break = may_break && (is_escaped || next != Some(' '));
+        is_behind_blank = letter == ' ';
+        if may_break && begin + line.chars().count() > WIDTH {
+            lines.push(std::mem::take(&mut line));
+            begin = indent;
+            if next == Some(' ') {
+                line.push('\\');
+            }
+        } else if is_escaped {
+            push_escaped_letter(&mut line, letter);
+        } else {
+            line.push(letter);
+            if letter == '\'' && !quote.is_empty() {
+                line.push('\'');
+            }
+        }
+    }
+    line.push_str(quote);
+    lines.push(line);
+    lines
 }
 
 /// Writes what is not a text: null, a bool, a number, or an empty list or object.

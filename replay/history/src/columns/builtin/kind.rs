@@ -2,7 +2,7 @@
 //! selectors.
 
 use super::super::part::{NONE, ObjectPart};
-use super::{config, event, node, pod, service, storage, workload};
+use super::{config, event, node, pod, server, service, storage, workload};
 use kubereel_format::{RecordedAt, ResourceInfo};
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ pub(in crate::columns) struct BuiltinKind {
 }
 
 #[rustfmt::skip]
-static ALL: [BuiltinKind; 43] = [
+static ALL: [BuiltinKind; 56] = [
     kind("", "pods", "NAME, READY, STATUS, RESTARTS, AGE, +IP, +NODE, +NOMINATED NODE, +READINESS GATES", pod::pod_row),
     kind("", "nodes", "NAME, STATUS, ROLES, AGE, VERSION, +INTERNAL-IP, +EXTERNAL-IP, +OS-IMAGE, +KERNEL-VERSION, +CONTAINER-RUNTIME", node::node_row),
     kind("apps", "deployments", "NAME, READY, UP-TO-DATE, AVAILABLE, AGE, +CONTAINERS, +IMAGES, +SELECTOR", workload::deployment_row),
@@ -58,6 +58,19 @@ static ALL: [BuiltinKind; 43] = [
     kind("scheduling.k8s.io", "priorityclasses", "NAME, VALUE, GLOBAL-DEFAULT, AGE, PREEMPTIONPOLICY", config::priority_class_row),
     kind("node.k8s.io", "runtimeclasses", "NAME, HANDLER, AGE", config::runtime_class_row),
     kind("certificates.k8s.io", "certificatesigningrequests", "NAME, AGE, SIGNERNAME, REQUESTOR, REQUESTEDDURATION, CONDITION", config::signing_request_row),
+    kind("flowcontrol.apiserver.k8s.io", "flowschemas", "NAME, PRIORITYLEVEL, MATCHINGPRECEDENCE, DISTINGUISHERMETHOD, AGE, MISSINGPL", server::flow_schema_row),
+    kind("flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations", "NAME, TYPE, NOMINALCONCURRENCYSHARES, QUEUES, HANDSIZE, QUEUELENGTHLIMIT, AGE", server::priority_level_row),
+    kind("networking.k8s.io", "ipaddresses", "NAME, PARENTREF", server::ip_address_row),
+    kind("networking.k8s.io", "servicecidrs", "NAME, CIDRS, AGE", server::service_cidr_row),
+    kind("admissionregistration.k8s.io", "validatingadmissionpolicies", "NAME, VALIDATIONS, PARAMKIND, AGE", server::validating_policy_row),
+    kind("admissionregistration.k8s.io", "validatingadmissionpolicybindings", "NAME, POLICYNAME, PARAMREF, AGE", server::policy_binding_row),
+    kind("admissionregistration.k8s.io", "mutatingadmissionpolicies", "NAME, MUTATIONS, PARAMKIND, AGE", server::mutating_policy_row),
+    kind("admissionregistration.k8s.io", "mutatingadmissionpolicybindings", "NAME, POLICYNAME, PARAMREF, AGE", server::policy_binding_row),
+    kind("", "podtemplates", "NAME, CONTAINERS, IMAGES, POD LABELS", server::pod_template_row),
+    kind("resource.k8s.io", "resourceclaims", "NAME, STATE, AGE", server::resource_claim_row),
+    kind("resource.k8s.io", "resourceslices", "NAME, NODE, DRIVER, POOL, AGE", server::resource_slice_row),
+    kind("storage.k8s.io", "volumeattributesclasses", "NAME, DRIVERNAME, AGE", server::attributes_class_row),
+    kind("storage.k8s.io", "csistoragecapacities", "NAME, CREATED AT", config::created_row),
     kind("storage.k8s.io", "volumeattachments", "NAME, ATTACHER, PV, NODE, ATTACHED, AGE", storage::attachment_row),
     kind("storage.k8s.io", "csinodes", "NAME, DRIVERS, AGE", storage::csi_node_row),
     kind("storage.k8s.io", "csidrivers", "NAME, ATTACHREQUIRED, PODINFOONMOUNT, STORAGECAPACITY, TOKENREQUESTS, REQUIRESREPUBLISH, MODES, AGE", storage::csi_driver_row),

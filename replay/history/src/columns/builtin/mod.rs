@@ -8,6 +8,7 @@ mod event;
 mod kind;
 mod node;
 mod pod;
+mod server;
 mod service;
 mod storage;
 mod workload;
