@@ -16,7 +16,7 @@
 
 use kubereel_format::{
     Appender, COMMIT_EVERY_MILLIS, ConnectionId, EventType, Evidence, NewBody, NewEvent, Note,
-    Reel, ResourceId, ResourceInfo, Seq, Stamp, seal,
+    Reel, ResourceId, ResourceInfo, SealDensity, Seq, Stamp, seal,
 };
 use serde_json::Value;
 use std::collections::HashMap;
@@ -118,7 +118,7 @@ fn weigh(path: &Path) {
     let folder = tempfile::tempdir().unwrap();
     let sealed = folder.path().join("sealed.reel");
     let started = cpu_time();
-    let stats = seal(&reel, &sealed, |_| {}).unwrap();
+    let stats = seal(&reel, &sealed, SealDensity::Usual, |_| {}).unwrap();
     println!(
         "{}: sealed in {:.1} s of a processor: {} bytes, {:.1} % less",
         path.display(),

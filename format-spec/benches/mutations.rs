@@ -20,8 +20,8 @@
 )]
 
 use kubereel_format::{
-    Appender, BlobNote, Bounds, DocumentKind, EventHead, Note, Reel, Seq, panic_is_caught, recover,
-    seal,
+    Appender, BlobNote, Bounds, DocumentKind, EventHead, Note, Reel, SealDensity, Seq,
+    panic_is_caught, recover, seal,
 };
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -202,7 +202,7 @@ impl WholeReel {
                 let old = Reel::open(source).unwrap();
                 match form {
                     Form::Finished => drop(recover(&old, &path, |_| {}).unwrap()),
-                    Form::Sealed => drop(seal(&old, &path, |_| {}).unwrap()),
+                    Form::Sealed => drop(seal(&old, &path, SealDensity::Usual, |_| {}).unwrap()),
                     Form::Killed => write_killed(&old, &path),
                 }
                 reels.push(Self::of(&path, form));

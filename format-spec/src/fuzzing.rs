@@ -1,9 +1,9 @@
 //! Entry points of the fuzz targets to the decoders, with the feature `fuzzing` only.
 
 use crate::codec::bodies::{Base, Bodies, BodyCounts, BodyMark, BodyWriter};
-use crate::codec::model::{BlockFacts, BodyModel, EventFacts};
+use crate::codec::model::{BlockFacts, BodyModel, EventFacts, ModelSize};
 use crate::codec::splice::Blobs;
-use crate::codec::{CodecError, frame, index, record, splice};
+use crate::codec::{CodecError, frame, index, packed_index, record, splice};
 use crate::file::checkpoint;
 use crate::file::parity;
 use crate::file::row::{RowKind, RowOwner};
@@ -20,6 +20,7 @@ use std::hint::black_box;
 /// If a decoder contradicts itself, which is what the fuzzer searches for.
 pub fn decode(bytes: &[u8]) {
     let _frame = black_box(frame::unpack(bytes, &[], 1 << 20));
+    let _packed = black_box(packed_index::unpack(bytes, 1 << 20));
     let _note = black_box(record::decode::<Note>(bytes));
     let _index = black_box(index::decode(bytes, 3, |_| Some(ResourceId(0))));
     if let Ok(bodies) = Bodies::decode(bytes.to_vec(), BodyCounts::UNKNOWN) {
@@ -27,6 +28,8 @@ pub fn decode(bytes: &[u8]) {
             assert!(bodies.delta(place).is_some(), "an entry without its delta");
         }
     }
+    let forged = frame::with_header(frame::Form::Index, bytes, bytes);
+    let _packed = black_box(forged.and_then(|forged| packed_index::unpack(&forged, 1 << 20)));
     // Behind a valid checksum, so that deeper layers are reached.
     if let Ok(packed) = frame::pack(bytes, frame::LEVEL_QUICK, &[]) {
         decode_rows(&packed);
@@ -89,13 +92,14 @@ pub fn model(bytes: &[u8]) {
         bodies.end_entry(Base::Previous);
     }
     let raw = bodies.columns_since(BodyMark::default());
-    let packed = BodyModel::new().pack(&raw, &facts);
-    let back = packed.and_then(|packed| BodyModel::new().unpack(&packed, &facts, raw.len()));
+    let packed = BodyModel::new(ModelSize::Small).pack(&raw, &facts);
+    let back = packed
+        .and_then(|packed| BodyModel::new(ModelSize::Small).unpack(&packed, &facts, raw.len()));
     assert_eq!(back.as_deref(), Ok(&*raw), "the model gives other bodies");
     if let Some((first, rest)) = bytes.split_first() {
         let (decisions, literals) = rest.split_at(usize::from(*first).min(rest.len()));
         let forged = crate::codec::model::forged(decisions, literals, 1 << 12);
-        let any = BodyModel::new().unpack(&forged, &facts, 1 << 12);
+        let any = BodyModel::new(ModelSize::Small).unpack(&forged, &facts, 1 << 12);
         assert!(any.is_err() || any.is_ok_and(|raw| raw.len() <= 1 << 12));
     }
 }

@@ -73,6 +73,9 @@ pub(crate) const MODELLED_BLOCK_RAW: usize = 1024 * 1024;
 /// A group that a model codes is full with this many records: reading one body decodes its group up to it.
 pub(crate) const MODELLED_GROUP_RECORDS: usize = 8192;
 
+/// The same for a large recording of which the smallest file is wanted.
+pub(crate) const SMALLEST_GROUP_RECORDS: usize = 32_768;
+
 /// A block of a sealed file whose columns are longer than this is compressed by itself, without a model: a model takes
 /// a microsecond for a few bytes, so that a forged frame must not stand for many.
 pub(crate) const MAX_MODEL_RAW: usize = 2 * 1024 * 1024;
@@ -94,7 +97,11 @@ pub(crate) const MAX_STRIPE: usize = STRIPE_BYTES + (1 << 20);
 pub(crate) const LEAST_STRIPE: usize = 32 << 10;
 
 /// How many shards of a stripe share a recovery shard.
-pub(crate) const SHARDS_PER_RECOVERY: usize = 32;
+pub(crate) const SHARDS_PER_RECOVERY: usize = 64;
+
+/// The fewest recovery shards of a stripe: a page of 4 KiB, the unit in which disks lose data, lies in 17 of the
+/// shortest shards.
+pub(crate) const LEAST_RECOVERY: usize = 17;
 
 /// The fewest extents of a file with parity: in a smaller one it would be too large a part.
 pub(crate) const PARITY_LEAST: u64 = 4;
@@ -177,8 +184,9 @@ pub struct FormatVersion {
 /// [`NotCoveredReason::MemoryBudget`](crate::NotCoveredReason::MemoryBudget), which an older reader cannot
 /// decode. 0.4 adds the headers of rows, which an older reader would take for content, and the note
 /// [`Note::Unreadable`](crate::Note::Unreadable). 0.5 adds sealed files, which an older reader would not take
-/// for a reel. 0.6 adds two forms of frames, in which sealed files keep bodies, and which an older reader refuses.
-pub const FORMAT: FormatVersion = FormatVersion { major: 0, minor: 6 };
+/// for a reel. 0.6 and 0.7 add forms of frames, in which sealed files keep bodies and indexes, and which an older
+/// reader refuses.
+pub const FORMAT: FormatVersion = FormatVersion { major: 0, minor: 7 };
 
 /// The redaction policy that redacts nothing.
 pub const REDACTION_NONE: u32 = 0;

@@ -8,7 +8,7 @@
 
 use crate::digest::{DigestBuilder, RecordingDigest};
 use crate::error::{AppendError, RecoverError, SealError};
-use crate::file::{Bounds, Reel, SealWriter, publish, replace, rewrite};
+use crate::file::{Bounds, Reel, SealDensity, SealWriter, publish, replace, rewrite};
 use crate::id::Seq;
 use crate::limits::len64;
 use std::collections::hash_map::RandomState;
@@ -38,7 +38,12 @@ pub struct SealStats {
 /// # Errors
 ///
 /// If the reel is damaged, or the new file cannot be written. The old one is unchanged then, and nothing is left behind.
-pub fn seal(reel: &Reel, to: &Path, mut progress: impl FnMut(u64)) -> Result<SealStats, SealError> {
+pub fn seal(
+    reel: &Reel,
+    to: &Path,
+    density: SealDensity,
+    mut progress: impl FnMut(u64),
+) -> Result<SealStats, SealError> {
     let is_in_place = to == reel.path();
     if !is_in_place && to.symlink_metadata().is_ok() {
         return Err(SealError::Exists {
@@ -50,9 +55,10 @@ pub fn seal(reel: &Reel, to: &Path, mut progress: impl FnMut(u64)) -> Result<Sea
         ControlFlow::Continue(())
     };
     if is_in_place {
-        return SealedCopy::write(reel, go_on)?.replace(reel);
+        let target = target(reel.path()).map_err(|source| written(reel.path(), source))?;
+        return SealedCopy::write_beside(reel, &target, density, go_on)?.replace(reel);
     }
-    let copy = SealedCopy::write_beside(reel, to, go_on)?;
+    let copy = SealedCopy::write_beside(reel, to, density, go_on)?;
     publish(&copy.part, to).map_err(|source| match source.kind() {
         std::io::ErrorKind::AlreadyExists => SealError::Exists {
             path: to.to_owned(),
@@ -78,7 +84,7 @@ pub struct SealedCopy {
 }
 
 impl SealedCopy {
-    /// Writes one. `progress` receives how many of `2 * reel.end()` steps are done, and can end the work; it is asked
+    /// Writes one of the usual density. `progress` receives how many of `2 * reel.end()` steps are done, and can end the work; it is asked
     /// at each record, but not while a group of blocks is compressed, which can take seconds.
     ///
     /// # Errors
@@ -89,12 +95,13 @@ impl SealedCopy {
         progress: impl FnMut(u64) -> ControlFlow<()>,
     ) -> Result<Self, SealError> {
         let target = target(reel.path()).map_err(|source| written(reel.path(), source))?;
-        Self::write_beside(reel, &target, progress)
+        Self::write_beside(reel, &target, SealDensity::Usual, progress)
     }
 
     fn write_beside(
         reel: &Reel,
         target: &Path,
+        density: SealDensity,
         mut progress: impl FnMut(u64) -> ControlFlow<()>,
     ) -> Result<Self, SealError> {
         if let Some(damage) = reel.damage().first() {
@@ -104,7 +111,7 @@ impl SealedCopy {
             });
         }
         let part = draw_part_path(target);
-        match write(reel, &part, &mut progress) {
+        match write(reel, &part, density, &mut progress) {
             Ok(stats) => Ok(Self { part, stats }),
             Err(error) => {
                 // Perhaps it was never made.
@@ -241,9 +248,10 @@ fn draw_part_path(target: &Path) -> PathBuf {
 fn write(
     reel: &Reel,
     part: &Path,
+    density: SealDensity,
     progress: &mut impl FnMut(u64) -> ControlFlow<()>,
 ) -> Result<SealStats, SealError> {
-    let mut writer = SealWriter::create(reel, part)?;
+    let mut writer = SealWriter::create(reel, part, density)?;
     let mut digest = DigestBuilder::new(reel);
     let mut notes = reel.notes().iter().peekable();
     for event in reel.scan(Seq(0)) {

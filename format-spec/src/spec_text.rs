@@ -59,12 +59,17 @@ fn every_bound_has_the_value_that_is_written() {
             len(limits::MODELLED_GROUP_RECORDS),
         ),
         (
+            "SMALLEST_GROUP_RECORDS",
+            len(limits::SMALLEST_GROUP_RECORDS),
+        ),
+        (
             "SEALED_CHECKPOINT_RECORDS",
             limits::SEALED_CHECKPOINT_RECORDS,
         ),
         ("STRIPE_BYTES", len(limits::STRIPE_BYTES)),
         ("LEAST_STRIPE", len(limits::LEAST_STRIPE)),
         ("SHARDS_PER_RECOVERY", len(limits::SHARDS_PER_RECOVERY)),
+        ("LEAST_RECOVERY", len(limits::LEAST_RECOVERY)),
     ];
     let written: Vec<(String, u64)> = rows()
         .into_iter()

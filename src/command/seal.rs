@@ -9,7 +9,7 @@ use crate::outputs::outputs;
 use crate::progress::ProgressReporter;
 use crate::screen::Console;
 use crate::words::bytes;
-use kubereel_format::{OpenError, SealError, is_in_use, seal};
+use kubereel_format::{OpenError, SealDensity, SealError, is_in_use, seal};
 use kubereel_history::{Timeline, harmless};
 use std::path::{Path, PathBuf};
 
@@ -30,6 +30,7 @@ Examples:
   kubereel seal run.reel                           rewrite it in its place
   kubereel seal run.reel small.reel                write another file, keep this one
   kubereel seal artifacts.tar.gz run.reel          seal the reel of an archive
+  kubereel seal --smallest run.reel archive.reel   for a large reel that is rarely opened
   kubereel seal run.reel -o json | jq .bytes_after
   kubereel recover sealed.reel run.reel            make a reel to append imports to
 
@@ -42,6 +43,10 @@ pub(crate) struct Args {
     /// The file to write, which must not exist; default: REEL itself
     #[arg(value_name = "DST")]
     destination: Option<PathBuf>,
+    /// Make a recording of more than 32,768 records as small as possible, by a third or more; the first question
+    /// to each part of the file then takes seconds
+    #[arg(long)]
+    smallest: bool,
     #[command(flatten)]
     output: JsonOutput,
 }
@@ -89,7 +94,12 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
             digest: info::read_digest(&timeline, screen)?,
         }
     } else {
-        write(&timeline, &target, screen)?
+        let density = if args.smallest {
+            SealDensity::Smallest
+        } else {
+            SealDensity::Usual
+        };
+        write(&timeline, &target, density, screen)?
     };
     if args.output.is_json() {
         screen.json(&SealOutput::of(&target, &sealed))?;
@@ -112,11 +122,16 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
     Ok(Exit::Yes)
 }
 
-fn write(timeline: &Timeline, target: &Path, screen: &Console) -> Result<SealedReel, CommandError> {
+fn write(
+    timeline: &Timeline,
+    target: &Path,
+    density: SealDensity,
+    screen: &Console,
+) -> Result<SealedReel, CommandError> {
     let reel = timeline.reel();
     let total = reel.end().0.saturating_mul(2);
     let mut progress = ProgressReporter::begin("sealing", total, screen.is_err_terminal());
-    let stats = seal(reel, target, |done| progress.reached(done));
+    let stats = seal(reel, target, density, |done| progress.reached(done));
     drop(progress);
     let stats = stats.map_err(|error| explain(&error, reel.path()))?;
     Ok(SealedReel {

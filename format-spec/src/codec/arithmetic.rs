@@ -182,8 +182,6 @@ static LOGITS: LazyLock<Box<[i16]>> = LazyLock::new(|| {
         .collect()
 });
 
-/// How many adaptive probabilities there are, as a power of two.
-const CHANCE_BITS: u32 = 18;
 /// A probability moves by at least 1 in this many of what it was wrong.
 const SLOWEST: u32 = 127;
 /// The share of its error by which a probability moves, in parts of 65,536, by the number of its earlier uses.
@@ -254,14 +252,18 @@ pub(crate) fn context<const N: usize>(numbers: [u32; N]) -> u32 {
 #[derive(Clone, Debug)]
 pub(crate) struct Chances {
     chances: Box<[Chance]>,
+    /// How many there are, as a power of two.
+    bits: u32,
     weights: Box<[[i32; MOST_MIXED]]>,
 }
 
 impl Chances {
-    /// Makes even ones, with `sets` sets of weights.
-    pub(crate) fn new(sets: usize) -> Self {
+    /// Makes even ones, 2 to the power of `bits` of them, with `sets` sets of weights. Contexts that share one disturb
+    /// each other: more of them predict better, and take more memory.
+    pub(crate) fn new(bits: u32, sets: usize) -> Self {
         Self {
-            chances: vec![Chance::EVEN; 1 << CHANCE_BITS].into(),
+            chances: vec![Chance::EVEN; 1 << bits].into(),
+            bits,
             weights: vec![[FIRST_WEIGHT; MOST_MIXED]; sets].into(),
         }
     }
@@ -271,7 +273,7 @@ impl Chances {
         reason = "there are as many as the bits name"
     )]
     fn chance(&mut self, context: u32) -> &mut Chance {
-        &mut self.chances[place32(context >> (32 - CHANCE_BITS))]
+        &mut self.chances[place32(context >> (32 - self.bits))]
     }
 
     /// Codes a decision with the probability of one context.
@@ -405,7 +407,7 @@ mod tests {
         #[test]
         fn numbers_come_back(numbers in prop::collection::vec((any::<u64>(), 0u32..64, any::<i64>()), 0..200)) {
             let mut writer = DecisionWriter::new();
-            let mut chances = Chances::new(1);
+            let mut chances = Chances::new(18, 1);
             let small = |number: u64, bits: u32| (number >> bits).min(u64::MAX - 1);
             for (number, bits, signed) in &numbers {
                 chances.number(&mut writer, 7, small(*number, *bits));
@@ -414,7 +416,7 @@ mod tests {
             }
             let bytes = writer.finish();
             let mut reader = DecisionReader::new(&bytes);
-            let mut chances = Chances::new(1);
+            let mut chances = Chances::new(18, 1);
             for (number, bits, signed) in &numbers {
                 prop_assert_eq!(chances.number(&mut reader, 7, 0), small(*number, *bits));
                 prop_assert_eq!(chances.signed(&mut reader, 8, 0), *signed >> bits.min(&62));
@@ -426,7 +428,7 @@ mod tests {
     #[test]
     fn what_repeats_costs_little() {
         let mut writer = DecisionWriter::new();
-        let mut chances = Chances::new(1);
+        let mut chances = Chances::new(18, 1);
         for at in 0..10_000u32 {
             chances.mixed(
                 &mut writer,

@@ -1,6 +1,6 @@
 //! Frames: bytes with a checksum, compressed where that helps. The only module that uses zstd.
 //!
-//! A frame is one byte form (0 plain, 1 zstd), the length of the raw bytes (u32), the XXH3-128 of the raw
+//! A frame is one byte form ([`Form`]), the length of the raw bytes (u32), the XXH3-128 of the raw
 //! bytes (16 bytes), then the payload up to the frame's end.
 //!
 //! Reading trusts nothing: the length is bounded by the caller before anything is allocated, decompression
@@ -30,16 +30,22 @@ pub(crate) enum Form {
     Zstd,
     /// What a [`BodyModel`](super::model::BodyModel) made of a block's bodies.
     Model,
+    /// The same with larger tables.
+    LargeModel,
     /// One zstd frame of a block's bodies whose hunks count pieces.
     Pieces,
+    /// An index in the columns of [`packed_index`](super::packed_index).
+    Index,
 }
 
 impl Form {
-    const ALL: [(Self, u8); 4] = [
+    const ALL: [(Self, u8); 6] = [
         (Self::Plain, 0),
         (Self::Zstd, 1),
         (Self::Model, 2),
         (Self::Pieces, 3),
+        (Self::Index, 4),
+        (Self::LargeModel, 5),
     ];
 
     const fn byte(self) -> u8 {
@@ -48,6 +54,8 @@ impl Form {
             Self::Zstd => 1,
             Self::Model => 2,
             Self::Pieces => 3,
+            Self::Index => 4,
+            Self::LargeModel => 5,
         }
     }
 }
@@ -182,10 +190,10 @@ pub(crate) fn unpack(frame: &[u8], prefix: &[u8], max_raw: usize) -> Result<Vec<
     let raw = match header.form {
         Form::Plain => header.payload.to_vec(),
         Form::Zstd | Form::Pieces => inflate(header.raw_len, header.payload, prefix)?,
-        Form::Model => {
+        form @ (Form::Model | Form::LargeModel | Form::Index) => {
             return Err(CodecError::Meaningless {
                 what: "the form of a frame that is not a sealed block's",
-                found: u64::from(Form::Model.byte()),
+                found: u64::from(form.byte()),
             });
         }
     };

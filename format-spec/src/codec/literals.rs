@@ -203,6 +203,14 @@ impl<'a> LiteralReader<'a> {
     pub(crate) fn next(&mut self, most: usize, log: &mut UuidLog) -> Result<Vec<u8>, CodecError> {
         let mut out = Vec::new();
         loop {
+            // Most bytes stand for themselves.
+            let rest = self.text.rest();
+            let plain = rest.iter().position(|byte| *byte <= ESCAPE);
+            out.extend_from_slice(
+                self.text
+                    .bytes(plain.unwrap_or(rest.len()).min(most.saturating_add(1)))?,
+            );
+            bounded(&out, most)?;
             match self.text.byte()? {
                 END => return Ok(out),
                 UUID => {
@@ -230,13 +238,7 @@ impl<'a> LiteralReader<'a> {
                 ESCAPE => out.push(self.text.byte()?),
                 byte => out.push(byte),
             }
-            if out.len() > most {
-                return Err(CodecError::Bound {
-                    what: "a text's length",
-                    found: u128::from(len64(out.len())),
-                    bound: u128::from(len64(most)),
-                });
-            }
+            bounded(&out, most)?;
         }
     }
 
@@ -247,6 +249,17 @@ impl<'a> LiteralReader<'a> {
         self.uuids.end()?;
         Ok(self.blobs)
     }
+}
+
+fn bounded(text: &[u8], most: usize) -> Result<(), CodecError> {
+    if text.len() > most {
+        return Err(CodecError::Bound {
+            what: "a text's length",
+            found: u128::from(len64(text.len())),
+            bound: u128::from(len64(most)),
+        });
+    }
+    Ok(())
 }
 
 const NO_UUID: CodecError = CodecError::Short {

@@ -9,6 +9,7 @@ pub(crate) mod literals;
 pub(crate) mod model;
 #[cfg(test)]
 mod model_oracle;
+pub(crate) mod packed_index;
 pub(crate) mod piece;
 pub(crate) mod record;
 pub(crate) mod splice;

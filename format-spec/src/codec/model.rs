@@ -141,7 +141,49 @@ impl<C: PieceCoder> GroupCoder<'_, C> {
     }
 }
 
-const TABLE_BITS: u32 = 16;
+/// How large the tables of a model are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ModelSize {
+    /// As in format 0.6: 2 megabytes and more.
+    Small,
+    /// 30 megabytes.
+    Large,
+}
+
+impl ModelSize {
+    /// Returns the size of the model that codes frames of a form, if one does.
+    pub(crate) const fn of(form: frame::Form) -> Option<Self> {
+        match form {
+            frame::Form::Model => Some(Self::Small),
+            frame::Form::LargeModel => Some(Self::Large),
+            _ => None,
+        }
+    }
+
+    const fn form(self) -> frame::Form {
+        match self {
+            Self::Small => frame::Form::Model,
+            Self::Large => frame::Form::LargeModel,
+        }
+    }
+
+    /// Returns how many probabilities there are, as a power of two.
+    const fn chance_bits(self) -> u32 {
+        match self {
+            Self::Small => 18,
+            Self::Large => 22,
+        }
+    }
+
+    /// Returns how many candidates and guesses there are, as a power of two.
+    const fn table_bits(self) -> u32 {
+        match self {
+            Self::Small => 16,
+            Self::Large => 18,
+        }
+    }
+}
+
 const MOST_REPEATS: u8 = 7;
 /// The sets of weights, by kind of decision.
 mod set {
@@ -166,6 +208,7 @@ const fn meaningless(what: &'static str) -> CodecError {
 /// The state after the blocks of a group so far.
 #[derive(Clone, Debug)]
 pub(crate) struct BodyModel {
+    size: ModelSize,
     chances: Chances,
     uuids: UuidLog,
     hunks: HunkModel,
@@ -175,10 +218,11 @@ pub(crate) struct BodyModel {
 
 #[expect(
     clippy::indexing_slicing,
-    reason = "a table has as many entries as the bits of its places name"
+    reason = "a table has as many entries as the bits of its places name: a power of two"
 )]
 fn entry<T>(table: &mut [T], at: u32) -> &mut T {
-    &mut table[place32(at >> (32 - TABLE_BITS))]
+    let bits = table.len().trailing_zeros();
+    &mut table[place32(at >> (32 - bits))]
 }
 
 fn low32(number: u64) -> u32 {
@@ -196,11 +240,12 @@ const _: () = assert!(MAX_GROUP * MAX_MODEL_RAW <= 1 << 30);
 
 impl BodyModel {
     /// Makes a model that knows nothing: that of a group's start.
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(size: ModelSize) -> Self {
         Self {
-            chances: Chances::new(set::COUNT),
+            size,
+            chances: Chances::new(size.chance_bits(), set::COUNT),
             uuids: UuidLog::default(),
-            hunks: HunkModel::new(),
+            hunks: HunkModel::new(size.table_bits()),
             history: Vec::new(),
         }
     }
@@ -242,7 +287,7 @@ impl BodyModel {
         varint::put_len(&mut payload, literals.len());
         payload.extend_from_slice(&packed);
         self.remember(&literals);
-        frame::with_header(frame::Form::Model, raw, &payload)
+        frame::with_header(self.size.form(), raw, &payload)
     }
 
     /// Returns a block's columns, which must be at most `max_raw` bytes. If it fails, the model is of no further use.
@@ -253,6 +298,9 @@ impl BodyModel {
         max_raw: usize,
     ) -> Result<Vec<u8>, CodecError> {
         let header = frame::Header::of(packed, max_raw)?;
+        if header.form != self.size.form() {
+            return Err(meaningless("a block of another model"));
+        }
         let mut fields = FieldReader::new(header.payload, "a block's decisions");
         let decisions = fields.sized(packed.len())?;
         // Texts are parts of the columns; UUIDs and escapes take a little more.
@@ -406,10 +454,11 @@ mod tests {
         #[test]
         fn blocks_of_a_group_come_back(
             blocks in prop::collection::vec(prop::collection::vec((0u32..12, bodies()), 0..30), 1..4),
-            first: bool
+            first: bool,
+            size in prop_oneof![3 => Just(ModelSize::Small), 1 => Just(ModelSize::Large)],
         ) {
             let (mut last, mut first_object) = (HashMap::new(), if first { 0 } else { 5 });
-            let (mut writer, mut reader) = (BodyModel::new(), BodyModel::new());
+            let (mut writer, mut reader) = (BodyModel::new(size), BodyModel::new(size));
             let mut group = Vec::new();
             for events in blocks {
                 let (raw, facts) = block(&events, &mut last, first_object);
@@ -422,6 +471,13 @@ mod tests {
                 group.push((packed, facts));
             }
             assert_alike(&group);
+            let other = match size {
+                ModelSize::Small => ModelSize::Large,
+                ModelSize::Large => ModelSize::Small,
+            };
+            for (packed, facts) in group.iter().take(1) {
+                prop_assert!(BodyModel::new(other).unpack(packed, facts, 1 << 20).is_err());
+            }
         }
 
         #[test]
@@ -431,10 +487,10 @@ mod tests {
             change in 1u8..
         ) {
             let (raw, facts) = block(&events, &mut HashMap::new(), 0);
-            let mut packed = BodyModel::new().pack(&raw, &facts).unwrap();
+            let mut packed = BodyModel::new(ModelSize::Small).pack(&raw, &facts).unwrap();
             let at = at.index(packed.len());
             packed[at] ^= change;
-            if let Ok(read) = BodyModel::new().unpack(&packed, &facts, MAX_PREFIX) {
+            if let Ok(read) = BodyModel::new(ModelSize::Small).unpack(&packed, &facts, MAX_PREFIX) {
                 prop_assert_eq!(read, raw);
             }
         }
@@ -443,10 +499,10 @@ mod tests {
     #[test]
     fn a_few_bytes_do_not_stand_for_more_than_may_come_out() {
         let (raw, facts) = block(&[(0, vec![b','; 100_000])], &mut HashMap::new(), 0);
-        let packed = BodyModel::new().pack(&raw, &facts).unwrap();
+        let packed = BodyModel::new(ModelSize::Small).pack(&raw, &facts).unwrap();
         assert!(packed.len() < 1_000, "{}", packed.len());
         assert!(
-            BodyModel::new()
+            BodyModel::new(ModelSize::Small)
                 .unpack(&packed, &facts, raw.len() - 1)
                 .is_err()
         );

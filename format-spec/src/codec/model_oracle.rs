@@ -2,7 +2,7 @@
 //! tables, and without a shared line but frames, varints and times. What the writer made must read alike in both.
 
 use super::frame;
-use super::model::{BlockFacts, BodyModel};
+use super::model::{BlockFacts, BodyModel, ModelSize};
 use super::piece::{Number, PieceTime};
 use super::varint::{FieldReader, put, put_len};
 use crate::limits::MAX_PREFIX;
@@ -66,11 +66,17 @@ struct Oracle {
     newest_blob: i64,
     literals: [Vec<u8>; 3],
     history: Vec<u8>,
+    /// By how many bits contexts are shifted to the place of a chance, and of a candidate or guess.
+    chance_shift: u32,
+    table_shift: u32,
 }
 
 impl Oracle {
-    fn new() -> Self {
+    fn new(form: u8) -> Self {
+        let (chance_shift, table_shift) = if form == 2 { (14, 16) } else { (10, 14) };
         Self {
+            chance_shift,
+            table_shift,
             texts: vec![vec![]],
             keys: vec![(0, vec![], vec![])],
             logits: (0..4096).map(logit).collect(),
@@ -98,12 +104,15 @@ impl Oracle {
 
     fn chance(&self, context: u64) -> u64 {
         self.chances
-            .get(&(context >> 14))
+            .get(&(context >> self.chance_shift))
             .map_or(1 << 11, |(p, _)| p >> 10)
     }
 
     fn learn(&mut self, context: u64, yes: bool) {
-        let (p, count) = self.chances.entry(context >> 14).or_insert((1 << 21, 0));
+        let (p, count) = self
+            .chances
+            .entry(context >> self.chance_shift)
+            .or_insert((1 << 21, 0));
         let rate = (1 << 17) / (2 * *count + 3);
         *p = if yes {
             *p + ((((1 << 22) - 1 - *p) * rate) >> 16)
@@ -189,7 +198,7 @@ impl Oracle {
         let mut tried = Vec::new();
         let mut found = None;
         for (i, c) in (0..).zip(contexts) {
-            let Some((g, repeats)) = self.guesses.get(&(c >> 16)).copied() else {
+            let Some((g, repeats)) = self.guesses.get(&(c >> self.table_shift)).copied() else {
                 continue;
             };
             if tried.contains(&g) {
@@ -210,7 +219,10 @@ impl Oracle {
             None => self.number_at(&[94, column]),
         };
         for c in contexts {
-            let guess = self.guesses.entry(c >> 16).or_insert((number, u64::MAX));
+            let guess = self
+                .guesses
+                .entry(c >> self.table_shift)
+                .or_insert((number, u64::MAX));
             *guess = if guess.0 == number && guess.1 != u64::MAX {
                 (number, (guess.1 + 1).min(7))
             } else {
@@ -280,7 +292,11 @@ impl Oracle {
         let mut tried: Vec<PieceRange> = Vec::new();
         let mut found = None;
         'search: for (i, c) in (0u64..).zip(contexts) {
-            let (known, repeats) = self.candidates.get(&(c >> 16)).cloned().unwrap_or_default();
+            let (known, repeats) = self
+                .candidates
+                .get(&(c >> self.table_shift))
+                .cloned()
+                .unwrap_or_default();
             for (s, piece) in (0u64..).zip(known) {
                 if tried.contains(&piece) {
                     continue;
@@ -318,7 +334,7 @@ impl Oracle {
             (key, value, end)
         };
         for c in contexts {
-            let (known, repeats) = self.candidates.entry(c >> 16).or_default();
+            let (known, repeats) = self.candidates.entry(c >> self.table_shift).or_default();
             if known.first() == Some(&piece) {
                 *repeats = (*repeats + 1).min(7);
             } else {
@@ -617,7 +633,11 @@ impl Oracle {
 
 /// Compares both decoders on the blocks of a group.
 pub(super) fn assert_alike(blocks: &[(Vec<u8>, BlockFacts)]) {
-    let (mut model, mut oracle) = (BodyModel::new(), Oracle::new());
+    let Some((first, _)) = blocks.first() else {
+        return;
+    };
+    let size = ModelSize::of(frame::form_of(first).unwrap()).unwrap();
+    let (mut model, mut oracle) = (BodyModel::new(size), Oracle::new(first[0]));
     for (packed, facts) in blocks {
         let raw = model.unpack(packed, facts, 1 << 24).unwrap();
         assert!(oracle.block(packed, facts) == raw, "the decoders disagree");

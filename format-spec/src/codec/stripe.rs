@@ -8,7 +8,7 @@
 
 use crate::codec::varint::FieldReader;
 use crate::codec::{CodecError, varint};
-use crate::limits::{MAX_STRIPE, SHARDS_PER_RECOVERY, len64};
+use crate::limits::{LEAST_RECOVERY, MAX_STRIPE, SHARDS_PER_RECOVERY, len64};
 use reed_solomon_simd::{ReedSolomonDecoder, ReedSolomonEncoder};
 use std::collections::BTreeSet;
 use xxhash_rust::xxh3::xxh3_64;
@@ -59,6 +59,7 @@ impl Stripe {
         let shard_len = least.clamp(LEAST_SHARD, MOST_SHARD);
         let checks: Vec<[u8; 2]> = bytes.chunks(shard_len).map(check_of).collect();
         let recovery = checks.len().div_ceil(SHARDS_PER_RECOVERY);
+        let recovery = recovery.max(LEAST_RECOVERY).min(checks.len());
         let mut encoder = ReedSolomonEncoder::new(checks.len(), recovery, shard_len)?;
         for shard in bytes.chunks(shard_len) {
             encoder.add_original_shard(padded(shard, shard_len))?;

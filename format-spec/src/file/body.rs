@@ -9,7 +9,7 @@
 
 use crate::codec::bodies::{Bodies, BodyCounts, Delta};
 use crate::codec::frame::Form;
-use crate::codec::model::BodyModel;
+use crate::codec::model::{BodyModel, ModelSize};
 use crate::codec::{CodecError, frame, splice};
 use crate::error::{Damage, Loss, ReadError};
 use crate::file::cache::Cache;
@@ -160,7 +160,7 @@ impl BodyReader {
             .bodies_frame(place.bodies, block.writer)
             .map_err(damaged)?;
         let form = frame::form_of(&packed);
-        if form == Some(Form::Model) {
+        if form.and_then(ModelSize::of).is_some() {
             return self.modelled(reel, block, allowance);
         }
         let prefix = if place.prefix == block.number {
@@ -221,7 +221,7 @@ impl BodyReader {
         if done.is_none() {
             state = None;
         }
-        let mut model = state.map_or_else(BodyModel::new, |(_, model)| model);
+        let mut model = state.map(|(_, model)| model);
         let mut found = None;
         let mut last = done
             .and_then(|done| chain.get(done))
@@ -231,7 +231,7 @@ impl BodyReader {
             .skip(done.map_or(0, |done| done.saturating_add(1)))
         {
             if !allowance.take_frame() {
-                *held(&self.model) = last.map(|last| (last, model));
+                *held(&self.model) = last.zip(model);
                 return Ok(None);
             }
             let bodies =
@@ -245,16 +245,16 @@ impl BodyReader {
             last = Some(step.number);
             found = Some(bodies);
         }
-        *held(&self.model) = last.map(|last| (last, model));
+        *held(&self.model) = last.zip(model);
         Ok(found)
     }
 
-    /// Decodes the next block of a group.
+    /// Decodes the next block of a group, whose first one begins a model.
     fn continue_with(
         &self,
         reel: &Reel,
         block: &Block,
-        model: &mut BodyModel,
+        model: &mut Option<BodyModel>,
     ) -> Result<Arc<Bodies>, ReadError> {
         let BlockSource::Sealed(place) = &block.source else {
             return Err(damaged(block, "it is not sealed".to_owned()));
@@ -263,6 +263,9 @@ impl BodyReader {
             .bodies_frame(place.bodies, block.writer)
             .map_err(|cause| damaged(block, cause))?;
         self.frames.fetch_add(1, Ordering::Relaxed);
+        let size = frame::form_of(&packed).and_then(ModelSize::of);
+        let size = size.ok_or_else(|| damaged(block, NOT_MODELLED.to_owned()))?;
+        let model = model.get_or_insert_with(|| BodyModel::new(size));
         let facts = group::facts_of(reel, block);
         let read = model
             .unpack(&packed, &facts, MAX_MODEL_RAW)
@@ -513,6 +516,8 @@ impl BodyReader {
 
 /// Unreachable: an allowance without bounds is never spent.
 const SPENT: &str = "too much lies behind it";
+
+const NOT_MODELLED: &str = "its group has a model, and it has none";
 
 fn lost_prefix(number: u32) -> String {
     format!("block {number}, its prefix, is lost")

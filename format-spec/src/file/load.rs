@@ -12,7 +12,7 @@
 
 use crate::codec::bodies::{Bodies, BodyCounts};
 use crate::codec::index::{Record, RecordContent, Rv};
-use crate::codec::{frame, index, record};
+use crate::codec::{index, packed_index, record};
 use crate::error::{Damage, Loss};
 use crate::event::{EventHead, EventType, Evidence, ObjectKeyRef};
 use crate::file::checkpoint::Checkpoint;
@@ -190,7 +190,7 @@ impl Loaded {
         at: BlockPlace,
     ) -> Result<Vec<u8>, String> {
         let unpack = |packed: &[u8]| {
-            frame::unpack(packed, &[], MAX_BLOCK_RAW + MAX_RECORD)
+            packed_index::unpack(packed, MAX_BLOCK_RAW + MAX_RECORD)
                 .map_err(|error| error.to_string())
         };
         let packed = rows.index_frame(at.index, writer, || self.rows += 1);

@@ -43,6 +43,7 @@ pub use recover::{RecoverStats, recover};
 pub(crate) use recover::{publish, rewrite};
 pub use reel::{BlockInfo, PartSizes, ReadCounts, Reel, ReelObject, SizeBreakdown};
 pub use scan::{Event, Scan};
+pub use seal_writer::SealDensity;
 pub(crate) use seal_writer::SealWriter;
 pub use snapshot::{GrowingReel, ReelGrowth, copy_in_use, is_in_use};
 pub use weigh::{PartWeight, ReelWeight};

@@ -1,7 +1,7 @@
 //! The parts of the bytes of a reel's file: columns of bodies and indexes, rows, and the overhead
 //! of the container. It is for benchmarks; nothing else reads a whole file for that.
 
-use crate::codec::frame;
+use crate::codec::{frame, packed_index};
 use crate::error::ReadError;
 use crate::file::load::BlockSource;
 use crate::file::reel::Reel;
@@ -72,7 +72,7 @@ impl Reel {
                 .map_err(unreadable)?;
             let packed = self.reader().rows().index_frame(place.index, 0, || {});
             let packed = packed.map_err(unreadable)?;
-            let raw = frame::unpack(&packed, &[], MAX_BLOCK_RAW + MAX_RECORD);
+            let raw = packed_index::unpack(&packed, MAX_BLOCK_RAW + MAX_RECORD);
             let raw = raw.map_err(|error| unreadable(error.to_string()))?;
             indexes.add(&raw, place.index.len).map_err(unreadable)?;
             if place.prefix == block.number {

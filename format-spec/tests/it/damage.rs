@@ -4,7 +4,9 @@
 //! Never a panic, never a wrong byte, never an event twice, and no loss without a report.
 
 use crate::life::{append, begin, life};
-use kubereel_format::{EventHead, Loss, OpenError, Reel, Seq, panic_is_caught, recover, seal};
+use kubereel_format::{
+    EventHead, Loss, OpenError, Reel, SealDensity, Seq, panic_is_caught, recover, seal,
+};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -80,7 +82,7 @@ impl Whole {
     fn seal_of(old: &Path) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("whole.reel");
-        seal(&Reel::open(old).unwrap(), &path, |_| {}).unwrap();
+        seal(&Reel::open(old).unwrap(), &path, SealDensity::Usual, |_| {}).unwrap();
         Self::of(&path, folder)
     }
 

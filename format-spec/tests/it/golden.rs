@@ -6,12 +6,13 @@ use std::path::Path;
 use xxhash_rust::xxh3::Xxh3Default;
 
 /// The XXH3-128 of the files in `testdata/formats`: a reel of a version that is kept is never rewritten.
-const FILES: [(&str, &str); 5] = [
+const FILES: [(&str, &str); 6] = [
     ("0.1.reel", "d75d73478743c15490b8678df8dab5f5"),
     ("0.3.reel", "f29de5cfaa5458031f3f99f5341a0ba4"),
     ("0.4.reel", "0e10afb61b4aac89680f6cd7d077da98"),
     ("0.5.reel", "191173fbf6b6104c1dbeeb3df79601f8"),
     ("0.6.reel", "47ab5ba4395c0e2abd68dc098242fc92"),
+    ("0.7.reel", "13464ce65f7c4cd15226f0deb37797e2"),
 ];
 
 #[test]
@@ -31,7 +32,7 @@ fn the_reels_of_every_version_are_never_rewritten() {
 }
 
 /// A reel in `testdata/formats`: its version, how many events and notes it has, and the digest of all of them.
-const GOLDEN: [(&str, u16, u64, usize, &str); 5] = [
+const GOLDEN: [(&str, u16, u64, usize, &str); 6] = [
     (
         "0.1.reel",
         1,
@@ -43,6 +44,7 @@ const GOLDEN: [(&str, u16, u64, usize, &str); 5] = [
     ("0.4.reel", 4, 600, 62, "df2c8cbdee468f32e9a2f7c482919172"),
     ("0.5.reel", 5, 600, 62, "df2c8cbdee468f32e9a2f7c482919172"),
     ("0.6.reel", 6, 600, 62, "df2c8cbdee468f32e9a2f7c482919172"),
+    ("0.7.reel", 7, 600, 62, "df2c8cbdee468f32e9a2f7c482919172"),
 ];
 
 fn digest(reel: &Reel) -> String {

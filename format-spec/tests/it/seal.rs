@@ -3,8 +3,8 @@
 
 use crate::life::{append, begin, check, life, path_in, stamp};
 use kubereel_format::{
-    Appender, BlobNote, Bounds, DocumentKind, OpenError, RecoverError, Reel, SealError, SealedCopy,
-    Seq, recover, remove_interrupted_copies, seal, unseal,
+    Appender, BlobNote, Bounds, DocumentKind, OpenError, RecoverError, Reel, SealDensity,
+    SealError, SealedCopy, Seq, recover, remove_interrupted_copies, seal, unseal,
 };
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -55,7 +55,7 @@ fn a_sealed_demo_is_the_same_recording_in_fewer_bytes() {
     let path = path_in(&folder);
     let old = Reel::open(&demo_path()).unwrap();
     let mut last = 0;
-    let stats = seal(&old, &path, |done| {
+    let stats = seal(&old, &path, SealDensity::Usual, |done| {
         assert!(done >= last && done <= 2 * old.end().0);
         last = done;
     })
@@ -72,7 +72,7 @@ fn a_sealed_demo_is_the_same_recording_in_fewer_bytes() {
     assert!(stats.file_bytes * 20 < stats.bytes_before * 19, "{stats:?}");
     // Sealing it again changes nothing.
     let again = folder.path().join("again.reel");
-    let twice = seal(&new, &again, |_| {}).unwrap();
+    let twice = seal(&new, &again, SealDensity::Usual, |_| {}).unwrap();
     assert_eq!(twice.file_bytes, stats.file_bytes);
     assert_equal(&old, &Reel::open(&again).unwrap());
     drop(new);
@@ -103,7 +103,7 @@ fn many_groups_checkpoints_and_documents_come_back() {
     let copy = folder.path().join("copy.reel");
     std::fs::copy(&path, &copy).unwrap();
     let reel = Reel::open(&path).unwrap();
-    let stats = seal(&reel, &path, |_| {}).unwrap();
+    let stats = seal(&reel, &path, SealDensity::Usual, |_| {}).unwrap();
     drop(reel);
     println!("life: {stats:?}");
     let (old, new) = (Reel::open(&copy).unwrap(), Reel::open(&path).unwrap());
@@ -112,6 +112,13 @@ fn many_groups_checkpoints_and_documents_come_back() {
     check(&path, &written);
     drop(new);
     assert_eq!(names_in(folder.path()).len(), 2, "nothing is left behind");
+    // The same with a model, in fewer bytes.
+    let smallest = folder.path().join("smallest.reel");
+    let smaller = seal(&old, &smallest, SealDensity::Smallest, |_| {}).unwrap();
+    println!("life, smallest: {smaller:?}");
+    assert!(smaller.file_bytes < stats.file_bytes, "{smaller:?}");
+    assert_eq!(smaller.digest, stats.digest);
+    check(&smallest, &written);
 }
 
 #[test]
@@ -130,7 +137,7 @@ fn a_killed_recorders_reel_is_sealed_and_stays_unfinished() {
     drop(appender);
     let to = folder.path().join("sealed.reel");
     let old = Reel::open(&path).unwrap();
-    seal(&old, &to, |_| {}).unwrap();
+    seal(&old, &to, SealDensity::Usual, |_| {}).unwrap();
     assert!(!old.is_finished());
     assert_equal(&old, &Reel::open(&to).unwrap());
     check(&to, &written);
@@ -147,7 +154,7 @@ fn an_empty_reel_is_sealed() {
     Appender::create(&path).unwrap().finish().unwrap();
     let to = folder.path().join("sealed.reel");
     let old = Reel::open(&path).unwrap();
-    seal(&old, &to, |_| {}).unwrap();
+    seal(&old, &to, SealDensity::Usual, |_| {}).unwrap();
     assert_equal(&old, &Reel::open(&to).unwrap());
 }
 
@@ -155,7 +162,13 @@ fn an_empty_reel_is_sealed() {
 fn nothing_is_appended_to_a_sealed_reel() {
     let folder = tempfile::tempdir().unwrap();
     let path = path_in(&folder);
-    seal(&Reel::open(&demo_path()).unwrap(), &path, |_| {}).unwrap();
+    seal(
+        &Reel::open(&demo_path()).unwrap(),
+        &path,
+        SealDensity::Usual,
+        |_| {},
+    )
+    .unwrap();
     let before = std::fs::read(&path).unwrap();
     let refused = Appender::resume(&path).unwrap_err();
     assert!(matches!(refused, OpenError::Sealed { .. }), "{refused}");
@@ -173,22 +186,22 @@ fn what_cannot_be_sealed_stays_as_it_was() {
     bytes[middle..middle + 40_960].fill(0);
     std::fs::write(&path, &bytes).unwrap();
     let reel = Reel::open(&path).unwrap();
-    let refused = seal(&reel, &path, |_| {}).unwrap_err();
+    let refused = seal(&reel, &path, SealDensity::Usual, |_| {}).unwrap_err();
     assert!(matches!(refused, SealError::Damaged { .. }), "{refused}");
     assert!(std::fs::read(&path).unwrap() == bytes, "the file changed");
     // Another file's name.
     let whole = Reel::open(&demo_path()).unwrap();
-    let refused = seal(&whole, &path, |_| {}).unwrap_err();
+    let refused = seal(&whole, &path, SealDensity::Usual, |_| {}).unwrap_err();
     assert!(matches!(refused, SealError::Exists { .. }), "{refused}");
     // A sealed reel is not worse than another.
     let sealed = folder.path().join("sealed.reel");
-    seal(&whole, &sealed, |_| {}).unwrap();
+    seal(&whole, &sealed, SealDensity::Usual, |_| {}).unwrap();
     let mut small = std::fs::read(&sealed).unwrap();
     small[9_999] ^= 1;
     std::fs::write(&sealed, &small).unwrap();
     let hurt = Reel::open(&sealed).unwrap();
     assert!(!hurt.has_losses() && !hurt.is_sealed());
-    let refused = seal(&hurt, &sealed, |_| {}).unwrap_err();
+    let refused = seal(&hurt, &sealed, SealDensity::Usual, |_| {}).unwrap_err();
     assert!(matches!(refused, SealError::Damaged { .. }), "{refused}");
     drop(hurt);
     std::fs::remove_file(&sealed).unwrap();
@@ -207,7 +220,7 @@ fn a_seal_that_ends_at_any_step_leaves_the_old_file() {
         // The panic acts as a kill: no code of the seal runs after it.
         let killed = std::panic::catch_unwind(|| {
             let reel = Reel::open(&path).unwrap();
-            seal(&reel, &path, |done| {
+            seal(&reel, &path, SealDensity::Usual, |done| {
                 assert!(done < step, "killed");
             })
         });
@@ -224,7 +237,7 @@ fn a_seal_that_ends_at_any_step_leaves_the_old_file() {
         }
     }
     let reel = Reel::open(&path).unwrap();
-    seal(&reel, &path, |_| {}).unwrap();
+    seal(&reel, &path, SealDensity::Usual, |_| {}).unwrap();
     drop(reel);
     assert!(Reel::open(&path).unwrap().is_sealed());
 }
@@ -255,7 +268,7 @@ fn sealed_life(is_finished: bool) -> (tempfile::TempDir, PathBuf, PathBuf) {
     let copy = folder.path().join("copy.reel");
     std::fs::copy(&path, &copy).unwrap();
     let reel = Reel::open(&path).unwrap();
-    seal(&reel, &path, |_| {}).unwrap();
+    seal(&reel, &path, SealDensity::Usual, |_| {}).unwrap();
     drop(reel);
     (folder, path, copy)
 }

@@ -3,8 +3,7 @@
 
 use super::piece_model::{PieceContext, PieceModel};
 use super::{
-    EventFacts, GroupCoder, MOST_REPEATS, PieceCoder, TABLE_BITS, count32, entry, low32,
-    meaningless, set,
+    EventFacts, GroupCoder, MOST_REPEATS, PieceCoder, count32, entry, low32, meaningless, set,
 };
 use crate::codec::arithmetic::context;
 use crate::codec::splice::pieces;
@@ -169,10 +168,10 @@ pub(super) struct HunkModel {
 
 impl HunkModel {
     /// Makes the model of a group's start.
-    pub(super) fn new() -> Self {
+    pub(super) fn new(table_bits: u32) -> Self {
         Self {
-            pieces: PieceModel::new(),
-            guesses: vec![Guess::default(); 1 << TABLE_BITS].into(),
+            pieces: PieceModel::new(table_bits),
+            guesses: vec![Guess::default(); 1 << table_bits].into(),
             first_object: None,
             new_objects: Vec::new(),
             old_objects: HashMap::new(),

@@ -1,8 +1,7 @@
 //! Pieces of JSON text: which one of those that were there before, or its key, its value and its end.
 
 use super::{
-    EventFacts, GroupCoder, MOST_REPEATS, PieceCoder, TABLE_BITS, count32, entry, low32,
-    meaningless, set,
+    EventFacts, GroupCoder, MOST_REPEATS, PieceCoder, count32, entry, low32, meaningless, set,
 };
 use crate::codec::CodecError;
 use crate::codec::arithmetic::context;
@@ -184,9 +183,9 @@ pub(super) struct PieceModel {
 
 impl PieceModel {
     /// Makes the model of a group's start.
-    pub(super) fn new() -> Self {
+    pub(super) fn new(table_bits: u32) -> Self {
         let mut model = Self {
-            candidates: vec![Candidates::default(); 1 << TABLE_BITS].into(),
+            candidates: vec![Candidates::default(); 1 << table_bits].into(),
             texts: Texts::default(),
             keys: Vec::new(),
             key_numbers: HashMap::new(),
