@@ -52,6 +52,10 @@ bench *files:
     cargo bench -p kubereel-tests --bench monitortests
     cargo bench -p kubereel-tests --bench tui
 
+# The measures of a reel as an archive, with their aims and with baselines of the same run, as one table.
+bench-archive *parts:
+    cargo bench -p kubereel-tests --bench archive -- {{ parts }}
+
 # The long runs: hundreds of kills, and the storm. Their dated report is committed.
 soak *parts:
     bash .ci/soak {{ parts }}

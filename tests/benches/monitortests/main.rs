@@ -15,18 +15,14 @@
 #[path = "../queries/reels.rs"]
 #[expect(dead_code, reason = "the queries ask for more of a reel")]
 mod reels;
+mod run;
 
+use crate::run::{peak_mib, run, spent};
 use anyhow::{Context as _, Result, ensure};
-use kubereel_history::Timeline;
-use kubereel_monitortests::{
-    CaseVerdict as Verdict, ExceptionSet, MonitorTest, RuleSet, RunOptions as Asked, RunReport,
-    Selection, builtin_rule_files, run_reel,
-};
+use kubereel_monitortests::{CaseVerdict as Verdict, MonitorTest, RuleSet, builtin_rule_files};
 use kubereel_problems::{PROBLEMS_MONITOR, monitor_tests};
-use rustix::time::{ClockId, clock_gettime};
 use std::path::Path;
 use std::process::Command;
-use std::time::Duration;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -113,30 +109,4 @@ fn show(tests: &str, reel: &Path) -> Result<()> {
     let wrong = report.count(Verdict::Error);
     ensure!(wrong == 0, "{wrong} cases are in error");
     Ok(())
-}
-
-fn run(reel: &Path, tests: Vec<Box<dyn MonitorTest>>) -> Result<RunReport> {
-    let timeline = Timeline::open(reel)?;
-    let exceptions = ExceptionSet::builtin()?;
-    let asked = Asked {
-        selection: &Selection::default(),
-        exceptions: &exceptions,
-        now: None,
-    };
-    Ok(run_reel(&timeline, tests, &asked, |_| {}))
-}
-
-/// This process's time on processors so far.
-fn spent() -> Duration {
-    let at = clock_gettime(ClockId::ProcessCPUTime);
-    // A process's own time is never negative.
-    Duration::try_from(at).unwrap_or_default()
-}
-
-/// The most memory that this process had at once.
-fn peak_mib() -> Result<u64> {
-    let status = std::fs::read_to_string("/proc/self/status")?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kib = line.context("no VmHWM")?.trim().trim_end_matches(" kB");
-    Ok(kib.parse::<u64>()? / 1024)
 }

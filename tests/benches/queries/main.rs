@@ -6,12 +6,8 @@
 //! `KUBEREEL_BENCH_ASKED` for another number of questions. Times are times on a processor; only
 //! those of whole commands are times of the clock.
 //!
-//! The questions that are asked within this process, and how long they take.
-//!
 //! How much memory each command has at once, and how long it takes, on the largest reel. T is a
 //! moment in its middle, U ten minutes later.
-//!
-//! The replay that reads everything: the last body of each object up to a moment, in a map.
 //!
 //! The sizes of reels of real recordings, beside `zstd -19 --long=27` of the lines that they
 //! export: what an import drops is in neither.
@@ -25,21 +21,18 @@
     reason = "what is printed is rounded anyway"
 )]
 
+use crate::naive::{Naive, replay};
+use crate::questions::{
+    Chance, StateTimes, millis, objects, open, percentile, spent, state, states,
+};
 use crate::reels::BenchReel;
 use anyhow::{Context as _, Result, ensure};
-use kubereel_format::{ReadError, RecordedAt, Seq};
-use kubereel_history::{
-    Cursor, CursorStep, Cut, Exported, ObjectFilter, ResourceSnapshot, StepBodies, Timeline, Track,
-};
+use kubereel_format::{ReadError, Seq};
+use kubereel_history::{Cursor, CursorStep, Cut, Exported, StepBodies, Timeline, Track};
 use kubereel_tests::peak_memory;
 use kubereel_tests::recording::program;
 use kubereel_tests::shared_data::shared_data;
-use rustix::time::{ClockId, clock_gettime};
-use serde::Deserialize;
-use serde_json::value::RawValue;
-use std::collections::{HashMap, HashSet};
-use std::fs::File;
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::collections::HashSet;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -47,7 +40,11 @@ use std::time::{Duration, Instant};
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+mod naive;
+mod questions;
 mod reels;
+#[path = "../baseline/zstd_19.rs"]
+mod zstd_19;
 
 fn main() -> Result<()> {
     let sizes = std::env::var("KUBEREEL_BENCH_SIZES").unwrap_or_else(|_| "200000,1000000".into());
@@ -60,7 +57,10 @@ fn main() -> Result<()> {
     for size in sizes.split(',') {
         let events = size.trim().parse().context("KUBEREEL_BENCH_SIZES")?;
         let made = reels::get(events)?;
-        let naive = replay(&made.lines, made.middle)?;
+        let naive = replay(&made.lines, |ts| {
+            let at: jiff::Timestamp = ts.trim_matches('"').parse()?;
+            Ok(at.as_microsecond() > made.middle.micros)
+        })?;
         show_questions(&made, &naive, asked)?;
         largest = Some(made);
     }
@@ -75,8 +75,6 @@ fn main() -> Result<()> {
 
 /// How often a reel is opened.
 const OPENED: usize = 5;
-/// How often the whole state is asked for.
-const STATES: u64 = 60;
 
 /// Asks everything, and prints the rows.
 pub(crate) fn show_questions(made: &BenchReel, naive: &Naive, asked: u64) -> Result<()> {
@@ -88,7 +86,7 @@ pub(crate) fn show_questions(made: &BenchReel, naive: &Naive, asked: u64) -> Res
         promised_millis,
     };
     let opened = (0..OPENED)
-        .map(|_| open(made))
+        .map(|_| open(&made.reel, made.middle))
         .collect::<Result<Vec<_>>>()?;
     row("open, to the first answer", opened, Some(300.0)).print();
     let timeline = Timeline::open(&made.reel)?;
@@ -121,57 +119,16 @@ pub(crate) fn show_questions(made: &BenchReel, naive: &Naive, asked: u64) -> Res
         ("the whole state", true),
         ("the whole state without Events", false),
     ] {
-        let times = states(&timeline, with_events)?;
+        let StateTimes { times, live } = states(&timeline, with_events)?;
+        let bound = |live: Option<&usize>| live.copied().unwrap_or_default();
+        println!(
+            "  {} to {} objects live:",
+            bound(live.first()),
+            bound(live.last())
+        );
         row(question, times, Some(250.0)).print();
     }
     Ok(())
-}
-
-fn at(timeline: &Timeline, wall: RecordedAt) -> Cut {
-    let below = timeline.reel().seq_after(wall);
-    Cut::Arrival { below, wall }
-}
-
-fn open(made: &BenchReel) -> Result<Duration> {
-    let started = spent();
-    let timeline = Timeline::open(&made.reel)?;
-    object(&timeline, Seq(timeline.reel().end().0 / 2), made.middle)?;
-    Ok(spent().saturating_sub(started))
-}
-
-/// Asks for the object of an event at a time.
-fn object(timeline: &Timeline, event: Seq, wall: RecordedAt) -> Result<()> {
-    let reel = timeline.reel();
-    let Some(object) = reel.object_of(event) else {
-        return Ok(());
-    };
-    let key = reel.key(object).context("no such object")?;
-    let filter = ObjectFilter {
-        namespace: Some(key.namespace),
-        names: &[key.name.to_owned()],
-    };
-    let state = timeline.as_of(key.resource, at(timeline, wall), &filter);
-    for held in &state.objects {
-        std::hint::black_box(reel.body(held.seq)?);
-    }
-    Ok(())
-}
-
-fn objects(timeline: &Timeline, asked: u64) -> Result<Vec<Duration>> {
-    let mut chance = Chance::new();
-    let end = timeline.reel().end().0;
-    let mut times = Vec::new();
-    for _ in 0..asked {
-        let event = Seq(chance.between(0, end));
-        let stamp = timeline.reel().stamp(event).context("no such record")?;
-        // A moment after the event, when the object may have changed again.
-        let later = i64::try_from(chance.between(0, 60_000_000))?;
-        let wall = RecordedAt::from_micros(stamp.wall.micros + later);
-        let started = spent();
-        object(timeline, event, wall)?;
-        times.push(spent().saturating_sub(started));
-    }
-    Ok(times)
 }
 
 /// How many steps are taken from each place.
@@ -225,52 +182,6 @@ fn walk<'t>(
     Ok(walked)
 }
 
-/// All resources at a time, or all but Events, and the bodies of all their objects.
-fn state(
-    timeline: &Timeline,
-    wall: RecordedAt,
-    with_events: bool,
-    mut take: impl FnMut(&[u8]),
-) -> Result<usize> {
-    let cut = at(timeline, wall);
-    let below = timeline.reel().seq_after(wall);
-    let resources = timeline.resources().iter();
-    let states: Vec<ResourceSnapshot> = resources
-        .filter(|info| with_events || info.plural != "events")
-        .map(|info| timeline.as_of(info.id, cut, &ObjectFilter::default()))
-        .collect();
-    let mut held: Vec<_> = states.iter().flat_map(|state| &state.objects).collect();
-    // In the order in which objects were first seen: so they lie in checkpoints.
-    held.sort_unstable_by_key(|held| held.object);
-    for held in &held {
-        take(&timeline.reel().body_at(held.seq, below)?);
-    }
-    Ok(held.len())
-}
-
-fn states(timeline: &Timeline, with_events: bool) -> Result<Vec<Duration>> {
-    let mut chance = Chance::new();
-    let end = timeline.reel().end().0;
-    let (mut times, mut live) = (Vec::new(), Vec::new());
-    for _ in 0..STATES {
-        // Once the cluster is full.
-        let event = Seq(chance.between(end / 3, end));
-        let wall = timeline.reel().stamp(event).context("no such record")?.wall;
-        let started = spent();
-        live.push(state(timeline, wall, with_events, |body| {
-            std::hint::black_box(body);
-        })?);
-        times.push(spent().saturating_sub(started));
-    }
-    live.sort_unstable();
-    println!(
-        "  {} to {} objects live:",
-        live.first().copied().unwrap_or_default(),
-        live.last().copied().unwrap_or_default()
-    );
-    Ok(times)
-}
-
 /// The fast answer must be the slow one's.
 fn check(timeline: &Timeline, made: &BenchReel, naive: &Naive) -> Result<()> {
     let expected: HashSet<&[u8]> = naive.state.values().map(|body| body.as_bytes()).collect();
@@ -284,24 +195,6 @@ fn check(timeline: &Timeline, made: &BenchReel, naive: &Naive) -> Result<()> {
         expected.len()
     );
     Ok(())
-}
-
-/// A stream of numbers, the same in every run.
-#[derive(Debug)]
-struct Chance(u64);
-
-impl Chance {
-    const fn new() -> Self {
-        Self(0x2545_f491_4f6c_dd1d)
-    }
-
-    /// A number from `least` up to, but without, `end`.
-    fn between(&mut self, least: u64, end: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        least + self.0 % end.saturating_sub(least).max(1)
-    }
 }
 
 /// Runs each command on a reel, and prints a row for each.
@@ -370,63 +263,6 @@ pub(crate) fn show_commands(made: &BenchReel) -> Result<()> {
     Ok(())
 }
 
-/// What it came to.
-#[derive(Debug)]
-pub(crate) struct Naive {
-    /// How long reading up to the moment took.
-    pub(crate) took: Duration,
-    /// The bodies of the objects that lived then, by uid.
-    pub(crate) state: HashMap<String, Box<str>>,
-}
-
-#[derive(Deserialize)]
-struct Line<'a> {
-    ts: &'a str,
-    r#type: &'a str,
-    #[serde(borrow)]
-    object: &'a RawValue,
-}
-
-#[derive(Deserialize)]
-struct Object<'a> {
-    #[serde(borrow)]
-    metadata: Meta<'a>,
-}
-
-#[derive(Deserialize)]
-struct Meta<'a> {
-    uid: &'a str,
-}
-
-/// Reads the lines up to a moment.
-pub(crate) fn replay(lines: &Path, until: RecordedAt) -> Result<Naive> {
-    let started = spent();
-    let mut state: HashMap<String, Box<str>> = HashMap::new();
-    let mut input = BufReader::with_capacity(
-        1 << 20,
-        zstd::stream::read::Decoder::new(File::open(lines)?)?,
-    );
-    let mut text = String::new();
-    while input.read_line(&mut text)? > 0 {
-        let line: Line<'_> = serde_json::from_str(&text)?;
-        let at: jiff::Timestamp = line.ts.parse()?;
-        if at.as_microsecond() > until.micros {
-            break;
-        }
-        let object: Object<'_> = serde_json::from_str(line.object.get())?;
-        if line.r#type == "DELETED" {
-            state.remove(object.metadata.uid);
-        } else {
-            state.insert(object.metadata.uid.to_owned(), line.object.get().into());
-        }
-        text.clear();
-    }
-    Ok(Naive {
-        took: spent().saturating_sub(started),
-        state,
-    })
-}
-
 /// What was promised of a finished reel.
 const RATIO_MOST: f64 = 1.6;
 /// The recordings, by their names.
@@ -462,17 +298,13 @@ pub(crate) fn show_sizes() -> Result<()> {
     Ok(())
 }
 
-/// The length of the lines, and of what `zstd -19 --long=27` makes of them.
+/// Returns the length of the lines, and of what `zstd -19 --long=27` makes of them.
 fn compress(reel: &Path) -> Result<(u64, u64)> {
     let timeline = Timeline::open(reel)?;
     let mut lines = Vec::new();
     Exported::write_jsonl(&timeline, &mut lines, |_| {})?;
-    let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), 19)?;
-    encoder.long_distance_matching(true)?;
-    encoder.window_log(27)?;
-    encoder.write_all(&lines)?;
-    let lines_bytes = u64::try_from(lines.len())?;
-    Ok((lines_bytes, u64::try_from(encoder.finish()?.len())?))
+    let compressed_bytes = zstd_19::zstd_19(|out| Ok(out.write_all(&lines)?))?;
+    Ok((u64::try_from(lines.len())?, compressed_bytes))
 }
 
 /// A question, and how long answers took.
@@ -505,10 +337,7 @@ pub(crate) fn head() {
 impl Row<'_> {
     pub(crate) fn print(mut self) {
         self.times.sort_unstable();
-        let at = |hundredths: usize| {
-            let place = self.times.len().saturating_sub(1) * hundredths / 100;
-            self.times.get(place).map_or(0.0, |time| millis(*time))
-        };
+        let at = |hundredths| percentile(&self.times, hundredths);
         let naive = millis(self.naive);
         let promised = self
             .promised_millis
@@ -524,16 +353,4 @@ impl Row<'_> {
             naive / at(50),
         );
     }
-}
-
-pub(crate) fn millis(time: Duration) -> f64 {
-    time.as_secs_f64() * 1e3
-}
-
-/// This process's time on processors so far, all threads together: what else the machine does is
-/// not in it.
-pub(crate) fn spent() -> Duration {
-    let at = clock_gettime(ClockId::ProcessCPUTime);
-    // A process's own time is never negative.
-    Duration::try_from(at).unwrap_or_default()
 }

@@ -64,7 +64,8 @@ pub(crate) fn get(events: u64) -> Result<BenchReel> {
     })
 }
 
-fn folder() -> Result<PathBuf> {
+/// Returns the folder in which the benches keep what they have made.
+pub(crate) fn folder() -> Result<PathBuf> {
     let cache = match std::env::var_os("KUBEREEL_CACHE") {
         Some(cache) => PathBuf::from(cache),
         None => Path::new(&std::env::var_os("HOME").context("no HOME")?).join(".cache/kubereel"),

@@ -6,13 +6,9 @@
 //! is drawn anew from what is in memory. Times are times on a processor: of the loop's thread for a
 //! frame, of all threads for an answer.
 //!
-//! The keys that are pressed, and how long each takes.
-//!
 //! What a program at rest costs.
 //!
 //! The real program in a real terminal: its memory, and its work without input.
-//!
-//! The rows that are printed, and the clocks.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints")]
 #![expect(
@@ -21,12 +17,14 @@
     reason = "what is printed is rounded anyway"
 )]
 
+use crate::keys::{
+    FirstScreen, Row, STEPS, begin, everywhere, first_screen, head, memory, millis, of_process,
+    press,
+};
 use anyhow::{Context as _, Result, anyhow, ensure};
 use kubereel_tests::recording::program;
 use kubereel_tests::tmux::Terminal;
 use kubereel_tui::headless::Headless;
-use kubereel_tui::{Depth, Palette, Theme, TuiRequest};
-use rustix::time::{ClockId, clock_gettime};
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -34,6 +32,7 @@ use std::time::{Duration, Instant};
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+mod keys;
 #[path = "../queries/reels.rs"]
 #[expect(dead_code, reason = "shared with the bench of questions")]
 mod reels;
@@ -42,7 +41,17 @@ fn main() -> Result<()> {
     let mut args = std::env::args_os().skip(1);
     if args.next().is_some_and(|arg| arg == FIRST) {
         let reel = args.next().context("no reel")?;
-        return first_screen(reel.as_ref());
+        let FirstScreen {
+            clock,
+            cpu,
+            megabytes,
+        } = first_screen(reel.as_ref())?;
+        println!(
+            "first screen: {:.0} ms of the clock, {:.0} ms on processors, {megabytes:.0} MB (at most 300 ms)",
+            millis(clock),
+            millis(cpu),
+        );
+        return Ok(());
     }
     let sizes = std::env::var("KUBEREEL_BENCH_SIZES").unwrap_or_else(|_| "1000000".into());
     let events = sizes.split(',').next_back().unwrap_or_default();
@@ -54,28 +63,11 @@ fn main() -> Result<()> {
 }
 
 /// Asks this program for the first screen and nothing else.
-pub(crate) const FIRST: &str = "--first-screen-of";
-const SIZE: (u16, u16) = (120, 40);
+const FIRST: &str = "--first-screen-of";
+/// The length of the reel in which keys are pressed.
+const MINUTES: u64 = 900;
 /// How often the reel is opened.
 const OPENED: usize = 5;
-/// From this many places all over the reel keys are pressed.
-const PLACES: u64 = 30;
-
-fn request(reel: &Path) -> TuiRequest {
-    TuiRequest {
-        path: reel.to_owned(),
-        file: None,
-        copies: None,
-        at: None,
-        select: Some("clusteroperators/etcd".to_owned()),
-        namespace: "default".to_owned(),
-        filter: String::new(),
-        state_folder: None,
-        zone: None,
-        local_zone: None,
-        is_fresh: true,
-    }
-}
 
 /// Presses everything, prints the rows, and returns the program at rest.
 pub(crate) fn show_keys(reel: &Path) -> Result<Headless> {
@@ -88,12 +80,7 @@ pub(crate) fn show_keys(reel: &Path) -> Result<Headless> {
         ensure!(ran.success(), "the first screen: {ran}");
     }
     let (clock, cpu) = (Instant::now(), of_process());
-    let mut ui = Headless::begin(
-        request(reel),
-        Theme::new(Palette::Dark, Depth::Indexed),
-        None,
-        SIZE,
-    )?;
+    let mut ui = begin(reel)?;
     ui.settle()?;
     println!(
         "lanes of the whole reel: {:.0} ms of the clock, {:.0} ms on processors",
@@ -102,16 +89,11 @@ pub(crate) fn show_keys(reel: &Path) -> Result<Headless> {
     );
     println!();
     head();
-    let scrubs: [(&str, &[&str]); 4] = [
-        ("a cell: ← →", &["<Right>", "<Right>", "<Left>"]),
-        ("an event: , .", &[".", ".", ","]),
-        ("a change of the object: c C", &["c", "c", "C"]),
-        ("a transition of the lane: t T", &["t", "T"]),
-    ];
-    for (name, keys) in scrubs {
-        everywhere(&mut ui, keys)?.print(name, 16.0);
+    for (name, keys) in STEPS {
+        everywhere(&mut ui, MINUTES, keys)?.print(name, 16.0);
     }
-    everywhere(&mut ui, &["+", "+", "+", "-", "a", "d"])?.print("zoom and pan: + - a d", 50.0);
+    everywhere(&mut ui, MINUTES, &["+", "+", "+", "-", "a", "d"])?
+        .print("zoom and pan: + - a d", 50.0);
     ui.press("Z");
     ui.settle()?;
     filter(&mut ui)?.print("filter of lanes, a letter each", 50.0);
@@ -121,51 +103,9 @@ pub(crate) fn show_keys(reel: &Path) -> Result<Headless> {
         ("history: H, events: E, y", &["H", "E", "y"]),
     ];
     for (name, keys) in lists {
-        everywhere(&mut ui, keys)?.print(name, 50.0);
+        everywhere(&mut ui, MINUTES, keys)?.print(name, 50.0);
     }
     Ok(ui)
-}
-
-/// Opens the reel to the first frame that shows it.
-pub(crate) fn first_screen(reel: &Path) -> Result<()> {
-    let (clock, cpu) = (Instant::now(), of_process());
-    let mut ui = Headless::begin(
-        request(reel),
-        Theme::new(Palette::Dark, Depth::Indexed),
-        None,
-        SIZE,
-    )?;
-    ui.draw()?;
-    while !ui.is_open() {
-        ui.wait()?;
-    }
-    ui.draw()?;
-    println!(
-        "first screen: {:.0} ms of the clock, {:.0} ms on processors, {:.0} MB (at most 300 ms)",
-        millis(clock.elapsed()),
-        millis(of_process().saturating_sub(cpu)),
-        memory("self").0,
-    );
-    ensure!(ui.sent_bytes() > 1_000, "nothing was drawn");
-    Ok(())
-}
-
-/// Presses keys from places all over the reel.
-fn everywhere(ui: &mut Headless, keys: &[&str]) -> Result<Row> {
-    let mut row = Row::default();
-    for place in 0..PLACES {
-        let minutes = 20 + place * 860 / PLACES;
-        for letter in format!(":+{minutes}m").chars() {
-            ui.press(&letter.to_string());
-        }
-        ui.press("<Enter>");
-        ui.wait()?;
-        ui.settle()?;
-        for key in keys {
-            press(ui, key, &mut row)?;
-        }
-    }
-    Ok(row)
 }
 
 /// Writes filters letter by letter.
@@ -185,23 +125,6 @@ fn filter(ui: &mut Headless) -> Result<Row> {
         press(ui, "<Esc>", &mut row)?;
     }
     Ok(row)
-}
-
-/// Presses a key, and measures it to the frame and to the frame with the answer.
-fn press(ui: &mut Headless, key: &str, row: &mut Row) -> Result<()> {
-    let bytes = ui.sent_bytes();
-    let (thread, process) = (of_thread(), of_process());
-    ui.press(key);
-    ui.wait()?;
-    ui.draw()?;
-    row.drawn.push(of_thread().saturating_sub(thread));
-    row.bytes.push(ui.sent_bytes() - bytes);
-    ui.settle()?;
-    row.answered.push(of_process().saturating_sub(process));
-    let thread = of_thread();
-    row.baseline_bytes.push(ui.draw_all()?);
-    row.baseline.push(of_thread().saturating_sub(thread));
-    Ok(())
 }
 
 /// How long nobody does anything.
@@ -335,95 +258,4 @@ fn ticks(process: &str) -> Result<u64> {
     let mut fields = rest.split(' ').skip(11);
     let mut next = || -> Result<u64> { Ok(fields.next().context("no time")?.parse()?) };
     Ok(next()? + next()?)
-}
-
-/// What a kind of key took.
-#[derive(Debug, Default)]
-pub(crate) struct Row {
-    /// From the key to the frame: the loop's thread.
-    pub(crate) drawn: Vec<Duration>,
-    /// From the key to the frame that shows the answer: all threads.
-    pub(crate) answered: Vec<Duration>,
-    /// What the terminal got for the first frame.
-    pub(crate) bytes: Vec<u64>,
-    /// The whole frame drawn anew, from memory.
-    pub(crate) baseline: Vec<Duration>,
-    /// The bytes of a whole frame.
-    pub(crate) baseline_bytes: Vec<u64>,
-}
-
-pub(crate) fn head() {
-    println!(
-        "{:<38} {:>5} {:>9} {:>9} {:>9} {:>10} {:>10} {:>8} {:>8} {:>9} {:>8} {:>8}",
-        "key",
-        "asked",
-        "drawn p50",
-        "p99 ms",
-        "max ms",
-        "answer p50",
-        "p99 ms",
-        "at most",
-        "base p50",
-        "drawn/base",
-        "bytes",
-        "whole"
-    );
-}
-
-impl Row {
-    pub(crate) fn print(mut self, name: &str, promised_millis: f64) {
-        for times in [&mut self.drawn, &mut self.answered, &mut self.baseline] {
-            times.sort_unstable();
-        }
-        for bytes in [&mut self.bytes, &mut self.baseline_bytes] {
-            bytes.sort_unstable();
-        }
-        let (drawn, base) = (at(&self.drawn, 50), at(&self.baseline, 50));
-        println!(
-            "{name:<38} {:>5} {:>9.2} {:>9.2} {:>9.2} {:>10.2} {:>10.2} {promised_millis:>8} {base:>8.2} {:>10.2} {:>8} {:>8}",
-            self.drawn.len(),
-            drawn,
-            at(&self.drawn, 99),
-            at(&self.drawn, 100),
-            at(&self.answered, 50),
-            at(&self.answered, 99),
-            drawn / base,
-            middle(&self.bytes),
-            middle(&self.baseline_bytes),
-        );
-    }
-}
-
-fn at(times: &[Duration], hundredths: usize) -> f64 {
-    let place = times.len().saturating_sub(1) * hundredths / 100;
-    times.get(place).map_or(0.0, |time| millis(*time))
-}
-
-fn middle(counts: &[u64]) -> u64 {
-    counts.get(counts.len() / 2).copied().unwrap_or_default()
-}
-
-pub(crate) fn millis(time: Duration) -> f64 {
-    time.as_secs_f64() * 1e3
-}
-
-/// This thread's time on processors so far.
-pub(crate) fn of_thread() -> Duration {
-    Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()
-}
-
-/// This process's time on processors so far, all threads together.
-pub(crate) fn of_process() -> Duration {
-    Duration::try_from(clock_gettime(ClockId::ProcessCPUTime)).unwrap_or_default()
-}
-
-/// What a process has in memory, in MB: now, and at most so far.
-pub(crate) fn memory(process: &str) -> (f64, f64) {
-    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
-    let number = |name: &str| {
-        let line = status.lines().find_map(|line| line.strip_prefix(name));
-        let kib = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
-        kib.unwrap_or_default() as f64 * 1024.0 / 1e6
-    };
-    (number("VmRSS:"), number("VmHWM:"))
 }

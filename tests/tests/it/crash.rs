@@ -1,5 +1,6 @@
 //! The recorder killed at random moments: every file opens, nothing that was sent to it more than half
-//! a second before is lost, and a restart on the same file goes on and marks what lies between.
+//! a second before is lost, and a restart on the same file goes on and marks what lies between. Who follows
+//! the reel then ends, and has printed what the file has.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -10,6 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
+use crate::following::{Follower, NOTICED, asked};
 use anyhow::{Context as _, Result, anyhow, ensure};
 use kubereel_format::{Note, Reel};
 use kubereel_tests::recording::{Account, Recording, settle};
@@ -32,6 +34,24 @@ const WAITS: u32 = 4;
 /// The longest a recorder lives before it is killed, in milliseconds.
 const LIFE_MILLIS: u64 = 1_800;
 
+/// A follower reads the reel at each kill whose number is a multiple of this.
+const FOLLOWED: usize = 3;
+
+/// What a follower prints: every change of a resource from the first one on.
+const FOLLOW: [&str; 8] = [
+    "get",
+    "endpoints",
+    "-A",
+    "--watch",
+    "-o",
+    "name",
+    "--from",
+    "start",
+];
+
+/// The exit code of an answer about a reel with gaps.
+const CHANGES_MAY_BE_MISSING: i32 = 4;
+
 /// How long anything that is sure to come may take on a busy machine.
 const SURE: Duration = Duration::from_mins(1);
 
@@ -44,6 +64,8 @@ struct Victim<'a> {
     /// The commits, by number, that a kill found safe: they must be in the reel for ever.
     safe: BTreeSet<usize>,
     runs: usize,
+    /// Followers that ended with their recorder, and had printed the whole reel.
+    followed: usize,
 }
 
 impl Victim<'_> {
@@ -60,9 +82,16 @@ impl Victim<'_> {
         let stalls = Stalls::watch(self.folder)?;
         let log = || recorder.log();
         // The moment of a kill is meant to be any, so that there is nothing to wait for.
-        std::thread::sleep(life);
-        let said = log();
+        std::thread::sleep(life / 2);
         let reel = recorder.reel().to_owned();
+        let follower = if self.runs.is_multiple_of(FOLLOWED) && reel.exists() {
+            let name = format!("follower-{}", self.runs);
+            Some(Follower::start(self.folder, &name, &FOLLOW)?)
+        } else {
+            None
+        };
+        std::thread::sleep(life - life / 2);
+        let said = log();
         let killed = Instant::now();
         recorder.kill()?;
         let commits = self.cluster.committed();
@@ -85,6 +114,27 @@ impl Victim<'_> {
         account
             .check()
             .with_context(|| format!("killed after {life:?}: {said}"))?;
+        match follower {
+            Some(follower) => self.check_follower(follower),
+            None => Ok(()),
+        }
+    }
+
+    /// A follower ends by itself, and has printed what the file has.
+    fn check_follower(&mut self, mut follower: Follower) -> Result<()> {
+        let status = follower.ended(NOTICED)?;
+        let words = follower.complained()?;
+        // One that came before the first commit found no reel to follow.
+        let is_read = matches!(status.code(), Some(0 | CHANGES_MAY_BE_MISSING));
+        ensure!(is_read || words.contains("error: "), "{status}: {words}");
+        if is_read {
+            let whole = asked(self.folder, &FOLLOW)?.output()?;
+            ensure!(
+                follower.said()?.as_bytes() == whole.stdout,
+                "a follower printed something else: {words}"
+            );
+            self.followed += 1;
+        }
         Ok(())
     }
 
@@ -183,6 +233,7 @@ fn torment(crashes: u32, random: &mut u64) -> Result<()> {
         folder: folder.path(),
         safe: BTreeSet::new(),
         runs: 0,
+        followed: 0,
     };
     let mut compacted = 0;
     for nth in 1..=crashes {
@@ -202,6 +253,11 @@ fn torment(crashes: u32, random: &mut u64) -> Result<()> {
         compacted > 0 || account.gaps.is_empty(),
         "needless gaps: {:#?}",
         account.gaps
+    );
+    ensure!(
+        victim.followed > 0 || victim.runs < FOLLOWED * FOLLOWED,
+        "no follower in {} runs",
+        victim.runs
     );
     victim.check_sessions()
 }

@@ -21,7 +21,7 @@ use tempfile::TempDir;
 const SURE: Duration = Duration::from_mins(1);
 
 /// How long a follower may need to see that its recorder was killed.
-const NOTICED: Duration = Duration::from_secs(10);
+pub(crate) const NOTICED: Duration = Duration::from_secs(10);
 
 /// How often a process is looked at.
 const LOOK: Duration = Duration::from_millis(20);
@@ -133,7 +133,7 @@ impl Stage {
 }
 
 /// Asks something of the reel in a folder.
-fn asked(folder: &Path, args: &[&str]) -> Result<Command> {
+pub(crate) fn asked(folder: &Path, args: &[&str]) -> Result<Command> {
     let mut command = Command::new(program()?);
     let (subcommand, rest) = args.split_first().context("a command")?;
     command.arg(subcommand).arg(folder.join("run.reel"));
@@ -146,7 +146,7 @@ fn asked(folder: &Path, args: &[&str]) -> Result<Command> {
 }
 
 /// A command that follows the reel; killed when it is dropped.
-struct Follower {
+pub(crate) struct Follower {
     child: Child,
     out: PathBuf,
     err: PathBuf,
@@ -154,7 +154,7 @@ struct Follower {
 
 impl Follower {
     /// Asks something of the reel in a folder, and lets the answer come.
-    fn start(folder: &Path, name: &str, args: &[&str]) -> Result<Self> {
+    pub(crate) fn start(folder: &Path, name: &str, args: &[&str]) -> Result<Self> {
         let path = |ending| folder.join(format!("{name}.{ending}"));
         let mut command = asked(folder, args)?;
         let (out, err) = (path("out"), path("err"));
@@ -163,11 +163,11 @@ impl Follower {
         Ok(Self { child, out, err })
     }
 
-    fn said(&self) -> Result<String> {
+    pub(crate) fn said(&self) -> Result<String> {
         Ok(std::fs::read_to_string(&self.out)?)
     }
 
-    fn complained(&self) -> Result<String> {
+    pub(crate) fn complained(&self) -> Result<String> {
         Ok(std::fs::read_to_string(&self.err)?)
     }
 
@@ -185,7 +185,7 @@ impl Follower {
     }
 
     /// Waits for its end.
-    fn ended(&mut self, limit: Duration) -> Result<ExitStatus> {
+    pub(crate) fn ended(&mut self, limit: Duration) -> Result<ExitStatus> {
         let deadline = Instant::now() + limit;
         loop {
             if let Some(status) = self.child.try_wait()? {
