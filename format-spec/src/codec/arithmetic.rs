@@ -251,7 +251,7 @@ pub(crate) fn context<const N: usize>(numbers: [u32; N]) -> u32 {
 /// The adaptive probabilities of all contexts, and the weights with which those of one decision are mixed.
 #[derive(Clone, Debug)]
 pub(crate) struct Chances {
-    chances: Box<[Chance]>,
+    table: Box<[Chance]>,
     /// How many there are, as a power of two.
     bits: u32,
     weights: Box<[[i32; MOST_MIXED]]>,
@@ -262,7 +262,7 @@ impl Chances {
     /// each other: more of them predict better, and take more memory.
     pub(crate) fn new(bits: u32, sets: usize) -> Self {
         Self {
-            chances: vec![Chance::EVEN; 1 << bits].into(),
+            table: vec![Chance::EVEN; 1 << bits].into(),
             bits,
             weights: vec![[FIRST_WEIGHT; MOST_MIXED]; sets].into(),
         }
@@ -273,7 +273,7 @@ impl Chances {
         reason = "there are as many as the bits name"
     )]
     fn chance(&mut self, context: u32) -> &mut Chance {
-        &mut self.chances[place32(context >> (32 - self.bits))]
+        &mut self.table[place32(context >> (32 - self.bits))]
     }
 
     /// Codes a decision with the probability of one context.

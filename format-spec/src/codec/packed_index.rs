@@ -210,11 +210,11 @@ fn payload_of(raw: &[u8], first_object: u32) -> Result<Vec<u8>, CodecError> {
         frame::split_columns(raw, "a segment's index")?;
     let mut keys = FieldReader::new(keys, "an object's key");
     let (mut resources, mut uids) = (Vec::new(), UidWriter::default());
-    let (mut names, mut uuids) = (LiteralWriter::default(), UuidLog::default());
+    let (mut names, mut uid_log) = (LiteralWriter::default(), UuidLog::default());
     while !keys.is_empty() {
         let resource = u128::from(keys.number32()?);
         for _ in ["namespace", "name"] {
-            names.push(keys.sized(MAX_NAME)?, &mut uuids);
+            names.push(keys.sized(MAX_NAME)?, &mut uid_log);
         }
         let kind = match keys.len_at_most(MAX_NAME + 1)?.checked_sub(1) {
             None => {
@@ -222,7 +222,7 @@ fn payload_of(raw: &[u8], first_object: u32) -> Result<Vec<u8>, CodecError> {
                 uids.push(bytes.fold(0, |number: u128, byte| number << 8 | u128::from(*byte)))
             }
             Some(len) => {
-                names.push(keys.bytes(len)?, &mut uuids);
+                names.push(keys.bytes(len)?, &mut uid_log);
                 uid_kind::TEXT
             }
         };
@@ -301,19 +301,19 @@ fn keys_of(
     most: usize,
 ) -> Result<Vec<u8>, CodecError> {
     let mut resources = FieldReader::new(resources, "an object's key");
-    let mut uuids = UuidLog::default();
+    let mut uid_log = UuidLog::default();
     let mut keys = Vec::new();
     while !resources.is_empty() {
         let resource = resources.number()?;
         let kind = resource % uid_kind::COUNT;
         varint::put(&mut keys, resource / uid_kind::COUNT);
         for _ in ["namespace", "name"] {
-            let name = names.next(MAX_NAME, &mut uuids)?;
+            let name = names.next(MAX_NAME, &mut uid_log)?;
             varint::put_len(&mut keys, name.len());
             keys.extend(name);
         }
         if kind == uid_kind::TEXT {
-            let uid = names.next(MAX_NAME, &mut uuids)?;
+            let uid = names.next(MAX_NAME, &mut uid_log)?;
             varint::put_len(&mut keys, uid.len() + 1);
             keys.extend(uid);
         } else {

@@ -373,26 +373,28 @@ impl<'a> Dependencies<'a> {
             }
             // `take_pod_spec` has read it.
             "Pod" => {}
-            _ => {
-                let Some(mut spec) = body.get("spec").cloned() else {
-                    return;
-                };
-                let templates = ["template", "jobTemplate"];
-                for template in templates {
-                    let is_of_pods = ["spec/containers", "spec/template/spec/containers"]
-                        .iter()
-                        .any(|at| spec.pointer(&format!("/{template}/{at}")).is_some());
-                    if let Some(members) = spec.as_object_mut().filter(|_| is_of_pods) {
-                        members.remove(template);
-                    }
-                }
-                let at = ReferenceDepth {
-                    distance: 1,
-                    depth: 0,
-                };
-                self.take_references(&spec, "", namespace, at);
+            _ => self.take_custom_spec(body, namespace),
+        }
+    }
+
+    /// Takes what the specification of any other kind refers to, but for what `take_pod_spec` reads.
+    fn take_custom_spec(&mut self, body: &Value, namespace: &str) {
+        let Some(mut spec) = body.get("spec").cloned() else {
+            return;
+        };
+        for template in ["template", "jobTemplate"] {
+            let is_of_pods = ["spec/containers", "spec/template/spec/containers"]
+                .iter()
+                .any(|at| spec.pointer(&format!("/{template}/{at}")).is_some());
+            if let Some(members) = spec.as_object_mut().filter(|_| is_of_pods) {
+                members.remove(template);
             }
         }
+        let at = ReferenceDepth {
+            distance: 1,
+            depth: 0,
+        };
+        self.take_references(&spec, "", namespace, at);
     }
 
     fn take_namespace_selector(&mut self, selector: &Value) {
@@ -717,58 +719,71 @@ impl<'a> Dependencies<'a> {
         if let Some((distance, via)) = self.any_kind.get(name).filter(|_| is_near) {
             return of(*distance, via);
         }
-        match info.kind.as_str() {
+        let (distance, via) = self.relation_of_kind(info, namespace, name, body)?;
+        of(distance, via)
+    }
+
+    /// Returns the distance and the relation that only objects of its kind have.
+    fn relation_of_kind(
+        &self,
+        info: &ResourceInfo,
+        namespace: &str,
+        name: &str,
+        body: &dyn Fn(usize) -> Option<Value>,
+    ) -> Option<(u8, &'static str)> {
+        let own = self.problem.object.namespace.as_str();
+        Some(match info.kind.as_str() {
             "ResourceQuota" | "LimitRange" if namespace == own && !own.is_empty() => {
-                of(1, "it limits the namespace")
+                (1, "it limits the namespace")
             }
             "NetworkPolicy" if namespace == own && !own.is_empty() => self
                 .selects(&body(0)?, "/spec/podSelector")
-                .then(|| of(2, "it selects its Pods"))
+                .then_some((2, "it selects its Pods"))
                 .or_else(|| {
                     // What is lost with the edge counts too.
                     let was = self.selects(&body(1)?, "/spec/podSelector");
-                    was.then(|| of(2, "it selected its Pods"))
+                    was.then_some((2, "it selected its Pods"))
                 })?,
             "RoleBinding" | "ClusterRoleBinding" if namespace == own || namespace.is_empty() => {
                 let is_bound = self.binds(&body(0)?) || body(1).is_some_and(|one| self.binds(&one));
-                is_bound.then(|| of(1, "it binds the ServiceAccount of its Pods"))?
+                is_bound.then_some((1, "it binds the ServiceAccount of its Pods"))?
             }
             "Role" | "ClusterRole" if namespace == own || namespace.is_empty() => self
                 .bound
                 .get_or_init(|| self.bound_roles())
                 .get(&(info.kind.clone(), name.to_owned()))
-                .map(|distance| of(*distance, "it holds the rights of its ServiceAccount"))?,
+                .map(|distance| (*distance, "it holds the rights of its ServiceAccount"))?,
             "CustomResourceDefinition" if self.names_kind_of(&body(0)?) => {
-                of(1, "the words of the problem name its kind")
+                (1, "the words of the problem name its kind")
             }
-            "StorageClass" if self.wants_default_class => of(1, "its default StorageClass"),
+            "StorageClass" if self.wants_default_class => (1, "its default StorageClass"),
             "HorizontalPodAutoscaler" if namespace == own && self.is_scaled_by(&body(0)?) => {
-                of(1, "it scales the object")
+                (1, "it scales the object")
             }
             "Namespace" if self.problem.kind == SignKind::Webhook => {
                 let own = labels(&body(0)?, "/metadata/labels").unwrap_or_default();
                 let mut selectors = self.namespace_selectors.iter();
                 selectors
                     .any(|selector| selector.matches(&own))
-                    .then(|| of(1, SELECTED_NAMESPACE))?
+                    .then_some((1, SELECTED_NAMESPACE))?
             }
             "Deployment" | "StatefulSet" | "DaemonSet" | "Job"
                 if namespace == own && self.is_short_of_quota() =>
             {
-                of(2, QUOTA)
+                (2, QUOTA)
             }
             "Node" if self.problem.kind == SignKind::Unschedulable => {
-                of(1, "a Node that its Pods could run on")
+                (1, "a Node that its Pods could run on")
             }
             "Deployment" | "StatefulSet" | "DaemonSet" | "Job"
                 if self.problem.kind == SignKind::Unschedulable =>
             {
-                self.takes_room(&body(0)?).then(|| of(2, ROOM))?
+                self.takes_room(&body(0)?).then_some((2, ROOM))?
             }
             "MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration"
                 if self.words.contains("webhook") =>
             {
-                of(1, "it is called for the object")
+                (1, "it is called for the object")
             }
             "Deployment" | "ConfigMap" | "StatefulSet"
                 if matches!(
@@ -786,10 +801,10 @@ impl<'a> Dependencies<'a> {
                 self.managers
                     .iter()
                     .any(is_managers)
-                    .then(|| of(2, "it belongs to the controller that writes the status"))?
+                    .then_some((2, "it belongs to the controller that writes the status"))?
             }
-            _ => None,
-        }
+            _ => return None,
+        })
     }
 
     /// Returns whether an object configures the operator of the problem: the operator lists it, or
