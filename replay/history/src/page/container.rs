@@ -155,7 +155,11 @@ fn ports(page: &mut PageWriter, ports: ObjectPart<'_>) {
     for (title, member) in [("Port", "containerPort"), ("Host Port", "hostPort")] {
         let texts = ports.items().map(|port| {
             let protocol = port.at("protocol").text();
-            format!("{}/{protocol}", port.at(member).whole())
+            let text = format!("{}/{protocol}", port.at(member).whole());
+            match port.at("name").text() {
+                "" => text,
+                name => format!("{text} ({name})"),
+            }
         });
         let texts: Vec<String> = texts.collect();
         match texts.as_slice() {
