@@ -231,6 +231,20 @@ fn print_verdict(proof: &Proof, screen: &mut Console) -> Result<(), CommandError
     labelled(screen, "verdict", &text)
 }
 
+/// Writes how many resources were not recorded without a loss, by the reason.
+fn no_loss_line(reasons: &BTreeMap<&str, u64>) -> Option<String> {
+    let total: u64 = reasons.values().sum();
+    let reasons = reasons.iter();
+    let reasons = reasons.map(|(why, of_them)| format!("{of_them} {why}"));
+    let reasons: Vec<String> = reasons.collect();
+    let line = format!(
+        "  {} not recorded, not a loss: {}",
+        number(total),
+        reasons.join(", ")
+    );
+    (total > 0).then_some(line)
+}
+
 /// Prints what is proven of the resources.
 fn print_resources(
     timeline: &Timeline,
@@ -307,13 +321,7 @@ fn print_resources(
             screen.line(format!("  {text}{more}"))?;
         }
     }
-    if !no_loss.is_empty() {
-        let total = number(no_loss.values().sum::<u64>());
-        let reasons = no_loss
-            .iter()
-            .map(|(why, of_them)| format!("{of_them} {why}"));
-        let reasons: Vec<String> = reasons.collect();
-        let text = format!("  {total} not recorded, not a loss: {}", reasons.join(", "));
+    if let Some(text) = no_loss_line(&no_loss) {
         screen.line(text)?;
     }
     if complete.is_empty() && no_loss.is_empty() && only_imported == 0 {

@@ -258,13 +258,12 @@ impl<'a> CutZip<'a> {
             return Ok(None);
         };
         let packed = plain.total_in();
-        let is_right = match known {
-            Some(known) => known == (crc, packed),
-            None => {
-                let descriptor: Option<[u8; DESCRIPTOR_LEN]> =
-                    self.bytes(header.start.saturating_add(packed))?;
-                descriptor.is_some_and(|own| is_of(&own, crc, packed, bytes))
-            }
+        let is_right = if let Some(known) = known {
+            known == (crc, packed)
+        } else {
+            let descriptor: Option<[u8; DESCRIPTOR_LEN]> =
+                self.bytes(header.start.saturating_add(packed))?;
+            descriptor.is_some_and(|own| is_of(&own, crc, packed, bytes))
         };
         Ok(is_right.then_some((packed, bytes)))
     }

@@ -90,7 +90,7 @@ impl Victim<'_> {
         } else {
             None
         };
-        std::thread::sleep(life - life / 2);
+        std::thread::sleep(life.saturating_sub(life / 2));
         let said = log();
         let killed = Instant::now();
         recorder.kill()?;
