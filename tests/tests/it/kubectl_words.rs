@@ -441,11 +441,22 @@ fn sorted_rows(table: &str) -> String {
     lines.join("\n")
 }
 
+/// Takes the names of ports away, `80/TCP (http)`: kubectl before 1.33 does not print them.
+fn without_names(ports: &str) -> String {
+    let ports = ports.split(", ");
+    let ports = ports.map(|port| port.split(" (").next().unwrap_or_default());
+    ports.collect::<Vec<_>>().join(", ")
+}
+
 /// Finds the first line of kubectl that is not in its place among ours; blanks between cells are one.
 fn missing_line(theirs: &str, ours: &str) -> Option<String> {
     let plain = |line: &str| {
         let words = line.split_whitespace().collect::<Vec<_>>().join(" ");
-        words.replace(SHARE_OF_NOTHING, "(0%)")
+        let words = words.replace(SHARE_OF_NOTHING, "(0%)");
+        if words.starts_with("Port") || words.starts_with("Host Port") {
+            return without_names(&words);
+        }
+        words
     };
     let mut lines = ours.lines().map(plain);
     let mut is_event = false;

@@ -378,10 +378,10 @@ fn what_was_planted_in_the_upgrade_is_found_at_the_right_second() -> Result<()> 
             (
                 "13:28:48",
                 "clusteroperator/kube-controller-manager",
-                "1 times",
+                "once",
             ),
-            ("13:29:15", "clusteroperator/openshift-apiserver", "1 times"),
-            ("13:30:05", "clusteroperator/console", "1 times"),
+            ("13:29:15", "clusteroperator/openshift-apiserver", "once"),
+            ("13:30:05", "clusteroperator/console", "once"),
         ],
     )?;
     version_pods_are_told(&report)?;

@@ -79,7 +79,12 @@ pub(super) struct Dependencies<'a> {
     related: BTreeSet<(String, String, String, String)>,
     /// By which labels a pool selects its configurations, and which labels it has itself.
     pool: Option<(LabelSelector, BTreeMap<String, String>)>,
-    accounts: BTreeSet<String>,
+    /// Namespaces and names of the accounts of its Pods, and of those that the words name.
+    accounts: BTreeSet<(String, String)>,
+    /// What makes the volumes of the classes of its claims.
+    provisioners: BTreeSet<String>,
+    /// The labels by which network policies select namespaces, read when a label is asked for.
+    policy_labels: OnceCell<BTreeSet<String>>,
     /// The roles of the accounts, read when a role is asked for.
     bound: OnceCell<BTreeMap<(String, String), u8>>,
     managers: BTreeSet<String>,
@@ -106,6 +111,7 @@ impl<'a> Dependencies<'a> {
             .map(str::to_owned)
             .collect();
         let words = words.to_lowercase();
+        let accounts = accounts_of(&words);
         let container = problem.message.strip_prefix("container ");
         let container = container.and_then(|rest| rest.split(' ').next());
         let mut own = Self {
@@ -124,7 +130,9 @@ impl<'a> Dependencies<'a> {
             any_kind: BTreeMap::new(),
             related: BTreeSet::new(),
             pool: None,
-            accounts: BTreeSet::new(),
+            accounts,
+            provisioners: BTreeSet::new(),
+            policy_labels: OnceCell::new(),
             bound: OnceCell::new(),
             managers: BTreeSet::new(),
             labels: BTreeMap::new(),
@@ -302,6 +310,10 @@ impl<'a> Dependencies<'a> {
             "PersistentVolumeClaim" => {
                 let class = body.pointer("/spec/storageClassName");
                 self.wants_default_class |= class.is_none();
+                let class = class.and_then(Value::as_str).unwrap_or_default();
+                let class = self.body_at_onset("StorageClass", "", class);
+                let provisioner = class.as_ref().map(|class| text(class, "/provisioner"));
+                self.provisioners.extend(provisioner.map(str::to_owned));
                 self.name(
                     "StorageClass",
                     "",
@@ -398,21 +410,14 @@ impl<'a> Dependencies<'a> {
     }
 
     fn take_namespace_selector(&mut self, selector: &Value) {
-        let labels = selector.get("matchLabels").and_then(Value::as_object);
-        let labels = labels.into_iter().flat_map(|labels| labels.keys().cloned());
-        let expressions = items(selector, "/matchExpressions").iter();
-        let keys = expressions.map(|one| text(one, "/key").to_owned());
-        self.selected_labels.extend(labels.chain(keys));
+        self.selected_labels.extend(keys_of(selector));
         let selector = match_labels(selector).filter(|selector| !selector.is_empty());
         self.namespace_selectors.extend(selector);
     }
 
     /// Returns whether a path is a label by which a webhook of the problem selects namespaces.
     pub(super) fn is_selecting_label(&self, path: &str) -> bool {
-        let mut keys = self.selected_labels.iter();
-        path.strip_prefix("metadata.labels").is_some_and(|label| {
-            keys.any(|key| label == format!(".{key}") || label == format!("[\"{key}\"]"))
-        })
+        is_label_of(path, &self.selected_labels)
     }
 
     /// Takes the labels by which deployment tools mark what they manage.
@@ -464,7 +469,8 @@ impl<'a> Dependencies<'a> {
         };
         let via = "the ServiceAccount of its Pods";
         self.name("ServiceAccount", namespace, account, 1, via);
-        self.accounts.insert(account.to_owned());
+        self.accounts
+            .insert((namespace.to_owned(), account.to_owned()));
         for (field, kind) in [
             ("/priorityClassName", "PriorityClass"),
             ("/runtimeClassName", "RuntimeClass"),
@@ -756,8 +762,18 @@ impl<'a> Dependencies<'a> {
             "CustomResourceDefinition" if self.names_kind_of(&body(0)?) => {
                 (1, "the words of the problem name its kind")
             }
+            "Deployment" | "StatefulSet" | "DaemonSet"
+                if !self.provisioners.is_empty() && self.provisions(&body(0)?) =>
+            {
+                (1, "it makes the volumes of the StorageClass")
+            }
+            "Certificate" if self.names.contains(text(&body(0)?, "/spec/secretName")) => {
+                (1, "it issues a Secret that is used")
+            }
             "StorageClass" if self.wants_default_class => (1, "its default StorageClass"),
-            "HorizontalPodAutoscaler" if namespace == own && self.is_scaled_by(&body(0)?) => {
+            "HorizontalPodAutoscaler" | "ScaledObject"
+                if namespace == own && self.is_scaled_by(&body(0)?) =>
+            {
                 (1, "it scales the object")
             }
             "Namespace" if self.problem.kind == SignKind::Webhook => {
@@ -922,14 +938,50 @@ impl<'a> Dependencies<'a> {
         requests.any(|requests| requests.keys().any(is_short))
     }
 
-    /// Returns whether a binding's subjects name an account of the problem's Pods.
+    /// Returns whether a binding's subjects name an account of the problem, or a group of it.
     fn binds(&self, body: &Value) -> bool {
+        let own = &self.problem.object.namespace;
         items(body, "/subjects").iter().any(|subject| {
-            let at = text(subject, "/namespace");
-            text(subject, "/kind") == "ServiceAccount"
-                && (at.is_empty() || at == self.problem.object.namespace)
-                && self.accounts.contains(text(subject, "/name"))
+            let (at, name) = (text(subject, "/namespace"), text(subject, "/name"));
+            let mut accounts = self.accounts.iter();
+            match text(subject, "/kind") {
+                "ServiceAccount" => accounts.any(|(namespace, account)| {
+                    account == name && (at == namespace || at.is_empty() && namespace == own)
+                }),
+                "Group" => match name.strip_prefix("system:serviceaccounts") {
+                    Some("") => self.accounts.len() > 0,
+                    Some(of) => accounts.any(|(namespace, _)| of == format!(":{namespace}")),
+                    None => false,
+                },
+                _ => false,
+            }
         })
+    }
+
+    /// Returns whether a workload's containers are told to serve a provisioner of the claim.
+    fn provisions(&self, body: &Value) -> bool {
+        let spec = body.pointer("/spec/template/spec").unwrap_or(&Value::Null);
+        containers(spec).any(|container| {
+            let arguments = items(container, "/args").iter();
+            let arguments = arguments.chain(items(container, "/command"));
+            let values = items(container, "/env").iter();
+            let values = values.map(|env| text(env, "/value"));
+            let mut words = arguments.filter_map(Value::as_str).chain(values);
+            words.any(|word| self.provisioners.iter().any(|one| word.contains(one)))
+        })
+    }
+
+    /// Returns whether a path is a label by which network policies select namespaces.
+    pub(super) fn is_policy_label(&self, path: &str) -> bool {
+        let keys = self.policy_labels.get_or_init(|| {
+            let policies = resources(self.timeline, "networking.k8s.io", "networkpolicies");
+            let objects = policies.into_iter();
+            let objects = objects.flat_map(|resource| self.timeline.objects_of(resource));
+            let last = objects.filter_map(|object| self.timeline.reel().versions(*object).last());
+            let bodies = last.filter_map(|seq| read(self.timeline, *seq));
+            bodies.flat_map(|body| namespace_labels(&body)).collect()
+        });
+        is_label_of(path, keys)
     }
 
     /// Returns whether a quota refuses what the problem is about.
@@ -956,7 +1008,9 @@ impl<'a> Dependencies<'a> {
     fn is_scaled_by(&self, autoscaler: &Value) -> bool {
         let target = |field: &str| text(autoscaler, &format!("/spec/scaleTargetRef/{field}"));
         let own = &self.problem.object;
-        target("kind") == own.kind && target("name") == own.name
+        // KEDA scales Deployments where no kind is given.
+        let is_kind = target("kind") == own.kind || target("kind").is_empty();
+        is_kind && target("name") == own.name
     }
 
     /// Returns the kinds and names of the roles that bindings gave to accounts of the problem's
@@ -1022,6 +1076,46 @@ impl<'a> Dependencies<'a> {
             .filter_map(|object| Some(self.timeline.key_of(*object)?.name.to_owned()))
             .collect()
     }
+}
+
+/// Returns the keys of the labels that a selector asks for.
+fn keys_of(selector: &Value) -> Vec<String> {
+    let labels = selector.get("matchLabels").and_then(Value::as_object);
+    let labels = labels.into_iter().flat_map(|labels| labels.keys().cloned());
+    let expressions = items(selector, "/matchExpressions").iter();
+    let keys = expressions.map(|one| text(one, "/key").to_owned());
+    labels.chain(keys).collect()
+}
+
+/// Returns the labels by which a network policy selects namespaces.
+fn namespace_labels(policy: &Value) -> Vec<String> {
+    let ingress = items(policy, "/spec/ingress").iter();
+    let egress = items(policy, "/spec/egress").iter();
+    let peers = ingress
+        .flat_map(|rule| items(rule, "/from"))
+        .chain(egress.flat_map(|rule| items(rule, "/to")));
+    let selectors = peers.filter_map(|peer| peer.get("namespaceSelector"));
+    selectors.flat_map(keys_of).collect()
+}
+
+/// Returns whether a path is that of a label with one of some keys.
+fn is_label_of(path: &str, keys: &BTreeSet<String>) -> bool {
+    let mut keys = keys.iter();
+    path.strip_prefix("metadata.labels").is_some_and(|label| {
+        keys.any(|key| label == format!(".{key}") || label == format!("[\"{key}\"]"))
+    })
+}
+
+/// Returns the accounts that words name as users: `system:serviceaccount:NAMESPACE:NAME`.
+fn accounts_of(words: &str) -> BTreeSet<(String, String)> {
+    let users = words.split("system:serviceaccount:").skip(1);
+    users
+        .filter_map(|user| {
+            let (namespace, rest) = user.split_once(':')?;
+            let is_end = |c: char| !(c.is_alphanumeric() || c == '-' || c == '.');
+            Some((namespace.to_owned(), rest.split(is_end).next()?.to_owned()))
+        })
+        .collect()
 }
 
 /// How far a search for references has come.

@@ -1,7 +1,9 @@
 //! Which change can have which effect: how much the change of a field explains a sign, from 0 (not at
 //! all) to above 1 (it explains just this).
 
-use super::failure_words::{is_about_missing_kind, is_forbidden, is_login_refused, is_unreachable};
+use super::failure_words::{
+    is_about_missing_kind, is_certificate_refused, is_forbidden, is_login_refused, is_unreachable,
+};
 use crate::sign::SignKind;
 use kubereel_history::ChangeKind;
 use serde_json::Value;
@@ -67,6 +69,14 @@ pub(super) fn effect(sign: SignKind, words: &str, field: ChangedField<'_>) -> f6
         };
     }
     match field.kind {
+        // What makes the volumes of a class is gone.
+        "Deployment" | "StatefulSet" | "DaemonSet"
+            if matches!(sign, SignKind::ClaimPending | SignKind::Volume)
+                && (field.is_deletion()
+                    || field.path == "spec.replicas" && field.is_decrease()) =>
+        {
+            1.4
+        }
         "Deployment"
         | "DeploymentConfig"
         | "StatefulSet"
@@ -85,6 +95,7 @@ pub(super) fn effect(sign: SignKind, words: &str, field: ChangedField<'_>) -> f6
         "PersistentVolumeClaim" | "PersistentVolume" | "StorageClass" | "CSIDriver" => {
             storage(sign, field)
         }
+
         "Service" | "NetworkPolicy" | "APIService" => network(sign, words, field),
         "HorizontalPodAutoscaler" => autoscaler(sign, field),
         "CustomResourceDefinition" if is_about_missing_kind(words) => {
@@ -113,9 +124,9 @@ pub(super) fn effect(sign: SignKind, words: &str, field: ChangedField<'_>) -> f6
         },
         "ClusterVersion" => 0.2,
         "MachineConfig" | "KubeletConfig" | "ContainerRuntimeConfig" | "MachineConfigPool" => {
-            pool_configuration(sign, field)
+            pool_configuration(sign, words, field)
         }
-        _ => custom(sign, field),
+        _ => custom(sign, words, field),
     }
 }
 
@@ -124,8 +135,9 @@ pub(super) fn effect_on_callers(words: &str, field: ChangedField<'_>) -> f64 {
     match field.kind {
         "ConfigMap" | "Secret" if field.path.starts_with("metadata") => 0.0,
         "ConfigMap" | "Secret" if field.is_whole() && !field.is_deletion() => 0.2,
-        "Secret" if is_login_refused(words) => 1.3,
+        "Secret" if is_login_refused(words) || is_certificate_refused(words) => 1.3,
         "ConfigMap" | "Secret" => 0.7,
+        "Service" if field.is_deletion() || field.has(&["spec.ports", "spec.selector"]) => 1.4,
         _ => effect(SignKind::NoEndpoints, words, field),
     }
 }
@@ -151,6 +163,12 @@ fn access(sign: SignKind, words: &str, field: ChangedField<'_>) -> f64 {
             if is_forbidden(words) =>
         {
             0.9
+        }
+        ("ServiceAccount", _)
+            if field.has(&["automountServiceAccountToken"])
+                && words.contains("serviceaccount/token") =>
+        {
+            1.4
         }
         ("ServiceAccount", _) => 0.2,
         // What gives a right takes none.
@@ -199,6 +217,7 @@ fn admission(sign: SignKind, words: &str, field: ChangedField<'_>) -> f64 {
 fn storage(sign: SignKind, field: ChangedField<'_>) -> f64 {
     let is_class = ["StorageClass", "CSIDriver"].contains(&field.kind);
     match sign {
+        _ if field.has(&["allowVolumeExpansion", "metadata.labels"]) => 0.1,
         SignKind::ClaimPending if is_class => 1.4,
         SignKind::Volume if !is_class && field.is_deletion() => 1.4,
         SignKind::ClaimPending => 0.6,
@@ -375,6 +394,12 @@ fn workload(sign: SignKind, words: &str, field: ChangedField<'_>) -> f64 {
         return 1.4;
     }
     let (telling, much, little) = template_fields(sign);
+    // Rights decide what is forbidden, not what runs.
+    let (much, little) = if is_forbidden(words) && sign == SignKind::ContainerExit {
+        (much * 0.5, little * 0.5)
+    } else {
+        (much, little)
+    };
     let is_telling = field.has(telling);
     // A probe that was made stricter kills containers only where the kubelet says so.
     if is_telling && field.has(&["Probe"]) && sign == SignKind::ContainerExit {
@@ -395,12 +420,25 @@ fn data(sign: SignKind, words: &str, field: ChangedField<'_>) -> f64 {
         }
         // New data breaks nobody who did without it.
         _ if field.is_whole() && field.change == ChangeKind::Added => 0.2,
-        SignKind::ContainerExit | SignKind::JobFailed if is_unreachable(words) => 0.8,
+        SignKind::ContainerExit | SignKind::JobFailed
+            if is_unreachable(words)
+                || is_certificate_refused(words) && field.kind == "ConfigMap" =>
+        {
+            0.8
+        }
         SignKind::ContainerExit | SignKind::JobFailed | SignKind::PodFailed => 1.2,
         SignKind::Probe => 1.0,
         SignKind::ContainerStart | SignKind::Condition => 0.9,
         SignKind::ImagePull if field.kind == "Secret" => 1.1,
-        SignKind::OutOfMemory => 0.6,
+        // Settings of a heap, a cache or a pool decide how much memory is used.
+        SignKind::OutOfMemory => {
+            let path = field.path.to_lowercase();
+            let settings = [
+                "java", "xmx", "heap", "mem", "cache", "buffer", "pool", "worker",
+            ];
+            let is_setting = settings.iter().any(|word| path.contains(word));
+            if is_setting { 0.9 } else { 0.5 }
+        }
         SignKind::RolloutStuck | SignKind::Unavailable | SignKind::NoEndpoints => 0.7,
         SignKind::CreateFailed | SignKind::ApiService | SignKind::Webhook
             if words.contains("x509") =>
@@ -454,7 +492,7 @@ fn node(sign: SignKind, words: &str, field: ChangedField<'_>) -> f64 {
 }
 
 /// What the Nodes of a pool are configured by: a new one counts as much as a change.
-fn pool_configuration(sign: SignKind, field: ChangedField<'_>) -> f64 {
+fn pool_configuration(sign: SignKind, words: &str, field: ChangedField<'_>) -> f64 {
     // A pool that is new is not configured yet.
     let is_new_pool = field.kind == "MachineConfigPool" && field.is_whole();
     let is_meant = (field.is_whole() || field.path.starts_with("spec")) && !is_new_pool;
@@ -464,12 +502,12 @@ fn pool_configuration(sign: SignKind, field: ChangedField<'_>) -> f64 {
         {
             1.2
         }
-        _ => custom(sign, field),
+        _ => custom(sign, words, field),
     }
 }
 
 /// Custom resources, and built-in ones without an entry of their own.
-fn custom(sign: SignKind, field: ChangedField<'_>) -> f64 {
+fn custom(sign: SignKind, words: &str, field: ChangedField<'_>) -> f64 {
     let is_spec = field.path.starts_with("spec") || field.path.starts_with("data");
     // An operator notes there what it observed.
     if field.has(&["spec.observedConfig"]) {
@@ -481,6 +519,8 @@ fn custom(sign: SignKind, field: ChangedField<'_>) -> f64 {
         return 0.5;
     }
     match sign {
+        SignKind::Condition if is_spec && is_forbidden(words) => 0.6,
+        SignKind::ContainerExit if is_spec && is_certificate_refused(words) => 1.3,
         SignKind::Condition | SignKind::Certificate | SignKind::SigningRequest if is_spec => 1.2,
         SignKind::OperatorDegraded | SignKind::OperatorUnavailable | SignKind::VersionFailing
             if is_spec =>

@@ -19,17 +19,31 @@ pub(super) fn is_forbidden(words: &str) -> bool {
 /// Returns whether an address could not be reached.
 pub(super) fn is_unreachable(words: &str) -> bool {
     let parts = [
+        "bad gateway",
+        "cannot connect",
+        "can't connect",
         "connection refused",
         "connection reset",
         "connection timed out",
+        "connection to server",
+        "could not connect",
+        "could not resolve",
+        "econnrefused",
+        "ehostunreach",
+        "etimedout",
+        "failed to connect",
+        "getaddrinfo",
+        "host not found",
         "i/o timeout",
+        "name or service not known",
+        "name resolution",
+        "network is unreachable",
+        "no brokers",
+        "no healthy upstream",
         "no route to host",
         "no such host",
-        "network is unreachable",
-        "could not connect",
-        "cannot connect",
-        "can't connect",
-        "failed to connect",
+        "nobrokersavailable",
+        "unknownhostexception",
     ];
     has_any(words, &parts)
 }
@@ -49,9 +63,14 @@ pub(super) fn is_login_refused(words: &str) -> bool {
     has_any(words, &parts)
 }
 
+/// Returns whether a certificate was refused.
+pub(super) fn is_certificate_refused(words: &str) -> bool {
+    has_any(words, &["x509", "certificate", "tls handshake"])
+}
+
 /// Returns whether a call of another program failed.
 pub(crate) fn is_about_call(words: &str) -> bool {
-    is_unreachable(words) || is_login_refused(words)
+    is_unreachable(words) || is_login_refused(words) || is_certificate_refused(words)
 }
 
 /// Returns whether the API server does not serve a kind.

@@ -4,6 +4,7 @@ use super::dependencies::{
     CALLED, CONFIGURATION, Dependencies, MANAGING, OWN, QUOTA, ROOM, Relation, SELECTED_NAMESPACE,
 };
 use super::effect::{ChangedField, effect, effect_on_callers, room_taken};
+use super::failure_words::is_unreachable;
 use crate::collect::Collected;
 use crate::lookup::read;
 use crate::problem::{Cause, Problem, ProblemObject};
@@ -508,6 +509,11 @@ impl<'a> Search<'a> {
         }
         if relation.via == CALLED {
             effect = effect_on_callers(&self.dependencies.words, field);
+        }
+        let is_unreachable = is_unreachable(&self.dependencies.words);
+        if is_unreachable && cause.object.kind == "Namespace" {
+            let is_meant = self.dependencies.is_policy_label(field.path);
+            effect = if is_meant { 1.3 } else { 0.0 };
         }
         if relation.via == SELECTED_NAMESPACE {
             let is_meant = self.dependencies.is_selecting_label(field.path);

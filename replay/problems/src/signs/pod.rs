@@ -51,6 +51,8 @@ pub(super) fn read(pod: &Value) -> Reading {
             return reading;
         }
         PodStage::Succeeded => return reading,
+        // The Node is gone: the garbage collector marks the Pod just before it deletes it.
+        PodStage::Failed(_) if is_collected(pod) => return reading,
         PodStage::Failed(reason) => {
             let mut sign = failed(pod, reason);
             sign.is_final = true;
@@ -91,6 +93,13 @@ pub(super) fn finalizers(object: &Value) -> String {
     let all = items(object, "/metadata/finalizers").iter();
     let all: Vec<&str> = all.filter_map(Value::as_str).collect();
     all.join(", ")
+}
+
+fn is_collected(pod: &Value) -> bool {
+    items(pod, "/status/conditions").iter().any(|condition| {
+        text(condition, "/type") == "DisruptionTarget"
+            && text(condition, "/reason") == "DeletionByPodGC"
+    })
 }
 
 fn failed(pod: &Value, reason: &str) -> Sign {
@@ -233,6 +242,16 @@ mod tests {
             signs.first().map(|sign| sign.message.as_str()),
             Some("container web exited with code 1, 3 restarts: no such file")
         );
+    }
+
+    #[test]
+    fn a_pod_of_a_removed_node_is_collected_and_has_not_failed() {
+        let of = |reason: &str| {
+            let conditions = [json!({"type": "DisruptionTarget", "reason": reason})];
+            kinds(&json!({"status": {"phase": "Failed", "conditions": conditions}}))
+        };
+        assert!(of("DeletionByPodGC").is_empty());
+        assert_eq!(of("TerminationByKubelet").len(), 1);
     }
 
     #[test]
