@@ -810,13 +810,7 @@ impl<'a> Dependencies<'a> {
                         | SignKind::NamespaceStuck
                 ) =>
             {
-                let is_managers = |manager: &String| {
-                    manager.len() >= SHORTEST_NAME
-                        && (name.contains(manager.as_str()) || manager.contains(name))
-                };
-                self.managers
-                    .iter()
-                    .any(is_managers)
+                self.is_of_manager(name)
                     .then_some((2, "it belongs to the controller that writes the status"))?
             }
             _ => return None,
@@ -949,7 +943,7 @@ impl<'a> Dependencies<'a> {
                     account == name && (at == namespace || at.is_empty() && namespace == own)
                 }),
                 "Group" => match name.strip_prefix("system:serviceaccounts") {
-                    Some("") => self.accounts.len() > 0,
+                    Some("") => !self.accounts.is_empty(),
                     Some(of) => accounts.any(|(namespace, _)| of == format!(":{namespace}")),
                     None => false,
                 },
@@ -958,7 +952,15 @@ impl<'a> Dependencies<'a> {
         })
     }
 
-    /// Returns whether a workload's containers are told to serve a provisioner of the claim.
+    /// Returns whether a name is like that of a controller that writes the status.
+    fn is_of_manager(&self, name: &str) -> bool {
+        self.managers.iter().any(|manager| {
+            manager.len() >= SHORTEST_NAME
+                && (name.contains(manager.as_str()) || manager.contains(name))
+        })
+    }
+
+    /// Returns whether the arguments of a workload's containers name a provisioner of the claim.
     fn provisions(&self, body: &Value) -> bool {
         let spec = body.pointer("/spec/template/spec").unwrap_or(&Value::Null);
         containers(spec).any(|container| {
