@@ -658,7 +658,9 @@ mod tests {
     fn names_and_numbers_take_fewer_bytes_than_before() {
         let objects: Vec<ObjectKey> = (0..200u32)
             .map(|nth| {
-                let random = xxhash_rust::xxh3::xxh3_128(&nth.to_le_bytes());
+                let mut digest = frame::Digest::default();
+                digest.take(&nth.to_le_bytes());
+                let random = digest.value();
                 ObjectKey {
                     resource: ResourceId(2),
                     namespace: "apps".to_owned(),
