@@ -781,7 +781,6 @@ async fn the_real_server_counts_and_a_real_cluster_is_observed() -> Result<()> {
     // It was sealed within its share of the grace period.
     let reel = Reel::open(&observed.file("artifacts", ".reel")?)?;
     assert!(reel.is_sealed() && reel.is_finished(), "{}", observed.log);
-    assert!(reel.event_count() > 0);
     let counts = sampled(&observed, "apiserver_request_total")?;
     assert!(!counts.is_empty(), "{}", observed.log);
     assert!(

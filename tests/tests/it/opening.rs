@@ -68,8 +68,9 @@ async fn every_command_reads_the_reel_that_is_being_recorded() -> Result<()> {
     ] {
         let output = kubereel(folder.path(), None, args)?;
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        // Watches have only just begun: changes of a resource may be missing, which is code 4.
         ensure!(
-            matches!(output.status.code(), Some(0 | 1)),
+            matches!(output.status.code(), Some(0 | 1 | 4)),
             "{args:?}: {said}"
         );
         ensure!(
