@@ -2,6 +2,8 @@
 //! names (references, selectors, owners, words), each with a distance.
 
 use super::failure_words::{is_about_call, is_about_missing_kind, is_forbidden};
+use super::label_keys::{is_label_of, keys_of, namespace_labels};
+use super::pod_data::{containers, data_of_pod_spec};
 use super::search::ExplainedReel;
 use crate::lookup::{labels, match_labels, read, resources};
 use crate::problem::Problem;
@@ -1080,34 +1082,6 @@ impl<'a> Dependencies<'a> {
     }
 }
 
-/// Returns the keys of the labels that a selector asks for.
-fn keys_of(selector: &Value) -> Vec<String> {
-    let labels = selector.get("matchLabels").and_then(Value::as_object);
-    let labels = labels.into_iter().flat_map(|labels| labels.keys().cloned());
-    let expressions = items(selector, "/matchExpressions").iter();
-    let keys = expressions.map(|one| text(one, "/key").to_owned());
-    labels.chain(keys).collect()
-}
-
-/// Returns the labels by which a network policy selects namespaces.
-fn namespace_labels(policy: &Value) -> Vec<String> {
-    let ingress = items(policy, "/spec/ingress").iter();
-    let egress = items(policy, "/spec/egress").iter();
-    let peers = ingress
-        .flat_map(|rule| items(rule, "/from"))
-        .chain(egress.flat_map(|rule| items(rule, "/to")));
-    let selectors = peers.filter_map(|peer| peer.get("namespaceSelector"));
-    selectors.flat_map(keys_of).collect()
-}
-
-/// Returns whether a path is that of a label with one of some keys.
-fn is_label_of(path: &str, keys: &BTreeSet<String>) -> bool {
-    let mut keys = keys.iter();
-    path.strip_prefix("metadata.labels").is_some_and(|label| {
-        keys.any(|key| label == format!(".{key}") || label == format!("[\"{key}\"]"))
-    })
-}
-
 /// Returns the accounts that words name as users: `system:serviceaccount:NAMESPACE:NAME`.
 fn accounts_of(words: &str) -> BTreeSet<(String, String)> {
     let users = words.split("system:serviceaccount:").skip(1);
@@ -1136,70 +1110,6 @@ impl ReferenceDepth {
             ..self
         }
     }
-}
-
-/// A `ConfigMap`, `Secret` or claim that Pods use.
-struct PodData<'v> {
-    kind: &'static str,
-    name: &'v str,
-    via: &'static str,
-    /// Whether the container that fails does not use it.
-    is_of_other_container: bool,
-}
-
-/// Returns the containers of a Pod's specification, those that initialise it among them.
-fn containers(spec: &Value) -> impl Iterator<Item = &Value> {
-    let lists = ["/containers", "/initContainers"].into_iter();
-    lists.flat_map(|list| items(spec, list))
-}
-
-/// Returns the data that the containers of a Pod's specification use; `failing` is the container that fails.
-fn data_of_pod_spec<'v>(spec: &'v Value, failing: Option<&str>) -> Vec<PodData<'v>> {
-    let is_here = |own: &&str| containers(spec).any(|one| text(one, "/name") == *own);
-    let failing = failing.filter(is_here);
-    let is_other = |container: &Value| failing.is_some_and(|own| own != text(container, "/name"));
-    let mut all = Vec::new();
-    let mut add = |kind, name, via, is_of_other_container| {
-        all.push(PodData {
-            kind,
-            name,
-            via,
-            is_of_other_container,
-        });
-    };
-    for volume in items(spec, "/volumes") {
-        let via = "mounted by its Pods";
-        let users: Vec<&Value> = containers(spec)
-            .filter(|container| {
-                let mut mounts = items(container, "/volumeMounts").iter();
-                mounts.any(|mount| text(mount, "/name") == text(volume, "/name"))
-            })
-            .collect();
-        let other = !users.is_empty() && users.into_iter().all(is_other);
-        add("ConfigMap", text(volume, "/configMap/name"), via, other);
-        add("Secret", text(volume, "/secret/secretName"), via, other);
-        let claim = text(volume, "/persistentVolumeClaim/claimName");
-        add("PersistentVolumeClaim", claim, via, false);
-        for source in items(volume, "/projected/sources") {
-            add("ConfigMap", text(source, "/configMap/name"), via, other);
-            add("Secret", text(source, "/secret/name"), via, other);
-        }
-    }
-    for container in containers(spec) {
-        let via = "read by its containers";
-        let other = is_other(container);
-        for source in items(container, "/envFrom") {
-            add("ConfigMap", text(source, "/configMapRef/name"), via, other);
-            add("Secret", text(source, "/secretRef/name"), via, other);
-        }
-        for env in items(container, "/env") {
-            let config_map = text(env, "/valueFrom/configMapKeyRef/name");
-            add("ConfigMap", config_map, via, other);
-            let secret = text(env, "/valueFrom/secretKeyRef/name");
-            add("Secret", secret, via, other);
-        }
-    }
-    all
 }
 
 /// Returns whether the objects of a group say how an OpenShift cluster is to be.

@@ -8,6 +8,8 @@
 mod dependencies;
 mod effect;
 mod failure_words;
+mod label_keys;
+mod pod_data;
 mod search;
 
 pub(crate) use failure_words::is_about_call;
