@@ -19,13 +19,14 @@ pub struct StatusWord<'a> {
 }
 
 /// Words for an object whose controller gave up, or that does not work.
-const FAILED_WORDS: [&str; 8] = [
+const FAILED_WORDS: [&str; 9] = [
     "Failed",
     "Failure",
     "Error",
     "Errored",
     "PartiallyFailed",
     "FailedValidation",
+    "Unavailable",
     "Unhealthy",
     "Degraded",
 ];

@@ -225,7 +225,13 @@ impl SignCollector {
             at: seen.at,
         };
         let is_older = seen.evidence.is_first_look(seen.at, self.start);
+        let end = if is_deleted(seen.now) {
+            SignEnd::Deleted
+        } else {
+            SignEnd::Recovered
+        };
         let tracked = self.tracked.entry(object).or_default();
+        tracked.end_all_but(&reading.signs, mark, end);
         tracked.take(object, mark, is_older, reading);
     }
 
@@ -392,16 +398,19 @@ impl Watcher for SignCollector {
 }
 
 impl TrackedSigns {
-    fn take(&mut self, object: ObjectId, mark: RecordMark, is_older: bool, reading: Reading) {
+    /// Ends the signs that a version does not show.
+    fn end_all_but(&mut self, shown: &[Sign], mark: RecordMark, end: fn(RecordedAt) -> SignEnd) {
         for span in &mut self.spans {
-            let is_shown = reading
-                .signs
+            let mut same = shown
                 .iter()
-                .any(|sign| (sign.kind, &sign.part) == (span.sign.kind, &span.sign.part));
-            if span.end == SignEnd::Open && !is_shown {
-                span.close(SignEnd::Recovered(mark.at.max(span.from.at)));
+                .filter(|sign| (sign.kind, &sign.part) == (span.sign.kind, &span.sign.part));
+            if span.end == SignEnd::Open && same.next().is_none() {
+                span.close(end(mark.at.max(span.from.at)));
             }
         }
+    }
+
+    fn take(&mut self, object: ObjectId, mark: RecordMark, is_older: bool, reading: Reading) {
         for sign in reading.signs {
             self.show(object, mark, is_older, sign);
         }

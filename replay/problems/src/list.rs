@@ -8,25 +8,24 @@ use crate::endpoints::ServiceHistory;
 use crate::event_words::{RegardedObject, WarningEvent};
 use crate::lookup::{by_uid, read, resources};
 use crate::problem::{
-    CheckedReel, InstallationNoise, Problem, ProblemList, ProblemObject, ProblemSign, RolloutCount,
+    Cause, CheckedReel, InstallationNoise, MOST_SIGNS, Problem, ProblemList, ProblemObject,
+    ProblemSign, RolloutCount,
 };
 use crate::rank::{ProblemRanking, SLACK, WORKLOADS, lower_planned};
 use crate::refusal::Refusals;
 use crate::sign::{Sign, SignKind};
-use crate::signs::FULL;
-use crate::span::{ShownTime, SignEnd, SignSpan, between};
+use crate::signs::{FULL, is_killed_by_signal};
+use crate::span::{ShownTime, SignEnd, SignSpan, between, is_creation};
 use kubereel_cluster::{ClusterHistory, DrainHold, MarkSpan, RecordMark, Retrieval};
 use kubereel_format::{ObjectId, RecordedAt, Seq};
 use kubereel_history::field::text;
-use kubereel_history::{Cut, ObjectFilter, Timeline};
+use kubereel_history::{ChangeKind, Cut, ObjectFilter, Timeline};
 use kubereel_monitortests::{Fed, Interest, WatchedEvent, Watcher, feed};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// Signs of one object that lie further apart than this are two problems.
 const APART: Duration = Duration::from_mins(30);
-/// More signs of one problem are only counted.
-const MOST_SIGNS: usize = 50;
 /// Causes are looked for of this many problems, those of the highest rank.
 const MOST_EXPLAINED: usize = 100;
 /// A Node that was cordoned before it went away, and is back within this time, was rebooted on purpose.
@@ -35,6 +34,12 @@ const REBOOT: Duration = Duration::from_mins(20);
 const AFTER_INSTALLATION: Duration = Duration::from_mins(5);
 /// Rollouts that begin within this time of one another are one step of the story.
 const TOGETHER: Duration = Duration::from_mins(2);
+/// A container that came up within this time after its first end waited for what it needs.
+const SETTLED: Duration = Duration::from_secs(90);
+/// A workload is new for this long.
+const NEW: Duration = Duration::from_mins(5);
+/// What does not start for this long before it is deleted is a problem.
+const TAKEN_BACK: Duration = Duration::from_secs(5);
 /// The namespace that a cluster begins with.
 const SYSTEM: &str = "kube-system";
 /// More owners than this are a loop.
@@ -149,6 +154,29 @@ impl ProblemWatcher {
     }
 }
 
+/// Namespaces and names of the Services that the containers of problems call.
+type CalledServices = BTreeMap<(ProblemObject, SignKind, Seq), BTreeSet<(String, String)>>;
+
+/// Returns what the containers of problems call, if a Service without endpoints is among the problems.
+fn called_services(reel: cause::ExplainedReel<'_>, problems: &[Problem]) -> CalledServices {
+    if problems.iter().all(|one| one.kind != SignKind::NoEndpoints) {
+        return CalledServices::new();
+    }
+    let callers = problems.iter().filter(|problem| {
+        matches!(
+            problem.kind,
+            SignKind::ContainerExit | SignKind::JobFailed | SignKind::Probe | SignKind::PodPending
+        )
+    });
+    callers
+        .take(MOST_EXPLAINED)
+        .map(|problem| {
+            let key = (problem.object.clone(), problem.kind, problem.from.seq);
+            (key, cause::called_services(reel, problem))
+        })
+        .collect()
+}
+
 /// Returns the controller of an object, if it is a workload.
 fn workload_above(
     controllers: &BTreeMap<ObjectId, ControllerRef>,
@@ -228,18 +256,28 @@ impl<'a> ListBuilder<'a> {
             problem.kind != SignKind::Events || !with_problem.contains(&problem.object)
         });
         problems.extend(self.outages());
-        let ranking = ProblemRanking {
-            timeline: self.timeline,
-            found: self.found,
-            is_of: &|uid, workload| self.is_of(uid, workload),
-        };
-        let explained = ranking.rank(&mut problems);
         let reel = cause::ExplainedReel {
             timeline: self.timeline,
             found: self.found,
             by_uid: &self.by_uid,
         };
+        let called = called_services(reel, &problems);
+        let ranking = ProblemRanking {
+            timeline: self.timeline,
+            found: self.found,
+            calls: &|problem, service| {
+                let key = (problem.object.clone(), problem.kind, problem.from.seq);
+                let services = called.get(&key);
+                let named = (service.namespace.clone(), service.name.clone());
+                services.is_some_and(|services| services.contains(&named))
+            },
+            is_of: &|uid, workload| self.is_of(uid, workload),
+        };
+        let explained = ranking.rank(&mut problems);
         cause::explain(reel, &mut problems, MOST_EXPLAINED);
+        // What comes later was not looked at for causes.
+        let mut looked_at = 0..MOST_EXPLAINED;
+        problems.retain(|problem| looked_at.next().is_none() || !self.is_start_order(problem));
         lower_planned(&mut problems, &explained);
         (problems, noise)
     }
@@ -530,6 +568,14 @@ impl<'a> ListBuilder<'a> {
             }
             _ => {}
         }
+        // What was taken back while it did not start had no time to recover.
+        let is_taken_back = matches!(
+            span.sign.kind,
+            SignKind::ImagePull | SignKind::ContainerConfig | SignKind::ContainerStart
+        );
+        if is_taken_back && matches!(span.end, SignEnd::Deleted(_)) {
+            normal = normal.min(TAKEN_BACK);
+        }
         if is_open {
             normal /= 6;
             if self.is_said_to_fail(span) {
@@ -545,6 +591,39 @@ impl<'a> ListBuilder<'a> {
             && self
                 .live_object(root)
                 .is_some_and(|object| self.found.succeeded.contains(&object))
+    }
+
+    /// Returns whether a container of a new workload ended only because what it needs was not there yet: it came up
+    /// by itself, and nothing was changed but that the workload was made.
+    fn is_start_order(&self, problem: &Problem) -> bool {
+        let is_settled = problem.kind == SignKind::ContainerExit
+            && problem.object.kind != "Job"
+            && problem
+                .to
+                .is_some_and(|to| between(problem.from.at, to) <= SETTLED);
+        let is_creation_of_it = |cause: &Cause| {
+            cause.object == problem.object
+                && cause.field.is_empty()
+                && cause.change == ChangeKind::Added
+        };
+        let is_killed = |sign: &ProblemSign| {
+            read(self.timeline, sign.from.seq).is_some_and(|pod| is_killed_by_signal(&pod))
+        };
+        if !is_settled
+            || !problem.causes.iter().all(is_creation_of_it)
+            || problem.signs.iter().any(is_killed)
+        {
+            return false;
+        }
+        let reel = self.timeline.reel();
+        let object = self.live_object(&problem.object);
+        let first = object.and_then(|object| reel.versions(object).first().copied());
+        first.is_some_and(|first| {
+            let is_created = reel
+                .head(first)
+                .is_some_and(|head| is_creation(head.evidence));
+            is_created && between(self.timeline.wall_of(first), problem.from.at) <= NEW
+        })
     }
 
     /// Returns whether a claim waits for its first Pod, as its class wants it.

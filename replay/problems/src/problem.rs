@@ -6,6 +6,9 @@ use kubereel_format::{ObjectId, RecordedAt, ResourceId};
 use kubereel_history::ChangeKind;
 use serde_json::Value;
 
+/// More signs and objects of one problem are only counted.
+pub(crate) const MOST_SIGNS: usize = 50;
+
 /// The object that a problem is about.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ProblemObject {
@@ -23,6 +26,23 @@ impl Problem {
     /// Returns whether it is known to be so at the end of the recording.
     pub const fn is_open(&self) -> bool {
         self.to.is_none() && self.unknown_since.is_none()
+    }
+
+    /// Says how often it was so, and in how many Pods of a workload; `None` if once, in one.
+    pub fn frequency(&self) -> Option<String> {
+        let is_of_pods =
+            self.object.kind != "Pod" && self.signs.iter().all(|sign| sign.object.kind == "Pod");
+        let pods = match self.shown_by.len() {
+            0 | 1 => None,
+            MOST_SIGNS => Some(format!("{MOST_SIGNS} or more Pods")),
+            more => Some(format!("{more} Pods")),
+        };
+        let times = (self.count > 1).then(|| format!("{} times", self.count));
+        match (times, pods.filter(|_| is_of_pods)) {
+            (times, None) => times,
+            (Some(times), Some(pods)) => Some(format!("{times} in {pods}")),
+            (None, Some(pods)) => Some(format!("in {pods}")),
+        }
     }
 }
 

@@ -1,18 +1,23 @@
 //! The order of the list: by what is affected, whether it is still so at the end, and whether another problem
 //! explains it; among equals, what began first comes first.
 
-use crate::cause::is_about_call;
+use crate::cause::is_about_network_plugin;
 use crate::collect::Collected;
+use crate::lookup::read;
 use crate::problem::{Problem, ProblemObject};
 use crate::sign::SignKind;
 use crate::span::between;
 use kubereel_cluster::RecordMark;
+use kubereel_format::RecordedAt;
 use kubereel_history::Timeline;
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// What explains another problem may be seen a little later than it.
 pub(crate) const SLACK: Duration = Duration::from_mins(1);
+/// A Service that loses its endpoints within this time after its selector was changed loses them for that.
+const SWITCHED: Duration = Duration::from_secs(15);
 /// More problems that explain one another in a row are not put in order.
 const MOST_LINKS: usize = 4;
 
@@ -33,6 +38,8 @@ pub(crate) const WORKLOADS: [&str; 9] = [
 pub(crate) struct ProblemRanking<'a> {
     pub(crate) timeline: &'a Timeline,
     pub(crate) found: &'a Collected,
+    /// Returns whether the containers of a problem call a Service.
+    pub(crate) calls: &'a dyn Fn(&Problem, &ProblemObject) -> bool,
     /// Returns whether a Pod, by its uid, is one of a workload.
     pub(crate) is_of: &'a dyn Fn(&str, &ProblemObject) -> bool,
 }
@@ -114,9 +121,14 @@ impl ProblemRanking<'_> {
                 .signs
                 .iter()
                 .any(|sign| sign.message.contains(&one.object.name)),
+            // The program that makes the network of the Node ran on it and failed.
+            (_, SignKind::NodeNotReady) if one.object.kind == "DaemonSet" => {
+                takes_network_away(one, other)
+            }
             (SignKind::NodeNotReady | SignKind::NodePressure, _) if other.object.kind != "Node" => {
                 other.nodes.contains(&one.object.name)
                     && !matches!(other.kind, SignKind::ImagePull | SignKind::DrainHeld)
+                    && !takes_network_away(other, one)
             }
             (SignKind::ClaimPending, SignKind::Unschedulable | SignKind::PodPending) => {
                 one.object.namespace == other.object.namespace
@@ -130,7 +142,7 @@ impl ProblemRanking<'_> {
             }
             // A Service is as well as the Pods behind it.
             (_, SignKind::NoEndpoints) if WORKLOADS.contains(&one.object.kind.as_str()) => {
-                self.is_behind(one, other)
+                self.is_behind(one, other) && !self.is_switched(other)
             }
             (SignKind::NamespaceStuck, SignKind::DeletionStuck) => {
                 one.object.name == other.object.namespace
@@ -138,15 +150,14 @@ impl ProblemRanking<'_> {
             (SignKind::NoEndpoints, SignKind::ApiService) => {
                 other.message.contains(&one.object.name)
             }
-            // What calls a Service that nothing serves fails, and names it.
-            (SignKind::NoEndpoints, SignKind::ContainerExit | SignKind::JobFailed) => {
-                let words = other.message.to_lowercase();
-                let mut hosts = words.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-'));
-                is_about_call(&words)
-                    && hosts.any(|host| host == one.object.name)
-                    && one.object.namespace == other.object.namespace
-                    && !self.is_behind(other, one)
-            }
+            // What calls a Service that nothing serves fails.
+            (
+                SignKind::NoEndpoints,
+                SignKind::ContainerExit
+                | SignKind::JobFailed
+                | SignKind::Probe
+                | SignKind::PodPending,
+            ) => (self.calls)(other, &one.object) && !self.is_behind(other, one),
             // The words hold the address that was called, or the Service that has no endpoints.
             (SignKind::NoEndpoints, SignKind::Webhook) => {
                 let service = &one.object;
@@ -161,6 +172,31 @@ impl ProblemRanking<'_> {
             }
             _ => false,
         }
+    }
+
+    /// Returns whether the selector of a Service was changed just before it had no endpoints: that took the
+    /// old Pods away from it.
+    fn is_switched(&self, service: &Problem) -> bool {
+        let (own, from) = (&service.object, service.from);
+        let lives = own.resource.map(|resource| {
+            let (namespace, name) = (&own.namespace, &own.name);
+            self.timeline.lives(resource, namespace, name)
+        });
+        let versions = lives.into_iter().flatten().flat_map(|life| {
+            let versions = self.timeline.reel().versions(life.object).iter();
+            versions.copied().filter(|seq| *seq <= from.seq)
+        });
+        let selectors: Vec<(RecordedAt, Value)> = versions
+            .filter_map(|seq| {
+                let body = read(self.timeline, seq)?;
+                let selector = body.pointer("/spec/selector").cloned();
+                Some((self.timeline.wall_of(seq), selector.unwrap_or_default()))
+            })
+            .collect();
+        selectors.windows(2).any(|pair| match pair {
+            [(_, old), (at, new)] => old != new && between(*at, from.at) <= SWITCHED,
+            _ => false,
+        })
     }
 
     /// Returns whether Pods of a workload with a problem were behind a Service.
@@ -180,6 +216,14 @@ impl ProblemRanking<'_> {
             of_uid.into_iter().any(|key| key.uid == *uid) || (self.is_of)(uid, &workload.object)
         })
     }
+}
+
+/// Returns whether a Node has no network because the Pod of a `DaemonSet` that makes it failed there before.
+fn takes_network_away(workload: &Problem, node: &Problem) -> bool {
+    workload.object.kind == "DaemonSet"
+        && workload.nodes.contains(&node.object.name)
+        && workload.from < node.from
+        && is_about_network_plugin(&node.message.to_lowercase())
 }
 
 /// Puts what was planned, and what a planned problem explains, after the others.

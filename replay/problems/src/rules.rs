@@ -394,6 +394,11 @@ const fn rule(kind: SignKind) -> Option<(&'static str, &'static str, RuleResourc
             "certificate signing requests should be approved and signed",
             &["certificatesigningrequests.certificates.k8s.io"],
         ),
+        SignKind::Unreconciled => (
+            "generation-observed",
+            "controllers should observe the changes of their objects",
+            &[],
+        ),
         SignKind::VolumeMount => (
             "volume-mount",
             "volumes should be attached and mounted",

@@ -92,6 +92,8 @@ pub enum SignKind {
     PoolDegraded,
     /// A condition says that an object of any kind is not well.
     Condition,
+    /// The controller of an object does not observe a change of it.
+    Unreconciled,
     /// Warning Events repeat.
     Events,
     /// The API server did not answer.
@@ -138,7 +140,7 @@ const fn grace(starting: u64, was_well: u64) -> SignGrace {
 
 impl SignKind {
     /// Every kind, in this order.
-    pub(crate) const ALL: [Self; 43] = [
+    pub(crate) const ALL: [Self; 44] = [
         Self::OutOfMemory,
         Self::ImagePull,
         Self::ContainerConfig,
@@ -180,6 +182,7 @@ impl SignKind {
         Self::VersionFailing,
         Self::PoolDegraded,
         Self::Condition,
+        Self::Unreconciled,
         Self::Events,
         Self::ApiOutage,
     ];
@@ -214,7 +217,7 @@ impl SignKind {
             Self::PodPending | Self::PodTerminating | Self::NamespaceStuck => grace(120, 120),
             Self::Unavailable => grace(300, 30),
             Self::ReplicasMissing => grace(300, 180),
-            Self::SigningRequest => grace(300, 300),
+            Self::SigningRequest | Self::Unreconciled => grace(300, 300),
             Self::Autoscaler => grace(300, 60),
             Self::NodeNotReady => grace(300, 5),
             Self::NodePressure => grace(5, 0),
@@ -276,7 +279,7 @@ impl SignKind {
             | Self::Autoscaler
             | Self::RunMissed => 60,
             Self::ReplicasMissing | Self::Certificate => 58,
-            Self::Evicted | Self::LeaderFlapping | Self::SigningRequest => 56,
+            Self::Evicted | Self::LeaderFlapping | Self::SigningRequest | Self::Unreconciled => 56,
             // What is refused for it comes first.
             Self::QuotaExceeded => 50,
             Self::NodeCordoned => 40,
@@ -328,6 +331,7 @@ impl SignKind {
             Self::VersionFailing => "ClusterVersionFailing",
             Self::PoolDegraded => "MachineConfigPoolDegraded",
             Self::Condition => "ConditionNotMet",
+            Self::Unreconciled => "GenerationNotObserved",
             Self::Events => "RepeatedWarningEvents",
             Self::ApiOutage => "APIServerNotReachable",
         }

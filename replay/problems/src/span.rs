@@ -18,7 +18,7 @@ pub(crate) enum SignEnd {
     Open,
     /// The object no longer shows the sign.
     Recovered(RecordedAt),
-    /// The object was deleted.
+    /// The object was deleted, or its deletion requested.
     Deleted(RecordedAt),
 }
 

@@ -109,11 +109,14 @@ fn step(update: &ClusterUpdate) -> StoryStep {
 fn rollouts(rollouts: &RolloutCount) -> StoryStep {
     let what = match rollouts.count {
         1 => format!("rollout of {}", rollouts.first.label()),
-        count => format!(
-            "{count} rollouts in {} namespaces, the first of {}",
-            rollouts.namespaces,
-            rollouts.first.label()
-        ),
+        count => {
+            let namespaces = match rollouts.namespaces {
+                1 => "one namespace".to_owned(),
+                more => format!("{more} namespaces"),
+            };
+            let first = rollouts.first.label();
+            format!("{count} rollouts in {namespaces}, the first of {first}")
+        }
     };
     StoryStep {
         from: rollouts.from,

@@ -314,6 +314,7 @@ impl ProblemKind {
             SignKind::Condition
             | SignKind::Certificate
             | SignKind::SigningRequest
+            | SignKind::Unreconciled
             | SignKind::LeaderFlapping => Self::Condition,
             SignKind::Events => Self::Event,
         }

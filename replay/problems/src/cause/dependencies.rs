@@ -23,6 +23,10 @@ const MOST_WORKLOADS: usize = 500;
 const MOST_OWNERS: u8 = 3;
 /// Fields below this many levels are not searched for references.
 const MOST_DEPTH: u8 = 8;
+/// The name of a field that is shorter than this names no kind.
+const SHORTEST_FIELD: usize = 5;
+/// Longer values of a `ConfigMap` are not searched for addresses.
+const MOST_DATA: usize = 65_536;
 /// A name in a message that is shorter than this may be any word.
 const SHORTEST_NAME: usize = 4;
 
@@ -40,6 +44,8 @@ pub(super) const QUOTA: &str = "its Pods use the quota";
 pub(super) const CALLED: &str = "its containers call it";
 /// The relation of a Namespace that a webhook's selector selects.
 pub(super) const SELECTED_NAMESPACE: &str = "the webhook selects its label";
+/// The kinds of what scales workloads.
+pub(super) const AUTOSCALERS: [&str; 2] = ["HorizontalPodAutoscaler", "ScaledObject"];
 /// The relations of what makes the object as it is.
 pub(super) const MANAGING: [&str; 2] = [OWNER, MANAGER];
 
@@ -62,6 +68,10 @@ pub(super) struct Dependencies<'a> {
     /// All words of the problem, in lower case.
     pub(super) words: String,
     tokens: BTreeSet<String>,
+    /// Namespaces and names of the Services that the containers call.
+    pub(super) called_services: BTreeSet<(String, String)>,
+    /// Kinds, namespaces and names of the workloads that serve those.
+    called: BTreeSet<(String, String, String)>,
     named: BTreeMap<(String, String, String), (u8, String)>,
     /// The names of those.
     names: HashSet<String>,
@@ -121,12 +131,16 @@ impl<'a> Dependencies<'a> {
             timeline: reel.timeline,
             problem,
             container: container.map(str::to_owned),
-            is_about_call: is_about_call(&words),
+            // A probe of another program, and a container that waits for one, do not say why they wait.
+            is_about_call: is_about_call(&words)
+                || matches!(problem.kind, SignKind::Probe | SignKind::PodPending),
             wants_default_class: false,
             namespace_selectors: Vec::new(),
             selected_labels: BTreeSet::new(),
             words,
             tokens,
+            called_services: BTreeSet::new(),
+            called: BTreeSet::new(),
             named: BTreeMap::new(),
             names: HashSet::new(),
             any_kind: BTreeMap::new(),
@@ -481,12 +495,34 @@ impl<'a> Dependencies<'a> {
             self.name(kind, "", text(spec, field), 1, "named by its Pods");
         }
         if self.is_about_call {
-            let values = containers(spec).flat_map(|container| items(container, "/env"));
-            let values: Vec<&str> = values.map(|env| text(env, "/value")).collect();
-            for value in values {
-                self.take_called(value, namespace);
+            for text in self.texts_of(spec, namespace) {
+                self.take_called(&text, namespace);
             }
         }
+    }
+
+    /// Returns the texts that tell the containers of a Pod what to call: their environment, arguments and data.
+    fn texts_of(&self, spec: &Value, namespace: &str) -> Vec<String> {
+        let mut texts: Vec<String> = Vec::new();
+        for container in containers(spec) {
+            let env = items(container, "/env").iter();
+            texts.extend(env.map(|env| text(env, "/value").to_owned()));
+            let lists = ["/args", "/command"].into_iter();
+            let words = lists.flat_map(|list| items(container, list));
+            texts.extend(words.filter_map(Value::as_str).map(str::to_owned));
+        }
+        let used = data_of_pod_spec(spec, self.container.as_deref()).into_iter();
+        for used in used.filter(|used| used.kind == "ConfigMap" && !used.is_of_other_container) {
+            let body = self.body_at_onset(used.kind, namespace, used.name);
+            let data = body.as_ref().and_then(|body| body.get("data")?.as_object());
+            let values = data.into_iter().flatten();
+            let values = values.filter_map(|(_, value)| value.as_str());
+            let short = values.filter(|value| value.len() <= MOST_DATA);
+            texts.extend(short.map(str::to_owned));
+        }
+        texts.sort_unstable();
+        texts.dedup();
+        texts
     }
 
     /// Takes the Services whose addresses a text holds, what serves them, and the data that configures it.
@@ -502,8 +538,12 @@ impl<'a> Dependencies<'a> {
                 continue;
             }
             self.name("Service", at, name, 1, CALLED);
+            self.called_services
+                .insert((at.to_owned(), name.to_owned()));
             for (kind, owner) in self.owners_behind(at, name) {
                 self.name(&kind, at, &owner, 2, CALLED);
+                self.called
+                    .insert((kind.clone(), at.to_owned(), owner.clone()));
                 let Some(body) = self.body_at_onset(&kind, at, &owner) else {
                     continue;
                 };
@@ -537,6 +577,12 @@ impl<'a> Dependencies<'a> {
                     "" => self.kind_of_field(field),
                     kind => Some(kind.to_owned()),
                 };
+                // One key of a Secret or `ConfigMap`.
+                if kind.is_none() && !name.is_empty() && !text(value, "/key").is_empty() {
+                    let via = format!("named by its field {field}");
+                    let known = self.any_kind.entry(name.to_owned());
+                    known.or_insert((at.distance, via));
+                }
                 if let Some(kind) = kind.filter(|_| !name.is_empty() && !field.is_empty()) {
                     let named_at = match text(value, "/namespace") {
                         "" => namespace.to_owned(),
@@ -557,6 +603,9 @@ impl<'a> Dependencies<'a> {
                         let known = self.any_kind.entry(name.to_owned());
                         known.or_insert((at.distance, via));
                     }
+                    if let Some(name) = value.as_str().filter(|_| !is_ref && !is_name) {
+                        self.take_plain_reference(member, name, namespace, at.distance);
+                    }
                     self.take_references(value, member, namespace, at.deeper());
                 }
             }
@@ -567,6 +616,25 @@ impl<'a> Dependencies<'a> {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Takes a field that names a custom resource by the end of its kind, as `storageLocation` names a
+    /// `BackupStorageLocation`.
+    fn take_plain_reference(&mut self, field: &str, name: &str, namespace: &str, distance: u8) {
+        let wanted = field.to_lowercase();
+        let infos = self.timeline.resources().iter();
+        let meant = infos.filter(|info| {
+            is_custom(info)
+                && wanted.len() >= SHORTEST_FIELD
+                && info.kind.to_lowercase().ends_with(&wanted)
+        });
+        let there = meant.filter(|info| !self.timeline.lives(info.id, namespace, name).is_empty());
+        let kinds: BTreeSet<String> = there.map(|info| info.kind.clone()).collect();
+        for kind in kinds {
+            let via = format!("named by its field {field}");
+            self.name(&kind, namespace, name, distance, &via);
+            self.follow_reference(&kind, namespace, name, distance);
         }
     }
 
@@ -585,9 +653,7 @@ impl<'a> Dependencies<'a> {
     /// Takes what a custom resource refers to that another one names.
     fn follow_reference(&mut self, kind: &str, namespace: &str, name: &str, distance: u8) {
         let mut infos = self.timeline.resources().iter();
-        let is_custom = infos.any(|info| {
-            info.kind == kind && info.group.contains('.') && !info.group.ends_with(".k8s.io")
-        });
+        let is_custom = infos.any(|info| info.kind == kind && is_custom(info));
         if distance >= MOST_OWNERS || !is_custom {
             return;
         }
@@ -773,10 +839,22 @@ impl<'a> Dependencies<'a> {
                 (1, "it issues a Secret that is used")
             }
             "StorageClass" if self.wants_default_class => (1, "its default StorageClass"),
-            "HorizontalPodAutoscaler" | "ScaledObject"
-                if namespace == own && self.is_scaled_by(&body(0)?) =>
+            "HorizontalPodAutoscaler" | "ScaledObject" => {
+                let autoscaler = body(0)?;
+                let problem = &self.problem.object;
+                if namespace == own && scales(&autoscaler, &problem.kind, &problem.name) {
+                    return Some((1, "it scales the object"));
+                }
+                let mut called = self.called.iter();
+                let is_of_called = called
+                    .any(|(kind, at, name)| at == namespace && scales(&autoscaler, kind, name));
+                is_of_called.then_some((2, CALLED))?
+            }
+            "APIService" if self.is_api_named(name) => (1, "the words of the problem name its API"),
+            "ImageContentSourcePolicy" | "ImageDigestMirrorSet" | "ImageTagMirrorSet"
+                if self.problem.kind == SignKind::ImagePull =>
             {
-                (1, "it scales the object")
+                (2, "it says where images are pulled from")
             }
             "Namespace" if self.problem.kind == SignKind::Webhook => {
                 let own = labels(&body(0)?, "/metadata/labels").unwrap_or_default();
@@ -807,6 +885,7 @@ impl<'a> Dependencies<'a> {
                 if matches!(
                     self.problem.kind,
                     SignKind::Condition
+                        | SignKind::Unreconciled
                         | SignKind::Certificate
                         | SignKind::DeletionStuck
                         | SignKind::NamespaceStuck
@@ -1008,13 +1087,10 @@ impl<'a> Dependencies<'a> {
             && (says("/spec/names/kind") || says("/spec/names/plural"))
     }
 
-    /// Returns whether an autoscaler scales the object of the problem.
-    fn is_scaled_by(&self, autoscaler: &Value) -> bool {
-        let target = |field: &str| text(autoscaler, &format!("/spec/scaleTargetRef/{field}"));
-        let own = &self.problem.object;
-        // KEDA scales Deployments where no kind is given.
-        let is_kind = target("kind") == own.kind || target("kind").is_empty();
-        is_kind && target("name") == own.name
+    /// Returns whether the words of the problem name the group of an `APIService`, whose name is `VERSION.GROUP`.
+    fn is_api_named(&self, name: &str) -> bool {
+        let group = name.split_once('.').map_or("", |(_, group)| group);
+        group.contains('.') && self.words.contains(group)
     }
 
     /// Returns the kinds and names of the roles that bindings gave to accounts of the problem's
@@ -1082,6 +1158,14 @@ impl<'a> Dependencies<'a> {
     }
 }
 
+/// Returns whether an autoscaler scales a workload.
+fn scales(autoscaler: &Value, kind: &str, name: &str) -> bool {
+    let target = |field: &str| text(autoscaler, &format!("/spec/scaleTargetRef/{field}"));
+    // KEDA scales Deployments where no kind is given.
+    let is_kind = target("kind") == kind || target("kind").is_empty();
+    is_kind && target("name") == name
+}
+
 /// Returns the accounts that words name as users: `system:serviceaccount:NAMESPACE:NAME`.
 fn accounts_of(words: &str) -> BTreeSet<(String, String)> {
     let users = words.split("system:serviceaccount:").skip(1);
@@ -1110,6 +1194,11 @@ impl ReferenceDepth {
             ..self
         }
     }
+}
+
+/// Returns whether a resource is one that a definition adds.
+fn is_custom(info: &ResourceInfo) -> bool {
+    info.group.contains('.') && !info.group.ends_with(".k8s.io")
 }
 
 /// Returns whether the objects of a group say how an OpenShift cluster is to be.

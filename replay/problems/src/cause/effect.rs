@@ -2,7 +2,8 @@
 //! all) to above 1 (it explains just this).
 
 use super::failure_words::{
-    is_about_missing_kind, is_certificate_refused, is_forbidden, is_login_refused, is_unreachable,
+    is_about_missing_kind, is_certificate_refused, is_denied, is_forbidden, is_login_refused,
+    is_refused, is_timeout, is_unreachable,
 };
 use crate::sign::SignKind;
 use kubereel_history::ChangeKind;
@@ -48,6 +49,20 @@ impl ChangedField<'_> {
         number(self.old)
             .zip(number(self.new))
             .is_some_and(|(old, new)| new < old)
+    }
+
+    /// Returns whether an amount of processors is less than before.
+    fn is_less(&self) -> bool {
+        let amount = |value: Option<&Value>| {
+            let text = value.and_then(Value::as_str)?;
+            let (digits, unit) = match text.strip_suffix('m') {
+                Some(digits) => (digits, 0.001),
+                None => (text, 1.0),
+            };
+            Some(digits.parse::<f64>().ok()? * unit)
+        };
+        let before = amount(self.old);
+        amount(self.new).is_some_and(|new| before.is_none_or(|old| new < old))
     }
 }
 
@@ -98,6 +113,11 @@ pub(super) fn effect(sign: SignKind, words: &str, field: ChangedField<'_>) -> f6
 
         "Service" | "NetworkPolicy" | "APIService" => network(sign, words, field),
         "HorizontalPodAutoscaler" => autoscaler(sign, field),
+        "ImageContentSourcePolicy" | "ImageDigestMirrorSet" | "ImageTagMirrorSet"
+            if sign == SignKind::ImagePull =>
+        {
+            1.2
+        }
         "CustomResourceDefinition" if is_about_missing_kind(words) => {
             if field.is_deletion() {
                 1.4
@@ -260,9 +280,10 @@ fn network(sign: SignKind, words: &str, field: ChangedField<'_>) -> f64 {
         ("Service", SignKind::ApiService | SignKind::CreateFailed | SignKind::Webhook) => {
             if field.is_deletion() { 1.2 } else { 0.9 }
         }
+        ("Service", SignKind::Probe) if field.has(&["targetPort"]) => 0.9,
         ("Service", _) if field.is_deletion() => 0.7,
         ("Service", _) => 0.4,
-        ("APIService", _) if field.has(&["spec.service"]) => 1.3,
+        ("APIService", _) if field.has(&["spec.service"]) || field.is_deletion() => 1.3,
         ("APIService", _) => 0.7,
         (
             _,
@@ -325,6 +346,14 @@ fn template_fields(sign: SignKind) -> (&'static [&'static str], f64, f64) {
         ),
         SignKind::CreateFailed => (ADMIT, 1.1, 0.4),
         SignKind::NoEndpoints => (&["template.metadata.labels", "containers.ports"], 1.3, 0.4),
+        SignKind::Evicted => (
+            &["ephemeral-storage", "sizeLimit", "emptyDir", "resources"],
+            1.2,
+            0.3,
+        ),
+        SignKind::Autoscaler => (&["resources", "template.metadata.labels"], 1.2, 0.2),
+        // Of an operator, for what it manages.
+        SignKind::Condition | SignKind::Unreconciled => (RUN, 1.1, 0.3),
         SignKind::RolloutStuck
         | SignKind::Unavailable
         | SignKind::ReplicasMissing
@@ -345,7 +374,9 @@ fn workload(sign: SignKind, words: &str, field: ChangedField<'_>) -> f64 {
                 | SignKind::CreateFailed,
             ) => 1.1,
             // Nobody takes the finalizers away any more.
-            (true, SignKind::DeletionStuck | SignKind::NamespaceStuck) => 1.7,
+            (true, SignKind::DeletionStuck | SignKind::NamespaceStuck | SignKind::Unreconciled) => {
+                1.7
+            }
             (true, SignKind::Condition) => 0.9,
             (true, _) => 0.3,
             (false, _) => 0.5,
@@ -361,6 +392,7 @@ fn workload(sign: SignKind, words: &str, field: ChangedField<'_>) -> f64 {
                 | SignKind::CreateFailed => 1.3,
                 SignKind::DeletionStuck | SignKind::NamespaceStuck => 1.7,
                 SignKind::Condition | SignKind::Certificate => 1.1,
+                SignKind::Unreconciled => 1.7,
                 _ => 0.3,
             },
             SignKind::Unschedulable | SignKind::CreateFailed if !field.is_decrease() => 0.9,
@@ -392,6 +424,10 @@ fn workload(sign: SignKind, words: &str, field: ChangedField<'_>) -> f64 {
     }
     if is_forbidden(words) && field.has(&["serviceAccount"]) {
         return 1.4;
+    }
+    // With less of a processor everything takes longer.
+    if is_timeout(words) && field.has(&["limits.cpu"]) && field.is_less() {
+        return 1.3;
     }
     let (telling, much, little) = template_fields(sign);
     // Rights decide what is forbidden, not what runs.
@@ -514,11 +550,26 @@ fn custom(sign: SignKind, words: &str, field: ChangedField<'_>) -> f64 {
         return 0.3;
     }
     // When it is done, not what.
-    let is_schedule = ["interval", "retryInterval", "timeout", "suspend", "paused"];
-    if is_spec && is_schedule.iter().any(|last| field.path.ends_with(last)) {
+    let path = field.path.to_lowercase();
+    let is_schedule = [
+        "interval", "period", "resync", "schedule", "timeout", "suspend", "paused", "loglevel",
+    ];
+    if is_spec && is_schedule.iter().any(|last| path.ends_with(last)) {
         return 0.5;
     }
+    let is_policy = field.kind.ends_with("Policy") || field.kind.ends_with("Constraint");
+    if is_policy && is_denied(words) && matches!(sign, SignKind::CreateFailed | SignKind::Webhook) {
+        return 1.3;
+    }
+    let decides_rights = ["role", "auth", "credential", "account", "secret", "policy"];
     match sign {
+        SignKind::Condition
+            if is_spec
+                && is_refused(words)
+                && decides_rights.iter().any(|part| path.contains(part)) =>
+        {
+            1.3
+        }
         SignKind::Condition if is_spec && is_forbidden(words) => 0.6,
         SignKind::ContainerExit if is_spec && is_certificate_refused(words) => 1.3,
         SignKind::Condition | SignKind::Certificate | SignKind::SigningRequest if is_spec => 1.2,

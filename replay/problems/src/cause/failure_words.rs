@@ -48,6 +48,53 @@ pub(super) fn is_unreachable(words: &str) -> bool {
     has_any(words, &parts)
 }
 
+/// Returns whether a program answered that something behind it does not work.
+fn is_bad_answer(words: &str) -> bool {
+    let parts = [
+        "service unavailable",
+        "statuscode: 50",
+        "status code 50",
+        "status code: 50",
+        "gateway timeout",
+        "upstream",
+        " 502",
+        " 503",
+        " 504",
+    ];
+    has_any(words, &parts)
+}
+
+/// Returns whether something took longer than it may.
+pub(super) fn is_timeout(words: &str) -> bool {
+    has_any(words, &["deadline exceeded", "timed out", "timeout"])
+}
+
+/// Returns whether a request was denied by a policy.
+pub(super) fn is_denied(words: &str) -> bool {
+    has_any(words, &["denied", "violat", "disallowed", "not allowed"])
+}
+
+/// Returns whether the answer of another program refused a request for who made it.
+pub(super) fn is_refused(words: &str) -> bool {
+    let parts = [
+        "statuscode: 403",
+        "status code: 403",
+        "code: 403",
+        "not authorized",
+        "accessdenied",
+        "permission denied",
+    ];
+    is_forbidden(words) || is_login_refused(words) || has_any(words, &parts)
+}
+
+/// Returns whether a Node has no network because of the program that makes it.
+pub(crate) fn is_about_network_plugin(words: &str) -> bool {
+    has_any(
+        words,
+        &["network plugin", "networkpluginnotready", "cni plugin"],
+    )
+}
+
 /// Returns whether a login was refused.
 pub(super) fn is_login_refused(words: &str) -> bool {
     let parts = [
@@ -69,8 +116,11 @@ pub(super) fn is_certificate_refused(words: &str) -> bool {
 }
 
 /// Returns whether a call of another program failed.
-pub(crate) fn is_about_call(words: &str) -> bool {
-    is_unreachable(words) || is_login_refused(words) || is_certificate_refused(words)
+pub(super) fn is_about_call(words: &str) -> bool {
+    is_unreachable(words)
+        || is_bad_answer(words)
+        || is_login_refused(words)
+        || is_certificate_refused(words)
 }
 
 /// Returns whether the API server does not serve a kind.

@@ -12,5 +12,5 @@ mod label_keys;
 mod pod_data;
 mod search;
 
-pub(crate) use failure_words::is_about_call;
-pub(crate) use search::{ExplainedReel, explain};
+pub(crate) use failure_words::is_about_network_plugin;
+pub(crate) use search::{ExplainedReel, called_services, explain};

@@ -1,7 +1,8 @@
 //! The search for causes: which changes are candidates, and their scores.
 
 use super::dependencies::{
-    CALLED, CONFIGURATION, Dependencies, MANAGING, OWN, QUOTA, ROOM, Relation, SELECTED_NAMESPACE,
+    AUTOSCALERS, CALLED, CONFIGURATION, Dependencies, MANAGING, OWN, QUOTA, ROOM, Relation,
+    SELECTED_NAMESPACE,
 };
 use super::effect::{ChangedField, effect, effect_on_callers, room_taken};
 use super::failure_words::is_unreachable;
@@ -11,11 +12,11 @@ use crate::problem::{Cause, Problem, ProblemObject};
 use crate::sign::SignKind;
 use kubereel_cluster::{ClusterHistory, ClusterUpdate, OperatorMove, RecordMark};
 use kubereel_format::{EventType, Evidence, ObjectId, RecordedAt, ResourceInfo, Seq};
-use kubereel_history::field::{items, text};
+use kubereel_history::field::{items, number, text};
 use kubereel_history::{Change, ChangeKind, CursorStep, SteppedOver, Timeline};
 use serde_json::Value;
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// How long before the first sign a change is looked for, in microseconds: 60 min.
@@ -24,6 +25,8 @@ const WINDOW: i64 = 3_600_000_000;
 const TIE: i64 = 200_000;
 /// A controller follows a change of what it manages within this time, in microseconds.
 const FOLLOWS: i64 = 60_000_000;
+/// A rollout whose Pods were all available this long before the first sign went well, in microseconds.
+const RAN_WELL: i64 = 60_000_000;
 /// More versions of one object in the window are not read, the oldest left out.
 const MOST_VERSIONS: usize = 40;
 /// What more versions changed is not kept from one problem to the next.
@@ -97,6 +100,14 @@ pub(crate) fn explain(reel: ExplainedReel<'_>, problems: &mut [Problem], most: u
         problem.causes = causes;
     }
     inherit(problems);
+}
+
+/// Returns namespaces and names of the Services that the containers of a problem call, if it is about a call.
+pub(crate) fn called_services(
+    reel: ExplainedReel<'_>,
+    problem: &Problem,
+) -> BTreeSet<(String, String)> {
+    Dependencies::of(reel, problem).called_services
 }
 
 /// Returns the object of a problem, if it is one that only shows what others did and is stuck in its deletion:
@@ -230,11 +241,21 @@ fn inherit(problems: &mut [Problem]) {
         let Some(problem) = problems.get_mut(at) else {
             continue;
         };
+        // What explains the root explains this one better than what was changed beside it.
+        for own in problem
+            .causes
+            .iter_mut()
+            .filter(|_| !root.causes.is_empty())
+        {
+            own.score *= 0.7;
+        }
         for mut cause in root.causes {
-            let is_known = problem.causes.iter().any(|own| own.at.seq == cause.at.seq);
-            if !is_known {
+            cause.score *= 0.9;
+            let mut own = problem.causes.iter_mut();
+            if let Some(own) = own.find(|own| own.at.seq == cause.at.seq) {
+                own.score = own.score.max(cause.score);
+            } else {
                 cause.chain.push(root.object.clone());
-                cause.score *= 0.9;
                 problem.causes.push(cause);
             }
         }
@@ -259,6 +280,23 @@ fn raise_managers(causes: &mut [Cause]) {
     for cause in before {
         score = cause.score.max(score * 1.05);
         cause.score = score;
+    }
+}
+
+/// Ranks the change of an autoscaler before the number of Pods that it set.
+fn raise_autoscalers(causes: &mut [Cause]) {
+    let scaled: Vec<Cause> = causes
+        .iter()
+        .filter(|cause| cause.field == "spec.replicas")
+        .cloned()
+        .collect();
+    let is_autoscaler = |cause: &&mut Cause| AUTOSCALERS.contains(&cause.object.kind.as_str());
+    for autoscaler in causes.iter_mut().filter(is_autoscaler) {
+        let set = scaled
+            .iter()
+            .filter(|cause| (0..=FOLLOWS).contains(&cause.at.at.micros_since(autoscaler.at.at)));
+        let best = set.map(|cause| cause.score).fold(0.0, f64::max);
+        autoscaler.score = autoscaler.score.max(best * 1.05);
     }
 }
 
@@ -351,6 +389,7 @@ impl<'a> Search<'a> {
             }
         }
         raise_managers(&mut best);
+        raise_autoscalers(&mut best);
         raise_owners(self.timeline, &mut best);
         sort(&mut best);
         best
@@ -468,7 +507,25 @@ impl<'a> Search<'a> {
         if !best.by.is_empty() && best.by.iter().all(is_controller) {
             best.score *= 0.4;
         }
+        if relation.via == OWN
+            && best.field.starts_with("spec.template")
+            && is_seen_at_start(self.problem.kind)
+            && self.ran_well(object, seq)
+        {
+            best.score *= 0.5;
+        }
         (best.score >= THRESHOLD).then_some(best)
+    }
+
+    /// Returns whether all Pods of a workload's version were available long enough before the first sign.
+    fn ran_well(&self, object: ObjectId, changed: Seq) -> bool {
+        let onset = self.problem.from;
+        let versions = self.timeline.reel().versions(object).iter().copied();
+        let mut between = versions.filter(|seq| *seq > changed && *seq < onset.seq);
+        between.any(|seq| {
+            let is_before = onset.at.micros_since(self.timeline.wall_of(seq)) >= RAN_WELL;
+            is_before && read(self.timeline, seq).is_some_and(|body| is_rolled_out(&body))
+        })
     }
 
     fn scored(&self, mut cause: Cause, relation: &Relation) -> Cause {
@@ -498,6 +555,10 @@ impl<'a> Search<'a> {
             .iter()
             .any(|part| kind.contains(part));
             effect *= if is_restriction { 1.0 } else { 0.4 };
+        }
+        // That it was made says less than a change of anything else.
+        if relation.via == OWN && cause.field.is_empty() && cause.change == ChangeKind::Added {
+            effect = effect.min(0.45);
         }
         let secs = self.problem.from.at.micros_since(cause.at.at) / 1_000_000;
         if relation.via == ROOM {
@@ -562,6 +623,30 @@ impl Search<'_> {
                     && found.is_under_way(self.problem.from)
             })
     }
+}
+
+/// Returns whether what a template breaks is seen when its Pods start.
+const fn is_seen_at_start(sign: SignKind) -> bool {
+    matches!(
+        sign,
+        SignKind::ImagePull
+            | SignKind::ContainerConfig
+            | SignKind::ContainerStart
+            | SignKind::ContainerExit
+            | SignKind::VolumeMount
+            | SignKind::CreateFailed
+    )
+}
+
+/// Returns whether a workload says that all its Pods are of its present template and available.
+fn is_rolled_out(workload: &Value) -> bool {
+    let of = |field: &str| number(workload, field);
+    let wanted = of("/spec/replicas").filter(|wanted| *wanted > 0);
+    of("/status/observedGeneration") == of("/metadata/generation")
+        && wanted.is_some()
+        && of("/status/replicas") == wanted
+        && of("/status/updatedReplicas") == wanted
+        && of("/status/availableReplicas") == wanted
 }
 
 /// Returns whether a change is one that somebody meant: a status and its bookkeeping follow from it.

@@ -4,6 +4,7 @@
 use super::Reading;
 use crate::sign::{Sign, SignKind};
 use kubereel_cluster::{ControllerReport, StateHealth, StatusWord};
+use kubereel_history::field::number;
 use serde_json::Value;
 
 /// Parts of reasons that say that something failed, and does not just take its time.
@@ -32,8 +33,13 @@ fn is_failing_text(reason: &str) -> bool {
 
 pub(super) fn read(object: &Value) -> Reading {
     let mut reading = Reading::default();
-    let ControllerReport::Conditions(conditions) = ControllerReport::of(object) else {
-        return reading;
+    let conditions = match ControllerReport::of(object) {
+        ControllerReport::Conditions(conditions) => conditions,
+        ControllerReport::Suspended => return reading,
+        ControllerReport::Outdated => {
+            reading.signs.push(unobserved(object));
+            return reading;
+        }
     };
     for condition in conditions {
         let health = condition.usual_health();
@@ -60,6 +66,15 @@ pub(super) fn read(object: &Value) -> Reading {
         read_word(object, &mut reading);
     }
     reading
+}
+
+/// Reads which generation the controller of an object has not observed.
+fn unobserved(object: &Value) -> Sign {
+    let at = |field| number(object, field).unwrap_or_default();
+    let (wanted, observed) = (at("/metadata/generation"), at("/status/observedGeneration"));
+    let words =
+        format!("generation {wanted} is not observed: status.observedGeneration is {observed}");
+    Sign::new(SignKind::Unreconciled, "", &words)
 }
 
 /// Reads the phase of an object whose conditions, if it has any, have no known meaning.
@@ -109,6 +124,21 @@ mod tests {
             parts(&json!([{"type": "Ready", "status": "False", "observedGeneration": 1}]))
                 .is_empty()
         );
+    }
+
+    #[test]
+    fn a_generation_that_the_controller_has_not_observed_is_a_sign() {
+        let of = |spec: Value, observed: i64| {
+            let status = json!({"observedGeneration": observed,
+                "conditions": [{"type": "Ready", "status": "False"}]});
+            let object = json!({"metadata": {"generation": 3}, "spec": spec, "status": status});
+            let signs = read(&object).signs.into_iter();
+            let kinds: Vec<SignKind> = signs.map(|sign| sign.kind).collect();
+            kinds
+        };
+        assert_eq!(of(json!({}), 2), [SignKind::Unreconciled]);
+        assert_eq!(of(json!({}), 3), [SignKind::Condition]);
+        assert!(of(json!({"paused": true}), 2).is_empty());
     }
 
     #[test]

@@ -148,6 +148,17 @@ fn container(pod: &Value, status: &Value) -> Option<Sign> {
     Some(exit(pod, status, last))
 }
 
+/// Returns whether a container of a Pod was ended by a signal, as by a fault of its memory.
+pub(crate) fn is_killed_by_signal(pod: &Value) -> bool {
+    let states = ["/state/terminated", "/lastState/terminated"];
+    items(pod, "/status/containerStatuses")
+        .iter()
+        .any(|status| {
+            let mut ended = states.iter().filter_map(|state| at(status, state));
+            ended.any(|ended| number(ended, "/exitCode").is_some_and(|code| code > 128))
+        })
+}
+
 /// Words the end of a container.
 fn exit(pod: &Value, status: &Value, ended: &Value) -> Sign {
     let name = text(status, "/name");

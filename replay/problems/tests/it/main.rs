@@ -7,6 +7,7 @@
 )]
 
 mod causes;
+mod effects;
 mod life;
 #[expect(dead_code, reason = "the tests of history use the rest")]
 #[path = "../../../history/tests/it/script.rs"]

@@ -1,0 +1,477 @@
+//! Which changes are found behind a failure, on any cluster: the effect that a change can have, and what lies between.
+
+use super::life::{Life, causes, condition, lines};
+use kubereel_problems::ProblemList;
+use serde_json::{Value, json};
+
+const DEPLOYMENTS: &str = "deployments.apps";
+
+/// Makes a Pod of a workload whose container is in a state.
+fn pod(owner: (&str, &str), state: &Value, is_ready: bool) -> Value {
+    let ready = if is_ready { "True" } else { "False" };
+    json!({
+        "metadata": {"ownerReferences": [
+            {"kind": owner.0, "name": owner.1, "uid": format!("{}s.apps web/{}", owner.0.to_lowercase(), owner.1), "controller": true}]},
+        "spec": {"nodeName": "node-1", "containers": [{"name": "app", "env": [{"name": "BACKEND", "value": "http://stock:80/"}]}]},
+        "status": {
+            "phase": "Running",
+            "conditions": [condition("Ready", ready, if is_ready { "" } else { "ContainersNotReady" }, "")],
+            "containerStatuses": [{"name": "app", "ready": is_ready, "restartCount": 1, "state": state}],
+        },
+    })
+}
+
+fn running() -> Value {
+    json!({"running": {}})
+}
+
+fn ended(message: &str) -> Value {
+    json!({"terminated": {"exitCode": 1, "reason": "Error", "message": message}})
+}
+
+fn deployment(replicas: u8, image: &str) -> Value {
+    json!({
+        "metadata": {"generation": 1},
+        "spec": {"replicas": replicas, "template": {
+            "metadata": {"labels": {"app": "stock"}},
+            "spec": {"containers": [{"name": "app", "image": image}]}}},
+        "status": {"observedGeneration": 1, "replicas": replicas, "updatedReplicas": replicas,
+            "availableReplicas": replicas, "conditions": [condition("Available", "True", "", "")]},
+    })
+}
+
+/// Returns the first cause of the first problem.
+fn first_cause(list: &ProblemList) -> Option<String> {
+    causes(list.problems.first()?).into_iter().next()
+}
+
+/// Lives in which the only Pod of a Deployment has its container end at 14:10:00 and be ready at a time.
+fn ends_once(created: &str, ready_again: &str) -> ProblemList {
+    let mut life = Life::of(&[("pods", "Pod"), (DEPLOYMENTS, "Deployment")]);
+    life.until(created);
+    life.put(DEPLOYMENTS, "web/shop", deployment(1, "shop:1"));
+    life.until("14:10:00");
+    life.put(
+        "pods",
+        "web/shop-1",
+        pod(("Deployment", "shop"), &ended("database is not up"), false),
+    );
+    life.until(ready_again);
+    life.put(
+        "pods",
+        "web/shop-1",
+        pod(("Deployment", "shop"), &running(), true),
+    );
+    life.end("14:50:00")
+}
+
+#[test]
+fn a_new_workload_that_comes_up_by_itself_waited_for_what_it_needs() {
+    assert!(lines(&ends_once("14:09:30", "14:10:40")).is_empty());
+    let listed = ["Deployment web/shop Error"];
+    // It took too long, or it is not new.
+    assert_eq!(lines(&ends_once("14:09:30", "14:13:00")), listed);
+    assert_eq!(lines(&ends_once("14:01:00", "14:10:40")), listed);
+}
+
+#[test]
+fn an_image_that_is_taken_back_could_not_be_pulled_all_the_same() {
+    let waits = json!({"waiting": {"reason": "ErrImagePull", "message": "not found"}});
+    let of = |is_deleted: bool| {
+        let mut life = Life::of(&[("pods", "Pod"), (DEPLOYMENTS, "Deployment")]);
+        life.put(DEPLOYMENTS, "web/shop", deployment(1, "shop:1"));
+        life.until("14:10:00");
+        life.put(
+            "pods",
+            "web/shop-1",
+            pod(("Deployment", "shop"), &waits, false),
+        );
+        life.until("14:10:09");
+        if is_deleted {
+            life.delete("pods", "web/shop-1");
+        } else {
+            life.put(
+                "pods",
+                "web/shop-1",
+                pod(("Deployment", "shop"), &running(), true),
+            );
+        }
+        lines(&life.end("14:50:00"))
+    };
+    assert_eq!(of(true), ["Deployment web/shop ErrImagePull"]);
+    assert!(of(false).is_empty());
+}
+
+#[test]
+fn the_port_of_the_service_behind_is_why_a_probe_fails() {
+    let mut life = Life::of(&[
+        ("pods", "Pod"),
+        ("services", "Service"),
+        (DEPLOYMENTS, "Deployment"),
+    ]);
+    let service = |port: u16| json!({"spec": {"selector": {"app": "stock"}, "ports": [{"port": 80, "targetPort": port}]}});
+    life.put("services", "web/stock", service(8080));
+    life.put(DEPLOYMENTS, "web/stock", deployment(1, "stock:1"));
+    life.put(DEPLOYMENTS, "web/shop", deployment(1, "shop:1"));
+    life.put(
+        "pods",
+        "web/shop-1",
+        pod(("Deployment", "shop"), &running(), true),
+    );
+    life.until("14:10:00");
+    life.put("services", "web/stock", service(8081));
+    life.until("14:10:10");
+    life.put(
+        "pods",
+        "web/shop-1",
+        pod(("Deployment", "shop"), &running(), false),
+    );
+    let list = life.end("14:30:00");
+    assert_eq!(lines(&list), ["Deployment web/shop ContainersNotReady"]);
+    assert_eq!(
+        first_cause(&list).as_deref(),
+        Some("Service web/stock spec.ports[port=80].targetPort")
+    );
+}
+
+#[test]
+fn an_autoscaler_comes_before_the_number_of_pods_that_it_set() {
+    let scalers = "scaledobjects.keda.sh";
+    let mut life = Life::of(&[
+        ("pods", "Pod"),
+        ("services", "Service"),
+        (DEPLOYMENTS, "Deployment"),
+        (scalers, "ScaledObject"),
+    ]);
+    let scaler = |least: u8| json!({"spec": {"minReplicaCount": least, "scaleTargetRef": {"name": "stock"}}});
+    life.put(
+        "services",
+        "web/stock",
+        json!({"spec": {"selector": {"app": "stock"}}}),
+    );
+    life.put(scalers, "web/stock", scaler(1));
+    life.put(DEPLOYMENTS, "web/stock", deployment(1, "stock:1"));
+    life.put(DEPLOYMENTS, "web/shop", deployment(1, "shop:1"));
+    life.put(
+        "pods",
+        "web/shop-1",
+        pod(("Deployment", "shop"), &running(), true),
+    );
+    life.until("14:10:00");
+    life.put(scalers, "web/stock", scaler(0));
+    life.until("14:10:20");
+    life.put(DEPLOYMENTS, "web/stock", deployment(0, "stock:1"));
+    life.until("14:10:25");
+    let words = "GET http://stock:80/: connection refused";
+    life.put(
+        "pods",
+        "web/shop-1",
+        pod(("Deployment", "shop"), &ended(words), false),
+    );
+    let list = life.end("14:30:00");
+    let found = list
+        .problems
+        .iter()
+        .find(|one| one.object.name == "shop")
+        .map(causes);
+    let expected = [
+        "ScaledObject web/stock spec.minReplicaCount",
+        "Deployment web/stock spec.replicas",
+    ];
+    assert_eq!(found, Some(expected.map(str::to_owned).to_vec()));
+}
+
+/// A custom resource whose controller writes a condition as manager `stocker`.
+fn topic(generation: u8, observed: u8, ready: &str, message: &str) -> Value {
+    json!({
+        "metadata": {"generation": generation, "managedFields": [
+            {"manager": "stocker", "operation": "Update", "subresource": "status", "fieldsV1": {"f:status": {}}}]},
+        "spec": {"partitions": generation},
+        "status": {"observedGeneration": observed,
+            "conditions": [condition("Ready", ready, "Reconciled", message)]},
+    })
+}
+
+#[test]
+fn a_change_that_no_controller_observes_is_a_problem_of_who_took_the_controller_away() {
+    let topics = "topics.example.com";
+    let mut life = Life::of(&[(topics, "Topic"), (DEPLOYMENTS, "Deployment")]);
+    life.put(DEPLOYMENTS, "web/stocker", deployment(1, "stocker:1"));
+    life.put(topics, "web/orders", topic(1, 1, "True", ""));
+    life.put(topics, "web/slow", topic(1, 1, "True", ""));
+    life.until("14:10:00");
+    life.put(DEPLOYMENTS, "web/stocker", deployment(0, "stocker:1"));
+    life.until("14:10:10");
+    life.put(topics, "web/orders", topic(2, 1, "True", ""));
+    life.put(topics, "web/slow", topic(2, 1, "True", ""));
+    life.until("14:13:10");
+    life.put(topics, "web/slow", topic(2, 2, "True", ""));
+    let list = life.end("14:20:00");
+    assert_eq!(lines(&list), ["Topic web/orders GenerationNotObserved"]);
+    assert_eq!(
+        first_cause(&list).as_deref(),
+        Some("Deployment web/stocker spec.replicas")
+    );
+}
+
+#[test]
+fn an_operator_that_was_upgraded_is_a_cause_of_what_it_reports() {
+    let topics = "topics.example.com";
+    let mut life = Life::of(&[(topics, "Topic"), (DEPLOYMENTS, "Deployment")]);
+    life.put(DEPLOYMENTS, "web/stocker", deployment(1, "stocker:1"));
+    life.put(topics, "web/orders", topic(1, 1, "True", ""));
+    life.until("14:10:00");
+    life.put(DEPLOYMENTS, "web/stocker", deployment(1, "stocker:2"));
+    life.until("14:10:20");
+    life.put(
+        topics,
+        "web/orders",
+        topic(1, 1, "False", "unsupported storage"),
+    );
+    let list = life.end("14:20:00");
+    let cause = "Deployment web/stocker spec.template.spec.containers[app].image";
+    assert_eq!(first_cause(&list).as_deref(), Some(cause));
+}
+
+#[test]
+fn what_decides_rights_comes_before_when_it_is_done() {
+    let (stores, secrets) = (
+        "secretstores.external-secrets.io",
+        "externalsecrets.external-secrets.io",
+    );
+    let mut life = Life::of(&[(stores, "SecretStore"), (secrets, "ExternalSecret")]);
+    let store = |role: &str| json!({"spec": {"provider": {"vault": {"auth": {"role": role}}}}});
+    let secret = |interval: &str, ready: &str| {
+        json!({
+            "spec": {"refreshInterval": interval, "secretStoreRef": {"kind": "SecretStore", "name": "vault"}},
+            "status": {"conditions": [condition("Ready", ready, "SecretSyncedError", "Code: 403. permission denied")]},
+        })
+    };
+    life.put(stores, "web/vault", store("shop"));
+    life.put(secrets, "web/db", secret("1h", "True"));
+    life.until("14:10:00");
+    life.put(stores, "web/vault", store("shp"));
+    life.until("14:10:10");
+    life.put(secrets, "web/db", secret("1m", "True"));
+    life.until("14:10:20");
+    life.put(secrets, "web/db", secret("1m", "False"));
+    let list = life.end("14:20:00");
+    assert_eq!(
+        first_cause(&list).as_deref(),
+        Some("SecretStore web/vault spec.provider.vault.auth.role")
+    );
+}
+
+#[test]
+fn a_field_names_a_resource_by_the_end_of_its_kind() {
+    let (locations, backups) = ("backupstoragelocations.velero.io", "backups.velero.io");
+    let mut life = Life::of(&[
+        (locations, "BackupStorageLocation"),
+        (backups, "Backup"),
+        ("secrets", "Secret"),
+    ]);
+    let secret = |value: &str| json!({"data": {"cloud": value}});
+    life.put("secrets", "web/aws", secret("one"));
+    life.put(
+        locations,
+        "web/main",
+        json!({"spec": {"credential": {"name": "aws", "key": "cloud"}}, "status": {"phase": "Available"}}),
+    );
+    life.until("14:10:00");
+    life.put("secrets", "web/aws", secret("two"));
+    life.until("14:10:10");
+    let backup =
+        |phase: &str| json!({"spec": {"storageLocation": "main"}, "status": {"phase": phase}});
+    life.put(backups, "web/nightly", backup("New"));
+    life.until("14:10:12");
+    life.put(backups, "web/nightly", backup("FailedValidation"));
+    let list = life.end("14:20:00");
+    assert_eq!(lines(&list), ["Backup web/nightly FailedValidation"]);
+    assert_eq!(
+        first_cause(&list).as_deref(),
+        Some("Secret web/aws data.cloud")
+    );
+}
+
+#[test]
+fn a_node_without_a_network_has_lost_the_program_that_makes_it() {
+    let daemon_sets = "daemonsets.apps";
+    let mut life = Life::of(&[
+        ("pods", "Pod"),
+        ("nodes", "Node"),
+        (daemon_sets, "DaemonSet"),
+    ]);
+    let node = |ready: &str, message: &str| json!({"status": {"conditions": [condition("Ready", ready, "KubeletNotReady", message)]}});
+    life.put(daemon_sets, "web/net", deployment(1, "net:1"));
+    life.put("nodes", "node-1", node("True", ""));
+    life.put(
+        "pods",
+        "web/net-1",
+        pod(("DaemonSet", "net"), &running(), true),
+    );
+    life.until("14:10:00");
+    life.put(daemon_sets, "web/net", deployment(1, "net:2"));
+    life.until("14:10:05");
+    life.put(
+        "pods",
+        "web/net-1",
+        pod(("DaemonSet", "net"), &ended("bad MTU"), false),
+    );
+    life.until("14:10:30");
+    let words = "container runtime network not ready: cni plugin not initialized";
+    life.put("nodes", "node-1", node("False", words));
+    let list = life.end("14:20:00");
+    assert_eq!(
+        lines(&list),
+        ["DaemonSet web/net Error", "Node node-1 KubeletNotReady"]
+    );
+    let node = list.problems.last().expect("a problem");
+    assert_eq!(node.consequence_of, Some(0));
+    let cause = "DaemonSet web/net spec.template.spec.containers[app].image";
+    assert_eq!(causes(node), [cause]);
+}
+
+#[test]
+fn a_service_that_is_switched_to_pods_that_never_were_ready_comes_first() {
+    let slices = "endpointslices.discovery.k8s.io";
+    let mut life = Life::of(&[
+        ("pods", "Pod"),
+        ("services", "Service"),
+        (slices, "EndpointSlice"),
+        (DEPLOYMENTS, "Deployment"),
+    ]);
+    let service = |color: &str| json!({"spec": {"selector": {"color": color}}});
+    let slice = |pod: &str, ready: bool| {
+        json!({
+            "metadata": {"labels": {"kubernetes.io/service-name": "shop"}},
+            "endpoints": [{"conditions": {"ready": ready}, "targetRef": {"kind": "Pod", "name": pod, "uid": format!("pods web/{pod}")}}],
+        })
+    };
+    life.put(DEPLOYMENTS, "web/blue", deployment(1, "shop:1"));
+    life.put(
+        "pods",
+        "web/blue-1",
+        pod(("Deployment", "blue"), &running(), true),
+    );
+    life.put("services", "web/shop", service("blue"));
+    life.put(slices, "web/shop-1", slice("blue-1", true));
+    life.until("14:05:00");
+    life.put(DEPLOYMENTS, "web/green", deployment(1, "shop:2"));
+    life.put(
+        "pods",
+        "web/green-1",
+        pod(("Deployment", "green"), &running(), false),
+    );
+    life.until("14:10:00");
+    life.put("services", "web/shop", service("green"));
+    life.wait(500);
+    life.put(slices, "web/shop-1", slice("green-1", false));
+    let list = life.end("14:30:00");
+    let first = list.problems.first().expect("a problem");
+    assert_eq!(first.object.label(), "Service web/shop");
+    assert_eq!(
+        causes(first).first().map(String::as_str),
+        Some("Service web/shop spec.selector.color")
+    );
+}
+
+#[test]
+fn a_rollout_that_went_well_is_less_likely_than_what_changed_later() {
+    let mut life = Life::of(&[
+        ("pods", "Pod"),
+        ("configmaps", "ConfigMap"),
+        (DEPLOYMENTS, "Deployment"),
+    ]);
+    let workload = |image: &str| {
+        let mut body = deployment(1, image);
+        body["spec"]["template"]["spec"]["containers"][0]["envFrom"] =
+            json!([{"configMapRef": {"name": "conf"}}]);
+        body
+    };
+    let settings = |value: &str| json!({"data": {"pool": value}});
+    life.put(DEPLOYMENTS, "web/shop", workload("shop:1"));
+    life.put("configmaps", "web/conf", settings("20"));
+    life.put(
+        "pods",
+        "web/shop-1",
+        pod(("Deployment", "shop"), &running(), true),
+    );
+    life.until("14:08:00");
+    life.put("configmaps", "web/conf", settings("twenty"));
+    life.until("14:09:00");
+    life.put(DEPLOYMENTS, "web/shop", workload("shop:2"));
+    life.wait(2_000);
+    let mut rolled_out = workload("shop:2");
+    rolled_out["metadata"]["labels"] = json!({"a": "b"});
+    life.put(DEPLOYMENTS, "web/shop", rolled_out);
+    life.until("14:12:00");
+    life.put(
+        "pods",
+        "web/shop-1",
+        pod(("Deployment", "shop"), &ended("it ended"), false),
+    );
+    let list = life.end("14:30:00");
+    assert_eq!(
+        first_cause(&list).as_deref(),
+        Some("ConfigMap web/conf data.pool")
+    );
+}
+
+#[test]
+fn what_calls_a_service_without_endpoints_is_a_consequence_of_what_broke_it() {
+    let slices = "endpointslices.discovery.k8s.io";
+    let mut life = Life::of(&[
+        ("pods", "Pod"),
+        ("services", "Service"),
+        ("configmaps", "ConfigMap"),
+        (slices, "EndpointSlice"),
+        (DEPLOYMENTS, "Deployment"),
+    ]);
+    let slice = |ready: bool| {
+        json!({
+            "metadata": {"labels": {"kubernetes.io/service-name": "stock"}},
+            "endpoints": [{"conditions": {"ready": ready}, "targetRef": {"kind": "Pod", "name": "stock-1", "uid": "pods web/stock-1"}}],
+        })
+    };
+    let reads = |settings: &str, state: &Value, ready: bool| {
+        let mut pod = pod(("Deployment", settings), state, ready);
+        pod["spec"]["containers"][0]["envFrom"] = json!([{"configMapRef": {"name": settings}}]);
+        if settings == "stock" {
+            pod["spec"]["containers"][0]["env"] = json!([]);
+        }
+        pod
+    };
+    let settings = |value: &str| json!({"data": {"level": value}});
+    for name in ["web/stock", "web/shop"] {
+        life.put(DEPLOYMENTS, name, deployment(1, "app:1"));
+        life.put("configmaps", name, settings("1"));
+    }
+    let selector = json!({"spec": {"selector": {"app": "stock"}}});
+    life.put("services", "web/stock", selector);
+    life.put(slices, "web/stock-1", slice(true));
+    life.put("pods", "web/stock-1", reads("stock", &running(), true));
+    life.put("pods", "web/shop-1", reads("shop", &running(), true));
+    life.until("14:10:00");
+    life.put("configmaps", "web/stock", settings("2"));
+    life.until("14:10:05");
+    // It comes later, and nearer.
+    life.put("configmaps", "web/shop", settings("2"));
+    life.until("14:10:10");
+    let ended = ended("bad level");
+    life.put("pods", "web/stock-1", reads("stock", &ended, false));
+    life.put(slices, "web/stock-1", slice(false));
+    life.until("14:10:15");
+    life.put("pods", "web/shop-1", reads("shop", &running(), false));
+    let list = life.end("14:30:00");
+    let expected = [
+        "Deployment web/stock Error",
+        "Service web/stock NoReadyEndpoints",
+        "Deployment web/shop ContainersNotReady",
+    ];
+    assert_eq!(lines(&list), expected);
+    for (problem, by) in list.problems.iter().zip([None, Some(0), Some(1)]) {
+        assert_eq!(problem.consequence_of, by);
+        let first = causes(problem).into_iter().next();
+        assert_eq!(first.as_deref(), Some("ConfigMap web/stock data.level"));
+    }
+}
