@@ -114,13 +114,13 @@ pub(crate) fn times(timeline: &Timeline, problem: &Problem) -> String {
     } else {
         from
     };
-    match (problem.to, problem.unknown_since) {
+    let span = match (problem.to, problem.unknown_since) {
         (None, Some(since)) => format!(
             "{from} → ? (changes may be missing since {})",
             timeline.written(since)
         ),
         (None, None) => format!(
-            "{from} → end ({} and on)",
+            "{from} → end of the recording (at least {})",
             duration(timeline.end().micros_since(problem.from.at))
         ),
         (Some(to), _) => format!(
@@ -128,7 +128,9 @@ pub(crate) fn times(timeline: &Timeline, problem: &Problem) -> String {
             timeline.written(to),
             duration(to.micros_since(problem.from.at))
         ),
-    }
+    };
+    let all: Vec<String> = [span].into_iter().chain(problem.frequency()).collect();
+    all.join(", ")
 }
 
 fn show(
@@ -145,9 +147,6 @@ fn show(
     };
     head.push(style, harmless(&problem.object.label()));
     head.push(style, format!("  {}", harmless(&problem.reason)));
-    if problem.count > 1 {
-        head.push(Style::Plain, format!(" ×{}", problem.count));
-    }
     head.push(Style::Faint, format!("  [{}]", problem.class.as_str()));
     if problem.is_planned {
         head.push(Style::Faint, "  planned: a Node was drained");

@@ -188,22 +188,17 @@ fn problem_lines(timeline: &Timeline, problem: &Problem) -> Vec<String> {
         (Some(to), _) => format!("for {}", duration(to.micros_since(problem.from.at))),
     };
     let from = clock(timeline, problem.from.at);
-    let times = if problem.count > 1 {
-        format!("{took}, {} times", problem.count)
-    } else {
-        took
-    };
+    let times: Vec<String> = [took].into_iter().chain(problem.frequency()).collect();
+    let times = times.join(", ");
     let mut lines = vec![format!("  {from}  {} [{times}]", problem.sentence())];
-    if let Some(cause) = problem.causes.first() {
+    let words = ["possible cause: ", "or: "];
+    for (words, cause) in words.iter().zip(&problem.causes) {
         let by = match cause.by.join(", ").as_str() {
             "" => String::new(),
             by => format!(" by {}", harmless(by)),
         };
         let at = clock(timeline, cause.at.at);
-        lines.push(format!(
-            "            possible cause: {at} {}{by}",
-            cause.sentence()
-        ));
+        lines.push(format!("            {words}{at} {}{by}", cause.sentence()));
     }
     lines
 }
