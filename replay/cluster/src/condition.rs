@@ -98,12 +98,15 @@ impl<'a> ControllerReport<'a> {
                 .zip(generation)
                 .is_some_and(|(observed, now)| observed != 0 && observed < now)
         };
-        if is_old(number(object, "/status/observedGeneration")) {
-            return Self::Outdated;
-        }
         let raw = items(object, "/status/conditions").iter();
         let present = raw.filter(|item| !is_old(number(item, "/observedGeneration")));
-        Self::Conditions(present.map(StatusCondition::of).collect())
+        let present: Vec<_> = present.map(StatusCondition::of).collect();
+        // Some controllers note the generation when they have finished: a failure is said before.
+        let has_failed = present.iter().any(StatusCondition::has_failed);
+        if is_old(number(object, "/status/observedGeneration")) && !has_failed {
+            return Self::Outdated;
+        }
+        Self::Conditions(present)
     }
 }
 
@@ -125,6 +128,9 @@ mod tests {
         assert_eq!(kinds, ["Ready"]);
         object["status"]["observedGeneration"] = json!(1);
         assert_eq!(ControllerReport::of(&object), ControllerReport::Outdated);
+        object["status"]["conditions"][0]["reason"] = json!("FailedToShrink");
+        let report = ControllerReport::of(&object);
+        assert!(matches!(report, ControllerReport::Conditions(_)));
         object["spec"] = json!({"suspend": true});
         assert_eq!(ControllerReport::of(&object), ControllerReport::Suspended);
     }

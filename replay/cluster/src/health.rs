@@ -439,10 +439,35 @@ const ABNORMAL_TRUE: [&str; 14] = [
     "Pressure",
 ];
 
+/// Parts of reasons that say that something failed, and does not just take its time.
+const FAILING: [&str; 15] = [
+    "Fail",
+    "Error",
+    "Invalid",
+    "NotFound",
+    "Denied",
+    "Exceeded",
+    "Timeout",
+    "Forbidden",
+    "Conflict",
+    "Missing",
+    "Unavailable",
+    "Unreachable",
+    "Degraded",
+    "Crash",
+    "BackOff",
+];
+
 impl StatusCondition<'_> {
     /// Returns whether its type reports a problem while it is `True`.
     pub fn is_abnormal_true(&self) -> bool {
         is_abnormal_true(self.kind)
+    }
+
+    /// Returns whether it is bad, and its reason says that something failed, not that it takes its time.
+    pub fn has_failed(&self) -> bool {
+        self.usual_health() == Some(StateHealth::Bad)
+            && FAILING.iter().any(|part| self.reason.contains(part))
     }
 
     /// Returns its meaning on an object of any kind, by the types that the API conventions and

@@ -327,7 +327,7 @@ impl<'a> ListBuilder<'a> {
                 continue;
             }
             let root = self.root(&shown, span.object);
-            if self.is_retried_job(&root) || self.is_waiting_claim(&shown, &span) {
+            if self.is_retried_job(&root, span.object) || self.is_waiting_claim(&shown, &span) {
                 continue;
             }
             if self.is_of_installation(&span) {
@@ -586,11 +586,16 @@ impl<'a> ListBuilder<'a> {
     }
 
     /// Returns whether an attempt of a Job failed that succeeded in the end.
-    fn is_retried_job(&self, root: &ProblemObject) -> bool {
-        root.kind == "Job"
-            && self
-                .live_object(root)
-                .is_some_and(|object| self.found.succeeded.contains(&object))
+    fn is_retried_job(&self, root: &ProblemObject, object: ObjectId) -> bool {
+        let owner_of = |object: &ObjectId| {
+            let owner = self.found.controllers.get(object)?;
+            self.by_uid.get(owner.uid.as_str()).copied()
+        };
+        let own = std::iter::successors(Some(object), owner_of).take(MOST_OWNERS);
+        // What an Event tells is about the root.
+        let root = self.live_object(root).filter(|_| root.kind == "Job");
+        own.chain(root)
+            .any(|object| self.found.succeeded.contains(&object))
     }
 
     /// Returns whether a container of a new workload ended only because what it needs was not there yet: it came up

@@ -62,7 +62,7 @@ impl ProblemRanking<'_> {
             }
             // What was so before anybody looked broke before.
             if problem.is_older {
-                problem.score -= 10;
+                problem.score -= 20;
             }
         }
         let mut explained = BTreeMap::new();

@@ -23,6 +23,22 @@ const MOST_WORKLOADS: usize = 500;
 const MOST_OWNERS: u8 = 3;
 /// Fields below this many levels are not searched for references.
 const MOST_DEPTH: u8 = 8;
+/// Members of paths that say nothing about what they are for.
+const COMMON_MEMBERS: [&str; 11] = [
+    "containers",
+    "data",
+    "image",
+    "initContainers",
+    "metadata",
+    "name",
+    "spec",
+    "stringData",
+    "template",
+    "value",
+    "values",
+];
+/// So many letters of a word say what it is about.
+const STEM: usize = 6;
 /// The name of a field that is shorter than this names no kind.
 const SHORTEST_FIELD: usize = 5;
 /// Longer values of a `ConfigMap` are not searched for addresses.
@@ -40,6 +56,10 @@ const MANAGER: &str = "it manages the object";
 pub(super) const ROOM: &str = "its Pods take room on the Nodes";
 /// The relation of what takes a share of the quota that refuses an object.
 pub(super) const QUOTA: &str = "its Pods use the quota";
+/// The relation of what makes or mounts the volumes of a problem.
+pub(super) const PROVISIONER: &str = "it serves its volumes";
+/// The relation of the operator that writes the object.
+pub(super) const WRITER: &str = "it belongs to the operator that writes the object";
 /// The relation of what serves a Service that the containers of a problem call.
 pub(super) const CALLED: &str = "its containers call it";
 /// The relation of a Namespace that a webhook's selector selects.
@@ -72,6 +92,8 @@ pub(super) struct Dependencies<'a> {
     pub(super) called_services: BTreeSet<(String, String)>,
     /// Kinds, namespaces and names of the workloads that serve those.
     called: BTreeSet<(String, String, String)>,
+    /// The namespaces and labels of their Pods.
+    called_labels: Vec<(String, BTreeMap<String, String>)>,
     named: BTreeMap<(String, String, String), (u8, String)>,
     /// The names of those.
     names: HashSet<String>,
@@ -100,6 +122,8 @@ pub(super) struct Dependencies<'a> {
     /// The roles of the accounts, read when a role is asked for.
     bound: OnceCell<BTreeMap<(String, String), u8>>,
     managers: BTreeSet<String>,
+    /// Who writes the specification.
+    writers: BTreeSet<String>,
     labels: BTreeMap<String, String>,
 }
 
@@ -141,6 +165,7 @@ impl<'a> Dependencies<'a> {
             tokens,
             called_services: BTreeSet::new(),
             called: BTreeSet::new(),
+            called_labels: Vec::new(),
             named: BTreeMap::new(),
             names: HashSet::new(),
             any_kind: BTreeMap::new(),
@@ -151,6 +176,7 @@ impl<'a> Dependencies<'a> {
             policy_labels: OnceCell::new(),
             bound: OnceCell::new(),
             managers: BTreeSet::new(),
+            writers: BTreeSet::new(),
             labels: BTreeMap::new(),
         };
         own.collect();
@@ -262,8 +288,11 @@ impl<'a> Dependencies<'a> {
         }
         self.take_managing_labels(body, namespace);
         for entry in items(body, "/metadata/managedFields") {
+            let manager = text(entry, "/manager").to_owned();
             if text(entry, "/subresource") == "status" {
-                self.managers.insert(text(entry, "/manager").to_owned());
+                self.managers.insert(manager);
+            } else if kind != "Pod" {
+                self.writers.insert(manager);
             }
         }
         let specs = [
@@ -391,6 +420,14 @@ impl<'a> Dependencies<'a> {
                 self.name("Service", &at, &name, 1, "the Service that converts it");
                 self.take_service(&at, &name, 2);
             }
+            "PodDisruptionBudget" => {
+                let selector = body.pointer("/spec/selector").and_then(match_labels);
+                for selector in selector.iter().filter(|selector| !selector.is_empty()) {
+                    for (kind, name) in self.selected(namespace, selector) {
+                        self.name(&kind, namespace, &name, 1, "the budget counts its Pods");
+                    }
+                }
+            }
             "HorizontalPodAutoscaler" => {
                 let target = |field| text(body, field).to_owned();
                 let (of, name) = (
@@ -475,6 +512,12 @@ impl<'a> Dependencies<'a> {
             let distance = 1 + u8::from(used.is_of_other_container);
             self.name(used.kind, namespace, used.name, distance, used.via);
         }
+        for volume in items(spec, "/volumes") {
+            let driver = text(volume, "/csi/driver");
+            if !driver.is_empty() {
+                self.provisioners.insert(driver.to_owned());
+            }
+        }
         for secret in items(spec, "/imagePullSecrets") {
             let via = "its Pods pull images with it";
             self.name("Secret", namespace, text(secret, "/name"), 1, via);
@@ -547,6 +590,8 @@ impl<'a> Dependencies<'a> {
                 let Some(body) = self.body_at_onset(&kind, at, &owner) else {
                     continue;
                 };
+                let of_pods = labels(&body, "/spec/template/metadata/labels").unwrap_or_default();
+                self.called_labels.push((at.to_owned(), of_pods));
                 let spec = body.pointer("/spec/template/spec").unwrap_or(&Value::Null);
                 for used in data_of_pod_spec(spec, None) {
                     self.name(used.kind, at, used.name, 3, CALLED);
@@ -810,14 +855,7 @@ impl<'a> Dependencies<'a> {
             "ResourceQuota" | "LimitRange" if namespace == own && !own.is_empty() => {
                 (1, "it limits the namespace")
             }
-            "NetworkPolicy" if namespace == own && !own.is_empty() => self
-                .selects(&body(0)?, "/spec/podSelector")
-                .then_some((2, "it selects its Pods"))
-                .or_else(|| {
-                    // What is lost with the edge counts too.
-                    let was = self.selects(&body(1)?, "/spec/podSelector");
-                    was.then_some((2, "it selected its Pods"))
-                })?,
+            "NetworkPolicy" => self.guarded_by(namespace, &body(0)?, body(1).as_ref())?,
             "RoleBinding" | "ClusterRoleBinding" if namespace == own || namespace.is_empty() => {
                 let is_bound = self.binds(&body(0)?) || body(1).is_some_and(|one| self.binds(&one));
                 is_bound.then_some((1, "it binds the ServiceAccount of its Pods"))?
@@ -833,7 +871,7 @@ impl<'a> Dependencies<'a> {
             "Deployment" | "StatefulSet" | "DaemonSet"
                 if !self.provisioners.is_empty() && self.provisions(&body(0)?) =>
             {
-                (1, "it makes the volumes of the StorageClass")
+                (1, PROVISIONER)
             }
             "Certificate" if self.names.contains(text(&body(0)?, "/spec/secretName")) => {
                 (1, "it issues a Secret that is used")
@@ -894,8 +932,43 @@ impl<'a> Dependencies<'a> {
                 self.is_of_manager(name)
                     .then_some((2, "it belongs to the controller that writes the status"))?
             }
+            "Deployment"
+                if self
+                    .writers
+                    .iter()
+                    .any(|writer| names_one_another(writer, name)) =>
+            {
+                (2, WRITER)
+            }
             _ => return None,
         })
+    }
+
+    /// Returns how a network policy guards the Pods of the problem or of what they call, or did before.
+    fn guarded_by(
+        &self,
+        namespace: &str,
+        now: &Value,
+        before: Option<&Value>,
+    ) -> Option<(u8, &'static str)> {
+        let at = "/spec/podSelector";
+        let is_own = namespace == self.problem.object.namespace && !namespace.is_empty();
+        if is_own && self.selects(now, at) {
+            return Some((2, "it selects its Pods"));
+        }
+        if is_own && before.is_some_and(|before| self.selects(before, at)) {
+            // What is lost with the edge counts too.
+            return Some((2, "it selected its Pods"));
+        }
+        let guards = |policy: &Value| {
+            let selector = policy.pointer(at).and_then(match_labels);
+            let of_namespace = self.called_labels.iter().filter(|(of, _)| of == namespace);
+            let mut called = of_namespace.map(|(_, labels)| labels);
+            selector.is_some_and(|selector| {
+                called.any(|labels| selector.is_empty() || selector.matches(labels))
+            })
+        };
+        (guards(now) || before.is_some_and(guards)).then_some((2, CALLED))
     }
 
     /// Returns whether an object configures the operator of the problem: the operator lists it, or
@@ -977,6 +1050,19 @@ impl<'a> Dependencies<'a> {
         path.starts_with("data") && self.is_named(last)
     }
 
+    /// Returns whether the words of the problem have a word of the last members of a field's path.
+    pub(super) fn hint_at(&self, path: &str) -> bool {
+        if path.starts_with("metadata") {
+            return false;
+        }
+        let mut members: Vec<&str> = path.split(|c: char| !c.is_alphanumeric()).collect();
+        members.retain(|member| !COMMON_MEMBERS.contains(member));
+        let last = members.iter().rev().take(3);
+        last.flat_map(|member| words_of(member))
+            .filter(|word| word.len() >= SHORTEST_FIELD)
+            .any(|word| self.words.contains(word.get(..STEM).unwrap_or(&word)))
+    }
+
     /// Returns whether the words of the problem hold a value that a change wrote or took away.
     pub(super) fn hold_value(&self, value: Option<&Value>) -> bool {
         let text = value.and_then(Value::as_str).unwrap_or_default();
@@ -1035,10 +1121,8 @@ impl<'a> Dependencies<'a> {
 
     /// Returns whether a name is like that of a controller that writes the status.
     fn is_of_manager(&self, name: &str) -> bool {
-        self.managers.iter().any(|manager| {
-            manager.len() >= SHORTEST_NAME
-                && (name.contains(manager.as_str()) || manager.contains(name))
-        })
+        let mut managers = self.managers.iter();
+        managers.any(|manager| names_one_another(manager, name))
     }
 
     /// Returns whether the arguments of a workload's containers name a provisioner of the claim.
@@ -1156,6 +1240,27 @@ impl<'a> Dependencies<'a> {
             .filter_map(|object| Some(self.timeline.key_of(*object)?.name.to_owned()))
             .collect()
     }
+}
+
+/// Splits a member's name into its words, in lower case: `terminationGrace` into two.
+fn words_of(member: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut was_lower = false;
+    for letter in member.chars() {
+        let begins = letter.is_uppercase() && was_lower || words.is_empty();
+        was_lower = letter.is_lowercase();
+        let lower = letter.to_ascii_lowercase();
+        match words.last_mut().filter(|_| !begins) {
+            Some(word) => word.push(lower),
+            None => words.push(lower.to_string()),
+        }
+    }
+    words
+}
+
+/// Returns whether the name of a manager is like that of a workload.
+pub(super) fn names_one_another(manager: &str, name: &str) -> bool {
+    manager.len() >= SHORTEST_NAME && (name.contains(manager) || manager.contains(name))
 }
 
 /// Returns whether an autoscaler scales a workload.

@@ -2,8 +2,8 @@
 //! all) to above 1 (it explains just this).
 
 use super::failure_words::{
-    is_about_missing_kind, is_certificate_refused, is_denied, is_forbidden, is_login_refused,
-    is_refused, is_timeout, is_unreachable,
+    is_about_missing_kind, is_about_user, is_certificate_refused, is_denied, is_forbidden,
+    is_login_refused, is_pull_refused, is_refused, is_timeout, is_unreachable,
 };
 use crate::sign::SignKind;
 use kubereel_history::ChangeKind;
@@ -25,6 +25,12 @@ pub(super) struct ChangedField<'a> {
 impl ChangedField<'_> {
     fn has(&self, words: &[&str]) -> bool {
         words.iter().any(|word| self.path.contains(word))
+    }
+
+    /// Returns whether the path has one of some parts, in whatever case.
+    fn has_word(&self, words: &[&str]) -> bool {
+        let path = self.path.to_lowercase();
+        words.iter().any(|word| path.contains(word))
     }
 
     fn is_whole(&self) -> bool {
@@ -157,8 +163,31 @@ pub(super) fn effect_on_callers(words: &str, field: ChangedField<'_>) -> f64 {
         "ConfigMap" | "Secret" if field.is_whole() && !field.is_deletion() => 0.2,
         "Secret" if is_login_refused(words) || is_certificate_refused(words) => 1.3,
         "ConfigMap" | "Secret" => 0.7,
-        "Service" if field.is_deletion() || field.has(&["spec.ports", "spec.selector"]) => 1.4,
+        "Service" if field.is_deletion() || field.has(ADDRESS) => 1.4,
+        "NetworkPolicy" => network(SignKind::ContainerExit, words, field),
         _ => effect(SignKind::NoEndpoints, words, field),
+    }
+}
+
+/// The fields of a Service that decide where its name leads.
+const ADDRESS: &[&str] = &[
+    "spec.ports",
+    "spec.selector",
+    "spec.externalName",
+    "spec.clusterIP",
+    "spec.type",
+    "publishNotReadyAddresses",
+];
+
+/// Says how much a change of what serves the volumes of a problem explains it.
+pub(super) fn effect_on_volumes(field: ChangedField<'_>) -> f64 {
+    let is_gone = field.is_deletion() || field.path == "spec.replicas" && field.is_decrease();
+    match field {
+        _ if is_gone => 1.4,
+        // It runs on other Nodes.
+        _ if field.has(&["tolerations", "nodeSelector", "affinity"]) => 1.3,
+        _ if field.has(&[".image", "args"]) => 1.1,
+        _ => 0.2,
     }
 }
 
@@ -212,6 +241,8 @@ fn admission(sign: SignKind, words: &str, field: ChangedField<'_>) -> f64 {
         {
             1.4
         }
+        // What containers without a limit get counts against the quota.
+        ("LimitRange", SignKind::CreateFailed) if says(&["quota"]) => 1.3,
         ("LimitRange", SignKind::OutOfMemory) => 0.8,
         ("Namespace", SignKind::CreateFailed) if field.has(&["labels"]) && says(&["violates"]) => {
             1.4
@@ -269,11 +300,17 @@ fn autoscaler(sign: SignKind, field: ChangedField<'_>) -> f64 {
 
 fn network(sign: SignKind, words: &str, field: ChangedField<'_>) -> f64 {
     match (field.kind, sign) {
+        // One more rule of a list allows more.
+        ("NetworkPolicy", _) if field.change == ChangeKind::Added && field.has(&["gress["]) => 0.2,
         ("NetworkPolicy", SignKind::ContainerExit | SignKind::JobFailed)
             if is_unreachable(words) =>
         {
             1.4
         }
+        (
+            "Service",
+            SignKind::ContainerExit | SignKind::JobFailed | SignKind::Probe | SignKind::Condition,
+        ) if is_unreachable(words) && field.has(ADDRESS) => 1.4,
         ("Service", SignKind::NoEndpoints) if field.has(&["spec.selector"]) => 1.4,
         ("Service", SignKind::NoEndpoints) if field.has(&["targetPort"]) => 1.4,
         ("Service", SignKind::NoEndpoints) if field.is_whole() => 0.6,
@@ -315,6 +352,7 @@ fn template_fields(sign: SignKind) -> (&'static [&'static str], f64, f64) {
         "affinity",
         "tolerations",
         "topologySpread",
+        "priorityClass",
         "schedulerName",
         "nodeName",
         "resources",
@@ -370,6 +408,7 @@ fn workload(sign: SignKind, words: &str, field: ChangedField<'_>) -> f64 {
                 true,
                 SignKind::NoEndpoints
                 | SignKind::ApiService
+                | SignKind::Autoscaler
                 | SignKind::Webhook
                 | SignKind::CreateFailed,
             ) => 1.1,
@@ -396,7 +435,8 @@ fn workload(sign: SignKind, words: &str, field: ChangedField<'_>) -> f64 {
                 _ => 0.3,
             },
             SignKind::Unschedulable | SignKind::CreateFailed if !field.is_decrease() => 0.9,
-            SignKind::OutOfMemory | SignKind::DrainHeld if field.is_decrease() => 0.6,
+            SignKind::OutOfMemory if field.is_decrease() => 0.6,
+            SignKind::DrainHeld if field.is_decrease() => 1.2,
             _ => 0.1,
         };
     }
@@ -424,6 +464,13 @@ fn workload(sign: SignKind, words: &str, field: ChangedField<'_>) -> f64 {
     }
     if is_forbidden(words) && field.has(&["serviceAccount"]) {
         return 1.4;
+    }
+    if is_about_user(words) && field.has(&["securityContext"]) {
+        return 1.4;
+    }
+    // Who may not pull one image may pull no other.
+    if sign == SignKind::ImagePull && is_pull_refused(words) && field.has(&[".image"]) {
+        return 0.6;
     }
     // With less of a processor everything takes longer.
     if is_timeout(words) && field.has(&["limits.cpu"]) && field.is_less() {
@@ -463,17 +510,22 @@ fn data(sign: SignKind, words: &str, field: ChangedField<'_>) -> f64 {
             0.8
         }
         SignKind::ContainerExit | SignKind::JobFailed | SignKind::PodFailed => 1.2,
+        // A program that listens elsewhere is refused where it is asked.
+        SignKind::Probe | SignKind::NoEndpoints
+            if is_unreachable(words) && field.has_word(&["port", "listen", "addr", "bind"]) =>
+        {
+            1.3
+        }
         SignKind::Probe => 1.0,
         SignKind::ContainerStart | SignKind::Condition => 0.9,
+        SignKind::ImagePull if field.kind == "Secret" && is_pull_refused(words) => 1.5,
         SignKind::ImagePull if field.kind == "Secret" => 1.1,
         // Settings of a heap, a cache or a pool decide how much memory is used.
         SignKind::OutOfMemory => {
-            let path = field.path.to_lowercase();
-            let settings = [
+            let settings = &[
                 "java", "xmx", "heap", "mem", "cache", "buffer", "pool", "worker",
             ];
-            let is_setting = settings.iter().any(|word| path.contains(word));
-            if is_setting { 0.9 } else { 0.5 }
+            if field.has_word(settings) { 0.9 } else { 0.5 }
         }
         SignKind::RolloutStuck | SignKind::Unavailable | SignKind::NoEndpoints => 0.7,
         SignKind::CreateFailed | SignKind::ApiService | SignKind::Webhook
@@ -491,6 +543,10 @@ fn node(sign: SignKind, words: &str, field: ChangedField<'_>) -> f64 {
     match sign {
         SignKind::Unschedulable => {
             if field.has(&["metadata.labels"]) {
+                // A Node with one more label is selected by no less.
+                if field.change == ChangeKind::Added {
+                    return 0.2;
+                }
                 let is_about_labels = words.contains("selector") || words.contains("affinity");
                 return if is_about_labels { 1.4 } else { 0.2 };
             }
@@ -522,7 +578,9 @@ fn node(sign: SignKind, words: &str, field: ChangedField<'_>) -> f64 {
         }
         SignKind::Evicted | SignKind::PodTerminating if field.has(&["spec.taints"]) => 0.9,
         SignKind::NodeNotReady | SignKind::PoolDegraded if field.has(&["desiredConfig"]) => 1.1,
-        SignKind::DrainHeld | SignKind::NodeCordoned if field.has(&["spec.unschedulable"]) => 1.0,
+        SignKind::NodeCordoned if field.has(&["spec.unschedulable"]) => 1.0,
+        // It is what is held.
+        SignKind::DrainHeld if field.has(&["spec.unschedulable"]) => 0.7,
         _ => 0.1,
     }
 }
@@ -692,6 +750,74 @@ mod tests {
         assert!(requested(SignKind::Unschedulable, claim) > 0.9);
         assert!(requested(SignKind::ImagePull, claim) < 0.2);
         assert!(requested(SignKind::DeletionStuck, "Bucket") > 0.9);
+    }
+
+    #[test]
+    fn the_words_decide_between_changes_that_could_all_have_that_effect() {
+        let template = "spec.template.spec";
+        let pull = SignKind::ImagePull;
+        let refused = "failed to authorize: 401 unauthorized";
+        let secret = of(pull, refused, "Secret", "data.token");
+        assert!(
+            secret
+                > of(
+                    pull,
+                    refused,
+                    "Deployment",
+                    &format!("{template}.containers[a].image")
+                )
+        );
+        let exit = SignKind::ContainerExit;
+        let owner = "data directory has wrong ownership";
+        let user = of(
+            exit,
+            owner,
+            "StatefulSet",
+            &format!("{template}.securityContext.runAsUser"),
+        );
+        assert!(user > of(exit, owner, "ConfigMap", "data.conf"));
+        let name = "getaddrinfo enotfound ledger";
+        let service = of(exit, name, "Service", "spec.externalName");
+        assert!(service > of(exit, name, "ConfigMap", "data.pool"));
+        let probe = "dial tcp 10.0.0.4:8080: connection refused";
+        let port = of(SignKind::Probe, probe, "ConfigMap", "data.SERVER_PORT");
+        assert!(port > of(SignKind::Probe, probe, "ConfigMap", "data.BANNER"));
+        let quota = "exceeded quota: team, requested: limits.cpu=2";
+        assert!(of(SignKind::CreateFailed, quota, "LimitRange", "spec.limits") > 1.0);
+        let full = "3 insufficient cpu. no preemption victims found";
+        let priority = format!("{template}.priorityClassName");
+        assert!(of(SignKind::Unschedulable, full, "Deployment", &priority) > 1.0);
+        assert!(of(SignKind::DrainHeld, "", "Node", "spec.unschedulable") < 1.0);
+    }
+
+    #[test]
+    fn what_is_added_takes_nothing_away() {
+        let added = |sign, words, kind, path| {
+            let value = json!("x");
+            let field = ChangedField {
+                kind,
+                path,
+                change: ChangeKind::Added,
+                old: None,
+                new: Some(&value),
+            };
+            effect(sign, words, field)
+        };
+        let unreachable = "i/o timeout";
+        let rule = "spec.egress[0].ports[port=443,protocol=TCP]";
+        assert!(added(SignKind::ContainerExit, unreachable, "NetworkPolicy", rule) < 0.3);
+        let list = "spec.egress";
+        assert!(added(SignKind::ContainerExit, unreachable, "NetworkPolicy", list) > 1.0);
+        let words = "1 node(s) had untolerated taint(s), didn't match pod's node affinity/selector";
+        assert!(
+            added(
+                SignKind::Unschedulable,
+                words,
+                "Node",
+                "metadata.labels.avx"
+            ) < 0.3
+        );
+        assert!(added(SignKind::Unschedulable, words, "Node", "spec.taints[a]") > 1.0);
     }
 
     #[test]

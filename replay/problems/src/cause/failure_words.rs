@@ -30,6 +30,7 @@ pub(super) fn is_unreachable(words: &str) -> bool {
         "could not resolve",
         "econnrefused",
         "ehostunreach",
+        "enotfound",
         "etimedout",
         "failed to connect",
         "getaddrinfo",
@@ -43,7 +44,10 @@ pub(super) fn is_unreachable(words: &str) -> bool {
         "no route to host",
         "no such host",
         "nobrokersavailable",
+        "server misbehaving",
+        "translate host name",
         "unknownhostexception",
+        "unresolved address",
     ];
     has_any(words, &parts)
 }
@@ -60,6 +64,32 @@ fn is_bad_answer(words: &str) -> bool {
         " 502",
         " 503",
         " 504",
+    ];
+    has_any(words, &parts)
+}
+
+/// Returns whether a registry refused the credentials for an image.
+pub(super) fn is_pull_refused(words: &str) -> bool {
+    let parts = [
+        "401",
+        "authentication required",
+        "authorization failed",
+        "failed to authorize",
+        "incorrect username or password",
+        "unauthorized",
+    ];
+    has_any(words, &parts)
+}
+
+/// Returns whether a program may not use files or devices as the user that it runs as.
+pub(super) fn is_about_user(words: &str) -> bool {
+    let parts = [
+        "eacces",
+        "operation not permitted",
+        "ownership",
+        "permission denied",
+        "read-only file system",
+        "user that owns",
     ];
     has_any(words, &parts)
 }

@@ -1,10 +1,10 @@
 //! The search for causes: which changes are candidates, and their scores.
 
 use super::dependencies::{
-    AUTOSCALERS, CALLED, CONFIGURATION, Dependencies, MANAGING, OWN, QUOTA, ROOM, Relation,
-    SELECTED_NAMESPACE,
+    AUTOSCALERS, CALLED, CONFIGURATION, Dependencies, MANAGING, OWN, PROVISIONER, QUOTA, ROOM,
+    Relation, SELECTED_NAMESPACE, WRITER, names_one_another,
 };
-use super::effect::{ChangedField, effect, effect_on_callers, room_taken};
+use super::effect::{ChangedField, effect, effect_on_callers, effect_on_volumes, room_taken};
 use super::failure_words::is_unreachable;
 use crate::collect::Collected;
 use crate::lookup::read;
@@ -27,6 +27,8 @@ const TIE: i64 = 200_000;
 const FOLLOWS: i64 = 60_000_000;
 /// A rollout whose Pods were all available this long before the first sign went well, in microseconds.
 const RAN_WELL: i64 = 60_000_000;
+/// An operator writes what its new version wants within this time, in microseconds.
+const WROTE: i64 = 600_000_000;
 /// More versions of one object in the window are not read, the oldest left out.
 const MOST_VERSIONS: usize = 40;
 /// What more versions changed is not kept from one problem to the next.
@@ -283,6 +285,23 @@ fn raise_managers(causes: &mut [Cause]) {
     }
 }
 
+/// Ranks the change of an operator before what the operator then wrote into the object.
+fn raise_writers(causes: &mut [Cause]) {
+    let own = causes.iter().find(|cause| cause.via == OWN).cloned();
+    let Some(own) = own else {
+        return;
+    };
+    for cause in causes.iter_mut().filter(|cause| cause.via == WRITER) {
+        let is_writer = own
+            .by
+            .iter()
+            .any(|by| names_one_another(by, &cause.object.name));
+        if is_writer && (0..=WROTE).contains(&own.at.at.micros_since(cause.at.at)) {
+            cause.score = cause.score.max(own.score * 1.02);
+        }
+    }
+}
+
 /// Ranks the change of an autoscaler before the number of Pods that it set.
 fn raise_autoscalers(causes: &mut [Cause]) {
     let scaled: Vec<Cause> = causes
@@ -389,6 +408,7 @@ impl<'a> Search<'a> {
             }
         }
         raise_managers(&mut best);
+        raise_writers(&mut best);
         raise_autoscalers(&mut best);
         raise_owners(self.timeline, &mut best);
         sort(&mut best);
@@ -568,6 +588,9 @@ impl<'a> Search<'a> {
         if relation.via == QUOTA {
             effect = room_taken(field);
         }
+        if relation.via == PROVISIONER {
+            effect = effect_on_volumes(field);
+        }
         if relation.via == CALLED {
             effect = effect_on_callers(&self.dependencies.words, field);
         }
@@ -602,6 +625,9 @@ impl<'a> Search<'a> {
         let holds_value = self.dependencies.hold_value(cause.new.as_ref());
         if self.dependencies.names_field(&cause.field) || holds_value {
             named *= 1.3;
+        }
+        if self.dependencies.hint_at(&cause.field) {
+            named *= 1.15;
         }
         if self.dependencies.is_of_other_container(&cause.field) {
             named *= 0.5;
@@ -658,6 +684,10 @@ fn is_meant(path: &str, change: &Change, kind: &str) -> bool {
             "StorageClass" if path.contains("is-default-class") => true,
             _ => path.contains("finalizers") || path.contains("deletionTimestamp"),
         };
+    }
+    // The API server keeps the older name of the same field.
+    if path.ends_with("spec.serviceAccount") {
+        return false;
     }
     if kind == "Node" && path.starts_with("spec.taints") {
         // The node controller writes these when it has seen the trouble.

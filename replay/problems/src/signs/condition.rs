@@ -3,69 +3,48 @@
 
 use super::Reading;
 use crate::sign::{Sign, SignKind};
-use kubereel_cluster::{ControllerReport, StateHealth, StatusWord};
+use kubereel_cluster::{ControllerReport, StateHealth, StatusCondition, StatusWord};
 use kubereel_history::field::number;
 use serde_json::Value;
 
-/// Parts of reasons that say that something failed, and does not just take its time.
-const FAILING: [&str; 15] = [
-    "Fail",
-    "Error",
-    "Invalid",
-    "NotFound",
-    "Denied",
-    "Exceeded",
-    "Timeout",
-    "Forbidden",
-    "Conflict",
-    "Missing",
-    "Unavailable",
-    "Unreachable",
-    "Degraded",
-    "Crash",
-    "BackOff",
-];
-
-/// Returns whether a reason says that something failed.
-fn is_failing_text(reason: &str) -> bool {
-    FAILING.iter().any(|part| reason.contains(part))
-}
-
 pub(super) fn read(object: &Value) -> Reading {
     let mut reading = Reading::default();
-    let conditions = match ControllerReport::of(object) {
-        ControllerReport::Conditions(conditions) => conditions,
-        ControllerReport::Suspended => return reading,
-        ControllerReport::Outdated => {
-            reading.signs.push(unobserved(object));
-            return reading;
-        }
-    };
-    for condition in conditions {
-        let health = condition.usual_health();
-        reading.is_well |= health == Some(StateHealth::Good) && condition.is("True");
-        if health == Some(StateHealth::Bad) {
-            let mut sign = Sign::new(SignKind::Condition, condition.reason, condition.message)
-                .of_part(condition.kind)
-                .since(condition.since());
-            let words = format!("{}={}", condition.kind, condition.status);
-            sign.message = match sign.message.as_str() {
-                "" => words,
-                message => format!("{words}: {message}"),
-            };
-            if condition.reason.is_empty() {
-                condition.kind.clone_into(&mut sign.reason);
+    match ControllerReport::of(object) {
+        ControllerReport::Suspended => {}
+        ControllerReport::Outdated => reading.signs.push(unobserved(object)),
+        ControllerReport::Conditions(conditions) => {
+            reading.is_well = conditions
+                .iter()
+                .any(|one| one.usual_health() == Some(StateHealth::Good) && one.is("True"));
+            reading.signs.extend(conditions.iter().filter_map(sign));
+            reading.is_well &= reading.signs.is_empty();
+            if reading.signs.is_empty() && !reading.is_well {
+                read_word(object, &mut reading);
             }
-            sign.is_failure = is_failing_text(condition.reason)
-                || condition.is_abnormal_true() && condition.kind != "NotReady";
-            reading.signs.push(sign);
         }
-    }
-    reading.is_well &= reading.signs.is_empty();
-    if reading.signs.is_empty() && !reading.is_well {
-        read_word(object, &mut reading);
     }
     reading
+}
+
+/// Reads a condition.
+fn sign(condition: &StatusCondition<'_>) -> Option<Sign> {
+    if condition.usual_health() != Some(StateHealth::Bad) {
+        return None;
+    }
+    let mut sign = Sign::new(SignKind::Condition, condition.reason, condition.message)
+        .of_part(condition.kind)
+        .since(condition.since());
+    let words = format!("{}={}", condition.kind, condition.status);
+    sign.message = match sign.message.as_str() {
+        "" => words,
+        message => format!("{words}: {message}"),
+    };
+    if condition.reason.is_empty() {
+        condition.kind.clone_into(&mut sign.reason);
+    }
+    sign.is_failure =
+        condition.has_failed() || condition.is_abnormal_true() && condition.kind != "NotReady";
+    Some(sign)
 }
 
 /// Reads which generation the controller of an object has not observed.
@@ -138,6 +117,13 @@ mod tests {
         };
         assert_eq!(of(json!({}), 2), [SignKind::Unreconciled]);
         assert_eq!(of(json!({}), 3), [SignKind::Condition]);
+        let failed = json!({"metadata": {"generation": 3}, "status": {"observedGeneration": 2,
+            "conditions": [{"type": "Ready", "status": "False", "reason": "FailedToShrink"}]}});
+        let signs = read(&failed).signs;
+        assert_eq!(
+            signs.first().map(|sign| sign.kind),
+            Some(SignKind::Condition)
+        );
         assert!(of(json!({"paused": true}), 2).is_empty());
     }
 

@@ -147,7 +147,12 @@ pub(super) fn autoscaler(object: &Value) -> Reading {
     Reading {
         is_well: broken.is_none() && !text(object, "/status/conditions/0/type").is_empty(),
         signs: broken
-            .map(|broken| of_condition(SignKind::Autoscaler, &broken))
+            .map(|broken| {
+                let mut sign = of_condition(SignKind::Autoscaler, &broken).of_part(broken.kind);
+                // Metrics may be late; what it scales is there or not.
+                sign.is_failure = broken.kind == "AbleToScale";
+                sign
+            })
             .into_iter()
             .collect(),
     }

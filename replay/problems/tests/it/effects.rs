@@ -1,10 +1,11 @@
 //! Which changes are found behind a failure, on any cluster: the effect that a change can have, and what lies between.
 
-use super::life::{Life, causes, condition, lines};
+use super::life::{Life, causes, condition, lines, warning};
 use kubereel_problems::ProblemList;
 use serde_json::{Value, json};
 
 const DEPLOYMENTS: &str = "deployments.apps";
+const CRON_JOBS: &str = "cronjobs.batch";
 
 /// Makes a Pod of a workload whose container is in a state.
 fn pod(owner: (&str, &str), state: &Value, is_ready: bool) -> Value {
@@ -474,4 +475,243 @@ fn what_calls_a_service_without_endpoints_is_a_consequence_of_what_broke_it() {
         let first = causes(problem).into_iter().next();
         assert_eq!(first.as_deref(), Some("ConfigMap web/stock data.level"));
     }
+}
+
+#[test]
+fn a_network_policy_around_what_is_called_is_a_cause() {
+    let policies = "networkpolicies.networking.k8s.io";
+    let mut life = Life::of(&[
+        ("pods", "Pod"),
+        ("services", "Service"),
+        (DEPLOYMENTS, "Deployment"),
+        (policies, "NetworkPolicy"),
+    ]);
+    let policy = |egress: Value| json!({"spec": {"podSelector": {"matchLabels": {"app": "shop"}}, "egress": egress}});
+    life.put(
+        "services",
+        "prices/stock",
+        json!({"spec": {"selector": {"app": "stock"}}}),
+    );
+    life.put(DEPLOYMENTS, "prices/stock", deployment(1, "stock:1"));
+    life.put(DEPLOYMENTS, "web/shop", deployment(1, "shop:1"));
+    life.put(
+        policies,
+        "web/out",
+        policy(json!([{"ports": [{"port": 53}]}])),
+    );
+    let mut shop = pod(("Deployment", "shop"), &running(), true);
+    shop["metadata"]["labels"] = json!({"app": "shop"});
+    life.put("pods", "web/shop-1", shop.clone());
+    life.until("14:10:00");
+    // One port more is allowed.
+    life.put(
+        policies,
+        "web/out",
+        policy(json!([{"ports": [{"port": 53}, {"port": 443}]}])),
+    );
+    let ingress =
+        json!({"spec": {"podSelector": {"matchLabels": {"app": "stock"}}, "ingress": []}});
+    life.put(policies, "prices/isolate", ingress);
+    life.until("14:10:05");
+    let words = "Get http://stock.prices.svc:80/: dial tcp 10.0.0.9:80: i/o timeout";
+    shop["status"]["containerStatuses"][0]["state"] = ended(words);
+    shop["status"]["containerStatuses"][0]["ready"] = json!(false);
+    life.put("pods", "web/shop-1", shop);
+    let list = life.end("14:30:00");
+    assert_eq!(
+        first_cause(&list).as_deref(),
+        Some("NetworkPolicy prices/isolate ")
+    );
+}
+
+#[test]
+fn who_took_the_room_of_a_budget_is_a_cause_of_the_drain_that_waits() {
+    let budgets = "poddisruptionbudgets.policy";
+    let mut life = Life::of(&[
+        ("pods", "Pod"),
+        ("nodes", "Node"),
+        (budgets, "PodDisruptionBudget"),
+        (DEPLOYMENTS, "Deployment"),
+    ]);
+    let budget = |allowed: u8| {
+        json!({
+            "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": "stock"}}},
+            "status": {"disruptionsAllowed": allowed, "currentHealthy": 1, "desiredHealthy": 1, "expectedPods": 1},
+        })
+    };
+    let node = |cordoned: bool| json!({"spec": {"unschedulable": cordoned}, "status": {"conditions": [condition("Ready", "True", "", "")]}});
+    life.put("nodes", "node-1", node(false));
+    life.put(DEPLOYMENTS, "web/stock", deployment(2, "stock:1"));
+    let mut stock = pod(("Deployment", "stock"), &running(), true);
+    stock["metadata"]["labels"] = json!({"app": "stock"});
+    life.put("pods", "web/stock-1", stock);
+    life.put(budgets, "web/stock", budget(1));
+    life.until("14:10:00");
+    life.put(DEPLOYMENTS, "web/stock", deployment(1, "stock:1"));
+    life.put(budgets, "web/stock", budget(0));
+    life.until("14:10:10");
+    life.put("nodes", "node-1", node(true));
+    let list = life.end("14:20:00");
+    assert_eq!(
+        lines(&list),
+        ["PodDisruptionBudget web/stock DisruptionBudgetHoldsDrain"]
+    );
+    assert_eq!(
+        first_cause(&list).as_deref(),
+        Some("Deployment web/stock spec.replicas")
+    );
+}
+
+#[test]
+fn a_driver_that_left_a_node_is_why_its_volumes_are_not_mounted() {
+    let daemon_sets = "daemonsets.apps";
+    let mut life = Life::of(&[
+        ("pods", "Pod"),
+        ("events", "Event"),
+        ("configmaps", "ConfigMap"),
+        (DEPLOYMENTS, "Deployment"),
+        (daemon_sets, "DaemonSet"),
+    ]);
+    let driver = |tolerations: Value| {
+        let mut body = deployment(1, "csi:1");
+        let spec = &mut body["spec"]["template"]["spec"];
+        spec["tolerations"] = tolerations;
+        spec["containers"][0]["args"] = json!(["--driver-name=keys.csi.example"]);
+        body
+    };
+    life.put(
+        daemon_sets,
+        "web/csi",
+        driver(json!([{"operator": "Exists"}])),
+    );
+    life.put(DEPLOYMENTS, "web/shop", deployment(1, "shop:1"));
+    life.until("14:10:00");
+    life.put(daemon_sets, "web/csi", driver(json!([])));
+    life.until("14:10:10");
+    let mut shop = pod(
+        ("Deployment", "shop"),
+        &json!({"waiting": {"reason": "ContainerCreating"}}),
+        false,
+    );
+    shop["status"]["phase"] = json!("Pending");
+    shop["spec"]["volumes"] = json!([{"name": "keys", "csi": {"driver": "keys.csi.example"}}]);
+    life.put("pods", "web/shop-1", shop);
+    for count in 1..12 {
+        life.wait(10_000);
+        let words = "driver name keys.csi.example not found in the list of registered CSI drivers";
+        life.put(
+            "events",
+            "web/shop-1.1",
+            warning("Pod", "web", "shop-1", "FailedMount", words, count),
+        );
+    }
+    let list = life.end("14:30:00");
+    assert_eq!(
+        first_cause(&list).as_deref(),
+        Some("DaemonSet web/csi spec.template.spec.tolerations[0]")
+    );
+}
+
+#[test]
+fn an_operator_that_was_upgraded_comes_before_what_it_then_wrote() {
+    let mut life = Life::of(&[("pods", "Pod"), (DEPLOYMENTS, "Deployment")]);
+    let operand = |args: Value, time: &str| {
+        let mut body = deployment(1, "redis:7");
+        body["spec"]["template"]["spec"]["containers"][0]["args"] = args;
+        body["metadata"]["managedFields"] = json!([{"manager": "stocker", "operation": "Update",
+            "time": format!("2026-11-21T{time}Z"), "fieldsType": "FieldsV1", "fieldsV1": {"f:spec": {"f:template": {"f:spec": {"f:containers": {
+                "k:{\"name\":\"app\"}": {"f:args": {}}}}}}}}]);
+        body
+    };
+    life.put(DEPLOYMENTS, "web/stocker", deployment(1, "stocker:1"));
+    life.put(DEPLOYMENTS, "web/shop", operand(json!(["--a"]), "14:00:00"));
+    life.put(
+        "pods",
+        "web/shop-1",
+        pod(("Deployment", "shop"), &running(), true),
+    );
+    life.until("14:10:00");
+    life.put(DEPLOYMENTS, "web/stocker", deployment(1, "stocker:2"));
+    life.until("14:10:30");
+    life.put(DEPLOYMENTS, "web/shop", operand(json!(["--b"]), "14:10:30"));
+    life.until("14:10:35");
+    life.put(
+        "pods",
+        "web/shop-1",
+        pod(("Deployment", "shop"), &ended("unknown flag"), false),
+    );
+    let list = life.end("14:30:00");
+    let found = list.problems.first().map(causes).unwrap_or_default();
+    let kinds: Vec<&str> = found.iter().map(String::as_str).take(2).collect();
+    assert_eq!(
+        kinds,
+        [
+            "Deployment web/stocker spec.template.spec.containers[app].image",
+            "Deployment web/shop spec.template.spec.containers[app].args[0]",
+        ]
+    );
+}
+
+#[test]
+fn an_autoscaler_whose_workload_is_gone_names_its_deletion() {
+    let scalers = "horizontalpodautoscalers.autoscaling";
+    let mut life = Life::of(&[
+        (scalers, "HorizontalPodAutoscaler"),
+        (DEPLOYMENTS, "Deployment"),
+    ]);
+    let scaler = |able: &str, reason: &str| {
+        json!({
+            "spec": {"scaleTargetRef": {"kind": "Deployment", "name": "stock"}},
+            "status": {"conditions": [condition("AbleToScale", able, reason, "")]},
+        })
+    };
+    life.put(DEPLOYMENTS, "web/stock", deployment(1, "stock:1"));
+    life.put(scalers, "web/stock", scaler("True", "SucceededGetScale"));
+    life.until("14:10:00");
+    life.delete(DEPLOYMENTS, "web/stock");
+    life.until("14:10:15");
+    life.put(scalers, "web/stock", scaler("False", "FailedGetScale"));
+    let list = life.end("14:10:40");
+    assert_eq!(
+        lines(&list),
+        ["HorizontalPodAutoscaler web/stock FailedGetScale"]
+    );
+    assert_eq!(first_cause(&list).as_deref(), Some("Deployment web/stock "));
+}
+
+#[test]
+fn a_run_of_a_cron_job_that_succeeded_in_the_end_has_not_failed() {
+    let of = |complete: &str| {
+        let mut life = Life::of(&[
+            ("pods", "Pod"),
+            ("jobs.batch", "Job"),
+            (CRON_JOBS, "CronJob"),
+        ]);
+        let owned = |kind: &str, name: &str, uid: &str| json!({"ownerReferences": [{"kind": kind, "name": name, "uid": uid, "controller": true}]});
+        life.put(
+            CRON_JOBS,
+            "web/feed",
+            json!({"spec": {"schedule": "0 0 1 1 *"}}),
+        );
+        let job = |status: &str| {
+            json!({
+                "metadata": owned("CronJob", "feed", "cronjobs.batch web/feed"),
+                "status": {"conditions": [condition("Complete", status, "", "")]},
+            })
+        };
+        life.put("jobs.batch", "web/feed-1", job("False"));
+        let run = |state: &Value| {
+            let mut run = pod(("Job", "feed-1"), state, false);
+            run["metadata"] = owned("Job", "feed-1", "jobs.batch web/feed-1");
+            run
+        };
+        life.put("pods", "web/feed-1-a", run(&ended("flaky network")));
+        life.wait(5_000);
+        life.put("pods", "web/feed-1-a", run(&running()));
+        life.wait(5_000);
+        life.put("jobs.batch", "web/feed-1", job(complete));
+        lines(&life.end("14:10:00"))
+    };
+    assert!(of("True").is_empty());
+    assert_eq!(of("False"), ["CronJob web/feed Error"]);
 }
