@@ -1,9 +1,10 @@
 //! What the object of a problem depends on, at the time of its first sign: the edges that the API itself
 //! names (references, selectors, owners, words), each with a distance.
 
-use super::failure_words::{is_about_call, is_about_missing_kind, is_forbidden};
+use super::failure_words::{is_about_call, is_forbidden};
 use super::label_keys::{is_label_of, keys_of, namespace_labels};
 use super::pod_data::{containers, data_of_pod_spec};
+use super::problem_words::{ProblemWords, SHORTEST_NAME};
 use super::search::ExplainedReel;
 use crate::lookup::{labels, match_labels, read, resources};
 use crate::problem::Problem;
@@ -23,28 +24,10 @@ const MOST_WORKLOADS: usize = 500;
 const MOST_OWNERS: u8 = 3;
 /// Fields below this many levels are not searched for references.
 const MOST_DEPTH: u8 = 8;
-/// Members of paths that say nothing about what they are for.
-const COMMON_MEMBERS: [&str; 11] = [
-    "containers",
-    "data",
-    "image",
-    "initContainers",
-    "metadata",
-    "name",
-    "spec",
-    "stringData",
-    "template",
-    "value",
-    "values",
-];
-/// So many letters of a word say what it is about.
-const STEM: usize = 6;
 /// The name of a field that is shorter than this names no kind.
 const SHORTEST_FIELD: usize = 5;
 /// Longer values of a `ConfigMap` are not searched for addresses.
 const MOST_DATA: usize = 65_536;
-/// A name in a message that is shorter than this may be any word.
-const SHORTEST_NAME: usize = 4;
 
 /// The relation of the problem's own object.
 pub(super) const OWN: &str = "the object itself";
@@ -85,9 +68,7 @@ pub(super) struct Dependencies<'a> {
     reel: ExplainedReel<'a>,
     timeline: &'a Timeline,
     problem: &'a Problem,
-    /// All words of the problem, in lower case.
-    pub(super) words: String,
-    tokens: BTreeSet<String>,
+    pub(super) words: ProblemWords,
     /// Namespaces and names of the Services that the containers call.
     pub(super) called_services: BTreeSet<(String, String)>,
     /// Kinds, namespaces and names of the workloads that serve those.
@@ -99,8 +80,6 @@ pub(super) struct Dependencies<'a> {
     names: HashSet<String>,
     /// Names that fields like `fooRef.name` hold, whatever kind they mean, with the distance.
     any_kind: BTreeMap<String, (u8, String)>,
-    /// The container that the problem is about, as its words name it.
-    container: Option<String>,
     /// Whether a claim leaves the class to the cluster.
     wants_default_class: bool,
     /// Whether the words are about a connection or a login that failed.
@@ -129,40 +108,19 @@ pub(super) struct Dependencies<'a> {
 
 impl<'a> Dependencies<'a> {
     pub(super) fn of(reel: ExplainedReel<'a>, problem: &'a Problem) -> Self {
-        let found = reel.found;
-        let mut words = format!("{} {}", problem.reason, problem.message);
-        for sign in &problem.signs {
-            words = format!("{words} {}", sign.message);
-            let own = &sign.object;
-            for event in found.events.of(&own.kind, &own.namespace, &own.name) {
-                words = format!("{words} {}", event.message);
-            }
-        }
-        let split = |c: char| !(c.is_alphanumeric() || c == '-');
-        let tokens = words
-            .split(|c: char| split(c) && c != '.')
-            .chain(words.split(split))
-            .map(|token| token.trim_matches('.'))
-            .filter(|token| token.len() >= SHORTEST_NAME)
-            .map(str::to_owned)
-            .collect();
-        let words = words.to_lowercase();
-        let accounts = accounts_of(&words);
-        let container = problem.message.strip_prefix("container ");
-        let container = container.and_then(|rest| rest.split(' ').next());
+        let words = ProblemWords::of(problem, reel.found);
         let mut own = Self {
             reel,
             timeline: reel.timeline,
             problem,
-            container: container.map(str::to_owned),
             // A probe of another program, and a container that waits for one, do not say why they wait.
-            is_about_call: is_about_call(&words)
+            is_about_call: is_about_call(words.text())
                 || matches!(problem.kind, SignKind::Probe | SignKind::PodPending),
             wants_default_class: false,
             namespace_selectors: Vec::new(),
             selected_labels: BTreeSet::new(),
+            accounts: words.accounts(),
             words,
-            tokens,
             called_services: BTreeSet::new(),
             called: BTreeSet::new(),
             called_labels: Vec::new(),
@@ -171,7 +129,6 @@ impl<'a> Dependencies<'a> {
             any_kind: BTreeMap::new(),
             related: BTreeSet::new(),
             pool: None,
-            accounts,
             provisioners: BTreeSet::new(),
             policy_labels: OnceCell::new(),
             bound: OnceCell::new(),
@@ -228,7 +185,7 @@ impl<'a> Dependencies<'a> {
         }
         self.take_services_of_words();
         if self.is_about_call {
-            let words = self.words.clone();
+            let words = self.words.text().to_owned();
             self.take_called(&words, &object.namespace);
         }
         if self.problem.kind == SignKind::LeaderFlapping {
@@ -398,6 +355,34 @@ impl<'a> Dependencies<'a> {
                 let own = labels(body, "/metadata/labels").unwrap_or_default();
                 self.pool = selector.map(|selector| (selector, own));
             }
+            "PodDisruptionBudget" => {
+                let selector = body.pointer("/spec/selector").and_then(match_labels);
+                for selector in selector.iter().filter(|selector| !selector.is_empty()) {
+                    for (kind, name) in self.selected(namespace, selector) {
+                        self.name(&kind, namespace, &name, 1, "the budget counts its Pods");
+                    }
+                }
+            }
+            "HorizontalPodAutoscaler" => {
+                let target = |field| text(body, field).to_owned();
+                let (of, name) = (
+                    target("/spec/scaleTargetRef/kind"),
+                    target("/spec/scaleTargetRef/name"),
+                );
+                self.name(&of, namespace, &name, 1, "what it scales");
+            }
+            "MutatingWebhookConfiguration"
+            | "ValidatingWebhookConfiguration"
+            | "CustomResourceDefinition" => self.take_webhooks(body, kind),
+            // `take_pod_spec` has read it.
+            "Pod" => {}
+            _ => self.take_custom_spec(body, namespace),
+        }
+    }
+
+    /// Takes the Services that the API server calls.
+    fn take_webhooks(&mut self, body: &Value, kind: &str) {
+        match kind {
             "MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration" => {
                 for webhook in items(body, "/webhooks") {
                     if let Some(selector) = webhook.get("namespaceSelector") {
@@ -420,25 +405,7 @@ impl<'a> Dependencies<'a> {
                 self.name("Service", &at, &name, 1, "the Service that converts it");
                 self.take_service(&at, &name, 2);
             }
-            "PodDisruptionBudget" => {
-                let selector = body.pointer("/spec/selector").and_then(match_labels);
-                for selector in selector.iter().filter(|selector| !selector.is_empty()) {
-                    for (kind, name) in self.selected(namespace, selector) {
-                        self.name(&kind, namespace, &name, 1, "the budget counts its Pods");
-                    }
-                }
-            }
-            "HorizontalPodAutoscaler" => {
-                let target = |field| text(body, field).to_owned();
-                let (of, name) = (
-                    target("/spec/scaleTargetRef/kind"),
-                    target("/spec/scaleTargetRef/name"),
-                );
-                self.name(&of, namespace, &name, 1, "what it scales");
-            }
-            // `take_pod_spec` has read it.
-            "Pod" => {}
-            _ => self.take_custom_spec(body, namespace),
+            _ => {}
         }
     }
 
@@ -508,7 +475,7 @@ impl<'a> Dependencies<'a> {
     }
 
     fn take_pod_spec(&mut self, spec: &Value, namespace: &str) {
-        for used in data_of_pod_spec(spec, self.container.as_deref()) {
+        for used in data_of_pod_spec(spec, self.words.container()) {
             let distance = 1 + u8::from(used.is_of_other_container);
             self.name(used.kind, namespace, used.name, distance, used.via);
         }
@@ -554,7 +521,7 @@ impl<'a> Dependencies<'a> {
             let words = lists.flat_map(|list| items(container, list));
             texts.extend(words.filter_map(Value::as_str).map(str::to_owned));
         }
-        let used = data_of_pod_spec(spec, self.container.as_deref()).into_iter();
+        let used = data_of_pod_spec(spec, self.words.container()).into_iter();
         for used in used.filter(|used| used.kind == "ConfigMap" && !used.is_of_other_container) {
             let body = self.body_at_onset(used.kind, namespace, used.name);
             let data = body.as_ref().and_then(|body| body.get("data")?.as_object());
@@ -784,7 +751,7 @@ impl<'a> Dependencies<'a> {
 
     /// Takes the Services that the words of an error name: `https://NAME.NAMESPACE.svc`.
     fn take_services_of_words(&mut self) {
-        let words = self.words.clone();
+        let words = self.words.text().to_owned();
         let hosts = words.split(|c: char| c.is_whitespace() || "/\":,".contains(c));
         for host in hosts.filter(|host| host.contains(".svc")) {
             let mut parts = host.split('.');
@@ -814,7 +781,7 @@ impl<'a> Dependencies<'a> {
             Some(Relation {
                 distance,
                 via: via.to_owned(),
-                is_named: self.is_named(name),
+                is_named: self.words.name(name),
             })
         };
         // Most objects have another name: those need no key.
@@ -832,7 +799,7 @@ impl<'a> Dependencies<'a> {
         }
         let own = self.problem.object.namespace.as_str();
         let is_near = namespace.is_empty() || own.is_empty() || namespace == own;
-        if self.is_named(name) && (is_near || self.tokens.contains(namespace)) {
+        if self.words.name(name) && (is_near || self.words.name(namespace)) {
             return of(1, "the words of the problem name it");
         }
         if let Some((distance, via)) = self.any_kind.get(name).filter(|_| is_near) {
@@ -865,13 +832,8 @@ impl<'a> Dependencies<'a> {
                 .get_or_init(|| self.bound_roles())
                 .get(&(info.kind.clone(), name.to_owned()))
                 .map(|distance| (*distance, "it holds the rights of its ServiceAccount"))?,
-            "CustomResourceDefinition" if self.names_kind_of(&body(0)?) => {
+            "CustomResourceDefinition" if self.words.miss_kind_of(&body(0)?) => {
                 (1, "the words of the problem name its kind")
-            }
-            "Deployment" | "StatefulSet" | "DaemonSet"
-                if !self.provisioners.is_empty() && self.provisions(&body(0)?) =>
-            {
-                (1, PROVISIONER)
             }
             "Certificate" if self.names.contains(text(&body(0)?, "/spec/secretName")) => {
                 (1, "it issues a Secret that is used")
@@ -888,7 +850,9 @@ impl<'a> Dependencies<'a> {
                     .any(|(kind, at, name)| at == namespace && scales(&autoscaler, kind, name));
                 is_of_called.then_some((2, CALLED))?
             }
-            "APIService" if self.is_api_named(name) => (1, "the words of the problem name its API"),
+            "APIService" if self.words.name_api(name) => {
+                (1, "the words of the problem name its API")
+            }
             "ImageContentSourcePolicy" | "ImageDigestMirrorSet" | "ImageTagMirrorSet"
                 if self.problem.kind == SignKind::ImagePull =>
             {
@@ -901,23 +865,42 @@ impl<'a> Dependencies<'a> {
                     .any(|selector| selector.matches(&own))
                     .then_some((1, SELECTED_NAMESPACE))?
             }
+            "Node" if self.problem.kind == SignKind::Unschedulable => {
+                (1, "a Node that its Pods could run on")
+            }
+            "MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration"
+                if self.words.text().contains("webhook") =>
+            {
+                (1, "it is called for the object")
+            }
+            kind => self.relation_of_workload(kind, namespace, name, body)?,
+        })
+    }
+
+    /// Returns the distance and the relation of a workload, or of the data of a controller.
+    fn relation_of_workload(
+        &self,
+        kind: &str,
+        namespace: &str,
+        name: &str,
+        body: &dyn Fn(usize) -> Option<Value>,
+    ) -> Option<(u8, &'static str)> {
+        let own = self.problem.object.namespace.as_str();
+        Some(match kind {
+            "Deployment" | "StatefulSet" | "DaemonSet"
+                if !self.provisioners.is_empty() && self.provisions(&body(0)?) =>
+            {
+                (1, PROVISIONER)
+            }
             "Deployment" | "StatefulSet" | "DaemonSet" | "Job"
                 if namespace == own && self.is_short_of_quota() =>
             {
                 (2, QUOTA)
             }
-            "Node" if self.problem.kind == SignKind::Unschedulable => {
-                (1, "a Node that its Pods could run on")
-            }
             "Deployment" | "StatefulSet" | "DaemonSet" | "Job"
                 if self.problem.kind == SignKind::Unschedulable =>
             {
-                self.takes_room(&body(0)?).then_some((2, ROOM))?
-            }
-            "MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration"
-                if self.words.contains("webhook") =>
-            {
-                (1, "it is called for the object")
+                self.words.miss_room_for(&body(0)?).then_some((2, ROOM))?
             }
             "Deployment" | "ConfigMap" | "StatefulSet"
                 if matches!(
@@ -1036,67 +1019,9 @@ impl<'a> Dependencies<'a> {
         }
     }
 
-    /// Returns whether the words of the problem name the last member of a field's path, such as a
-    /// key of a `ConfigMap`.
-    pub(super) fn names_field(&self, path: &str) -> bool {
-        let last = path.rsplit(['[', '"']).find(|part| part.len() > 1);
-        let last = last.unwrap_or_default().trim_end_matches(']');
-        // A plain path: its last member.
-        let last = if path.ends_with(']') {
-            last
-        } else {
-            path.rsplit('.').next().unwrap_or_default()
-        };
-        path.starts_with("data") && self.is_named(last)
-    }
-
-    /// Returns whether the words of the problem have a word of the last members of a field's path.
-    pub(super) fn hint_at(&self, path: &str) -> bool {
-        if path.starts_with("metadata") {
-            return false;
-        }
-        let mut members: Vec<&str> = path.split(|c: char| !c.is_alphanumeric()).collect();
-        members.retain(|member| !COMMON_MEMBERS.contains(member));
-        let last = members.iter().rev().take(3);
-        last.flat_map(|member| words_of(member))
-            .filter(|word| word.len() >= SHORTEST_FIELD)
-            .any(|word| self.words.contains(word.get(..STEM).unwrap_or(&word)))
-    }
-
-    /// Returns whether the words of the problem hold a value that a change wrote or took away.
-    pub(super) fn hold_value(&self, value: Option<&Value>) -> bool {
-        let text = value.and_then(Value::as_str).unwrap_or_default();
-        text.len() >= SHORTEST_NAME && self.words.contains(&text.to_lowercase())
-    }
-
-    /// Returns whether a path is of a container that is not the one that fails.
-    pub(super) fn is_of_other_container(&self, path: &str) -> bool {
-        let own = self.container.as_deref();
-        own.is_some_and(|own| {
-            let of_container = path.split_once("ontainers[").map(|(_, rest)| rest);
-            of_container.is_some_and(|rest| rest.split(']').next() != Some(own))
-        })
-    }
-
-    fn is_named(&self, name: &str) -> bool {
-        name.len() >= SHORTEST_NAME && self.tokens.contains(name)
-    }
-
     fn selects(&self, body: &Value, at: &str) -> bool {
         let selector = body.pointer(at).and_then(match_labels);
         selector.is_some_and(|selector| selector.is_empty() || selector.matches(&self.labels))
-    }
-
-    /// Returns whether a workload's Pods request a resource that the scheduler finds insufficient.
-    fn takes_room(&self, body: &Value) -> bool {
-        let is_short = |resource: &String| {
-            let words = format!("insufficient {}", resource.to_lowercase());
-            self.words.contains(&words)
-        };
-        let containers = items(body, "/spec/template/spec/containers").iter();
-        let mut requests =
-            containers.filter_map(|one| one.pointer("/resources/requests")?.as_object());
-        requests.any(|requests| requests.keys().any(is_short))
     }
 
     /// Returns whether a binding's subjects name an account of the problem, or a group of it.
@@ -1155,26 +1080,9 @@ impl<'a> Dependencies<'a> {
     fn is_short_of_quota(&self) -> bool {
         match self.problem.kind {
             SignKind::QuotaExceeded => true,
-            SignKind::CreateFailed => self.words.contains("exceeded quota"),
+            SignKind::CreateFailed => self.words.text().contains("exceeded quota"),
             _ => false,
         }
-    }
-
-    /// Returns whether the words of the problem miss the kind that a definition defines.
-    fn names_kind_of(&self, definition: &Value) -> bool {
-        let says = |field: &str| {
-            let word = text(definition, field).to_lowercase();
-            !word.is_empty() && self.words.contains(&word)
-        };
-        is_about_missing_kind(&self.words)
-            && says("/spec/group")
-            && (says("/spec/names/kind") || says("/spec/names/plural"))
-    }
-
-    /// Returns whether the words of the problem name the group of an `APIService`, whose name is `VERSION.GROUP`.
-    fn is_api_named(&self, name: &str) -> bool {
-        let group = name.split_once('.').map_or("", |(_, group)| group);
-        group.contains('.') && self.words.contains(group)
     }
 
     /// Returns the kinds and names of the roles that bindings gave to accounts of the problem's
@@ -1203,7 +1111,7 @@ impl<'a> Dependencies<'a> {
             .map(|role| (role, 2))
             .collect();
         // A controller writes the rules of an aggregate: its parts are what somebody changes.
-        if is_forbidden(&self.words) {
+        if is_forbidden(self.words.text()) {
             let selectors: Vec<LabelSelector> = roles
                 .iter_mut()
                 .filter(|((kind, _), _)| kind == "ClusterRole")
@@ -1242,22 +1150,6 @@ impl<'a> Dependencies<'a> {
     }
 }
 
-/// Splits a member's name into its words, in lower case: `terminationGrace` into two.
-fn words_of(member: &str) -> Vec<String> {
-    let mut words: Vec<String> = Vec::new();
-    let mut was_lower = false;
-    for letter in member.chars() {
-        let begins = letter.is_uppercase() && was_lower || words.is_empty();
-        was_lower = letter.is_lowercase();
-        let lower = letter.to_ascii_lowercase();
-        match words.last_mut().filter(|_| !begins) {
-            Some(word) => word.push(lower),
-            None => words.push(lower.to_string()),
-        }
-    }
-    words
-}
-
 /// Returns whether the name of a manager is like that of a workload.
 pub(super) fn names_one_another(manager: &str, name: &str) -> bool {
     manager.len() >= SHORTEST_NAME && (name.contains(manager) || manager.contains(name))
@@ -1269,18 +1161,6 @@ fn scales(autoscaler: &Value, kind: &str, name: &str) -> bool {
     // KEDA scales Deployments where no kind is given.
     let is_kind = target("kind") == kind || target("kind").is_empty();
     is_kind && target("name") == name
-}
-
-/// Returns the accounts that words name as users: `system:serviceaccount:NAMESPACE:NAME`.
-fn accounts_of(words: &str) -> BTreeSet<(String, String)> {
-    let users = words.split("system:serviceaccount:").skip(1);
-    users
-        .filter_map(|user| {
-            let (namespace, rest) = user.split_once(':')?;
-            let is_end = |c: char| !(c.is_alphanumeric() || c == '-' || c == '.');
-            Some((namespace.to_owned(), rest.split(is_end).next()?.to_owned()))
-        })
-        .collect()
 }
 
 /// How far a search for references has come.

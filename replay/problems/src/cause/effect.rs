@@ -429,9 +429,8 @@ fn workload(sign: SignKind, words: &str, field: ChangedField<'_>) -> f64 {
                 | SignKind::ApiService
                 | SignKind::Webhook
                 | SignKind::CreateFailed => 1.3,
-                SignKind::DeletionStuck | SignKind::NamespaceStuck => 1.7,
+                SignKind::DeletionStuck | SignKind::NamespaceStuck | SignKind::Unreconciled => 1.7,
                 SignKind::Condition | SignKind::Certificate => 1.1,
-                SignKind::Unreconciled => 1.7,
                 _ => 0.3,
             },
             SignKind::Unschedulable | SignKind::CreateFailed if !field.is_decrease() => 0.9,
@@ -462,6 +461,11 @@ fn workload(sign: SignKind, words: &str, field: ChangedField<'_>) -> f64 {
             0.0
         };
     }
+    template(sign, words, field)
+}
+
+/// The specification of Pods.
+fn template(sign: SignKind, words: &str, field: ChangedField<'_>) -> f64 {
     if is_forbidden(words) && field.has(&["serviceAccount"]) {
         return 1.4;
     }

@@ -10,6 +10,7 @@ mod effect;
 mod failure_words;
 mod label_keys;
 mod pod_data;
+mod problem_words;
 mod search;
 
 pub(crate) use failure_words::is_about_network_plugin;

@@ -556,7 +556,7 @@ impl<'a> Search<'a> {
             old: cause.old.as_ref(),
             new: cause.new.as_ref(),
         };
-        let mut effect = effect(self.problem.kind, &self.dependencies.words, field);
+        let mut effect = effect(self.problem.kind, self.dependencies.words.text(), field);
         // A new object may never have worked itself; another one's trouble it explains if it restricts.
         if cause.field.is_empty() && cause.change == ChangeKind::Added && relation.distance > 0 {
             let kind = cause.object.kind.as_str();
@@ -592,9 +592,9 @@ impl<'a> Search<'a> {
             effect = effect_on_volumes(field);
         }
         if relation.via == CALLED {
-            effect = effect_on_callers(&self.dependencies.words, field);
+            effect = effect_on_callers(self.dependencies.words.text(), field);
         }
-        let is_unreachable = is_unreachable(&self.dependencies.words);
+        let is_unreachable = is_unreachable(self.dependencies.words.text());
         if is_unreachable && cause.object.kind == "Namespace" {
             let is_meant = self.dependencies.is_policy_label(field.path);
             effect = if is_meant { 1.3 } else { 0.0 };
@@ -622,14 +622,14 @@ impl<'a> Search<'a> {
         if relation.is_named && relation.distance > 0 {
             named *= 1.3;
         }
-        let holds_value = self.dependencies.hold_value(cause.new.as_ref());
-        if self.dependencies.names_field(&cause.field) || holds_value {
+        let holds_value = self.dependencies.words.hold_value(cause.new.as_ref());
+        if self.dependencies.words.name_field(&cause.field) || holds_value {
             named *= 1.3;
         }
-        if self.dependencies.hint_at(&cause.field) {
+        if self.dependencies.words.hint_at(&cause.field) {
             named *= 1.15;
         }
-        if self.dependencies.is_of_other_container(&cause.field) {
+        if self.dependencies.words.is_of_other_container(&cause.field) {
             named *= 0.5;
         }
         cause.score = 100.0 * effect * closeness * in_time * named;
