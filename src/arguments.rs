@@ -111,7 +111,16 @@ pub(crate) fn read_moment(text: &str) -> Result<Moment, String> {
 
 /// Finds the place of the moment that a question is about; refuses a time outside the recording.
 pub(crate) fn resolve_at(timeline: &Timeline, moment: Moment) -> Result<Cut, CommandError> {
-    let cut = resolve(timeline, moment)?;
+    resolve_within(timeline, moment, "--at")
+}
+
+/// Finds the place of the moment of a flag; refuses a time outside the recording.
+pub(crate) fn resolve_within(
+    timeline: &Timeline,
+    moment: Moment,
+    flag: &str,
+) -> Result<Cut, CommandError> {
+    let cut = resolve(timeline, moment, flag)?;
     let (start, end) = (timeline.start(), timeline.end());
     // Times are shown in milliseconds, and may be typed without them.
     let spare = 1_000_000;
@@ -119,51 +128,63 @@ pub(crate) fn resolve_at(timeline: &Timeline, moment: Moment) -> Result<Cut, Com
         && (start.micros_since(wall) > spare || wall.micros_since(end) > spare)
     {
         let message = format!(
-            "--at: {} is outside of the recording, {} to {}",
+            "{flag}: {} is outside of the recording, {} to {}",
             timetext::rfc3339(wall),
             timetext::rfc3339(start),
             timetext::rfc3339(end)
         );
-        return Err(CommandError::usage(message).hint("--at start or --at end"));
+        return Err(CommandError::usage(message).hint(format!("{flag} start or {flag} end")));
     }
     Ok(cut)
 }
 
-/// Finds the place of a moment in a reel.
-pub(crate) fn resolve(timeline: &Timeline, moment: Moment) -> Result<Cut, CommandError> {
+/// Finds the place of the moment of a flag in a reel.
+pub(crate) fn resolve(
+    timeline: &Timeline,
+    moment: Moment,
+    flag: &str,
+) -> Result<Cut, CommandError> {
     let moment = match moment {
-        Moment::Problem(rank) => problem(timeline, rank)?,
-        Moment::Bookmark(name) => bookmark(timeline, name.as_str())?,
-        Moment::UpgradeStart | Moment::UpgradeEnd => upgrade(timeline, moment)?,
+        Moment::Problem(rank) => problem(timeline, rank, flag)?,
+        Moment::Bookmark(name) => bookmark(timeline, name.as_str(), flag)?,
+        Moment::UpgradeStart | Moment::UpgradeEnd => upgrade(timeline, moment, flag)?,
         moment => moment,
     };
     timeline.resolve(moment).map_err(|error| {
-        let failed = CommandError::usage(format!("--at: {error}"));
+        let failed = CommandError::usage(format!("{flag}: {error}"));
         match error {
             ResolveError::Ambiguous { candidates } => {
                 let dates: Vec<String> = candidates.into_iter().map(timetext::rfc3339).collect();
-                failed.hint(format!("give the day: --at {}", dates.join(" or --at ")))
+                failed.hint(format!("give the day: {}", flagged(flag, &dates)))
             }
             ResolveError::AmbiguousMark { candidates, .. } => {
                 let dates: Vec<String> = candidates.into_iter().map(timetext::rfc3339).collect();
                 failed.hint(format!(
-                    "give one of their times: --at {}",
-                    dates.join(" or --at ")
+                    "give one of their times: {}",
+                    flagged(flag, &dates)
                 ))
             }
             ResolveError::NoSuchMark { nearest, .. } => match nearest.first() {
                 Some(near) => failed.hint(format!("did you mean mark:{near}?")),
                 None => failed.hint("to list the marks: kubereel info REEL"),
             },
-            ResolveError::NoSuchRecord { .. } => failed.hint("--at end is the last record"),
+            ResolveError::NoSuchRecord { .. } => {
+                failed.hint(format!("{flag} end is the last record"))
+            }
             ResolveError::EmptyReel => CommandError::unknown(error.to_string()),
             _ => failed,
         }
     })
 }
 
+/// Writes a flag with each of some times: `--at A or --at B`.
+fn flagged(flag: &str, dates: &[String]) -> String {
+    let each = dates.iter().map(|date| format!("{flag} {date}"));
+    each.collect::<Vec<_>>().join(" or ")
+}
+
 /// Finds the record that shows a problem first.
-fn problem(timeline: &Timeline, rank: NonZero<usize>) -> Result<Moment, CommandError> {
+fn problem(timeline: &Timeline, rank: NonZero<usize>, flag: &str) -> Result<Moment, CommandError> {
     let is_terminal = std::io::stderr().is_terminal();
     let end = timeline.reel().end().0;
     let mut progress = ProgressReporter::begin("reading problems", end, is_terminal);
@@ -173,20 +194,22 @@ fn problem(timeline: &Timeline, rank: NonZero<usize>) -> Result<Moment, CommandE
         .map(|problem| Moment::Record(problem.from.seq))
         .ok_or_else(|| {
             let problems = count(list.problems.len(), "problem");
-            CommandError::usage(format!("--at: no problem {rank}: the reel has {problems}"))
-                .hint("to list them: kubereel problems REEL")
+            CommandError::usage(format!(
+                "{flag}: no problem {rank}: the reel has {problems}"
+            ))
+            .hint("to list them: kubereel problems REEL")
         })
 }
 
 /// Finds the bookmark of a name.
-fn bookmark(timeline: &Timeline, name: &str) -> Result<Moment, CommandError> {
+fn bookmark(timeline: &Timeline, name: &str, flag: &str) -> Result<Moment, CommandError> {
     let all = bookmarks(timeline);
     let places = named(name, all.iter().map(|one| one.name.as_str()));
     let found: Vec<&NamedBookmark> = places.iter().filter_map(|at| all.get(*at)).collect();
     match found.as_slice() {
         [one] => Ok(one.moment),
         [] => {
-            let failed = CommandError::usage(format!("--at: no bookmark {name:?} of this reel"));
+            let failed = CommandError::usage(format!("{flag}: no bookmark {name:?} of this reel"));
             let near = nearest(name, all.iter().map(|one| one.name.as_str()));
             Err(match near.first() {
                 Some(near) => failed.hint(format!("did you mean bookmark:{near}?")),
@@ -196,29 +219,31 @@ fn bookmark(timeline: &Timeline, name: &str) -> Result<Moment, CommandError> {
         several => {
             let dates = several.iter().map(|one| timetext::rfc3339(one.at));
             let dates: Vec<String> = dates.collect();
-            let message = format!("--at: {} bookmarks have {name:?}", several.len());
-            let hint = format!("give one of their times: --at {}", dates.join(" or --at "));
+            let message = format!("{flag}: {} bookmarks have {name:?}", several.len());
+            let hint = format!("give one of their times: {}", flagged(flag, &dates));
             Err(CommandError::usage(message).hint(hint))
         }
     }
 }
 
 /// Finds the record with which the first upgrade begins or ends.
-fn upgrade(timeline: &Timeline, moment: Moment) -> Result<Moment, CommandError> {
-    let end = resolve(timeline, Moment::End)?;
+fn upgrade(timeline: &Timeline, moment: Moment, flag: &str) -> Result<Moment, CommandError> {
+    let end = resolve(timeline, Moment::End, flag)?;
     let updates = ClusterHistory::of(timeline)
         .updates(end)
         .map_err(CommandError::reel)?;
     let Some(upgrade) = updates.first_upgrade() else {
-        return Err(CommandError::unknown("--at: no upgrade was recorded")
-            .hint("to see what was: kubereel story REEL"));
+        return Err(
+            CommandError::unknown(format!("{flag}: no upgrade was recorded"))
+                .hint("to see what was: kubereel story REEL"),
+        );
     };
     if moment == Moment::UpgradeStart {
         return Ok(Moment::Record(upgrade.first));
     }
     upgrade.last.map(Moment::Record).ok_or_else(|| {
-        CommandError::unknown("--at: the upgrade was not over when the recording ended")
-            .hint("--at end is the last record")
+        let message = format!("{flag}: the upgrade was not over when the recording ended");
+        CommandError::unknown(message).hint(format!("{flag} end is the last record"))
     })
 }
 
@@ -228,8 +253,11 @@ pub(crate) fn bounds(
     from: Option<Moment>,
     to: Option<Moment>,
 ) -> Result<(Option<Cut>, Option<Cut>), CommandError> {
-    let resolve = |moment: Option<Moment>| moment.map(|at| resolve(timeline, at)).transpose();
-    let (from, to) = (resolve(from)?, resolve(to)?);
+    let resolve = |moment: Option<Moment>, flag| {
+        let cut = moment.map(|at| resolve(timeline, at, flag));
+        cut.transpose()
+    };
+    let (from, to) = (resolve(from, "--from")?, resolve(to, "--to")?);
     let is_backward = match (from, to) {
         (
             Some(Cut::Arrival { below, wall }),

@@ -7,9 +7,10 @@ use crate::command::{
     rollout, scan, schema, seal, sign, story, test, top_writers, topic, tui, upgrade, verify,
     version, wait,
 };
-use crate::command_error::Exit;
+use crate::command_error::{CommandError, Exit};
 use crate::default_reel;
 use clap::CommandFactory as _;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use jiff::tz::TimeZone;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -142,6 +143,21 @@ pub(crate) fn words(given: impl Iterator<Item = OsString>) -> Vec<OsString> {
         words.insert(1, "tui".into());
     }
     words
+}
+
+/// Makes the error of a command line that names no resource; `None` of every other mistake.
+pub(crate) fn missing_resource(error: &clap::Error) -> Option<CommandError> {
+    if error.kind() != ErrorKind::MissingRequiredArgument {
+        return None;
+    }
+    let Some(ContextValue::Strings(missing)) = error.get(ContextKind::InvalidArg) else {
+        return None;
+    };
+    let is_resource = matches!(missing.as_slice(), [one] if one.starts_with("<RESOURCE"));
+    is_resource.then(|| {
+        CommandError::usage("no resource is named")
+            .hint("to list the resources: kubereel api-resources REEL")
+    })
 }
 
 /// What the environment decides about opening reels.

@@ -2,6 +2,7 @@
 
 use crate::screen::{Style, StyledLine};
 use crate::words::number;
+use kubereel_cluster::{StateHealth, change_health};
 use kubereel_history::{
     Authors, Change, ChangeKind, FieldStep, FieldWriter, SegmentKind, timetext, words,
 };
@@ -49,7 +50,7 @@ pub(crate) fn lines(changes: &[Change]) -> Vec<StyledLine> {
         .map(|(leaf, path)| {
             let mut line = StyledLine::of(Style::Plain, " ".repeat(INDENT));
             line.push(Style::Plain, format!("{path:<width$}  "));
-            push_values(&mut line, leaf);
+            push_values(&mut line, leaf, new_style(leaf, &shown));
             line
         })
         .collect();
@@ -89,20 +90,29 @@ fn is_key(leaf: &Change) -> bool {
     is_named && leaf.kind != ChangeKind::Changed
 }
 
-fn push_values(line: &mut StyledLine, change: &Change) {
+/// Gives the colour of a new value: green is healthy and red is not, and nothing else is either.
+fn new_style(change: &Change, changes: &[Change]) -> Style {
+    match change_health(change, changes) {
+        Some(StateHealth::Good) => Style::Good,
+        Some(StateHealth::Bad | StateHealth::Down) => Style::Bad,
+        _ => Style::Strong,
+    }
+}
+
+fn push_values(line: &mut StyledLine, change: &Change, new_style: Style) {
     match (change.kind, &change.old, &change.new) {
         (ChangeKind::Reordered, Some(old), Some(new)) => {
             line.push(Style::Plain, format!("order {} → {}", list(old), list(new)));
         }
         (_, Some(Value::String(old)), Some(Value::String(new))) if is_wordy(old, new) => {
-            push_words(line, old, new);
+            push_words(line, old, new, new_style);
         }
         (_, Some(old), Some(new)) => {
             line.push(Style::Plain, format!("{} → ", plain(old)));
-            line.push(Style::Strong, plain(new));
+            line.push(new_style, plain(new));
         }
-        (_, Some(old), None) => line.push(Style::Bad, format!("- {}", plain(old))),
-        (_, None, Some(new)) => line.push(Style::Good, format!("+ {}", plain(new))),
+        (_, Some(old), None) => line.push(Style::Faint, format!("- {}", plain(old))),
+        (_, None, Some(new)) => line.push(new_style, format!("+ {}", plain(new))),
         (_, None, None) => {}
     }
 }
@@ -113,7 +123,7 @@ fn is_wordy(old: &str, new: &str) -> bool {
 }
 
 /// Writes two texts as one: `[-gone-]{+new+}`, or one after the other if they share too little.
-fn push_words(line: &mut StyledLine, old: &str, new: &str) {
+fn push_words(line: &mut StyledLine, old: &str, new: &str, new_style: Style) {
     let segments = words(old, new);
     let kept: usize = segments
         .iter()
@@ -121,9 +131,9 @@ fn push_words(line: &mut StyledLine, old: &str, new: &str) {
         .map(|segment| segment.text.len())
         .sum();
     if kept * 2 < old.len().min(new.len()) {
-        line.push(Style::Bad, format!("- {}", quoted(old)));
+        line.push(Style::Faint, format!("- {}", quoted(old)));
         line.push(Style::Plain, " ");
-        line.push(Style::Good, format!("+ {}", quoted(new)));
+        line.push(new_style, format!("+ {}", quoted(new)));
         return;
     }
     line.push(Style::Plain, "\"");
@@ -131,10 +141,10 @@ fn push_words(line: &mut StyledLine, old: &str, new: &str) {
         match segment.kind {
             SegmentKind::Kept => line.push(Style::Plain, shortened(segment.text)),
             SegmentKind::Removed => {
-                line.push(Style::Bad, format!("[-{}-]", shortened(segment.text)));
+                line.push(Style::Faint, format!("[-{}-]", shortened(segment.text)));
             }
             SegmentKind::Added => {
-                line.push(Style::Good, format!("{{+{}+}}", shortened(segment.text)));
+                line.push(new_style, format!("{{+{}+}}", shortened(segment.text)));
             }
         }
     }
@@ -294,6 +304,30 @@ mod tests {
             "    text   \"[-5-]{+6+} of 118 manifests are done by now\"",
         ];
         assert_eq!(shown(&old, &new), expected);
+    }
+
+    #[test]
+    fn a_new_value_is_red_or_green_by_what_it_means() {
+        let paint = Paint::with_colours();
+        let shown = |old: &Value, new: &Value| {
+            let lines = lines(&ComparisonScope::default().changes(old, new));
+            let rows = lines.iter().flat_map(|line| line.rows(None, HANG, paint));
+            rows.collect::<Vec<_>>().join("\n")
+        };
+        let object = |status: &str| json!({"status": {"conditions": [{"type": "Degraded", "status": status}]}});
+        let turned_bad = shown(&object("False"), &object("True"));
+        assert!(turned_bad.ends_with(&paint.bad("True")), "{turned_bad}");
+        let turned_good = shown(&object("True"), &object("False"));
+        assert!(turned_good.ends_with(&paint.good("False")), "{turned_good}");
+        // What came and what went is neither.
+        let text = |word: &str| json!({"a": word, "t": format!("{word} words of a longer text")});
+        let mut new = text("two");
+        new["b"] = json!("x");
+        let other = shown(&text("one"), &new);
+        for colour in [paint.bad("|"), paint.good("|")] {
+            let begin = colour.split('|').next().expect("a colour");
+            assert!(!begin.is_empty() && !other.contains(begin), "{other}");
+        }
     }
 
     #[test]

@@ -254,7 +254,7 @@ pub(crate) fn open_download(path: &Path) -> Option<Result<File, CommandError>> {
     Some(opened)
 }
 
-/// Downloads what an address means. Progress is only for a person.
+/// Downloads what an address means, with progress.
 fn download(word: &str, wanted: WantedFile) -> Result<FetchedFile, CommandError> {
     let failed = |error: FetchError| match (&error, wanted) {
         // What a folder has to hold is said where a reel is looked for.
@@ -280,24 +280,19 @@ fn download(word: &str, wanted: WantedFile) -> Result<FetchedFile, CommandError>
     let is_terminal = io::stderr().is_terminal();
     let mut listing = None;
     let mut bytes = None;
-    let fetched = kubereel_fetch::fetch(&client, &address, &options, |progress| {
-        if !is_terminal {
-            return;
+    let fetched = kubereel_fetch::fetch(&client, &address, &options, |progress| match progress {
+        FetchProgress::Downloaded { done, total } => {
+            listing = None;
+            let total = total.unwrap_or(0);
+            let begin = || ProgressReporter::begin("downloading, bytes", total, is_terminal);
+            bytes.get_or_insert_with(begin).reached(done);
         }
-        match progress {
-            FetchProgress::Downloaded { done, total } => {
-                listing = None;
-                let begin =
-                    || ProgressReporter::begin("downloading, bytes", total.unwrap_or(0), true);
-                bytes.get_or_insert_with(begin).reached(done);
-            }
-            FetchProgress::Listed(files) => {
-                let begin = || ProgressReporter::begin("listing, objects", 0_u64, true);
-                let listing: &mut ProgressReporter = listing.get_or_insert_with(begin);
-                listing.reached(u64::try_from(files).unwrap_or(u64::MAX));
-            }
-            _ => {}
+        FetchProgress::Listed(files) => {
+            let begin = || ProgressReporter::begin("listing, objects", 0_u64, is_terminal);
+            let listing: &mut ProgressReporter = listing.get_or_insert_with(begin);
+            listing.reached(u64::try_from(files).unwrap_or(u64::MAX));
         }
+        _ => {}
     });
     drop((listing, bytes));
     let fetched = fetched.map_err(failed)?;
@@ -326,8 +321,11 @@ fn explain_fetch(error: &FetchError, word: &str) -> CommandError {
         FetchError::Status {
             status: 401 | 403, ..
         } => CommandError::io(error).hint("download it with a login, and open the file"),
-        FetchError::OtherScheme { to, .. } => CommandError::io(error)
-            .hint(format!("if that is what you mean, give this address: {to}")),
+        // Another scheme, such as file:, is no address that could be given.
+        FetchError::OtherScheme { to, .. } if ReelAddress::is_address(to) => {
+            CommandError::io(error)
+                .hint(format!("if that is what you mean, give this address: {to}"))
+        }
         FetchError::Cut { .. } => {
             CommandError::io(error).hint("the same command continues the download")
         }

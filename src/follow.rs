@@ -263,15 +263,15 @@ fn pinned(
     from: Option<Moment>,
     to: Option<Moment>,
 ) -> Result<PinnedBounds, CommandError> {
-    let from = from.map(|from| pin(timeline, from)).transpose()?;
+    let from = from.map(|from| pin(timeline, from, "--from")).transpose()?;
     // The end of what grows is not reached.
     let to = to.filter(|to| *to != Moment::End);
-    let to = to.map(|to| pin(timeline, to)).transpose()?;
+    let to = to.map(|to| pin(timeline, to, "--to")).transpose()?;
     Ok((from, to))
 }
 
 /// Takes a moment as the first state has it.
-fn pin(timeline: &Timeline, moment: Moment) -> Result<PinnedMoment, CommandError> {
+fn pin(timeline: &Timeline, moment: Moment, flag: &str) -> Result<PinnedMoment, CommandError> {
     if matches!(moment, Moment::Mark(_) | Moment::Record(_))
         && matches!(
             timeline.resolve(moment),
@@ -280,7 +280,7 @@ fn pin(timeline: &Timeline, moment: Moment) -> Result<PinnedMoment, CommandError
     {
         return Ok(PinnedMoment::Awaited(moment));
     }
-    let cut = arguments::resolve(timeline, moment)?;
+    let cut = arguments::resolve(timeline, moment, flag)?;
     Ok(match cut {
         Cut::Arrival { wall, .. } if wall > timeline.end() => PinnedMoment::Later(wall),
         cut => PinnedMoment::At(cut),

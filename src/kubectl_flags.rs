@@ -30,7 +30,16 @@ const NO_EFFECT: [&str; 10] = [
     "--vmodule",
     "-v",
 ];
-/// The same, without a value but `=true` or `=false`.
+/// Flags that kubectl takes with every command, and that change no answer of these.
+const NAMESPACE: [&str; 2] = ["-n", "--namespace"];
+const WITHOUT_NAMESPACE: [&str; 5] = [
+    "api-resources",
+    "api-versions",
+    "completion",
+    "explain",
+    "version",
+];
+/// Flags without an effect, without a value but `=true` or `=false`.
 const NO_EFFECT_SWITCHES: [&str; 8] = [
     "--allow-missing-template-keys",
     "--cached",
@@ -96,6 +105,51 @@ const UNAVAILABLE: [UnavailableFlag; 6] = [
     },
 ];
 
+/// Commands whose answer is not an object, and what prints the object in a form of kubectl.
+const OWN_ANSWERS: [(&str, &str); 3] = [
+    ("events", "kubereel get REEL events -o"),
+    ("wait", "kubereel get REEL RESOURCE/NAME -o"),
+    ("history", "kubereel get REEL RESOURCE/NAME -o"),
+];
+/// The forms in which kubectl prints objects.
+const OBJECT_FORMS: [&str; 8] = [
+    "yaml",
+    "name",
+    "go-template",
+    "template",
+    "jsonpath",
+    "jsonpath-as-json",
+    "jsonpath-file",
+    "custom-columns",
+];
+
+/// Makes the error of `-o FORM` where kubectl prints an object, and this program an answer of its own.
+fn other_form(word: &str, next: Option<&str>, command: &Command) -> Option<CommandError> {
+    let (_, instead) = OWN_ANSWERS
+        .into_iter()
+        .find(|(name, _)| *name == command.get_name())?;
+    let form = match word {
+        "-o" | "--output" => next?,
+        word => word
+            .strip_prefix("--output=")
+            .or_else(|| word.strip_prefix("-o=").or_else(|| word.strip_prefix("-o")))?,
+    };
+    let name = form.split('=').next().unwrap_or_default();
+    let mut arguments = command.get_arguments();
+    let output = arguments.find(|one| one.get_long() == Some("output"))?;
+    let mut own = output.get_possible_values().into_iter();
+    let is_own = own.any(|one| one.matches(name, false));
+    if is_own || !OBJECT_FORMS.contains(&name) {
+        return None;
+    }
+    let message = format!(
+        "kubectl's -o {name} has no counterpart here: the answer of {} is no object",
+        command.get_name()
+    );
+    let hint = format!("to print the object: {instead} {form}");
+    Some(CommandError::usage(message).hint(hint))
+}
+
 /// Writes a command line as the parser reads it: `--flag=true` of a switch, and flags before the command.
 ///
 /// # Errors
@@ -114,10 +168,14 @@ pub(crate) fn plain(words: Vec<OsString>, cli: &Command) -> Result<Vec<OsString>
     }
     let mut plain = Vec::with_capacity(words.len());
     let mut is_over = false;
-    let mut words = words.into_iter().enumerate();
+    let mut words = words.into_iter().enumerate().peekable();
     while let Some((place, word)) = words.next() {
         is_over |= word == "--";
         let text = word.to_str().filter(|_| place >= start && !is_over);
+        let next = words.peek().and_then(|(_, next)| next.to_str());
+        if let Some(error) = text.and_then(|text| other_form(text, next, command)) {
+            return Err(error);
+        }
         match text.map_or(FlagReading::AsWritten, |text| read(text, command)) {
             FlagReading::AsWritten => plain.push(word),
             FlagReading::On(flag) => plain.push(flag.into()),
@@ -164,6 +222,8 @@ fn read(word: &str, command: &Command) -> FlagReading {
                 .any(|short| name.strip_prefix('-') == Some(&short.to_string())),
         }
     });
+    let is_needless = NAMESPACE.contains(&name) && WITHOUT_NAMESPACE.contains(&command.get_name());
+    let has_no_effect = is_needless || NO_EFFECT.contains(&name);
     match (own, value) {
         (Some(own), Some(value)) if matches!(own.get_action(), ArgAction::SetTrue) => match value {
             "true" | "True" | "TRUE" | "1" | "t" | "T" => FlagReading::On(name.to_owned()),
@@ -171,13 +231,11 @@ fn read(word: &str, command: &Command) -> FlagReading {
             _ => FlagReading::AsWritten,
         },
         (Some(_), _) => FlagReading::AsWritten,
-        (None, Some(_)) if NO_EFFECT.contains(&name) || NO_EFFECT_SWITCHES.contains(&name) => {
-            FlagReading::Off
-        }
+        (None, Some(_)) if has_no_effect || NO_EFFECT_SWITCHES.contains(&name) => FlagReading::Off,
         (None, None) if NO_EFFECT_SWITCHES.contains(&name) || is_verbosity(name) => {
             FlagReading::Off
         }
-        (None, None) if NO_EFFECT.contains(&name) => FlagReading::OffWithNext,
+        (None, None) if has_no_effect => FlagReading::OffWithNext,
         (None, _) => {
             let mut all = UNAVAILABLE.iter();
             let flag = all.find(|flag| flag.names.contains(&name));
@@ -307,6 +365,60 @@ mod tests {
         assert_eq!(read(&own).expect("flags"), own);
         let error = read(&["kubereel", "--context", "x", "get", "pods"]).expect_err("a context");
         assert!(error.message().contains("--context"), "{}", error.message());
+    }
+
+    #[test]
+    fn a_form_of_objects_is_refused_where_the_answer_is_none() {
+        for (line, hint) in [
+            (
+                "kubereel events a.reel -o jsonpath={.items}",
+                "events -o jsonpath={.items}",
+            ),
+            ("kubereel wait a.reel pod/x -oyaml", "RESOURCE/NAME -o yaml"),
+            (
+                "kubereel rollout history a.reel deploy/x --output=name",
+                "RESOURCE/NAME -o name",
+            ),
+        ] {
+            let words: Vec<&str> = line.split(' ').collect();
+            let error = read(&words).expect_err(line);
+            assert!(
+                error.message().contains("has no counterpart"),
+                "{}",
+                error.message()
+            );
+            let lines = error.lines();
+            assert!(
+                lines.iter().any(|(_, line)| line.ends_with(hint)),
+                "{lines:?}"
+            );
+        }
+        for line in [
+            "kubereel events a.reel -o yaml",
+            "kubereel wait a.reel pod/x -o json",
+            "kubereel get a.reel pods -o jsonpath={.items}",
+            "kubereel history a.reel pod/x -o foo",
+        ] {
+            let words: Vec<&str> = line.split(' ').collect();
+            assert_eq!(read(&words).expect(line), words);
+        }
+    }
+
+    #[test]
+    fn a_namespace_is_left_out_where_kubectl_takes_it_without_effect() {
+        for command in WITHOUT_NAMESPACE {
+            let plain = ["kubereel", command, "x"];
+            for line in [
+                &["kubereel", command, "-n", "shop", "x"][..],
+                &["kubereel", command, "--namespace=shop", "x"],
+                &["kubereel", "--namespace", "shop", command, "x"],
+            ] {
+                assert_eq!(read(line).expect("flags"), plain, "{line:?}");
+            }
+        }
+        // Elsewhere it is the parser's: an answer about one namespace was asked for.
+        let words = ["kubereel", "story", "a.reel", "-n", "shop"];
+        assert_eq!(read(&words).expect("flags"), words);
     }
 
     #[test]

@@ -65,6 +65,9 @@ fn main() -> ExitCode {
     let cli = match Cli::try_parse_from(words) {
         Ok(cli) => cli,
         Err(error) => {
+            if let Some(error) = cli::missing_resource(&error) {
+                return say(&error, &screen, called);
+            }
             // A closed terminal leaves no place for an error.
             drop(match called {
                 CalledAs::Program => error.print(),

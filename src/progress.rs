@@ -11,8 +11,10 @@ const SHOWN_AFTER: Duration = Duration::from_secs(1);
 const TERMINAL_EVERY: Duration = Duration::from_millis(200);
 const LOG_EVERY: Duration = Duration::from_secs(10);
 const PROGRAM_EVERY: Duration = Duration::from_millis(100);
-/// The number of steps between two readings of the clock.
-const STEPS_PER_LOOK: u64 = 256;
+/// The largest number of steps between two readings of the clock.
+const MOST_STEPS_PER_LOOK: u32 = 256;
+/// Steps that are further apart than this are slow.
+const SLOW_STEPS: Duration = Duration::from_millis(20);
 
 /// The reader of progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,11 +24,50 @@ enum Listener {
     Program,
 }
 
+/// Chooses the steps at which the clock is read: each of slow steps, such as pieces of a download, and few of fast
+/// ones, such as records in memory.
+#[derive(Debug)]
+struct StepPace {
+    /// The number of steps from one reading to the next.
+    per_look: u32,
+    /// The number of steps before the next reading.
+    left: u32,
+    last: Instant,
+}
+
+impl StepPace {
+    const fn begin(now: Instant) -> Self {
+        Self {
+            per_look: 1,
+            left: 1,
+            last: now,
+        }
+    }
+
+    /// Counts a step; returns the time if it is one at which the clock is read.
+    fn step(&mut self, clock: impl FnOnce() -> Instant) -> Option<Instant> {
+        self.left = self.left.saturating_sub(1);
+        if self.left > 0 {
+            return None;
+        }
+        let now = clock();
+        let is_slow = now.saturating_duration_since(self.last) > SLOW_STEPS;
+        self.per_look = if is_slow {
+            1
+        } else {
+            (self.per_look * 2).min(MOST_STEPS_PER_LOOK)
+        };
+        self.left = self.per_look;
+        self.last = now;
+        Some(now)
+    }
+}
+
 /// Long work, and when its progress is reported next.
 pub(crate) struct ProgressReporter {
     what: &'static str,
     total: u64,
-    steps: u64,
+    pace: StepPace,
     next: Instant,
     listener: Listener,
     is_shown: bool,
@@ -41,11 +82,12 @@ impl ProgressReporter {
         } else {
             (Listener::Log, LOG_EVERY)
         };
+        let now = Instant::now();
         Self {
             what,
             total: total.get(),
-            steps: 0,
-            next: Instant::now() + wait,
+            pace: StepPace::begin(now),
+            next: now + wait,
             listener,
             is_shown: false,
             is_unheard: false,
@@ -54,11 +96,12 @@ impl ProgressReporter {
 
     /// Begins work that is reported to a program, in lines of JSON.
     pub(crate) fn json() -> Self {
+        let now = Instant::now();
         Self {
             what: "",
             total: 0,
-            steps: 0,
-            next: Instant::now(),
+            pace: StepPace::begin(now),
+            next: now,
             listener: Listener::Program,
             is_shown: false,
             is_unheard: false,
@@ -91,14 +134,13 @@ impl ProgressReporter {
 
     /// Notes that `done` steps of the whole are done.
     pub(crate) fn reached(&mut self, done: u64) {
-        self.steps += 1;
-        if self.listener != Listener::Program && !self.steps.is_multiple_of(STEPS_PER_LOOK) {
+        let now = match self.listener {
+            Listener::Program => Some(Instant::now()),
+            Listener::Terminal | Listener::Log => self.pace.step(Instant::now),
+        };
+        let Some(now) = now.filter(|now| *now >= self.next) else {
             return;
-        }
-        let now = Instant::now();
-        if now < self.next {
-            return;
-        }
+        };
         let mut stderr = io::stderr().lock();
         match self.listener {
             Listener::Terminal => {
@@ -151,6 +193,22 @@ fn line(what: &str, done: u64, total: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Counts the readings of the clock in `steps` steps that take `each`.
+    fn readings(steps: u32, each: Duration) -> u32 {
+        let begin = Instant::now();
+        let mut pace = StepPace::begin(begin);
+        let looks = (1..=steps).filter(|step| pace.step(|| begin + each * *step).is_some());
+        u32::try_from(looks.count()).expect("few")
+    }
+
+    #[test]
+    fn the_clock_is_read_at_each_slow_step_and_rarely_at_fast_ones() {
+        // The pieces of a slow download: the line must not wait for hundreds of them.
+        assert_eq!(readings(30, Duration::from_millis(300)), 30);
+        let fast = readings(1_000_000, Duration::from_micros(1));
+        assert!((3_000..5_000).contains(&fast), "{fast}");
+    }
 
     #[test]
     fn the_line_says_how_far() {

@@ -161,6 +161,12 @@ impl Paint {
         }
     }
 
+    /// Colours, whatever the environment says.
+    #[cfg(test)]
+    pub(crate) const fn with_colours() -> Self {
+        Self { is_on: true }
+    }
+
     /// What matters most.
     pub(crate) fn strong(self, text: &str) -> String {
         self.with("1", text)

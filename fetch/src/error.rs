@@ -93,7 +93,7 @@ pub enum FetchError {
         address: String,
     },
     /// There are files, but no reel among them.
-    #[error("no reel among {files} files: {address}")]
+    #[error("no reel among {files} {}: {address}", if *files == 1 { "file" } else { "files" })]
     NoReel {
         /// The address.
         address: String,

@@ -22,6 +22,29 @@ pub(crate) fn of_plural(group: &str, plural: &str) -> Option<BuiltInResource> {
     all.find(|one| one.plural == plural)
 }
 
+/// Finds the built-in resource that a user of kubectl means by a name: plural, kind or short name, or
+/// `plural.group`; returns it as `plural.group`.
+pub fn builtin_resource(name: &str) -> Option<String> {
+    let lower = name.to_lowercase();
+    let mut groups = TABLE.lines().filter_map(group_of);
+    groups.find_map(|group| {
+        let dotted = format!(".{group}");
+        let short = match lower.strip_suffix(&dotted) {
+            Some(short) if !group.is_empty() => short,
+            _ => &lower,
+        };
+        let found = rows(group).find(|one| {
+            one.plural == short
+                || one.kind.eq_ignore_ascii_case(short)
+                || one.short_names.contains(&short)
+        })?;
+        Some(match group {
+            "" => found.plural.to_owned(),
+            group => format!("{}.{group}", found.plural),
+        })
+    })
+}
+
 /// Returns the resources of a group.
 fn rows(group: &str) -> impl Iterator<Item = BuiltInResource> {
     let mut lines = TABLE.lines();
@@ -249,6 +272,24 @@ mod tests {
             TABLE.lines().count(),
             "a line is not a row"
         );
+    }
+
+    #[test]
+    fn a_builtin_resource_is_known_by_every_name_of_kubectl() {
+        let known = |name: &str| builtin_resource(name);
+        for name in ["pvc", "persistentvolumeclaims", "PersistentVolumeClaim"] {
+            assert_eq!(
+                known(name).as_deref(),
+                Some("persistentvolumeclaims"),
+                "{name}"
+            );
+        }
+        for name in ["deploy", "deployments.apps", "Deployment"] {
+            assert_eq!(known(name).as_deref(), Some("deployments.apps"), "{name}");
+        }
+        for name in ["", "pvcs", "deployments.batch", "certificates"] {
+            assert_eq!(known(name), None, "{name}");
+        }
     }
 
     #[test]

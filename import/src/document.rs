@@ -323,18 +323,24 @@ fn nested<E>(
         return take(Leaf::Event(bytes));
     }
     let list_of = shape.kind.strip_suffix(LIST);
+    let declared = match list_of {
+        Some(kind) if !kind.is_empty() => ListType {
+            api_version: &shape.api_version,
+            kind,
+        },
+        _ => ListType::default(),
+    };
     if let Some(items_json) = shape.items
-        && items_json.get().starts_with('[')
         && (list_of.is_some() || shape.kind.is_empty())
     {
-        let listed = match list_of {
-            Some(kind) if !kind.is_empty() => ListType {
-                api_version: &shape.api_version,
-                kind,
-            },
-            _ => ListType::default(),
-        };
-        return items(items_json.get().as_bytes(), listed, depth, take);
+        match items_json.get() {
+            array if array.starts_with('[') => {
+                return items(array.as_bytes(), declared, depth, take);
+            }
+            // So a server's own types write a list without items, as kubectl cluster-info dump does.
+            "null" if list_of.is_some() => return take(Leaf::EmptyList(declared)),
+            _ => {}
+        }
     }
     let is_audit = shape.api_version.starts_with(AUDIT)
         || (shape.api_version.is_empty() && listed.api_version.starts_with(AUDIT));

@@ -88,8 +88,8 @@ pub enum ImportError {
     },
     /// No file of a folder or an archive contains an object.
     #[error(
-        "no objects in {} files ({} of them logs)",
-        files.with_objects + files.logs + files.others,
+        "no objects in {} ({} of them logs)",
+        files_text(files.with_objects + files.logs + files.others),
         files.logs
     )]
     NoObjects {
@@ -196,6 +196,11 @@ pub struct GatheredFiles {
     pub skipped: u64,
 }
 
+fn files_text(files: u64) -> String {
+    let noun = if files == 1 { "file" } else { "files" };
+    format!("{files} {noun}")
+}
+
 fn at_text(at: RecordedAt) -> String {
     let micros = at.micros;
     jiff::Timestamp::from_microsecond(micros)
@@ -278,6 +283,8 @@ pub enum BrokenReason {
     Unreadable(String),
     /// Everything after this place is missing.
     Cut(String),
+    /// It is one of several git repositories in a folder or an archive.
+    OneOfRepositories,
     /// A file of events is among files of one moment.
     EventInGathering,
     /// It is older than the end of the reel that it is appended to.
@@ -346,6 +353,9 @@ impl fmt::Display for BrokenReason {
             Self::NotAnAuditEvent(why) => write!(f, "not an event of an audit log: {why}"),
             Self::Unreadable(why) => write!(f, "cannot be read: {why}"),
             Self::Cut(why) => write!(f, "{why}; what is behind that place is missing"),
+            Self::OneOfRepositories => {
+                f.write_str("is one of several git repositories: import it by itself")
+            }
             Self::EventInGathering => f.write_str("holds events, not objects: import it by itself"),
             Self::BeforeEnd => f.write_str("earlier than the end of the reel"),
         }

@@ -8,13 +8,14 @@ use crate::document::{self, ImportedHead, Leaf, ListType, json_error};
 use crate::error::{BrokenParts, BrokenReason, GatheredFiles, ImportError};
 use crate::input::{MAX_JSON, MAX_YAML, len_u64, unread, whole, yaml};
 use crate::moment::newest_time;
+use crate::repository::RepositoryFiles;
 use kubereel_format::{REEL_START_BYTES, RecordedAt, is_reel_start};
 use kubereel_unpack::{ArchiveFile, PlainInput, SkippedEntries, UnpackError};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Read, Seek as _, SeekFrom, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The bytes of objects that may wait.
 const MAX_WAITING: u64 = 64 << 30;
@@ -57,6 +58,11 @@ pub(crate) struct Gatherer {
     end: u64,
     gathered: GatheredObjects,
     places: HashMap<ObjectName, usize>,
+    beside: PathBuf,
+    repository: Option<RepositoryFiles>,
+    has_several: bool,
+    /// The folders that all files with objects are in.
+    objects_in: Option<String>,
 }
 
 impl Gatherer {
@@ -82,12 +88,74 @@ impl Gatherer {
                 reels: Vec::new(),
             },
             places: HashMap::new(),
+            beside: folder.to_owned(),
+            repository: None,
+            has_several: false,
+            objects_in: None,
         })
+    }
+
+    /// Takes the repository that the files with objects are in: they are only its last state. `None` where there is
+    /// none, and where other files have objects, too.
+    pub(crate) fn take_repository(&mut self) -> Option<RepositoryFiles> {
+        let repository = self.repository.take()?;
+        let root = repository.root();
+        if self.has_several {
+            self.name_repository(root);
+            return None;
+        }
+        let is_inside = |folders: &String| folders.starts_with(root);
+        let is_only = self.objects_in.as_ref().is_none_or(is_inside);
+        is_only.then_some(repository)
+    }
+
+    fn name_repository(&mut self, root: &str) {
+        let reason = BrokenReason::OneOfRepositories;
+        self.gathered.broken.push_in(root, 0, reason);
+    }
+
+    /// Keeps a file of a repository; several ones are named.
+    fn take_part(
+        &mut self,
+        (root, part): (&str, &str),
+        content: &mut dyn Read,
+    ) -> Result<(), ImportError> {
+        self.gathered.files.others += 1;
+        let repository = match &mut self.repository {
+            Some(first) => first,
+            none => none.insert(RepositoryFiles::begin(root, &self.beside)?),
+        };
+        if repository.root() == root {
+            return repository.keep(part, content);
+        }
+        self.has_several = true;
+        if part == "HEAD" {
+            self.name_repository(root);
+        }
+        Ok(())
+    }
+
+    /// Notes that a file has objects.
+    fn note_folder(&mut self, name: &str) {
+        let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let folder = format!("{folder}/");
+        let shared = match &self.objects_in {
+            None => folder,
+            Some(before) => {
+                let steps = before.split_inclusive('/').zip(folder.split_inclusive('/'));
+                let same = steps.take_while(|(one, other)| one == other);
+                same.map(|(one, _)| one).collect()
+            }
+        };
+        self.objects_in = Some(shared);
     }
 
     /// Takes a file.
     pub(crate) fn take(&mut self, file: &mut ArchiveFile<'_>) -> Result<(), ImportError> {
         let name = file.name;
+        if let Some(parts) = RepositoryFiles::part_of(name) {
+            return self.take_part(parts, &mut *file.content);
+        }
         match FileKind::of(name) {
             FileKind::Log => self.gathered.files.logs += 1,
             FileKind::Other => {
@@ -107,6 +175,7 @@ impl Gatherer {
                 }
                 if self.gathered.objects.len() + self.copies() > before {
                     self.gathered.files.with_objects += 1;
+                    self.note_folder(name);
                 } else {
                     self.gathered.files.others += 1;
                 }

@@ -36,6 +36,7 @@ mod unsupported;
 mod writer;
 mod yaml_prefix;
 
+pub use builtin_resources::builtin_resource;
 pub use error::{BrokenPart, BrokenParts, BrokenReason, BrokenUnit, GatheredFiles, ImportError};
 pub use import::{import, import_all};
 pub use outcome::{AuditCounts, DroppedMembers, Imported, ListCounts};

@@ -267,11 +267,18 @@ fn prepare_folder(
     gathered(gatherer, name, walked)
 }
 
+/// Makes the content of the files of a folder or an archive: those of a repository are its commits, not its last state.
 fn gathered(
-    gatherer: Gatherer,
+    mut gatherer: Gatherer,
     name: &str,
     walked: Result<SkippedEntries, ImportError>,
 ) -> Result<PreparedContent<'static>, ImportError> {
+    if let Some(repository) = gatherer.take_repository() {
+        // What an incomplete archive has of a repository is not known before all of it is there.
+        let _skipped = walked?;
+        let repository = repository.open()?;
+        return Ok(PreparedContent::Repository(Box::new(repository)));
+    }
     let objects = gatherer.finish(name, walked)?;
     if objects.len() == 0 {
         if let Some(name) = objects.reels.first() {

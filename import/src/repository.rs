@@ -6,13 +6,14 @@
 //! commit before. Neither git nor a program that a repository names is run.
 
 use crate::error::{BrokenReason, ImportError};
+use crate::input::unread;
 use crate::meter::CountedRead;
 use gix_hash::{Kind, ObjectId};
 use gix_object::{CommitRef, FindExt as _, TreeRefIter};
 use kubereel_format::{EventType, RecordedAt};
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, Read};
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
@@ -39,6 +40,99 @@ pub(crate) struct Repository {
     head: ObjectId,
     /// The folder of a bundle's unpacked objects.
     _folder: Option<TempDir>,
+}
+
+/// The name of a repository's folder beside its files.
+const GIT_FOLDER: &str = ".git";
+
+/// The files of a repository that is inside of an archive, in a folder of their own while they are needed.
+pub(crate) struct RepositoryFiles {
+    folder: TempDir,
+    /// The folder of the archive that the repository is in, with a slash; empty for the archive itself.
+    root: String,
+}
+
+impl RepositoryFiles {
+    /// Takes the name of a file apart, if it is one of a repository: the folder that the repository is in, and the name
+    /// within `.git`.
+    pub(crate) fn part_of(name: &str) -> Option<(&str, &str)> {
+        let mut from = 0;
+        for step in name.split_inclusive('/') {
+            let end = from + step.len();
+            if step.strip_suffix('/') == Some(GIT_FOLDER) {
+                return Some((name.get(..from)?, name.get(end..)?));
+            }
+            from = end;
+        }
+        None
+    }
+
+    /// Begins with the repository in a folder of the archive.
+    pub(crate) fn begin(root: &str, beside: &Path) -> Result<Self, ImportError> {
+        let failed = |source| ImportError::Place {
+            path: beside.to_owned(),
+            source,
+        };
+        Ok(Self {
+            folder: TempDir::with_prefix_in(".import", beside).map_err(failed)?,
+            root: root.to_owned(),
+        })
+    }
+
+    /// Returns the folder that the repository is in.
+    pub(crate) fn root(&self) -> &str {
+        &self.root
+    }
+
+    /// Keeps a file, if it is one that is read: its name is one that git gives, and leads nowhere else.
+    pub(crate) fn keep(&self, part: &str, content: &mut dyn Read) -> Result<(), ImportError> {
+        if !is_read(part) {
+            return Ok(());
+        }
+        let path = self.folder.path().join(part);
+        let failed = |source| ImportError::Place {
+            path: "a temporary folder".into(),
+            source,
+        };
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder).map_err(failed)?;
+        }
+        let mut file = std::fs::File::create(&path).map_err(failed)?;
+        io::copy(content, &mut file).map_err(unread)?;
+        Ok(())
+    }
+
+    /// Opens the repository.
+    pub(crate) fn open(self) -> Result<Repository, ImportError> {
+        let repository = Repository::open(self.folder.path())?;
+        Ok(Repository {
+            _folder: Some(self.folder),
+            ..repository
+        })
+    }
+}
+
+/// Returns whether a file of `.git` holds objects or names commits. Other files, such as hooks and the places of other
+/// repositories' objects, are never read.
+fn is_read(part: &str) -> bool {
+    let is_plain = |step: &str| {
+        let mut letters = step.bytes();
+        !step.is_empty()
+            && !step.starts_with('.')
+            && letters.all(|letter| letter.is_ascii_alphanumeric() || b"-_.".contains(&letter))
+    };
+    let steps: Vec<&str> = part.split('/').collect();
+    steps.iter().all(|step| is_plain(step))
+        && match steps.as_slice() {
+            ["HEAD" | "packed-refs"] => true,
+            ["objects", "pack", pack] => {
+                let form = pack.rsplit_once('.').map(|(_, form)| form);
+                matches!(form, Some("pack" | "idx"))
+            }
+            ["objects", short, rest] => (short.len(), rest.len()) == (2, 38),
+            ["refs", "heads", ..] => steps.len() > 2,
+            _ => false,
+        }
 }
 
 /// The change of a file in a commit.
@@ -342,7 +436,6 @@ fn git_folder(folder: &Path) -> Option<std::path::PathBuf> {
 }
 
 fn read_bounded(path: &Path, most: u64) -> io::Result<String> {
-    use std::io::Read as _;
     let mut text = String::new();
     std::fs::File::open(path)?
         .take(most)
@@ -382,7 +475,6 @@ fn parse_id(hex: &str) -> Option<ObjectId> {
 
 /// Reads the header of a bundle, and finds its newest commit.
 fn read_bundle_head(input: &mut impl BufRead) -> Result<ObjectId, ImportError> {
-    use std::io::Read as _;
     let place = "the head of the git bundle";
     let mut references: Vec<(String, ObjectId)> = Vec::new();
     let mut is_first = true;
@@ -440,6 +532,44 @@ fn read_bundle_head(input: &mut impl BufRead) -> Result<ObjectId, ImportError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_files_that_git_names_are_kept_of_a_repository_in_an_archive() {
+        for (name, parts) in [
+            (".git/HEAD", Some(("", "HEAD"))),
+            ("./.git/HEAD", Some(("./", "HEAD"))),
+            ("a/b/.git/refs/heads/x/y", Some(("a/b/", "refs/heads/x/y"))),
+            ("a/.gitignore", None),
+            ("a.git/HEAD", None),
+            ("a/.git", None),
+        ] {
+            assert_eq!(RepositoryFiles::part_of(name), parts, "{name}");
+        }
+        let object = format!("objects/ab/{}", "0".repeat(38));
+        for part in [
+            "HEAD",
+            "packed-refs",
+            "refs/heads/main",
+            "objects/pack/pack-1.idx",
+            &object,
+        ] {
+            assert!(is_read(part), "{part}");
+        }
+        for part in [
+            "",
+            "config",
+            "hooks/post-commit",
+            "objects/info/alternates",
+            "objects/pack/../../../x.pack",
+            "refs/heads/../../x",
+            "refs/heads/",
+            "refs/heads",
+            "objects/ab/\0",
+            "/HEAD",
+        ] {
+            assert!(!is_read(part), "{part}");
+        }
+    }
 
     #[test]
     fn a_bundle_names_its_newest_commit_and_must_be_whole() {

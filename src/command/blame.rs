@@ -1,7 +1,7 @@
 //! `kubereel blame`: an object as YAML with, beside each field, who set it last and when.
 
 use crate::arguments::{self, JsonOutput};
-use crate::command::object_query::{ObjectArgs, TargetObject, exit_of};
+use crate::command::object_query::{self, ObjectArgs, TargetObject, exit_of};
 use crate::command_error::{CommandError, Exit};
 use crate::field_text::{self, FieldWriterOutput, HANG};
 use crate::files;
@@ -61,6 +61,7 @@ pub(crate) fn answer(
 ) -> Result<Exit, CommandError> {
     let cut = arguments::resolve_at(timeline, args.at)?;
     let named = args.object.find(timeline, cut)?;
+    let cut = object_query::known_cut(timeline, named.resource.id, args.at, cut)?;
     let (state, held) = named.at(timeline, cut, screen)?;
     let blamed = timeline
         .blame(named.resource, &held)

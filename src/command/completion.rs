@@ -1,6 +1,8 @@
 //! `kubereel completion`: shell completions. The shell asks this program for each word, so that resources, names,
 //! namespaces, fields and moments come from the reel on the command line, or the one that it means without naming it.
 
+use crate::command::events::EVENT_TYPES;
+use crate::command::schema::SCHEMAS;
 use crate::command::{get, record};
 use crate::command_error::{CommandError, Exit};
 use crate::default_reel::{ReelLookup, has_reel_name};
@@ -107,7 +109,7 @@ pub(crate) fn answer(program: fn() -> Command, words: &[OsString]) -> clap::erro
     if let Some(is_answered) = answer_with_reel(&program(), words) {
         return Ok(is_answered);
     }
-    let complete = CompleteEnv::with_factory(move || with_values(program())).var(VARIABLE);
+    let complete = CompleteEnv::with_factory(move || program_with_values(program())).var(VARIABLE);
     complete.try_complete(words.iter().cloned(), None)
 }
 
@@ -127,15 +129,24 @@ fn answer_with_reel(cli: &Command, words: &[OsString]) -> Option<bool> {
 }
 
 /// Says of each argument where its values come from.
-fn with_values(command: Command) -> Command {
-    let command = command.mut_args(|arg| match completer(&arg) {
+fn program_with_values(program: Command) -> Command {
+    let names = program
+        .get_subcommands()
+        .map(|one| one.get_name().to_owned());
+    let names: Vec<String> = names.collect();
+    with_values(program, &names)
+}
+
+fn with_values(command: Command, commands: &[String]) -> Command {
+    let name = command.get_name().to_owned();
+    let command = command.mut_args(|arg| match completer(&name, &arg, commands) {
         Some(completer) => arg.add(completer),
         None => arg,
     });
-    command.mut_subcommands(with_values)
+    command.mut_subcommands(|below| with_values(below, commands))
 }
 
-fn completer(arg: &Arg) -> Option<ArgValueCompleter> {
+fn completer(command: &str, arg: &Arg, commands: &[String]) -> Option<ArgValueCompleter> {
     Some(match arg.get_id().as_str() {
         "reel" | "reels" => {
             let is_reel = |path: &Path| path.is_dir() || has_reel_name(path.as_os_str());
@@ -149,6 +160,15 @@ fn completer(arg: &Arg) -> Option<ArgValueCompleter> {
         "context" => ArgValueCompleter::new(contexts),
         "at" | "from" | "to" => ArgValueCompleter::new(moments),
         "only" | "explain" => ArgValueCompleter::new(rules),
+        "command" if command == "schema" => ArgValueCompleter::new(schemas),
+        // Of kubereel man.
+        "command" => {
+            let commands = commands.to_vec();
+            ArgValueCompleter::new(move |current: &OsStr| {
+                candidates(current, plain(commands.iter().cloned()))
+            })
+        }
+        "types" => ArgValueCompleter::new(event_types),
         // Of other commands it is a file, or one of a few forms that the parser knows.
         "output" if has_templates(arg) => ArgValueCompleter::new(formats),
         _ => return None,
@@ -245,6 +265,17 @@ fn plain(
     texts: impl IntoIterator<Item = String>,
 ) -> impl Iterator<Item = (String, Option<String>)> {
     texts.into_iter().map(|text| (text, None))
+}
+
+/// Completes the commands of `kubereel schema`.
+fn schemas(current: &OsStr) -> Vec<CompletionCandidate> {
+    let names = SCHEMAS.into_iter().map(|(name, _)| name);
+    let commands = names.filter(|name| !name.ends_with("-list"));
+    candidates(current, plain(commands.map(str::to_owned)))
+}
+
+fn event_types(current: &OsStr) -> Vec<CompletionCandidate> {
+    candidates(current, plain(EVENT_TYPES.into_iter().map(str::to_owned)))
 }
 
 fn namespaces(current: &OsStr) -> Vec<CompletionCandidate> {

@@ -122,8 +122,8 @@ pub(crate) fn answer(
     screen: &mut Console,
 ) -> Result<Exit, CommandError> {
     let cuts = (
-        arguments::resolve(timeline, args.from)?,
-        arguments::resolve(timeline, args.to)?,
+        arguments::resolve_within(timeline, args.from, "--from")?,
+        arguments::resolve_within(timeline, args.to, "--to")?,
     );
     let compared = match &args.resource {
         Some(resource) => one_resource(timeline, args, resource, cuts, screen)?,
@@ -227,27 +227,30 @@ fn state_pair<'a>(
     cuts: (Cut, Cut),
     names: &[String],
 ) -> Result<StatePair<'a>, CommandError> {
-    let asked = |cut: Cut| {
+    let asked = |at: Moment, cut: Cut| {
+        let cut = object_query::known_cut(timeline, timeline.resource_at(found, cut).id, at, cut)?;
         let resource = timeline.resource_at(found, cut);
         let filter = ObjectFilter {
             namespace: args.namespace.as_deref().filter(|_| resource.namespaced),
             names,
         };
         let state = timeline.as_of(resource.id, cut, &filter);
-        (ResourceMoment { resource, cut }, state)
+        Ok::<_, CommandError>((ResourceMoment { resource, cut }, state))
     };
-    let ((before, mut old), (after, mut new)) = (asked(cuts.0), asked(cuts.1));
+    let ((before, mut old), (after, mut new)) =
+        (asked(args.from, cuts.0)?, asked(args.to, cuts.1)?);
     if !args.selector.is_empty() {
         let chosen = |state: &ResourceSnapshot, cut: Cut| {
             timeline
                 .labelled(state.objects.clone(), cut, &args.selector)
                 .map_err(CommandError::reel)
         };
-        let either: BTreeSet<(String, String)> = [chosen(&old, cuts.0)?, chosen(&new, cuts.1)?]
-            .into_iter()
-            .flatten()
-            .map(|held| (held.namespace, held.name))
-            .collect();
+        let either: BTreeSet<(String, String)> =
+            [chosen(&old, before.cut)?, chosen(&new, after.cut)?]
+                .into_iter()
+                .flatten()
+                .map(|held| (held.namespace, held.name))
+                .collect();
         let is_chosen =
             |held: &ObjectVersion| either.contains(&(held.namespace.clone(), held.name.clone()));
         old.objects.retain(is_chosen);
@@ -586,8 +589,9 @@ fn print_object(
 fn object_line(timeline: &Timeline, found: &ChangedObject<'_>) -> StyledLine {
     let differing = &found.differing;
     let (sign, style) = match differing.fate {
-        ObjectFate::Created { .. } => ("+", Style::Good),
-        ObjectFate::Deleted { .. } => ("-", Style::Bad),
+        // Green and red are for healthy and unhealthy.
+        ObjectFate::Created { .. } => ("+", Style::Strong),
+        ObjectFate::Deleted { .. } => ("-", Style::Strong),
         ObjectFate::Recreated { .. } => ("±", Style::Wary),
         ObjectFate::Changed { .. } => ("~", Style::Strong),
     };

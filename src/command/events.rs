@@ -12,8 +12,8 @@ use crate::screen::{Style, StyledLine};
 use crate::words::count;
 use kubereel_format::{RecordedAt, ResourceId, Seq};
 use kubereel_history::{
-    Cut, EventQuestion, FollowedReel, LoggedEvent, Moment, ObjectForm, QueryError, Regarding,
-    Timeline, harmless, timetext, write_folded_yaml,
+    Cut, EventContent, EventQuestion, FollowedReel, LoggedEvent, Moment, ObjectForm, QueryError,
+    Regarding, Timeline, harmless, timetext, write_folded_yaml,
 };
 use serde_json::Value;
 use std::io::Write as _;
@@ -73,9 +73,11 @@ enum EventFormat {
     Wide,
 }
 
+/// The types of Events.
+pub(crate) const EVENT_TYPES: [&str; 2] = ["Normal", "Warning"];
+
 fn read_type(text: &str) -> Result<String, String> {
-    let known = ["Normal", "Warning"];
-    let found = known
+    let found = EVENT_TYPES
         .into_iter()
         .find(|known| known.eq_ignore_ascii_case(text));
     found
@@ -109,8 +111,9 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
     let bounds = arguments::bounds(timeline, args.from, args.to)?;
     let (question, about) = question(args, timeline, bounds)?;
     let mut printer = EventPrinter::of(timeline, args);
+    let log = printer.measured(timeline.event_log(question));
     printer.begin(args, screen)?;
-    printer.print_all(timeline.event_log(question), screen)?;
+    printer.print_all(log, screen)?;
     let shown = printer.shown;
     end(args, timeline, &resources, about.as_ref(), shown, screen)
 }
@@ -119,7 +122,7 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
 fn follow(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
     let mut bounds = FollowBounds::new(args.from, args.to);
     let mut told = ToldSpans::default();
-    let mut shown = None;
+    let mut kept = None;
     let take = |state: &FollowedReel, is_last: bool, screen: &mut Console| {
         let Some(part) = bounds.part(state)? else {
             return Ok(None);
@@ -128,13 +131,20 @@ fn follow(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
         let resources = event_resources(timeline)?;
         let (question, about) = question(args, timeline, (part.from, part.to))?;
         let mut printer = EventPrinter::of(timeline, args);
-        match shown {
-            None => printer.begin(args, screen)?,
-            Some(shown) => printer.shown = shown,
+        let log = timeline.event_log(question);
+        match kept {
+            None => {
+                let log = printer.measured(log);
+                printer.begin(args, screen)?;
+                printer.print_all(log, screen)?;
+            }
+            Some((shown, widths)) => {
+                (printer.shown, printer.widths) = (shown, widths);
+                printer.print_all(log, screen)?;
+            }
         }
-        printer.print_all(timeline.event_log(question), screen)?;
         let count = printer.shown;
-        shown = Some(count);
+        kept = Some((count, printer.widths));
         let is_last = is_last || part.is_over;
         if !is_last || state.new_from > Seq(0) {
             told.tell(timeline, &resources, part, screen)?;
@@ -217,7 +227,11 @@ struct EventPrinter<'a> {
     form: Option<EventFormat>,
     shows_namespace: bool,
     shown: u64,
+    widths: EventWidths,
 }
+
+/// How many Events decide how wide the columns are; a longer cell further down moves its row.
+const MEASURED: usize = 2_000;
 
 impl<'a> EventPrinter<'a> {
     const fn of(timeline: &'a Timeline, args: &Args) -> Self {
@@ -226,7 +240,22 @@ impl<'a> EventPrinter<'a> {
             form: args.output,
             shows_namespace: args.all_namespaces,
             shown: 0,
+            widths: EventWidths::LEAST,
         }
+    }
+
+    /// Makes the columns wide enough for the first Events, which are read ahead if they are printed as a table.
+    fn measured<Log: Iterator<Item = Result<LoggedEvent, QueryError>>>(
+        &mut self,
+        mut log: Log,
+    ) -> impl Iterator<Item = Result<LoggedEvent, QueryError>> + use<Log> {
+        let is_table = matches!(self.form, None | Some(EventFormat::Wide));
+        let ahead = if is_table { MEASURED } else { 0 };
+        let first: Vec<_> = log.by_ref().take(ahead).collect();
+        for logged in first.iter().flatten() {
+            self.widths.widen(logged);
+        }
+        first.into_iter().chain(log)
     }
 
     /// Prints the header row.
@@ -236,16 +265,15 @@ impl<'a> EventPrinter<'a> {
             let time = timeline.written(timeline.end()).len();
             let mut line = StyledLine::of(Style::Plain, format!("{:<time$}   ", "TIME"));
             if self.shows_namespace {
-                line.push(
-                    Style::Plain,
-                    format!("{:<NAMESPACE_WIDTH$}   ", "NAMESPACE"),
-                );
+                let width = self.widths.namespace;
+                line.push(Style::Plain, format!("{:<width$}   ", "NAMESPACE"));
             }
-            for (name, width) in COLUMNS {
+            for (name, width) in COLUMNS.into_iter().zip(self.widths.cells) {
                 line.push(Style::Plain, format!("{name:<width$}   "));
             }
             if self.form.is_some() {
-                line.push(Style::Plain, format!("{:<SOURCE_WIDTH$}   ", "SOURCE"));
+                let width = self.widths.source;
+                line.push(Style::Plain, format!("{:<width$}   ", "SOURCE"));
             }
             line.push(Style::Plain, "MESSAGE");
             screen.show(&line, HANG)?;
@@ -314,7 +342,8 @@ impl<'a> EventPrinter<'a> {
             None | Some(EventFormat::Wide) => {
                 let namespace = self.shows_namespace.then_some(logged.namespace.as_str());
                 let source = self.form.map(|_| logged.content.component.as_str());
-                screen.show(&row(timeline, logged, namespace, source), HANG)
+                let row = row(timeline, logged, namespace, source, self.widths);
+                screen.show(&row, HANG)
             }
         }
     }
@@ -332,7 +361,7 @@ fn question<'a>(
     let about = match &args.about {
         None => None,
         Some(words) => {
-            let end = arguments::resolve(timeline, Moment::End)?;
+            let end = arguments::resolve(timeline, Moment::End, "--to")?;
             Some(TargetObject::find(
                 timeline,
                 words,
@@ -357,12 +386,51 @@ fn question<'a>(
     Ok((question, about))
 }
 
-/// The columns between time and message, and how wide they are.
-const COLUMNS: [(&str, usize); 4] = [("TYPE", 7), ("REASON", 19), ("OBJECT", 35), ("COUNT", 5)];
+/// The columns between time and message.
+const COLUMNS: [&str; 4] = ["TYPE", "REASON", "OBJECT", "COUNT"];
 
-/// How wide the columns are that stand there only if they are asked for.
-const NAMESPACE_WIDTH: usize = 20;
-const SOURCE_WIDTH: usize = 24;
+/// How wide the columns of a table of Events are, in letters.
+#[derive(Clone, Copy, Debug)]
+struct EventWidths {
+    /// Those of [`COLUMNS`].
+    cells: [usize; COLUMNS.len()],
+    namespace: usize,
+    source: usize,
+}
+
+impl EventWidths {
+    const LEAST: Self = Self {
+        cells: [7, 19, 35, 5],
+        namespace: 20,
+        source: 24,
+    };
+
+    /// The width of the widest column: an odd name must not push all messages away.
+    const MOST: usize = 80;
+
+    fn widen(&mut self, logged: &LoggedEvent) {
+        let content = &logged.content;
+        let widen = |width: &mut usize, text: &str| {
+            *width = text.chars().count().min(Self::MOST).max(*width);
+        };
+        for (width, cell) in self.cells.iter_mut().zip(cells(content)) {
+            widen(width, &cell);
+        }
+        widen(&mut self.namespace, &logged.namespace);
+        widen(&mut self.source, &content.component);
+    }
+}
+
+/// Gives the cells under [`COLUMNS`].
+fn cells(content: &EventContent) -> [String; COLUMNS.len()] {
+    let regarding = &content.regarding;
+    [
+        content.severity.clone(),
+        content.reason.clone(),
+        format!("{}/{}", regarding.kind.to_lowercase(), regarding.name),
+        content.count.to_string(),
+    ]
+}
 
 /// Tells whether an Event existed when the recording started: the time at which it was received says nothing.
 fn is_older(timeline: &Timeline, logged: &LoggedEvent) -> bool {
@@ -385,7 +453,7 @@ pub(crate) fn sort_older(timeline: &Timeline, events: &mut [LoggedEvent]) {
 
 /// Gives the line of an Event that a person reads.
 pub(crate) fn line(timeline: &Timeline, logged: &LoggedEvent) -> StyledLine {
-    row(timeline, logged, None, None)
+    row(timeline, logged, None, None, EventWidths::LEAST)
 }
 
 fn row(
@@ -393,6 +461,7 @@ fn row(
     logged: &LoggedEvent,
     namespace: Option<&str>,
     source: Option<&str>,
+    widths: EventWidths,
 ) -> StyledLine {
     let said = &logged.content;
     let mut line = StyledLine::of(
@@ -406,25 +475,16 @@ fn row(
     };
     line.push(Style::Plain, "   ");
     if let Some(namespace) = namespace {
-        line.push(Style::Plain, format!("{namespace:<NAMESPACE_WIDTH$}   "));
+        let width = widths.namespace;
+        line.push(Style::Plain, format!("{namespace:<width$}   "));
     }
-    let object = format!(
-        "{}/{}",
-        said.regarding.kind.to_lowercase(),
-        said.regarding.name
-    );
-    let cells = [
-        &said.severity,
-        &said.reason,
-        &object,
-        &said.count.to_string(),
-    ];
-    for (place, (cell, (_, width))) in cells.into_iter().zip(COLUMNS).enumerate() {
+    for (place, (cell, width)) in cells(said).into_iter().zip(widths.cells).enumerate() {
         let style = if place == 0 { style } else { Style::Plain };
         line.push(style, format!("{cell:<width$}   "));
     }
     if let Some(source) = source {
-        line.push(Style::Plain, format!("{source:<SOURCE_WIDTH$}   "));
+        let width = widths.source;
+        line.push(Style::Plain, format!("{source:<width$}   "));
     }
     line.push(Style::Plain, &said.message);
     if is_older(timeline, logged) {

@@ -285,7 +285,10 @@ impl<'a> GetAnswer<'a> {
         // Named objects come in the order of the names, as from kubectl.
         let names = &target.names;
         held.sort_by_key(|held| names.iter().position(|name| *name == held.name));
-        if let Some(field) = &args.sort_by {
+        let is_table = matches!(args.output, None | Some(GetFormat::Wide));
+        let of_table =
+            SortField::of_table(target.resource).filter(|_| is_table && names.is_empty());
+        if let Some(field) = args.sort_by.as_ref().or(of_table.as_ref()) {
             let keys = read(
                 timeline,
                 target,
@@ -297,7 +300,10 @@ impl<'a> GetAnswer<'a> {
             )?;
             let mut sorted: Vec<(SortKey, ObjectVersion)> = keys.into_iter().zip(held).collect();
             // A path with a typing error must not look like an order.
-            if sorted.len() > 1 && !sorted.iter().any(|(key, _)| key.is_there()) {
+            if args.sort_by.is_some()
+                && sorted.len() > 1
+                && !sorted.iter().any(|(key, _)| key.is_there())
+            {
                 let resource = target.resource.qualified();
                 let message = format!("--sort-by: none of the {resource} has this field");
                 return Err(CommandError::new(Exit::No, message)

@@ -140,8 +140,15 @@ fn pattern(args: &Args) -> Result<Regex, CommandError> {
         .size_limit(PATTERN_BYTES)
         .build()
         .map_err(|error| {
-            CommandError::usage(format!("invalid regular expression: {error}"))
-                .hint("-F takes the pattern as a text")
+            // The library draws the place below the pattern, on lines of their own.
+            let text = error.to_string();
+            let why = text.lines().last().unwrap_or_default();
+            let why = why.strip_prefix("error: ").unwrap_or(why);
+            CommandError::usage(format!(
+                "invalid regular expression: {why}: {text:?}",
+                text = args.pattern
+            ))
+            .hint("-F takes the pattern as a text")
         })
 }
 

@@ -183,7 +183,7 @@ pub(crate) fn answer(
     screen: &mut Console,
 ) -> Result<Exit, CommandError> {
     let (from, to) = arguments::bounds(timeline, args.from, args.to)?;
-    let end = arguments::resolve(timeline, args.to.unwrap_or(Moment::End))?;
+    let end = arguments::resolve(timeline, args.to.unwrap_or(Moment::End), "--to")?;
     let named = find(timeline, args, end)?;
     let history = timeline.history(question(args, &named, from, to));
     let certainty = timeline.certainty(named.resource.id, end);
@@ -491,11 +491,7 @@ fn head_line(timeline: &Timeline, version: &HistoryVersion) -> StyledLine {
     let mut parts = Vec::new();
     let what = version_kind(version);
     if !what.is_empty() {
-        let style = match version.kind {
-            EventType::Deleted => Style::Bad,
-            EventType::Added | EventType::Modified => Style::Good,
-        };
-        parts.push((style, what.to_owned()));
+        parts.push((Style::Strong, what.to_owned()));
     }
     match &version.authors {
         Authors::Named(writers) => {

@@ -164,15 +164,15 @@ fn open(path: &Path) -> Result<(ImportInput<'static>, u64), CommandError> {
     Ok((input, bytes))
 }
 
-/// The form of a line, for hints.
-const LINE: &str = r#"expected lines of the form {"ts","type","group","version","resource","object"}, as written by kubereel export"#;
+/// The forms of objects and events, for hints.
+const FORMS: &str = "expected objects or lists of them, as kubectl get -o json writes them, or lines of events, as kubereel export writes them";
 
 /// Makes the error of an import without a reel.
 fn explain(error: &ImportError, file: &str, target: &Path) -> CommandError {
     let reel = target.display();
     match error {
         ImportError::Empty | ImportError::NotRecognised | ImportError::Binary { .. } => {
-            CommandError::usage(format!("{error}: {file}")).hint(LINE)
+            CommandError::usage(format!("{error}: {file}")).hint(FORMS)
         }
         ImportError::Unsupported { instead, .. } => {
             CommandError::usage(format!("{error}: {file}")).hint(instead)
@@ -223,7 +223,7 @@ fn explain(error: &ImportError, file: &str, target: &Path) -> CommandError {
             if is_timeless && broken.count > 0 {
                 failed.hint("give the time of lines without ts with --at TIME")
             } else {
-                failed.hint(LINE)
+                failed.hint(FORMS)
             }
         }
         ImportError::Exists { path } if path == target => {

@@ -254,11 +254,12 @@ fn open_input(
         });
     }
     let timeline = files::open_reel(path)?;
-    let resolve = |moment: Option<Moment>| {
-        let found = moment.map(|moment| wall(&timeline, moment));
+    let resolve = |moment: Option<Moment>, flag| {
+        let found = moment.map(|moment| wall(&timeline, moment, flag));
         found.transpose()
     };
-    set_bounds(filter, resolve(bounds.0)?, resolve(bounds.1)?)?;
+    let (from, to) = (resolve(bounds.0, "--from")?, resolve(bounds.1, "--to")?);
+    set_bounds(filter, from, to)?;
     Ok(gathered(&timeline, mode, filter, screen))
 }
 
@@ -311,8 +312,8 @@ fn trust(timeline: &Timeline, interests: &[Interest]) -> IntervalTrust {
     }
 }
 
-fn wall(timeline: &Timeline, moment: Moment) -> Result<RecordedAt, CommandError> {
-    match arguments::resolve(timeline, moment)? {
+fn wall(timeline: &Timeline, moment: Moment, flag: &str) -> Result<RecordedAt, CommandError> {
+    match arguments::resolve(timeline, moment, flag)? {
         Cut::Arrival { wall, .. } => Ok(wall),
         Cut::Revision(_) => Err(CommandError::usage(
             "a resourceVersion cannot limit intervals: expected a time",

@@ -2,13 +2,15 @@
 //! from and how certain it is, and the errors of objects and states that are not found. Moments are read by
 //! `arguments`.
 
+use crate::arguments;
 use crate::command_error::{CommandError, Exit};
 use crate::screen::{Console, Paint};
 use kubereel_format::{ResourceId, ResourceInfo};
 use kubereel_history::{
-    Certainty, Cut, ObjectFilter, ObjectVersion, ResourceSnapshot, SelectError, Timeline, nearest,
-    timetext,
+    Certainty, Cut, Moment, ObjectFilter, ObjectVersion, ResourceSnapshot, SelectError, Timeline,
+    nearest, timetext,
 };
+use kubereel_import::builtin_resource;
 
 /// Separates resource and names: `pods/a`, or `pods a b`.
 pub(crate) fn names<'a>(
@@ -392,6 +394,14 @@ pub(crate) fn trust(timeline: &Timeline, certainty: &Certainty) -> String {
 
 /// Says why a name names no recorded resource.
 fn unknown_resource(error: &SelectError, timeline: &Timeline) -> CommandError {
+    // A name of kubectl is not a misspelled other one: "pvc" does not mean "svc".
+    if let SelectError::UnknownResource { name, .. } = error
+        && let Some(known) = builtin_resource(name)
+        && !timeline.reel().has_losses()
+    {
+        return CommandError::usage(format!("{error}: it has no {known}"))
+            .hint("to list its resources: kubereel api-resources REEL");
+    }
     match error {
         SelectError::UnknownResource { .. } if timeline.reel().has_losses() => {
             CommandError::reel(format!("{error}, as far as it can be read"))
@@ -411,6 +421,30 @@ fn unknown_resource(error: &SelectError, timeline: &Timeline) -> CommandError {
             CommandError::usage(error).hint(format!("use {qualified}"))
         }
         _ => CommandError::unknown(error),
+    }
+}
+
+/// Gives the place of a moment for a resource: the start is the first state that is known of it, for the first record
+/// comes before the first list.
+pub(crate) fn known_cut(
+    timeline: &Timeline,
+    resource: ResourceId,
+    at: Moment,
+    cut: Cut,
+) -> Result<Cut, CommandError> {
+    if at != Moment::Start {
+        return Ok(cut);
+    }
+    let nothing = [String::new()];
+    let none = ObjectFilter {
+        namespace: None,
+        names: &nothing,
+    };
+    match timeline.as_of(resource, cut, &none).certainty {
+        Certainty::BeforeFirst { first: Some(first) } => {
+            arguments::resolve(timeline, Moment::Time(first), "--at")
+        }
+        _ => Ok(cut),
     }
 }
 

@@ -1,14 +1,11 @@
 //! Which objects a command is about, in kubectl's words: `pods,nodes`, `all`, `pods a b`, `pods/a nodes/b`, the
 //! objects of manifests.
 
-use crate::arguments;
 use crate::command::manifests::{self, ManifestFiles};
 use crate::command::object_query;
 use crate::command_error::CommandError;
 use kubereel_format::ResourceInfo;
-use kubereel_history::{
-    Certainty, Cut, Moment, ObjectFilter, ResourceSnapshot, SelectError, Timeline,
-};
+use kubereel_history::{Cut, Moment, ObjectFilter, ResourceSnapshot, SelectError, Timeline};
 
 /// What was asked for.
 pub(crate) struct ObjectSelection<'a> {
@@ -40,8 +37,7 @@ impl SelectedResource<'_> {
         }
     }
 
-    /// Gives the state at a moment, and the place of it: the start is the first state that is known, for the first
-    /// record comes before the first list.
+    /// Gives the state at a moment, and the place of it.
     pub(crate) fn state(
         &self,
         timeline: &Timeline,
@@ -49,14 +45,8 @@ impl SelectedResource<'_> {
         cut: Cut,
     ) -> Result<(Cut, ResourceSnapshot), CommandError> {
         let id = self.resource.id;
-        let mut cut = cut;
-        let mut state = timeline.as_of(id, cut, &self.filter());
-        if let (Moment::Start, Certainty::BeforeFirst { first: Some(first) }) =
-            (at, &state.certainty)
-        {
-            cut = arguments::resolve(timeline, Moment::Time(*first))?;
-            state = timeline.as_of(id, cut, &self.filter());
-        }
+        let cut = object_query::known_cut(timeline, id, at, cut)?;
+        let state = timeline.as_of(id, cut, &self.filter());
         if !state.certainty.has_state() {
             return Err(object_query::no_state(timeline, self.resource, &state));
         }

@@ -1,10 +1,10 @@
 //! `kubereel version`: which program this is, and which reels it reads and writes.
 
-use crate::arguments::JsonOutput;
 use crate::command_error::{CommandError, Exit};
 use crate::outputs::outputs;
 use crate::screen::Console;
 use kubereel_format::FORMAT;
+use kubereel_history::write_folded_yaml;
 use std::sync::LazyLock;
 
 /// The version with its commit, date, target and formats, as `--version` prints it.
@@ -23,11 +23,19 @@ Examples:
   kubereel version
   kubereel version -o json | jq -r .commit")]
 pub(crate) struct Args {
-    #[command(flatten)]
-    output: JsonOutput,
+    /// Output format; default: text
+    #[arg(short, long, value_name = "FORM")]
+    output: Option<VersionFormat>,
     /// kubectl's; there is no server.
     #[arg(long, hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     client: Option<bool>,
+}
+
+/// The forms of the version, with those of kubectl.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum VersionFormat {
+    Json,
+    Yaml,
 }
 
 outputs! {
@@ -65,9 +73,19 @@ impl BuiltFrom {
 /// Runs the command.
 pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
     let version = VersionOutput::of(BuiltFrom::here());
-    if args.output.is_json() {
-        screen.json(&version)?;
-        return Ok(Exit::Yes);
+    match args.output {
+        Some(VersionFormat::Json) => {
+            screen.json(&version)?;
+            return Ok(Exit::Yes);
+        }
+        Some(VersionFormat::Yaml) => {
+            let value = serde_json::to_value(&version).map_err(CommandError::io)?;
+            let mut text = String::new();
+            write_folded_yaml(&mut text, &value).map_err(CommandError::io)?;
+            screen.line(text.trim_end())?;
+            return Ok(Exit::Yes);
+        }
+        None => {}
     }
     screen.line(format!("kubereel {}", version.version))?;
     for line in details(&version) {

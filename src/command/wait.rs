@@ -182,10 +182,12 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
         return follow(args, screen);
     }
     let timeline = files::open_reel(&args.reel)?;
-    let from = args.from.map(|from| arguments::resolve(&timeline, from));
+    let from = args
+        .from
+        .map(|from| arguments::resolve(&timeline, from, "--from"));
     let search = SearchedTime {
         from: from.transpose()?,
-        to: arguments::resolve(&timeline, args.to)?,
+        to: arguments::resolve(&timeline, args.to, "--to")?,
         timeout: args.timeout,
     };
     let mut targets = targets::find(&timeline, args, search)?;

@@ -253,6 +253,15 @@ fn an_unknown_resource_gets_the_nearest_names() {
         .code(2)
         .says(r#"error: no resource "pdos" in this reel"#)
         .says("hint: did you mean pods?");
+    // A name of kubectl is not taken for a mistyped other one.
+    kubereel(&["get", reel.path(), "pdb"]).code(2).says(
+        "error: no resource \"pdb\" in this reel: it has no poddisruptionbudgets.policy\n\
+             hint: to list its resources: kubereel api-resources ",
+    );
+    kubereel(&["get", reel.path()]).code(2).says(&format!(
+        "error: no resource is named\nhint: to list the resources: kubereel api-resources {}",
+        reel.path()
+    ));
     kubereel(&["get", reel.path(), "zebras"])
         .code(2)
         .says(&format!("kubereel info {} -o wide", reel.path()));

@@ -131,7 +131,10 @@ fn what_is_not_there_is_explained() {
     kubereel(&["blame", reel.path(), "pods/a", "--at", "14:00:09"])
         .code(4)
         .says("inside a gap");
-    kubereel(&["blame", reel.path(), "pods/a", "--at", "start"])
+    // The start is the first known state; a time before it is not.
+    let start = kubereel(&["blame", reel.path(), "pods/a", "--at", "start"]).code(0);
+    assert!(start.err.contains("at 14:00:01.000Z"), "{start:#?}");
+    kubereel(&["blame", reel.path(), "pods/a", "--at", "14:00:00"])
         .code(4)
         .says("not known at 14:00:00.000Z yet");
     kubereel(&["blame", DEMO, "co/etc"]).says("did you mean etcd?");

@@ -35,6 +35,30 @@ to   14:00:05.000Z (+5s, rv 14) · complete
 }
 
 #[test]
+fn from_the_start_is_from_the_first_state_of_each_resource() {
+    // The first record comes before the first lists.
+    let ran = kubereel(&["diff", DEMO, "nodes", "--from", "start", "--to", "end"]).code(0);
+    assert!(ran.out.contains("+ nodes/master-1"), "{ran:#?}");
+    let ran = kubereel(&["diff", DEMO, "--from", "start"]).code(0);
+    assert!(!ran.err.contains("not known"), "{ran:#?}");
+    assert!(
+        ran.out
+            .contains("+ clusteroperators.config.openshift.io/etcd")
+    );
+    for (flag, other) in [("--from", "--to"), ("--to", "--from")] {
+        kubereel(&["diff", DEMO, flag, "2020-01-01T00:00:00Z", other, "end"])
+            .code(2)
+            .says(&format!(
+                "error: {flag}: 2020-01-01T00:00:00.000Z is outside of the recording, 2026-11-22T23:21:11"
+            ))
+            .says(&format!("hint: {flag} start or {flag} end"));
+        kubereel(&["diff", DEMO, flag, "mark:nothing", other, "end"])
+            .code(2)
+            .says(&format!("error: {flag}: no mark"));
+    }
+}
+
+#[test]
 fn the_question_narrows() {
     let reel = pods_with_gap();
     let diff = |more: &[&str]| {
@@ -78,7 +102,8 @@ fn differences_can_decide_the_exit_code() {
     assert_eq!(code("14:00:05", "14:00:06", &["--exit-code"]), Some(0));
     // What is not known is neither yes nor no.
     assert_eq!(code("14:00:05", "14:00:09", &["--exit-code"]), Some(4));
-    assert_eq!(code("start", "14:00:05", &[]), Some(4));
+    assert_eq!(code("14:00:00", "14:00:05", &[]), Some(4));
+    assert_eq!(code("start", "14:00:05", &["--exit-code"]), Some(1));
 }
 
 #[test]
@@ -95,10 +120,10 @@ fn moments_that_are_not_known_are_named() {
     ])
     .code(4)
     .says("to   14:00:09.000Z (+9s, rv 16) · inside a gap 14:00:07.000Z–14:00:12.000Z");
-    kubereel(&["diff", reel.path(), "pods", "--from", "start"])
+    kubereel(&["diff", reel.path(), "pods", "--from", "14:00:00"])
         .code(4)
         .says("error: pods are not known at 14:00:00.000Z yet");
-    kubereel(&["diff", reel.path(), "--from", "start"])
+    kubereel(&["diff", reel.path(), "--from", "14:00:00"])
         .code(4)
         .says("error: no resource is known at both moments")
         .says("14:00:01.000Z");

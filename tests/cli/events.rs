@@ -186,6 +186,15 @@ fn events_take_the_flags_of_kubectl() {
         yaml.starts_with("---\napiVersion: v1\n") && yaml.contains("kind: Event"),
         "{yaml}"
     );
+    // Columns are as wide as what is in them.
+    for form in [&["-A"][..], &["-A", "-o", "wide"], &["-A", "--watch"]] {
+        let table = out(&[&["--types=Warning"], form].concat());
+        let reason = table.find("REASON").expect("a header");
+        let warning = table.find("TYPE").expect("a header");
+        for line in table.lines().skip(1) {
+            assert_eq!(line.get(warning..reason), Some("Warning   "), "{line}");
+        }
+    }
     kubereel(&["events", DEMO, "--types", "Warnings"])
         .code(2)
         .says("Normal or Warning");

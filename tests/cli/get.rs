@@ -10,6 +10,25 @@ fn json_of(args: &[&str]) -> Value {
 }
 
 #[test]
+fn flow_schemas_are_in_the_order_in_which_they_are_matched() {
+    let names = |args: &[&str]| -> Vec<String> {
+        let out = kubereel(&[&["get", DEMO, "flowschemas"], args].concat()).ok();
+        let rows = out.lines().filter(|line| !line.starts_with("NAME"));
+        rows.map(|row| row.split_whitespace().next().unwrap_or_default().to_owned())
+            .collect()
+    };
+    // The server sorts the rows of its table, and nothing else.
+    let table = names(&[]);
+    assert_eq!(table.first().map(String::as_str), Some("exempt"));
+    assert_eq!(table.last().map(String::as_str), Some("catch-all"));
+    assert_eq!(names(&["-o", "wide"]), table);
+    let by_name = names(&["-o", "name"]);
+    assert!(by_name.is_sorted(), "{by_name:?}");
+    assert_eq!(names(&["exempt", "catch-all"]), ["exempt", "catch-all"]);
+    assert_eq!(names(&["catch-all", "exempt"]), ["catch-all", "exempt"]);
+}
+
+#[test]
 fn columns_read_as_kubectl_prints_them() {
     let reel = pods_with_gap();
     let ran = kubereel(&["get", reel.path(), "pods", "-A", "--at", "14:00:05"]).code(0);

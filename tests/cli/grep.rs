@@ -46,6 +46,6 @@ fn what_is_not_found_is_known_only_where_everything_was_seen() {
     kubereel(&["grep", pods_with_gap().path(), "nothing"]).code(4);
     kubereel(&["grep", DEMO, "no.such[value"])
         .code(2)
-        .says("invalid regular expression")
+        .says("error: invalid regular expression: unclosed character class: \"no.such[value\"\n")
         .says("hint: -F takes the pattern as a text");
 }

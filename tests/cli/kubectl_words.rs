@@ -332,6 +332,9 @@ fn the_version_is_told_with_its_sources() {
             .as_str()
             .is_some_and(|format| format.contains('.'))
     );
+    let yaml = out(&["version", "-o", "yaml", "-n", "shop"]);
+    let version = format!("version: {}\n", env!("CARGO_PKG_VERSION"));
+    assert!(yaml.contains(&version), "{yaml}");
     let long = out(&["--version"]);
     assert!(long.contains("commit") && long.contains("target"), "{long}");
     assert_eq!(long, out(&["version"]), "the formats, too");
@@ -444,6 +447,13 @@ fn words_are_completed_from_the_reel() {
         found
     };
     has(&["ge"], "get");
+    let schemas = has(&["schema", "p"], "problems");
+    assert!(
+        schemas.iter().all(|one| one.starts_with('p')),
+        "{schemas:?}"
+    );
+    has(&["man", "comp"], "completion");
+    has(&["events", DEMO, "--types", ""], "Warning");
     has(&["get", DEMO, "deploym"], "deployments");
     has(&["get", DEMO, "pods,no"], "pods,nodes");
     has(&["get", DEMO, "node/master"], "node/master-1");

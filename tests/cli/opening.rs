@@ -150,7 +150,7 @@ fn an_address_without_one_reel_says_what_to_do() {
         (
             &["info", "gs://none/job"],
             3,
-            "no reel among 1 files: gs://none/job",
+            "no reel among 1 file: gs://none/job",
         ),
         (
             &["info", "gs://nothing/job"],

@@ -123,6 +123,10 @@ pub(crate) enum KeyAction {
     Wrap,
     /// Takes back a letter.
     Erase,
+    /// Takes back a word.
+    EraseWord,
+    /// Takes back the text.
+    EraseAll,
     /// Ends the program.
     Quit,
 }

@@ -1,6 +1,7 @@
 //! Folders, and formats that are not supported.
 
 use super::journey::{at, refused};
+use gix_object::Write as _;
 use kubereel_import::{
     ImportContent, ImportError, ImportInput, ImportOptions, Imported, import_all,
 };
@@ -50,7 +51,7 @@ fn a_folder_without_objects_says_what_it_holds() {
     let reel = folder.path().join("a.reel");
     std::fs::write(gathered.join("build-log.txt"), "hello\n").expect("written");
     let error = folder_import(&gathered, &reel).expect_err("nothing");
-    assert_eq!(error.to_string(), "no objects in 1 files (0 of them logs)");
+    assert_eq!(error.to_string(), "no objects in 1 file (0 of them logs)");
     std::fs::write(gathered.join("run"), b"redb\x1a\x0a and more").expect("written");
     let error = folder_import(&gathered, &reel).expect_err("a reel");
     assert_eq!(error.to_string(), "there is a reel among the files: run");
@@ -77,6 +78,66 @@ fn a_folder_of_a_repository_without_commits_says_so() {
             "{error}"
         );
     }
+}
+
+/// Writes a repository of two commits, which change one object.
+fn write_repository(folder: &Path) {
+    let git = folder.join(".git");
+    std::fs::create_dir_all(git.join("objects")).expect("made");
+    let store = gix_odb::loose::Store::at(git.join("objects"), gix_hash::Kind::Sha1);
+    let write = |kind, bytes: &[u8]| store.write_buf(kind, bytes).expect("an object");
+    let mut parent = String::new();
+    for version in 1..=2 {
+        let object = format!(
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c, namespace: d, uid: u, resourceVersion: '{version}', creationTimestamp: '2026-11-21T14:00:00Z'}}\n"
+        );
+        std::fs::write(folder.join("c.yaml"), &object).expect("written");
+        let blob = write(gix_object::Kind::Blob, object.as_bytes());
+        let tree = [&b"100644 c.yaml\0"[..], blob.as_slice()].concat();
+        let tree = write(gix_object::Kind::Tree, &tree);
+        let who = format!("w <w@example.com> {} +0000", 1_795_269_600 + version);
+        let commit = format!("tree {tree}\n{parent}author {who}\ncommitter {who}\n\nm\n");
+        let commit = write(gix_object::Kind::Commit, commit.as_bytes());
+        parent = format!("parent {commit}\n");
+        std::fs::create_dir_all(git.join("refs/heads")).expect("made");
+        std::fs::write(git.join("refs/heads/main"), format!("{commit}\n")).expect("written");
+    }
+    std::fs::write(git.join("HEAD"), "ref: refs/heads/main\n").expect("written");
+    std::fs::write(git.join("config"), "[core]\n").expect("written");
+}
+
+#[test]
+fn a_repository_among_artifacts_is_its_commits_and_not_its_last_state() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let artifacts = folder.path().join("artifacts");
+    write_repository(&artifacts.join("watch"));
+    std::fs::write(artifacts.join("build-log.txt"), "hello\n").expect("written");
+    let import = |name: &str| folder_import(&artifacts, &folder.path().join(name)).expect(name);
+    let imported = import("commits.reel");
+    assert_eq!((imported.events, imported.broken.count), (2, 0));
+    assert!(imported.gathered_at.is_none());
+    assert_eq!(imported.to.micros - imported.from.micros, 1_000_000);
+
+    // Of several repositories it is not known which one is meant.
+    write_repository(&artifacts.join("other"));
+    let imported = import("several.reel");
+    assert_eq!((imported.events, imported.broken.count), (1, 2));
+    let mut names: Vec<&str> = imported
+        .broken
+        .first
+        .iter()
+        .map(|one| one.file.as_str())
+        .collect();
+    names.sort_unstable();
+    assert_eq!(names, ["other/", "watch/"]);
+    std::fs::remove_dir_all(artifacts.join("other")).expect("removed");
+
+    // A dump of objects that has a repository in it is a dump.
+    let object = "apiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: d}\n";
+    std::fs::write(artifacts.join("secret.yaml"), object).expect("written");
+    let imported = import("dump.reel");
+    assert_eq!((imported.events, imported.broken.count), (2, 0));
+    assert_eq!(imported.gathered_at, Some(imported.from));
 }
 
 #[test]

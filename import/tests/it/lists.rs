@@ -165,6 +165,7 @@ fn a_list_without_items_is_a_reel_without_objects() {
         r#"{"kind":"List","items":[]}"#,
         r#"{"apiVersion":"v1","kind":"PodList","metadata":{"resourceVersion":"7"},"items":[]}"#,
         "apiVersion: v1\nitems: []\nkind: List\n",
+        r#"{"kind":"NodeList","apiVersion":"v1","metadata":{"resourceVersion":"7"},"items":null}"#,
     ] {
         let journey = journey(text.as_bytes(), &at(7));
         assert_eq!(

@@ -55,6 +55,12 @@ impl<'a> StatusCondition<'a> {
         self.status == status
     }
 
+    /// Returns whether a Pod is no longer ready because its containers have done their work: the kubelet's reason for
+    /// it is normal.
+    pub fn is_of_completion(&self) -> bool {
+        self.is("False") && self.reason == "PodCompleted"
+    }
+
     /// Returns `lastTransitionTime`, by the writer's clock.
     pub fn since(&self) -> Option<RecordedAt> {
         timetext::parsed(self.last_transition)

@@ -6,6 +6,7 @@
 
 mod condition;
 mod container;
+mod field_health;
 mod health;
 mod history;
 mod mark;
@@ -18,6 +19,7 @@ mod story;
 mod workload;
 
 pub use condition::{ControllerReport, StatusCondition};
+pub use field_health::change_health;
 pub use health::{StateHealth, StateKind, is_cordoned};
 pub use history::{ClusterHistory, DegradedSpell};
 pub use mark::{MarkSpan, MarkedCondition, MarkedMessage, RecordMark};

@@ -140,6 +140,12 @@ pub enum MomentError {
         /// The text.
         text: String,
     },
+    /// It is a duration without a sign.
+    #[error("a duration needs a sign: +{text} after the start or -{text} before the end")]
+    Unsigned {
+        /// The text.
+        text: String,
+    },
     /// It begins like one form and then deviates.
     #[error("not {expected}: {text:?}")]
     Malformed {
@@ -175,6 +181,9 @@ impl Moment {
             "upgrade:end" => return Ok(Self::UpgradeEnd),
             _ => {}
         }
+        if text.starts_with("upgrade:") {
+            return Err(malformed("upgrade:start or upgrade:end"));
+        }
         if let Some(digits) = text.strip_prefix("problem:") {
             let rank = plain_number(digits).ok_or_else(|| malformed("the rank of a problem"))?;
             return Ok(Self::Problem(rank));
@@ -207,7 +216,7 @@ impl Moment {
         if looks_like_date(text) {
             let time = calendar_time(text, zone.unwrap_or(&TimeZone::UTC));
             let time =
-                time.ok_or_else(|| malformed("a time of RFC 3339 (2026-11-21T14:02:31Z)"))?;
+                time.ok_or_else(|| malformed("a date with a time of day (2026-11-21T14:02:31Z)"))?;
             return Ok(Self::Time(RecordedAt::from_micros(time.as_microsecond())));
         }
         if let Some(time) = epoch_time(text) {
@@ -222,8 +231,11 @@ impl Moment {
                 (None, None) => Self::TimeOfDay(time),
             });
         }
-        Err(MomentError::UnknownForm {
-            text: text.to_owned(),
+        let text = text.to_owned();
+        Err(if micros_of(&text).is_some() {
+            MomentError::Unsigned { text }
+        } else {
+            MomentError::UnknownForm { text }
         })
     }
 }
@@ -629,6 +641,23 @@ mod tests {
         assert_eq!(named("B", ["abc", "b", "x"].into_iter()), [0, 1]);
         assert!(moment("mark:").is_err());
         assert!(moment(&format!("mark:{}", "x".repeat(65))).is_err());
+    }
+
+    #[test]
+    fn what_is_nearly_a_moment_says_what_is_missing() {
+        let words = |text: &str| moment(text).expect_err(text).to_string();
+        assert_eq!(
+            words("10m"),
+            "a duration needs a sign: +10m after the start or -10m before the end"
+        );
+        assert_eq!(
+            words("upgrade:begin"),
+            "not upgrade:start or upgrade:end: \"upgrade:begin\""
+        );
+        assert_eq!(
+            words("2026-11-21"),
+            "not a date with a time of day (2026-11-21T14:02:31Z): \"2026-11-21\""
+        );
     }
 
     #[test]

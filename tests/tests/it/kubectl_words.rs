@@ -40,7 +40,7 @@ const OBSERVED: Likeness =
     Own("a recording has no OpenAPI document: names and types of the fields, without descriptions");
 
 /// How many lines there are.
-const TYPED_LINES: usize = 126;
+const TYPED_LINES: usize = 131;
 
 /// What is typed; single quotes keep blanks, as in a shell.
 const TYPED: [(&str, Likeness); TYPED_LINES] = [
@@ -153,6 +153,9 @@ const TYPED: [(&str, Likeness); TYPED_LINES] = [
     ),
     ("get pods -n shop -v 0", Same),
     ("get -n shop pods", Same),
+    ("get flowschemas", Same),
+    ("get flowschemas -o wide", Same),
+    ("get prioritylevelconfigurations", Same),
     ("get pods -n nowhere", Same),
     ("describe nodes", More),
     ("describe po -n shop", More),
@@ -190,6 +193,11 @@ const TYPED: [(&str, Likeness); TYPED_LINES] = [
     ),
     ("api-resources --namespaced=false -o name", Own("likewise")),
     ("api-versions", Own("likewise")),
+    ("api-versions -n shop", Own("likewise")),
+    (
+        "version --client -o yaml",
+        Own("the version of kubereel, and of the format of reels"),
+    ),
     ("rollout status deploy/web -n shop --watch=false", Same),
     ("rollout status ds/agent -n shop --watch=false", Same),
     ("rollout status sts -n shop --watch=false", Same),
@@ -245,6 +253,12 @@ const TYPED: [(&str, Likeness); TYPED_LINES] = [
 const ONLY_HERE: [&str; 2] = [
     "get pods -n shop --watch",
     "wait pod/running -n shop --for=condition=Ready --timeout=1s",
+];
+
+/// Lines whose answer is no: the Pod does not meet the condition, and the workload has no such revision.
+const NEGATIVE: [&str; 2] = [
+    "wait pod/running -n shop --for=condition=Ready --timeout=1s",
+    "rollout history sts/db -n shop --revision=1",
 ];
 
 /// Versions of kubectl differ in these lines.
@@ -419,7 +433,8 @@ fn differs(
         Unavailable(wanted) => {
             code == wanted && err.contains("has no counterpart") && err.contains("hint: ")
         }
-        _ => [0, 1].contains(&code) && !(out.is_empty() && err.is_empty()),
+        _ if NEGATIVE.contains(&typed) => code == 1 && !err.is_empty(),
+        _ => code == 0 && !out.is_empty(),
     };
     let beside = said.map_or("", |said| said.text.as_str());
     Ok((!is_right).then(|| format!("exit code {code}\n{out}{err}\n-- kubectl --\n{beside}")))
@@ -487,7 +502,9 @@ fn page() -> String {
          Commands that change a cluster, or whose answer is not among the objects of the API, say so, and what to \
          do instead; their exit code is 1 and 4.\n\
          Not applicable is also `kubectl diff`, which compares a manifest with a cluster: `kubereel diff` compares \
-         two moments. Go templates are refused with the hint to use `-o jsonpath` or `-o json`, and so are flags \
+         two moments. `events`, `wait` and `rollout history` have answers of their own, and refuse the forms of `-o` \
+         that print objects with the line of `kubereel get` that does. Go templates are refused with the hint to use \
+         `-o jsonpath` or `-o json`, and so are flags \
          that choose a cluster or a user (`--context`, `--as`, …), `--raw`, `--kustomize` and `--subresource`. Flags \
          about how a server is asked (`--request-timeout`, `--chunk-size`, `-v`, …) have no effect.\n\n\
          | kubectl | answer of the reel |\n|---|---|\n",

@@ -121,7 +121,7 @@ fn version_lines(
     }
     let body = if is_past { Ink::Plain } else { Ink::Faint };
     for change in changes.iter().take(MOST_FIELDS) {
-        lines.push(history_change(change, body));
+        lines.push(history_change(change, changes, body));
     }
     let rest = changes.len().saturating_sub(MOST_FIELDS);
     if rest > 0 {
@@ -130,9 +130,9 @@ fn version_lines(
     lines
 }
 
-fn history_change(change: &Change, ink: Ink) -> PanelLine {
+fn history_change(change: &Change, changes: &[Change], ink: Ink) -> PanelLine {
     let path = harmless(&change.path.to_string()).into_owned();
-    PanelLine::of(ink, format!("    {path} ")).and_values(change)
+    PanelLine::of(ink, format!("    {path} ")).and_values(change, changes)
 }
 
 /// Returns the writers of records; empty where unknown.
@@ -455,7 +455,7 @@ fn event_summary(
             let Some((rank, first)) = ranked.min_by_key(|(rank, _)| *rank) else {
                 return (QUIET, head.and(Ink::Faint, "updated without changes"));
             };
-            let line = nearby_change(head, first);
+            let line = nearby_change(head, first, changes);
             let rest = changes.len().saturating_sub(1);
             let line = if rest > 0 {
                 line.and(Ink::Faint, format!(" and {rest} more"))
@@ -504,7 +504,7 @@ pub(super) fn rank(change: &Change) -> u8 {
     }
 }
 
-fn nearby_change(head: PanelLine, change: &Change) -> PanelLine {
+fn nearby_change(head: PanelLine, change: &Change, changes: &[Change]) -> PanelLine {
     let steps = change.path.steps();
     // A condition is known by its type.
     let name = match steps {
@@ -514,5 +514,5 @@ fn nearby_change(head: PanelLine, change: &Change) -> PanelLine {
         _ => change.path.to_string(),
     };
     head.and(Ink::Plain, format!("{} ", harmless(&name)))
-        .and_values(change)
+        .and_values(change, changes)
 }

@@ -97,7 +97,11 @@ pub(super) fn read_diff(
             if changes.is_empty() {
                 lines.push(PanelLine::of(Ink::Faint, "no field changed"));
             }
-            lines.extend(changes.iter().flat_map(field_lines));
+            lines.extend(
+                changes
+                    .iter()
+                    .flat_map(|change| field_lines(change, &changes)),
+            );
         }
         Err(error) => lines.push(unread(&error)),
     }
@@ -143,15 +147,14 @@ fn version_changes(
     Ok(ComparisonScope::default().changes(&old, &new))
 }
 
-fn field_lines(change: &Change) -> Vec<PanelLine> {
+fn field_lines(change: &Change, changes: &[Change]) -> Vec<PanelLine> {
     let path = harmless(&change.path.to_string()).into_owned();
     let mut lines = vec![
         PanelLine::of(Ink::Strong, path).and(Ink::Faint, format!("  {}", change.kind.as_str())),
     ];
     if let (Some(Value::String(old)), Some(Value::String(new))) = (&change.old, &change.new) {
         let segments = words(old, new);
-        let value = Value::String(new.clone());
-        let added = Ink::of_value(&change.path, &value);
+        let added = Ink::of_change(change, changes);
         for (sign, own, ink) in [
             ("- ", SegmentKind::Removed, Ink::Gone),
             ("+ ", SegmentKind::Added, added),
@@ -165,8 +168,7 @@ fn field_lines(change: &Change) -> Vec<PanelLine> {
         }
         return lines;
     }
-    let new_ink = |value: &Value| Ink::of_value(&change.path, value);
-    let new = change.new.as_ref().map_or(Ink::Changed, new_ink);
+    let new = Ink::of_change(change, changes);
     for (sign, value, ink) in [("- ", &change.old, Ink::Gone), ("+ ", &change.new, new)] {
         if let Some(value) = value {
             let text = value_text(value);
@@ -393,7 +395,8 @@ pub(super) fn read_between(
             lines.push(PanelLine::of(Ink::Wary, words));
         }
         Ok(changes) => {
-            lines.extend(changes.iter().take(MOST_FIELDS).map(change_line));
+            let shown = changes.iter().take(MOST_FIELDS);
+            lines.extend(shown.map(|change| change_line(change, &changes)));
             let rest = changes.len().saturating_sub(MOST_FIELDS);
             if rest > 0 {
                 lines.push(PanelLine::of(Ink::Wary, format!("and {rest} more fields")));
@@ -403,11 +406,11 @@ pub(super) fn read_between(
     lines
 }
 
-fn change_line(change: &Change) -> PanelLine {
+fn change_line(change: &Change, changes: &[Change]) -> PanelLine {
     let path = harmless(&change.path.to_string()).into_owned();
     PanelLine {
         field: Some(change.path.clone()),
-        ..PanelLine::of(Ink::Plain, format!("  {path} ")).and_values(change)
+        ..PanelLine::of(Ink::Plain, format!("  {path} ")).and_values(change, changes)
     }
 }
 

@@ -2,10 +2,10 @@
 
 use crate::lane::LaneState;
 use crate::subject::NamedObject;
-use kubereel_cluster::{StateKind, StatusCondition};
+use kubereel_cluster::change_health;
 use kubereel_format::Seq;
-use kubereel_history::{Change, FieldPath, FieldStep, harmless};
-use serde_json::{Value, json};
+use kubereel_history::{Change, FieldPath, harmless};
+use serde_json::Value;
 
 /// How a part of a line is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,9 +31,10 @@ pub(crate) enum Ink {
 }
 
 impl Ink {
-    /// Gives how a new value is drawn: what is well or wrong so, where the field tells; all else as changed.
-    pub(crate) fn of_value(path: &FieldPath, value: &Value) -> Self {
-        Self::of_health(field_health(path, value))
+    /// Gives how the new value of a change is drawn: healthy or not, where the field tells; all else as changed.
+    /// `changes` are all changes of the version.
+    pub(crate) fn of_change(change: &Change, changes: &[Change]) -> Self {
+        Self::of_health(change_health(change, changes))
     }
 
     /// Gives how a state is drawn within a text.
@@ -52,46 +53,6 @@ impl Ink {
             _ => "",
         }
     }
-}
-
-/// Gives what a value of a field means, as the derivation of states reads it; `None` where it does not.
-fn field_health(path: &FieldPath, value: &Value) -> Option<LaneState> {
-    let steps = path.steps();
-    if let [
-        ..,
-        FieldStep::Member(list),
-        FieldStep::Item(parts),
-        FieldStep::Member(member),
-    ] = steps
-        && (list.as_str(), member.as_str()) == ("conditions", "status")
-    {
-        let kind = parts.iter().find(|part| part.name == "type")?;
-        let item = json!({"type": kind.value, "status": value});
-        let own = |health: StateKind| health.health_of(&kind.value, value.as_str()?);
-        let usual = StatusCondition::of(&item).usual_health();
-        return usual.or_else(|| StateKind::ALL.into_iter().find_map(own));
-    }
-    let names = steps.iter().filter_map(|step| match step {
-        FieldStep::Member(name) => Some(name.as_str()),
-        _ => None,
-    });
-    let names: Vec<&str> = names.collect();
-    let object = match names.as_slice() {
-        ["status", "phase"] => json!({"status": {"phase": value}}),
-        [
-            "status",
-            "containerStatuses" | "initContainerStatuses",
-            "state",
-            "waiting",
-            "reason",
-        ] => {
-            json!({"status": {"phase": "Running", "containerStatuses": [
-                {"ready": false, "state": {"waiting": {"reason": value}}}
-            ]}})
-        }
-        _ => return None,
-    };
-    StateKind::Pod.whole(&object).map(|(health, _)| health)
 }
 
 /// Where a line leads.
@@ -143,15 +104,15 @@ impl PanelLine {
         self
     }
 
-    /// Adds the old value of a field and the new one.
-    pub(super) fn and_values(self, change: &Change) -> Self {
+    /// Adds the old value of a field and the new one; `changes` are all changes of the version.
+    pub(super) fn and_values(self, change: &Change, changes: &[Change]) -> Self {
         let line = match &change.old {
             Some(old) => self.and(Ink::Gone, short(old)),
             None => self,
         };
         match &change.new {
             Some(new) => {
-                let ink = Ink::of_value(&change.path, new);
+                let ink = Ink::of_change(change, changes);
                 let line = line.and(Ink::Faint, " → ").and(ink, short(new));
                 line.and(ink, ink.sign())
             }
@@ -187,23 +148,25 @@ pub(super) fn short(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use kubereel_history::ComparisonScope;
+    use serde_json::json;
 
     #[test]
     fn a_value_that_turned_bad_is_red_and_says_so() {
-        let ink = |path: &str, value: &str| {
-            let old = json!({"status": {"phase": "", "conditions": [{"type": "Degraded", "status": ""}, {"type": "Ready", "status": ""}]}, "spec": {"x": ""}});
-            let mut new = old.clone();
-            *new.pointer_mut(path).expect("a field") = json!(value);
-            let scope = kubereel_history::ComparisonScope::default();
-            let change = scope.changes(&old, &new).pop().expect("a change");
-            Ink::of_value(&change.path, change.new.as_ref().expect("a value"))
+        let line = |old: &Value, new: &Value| {
+            let changes = ComparisonScope::default().changes(old, new);
+            let last = changes.last().expect("a change");
+            PanelLine::default().and_values(last, &changes)
         };
-        assert_eq!(ink("/status/conditions/0/status", "True"), Ink::Bad);
-        assert_eq!(ink("/status/conditions/0/status", "False"), Ink::Good);
-        assert_eq!(ink("/status/conditions/1/status", "False"), Ink::Bad);
-        assert_eq!(ink("/status/phase", "Failed"), Ink::Bad);
-        assert_eq!(ink("/status/phase", "Running"), Ink::Good);
-        assert_eq!(ink("/spec/x", "True"), Ink::Changed);
-        assert_eq!(Ink::Bad.sign(), " ▓");
+        let object = |status: &str| json!({"status": {"conditions": [{"type": "Degraded", "status": status}]}});
+        let (well, ill) = (object("False"), object("True"));
+        let turned_bad = line(&well, &ill);
+        assert_eq!(turned_bad.text(), "False → True ▓");
+        assert_eq!(turned_bad.parts.last(), Some(&(Ink::Bad, " ▓".to_owned())));
+        let turned_good = line(&ill, &well);
+        assert_eq!(turned_good.text(), "True → False");
+        assert!(turned_good.parts.contains(&(Ink::Good, "False".to_owned())));
+        let other = line(&json!({"spec": {"x": "a"}}), &json!({"spec": {"x": "b"}}));
+        assert!(other.parts.contains(&(Ink::Changed, "b".to_owned())));
     }
 }

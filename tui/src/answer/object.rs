@@ -27,6 +27,7 @@ struct PanelTransition {
     at: RecordedAt,
     from: Option<String>,
     to: String,
+    reason: String,
 }
 
 /// Reads the lines.
@@ -110,6 +111,7 @@ fn transitions(
                     at: CursorPlace::behind(timeline, *seq).at,
                     from: last.map(str::to_owned),
                     to: to.to_owned(),
+                    reason: text(condition, "reason").to_owned(),
                 };
                 own.push(turn);
             }
@@ -130,11 +132,12 @@ fn condition_lines(
         let span = span_text(place.at.micros_since(at));
         format!("  for {span}, since {}", timeline.written(at))
     });
-    let of = |status: &str| {
-        let item = json!({"type": text(condition, "type"), "status": status});
-        Ink::of_health(StatusCondition::of(&item).usual_health())
+    let of = |status: &str, reason: &str| {
+        let item = json!({"type": text(condition, "type"), "status": status, "reason": reason});
+        let item = StatusCondition::of(&item);
+        Ink::of_health(item.usual_health().filter(|_| !item.is_of_completion()))
     };
-    let health = of(text(condition, "status"));
+    let health = of(text(condition, "status"), text(condition, "reason"));
     let head = PanelLine::of(Ink::Strong, format!("{}  ", shown("type")))
         .and(health, shown("status"))
         .and(health, health.sign())
@@ -154,11 +157,12 @@ fn condition_lines(
     let turned = turned.filter_map(|turn| Some((turn, turn.from.as_ref()?)));
     for (turn, from) in turned.take(MOST_TURNS) {
         let at = timeline.written(turn.at);
+        let health = of(&turn.to, &turn.reason);
         let line = PanelLine::of(Ink::Faint, format!("    {at}  "))
             .and(Ink::Gone, harmless(from))
             .and(Ink::Faint, " → ")
-            .and(of(&turn.to), harmless(&turn.to))
-            .and(of(&turn.to), of(&turn.to).sign())
+            .and(health, harmless(&turn.to))
+            .and(health, health.sign())
             .to(LineTarget::Version(turn.seq));
         lines.push(line);
     }

@@ -158,6 +158,8 @@ pub(super) const KEYS: &[KeyBinding] = table! {
         "esc" "cancel" "cancel";
     Text [Named("Backspace"), Ctrl('h')] => [Erase],
         "backspace" "delete a character" "delete";
+    Text [Ctrl('w'), Ctrl('u')] => [EraseWord, EraseAll],
+        "ctrl-w ctrl-u" "delete a word, the text" "";
     Palette [Named("Up"), Named("Down")] => [Rows(-1), Rows(1)],
         "↑ ↓" "in the list of commands: move; typing filters it" "select";
     Text [Ctrl('c')] => [Quit],

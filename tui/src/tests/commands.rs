@@ -1,6 +1,8 @@
 //! The palette, the page of keys, what changed here, and the comparison of two moments.
 
 use super::stage::{Stage, demo, gapped, request};
+use crate::keymap::KeyPress;
+use crate::model::ActiveScreen;
 use insta::assert_snapshot;
 
 const WIDE: (u16, u16) = (120, 40);
@@ -52,6 +54,26 @@ fn the_palette_runs_what_is_written() {
         "{}",
         word(&nothing)
     );
+}
+
+#[test]
+fn a_text_is_taken_back_by_words_and_whole() {
+    let mut stage = after("/ns:shop web  ", NARROW);
+    let text = |stage: &Stage| match &stage.model.screen {
+        ActiveScreen::Filter(text) => text.clone(),
+        screen => panic!("{screen:?}"),
+    };
+    for (key, left) in [('w', "ns:shop "), ('w', ""), ('w', "")] {
+        stage.press(KeyPress::Ctrl(key));
+        assert_eq!(text(&stage), left);
+    }
+    stage.keys("kind:pod é ü");
+    stage.press(KeyPress::Ctrl('w'));
+    assert_eq!(text(&stage), "kind:pod é ");
+    stage.press(KeyPress::Ctrl('u'));
+    assert_eq!(text(&stage), "");
+    let filter = stage.model.open().expect("open").filter.text().to_owned();
+    assert_eq!(filter, "", "the lanes follow the text");
 }
 
 #[test]

@@ -4,10 +4,10 @@
 use super::script::{Script, thing};
 use super::stage::{Stage, request};
 use crate::findings::{FindingVerdict, Findings, JudgingState, ReportedFinding};
-use crate::lane::{Lane, LaneGroup, LaneState};
+use crate::lane::{Lane, LaneGroup, LaneState, LaneSubject};
 use crate::model::{List, OpenReel};
 use crate::msg::Msg;
-use crate::problem::problems;
+use crate::problem::{ProblemKind, problems};
 use insta::assert_snapshot;
 use kubereel_format::{Note, OutageClass, RecordedAt};
 use serde_json::{Value, json};
@@ -180,6 +180,31 @@ fn a_workload_unfolds_to_its_pods_and_a_pod_to_its_containers() {
     assert_snapshot!("unfolded_wide", stage.screen());
     stage.keys("<Up><Up>X<Up><Up>X");
     assert!(!stage.screen().contains("└"), "{}", stage.screen());
+}
+
+#[test]
+fn a_problem_of_the_api_server_chooses_its_lane() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut stage = Stage::open(request(&shop(folder.path())), (120, 40));
+    stage.keys("g:deployment web<Enter>");
+    let selected = open(&stage).selected.clone();
+    let is_outage = |stage: &Stage| {
+        let told = open(stage).told();
+        told.is_some_and(|told| told.kind == ProblemKind::Outage)
+    };
+    for _ in 0..10 {
+        if !is_outage(&stage) {
+            stage.keys("n");
+        }
+    }
+    assert!(is_outage(&stage), "{}", stage.screen());
+    let lane = open(&stage).chosen_plain().expect("a lane");
+    assert_eq!(lane.subject, LaneSubject::Server);
+    let screen = stage.screen();
+    assert!(screen.contains("API server · problem "), "{screen}");
+    assert!(screen.contains("connection refused"), "{screen}");
+    // Moving in time loses no selection.
+    assert!(open(&stage).selected.is_some() && selected.is_some());
 }
 
 #[test]

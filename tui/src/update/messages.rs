@@ -179,6 +179,14 @@ fn follow_filter(model: &mut Model) {
     }
 }
 
+/// Finds where the last word of a text begins, as a shell does: blanks behind it belong to it.
+fn word_start(text: &str) -> usize {
+    let words = text.trim_end();
+    words
+        .rfind(char::is_whitespace)
+        .map_or(0, |blank| words.ceil_char_boundary(blank.saturating_add(1)))
+}
+
 pub(super) fn take(model: &mut Model, act: KeyAction) -> Vec<Effect> {
     if matches!(model.screen, ActiveScreen::Problems(_)) && act.shows_object() {
         let mut effects = choosing::open(model);
@@ -194,9 +202,13 @@ pub(super) fn take(model: &mut Model, act: KeyAction) -> Vec<Effect> {
         KeyAction::Bookmark => marking::ask(model),
         KeyAction::Save => marking::ask_save(model),
         KeyAction::Compare => return panel::step_compare(model),
-        KeyAction::Erase => {
+        KeyAction::Erase | KeyAction::EraseWord | KeyAction::EraseAll => {
             if let Some(text) = written(&mut model.screen) {
-                text.pop();
+                match act {
+                    KeyAction::EraseAll => text.clear(),
+                    KeyAction::EraseWord => text.truncate(word_start(text)),
+                    _ => drop(text.pop()),
+                }
             }
             follow_filter(model);
             panel::follow_seek(model);

@@ -5,7 +5,9 @@ use super::{growing, lane_rows, messages, moving};
 use crate::effect::Effect;
 use crate::findings::JudgingState;
 use crate::lane::{LaneGroup, LaneSubject};
-use crate::model::{ActiveScreen, LanePass, List, Model, OpenReel, ReelState, ToldProblem};
+use crate::model::{
+    ActiveScreen, ChosenRow, LanePass, List, Model, OpenReel, ReelState, ToldProblem,
+};
 use crate::msg::{KeyAction, Msg};
 use crate::problem::{ProblemEntry, ProblemKind, ProblemOccurrence, ProblemStep, Problems};
 use crate::subject::NamedObject;
@@ -81,9 +83,7 @@ fn to_first(open: &mut OpenReel, is_selected: bool) {
         moving::stand(open, spot.place);
     }
     if is_selected {
-        if let Some(subject) = entry.subject.clone() {
-            show(open, subject);
-        }
+        show_entry(open, entry);
         tell(open, entry);
     }
 }
@@ -274,8 +274,8 @@ pub(super) fn to(open: &mut OpenReel, at: usize, spot: usize) -> Option<String> 
     let problems = Arc::clone(open.trouble.problems.as_ref()?);
     let entry = problems.entries.get(at)?;
     let place = entry.spots.get(spot)?.place;
-    if let Some(subject) = entry.subject.clone() {
-        show(open, subject);
+    show_entry(open, entry);
+    if entry.subject.is_some() {
         messages::reveal(open);
     }
     moving::jump(open, place);
@@ -302,6 +302,18 @@ pub(super) fn to_test(open: &mut OpenReel) -> Option<String> {
         None => Some(format!(
             "test {rule}: its findings are of no moment of the recording"
         )),
+    }
+}
+
+/// Selects what a problem is about: an object, or the API server's lane.
+fn show_entry(open: &mut OpenReel, entry: &ProblemEntry) {
+    if let Some(subject) = entry.subject.clone() {
+        show(open, subject);
+    } else if entry.kind == ProblemKind::Outage {
+        open.list = List::Lanes;
+        open.condition = None;
+        let server = ChosenRow::Lane(LaneSubject::Server);
+        open.lanes.chosen = Some((server, open.selected.clone()));
     }
 }
 

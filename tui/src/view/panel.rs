@@ -19,6 +19,7 @@ pub(super) fn draw(open: &OpenReel, pen: &mut ScreenPen<'_>) {
     let plain = plain.map(|lane| lane.subject.written(&open.timeline));
     let selected = open.selected.as_ref();
     let Some(selected) = plain
+        .or_else(|| about_no_object(open).map(str::to_owned))
         .or_else(|| selected.map(|selected| selected.written(&open.timeline)))
         .or_else(|| (is_nearby || open.told().is_some()).then(String::new))
     else {
@@ -71,6 +72,12 @@ pub(super) fn draw(open: &OpenReel, pen: &mut ScreenPen<'_>) {
         }
         y = next;
     }
+}
+
+/// Gives what a problem is about that is shown and is not one of an object.
+fn about_no_object(open: &OpenReel) -> Option<&str> {
+    let told = open.told().filter(|told| told.subject.is_none())?;
+    Some(&told.about)
 }
 
 /// Draws what changed about the cursor, in the pane that stands below the panel.
@@ -213,6 +220,10 @@ fn is_marked(open: &OpenReel, line: &PanelLine) -> bool {
 
 /// Gives what the selected lane says at the cursor, and why.
 fn state(open: &OpenReel) -> Option<(LaneState, String)> {
+    if about_no_object(open).is_some() && open.chosen_plain().is_none() {
+        // The chosen lane is that of an object.
+        return None;
+    }
     let lane = open.chosen_lane()?;
     let (state, why) = lane.at(open.place.at);
     if lane.reading == LaneReading::Presence && state != LaneState::Unknown {

@@ -2,11 +2,12 @@
 //!
 //! Templates come from users: their length and the nesting of their ranges are bounded.
 
+use super::builtin::BuiltinKind;
 use super::part::NONE;
 use crate::jsonpath::JsonPath;
 use crate::object::{compact, number};
 use crate::quantity::Quantity;
-use kubereel_format::harmless;
+use kubereel_format::{ResourceInfo, harmless};
 use serde_json::Value;
 use std::cmp::Ordering;
 use thiserror::Error;
@@ -328,6 +329,11 @@ impl std::str::FromStr for SortField {
 }
 
 impl SortField {
+    /// Returns the field by which the server sorts the rows of a resource's table; `None` if that is the name.
+    pub fn of_table(resource: &ResourceInfo) -> Option<Self> {
+        BuiltinKind::row_order(resource)?.parse().ok()
+    }
+
     /// Returns the sort key of an object.
     pub fn of(&self, object: &Value) -> SortKey {
         SortKey(self.0.first(object).cloned())

@@ -2,7 +2,7 @@
 //! selectors.
 
 use super::super::part::{NONE, ObjectPart};
-use super::{config, event, node, pod, server, service, storage, workload};
+use super::{config, event, node, pod, route, server, service, storage, workload};
 use kubereel_format::{RecordedAt, ResourceInfo};
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ pub(in crate::columns) struct BuiltinKind {
 }
 
 #[rustfmt::skip]
-static ALL: [BuiltinKind; 56] = [
+static ALL: [BuiltinKind; 57] = [
     kind("", "pods", "NAME, READY, STATUS, RESTARTS, AGE, +IP, +NODE, +NOMINATED NODE, +READINESS GATES", pod::pod_row),
     kind("", "nodes", "NAME, STATUS, ROLES, AGE, VERSION, +INTERNAL-IP, +EXTERNAL-IP, +OS-IMAGE, +KERNEL-VERSION, +CONTAINER-RUNTIME", node::node_row),
     kind("apps", "deployments", "NAME, READY, UP-TO-DATE, AVAILABLE, AGE, +CONTAINERS, +IMAGES, +SELECTOR", workload::deployment_row),
@@ -71,6 +71,7 @@ static ALL: [BuiltinKind; 56] = [
     kind("resource.k8s.io", "resourceslices", "NAME, NODE, DRIVER, POOL, AGE", server::resource_slice_row),
     kind("storage.k8s.io", "volumeattributesclasses", "NAME, DRIVERNAME, AGE", server::attributes_class_row),
     kind("storage.k8s.io", "csistoragecapacities", "NAME, CREATED AT", config::created_row),
+    kind("route.openshift.io", "routes", "NAME, HOST/PORT, PATH, SERVICES, PORT, TERMINATION, WILDCARD", route::route_row),
     kind("storage.k8s.io", "volumeattachments", "NAME, ATTACHER, PV, NODE, ATTACHED, AGE", storage::attachment_row),
     kind("storage.k8s.io", "csinodes", "NAME, DRIVERS, AGE", storage::csi_node_row),
     kind("storage.k8s.io", "csidrivers", "NAME, ATTACHREQUIRED, PODINFOONMOUNT, STORAGECAPACITY, TOKENREQUESTS, REQUIRESREPUBLISH, MODES, AGE", storage::csi_driver_row),
@@ -95,6 +96,12 @@ impl BuiltinKind {
     pub(in crate::columns) fn of(resource: &ResourceInfo) -> Option<&'static Self> {
         ALL.iter()
             .find(|kind| kind.group == resource.group && kind.plural == resource.plural)
+    }
+
+    /// Returns the field by which the server sorts the rows of its table, where it is not the name.
+    pub(in crate::columns) fn row_order(resource: &ResourceInfo) -> Option<&'static str> {
+        let is_flow_schema = resource.group == "flowcontrol.apiserver.k8s.io";
+        (is_flow_schema && resource.plural == "flowschemas").then_some(".spec.matchingPrecedence")
     }
 
     /// Returns its headers, and which of them are shown with `-o wide` only.

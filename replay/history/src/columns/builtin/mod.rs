@@ -8,6 +8,7 @@ mod event;
 mod kind;
 mod node;
 mod pod;
+mod route;
 mod server;
 mod service;
 mod storage;
