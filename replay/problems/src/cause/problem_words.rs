@@ -21,7 +21,7 @@ const COMMON_MEMBERS: [&str; 11] = [
     "value",
     "values",
 ];
-/// So many letters of a word say what it is about.
+/// The first letters of a word that say what it is about.
 const STEM: usize = 6;
 /// A name in a message that is shorter than this may be any word.
 pub(super) const SHORTEST_NAME: usize = 4;
