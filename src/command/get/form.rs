@@ -76,6 +76,7 @@ pub(super) fn read(text: &str) -> Result<GetFormat, String> {
         "go-template" | "go-template-file" | "template" | "templatefile" => Err(
             "Go templates are not supported: use jsonpath=TEMPLATE, or -o json and jq".to_owned(),
         ),
+        "kyaml" => Err("KYAML is not supported: -o yaml prints the same object".to_owned()),
         _ => Err(format!("expected one of: {FORMS}")),
     }
 }
@@ -164,7 +165,7 @@ mod tests {
                 "f".to_owned()
             )))
         );
-        for wrong in ["", "jsonpath", "json=x", "go-template={{.}}", "tabel"] {
+        for wrong in ["", "jsonpath", "json=x", "go-template={{.}}", "kyaml", "tabel"] {
             assert!(read(wrong).is_err(), "{wrong}");
         }
         assert!(read("go-template={{.}}").is_err_and(|error| error.contains("jsonpath")));
