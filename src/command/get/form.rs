@@ -165,7 +165,14 @@ mod tests {
                 "f".to_owned()
             )))
         );
-        for wrong in ["", "jsonpath", "json=x", "go-template={{.}}", "kyaml", "tabel"] {
+        for wrong in [
+            "",
+            "jsonpath",
+            "json=x",
+            "go-template={{.}}",
+            "kyaml",
+            "tabel",
+        ] {
             assert!(read(wrong).is_err(), "{wrong}");
         }
         assert!(read("go-template={{.}}").is_err_and(|error| error.contains("jsonpath")));

@@ -503,8 +503,8 @@ fn page() -> String {
          do instead; their exit code is 1 and 4.\n\
          Not applicable is also `kubectl diff`, which compares a manifest with a cluster: `kubereel diff` compares \
          two moments. `events`, `wait` and `rollout history` have answers of their own, and refuse the forms of `-o` \
-         that print objects with the line of `kubereel get` that does. Go templates are refused with the hint to use \
-         `-o jsonpath` or `-o json`, and so are flags \
+         that print objects with the line of `kubereel get` that does. Go templates and KYAML are refused with the \
+         hint to use `-o jsonpath`, `-o json` or `-o yaml`, and so are flags \
          that choose a cluster or a user (`--context`, `--as`, …), `--raw`, `--kustomize` and `--subresource`. Flags \
          about how a server is asked (`--request-timeout`, `--chunk-size`, `-v`, …) have no effect.\n\n\
          | kubectl | answer of the reel |\n|---|---|\n",
