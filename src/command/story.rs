@@ -165,11 +165,18 @@ fn ending(story: &ClusterStory, listed: &[&Problem]) -> String {
 fn with_consequences(timeline: &Timeline, story: &ClusterStory, problem: &Problem) -> Vec<String> {
     let mut lines = problem_lines(timeline, problem);
     let all = &story.list.problems;
-    let rank = all.iter().position(|one| one == problem);
-    let led_to = all
-        .iter()
-        .filter(|other| rank.is_some() && other.consequence_of == rank);
-    lines.extend(led_to.map(|other| format!("            led to: {}", other.sentence())));
+    let root = all.iter().position(|one| one == problem);
+    // A consequence is listed after what explains it: one pass follows all chains.
+    let mut explained: Vec<usize> = root.into_iter().collect();
+    for (rank, other) in all.iter().enumerate() {
+        if other
+            .consequence_of
+            .is_some_and(|by| explained.contains(&by))
+        {
+            explained.push(rank);
+            lines.push(format!("            led to: {}", other.sentence()));
+        }
+    }
     lines
 }
 
