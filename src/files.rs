@@ -290,7 +290,7 @@ fn download(word: &str, wanted: WantedFile) -> Result<FetchedFile, CommandError>
         FetchProgress::Listed(files) => {
             let begin = || ProgressReporter::begin("listing, objects", 0_u64, is_terminal);
             let listing: &mut ProgressReporter = listing.get_or_insert_with(begin);
-            listing.reached(u64::try_from(files).unwrap_or(u64::MAX));
+            listing.reached(files);
         }
         _ => {}
     });
@@ -321,7 +321,7 @@ fn explain_fetch(error: &FetchError, word: &str) -> CommandError {
         FetchError::Status {
             status: 401 | 403, ..
         } => CommandError::io(error).hint("download it with a login, and open the file"),
-        // Another scheme, such as file:, is no address that could be given.
+        // Another scheme, such as file:, is not accepted as an address.
         FetchError::OtherScheme { to, .. } if ReelAddress::is_address(to) => {
             CommandError::io(error)
                 .hint(format!("if that is what you mean, give this address: {to}"))

@@ -143,7 +143,7 @@ fn other_form(word: &str, next: Option<&str>, command: &Command) -> Option<Comma
         return None;
     }
     let message = format!(
-        "kubectl's -o {name} has no counterpart here: the answer of {} is no object",
+        "kubectl's -o {name} has no counterpart here: {} does not print objects",
         command.get_name()
     );
     let hint = format!("to print the object: {instead} {form}");

@@ -48,7 +48,7 @@ pub enum WantedFile {
 #[non_exhaustive]
 pub enum FetchProgress {
     /// The number of objects that were listed.
-    Listed(usize),
+    Listed(u64),
     /// The received bytes, and the total.
     Downloaded {
         /// The received bytes.
@@ -129,7 +129,7 @@ pub fn fetch(
 fn choose(
     client: &FetchClient,
     object: &StoredObject,
-    listed: impl FnMut(usize),
+    listed: impl FnMut(u64),
 ) -> Result<StoredObject, FetchError> {
     if is_reel_name(&object.name) {
         return Ok(object.clone());

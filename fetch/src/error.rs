@@ -98,7 +98,7 @@ pub enum FetchError {
         /// The address.
         address: String,
         /// The number of files.
-        files: usize,
+        files: u64,
     },
     /// There is more than one reel.
     #[error("{} reels: {address}", reels.len())]

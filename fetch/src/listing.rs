@@ -30,7 +30,7 @@ const ENDINGS: [&str; 6] = [
 #[derive(Debug, Default)]
 pub(crate) struct BucketListing {
     /// Their number.
-    pub(crate) files: usize,
+    pub(crate) files: u64,
     /// The reels among them.
     pub(crate) reels: Vec<StoredObject>,
 }
@@ -57,7 +57,7 @@ pub(crate) fn is_reel_name(name: &str) -> bool {
 pub(crate) fn list_below(
     client: &FetchClient,
     folder: &StoredObject,
-    mut listed: impl FnMut(usize),
+    mut listed: impl FnMut(u64),
 ) -> Result<BucketListing, FetchError> {
     let address = folder.words();
     let failed = |why: String| FetchError::Listing {
@@ -87,8 +87,8 @@ pub(crate) fn list_below(
             status => return Err(FetchError::Status { address, status }),
         }
         let page = read_page(response.into_body()).map_err(failed)?;
-        found.files += page.items.len();
         for ListedName { name } in page.items {
+            found.files += 1;
             if is_reel_name(&name) && found.reels.len() < NAMED {
                 found.reels.push(StoredObject {
                     bucket: folder.bucket.clone(),
