@@ -64,7 +64,7 @@ impl Form {
 const AT_ONCE: usize = 2 * 1024 * 1024;
 
 /// The compression level of everything that stays: a good middle of speed and size.
-pub(crate) const LEVEL_KEPT: i32 = 9;
+pub(crate) const LEVEL_KEPT: i32 = 8;
 /// The compression level of what is written once and read for long.
 pub(crate) const LEVEL_SEALED: i32 = 19;
 /// The compression level of what is rewritten soon.
@@ -267,6 +267,19 @@ pub(crate) struct PackedBody {
 }
 
 impl PackedBody {
+    /// Keeps a text as it is.
+    pub(crate) fn of(raw: &[u8]) -> Self {
+        Self {
+            bytes: raw.into(),
+            raw_len: None,
+        }
+    }
+
+    /// Returns the bytes that it takes.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
     /// Returns how many bytes it takes.
     pub(crate) fn len(&self) -> usize {
         self.bytes.len()
@@ -329,10 +342,7 @@ impl Packer {
                 bytes: bytes.into(),
                 raw_len: Some(raw.len()),
             },
-            None => PackedBody {
-                bytes: raw.into(),
-                raw_len: None,
-            },
+            None => PackedBody::of(raw),
         }
     }
 

@@ -21,13 +21,17 @@ use crate::id::{BlobId, ObjectId, ResourceId};
 use crate::limits::{
     KEYFRAME_BLOCKS, KEYFRAME_VERSIONS, MAX_NAME, REFERENCE_BLOCKS, REFERENCE_DEPTH, len64,
 };
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{BuildHasher as _, RandomState};
 use std::path::{Path, PathBuf};
 
 /// How many fingerprints of names are kept. They only improve compression, so that all are dropped
 /// when a cluster has more.
 const MOST_ALIKE: usize = 1 << 16;
+
+/// How many bytes of bodies are kept as they are before they are compressed: most versions follow the one before
+/// them soon.
+const RECENT_BYTES: usize = 16 * 1024 * 1024;
 
 /// The memory that a live object takes beside names and body: its row, and the boxes around the rest.
 const ROW_BYTES: u64 = 96;
@@ -128,6 +132,9 @@ pub(crate) struct Encoder {
     prints: Fingerprints,
     pub(crate) blobs: BlobTexts,
     packer: Packer,
+    /// The versions that are not compressed yet: the object, the record and the length of each, the oldest first.
+    recent: VecDeque<(ObjectId, u64, usize)>,
+    recent_bytes: usize,
     memory: HashMap<ResourceId, LiveMemory>,
     boxed_bytes: u64,
     body_bytes: u64,
@@ -163,6 +170,8 @@ impl Encoder {
             prints: Fingerprints::default(),
             blobs: BlobTexts::default(),
             packer: Packer::new(),
+            recent: VecDeque::new(),
+            recent_bytes: 0,
             memory: HashMap::new(),
             boxed_bytes: 0,
             body_bytes: 0,
@@ -453,7 +462,7 @@ impl Encoder {
             .into_iter()
             .fold(0, |sum: usize, name| sum.saturating_add(name.len()));
         let last = LiveObject {
-            place: BodyPlace::Memory(Box::new((key.clone(), self.packer.pack(body)))),
+            place: BodyPlace::Memory(Box::new((key.clone(), PackedBody::of(body)))),
             reach,
             seq,
             resource: key.resource,
@@ -468,6 +477,29 @@ impl Encoder {
             }
             self.alike.insert(self.print(key), object);
             self.newest.insert(key.resource, object);
+        }
+        self.recent.push_back((object, seq, body.len()));
+        self.recent_bytes = self.recent_bytes.saturating_add(body.len());
+        self.pack_recent();
+    }
+
+    /// Compresses the oldest of the recent versions, those that are still the last of their objects.
+    fn pack_recent(&mut self) {
+        while self.recent_bytes > RECENT_BYTES
+            && let Some((object, seq, len)) = self.recent.pop_front()
+        {
+            self.recent_bytes = self.recent_bytes.saturating_sub(len);
+            let Some(mut last) = self.live.remove(&object) else {
+                continue;
+            };
+            if last.seq == seq && matches!(last.place, BodyPlace::Memory(_)) {
+                self.uncount(&last);
+                if let BodyPlace::Memory(kept) = &mut last.place {
+                    kept.1 = self.packer.pack(kept.1.bytes());
+                }
+                self.count(&last);
+            }
+            self.live.insert(object, last);
         }
     }
 
