@@ -35,6 +35,8 @@ pub(crate) struct BodyReader {
     model: Mutex<Option<(u32, BodyModel)>>,
     stored: Mutex<Cache<u64, CheckpointFrame>>,
     known: Mutex<Cache<Seq, Arc<[u8]>>>,
+    /// Texts of the blob log that lie in blocks that a model codes: to decode such a block again takes long.
+    texts: Mutex<Cache<u32, Box<[u8]>>>,
     damage: Mutex<FrameDamage>,
     rows_read: AtomicU64,
     frames: AtomicU64,
@@ -67,6 +69,21 @@ enum BodyFault {
     Spent,
 }
 
+/// A text of the blob log.
+enum BlobText {
+    Kept(Arc<Box<[u8]>>),
+    InBlock(Arc<Bodies>, usize),
+}
+
+impl BlobText {
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Kept(text) => text,
+            Self::InBlock(bodies, place) => bodies.blob(*place).unwrap_or_default(),
+        }
+    }
+}
+
 /// A body in a checkpoint.
 pub(crate) enum StoredBody {
     /// Here it is.
@@ -91,6 +108,7 @@ impl BodyReader {
             model: Mutex::default(),
             stored: Mutex::new(Cache::new(READ_CACHE / 4)),
             known: Mutex::new(Cache::new(READ_CACHE / 4)),
+            texts: Mutex::new(Cache::new(READ_CACHE / 2)),
             damage: Mutex::default(),
             rows_read: AtomicU64::new(0),
             frames: AtomicU64::new(0),
@@ -103,6 +121,7 @@ impl BodyReader {
         held(&self.blocks).bound(most / 2);
         held(&self.stored).bound(most / 4);
         held(&self.known).bound(most / 4);
+        held(&self.texts).bound(most / 2);
     }
 
     /// Returns the rows that it reads.
@@ -271,7 +290,13 @@ impl BodyReader {
             .unpack(&packed, &facts, MAX_MODEL_RAW)
             .and_then(|raw| Bodies::decode(raw, Self::most_in(reel, block)))
             .map(Bodies::counting_pieces);
-        self.keep_block(block, read)
+        let bodies = self.keep_block(block, read)?;
+        let mut texts = held(&self.texts);
+        for (number, place) in (block.start.blob..).zip(0..bodies.blob_count()) {
+            let text = bodies.blob(place).unwrap_or_default();
+            texts.put(number, Arc::new(text.into()), text.len());
+        }
+        Ok(bodies)
     }
 
     /// Returns how many bodies and blobs a block's index names.
@@ -462,8 +487,7 @@ impl BodyReader {
             let found = self
                 .find_blob(reel, id, allowance)
                 .map_err(BodyFault::Read)?;
-            let (bodies, place) = found.ok_or(BodyFault::Spent)?;
-            take(bodies.blob(place).unwrap_or_default());
+            take(found.ok_or(BodyFault::Spent)?.bytes());
             Ok::<(), BodyFault>(())
         });
         if !matches!(built, Err(BodyFault::Spent)) {
@@ -488,7 +512,10 @@ impl BodyReader {
         reel: &Reel,
         id: BlobId,
         allowance: &mut ReadAllowance,
-    ) -> Result<Option<(Arc<Bodies>, usize)>, ReadError> {
+    ) -> Result<Option<BlobText>, ReadError> {
+        if let Some(text) = held(&self.texts).get(id.0, |text| text.len()) {
+            return Ok(Some(BlobText::Kept(text)));
+        }
         let missing = || missing(id);
         let blocks = &reel.loaded.blocks;
         let count = blocks.partition_point(|block| block.start.blob <= id.0);
@@ -504,13 +531,12 @@ impl BodyReader {
         if place >= bodies.blob_count() {
             return Err(missing());
         }
-        Ok(Some((bodies, place)))
+        Ok(Some(BlobText::InBlock(bodies, place)))
     }
 
     pub(crate) fn blob(&self, reel: &Reel, id: BlobId) -> Result<Arc<[u8]>, ReadError> {
         let found = self.find_blob(reel, id, &mut { ReadAllowance::ALL })?;
-        let (bodies, place) = found.ok_or_else(|| missing(id))?;
-        Ok(bodies.blob(place).unwrap_or_default().into())
+        Ok(found.ok_or_else(|| missing(id))?.bytes().into())
     }
 }
 

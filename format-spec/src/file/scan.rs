@@ -3,6 +3,7 @@
 
 use super::reel::Reel;
 use crate::codec::bodies::{Base, Bodies};
+use crate::codec::frame::{PackedBody, Packer};
 use crate::codec::splice;
 use crate::error::ReadError;
 use crate::event::{EventHead, EventType, NewBody, NewEvent, ObjectKeyRef};
@@ -11,8 +12,10 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The bytes of last bodies that are kept; others are decoded again when needed.
-const MOST_BYTES: usize = 192 * 1024 * 1024;
+/// The bytes of last bodies that are kept as they are; the others are compressed.
+const RECENT_BYTES: usize = 64 * 1024 * 1024;
+/// The bytes of compressed last bodies that are kept; others are decoded again when needed.
+const OLDER_BYTES: usize = 128 * 1024 * 1024;
 
 /// An event with its body.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,8 +51,85 @@ pub struct Scan<'a> {
     next: Seq,
     /// The current block: its end, its bodies, and the index of the next event in it.
     block: Option<(u64, Arc<Bodies>, usize)>,
-    lasts: HashMap<ObjectId, Arc<[u8]>>,
-    bytes: usize,
+    lasts: LastBodies,
+}
+
+/// The last body of each object, against which its next one is encoded. To decode one again can take seconds, where a
+/// model codes the blocks.
+struct LastBodies {
+    recent: HashMap<ObjectId, Arc<[u8]>>,
+    recent_bytes: usize,
+    older: HashMap<ObjectId, PackedBody>,
+    older_bytes: usize,
+    /// How many bytes each of the two may hold.
+    most: (usize, usize),
+    packer: Packer,
+}
+
+impl std::fmt::Debug for LastBodies {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LastBodies")
+            .field("recent", &self.recent.len())
+            .field("older", &self.older.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl LastBodies {
+    fn new(most: (usize, usize)) -> Self {
+        Self {
+            recent: HashMap::new(),
+            recent_bytes: 0,
+            older: HashMap::new(),
+            older_bytes: 0,
+            most,
+            packer: Packer::new(),
+        }
+    }
+
+    fn clear(&mut self) {
+        *self = Self::new(self.most);
+    }
+
+    fn get(&mut self, object: ObjectId) -> Option<Arc<[u8]>> {
+        if let Some(body) = self.recent.get(&object) {
+            return Some(Arc::clone(body));
+        }
+        let body = self.packer.unpack(self.older.get(&object)?);
+        body.ok().map(Arc::from)
+    }
+
+    fn remove(&mut self, object: ObjectId) {
+        if let Some(old) = self.recent.remove(&object) {
+            self.recent_bytes -= old.len();
+        }
+        if let Some(old) = self.older.remove(&object) {
+            self.older_bytes -= old.len();
+        }
+    }
+
+    fn put(&mut self, object: ObjectId, body: &Arc<[u8]>) {
+        self.remove(object);
+        self.recent_bytes += body.len();
+        self.recent.insert(object, Arc::clone(body));
+        if self.recent_bytes <= self.most.0 {
+            return;
+        }
+        #[expect(
+            clippy::iter_over_hash_type,
+            reason = "the order in which they are compressed means nothing"
+        )]
+        for (object, body) in std::mem::take(&mut self.recent) {
+            let packed = self.packer.pack(&body);
+            self.older_bytes += packed.len();
+            self.older.insert(object, packed);
+        }
+        self.recent_bytes = 0;
+        if self.older_bytes > self.most.1 {
+            self.older.clear();
+            self.older_bytes = 0;
+        }
+    }
 }
 
 impl<'a> Scan<'a> {
@@ -58,8 +138,7 @@ impl<'a> Scan<'a> {
             reel,
             next: from,
             block: None,
-            lasts: HashMap::new(),
-            bytes: 0,
+            lasts: LastBodies::new((RECENT_BYTES, OLDER_BYTES)),
         }
     }
 
@@ -77,7 +156,7 @@ impl<'a> Scan<'a> {
                 .map_or(self.reel.end().0, |next| next.start.record);
             let first = self.next;
             self.next = Seq(end.max(first.0.saturating_add(1)));
-            self.forget();
+            self.lasts.clear();
             return Err(ReadError::Event {
                 seq: first,
                 cause: format!("events up to {} lie where the reel is damaged", self.next),
@@ -93,41 +172,23 @@ impl<'a> Scan<'a> {
             }
             Err(error) => {
                 self.next = Seq(block.end());
-                self.forget();
+                self.lasts.clear();
                 Err(error)
             }
         }
     }
 
-    fn forget(&mut self) {
-        self.lasts.clear();
-        self.bytes = 0;
-    }
-
     fn read(&mut self, head: EventHead, bodies: &Bodies, place: usize) -> Result<Event, ReadError> {
         let body = self.put_together(&head, bodies, place);
         match &body {
-            Ok(body) if head.kind != EventType::Deleted => {
-                self.bytes = self.bytes.saturating_add(body.len());
-                if self.bytes > MOST_BYTES {
-                    self.forget();
-                    self.bytes = body.len();
-                }
-                if let Some(old) = self.lasts.insert(head.object, Arc::clone(body)) {
-                    self.bytes = self.bytes.saturating_sub(old.len());
-                }
-            }
-            _ => {
-                if let Some(old) = self.lasts.remove(&head.object) {
-                    self.bytes = self.bytes.saturating_sub(old.len());
-                }
-            }
+            Ok(body) if head.kind != EventType::Deleted => self.lasts.put(head.object, body),
+            _ => self.lasts.remove(head.object),
         }
         Ok(Event { head, body: body? })
     }
 
     fn put_together(
-        &self,
+        &mut self,
         head: &EventHead,
         bodies: &Bodies,
         place: usize,
@@ -137,17 +198,18 @@ impl<'a> Scan<'a> {
             return reel.body(head.seq);
         };
         let key = |object: ObjectId| reel.key(object);
+        let last;
         let against = match (base, key(head.object)) {
             (Base::Whole, Some(own)) => Some(Cow::Owned(splice::seed_of(own))),
             (Base::Previous, Some(_)) => {
-                let last = self.lasts.get(&head.object);
-                last.map(|last| Cow::Borrowed(&**last))
+                last = self.lasts.get(head.object);
+                last.as_deref().map(Cow::Borrowed)
             }
             (Base::Other(other), Some(own)) => self
                 .lasts
-                .get(&other)
+                .get(other)
                 .zip(key(other))
-                .map(|(last, other)| Cow::Owned(splice::seed_from_other(last, other, own))),
+                .map(|(last, other)| Cow::Owned(splice::seed_from_other(&last, other, own))),
             (_, None) => None,
         };
         match against {
@@ -182,5 +244,42 @@ impl Iterator for Scan<'_> {
             }
         }
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_last_body_of_an_object_is_given_or_none(
+            steps in prop::collection::vec((0u32..9, prop::option::weighted(0.8, 0usize..1_500)), 0..200),
+            recent in 0usize..4_000,
+            older in prop_oneof![Just(usize::MAX), 0usize..2_000],
+        ) {
+            let mut kept = LastBodies::new((recent, older));
+            let mut all: HashMap<u32, Arc<[u8]>> = HashMap::new();
+            for (at, (object, len)) in (0u8..).zip(steps) {
+                if let Some(len) = len {
+                    let body: Arc<[u8]> = vec![at; len].into();
+                    kept.put(ObjectId(object), &body);
+                    all.insert(object, body);
+                } else {
+                    kept.remove(ObjectId(object));
+                    all.remove(&object);
+                }
+                prop_assert!(kept.recent_bytes <= recent && kept.older_bytes <= older);
+                for object in 0..9 {
+                    let body = kept.get(ObjectId(object));
+                    prop_assert!(body.is_none() || body.as_ref() == all.get(&object));
+                    prop_assert!(body.is_some() || older < usize::MAX || !all.contains_key(&object));
+                }
+            }
+            let recent: usize = kept.recent.values().map(|body| body.len()).sum();
+            let older: usize = kept.older.values().map(PackedBody::len).sum();
+            prop_assert_eq!((kept.recent_bytes, kept.older_bytes), (recent, older));
+        }
     }
 }
