@@ -13,9 +13,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The bytes of last bodies that are kept as they are; the others are compressed.
-const RECENT_BYTES: usize = 64 * 1024 * 1024;
+const RECENT_BYTES: usize = 48 * 1024 * 1024;
 /// The bytes of compressed last bodies that are kept; others are decoded again when needed.
-const OLDER_BYTES: usize = 128 * 1024 * 1024;
+const OLDER_BYTES: usize = 96 * 1024 * 1024;
 
 /// An event with its body.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -299,7 +299,7 @@ fn a_damaged_finished_reel_gives_what_is_not_damaged() {
 
 #[test]
 fn a_damaged_sealed_reel_gives_what_is_not_damaged() {
-    classes("sealed", &Whole::sealed(), 60, [0.999, 0.25, 0.999, 0.99]);
+    classes("sealed", &Whole::sealed(), 30, [0.999, 0.25, 0.999, 0.99]);
 }
 
 #[test]

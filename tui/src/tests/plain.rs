@@ -336,3 +336,17 @@ fn of_too_many_objects_those_with_problems_have_lanes() {
         stage.screen()
     );
 }
+
+#[test]
+fn a_recording_without_resources_is_not_called_complete() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("unreached.reel");
+    let mut script = Script::begin(&path);
+    script.wait(60_000);
+    script.outage("https://api.example:6443", OutageClass::Connect, 30_000);
+    script.finish();
+    let stage = Stage::open(request(&path), (100, 24));
+    let screen = stage.screen();
+    assert!(screen.contains("nothing was observed"), "{screen}");
+    assert!(!screen.contains("complete"), "{screen}");
+}

@@ -275,6 +275,9 @@ fn trust_at_cursor(open: &OpenReel) -> (String, LaneState) {
             LaneState::Unknown,
         );
     }
+    if open.timeline.resources().iter().next().is_none() {
+        return ("nothing was observed".to_owned(), LaneState::Unknown);
+    }
     let is_imported = open.timeline.resources().iter().any(|info| {
         let coverage = open.timeline.coverage(info.id);
         coverage.is_some_and(|coverage| coverage.imported().is_some())
