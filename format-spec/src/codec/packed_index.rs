@@ -1,4 +1,4 @@
-//! The index of a sealed block in its tightest form. Names, uids and numbers are written so that a compressor finds
+//! The index of a block in its tightest form. Names, uids and numbers are written so that a compressor finds
 //! what repeats, and what does not is outside of it: the random bits of uids.
 //!
 //! A frame of this form stands for the index of section 5.1 of SPEC.md, and has its checksum.
@@ -189,23 +189,17 @@ impl ObjectSteps {
 const COLUMNS: usize = 10;
 
 /// Makes the frame of an index whose first new object has the number `first_object`.
-pub(crate) fn pack(raw: &[u8], first_object: u32) -> Result<Vec<u8>, CodecError> {
-    let usual = || frame::pack(raw, frame::LEVEL_SEALED, &[]);
-    let Ok(payload) = payload_of(raw, first_object) else {
-        return usual();
-    };
-    let packed = frame::with_header(frame::Form::Index, raw, &payload)?;
-    // What is not spelt in the shortest way, or has odd names, stays as it is.
-    let is_same = unpack(&packed, raw.len()).is_ok_and(|back| back == raw);
-    let usual = usual()?;
-    Ok(if is_same && packed.len() < usual.len() {
-        packed
-    } else {
-        usual
-    })
+pub(crate) fn pack(raw: &[u8], first_object: u32, level: i32) -> Result<Vec<u8>, CodecError> {
+    let packed = payload_of(raw, first_object, level)
+        .and_then(|payload| frame::with_header(frame::Form::Index, raw, &payload));
+    match packed {
+        Ok(packed) if unpack(&packed, raw.len()).is_ok_and(|back| back == raw) => Ok(packed),
+        // What is not spelt in the shortest way, or has odd names, stays as it is.
+        _ => frame::pack(raw, level, &[]),
+    }
 }
 
-fn payload_of(raw: &[u8], first_object: u32) -> Result<Vec<u8>, CodecError> {
+fn payload_of(raw: &[u8], first_object: u32, level: i32) -> Result<Vec<u8>, CodecError> {
     let [keys, kinds, walls, skews, numbers, versions, notes] =
         frame::split_columns(raw, "a segment's index")?;
     let mut keys = FieldReader::new(keys, "an object's key");
@@ -252,7 +246,7 @@ fn payload_of(raw: &[u8], first_object: u32) -> Result<Vec<u8>, CodecError> {
     varint::put_len(&mut payload, uids.low.len());
     payload.extend_from_slice(&uids.low);
     varint::put_len(&mut payload, columns.len());
-    payload.extend(frame::compress(&columns, frame::LEVEL_SEALED, &[])?);
+    payload.extend(frame::compress(&columns, level, &[])?);
     Ok(payload)
 }
 
@@ -597,18 +591,18 @@ mod tests {
     proptest! {
         #[test]
         fn indexes_come_back_and_the_oracle_agrees((raw, first) in indexes()) {
-            let payload = payload_of(&raw, first).unwrap();
+            let payload = payload_of(&raw, first, frame::LEVEL_SEALED).unwrap();
             let packed = frame::with_header(frame::Form::Index, &raw, &payload).unwrap();
             prop_assert_eq!(&unpack(&packed, raw.len()).unwrap(), &raw);
             prop_assert_eq!(&oracle(&packed).unwrap(), &raw);
-            let packed = pack(&raw, first).unwrap();
+            let packed = pack(&raw, first, frame::LEVEL_SEALED).unwrap();
             prop_assert_eq!(&unpack(&packed, raw.len()).unwrap(), &raw);
             prop_assert!(unpack(&packed, raw.len() - 1).is_err());
         }
 
         #[test]
         fn any_bytes_are_packed_and_any_frame_is_survived(bytes: Vec<u8>, first: u32) {
-            let packed = pack(&bytes, first).unwrap();
+            let packed = pack(&bytes, first, frame::LEVEL_SEALED).unwrap();
             prop_assert_eq!(&unpack(&packed, bytes.len()).unwrap(), &bytes);
             let forged = frame::with_header(frame::Form::Index, &[0; 99], &bytes).unwrap();
             prop_assert!(unpack(&forged, 1 << 10).is_err());
@@ -620,7 +614,7 @@ mod tests {
             place: prop::sample::Index,
             byte: u8,
         ) {
-            let payload = payload_of(&raw, first).unwrap();
+            let payload = payload_of(&raw, first, frame::LEVEL_SEALED).unwrap();
             let mut fields = FieldReader::new(&payload, "a test");
             fields.number().unwrap();
             let low = fields.sized(1 << 20).unwrap().to_vec();
@@ -671,7 +665,7 @@ mod tests {
             .collect();
         let raw = index::encode(&objects, &[], |_| None);
         let usual = frame::pack(&raw, frame::LEVEL_SEALED, &[]).unwrap();
-        let packed = pack(&raw, 0).unwrap();
+        let packed = pack(&raw, 0, frame::LEVEL_SEALED).unwrap();
         assert_eq!(frame::form_of(&packed), Some(frame::Form::Index));
         assert!(
             packed.len() * 10 < usual.len() * 9,

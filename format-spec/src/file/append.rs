@@ -14,7 +14,7 @@
 
 use crate::codec::bodies::BodyMark;
 use crate::codec::index::{Record, RecordContent, Rv};
-use crate::codec::{CodecError, frame, index, record};
+use crate::codec::{CodecError, frame, index, packed_index, record};
 use crate::error::{AppendError, OpenError};
 use crate::event::{EventType, NewBody, NewEvent, ObjectKey};
 use crate::file::backend::{Exclusive, PanicFence, fenced};
@@ -456,7 +456,8 @@ impl Appender {
             self.group.prefix.as_slice()
         };
         let packed = frame::pack(&raw, frame::LEVEL_KEPT, prefix).map_err(as_text)?;
-        let index = frame::pack(&index, frame::LEVEL_KEPT, &[]).map_err(as_text)?;
+        let first = self.segment.start.object;
+        let index = packed_index::pack(&index, first, frame::LEVEL_KEPT).map_err(as_text)?;
         let place = BlockPlace {
             start: self.segment.start,
             blobs: self.segment.blobs,

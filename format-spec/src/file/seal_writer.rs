@@ -315,7 +315,8 @@ impl<'a> SealWriter<'a> {
         index: &[u8],
         packed: &[u8],
     ) -> Result<(), SealError> {
-        let index = packed_index::pack(index, start.object).map_err(|error| refused(&error))?;
+        let index = packed_index::pack(index, start.object, frame::LEVEL_SEALED);
+        let index = index.map_err(|error| refused(&error))?;
         let number = self.block;
         self.block = number.checked_add(1).ok_or(SealError::TooLarge)?;
         let place = BlockPlace {
