@@ -117,7 +117,7 @@ impl ScriptedCluster {
         // Both fail only when the accepting task is gone, and then the listener is closed.
         listening.stop.send(()).ok();
         listening.closed.recv().ok();
-        self.reserved = Some(socket(self.address)?);
+        self.reserved = Some(socket_again(self.address)?);
         Ok(())
     }
 
@@ -229,6 +229,21 @@ fn socket(address: SocketAddr) -> Result<TcpSocket> {
     let bound = socket.local_addr()?;
     ensure!(bound.port() != 0, "no port was given");
     Ok(socket)
+}
+
+/// How many times a port is asked for again, ten milliseconds apart.
+const BINDS: u32 = 200;
+
+/// Binds the port of a listener that was closed just now. A process that another test starts at this moment has a copy
+/// of the listener, until it runs its own program.
+fn socket_again(address: SocketAddr) -> Result<TcpSocket> {
+    for _ in 0..BINDS {
+        if let Ok(socket) = socket(address) {
+            return Ok(socket);
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    socket(address)
 }
 
 /// How the server treats `sendInitialEvents`.
