@@ -144,6 +144,10 @@ pub(crate) const MAX_RECORD: usize = 64 * 1024 * 1024;
 /// The largest number of objects, versions or blobs in one reel: their ids have 32 bits.
 pub(crate) const MAX_ITEMS: u64 = 1 << 31;
 
+/// The bytes of decoded blocks that a reader caches of a recording that a model codes: to decode a group of a large one
+/// takes a second, and what lies behind one body can be eight groups.
+pub(crate) const MODELLED_CACHE: usize = 192 * 1024 * 1024;
+
 /// The bytes of decoded blocks and blobs that a reader caches.
 pub(crate) const READ_CACHE: usize = 48 * 1024 * 1024;
 

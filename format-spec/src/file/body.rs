@@ -21,7 +21,7 @@ use crate::file::rows::RowSource;
 use crate::file::segment::FrameSpan;
 use crate::id::{BlobId, BlockId, ObjectId, Seq};
 use crate::limits::{
-    MAX_BLOCK_RAW, MAX_BODY, MAX_MODEL_RAW, MAX_PREFIX, READ_CACHE, len64, place32,
+    MAX_BLOCK_RAW, MAX_BODY, MAX_MODEL_RAW, MAX_PREFIX, MODELLED_CACHE, READ_CACHE, len64, place32,
 };
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -31,6 +31,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub(crate) struct BodyReader {
     rows: RowSource,
     blocks: Mutex<Cache<u32, Bodies>>,
+    /// Blocks that a model codes.
+    modelled: Mutex<Cache<u32, Bodies>>,
     /// The last decoded block of a sealed group, and the state of the model after it.
     model: Mutex<Option<(u32, BodyModel)>>,
     stored: Mutex<Cache<u64, CheckpointFrame>>,
@@ -105,6 +107,7 @@ impl BodyReader {
         Self {
             rows,
             blocks: Mutex::new(Cache::new(READ_CACHE / 2)),
+            modelled: Mutex::new(Cache::new(MODELLED_CACHE)),
             model: Mutex::default(),
             stored: Mutex::new(Cache::new(READ_CACHE / 4)),
             known: Mutex::new(Cache::new(READ_CACHE / 4)),
@@ -119,6 +122,7 @@ impl BodyReader {
     /// Keeps at most `most` bytes of decoded data.
     pub(crate) fn bound(&self, most: usize) {
         held(&self.blocks).bound(most / 2);
+        held(&self.modelled).bound(most);
         held(&self.stored).bound(most / 4);
         held(&self.known).bound(most / 4);
         held(&self.texts).bound(most / 2);
@@ -168,8 +172,10 @@ impl BodyReader {
             BlockSource::Sealed(place) => place,
         };
         let weight = |bodies: &Bodies| bodies.raw().len();
-        if let Some(bodies) = held(&self.blocks).get(block.number, weight) {
-            return Ok(Some(bodies));
+        for cache in [&self.blocks, &self.modelled] {
+            if let Some(bodies) = held(cache).get(block.number, weight) {
+                return Ok(Some(bodies));
+            }
         }
         let damaged = |cause| damaged(block, cause);
         if let Some(cause) = held(&self.damage).blocks.get(&block.number) {
@@ -206,7 +212,7 @@ impl BodyReader {
                 Some(Form::Pieces) => bodies.counting_pieces(),
                 _ => bodies,
             });
-        self.keep_block(block, read).map(Some)
+        self.keep_block(&self.blocks, block, read).map(Some)
     }
 
     /// Returns the bodies of a block that continues the ones before it in its group: these are decoded first, and
@@ -290,7 +296,7 @@ impl BodyReader {
             .unpack(&packed, &facts, MAX_MODEL_RAW)
             .and_then(|raw| Bodies::decode(raw, Self::most_in(reel, block)))
             .map(Bodies::counting_pieces);
-        let bodies = self.keep_block(block, read)?;
+        let bodies = self.keep_block(&self.modelled, block, read)?;
         let mut texts = held(&self.texts);
         for (number, place) in (block.start.blob..).zip(0..bodies.blob_count()) {
             let text = bodies.blob(place).unwrap_or_default();
@@ -310,6 +316,7 @@ impl BodyReader {
     /// Keeps a decoded block, or its damage.
     fn keep_block(
         &self,
+        cache: &Mutex<Cache<u32, Bodies>>,
         block: &Block,
         read: Result<Bodies, CodecError>,
     ) -> Result<Arc<Bodies>, ReadError> {
@@ -317,7 +324,7 @@ impl BodyReader {
             Ok(bodies) => {
                 let bodies = Arc::new(bodies);
                 let weight = bodies.raw().len();
-                held(&self.blocks).put(block.number, Arc::clone(&bodies), weight);
+                held(cache).put(block.number, Arc::clone(&bodies), weight);
                 Ok(bodies)
             }
             Err(error) => {
