@@ -275,9 +275,9 @@ impl PackedBody {
         }
     }
 
-    /// Returns the bytes that it takes.
-    pub(crate) fn bytes(&self) -> &[u8] {
-        &self.bytes
+    /// Returns the text, unless it is compressed.
+    pub(crate) fn plain(&self) -> Option<&[u8]> {
+        self.raw_len.is_none().then_some(&self.bytes)
     }
 
     /// Returns how many bytes it takes.
@@ -434,7 +434,10 @@ mod tests {
         #[test]
         fn packed_texts_come_back(raw in prop::collection::vec(0u8..5, 0..2000)) {
             let mut packer = Packer::new();
+            let plain = PackedBody::of(&raw);
+            prop_assert_eq!(plain.plain(), Some(&raw[..]));
             let packed = packer.pack(&raw);
+            prop_assert_eq!(packed.plain().is_none(), packed.raw_len.is_some());
             prop_assert_eq!(packer.unpack(&packed).unwrap(), raw);
         }
 

@@ -494,8 +494,10 @@ impl Encoder {
             };
             if last.seq == seq && matches!(last.place, BodyPlace::Memory(_)) {
                 self.uncount(&last);
-                if let BodyPlace::Memory(kept) = &mut last.place {
-                    kept.1 = self.packer.pack(kept.1.bytes());
+                if let BodyPlace::Memory(kept) = &mut last.place
+                    && let Some(raw) = kept.1.plain()
+                {
+                    kept.1 = self.packer.pack(raw);
                 }
                 self.count(&last);
             }
