@@ -151,6 +151,9 @@ pub(crate) const MODELLED_CACHE: usize = 192 * 1024 * 1024;
 /// The bytes of decoded blocks and blobs that a reader caches.
 pub(crate) const READ_CACHE: usize = 48 * 1024 * 1024;
 
+/// The bytes of deltas and texts that are taken out of blocks to put many bodies together.
+pub(crate) const GATHERED: usize = 96 * 1024 * 1024;
+
 /// Converts a length.
 #[expect(clippy::expect_used, reason = "the platform's width is checked below")]
 pub(crate) fn len64(len: usize) -> u64 {

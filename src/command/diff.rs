@@ -13,8 +13,9 @@ use crate::screen::{Console, JsonList, Style, StyledLine};
 use crate::words::count;
 use kubereel_format::{RecordedAt, ResourceInfo};
 use kubereel_history::{
-    Certainty, ComparisonScope, Cut, Field, LabelSelector, Moment, ObjectDifference, ObjectFate,
-    ObjectFilter, ObjectVersion, ResourceMoment, ResourceSnapshot, Timeline, differing, timetext,
+    Certainty, ComparedBodies, ComparisonScope, Cut, Field, LabelSelector, Moment,
+    ObjectDifference, ObjectFate, ObjectFilter, ObjectVersion, ResourceMoment, ResourceSnapshot,
+    Timeline, differing, timetext,
 };
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -266,7 +267,7 @@ fn state_pair<'a>(
 /// One object that differs, and how.
 struct ChangedObject<'a> {
     pair: &'a StatePair<'a>,
-    differing: ObjectDifference,
+    differing: &'a ObjectDifference,
     changes: Vec<kubereel_history::Change>,
 }
 
@@ -298,26 +299,35 @@ fn print_differences(
         None
     };
     let mut found = 0;
-    for (done, (pair, differing)) in (1u64..).zip(all) {
-        progress.reached(done);
-        let changes = differing
-            .fate
-            .changes(timeline, pair.before, pair.after, scope)
-            .map_err(CommandError::reel)?;
-        let is_whole =
-            scope.fields.is_empty() && !matches!(differing.fate, ObjectFate::Changed { .. });
-        if changes.is_empty() && !is_whole {
+    let cuts = |pair: &StatePair<'_>| (pair.before.cut, pair.after.cut);
+    let mut done = 0;
+    for part in all.chunk_by(|(one, _), (other, _)| cuts(one) == cuts(other)) {
+        let Some((first, _)) = part.first() else {
             continue;
-        }
-        found += 1;
-        let one = ChangedObject {
-            pair,
-            differing,
-            changes,
         };
-        match &mut list {
-            None => print_object(timeline, &one, screen)?,
-            Some(list) => list.push(&DiffEntry::of(timeline, &one), screen)?,
+        let fates = part.iter().map(|(_, one)| &one.fate);
+        let bodies = ComparedBodies::of(timeline, fates, cuts(first), scope);
+        for (pair, differing) in part {
+            done += 1;
+            progress.reached(done);
+            let resources = (pair.before.resource, pair.after.resource);
+            let changes = bodies.changes(&differing.fate, resources, scope);
+            let changes = changes.map_err(CommandError::reel)?;
+            let is_whole =
+                scope.fields.is_empty() && !matches!(differing.fate, ObjectFate::Changed { .. });
+            if changes.is_empty() && !is_whole {
+                continue;
+            }
+            found += 1;
+            let one = ChangedObject {
+                pair,
+                differing,
+                changes,
+            };
+            match &mut list {
+                None => print_object(timeline, &one, screen)?,
+                Some(list) => list.push(&DiffEntry::of(timeline, &one), screen)?,
+            }
         }
     }
     if list.is_some() {

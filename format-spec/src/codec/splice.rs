@@ -243,6 +243,18 @@ pub(crate) fn apply<E: From<CodecError>>(
     Ok(out)
 }
 
+/// Gives the texts of the blob log that a delta inserts, up to its first damage.
+pub(crate) fn texts_in(ops: &[u8], mut text: impl FnMut(BlobId)) {
+    let mut ops = FieldReader::new(ops, "a delta");
+    while let (Ok(_copy), Ok(_skip), Ok(insert)) = (ops.number(), ops.number(), ops.number()) {
+        if insert & 1 == 1
+            && let Ok(id) = u32::try_from(insert >> 1)
+        {
+            text(BlobId(id));
+        }
+    }
+}
+
 /// Returns hunks that count pieces of the old text where the given ones count bytes.
 pub(crate) fn in_pieces(old: &[u8], ops: &[u8]) -> Result<Vec<u8>, CodecError> {
     convert(ops, {

@@ -142,11 +142,9 @@ impl BodyReader {
     }
 
     pub(crate) fn block_at(reel: &Reel, seq: Seq) -> Result<&Block, ReadError> {
-        let blocks = &reel.loaded.blocks;
-        let count = blocks.partition_point(|block| block.start.record <= seq.0);
-        count
-            .checked_sub(1)
-            .and_then(|place| blocks.get(place))
+        reel.loaded
+            .block_with(|start| start.record <= seq.0)
+            .and_then(|place| reel.loaded.blocks.get(place))
             .filter(|block| seq.0 < block.end())
             .ok_or_else(|| ReadError::NoSuchEvent {
                 seq,
@@ -388,7 +386,7 @@ impl BodyReader {
     }
 
     /// Returns a checkpoint's frame; nothing if it may not be decoded now.
-    fn stored(
+    pub(crate) fn stored(
         &self,
         span: FrameSpan,
         allowance: &mut ReadAllowance,
@@ -514,6 +512,22 @@ impl BodyReader {
         }
     }
 
+    /// Applies one event's delta, whose texts of the blob log are known; gives nothing if one is not, or for damage.
+    pub(crate) fn splice_known<'t>(
+        &self,
+        against: &[u8],
+        delta: Delta<'_>,
+        text_of: impl Fn(BlobId) -> Option<&'t [u8]>,
+    ) -> Option<Arc<[u8]>> {
+        let ops = delta.hunks(against).ok()?;
+        let built = splice::apply(against, &ops, delta.text, MAX_BODY, |id, take| {
+            take(text_of(id).ok_or(BodyFault::Spent)?);
+            Ok::<(), BodyFault>(())
+        });
+        self.built.fetch_add(1, Ordering::Relaxed);
+        built.ok().map(Arc::from)
+    }
+
     fn find_blob(
         &self,
         reel: &Reel,
@@ -524,12 +538,11 @@ impl BodyReader {
             return Ok(Some(BlobText::Kept(text)));
         }
         let missing = || missing(id);
-        let blocks = &reel.loaded.blocks;
-        let count = blocks.partition_point(|block| block.start.blob <= id.0);
         // Blocks without blobs share their number with the next: the last that starts there has it.
-        let block = count
-            .checked_sub(1)
-            .and_then(|place| blocks.get(place))
+        let block = reel
+            .loaded
+            .block_with(|start| start.blob <= id.0)
+            .and_then(|place| reel.loaded.blocks.get(place))
             .ok_or_else(missing)?;
         let place = place32(id.0 - block.start.blob);
         let Some(bodies) = self.bodies_within(reel, block, allowance)? else {

@@ -95,15 +95,8 @@ pub(crate) fn body_within(
         if !allowance.has_body() {
             return Ok(None);
         }
-        let key = reel.key(step.object).ok_or_else(|| lost(step.seq))?;
-        let against = match (&body, step.base) {
-            (None, _) => Cow::Owned(splice::seed_of(key)),
-            (Some(before), Base::Other(other)) => {
-                let other = reel.key(other).ok_or_else(|| lost(step.seq))?;
-                Cow::Owned(splice::seed_from_other(before, other, key))
-            }
-            (Some(before), _) => Cow::Borrowed(&**before),
-        };
+        let against = against(reel, step.object, step.base, body.as_deref());
+        let against = against.ok_or_else(|| lost(step.seq))?;
         let (_, delta) = step
             .bodies
             .delta(step.place)
@@ -116,6 +109,23 @@ pub(crate) fn body_within(
         body = Some(built);
     }
     body.map(Some).ok_or_else(|| lost(seq))
+}
+
+/// Returns the text that a body is encoded against; `before` is the version that its base names.
+pub(crate) fn against<'a>(
+    reel: &Reel,
+    object: ObjectId,
+    base: Base,
+    before: Option<&'a [u8]>,
+) -> Option<Cow<'a, [u8]>> {
+    let key = reel.key(object)?;
+    Some(match (before, base) {
+        (None, _) => Cow::Owned(splice::seed_of(key)),
+        (Some(before), Base::Other(other)) => {
+            Cow::Owned(splice::seed_from_other(before, reel.key(other)?, key))
+        }
+        (Some(before), _) => Cow::Borrowed(before),
+    })
 }
 
 fn step(
@@ -147,7 +157,7 @@ fn step(
 
 /// Returns the last checkpoint before `at`, its parent, and so on.
 #[expect(clippy::expect_used, reason = "as many as there are keys")]
-fn ladder(reel: &Reel, at: Seq) -> Vec<&Checkpoint> {
+pub(crate) fn ladder(reel: &Reel, at: Seq) -> Vec<&Checkpoint> {
     let all = &reel.loaded.checkpoints;
     let mut number = all.partition_point(|checkpoint| checkpoint.seq <= at.0);
     let mut ladder = Vec::new();
@@ -182,7 +192,7 @@ fn stored(
 }
 
 /// Returns the checkpoint of the ladder that holds an object's version.
-fn holder<'a>(
+pub(crate) fn holder<'a>(
     reel: &Reel,
     ladder: &[&'a Checkpoint],
     seq: Seq,
@@ -206,7 +216,7 @@ fn holder<'a>(
 }
 
 /// Returns the version of an object before `seq`, if none between them may be lost.
-fn before(reel: &Reel, object: ObjectId, seq: Seq) -> Result<Seq, ReadError> {
+pub(crate) fn before(reel: &Reel, object: ObjectId, seq: Seq) -> Result<Seq, ReadError> {
     let before = reel.versions.before(object, seq).ok_or_else(|| lost(seq))?;
     if hidden(reel, before, seq) {
         Err(lost(seq))

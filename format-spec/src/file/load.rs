@@ -86,6 +86,12 @@ pub(crate) struct Loaded {
 const SALVAGED_HOLE: u64 = 1 << 20;
 
 impl Loaded {
+    /// Returns the place of the last block whose start meets a condition that holds up to some block.
+    pub(crate) fn block_with(&self, is_before: impl Fn(&SegmentStart) -> bool) -> Option<usize> {
+        let count = self.blocks.partition_point(|block| is_before(&block.start));
+        count.checked_sub(1)
+    }
+
     /// Reads the directory and the tail.
     pub(crate) fn read(rows: &RowSource) -> Self {
         let mut loaded = Self::default();

@@ -10,6 +10,7 @@ use crate::error::{Damage, Loss, OpenError, ReadError};
 use crate::event::{EventHead, EventType, Evidence, ObjectKeyRef};
 use crate::file::body::ReadAllowance;
 use crate::file::delta_chain;
+use crate::file::gather::{self, GatheredBodies};
 use crate::file::load::Slot;
 use crate::file::names::ObjectNames;
 use crate::id::{BlobId, BlockId, ConnectionId, ObjectId, RecordedAt, ResourceId, Seq, Stamp};
@@ -353,6 +354,12 @@ impl Reel {
     /// As for [`Self::body`].
     pub fn body_at(&self, seq: Seq, at: Seq) -> Result<Arc<[u8]>, ReadError> {
         delta_chain::body_of(self, &self.reader, seq, Some(at))
+    }
+
+    /// Prepares the bodies of many events: each block behind them is decoded once. With `at`, each event is its
+    /// object's last version before that, as for [`Self::body_at`].
+    pub fn gather(&self, events: &[Seq], at: Option<Seq>) -> GatheredBodies<'_> {
+        gather::gather(self, events, at)
     }
 
     /// Prepares a later call of [`Self::body_at`] as far as the allowance permits, and subtracts

@@ -375,6 +375,47 @@ fn the_state_at_a_moment_comes_from_few_frames() {
     let frames = fresh.counts().frames;
     assert!(frames < 60, "{frames} frames for one state");
 }
+
+#[test]
+fn what_lies_behind_many_bodies_is_decoded_once() {
+    let (folder, written) = &*LONG;
+    let reel = Reel::open(&path_in(folder)).unwrap();
+    for (cut, at) in [
+        (70_000, Some(Seq(70_000))),
+        (40_000, Some(Seq(40_000))),
+        (70_000, None),
+    ] {
+        let fresh = Reel::open(&path_in(folder)).unwrap();
+        fresh.bound_cache(1 << 20);
+        let last = |object| {
+            let versions = fresh.versions(object);
+            let count = versions.partition_point(|seq| seq.0 < cut);
+            count.checked_sub(1).map(|place| versions[place])
+        };
+        let events: Vec<Seq> = fresh
+            .objects()
+            .filter_map(|object| last(object.id))
+            .collect();
+        assert!(events.len() >= 300, "{}", events.len());
+        let bodies = fresh.gather(&events, at);
+        let frames = fresh.counts().frames;
+        // Blocks, their prefixes and checkpoints: each once.
+        let most = u64::try_from(2 * fresh.blocks().len() + 10).unwrap();
+        assert!(frames <= most, "{frames} frames, {most}");
+        for seq in &events {
+            let body = bodies.body(*seq).unwrap();
+            assert_eq!(
+                &body[..],
+                &written[usize::try_from(seq.0).unwrap() - 3].body[..]
+            );
+        }
+        assert_eq!(fresh.counts().frames, frames, "more was decoded");
+        // What was not prepared is read all the same.
+        let other = Seq(events[0].0 + 1);
+        assert_eq!(bodies.body(other).unwrap(), reel.body(other).unwrap());
+        assert!(bodies.body(Seq(0)).is_err(), "a note has no body");
+    }
+}
 /// A reel with a checkpoint, and its content behind three notes.
 static LONG: LazyLock<(tempfile::TempDir, Vec<WrittenEvent>)> = LazyLock::new(|| {
     let folder = tempfile::tempdir().unwrap();
@@ -435,6 +476,8 @@ fn survives(path: &Path, written: &[WrittenEvent]) {
             "wrong bytes by scanning"
         );
     }
+    let all: Vec<Seq> = (3..reel.end().0).map(Seq).collect();
+    let many = reel.gather(&all, None);
     for place in (0..written.len()).rev().step_by(7) {
         let seq = Seq(u64::try_from(place).unwrap() + 3);
         let mut little = ReadAllowance {
@@ -448,7 +491,10 @@ fn survives(path: &Path, written: &[WrittenEvent]) {
             let other = queries.as_ref().unwrap_err();
             assert_eq!(other.to_string(), error.to_string());
         }
-        for body in [queries, reel.body(seq)].into_iter().flatten() {
+        for body in [queries, reel.body(seq), many.body(seq)]
+            .into_iter()
+            .flatten()
+        {
             assert_eq!(&body[..], &written[place].body[..], "wrong bytes by asking");
         }
     }

@@ -116,8 +116,11 @@ pub(super) fn check(path: &Path, written: &[WrittenEvent]) {
     assert_eq!(reel.event_count(), u64::try_from(written.len()).unwrap());
     let events: Vec<_> = reel.scan(Seq(0)).map(Result::unwrap).collect();
     assert_eq!(events.len(), written.len());
+    let all: Vec<Seq> = events.iter().map(|event| event.head.seq).collect();
+    let bodies = reel.gather(&all, None);
     for (event, written) in events.iter().zip(written) {
         assert_eq!(&event.body[..], &written.body[..]);
+        assert_eq!(&bodies.body(event.head.seq).unwrap()[..], &written.body[..]);
         assert_eq!(event.head.kind, written.kind);
         assert_eq!(event.head.resource_version, written.rv);
         assert_eq!(event.head.connection, ConnectionId(written.resource + 10));

@@ -9,7 +9,7 @@ use crate::timeline::QueryError;
 use crate::timeline::Timeline;
 use crate::timeline::{ObjectVersion, ResourceSnapshot};
 use crate::writers::{self, Authors};
-use kubereel_format::{EventType, Evidence, ResourceInfo, Seq};
+use kubereel_format::{EventType, Evidence, GatheredBodies, ResourceInfo, Seq};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -156,33 +156,71 @@ impl ObjectFate {
         after: ResourceMoment<'_>,
         scope: &ComparisonScope,
     ) -> Result<Vec<Change>, QueryError> {
-        let is_narrowed = !scope.fields.is_empty();
-        let read = |held: Option<&ObjectVersion>, asked: ResourceMoment<'_>| {
-            held.map(|held| value_at(timeline, held.seq, asked))
-                .transpose()
-        };
-        let both =
-            || Ok::<_, QueryError>((read(self.before(), before)?, read(self.after(), after)?));
-        match self {
-            Self::Created { .. } | Self::Deleted { .. } if !is_narrowed => Ok(Vec::new()),
-            _ => Ok(match both()? {
-                (Some(old), Some(new)) => scope.changes(&old, &new),
-                (None, Some(new)) => scope.contents(&new),
-                (Some(old), None) => scope.lost(&old),
-                (None, None) => Vec::new(),
-            }),
-        }
+        let bodies = ComparedBodies::of(timeline, [self], (before.cut, after.cut), scope);
+        bodies.changes(self, (before.resource, after.resource), scope)
+    }
+
+    /// Returns whether its bodies must be read for its changed fields.
+    fn is_read(&self, scope: &ComparisonScope) -> bool {
+        !scope.fields.is_empty() || !matches!(self, Self::Created { .. } | Self::Deleted { .. })
     }
 }
 
-/// Reads a version as one of the state at a moment, which takes fewer frames than reading it alone.
-fn value_at(timeline: &Timeline, seq: Seq, asked: ResourceMoment<'_>) -> Result<Value, QueryError> {
-    let body = match asked.cut {
-        Cut::Arrival { below, .. } => timeline.reel().body_at(seq, below),
-        Cut::Revision(_) => timeline.reel().body(seq),
-    };
+/// The bodies of objects that differ between two moments, prepared: cheaper than one after another.
+#[derive(Debug)]
+pub struct ComparedBodies<'a> {
+    before: GatheredBodies<'a>,
+    after: GatheredBodies<'a>,
+}
+
+impl<'a> ComparedBodies<'a> {
+    /// Prepares those of the objects whose fields are compared.
+    pub fn of<'b>(
+        timeline: &'a Timeline,
+        fates: impl IntoIterator<Item = &'b ObjectFate>,
+        (before, after): (Cut, Cut),
+        scope: &ComparisonScope,
+    ) -> Self {
+        let read = fates.into_iter().filter(|fate| fate.is_read(scope));
+        let (old, new): (Vec<_>, Vec<_>) = read.map(|fate| (fate.before(), fate.after())).unzip();
+        Self {
+            before: timeline.gather(old.into_iter().flatten(), before),
+            after: timeline.gather(new.into_iter().flatten(), after),
+        }
+    }
+
+    /// Returns the changed fields of an object, which is of these resources at the two moments. See
+    /// [`ObjectFate::changes`].
+    ///
+    /// # Errors
+    /// When the reel is damaged there, or a body is not an object.
+    pub fn changes(
+        &self,
+        fate: &ObjectFate,
+        (old, new): (&ResourceInfo, &ResourceInfo),
+        scope: &ComparisonScope,
+    ) -> Result<Vec<Change>, QueryError> {
+        if !fate.is_read(scope) {
+            return Ok(Vec::new());
+        }
+        let old = fate.before().map(|held| value(&self.before, held.seq, old));
+        let new = fate.after().map(|held| value(&self.after, held.seq, new));
+        Ok(match (old.transpose()?, new.transpose()?) {
+            (Some(old), Some(new)) => scope.changes(&old, &new),
+            (None, Some(new)) => scope.contents(&new),
+            (Some(old), None) => scope.lost(&old),
+            (None, None) => Vec::new(),
+        })
+    }
+}
+
+fn value(
+    bodies: &GatheredBodies<'_>,
+    seq: Seq,
+    resource: &ResourceInfo,
+) -> Result<Value, QueryError> {
     ObjectForm::WHOLE
-        .of(&body?, asked.resource)
+        .of(&bodies.body(seq)?, resource)
         .map_err(|source| QueryError::Body { seq, source })
 }
 

@@ -62,7 +62,9 @@ pub use coverage::{
 pub use cursor::{Cursor, CursorStep, StepBodies, Track};
 pub use density::{Density, MAX_SLICES};
 pub use describe::{DescribedCondition, Description, Scalar};
-pub use difference::{ObjectDifference, ObjectFate, ResourceMoment, SteppedOver, differing};
+pub use difference::{
+    ComparedBodies, ObjectDifference, ObjectFate, ResourceMoment, SteppedOver, differing,
+};
 pub use export::{ExportError, Exported};
 pub use follow::{FollowError, FollowStep, FollowedReel, ReelFollower};
 pub use history::{

@@ -13,8 +13,8 @@ use crate::session::{self, Cluster, Outage, RecordingSession};
 use crate::tables::ReelTables;
 use crate::timetext::ClockZone;
 use kubereel_format::{
-    Damage, EventType, Loss, ObjectId, ObjectKeyRef, OpenError, ReadError, RecordedAt, Reel,
-    ResourceId, ResourceInfo, Seq,
+    Damage, EventType, GatheredBodies, Loss, ObjectId, ObjectKeyRef, OpenError, ReadError,
+    RecordedAt, Reel, ResourceId, ResourceInfo, Seq,
 };
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -496,9 +496,10 @@ impl Timeline {
         }
         let mut first = None;
         let count = objects.len();
+        let bodies = self.gather(&objects, cut);
         let readable: Vec<ObjectVersion> = objects
             .into_iter()
-            .filter(|held| match self.body_held(held.seq, cut) {
+            .filter(|held| match bodies.body(held.seq) {
                 Ok(_) => true,
                 Err(error) => {
                     first.get_or_insert((held.seq, error.to_string()));
@@ -553,12 +554,18 @@ impl Timeline {
             .map_err(|source| QueryError::Body { seq, source })
     }
 
-    /// Reads the bytes of a version at a moment: cheaper than alone if many are read.
-    pub(crate) fn body_held(&self, seq: Seq, cut: Cut) -> Result<Arc<[u8]>, ReadError> {
-        match cut {
-            Cut::Arrival { below, .. } => self.reel().body_at(seq, below),
-            Cut::Revision(_) => self.reel().body(seq),
-        }
+    /// Prepares the bodies of versions at a moment.
+    pub(crate) fn gather<'a>(
+        &self,
+        held: impl IntoIterator<Item = &'a ObjectVersion>,
+        cut: Cut,
+    ) -> GatheredBodies<'_> {
+        let events: Vec<Seq> = held.into_iter().map(|held| held.seq).collect();
+        let at = match cut {
+            Cut::Arrival { below, .. } => Some(below),
+            Cut::Revision(_) => None,
+        };
+        self.reel().gather(&events, at)
     }
 
     /// Keeps the objects that match a label selector.
@@ -600,6 +607,8 @@ impl Timeline {
     ) -> Result<Vec<T>, QueryError> {
         let mut order: Vec<(usize, &ObjectVersion)> = held.iter().enumerate().collect();
         order.sort_unstable_by_key(|(_, held)| held.seq);
+        progress(0);
+        let bodies = self.gather(held, cut);
         let (done, failed) = (AtomicU64::new(0), AtomicBool::new(false));
         let run =
             |part: &[(usize, &ObjectVersion)], tell: &mut dyn FnMut(u64)| -> IndexedResults<T> {
@@ -608,8 +617,8 @@ impl Timeline {
                     if failed.load(Ordering::Relaxed) {
                         break;
                     }
-                    let one = self
-                        .body_held(held.seq, cut)
+                    let one = bodies
+                        .body(held.seq)
                         .map_err(QueryError::from)
                         .and_then(|body| read(held, &body));
                     made.push((

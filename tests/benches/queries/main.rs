@@ -35,6 +35,7 @@ use kubereel_tests::shared_data::shared_data;
 use std::collections::HashSet;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 #[global_allocator]
@@ -185,10 +186,11 @@ fn walk<'t>(
 /// The fast answer must be the slow one's.
 fn check(timeline: &Timeline, made: &BenchReel, naive: &Naive) -> Result<()> {
     let expected: HashSet<&[u8]> = naive.state.values().map(|body| body.as_bytes()).collect();
-    let mut found = 0;
+    let found = AtomicUsize::new(0);
     let all = state(timeline, made.middle, true, |body| {
-        found += usize::from(expected.contains(body));
+        found.fetch_add(usize::from(expected.contains(body)), Ordering::Relaxed);
     })?;
+    let found = found.into_inner();
     ensure!(
         all == expected.len() && found == all,
         "{found} of {all} objects are as in the naive replay, which has {}",

@@ -64,21 +64,19 @@ pub(crate) fn state(
     timeline: &Timeline,
     wall: RecordedAt,
     with_events: bool,
-    mut take: impl FnMut(&[u8]),
+    take: impl Fn(&[u8]) + Sync,
 ) -> Result<usize> {
     let cut = at(timeline, wall);
-    let below = timeline.reel().seq_after(wall);
     let resources = timeline.resources().iter();
     let states: Vec<ResourceSnapshot> = resources
         .filter(|info| with_events || info.plural != "events")
         .map(|info| timeline.as_of(info.id, cut, &ObjectFilter::default()))
         .collect();
-    let mut held: Vec<_> = states.iter().flat_map(|state| &state.objects).collect();
-    // In the order in which objects were first seen: so they lie in checkpoints.
-    held.sort_unstable_by_key(|held| held.object);
-    for held in &held {
-        take(&timeline.reel().body_at(held.seq, below)?);
-    }
+    let held: Vec<_> = states.into_iter().flat_map(|state| state.objects).collect();
+    timeline.read_each(&held, cut, &mut |_| {}, |_, body| {
+        take(body);
+        Ok(())
+    })?;
     Ok(held.len())
 }
 

@@ -157,10 +157,8 @@ const QUESTIONS: [(&str, Ask); 11] = [
         let info = timeline.resources().find("pods").expect("pods");
         let state = timeline.as_of(info.id, cut, &ObjectFilter::default());
         assert_eq!(state.objects.len(), 200);
-        let below = below(timeline, cut);
-        for held in state.objects {
-            timeline.reel().body_at(held.seq, below).expect("a body");
-        }
+        let read = timeline.read_each(&state.objects, cut, &mut |_| {}, |_, body| Ok(body.len()));
+        assert_eq!(read.expect("bodies").len(), 200);
     }),
     ("a history", |timeline, _| {
         let resource = timeline.resources().find("nodes").expect("nodes");

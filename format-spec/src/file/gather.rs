@@ -1,0 +1,269 @@
+//! Reads many bodies: what lies behind them is taken out of each block once, last block first, and the bodies are
+//! put together from it afterwards.
+//!
+//! To read one body after another decodes the same blocks again and again, because a cache holds only a part of
+//! a large recording. Each delta and each text of the blob log that lies behind a body stands in the same block or in an
+//! earlier one, so one way back through the blocks meets all of them.
+//!
+//! Invariants:
+//! * What was taken out is bounded in bytes. What is missing, for that reason or because of damage, is read alone:
+//!   the answer, and the error, are those of [`Reel::body_at`].
+
+use crate::codec::bodies::{Base, Bodies, Delta, HunkUnit};
+use crate::codec::splice;
+use crate::error::ReadError;
+use crate::file::body::{BodyReader, ReadAllowance};
+use crate::file::checkpoint::Checkpoint;
+use crate::file::delta_chain::{self, against};
+use crate::file::reel::Reel;
+use crate::file::segment::FrameSpan;
+use crate::id::{BlobId, ObjectId, Seq};
+use crate::limits::{GATHERED, MAX_CHAIN, place32};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+/// The bodies of many events, prepared. See [`Reel::gather`].
+#[derive(Debug)]
+pub struct GatheredBodies<'a> {
+    reel: &'a Reel,
+    at: Option<Seq>,
+    /// What was known before.
+    known: HashMap<Seq, Arc<[u8]>>,
+    deltas: HashMap<Seq, GatheredDelta>,
+    texts: HashMap<BlobId, Arc<[u8]>>,
+}
+
+/// A body's delta, and the version against which it is encoded.
+#[derive(Debug)]
+struct GatheredDelta {
+    object: ObjectId,
+    base: Base,
+    before: Option<Seq>,
+    unit: HunkUnit,
+    /// The hunks, and the inserted text behind them.
+    bytes: Box<[u8]>,
+    ops_len: usize,
+}
+
+impl GatheredDelta {
+    fn delta(&self) -> Delta<'_> {
+        let (ops, text) = self.bytes.split_at(self.ops_len);
+        Delta {
+            ops,
+            text,
+            unit: self.unit,
+        }
+    }
+}
+
+/// What is wanted of one block.
+#[derive(Debug, Default)]
+struct BlockWants {
+    events: Vec<(Seq, ObjectId)>,
+    texts: Vec<BlobId>,
+}
+
+/// What is still to be taken out.
+struct Gathering<'a> {
+    done: GatheredBodies<'a>,
+    ladder: Vec<&'a Checkpoint>,
+    /// By the block's place.
+    blocks: BTreeMap<usize, BlockWants>,
+    /// By the place of the frame, a part of a checkpoint.
+    stored: BTreeMap<u64, (FrameSpan, Vec<(Seq, ObjectId)>)>,
+    seen: HashSet<Seq>,
+    seen_texts: HashSet<BlobId>,
+    bytes: usize,
+}
+
+/// Takes what lies behind the events out of their blocks. With `at`, each event is its object's last before that.
+pub(crate) fn gather<'a>(reel: &'a Reel, events: &[Seq], at: Option<Seq>) -> GatheredBodies<'a> {
+    let mut gathering = Gathering {
+        done: GatheredBodies {
+            reel,
+            at,
+            known: HashMap::new(),
+            deltas: HashMap::new(),
+            texts: HashMap::new(),
+        },
+        ladder: at.map_or_else(Vec::new, |at| delta_chain::ladder(reel, at)),
+        blocks: BTreeMap::new(),
+        stored: BTreeMap::new(),
+        seen: HashSet::new(),
+        seen_texts: HashSet::new(),
+        bytes: 0,
+    };
+    for seq in events {
+        if let Some(object) = reel.object_of(*seq) {
+            gathering.want(*seq, object);
+        }
+    }
+    gathering.run();
+    gathering.done
+}
+
+impl Gathering<'_> {
+    fn run(&mut self) {
+        let reel = self.done.reel;
+        let top = self.ladder.first().map_or(0, |top| top.seq);
+        while self.bytes < GATHERED {
+            let next = self.blocks.last_key_value().map(|(place, _)| *place);
+            let block = next.and_then(|place| reel.loaded.blocks.get(place));
+            // Texts of what a checkpoint holds stand in front of it.
+            if block.is_none_or(|block| block.start.record < top) && !self.stored.is_empty() {
+                self.take_stored();
+                continue;
+            }
+            let (Some((place, wants)), Some(block)) = (self.blocks.pop_last(), block) else {
+                return;
+            };
+            if let Ok(bodies) = reel.reader().bodies(reel, block) {
+                self.take_block(place, wants, &bodies);
+            }
+        }
+    }
+
+    /// Wants the body of an event, unless it is known.
+    fn want(&mut self, seq: Seq, object: ObjectId) {
+        let reel = self.done.reel;
+        if !self.seen.insert(seq) {
+            return;
+        }
+        if let Some(known) = reel.reader().known(seq) {
+            self.bytes = self.bytes.saturating_add(known.len());
+            self.done.known.insert(seq, known);
+            return;
+        }
+        let holder = delta_chain::holder(reel, &self.ladder, seq, object);
+        if let Some(part) = holder.and_then(|holder| holder.part_of(object)) {
+            let (_, wanted) = self.stored.entry(part.offset).or_insert((part, Vec::new()));
+            wanted.push((seq, object));
+        } else if let Some(place) = reel.loaded.block_with(|start| start.record <= seq.0) {
+            let wants = self.blocks.entry(place).or_default();
+            wants.events.push((seq, object));
+        }
+    }
+
+    fn want_text(&mut self, id: BlobId) {
+        let loaded = &self.done.reel.loaded;
+        if !self.seen_texts.insert(id) {
+            return;
+        }
+        if let Some(place) = loaded.block_with(|start| start.blob <= id.0) {
+            self.blocks.entry(place).or_default().texts.push(id);
+        }
+    }
+
+    /// Takes what is wanted out of a block, and wants what lies behind it: in it, or in earlier ones.
+    fn take_block(&mut self, place: usize, mut wants: BlockWants, bodies: &Bodies) {
+        let reel = self.done.reel;
+        let Some(block) = reel.loaded.blocks.get(place) else {
+            return;
+        };
+        while !wants.events.is_empty() || !wants.texts.is_empty() {
+            for (seq, object) in std::mem::take(&mut wants.events) {
+                let place = BodyReader::place_in(reel, block, seq);
+                if let Some((base, delta)) = bodies.delta(place) {
+                    self.take(seq, object, base, delta);
+                }
+            }
+            for id in std::mem::take(&mut wants.texts) {
+                let place = id.0.checked_sub(block.start.blob).map(place32);
+                if let Some(text) = place.and_then(|place| bodies.blob(place)) {
+                    self.bytes = self.bytes.saturating_add(text.len());
+                    self.done.texts.insert(id, text.into());
+                }
+            }
+            wants = self.blocks.remove(&place).unwrap_or_default();
+        }
+        // Only a forged file wants what lies behind: it is read alone, within the bounds for one body.
+        drop(self.blocks.split_off(&place));
+    }
+
+    /// Takes what is wanted out of checkpoints. What is not there is read alone.
+    fn take_stored(&mut self) {
+        let reel = self.done.reel;
+        for (part, wanted) in std::mem::take(&mut self.stored).into_values() {
+            let Ok(Some(frame)) = reel.reader().stored(part, &mut { ReadAllowance::ALL }) else {
+                continue;
+            };
+            for (seq, object) in wanted {
+                if let Some(delta) = frame.delta(object) {
+                    self.take(seq, object, Base::Whole, delta);
+                }
+            }
+        }
+    }
+
+    fn take(&mut self, seq: Seq, object: ObjectId, base: Base, delta: Delta<'_>) {
+        let reel = self.done.reel;
+        let against = match base {
+            Base::Whole => None,
+            Base::Previous => Some(object),
+            Base::Other(other) => Some(other),
+        };
+        let before = against.and_then(|object| {
+            let before = delta_chain::before(reel, object, seq).ok()?;
+            self.want(before, object);
+            Some(before)
+        });
+        splice::texts_in(delta.ops, |id| self.want_text(id));
+        self.bytes = self
+            .bytes
+            .saturating_add(delta.ops.len())
+            .saturating_add(delta.text.len());
+        let taken = GatheredDelta {
+            object,
+            base,
+            before,
+            unit: delta.unit,
+            bytes: [delta.ops, delta.text].concat().into(),
+            ops_len: delta.ops.len(),
+        };
+        self.done.deltas.insert(seq, taken);
+    }
+}
+
+impl GatheredBodies<'_> {
+    /// Returns the body of one of the events.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Reel::body`].
+    pub fn body(&self, seq: Seq) -> Result<Arc<[u8]>, ReadError> {
+        match self.put_together(seq) {
+            Some(body) => Ok(body),
+            None => delta_chain::body_of(self.reel, self.reel.reader(), seq, self.at),
+        }
+    }
+
+    /// Puts a body together of what was taken out, unless something is missing or wrong.
+    fn put_together(&self, seq: Seq) -> Option<Arc<[u8]>> {
+        let reader = self.reel.reader();
+        let mut steps = Vec::new();
+        let mut here = seq;
+        let mut body = loop {
+            if let Some(known) = self.known.get(&here) {
+                break Some(Arc::clone(known));
+            }
+            if let Some(known) = reader.known(here) {
+                break Some(known);
+            }
+            let step = self.deltas.get(&here)?;
+            steps.push((here, step));
+            match (step.base, step.before) {
+                (Base::Whole, _) => break None,
+                (_, Some(before)) if steps.len() < MAX_CHAIN => here = before,
+                _ => return None,
+            }
+        };
+        for (seq, step) in steps.into_iter().rev() {
+            let old = against(self.reel, step.object, step.base, body.as_deref())?;
+            let text_of = |id| self.texts.get(&id).map(|text| &**text);
+            let built = reader.splice_known(&old, step.delta(), text_of)?;
+            reader.keep(seq, &built);
+            body = Some(built);
+        }
+        body
+    }
+}
