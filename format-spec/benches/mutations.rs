@@ -274,7 +274,7 @@ impl WholeReel {
             found += 1;
         }
         let some: Vec<Seq> = self.events.keys().copied().step_by(16).collect();
-        let bodies = reel.gather(&some, None);
+        let bodies = reel.gather(&some, None, &mut |_| {});
         for seq in some {
             if bodies
                 .body(seq)

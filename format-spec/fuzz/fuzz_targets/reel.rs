@@ -113,7 +113,7 @@ libfuzzer_sys::fuzz_target!(|edits: Vec<(u32, u8)>| {
             ahead.is_ok() || asked.is_err(),
             "damage seen ahead and not when asked"
         );
-        let many = reel.gather(&[seq, Seq(1)], None).body(seq);
+        let many = reel.gather(&[seq, Seq(1)], None, &mut |_| {}).body(seq);
         for read in [asked, reel.body(seq), many].into_iter().flatten() {
             assert_eq!(&read[..], &body(at)[..], "other bytes by asking");
         }

@@ -77,7 +77,14 @@ struct Gathering<'a> {
 }
 
 /// Takes what lies behind the events out of their blocks. With `at`, each event is its object's last before that.
-pub(crate) fn gather<'a>(reel: &'a Reel, events: &[Seq], at: Option<Seq>) -> GatheredBodies<'a> {
+///
+/// `reached` receives how many of the events were met.
+pub(crate) fn gather<'a>(
+    reel: &'a Reel,
+    events: &[Seq],
+    at: Option<Seq>,
+    reached: &mut dyn FnMut(u64),
+) -> GatheredBodies<'a> {
     let mut gathering = Gathering {
         done: GatheredBodies {
             reel,
@@ -98,12 +105,17 @@ pub(crate) fn gather<'a>(reel: &'a Reel, events: &[Seq], at: Option<Seq>) -> Gat
             gathering.want(*seq, object);
         }
     }
-    gathering.run();
+    let asked: HashSet<Seq> = events.iter().copied().collect();
+    let mut met = 0;
+    gathering.run(&mut |seq| {
+        met += u64::from(asked.contains(&seq));
+        reached(met);
+    });
     gathering.done
 }
 
 impl Gathering<'_> {
-    fn run(&mut self) {
+    fn run(&mut self, met: &mut dyn FnMut(Seq)) {
         let reel = self.done.reel;
         let top = self.ladder.first().map_or(0, |top| top.seq);
         while self.bytes < GATHERED {
@@ -111,14 +123,14 @@ impl Gathering<'_> {
             let block = next.and_then(|place| reel.loaded.blocks.get(place));
             // Texts of what a checkpoint holds stand in front of it.
             if block.is_none_or(|block| block.start.record < top) && !self.stored.is_empty() {
-                self.take_stored();
+                self.take_stored(met);
                 continue;
             }
             let (Some((place, wants)), Some(block)) = (self.blocks.pop_last(), block) else {
                 return;
             };
             if let Ok(bodies) = reel.reader().bodies(reel, block) {
-                self.take_block(place, wants, &bodies);
+                self.take_block(place, wants, &bodies, met);
             }
         }
     }
@@ -155,7 +167,13 @@ impl Gathering<'_> {
     }
 
     /// Takes what is wanted out of a block, and wants what lies behind it: in it, or in earlier ones.
-    fn take_block(&mut self, place: usize, mut wants: BlockWants, bodies: &Bodies) {
+    fn take_block(
+        &mut self,
+        place: usize,
+        mut wants: BlockWants,
+        bodies: &Bodies,
+        met: &mut dyn FnMut(Seq),
+    ) {
         let reel = self.done.reel;
         let Some(block) = reel.loaded.blocks.get(place) else {
             return;
@@ -165,6 +183,7 @@ impl Gathering<'_> {
                 let place = BodyReader::place_in(reel, block, seq);
                 if let Some((base, delta)) = bodies.delta(place) {
                     self.take(seq, object, base, delta);
+                    met(seq);
                 }
             }
             for id in std::mem::take(&mut wants.texts) {
@@ -181,7 +200,7 @@ impl Gathering<'_> {
     }
 
     /// Takes what is wanted out of checkpoints. What is not there is read alone.
-    fn take_stored(&mut self) {
+    fn take_stored(&mut self, met: &mut dyn FnMut(Seq)) {
         let reel = self.done.reel;
         for (part, wanted) in std::mem::take(&mut self.stored).into_values() {
             let Ok(Some(frame)) = reel.reader().stored(part, &mut { ReadAllowance::ALL }) else {
@@ -190,6 +209,7 @@ impl Gathering<'_> {
             for (seq, object) in wanted {
                 if let Some(delta) = frame.delta(object) {
                     self.take(seq, object, Base::Whole, delta);
+                    met(seq);
                 }
             }
         }

@@ -358,8 +358,15 @@ impl Reel {
 
     /// Prepares the bodies of many events: each block behind them is decoded once. With `at`, each event is its
     /// object's last version before that, as for [`Self::body_at`].
-    pub fn gather(&self, events: &[Seq], at: Option<Seq>) -> GatheredBodies<'_> {
-        gather::gather(self, events, at)
+    ///
+    /// `reached` receives how many of the events were met, in rising order.
+    pub fn gather(
+        &self,
+        events: &[Seq],
+        at: Option<Seq>,
+        reached: &mut dyn FnMut(u64),
+    ) -> GatheredBodies<'_> {
+        gather::gather(self, events, at, reached)
     }
 
     /// Prepares a later call of [`Self::body_at`] as far as the allowance permits, and subtracts

@@ -397,7 +397,9 @@ fn what_lies_behind_many_bodies_is_decoded_once() {
             .filter_map(|object| last(object.id))
             .collect();
         assert!(events.len() >= 300, "{}", events.len());
-        let bodies = fresh.gather(&events, at);
+        let mut met = 0;
+        let bodies = fresh.gather(&events, at, &mut |count| met = count);
+        assert_eq!(met, u64::try_from(events.len()).unwrap());
         let frames = fresh.counts().frames;
         // Blocks, their prefixes and checkpoints: each once.
         let most = u64::try_from(2 * fresh.blocks().len() + 10).unwrap();
@@ -477,7 +479,7 @@ fn survives(path: &Path, written: &[WrittenEvent]) {
         );
     }
     let all: Vec<Seq> = (3..reel.end().0).map(Seq).collect();
-    let many = reel.gather(&all, None);
+    let many = reel.gather(&all, None, &mut |_| {});
     for place in (0..written.len()).rev().step_by(7) {
         let seq = Seq(u64::try_from(place).unwrap() + 3);
         let mut little = ReadAllowance {

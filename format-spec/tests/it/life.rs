@@ -117,7 +117,7 @@ pub(super) fn check(path: &Path, written: &[WrittenEvent]) {
     let events: Vec<_> = reel.scan(Seq(0)).map(Result::unwrap).collect();
     assert_eq!(events.len(), written.len());
     let all: Vec<Seq> = events.iter().map(|event| event.head.seq).collect();
-    let bodies = reel.gather(&all, None);
+    let bodies = reel.gather(&all, None, &mut |_| {});
     for (event, written) in events.iter().zip(written) {
         assert_eq!(&event.body[..], &written.body[..]);
         assert_eq!(&bodies.body(event.head.seq).unwrap()[..], &written.body[..]);

@@ -184,8 +184,8 @@ impl<'a> ComparedBodies<'a> {
         let read = fates.into_iter().filter(|fate| fate.is_read(scope));
         let (old, new): (Vec<_>, Vec<_>) = read.map(|fate| (fate.before(), fate.after())).unzip();
         Self {
-            before: timeline.gather(old.into_iter().flatten(), before),
-            after: timeline.gather(new.into_iter().flatten(), after),
+            before: timeline.gather(old.into_iter().flatten(), before, &mut |_| {}),
+            after: timeline.gather(new.into_iter().flatten(), after, &mut |_| {}),
         }
     }
 

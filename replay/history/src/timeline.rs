@@ -496,7 +496,7 @@ impl Timeline {
         }
         let mut first = None;
         let count = objects.len();
-        let bodies = self.gather(&objects, cut);
+        let bodies = self.gather(&objects, cut, &mut |_| {});
         let readable: Vec<ObjectVersion> = objects
             .into_iter()
             .filter(|held| match bodies.body(held.seq) {
@@ -559,13 +559,14 @@ impl Timeline {
         &self,
         held: impl IntoIterator<Item = &'a ObjectVersion>,
         cut: Cut,
+        reached: &mut dyn FnMut(u64),
     ) -> GatheredBodies<'_> {
         let events: Vec<Seq> = held.into_iter().map(|held| held.seq).collect();
         let at = match cut {
             Cut::Arrival { below, .. } => Some(below),
             Cut::Revision(_) => None,
         };
-        self.reel().gather(&events, at)
+        self.reel().gather(&events, at, reached)
     }
 
     /// Keeps the objects that match a label selector.
@@ -607,8 +608,11 @@ impl Timeline {
     ) -> Result<Vec<T>, QueryError> {
         let mut order: Vec<(usize, &ObjectVersion)> = held.iter().enumerate().collect();
         order.sort_unstable_by_key(|(_, held)| held.seq);
-        progress(0);
-        let bodies = self.gather(held, cut);
+        let mut gathered = 0;
+        let bodies = self.gather(held, cut, &mut |count| {
+            gathered = count;
+            progress(count);
+        });
         let (done, failed) = (AtomicU64::new(0), AtomicBool::new(false));
         let run =
             |part: &[(usize, &ObjectVersion)], tell: &mut dyn FnMut(u64)| -> IndexedResults<T> {
@@ -625,7 +629,7 @@ impl Timeline {
                         *place,
                         one.inspect_err(|_| failed.store(true, Ordering::Relaxed))?,
                     ));
-                    tell(done.fetch_add(1, Ordering::Relaxed) + 1);
+                    tell(gathered.max(done.fetch_add(1, Ordering::Relaxed) + 1));
                 }
                 Ok(made)
             };
