@@ -51,7 +51,8 @@ pub(super) struct RecordingArgs {
     max_size: MaxSize,
     /// Memory limit of the recorder, such as 512MB; `auto` is 75 % of the cgroup limit, `none` is no limit
     ///
-    /// Near the limit, the last bodies of objects move to an unnamed temporary file in the reel's folder.
+    /// The last bodies of objects take at most 96 MB of memory, less near the limit; beyond that they move to an unnamed
+    /// temporary file in the reel's folder.
     /// If that is not enough, the resource whose objects take the most memory is no longer recorded, then
     /// the next; the reel notes which and when, and `verify` reports them as incomplete.
     #[arg(long, value_name = "SIZE", default_value = "auto", value_parser = parse_memory_size)]

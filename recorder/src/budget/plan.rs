@@ -160,9 +160,14 @@ pub(crate) fn object_bytes(max_memory: u64) -> u64 {
     rest.max(max_memory / 8)
 }
 
+/// The bytes of last bodies, compressed, that stay in memory whatever its limit: those of some 50,000 objects of 10 kB.
+const BODY_BYTES: u64 = 96_000_000;
+
 /// Returns the bytes that bodies may use before they move to a file.
-pub(crate) fn body_bytes(max_memory: u64) -> u64 {
-    object_bytes(max_memory) / BODY_PART
+pub(crate) fn body_bytes(max_memory: Option<u64>) -> u64 {
+    max_memory.map_or(BODY_BYTES, |max| {
+        (object_bytes(max) / BODY_PART).min(BODY_BYTES)
+    })
 }
 
 /// The memory of each resource's objects, and the limit of all.
@@ -235,7 +240,8 @@ mod tests {
     fn a_limit_is_divided_without_a_rest_that_nobody_counts() {
         for max in [128_000_000, 256_000_000, 1_000_000_000, 16_000_000_000] {
             let queue = u64::try_from(queue_bytes(Some(max), usize::MAX)).expect("64 bits");
-            assert!(body_bytes(max) < object_bytes(max));
+            assert!(body_bytes(Some(max)) < object_bytes(max));
+            assert!(body_bytes(Some(max)) <= body_bytes(None));
             assert!(
                 object_bytes(max) + queue <= max / 4
                     || object_bytes(max) + queue + RESERVE_BYTES <= max

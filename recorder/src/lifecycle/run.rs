@@ -324,7 +324,7 @@ fn open_reel(options: &RecorderOptions) -> Result<(Appender, EarlierRuns), Recor
 fn bounds(options: &RecorderOptions) -> Bounds {
     Bounds {
         file_bytes: options.max_bytes,
-        body_memory: options.max_memory.map(body_bytes),
+        body_memory: Some(body_bytes(options.max_memory)),
     }
 }
 
