@@ -71,6 +71,13 @@ impl ReelLookup {
         if !needs {
             return Ok(words);
         }
+        if let Some(place) = first.and_then(|first| self.reel_behind(&words, first)) {
+            let mut words = words;
+            let reel = words.remove(place);
+            let words = with_reel(&words, start, &reel);
+            let error = CommandError::usage("the reel comes first");
+            return Err(error.hint(format!("try: {}", shell_line(&words))));
+        }
         match self.find(&words, start)? {
             Some(reel) => Ok(with_reel(&words, start, &reel)),
             // A second word says that the first was meant as a reel, and opening it says why it is none.
@@ -130,6 +137,14 @@ impl ReelLookup {
             words.extend(["tui".into(), reel]);
         }
         Ok(words)
+    }
+
+    /// Returns the place of a word that is the name of a reel's file, behind the first word.
+    fn reel_behind(&self, words: &[OsString], first: usize) -> Option<usize> {
+        let behind = words.iter().enumerate().skip(first + 1);
+        let mut reels = behind.filter(|(_, word)| has_reel_name(word));
+        let named = reels.find(|(_, word)| self.folder.join(word).is_file());
+        named.map(|(place, _)| place)
     }
 
     fn find(&self, words: &[OsString], start: usize) -> Result<Option<OsString>, CommandError> {
@@ -414,6 +429,24 @@ mod tests {
             let expected = format!("kubereel {expected}");
             assert_eq!(named(&around, line), Ok(expected));
         }
+    }
+
+    #[test]
+    fn a_reel_behind_what_is_asked_of_it_is_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for name in ["a.reel", "b.reel"] {
+            fs::write(folder.path().join(name), "").expect("a file");
+        }
+        let around = around(None, folder.path());
+        let said = named(&around, "get -n web pods b.reel -o yaml").expect_err("refused");
+        let hint = "try: kubereel get b.reel -n web pods -o yaml";
+        assert!(
+            said.contains("the reel comes first") && said.contains(hint),
+            "{said}"
+        );
+        // An object may be called so.
+        let said = named(&around, "get pods c.reel").expect_err("two reels");
+        assert!(said.contains("2 reels in this folder"), "{said}");
     }
 
     #[test]
