@@ -518,14 +518,14 @@ impl BodyReader {
         against: &[u8],
         delta: Delta<'_>,
         text_of: impl Fn(BlobId) -> Option<&'t [u8]>,
-    ) -> Option<Arc<[u8]>> {
+    ) -> Option<Vec<u8>> {
         let ops = delta.hunks(against).ok()?;
         let built = splice::apply(against, &ops, delta.text, MAX_BODY, |id, take| {
             take(text_of(id).ok_or(BodyFault::Spent)?);
             Ok::<(), BodyFault>(())
         });
         self.built.fetch_add(1, Ordering::Relaxed);
-        built.ok().map(Arc::from)
+        built.ok()
     }
 
     fn find_blob(

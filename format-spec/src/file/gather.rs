@@ -43,6 +43,8 @@ struct GatheredDelta {
     /// The hunks, and the inserted text behind them.
     bytes: Box<[u8]>,
     ops_len: usize,
+    /// Whether more than one body is encoded against it, so that it is kept.
+    is_shared: bool,
 }
 
 impl GatheredDelta {
@@ -72,6 +74,7 @@ struct Gathering<'a> {
     /// By the place of the frame, a part of a checkpoint.
     stored: BTreeMap<u64, (FrameSpan, Vec<(Seq, ObjectId)>)>,
     seen: HashSet<Seq>,
+    shared: HashSet<Seq>,
     seen_texts: HashSet<BlobId>,
     bytes: usize,
 }
@@ -97,6 +100,7 @@ pub(crate) fn gather<'a>(
         blocks: BTreeMap::new(),
         stored: BTreeMap::new(),
         seen: HashSet::new(),
+        shared: HashSet::new(),
         seen_texts: HashSet::new(),
         bytes: 0,
     };
@@ -139,6 +143,10 @@ impl Gathering<'_> {
     fn want(&mut self, seq: Seq, object: ObjectId) {
         let reel = self.done.reel;
         if !self.seen.insert(seq) {
+            self.shared.insert(seq);
+            if let Some(taken) = self.done.deltas.get_mut(&seq) {
+                taken.is_shared = true;
+            }
             return;
         }
         if let Some(known) = reel.reader().known(seq) {
@@ -239,6 +247,7 @@ impl Gathering<'_> {
             unit: delta.unit,
             bytes: [delta.ops, delta.text].concat().into(),
             ops_len: delta.ops.len(),
+            is_shared: self.shared.contains(&seq),
         };
         self.done.deltas.insert(seq, taken);
     }
@@ -262,11 +271,9 @@ impl GatheredBodies<'_> {
         let reader = self.reel.reader();
         let mut steps = Vec::new();
         let mut here = seq;
-        let mut body = loop {
-            if let Some(known) = self.known.get(&here) {
-                break Some(Arc::clone(known));
-            }
-            if let Some(known) = reader.known(here) {
+        let known = loop {
+            let known = self.known.get(&here).cloned();
+            if let Some(known) = known.or_else(|| reader.known(here)) {
                 break Some(known);
             }
             let step = self.deltas.get(&here)?;
@@ -277,13 +284,22 @@ impl GatheredBodies<'_> {
                 _ => return None,
             }
         };
-        for (seq, step) in steps.into_iter().rev() {
-            let old = against(self.reel, step.object, step.base, body.as_deref())?;
-            let text_of = |id| self.texts.get(&id).map(|text| &**text);
-            let built = reader.splice_known(&old, step.delta(), text_of)?;
-            reader.keep(seq, &built);
-            body = Some(built);
+        let text_of = |id| self.texts.get(&id).map(|text| &**text);
+        let mut built: Option<Vec<u8>> = None;
+        for (here, step) in steps.into_iter().rev() {
+            let before = built.as_deref().or(known.as_deref());
+            let old = against(self.reel, step.object, step.base, before)?;
+            let body = reader.splice_known(&old, step.delta(), text_of)?;
+            if step.is_shared && here != seq {
+                reader.keep(here, &Arc::from(&*body));
+            }
+            built = Some(body);
         }
-        body
+        let Some(built) = built else {
+            return known;
+        };
+        let body = Arc::from(built);
+        reader.keep(seq, &body);
+        Some(body)
     }
 }
