@@ -177,8 +177,8 @@ const _: () = {
 
 /// The version of the format: a new minor adds, a new major changes meaning.
 ///
-/// A program reads every minor version of its major up to its own. Before 1.0 there is no other
-/// promise.
+/// A program reads every minor version of its major up to its own, and 0.1 to 0.7. From 1.0 on every later program
+/// reads what an earlier one wrote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub struct FormatVersion {
     /// Changes of meaning.
@@ -192,8 +192,11 @@ pub struct FormatVersion {
 /// decode. 0.4 adds the headers of rows, which an older reader would take for content, and the note
 /// [`Note::Unreadable`](crate::Note::Unreadable). 0.5 adds sealed files, which an older reader would not take
 /// for a reel. 0.6 and 0.7 add forms of frames, in which sealed files keep bodies and indexes, and which an older
-/// reader refuses.
-pub const FORMAT: FormatVersion = FormatVersion { major: 0, minor: 7 };
+/// reader refuses. 1.0 has what 0.7 had, and is read by every later program.
+pub const FORMAT: FormatVersion = FormatVersion { major: 1, minor: 0 };
+
+/// The last version before 1.0.
+const LAST_BEFORE_1: FormatVersion = FormatVersion { major: 0, minor: 7 };
 
 /// The redaction policy that redacts nothing.
 pub const REDACTION_NONE: u32 = 0;
@@ -211,7 +214,11 @@ impl fmt::Display for FormatVersion {
 impl FormatVersion {
     /// Returns whether this program reads files of that version.
     pub const fn is_readable(self) -> bool {
-        self.major == FORMAT.major && self.minor <= FORMAT.minor
+        let newest = match self.major {
+            0 => LAST_BEFORE_1,
+            _ => FORMAT,
+        };
+        self.major == newest.major && self.minor <= newest.minor
     }
 }
 
@@ -223,8 +230,9 @@ mod tests {
     fn reads_what_came_before_and_nothing_that_comes_after() {
         let FormatVersion { major, minor } = FORMAT;
         let is_readable = |major, minor| FormatVersion { major, minor }.is_readable();
-        assert!(is_readable(major, minor));
-        assert!(is_readable(major, minor - 1));
+        assert!((0..=minor).all(|minor| is_readable(major, minor)));
+        assert!((1..=7).all(|minor| is_readable(0, minor)));
+        assert!(!is_readable(0, 8));
         assert!(!is_readable(major, minor + 1));
         assert!(!is_readable(major + 1, 0));
     }

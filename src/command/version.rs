@@ -47,7 +47,7 @@ struct VersionOutput(built: BuiltFrom) {
     /// The date of the commit.
     date: Option<&'static str> = built.date,
     target: &'static str = built.target,
-    /// The version of the format that is written; every earlier minor version of its major is read.
+    /// The version of the format that is written; every earlier version is read.
     format: String = FORMAT.to_string(),
 }
 }
@@ -98,11 +98,10 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
 fn details(version: &VersionOutput) -> [String; 4] {
     let known = |text: Option<&'static str>| text.unwrap_or("unknown");
     let format = &version.format;
-    let major = FORMAT.major;
     [
         format!("commit   {}", known(version.commit)),
         format!("date     {}", known(version.date)),
         format!("target   {}", version.target),
-        format!("format   writes {format}, reads {major}.0 to {format}"),
+        format!("format   writes {format}, reads 0.1 to {format}"),
     ]
 }

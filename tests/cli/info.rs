@@ -8,7 +8,7 @@ fn the_page_tells_what_is_in_the_reel() {
     let reel = pods_with_gap();
     let page = kubereel(&["info", reel.path()]).ok();
     for words in [
-        "format 0.7 · finished",
+        "format 1.0 · finished",
         "v1.36.3",
         "2026-11-21T14:00:00.000Z – 14:00:15.000Z · 15.0s · 1 session",
         "6 · 2 added · 3 modified · 1 deleted",

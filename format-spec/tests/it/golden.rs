@@ -1,18 +1,21 @@
 //! Reels of every released version of the format: they are never rewritten, and always read to the
 //! last byte.
 
-use kubereel_format::{FormatVersion, Reel, Seq, file_digest};
+use kubereel_format::{Reel, Seq, file_digest};
 use std::path::Path;
 use xxhash_rust::xxh3::Xxh3Default;
 
 /// The XXH3-128 of the files in `testdata/formats`: a reel of a version that is kept is never rewritten.
-const FILES: [(&str, &str); 6] = [
+const FILES: [(&str, &str); 9] = [
     ("0.1.reel", "d75d73478743c15490b8678df8dab5f5"),
     ("0.3.reel", "f29de5cfaa5458031f3f99f5341a0ba4"),
     ("0.4.reel", "0e10afb61b4aac89680f6cd7d077da98"),
     ("0.5.reel", "191173fbf6b6104c1dbeeb3df79601f8"),
     ("0.6.reel", "47ab5ba4395c0e2abd68dc098242fc92"),
     ("0.7.reel", "13464ce65f7c4cd15226f0deb37797e2"),
+    ("1.0.reel", "46465c5d234fb2fc4868d6958c700379"),
+    ("1.0-unsealed.reel", "05ecf501b55b15874f4a42340ffaca43"),
+    ("1.0-large.reel", "1dea31254a072971e69f03014f167f05"),
 ];
 
 #[test]
@@ -32,19 +35,70 @@ fn the_reels_of_every_version_are_never_rewritten() {
 }
 
 /// A reel in `testdata/formats`: its version, how many events and notes it has, and the digest of all of them.
-const GOLDEN: [(&str, u16, u64, usize, &str); 6] = [
+const GOLDEN: [(&str, &str, u64, usize, &str); 9] = [
     (
         "0.1.reel",
-        1,
+        "0.1",
         7_730,
         677,
         "69309012ceeec8e19f10a927b55c333d",
     ),
-    ("0.3.reel", 3, 600, 62, "df2c8cbdee468f32e9a2f7c482919172"),
-    ("0.4.reel", 4, 600, 62, "df2c8cbdee468f32e9a2f7c482919172"),
-    ("0.5.reel", 5, 600, 62, "df2c8cbdee468f32e9a2f7c482919172"),
-    ("0.6.reel", 6, 600, 62, "df2c8cbdee468f32e9a2f7c482919172"),
-    ("0.7.reel", 7, 600, 62, "df2c8cbdee468f32e9a2f7c482919172"),
+    (
+        "0.3.reel",
+        "0.3",
+        600,
+        62,
+        "df2c8cbdee468f32e9a2f7c482919172",
+    ),
+    (
+        "0.4.reel",
+        "0.4",
+        600,
+        62,
+        "df2c8cbdee468f32e9a2f7c482919172",
+    ),
+    (
+        "0.5.reel",
+        "0.5",
+        600,
+        62,
+        "df2c8cbdee468f32e9a2f7c482919172",
+    ),
+    (
+        "0.6.reel",
+        "0.6",
+        600,
+        62,
+        "df2c8cbdee468f32e9a2f7c482919172",
+    ),
+    (
+        "0.7.reel",
+        "0.7",
+        600,
+        62,
+        "df2c8cbdee468f32e9a2f7c482919172",
+    ),
+    (
+        "1.0.reel",
+        "1.0",
+        600,
+        62,
+        "df2c8cbdee468f32e9a2f7c482919172",
+    ),
+    (
+        "1.0-unsealed.reel",
+        "1.0",
+        600,
+        62,
+        "df2c8cbdee468f32e9a2f7c482919172",
+    ),
+    (
+        "1.0-large.reel",
+        "1.0",
+        33_000,
+        5,
+        "f20bba78b5cc36d30ee83ad1d48d8116",
+    ),
 ];
 
 fn digest(reel: &Reel) -> String {
@@ -78,10 +132,10 @@ fn digest(reel: &Reel) -> String {
 #[test]
 fn the_reels_of_every_version_are_read_to_the_last_byte() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/formats");
-    let found = GOLDEN.map(|(name, minor, events, notes, expected)| {
+    let found = GOLDEN.map(|(name, version, events, notes, expected)| {
         let reel = Reel::open(&folder.join(name)).unwrap();
         assert_eq!(reel.damage(), [], "{name}");
-        assert_eq!(reel.format(), FormatVersion { major: 0, minor }, "{name}");
+        assert_eq!(reel.format().to_string(), version, "{name}");
         let counts = (reel.event_count(), reel.notes().len());
         (name, counts, digest(&reel), (events, notes), expected)
     });
