@@ -14,12 +14,17 @@ pub fn say_skipped(reason: &str) {
 /// Asks for the tests that take long.
 const SLOW: &str = "KUBEREEL_SLOW";
 
+/// Returns whether the tests that take long were requested: a test that repeats the same does it more often then.
+pub fn slow_tests_requested() -> bool {
+    std::env::var_os(SLOW).is_some()
+}
+
 /// Returns whether a slow test must be skipped because slow tests were not requested; reports it.
 ///
 /// # Panics
 /// When stderr is closed.
 pub fn skipped_as_slow(what: &str) -> bool {
-    if std::env::var_os(SLOW).is_some() {
+    if slow_tests_requested() {
         return false;
     }
     say_skipped(&format!(

@@ -5,7 +5,7 @@
 #![expect(clippy::print_stderr, reason = "says how hard each run was")]
 
 use anyhow::{Context as _, Result, bail, ensure};
-use kubereel_format::{EpochId, Note, Reel};
+use kubereel_format::{EpochId, GapId, Note, Reel};
 use kubereel_history::{Coverage, Proof, ResourceProof, Timeline};
 use kubereel_tests::claims::{Claims, Fact, Tally};
 use kubereel_tests::control_plane::ControlPlane;
@@ -14,6 +14,7 @@ use kubereel_tests::proxy::{Faults, Proxy};
 use kubereel_tests::recording::{Page, Recording};
 use kubereel_tests::rest::Rest;
 use kubereel_tests::shaken::CANARY;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -29,6 +30,9 @@ const KEEP: &str = "KUBEREEL_KEEP";
 const CAUGHT_UP: Duration = Duration::from_secs(30);
 
 const LOOK_EVERY: Duration = Duration::from_millis(300);
+
+/// The number of resources that are recorded without a hole at the moment.
+const COMPLETE: &str = "kubereel_resources{state=\"complete\"}";
 
 /// A control plane that is being recorded.
 pub(crate) struct Scene<'a> {
@@ -131,7 +135,7 @@ impl<'a> Scene<'a> {
         let changes = self.changes().await?;
         let deadline = Instant::now() + CAUGHT_UP;
         // The account names what is missing in the end.
-        while Instant::now() < deadline && !self.has(&changes) {
+        while Instant::now() < deadline && !(self.has(&changes) && self.is_watching().await?) {
             tokio::time::sleep(LOOK_EVERY).await;
         }
         Ok(changes)
@@ -141,9 +145,17 @@ impl<'a> Scene<'a> {
         // A copy that was taken in the middle of a write may not open: the next one will.
         self.look(|timeline| {
             let account = Account::of(timeline.reel(), changes)?;
-            Ok(account.lost.is_empty() && is_watching(timeline))
+            Ok(account.lost.is_empty() && is_judged(timeline.reel()))
         })
         .unwrap_or(false)
+    }
+
+    /// Returns whether a watch of every resource runs: a recording that ends while streams wait for their
+    /// next try says rightly that none does. The reel names a connection with its first entry, which a quiet
+    /// resource gets a minute later; the proxy knows each at once, and each watch has its own.
+    async fn is_watching(&self) -> Result<bool> {
+        let complete = self.page.number(COMPLETE).await?;
+        Ok(self.proxy.counts().open() >= complete)
     }
 
     /// Looks at a copy of the reel as it is now.
@@ -217,14 +229,20 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// Whether a watch of every resource runs: a recording that ends while streams wait for their next try
-/// says rightly that none does.
-fn is_watching(timeline: &Timeline) -> bool {
-    timeline.resources().iter().all(|info| {
-        let coverage = timeline.coverage(info.id).into_iter();
-        let mut unwatched = coverage.flat_map(Coverage::unwatched);
-        unwatched.all(|span| !span.is_open())
-    })
+/// Returns whether every gap is judged: before that its changes may still be read back.
+fn is_judged(reel: &Reel) -> bool {
+    let notes = || reel.notes().iter().map(|entry| &entry.note);
+    let judged: BTreeSet<GapId> = notes()
+        .filter_map(|note| match note {
+            Note::GapJudged { gap, .. } => Some(*gap),
+            _ => None,
+        })
+        .collect();
+    let mut gaps = notes().filter_map(|note| match note {
+        Note::Gap(gap) => Some(gap.id),
+        _ => None,
+    });
+    gaps.all(|gap| judged.contains(&gap))
 }
 
 /// One line: the outcome of the changes, and what the reel says of itself.
