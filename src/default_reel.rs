@@ -58,7 +58,7 @@ impl ReelLookup {
         if reel.is_none() || words.iter().any(is_help) {
             return Ok(words);
         }
-        let first = first_positional(command, &words, start);
+        let first = first_positional([cli, command], &words, start);
         let is_missing = || {
             let parsed = cli.clone().try_get_matches_from(&words);
             parsed.is_err_and(|error| error.kind() == ErrorKind::MissingRequiredArgument)
@@ -113,7 +113,7 @@ impl ReelLookup {
             return None;
         }
         let mut reels = reels_in(&self.folder);
-        if let Some(place) = first_positional(command, words, start) {
+        if let Some(place) = first_positional([cli, command], words, start) {
             let word = words.get(place)?;
             let begins = |reel: &OsString| {
                 let reel = reel.as_encoded_bytes();
@@ -196,7 +196,7 @@ fn given_reel<'w>(words: &'w [OsString], cli: &Command) -> Option<&'w OsStr> {
     let (command, start) = subcommand(words, cli);
     let first = command.get_positionals().next()?;
     let takes_one = takes_reel(first) && matches!(first.get_action(), ArgAction::Set);
-    let place = takes_one.then(|| first_positional(command, words, start))??;
+    let place = takes_one.then(|| first_positional([cli, command], words, start))??;
     let reel = words.get(place)?;
     is_reel(reel).then_some(reel)
 }
@@ -292,9 +292,10 @@ fn is_plain(word: &OsStr) -> bool {
 }
 
 /// Finds the first word of a subcommand that is neither a flag nor the value of one.
-fn first_positional(command: &Command, words: &[OsString], start: usize) -> Option<usize> {
+fn first_positional(commands: [&Command; 2], words: &[OsString], start: usize) -> Option<usize> {
+    let flags = || commands.into_iter().flat_map(Command::get_arguments);
     let takes_value = |long: Option<&str>, short: Option<char>| {
-        command.get_arguments().any(|flag| {
+        flags().any(|flag| {
             let longs = || flag.get_long_and_visible_aliases().unwrap_or_default();
             let is_it = long.is_some_and(|long| longs().contains(&long))
                 || (short.is_some() && flag.get_short() == short);
@@ -425,6 +426,7 @@ mod tests {
             ("grep 10.0.0.1", "grep R 10.0.0.1"),
             ("story", "story R"),
             ("tui --at +10s", "tui R --at +10s"),
+            ("get --tz UTC pods", "get R --tz UTC pods"),
         ] {
             let expected = format!("kubereel {expected}");
             assert_eq!(named(&around, line), Ok(expected));
@@ -443,6 +445,11 @@ mod tests {
         assert!(
             said.contains("the reel comes first") && said.contains(hint),
             "{said}"
+        );
+        let said = named(&around, "get --tz UTC b.reel pods a.reel");
+        assert_eq!(
+            said.as_deref(),
+            Ok("kubereel get --tz UTC b.reel pods a.reel")
         );
         // An object may be called so.
         let said = named(&around, "get pods c.reel").expect_err("two reels");

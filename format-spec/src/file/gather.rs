@@ -66,7 +66,7 @@ struct BlockWants {
 }
 
 /// What is still to be taken out.
-struct Gathering<'a> {
+struct BodyGatherer<'a> {
     done: GatheredBodies<'a>,
     ladder: Vec<&'a Checkpoint>,
     /// By the block's place.
@@ -88,7 +88,7 @@ pub(crate) fn gather<'a>(
     at: Option<Seq>,
     reached: &mut dyn FnMut(u64),
 ) -> GatheredBodies<'a> {
-    let mut gathering = Gathering {
+    let mut gatherer = BodyGatherer {
         done: GatheredBodies {
             reel,
             at,
@@ -106,19 +106,19 @@ pub(crate) fn gather<'a>(
     };
     for seq in events {
         if let Some(object) = reel.object_of(*seq) {
-            gathering.want(*seq, object);
+            gatherer.want(*seq, object);
         }
     }
     let asked: HashSet<Seq> = events.iter().copied().collect();
     let mut met = 0;
-    gathering.run(&mut |seq| {
+    gatherer.run(&mut |seq| {
         met += u64::from(asked.contains(&seq));
         reached(met);
     });
-    gathering.done
+    gatherer.done
 }
 
-impl Gathering<'_> {
+impl BodyGatherer<'_> {
     fn run(&mut self, met: &mut dyn FnMut(Seq)) {
         let reel = self.done.reel;
         let top = self.ladder.first().map_or(0, |top| top.seq);

@@ -102,12 +102,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("old.reel");
         drop(Appender::create(&path).unwrap());
-        let older = FormatVersion {
-            minor: FORMAT.minor - 1,
-            ..FORMAT
-        };
+        let older = FormatVersion { major: 0, minor: 7 };
         let mut row = format_row();
-        let minor = row.len() - 2;
+        let (major, minor) = (row.len() - 4, row.len() - 2);
+        row[major..minor].copy_from_slice(&older.major.to_le_bytes());
         row[minor..].copy_from_slice(&older.minor.to_le_bytes());
         let database = redb::Database::create(&path).unwrap();
         let transaction = database.begin_write().unwrap();
