@@ -20,6 +20,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
@@ -74,7 +75,7 @@ impl Exclusive {
     }
 
     fn lock(file: File, path: &Path) -> Result<Self, OpenError> {
-        taken(file.try_lock(), path)?;
+        taken(|| file.try_lock(), path)?;
         Ok(Self {
             file: Arc::new(Mutex::new(file)),
             bound: Arc::new(SizeBound {
@@ -116,7 +117,20 @@ impl Exclusive {
     }
 }
 
-fn taken(outcome: Result<(), TryLockError>, path: &Path) -> Result<(), OpenError> {
+/// Between `fork` and `exec` a program that another thread of this process starts holds every open file, and
+/// its lock, a little longer than this process does.
+const LOCK_WAITS: u32 = 8;
+const LOCK_WAIT: Duration = Duration::from_millis(5);
+
+fn taken(try_lock: impl Fn() -> Result<(), TryLockError>, path: &Path) -> Result<(), OpenError> {
+    let mut outcome = try_lock();
+    for _ in 0..LOCK_WAITS {
+        if !matches!(outcome, Err(TryLockError::WouldBlock)) {
+            break;
+        }
+        std::thread::sleep(LOCK_WAIT);
+        outcome = try_lock();
+    }
     match outcome {
         Ok(()) => Ok(()),
         Err(TryLockError::WouldBlock) => Err(OpenError::InUse {
@@ -209,7 +223,7 @@ impl Overlay {
         }
         let file = File::open(path).map_err(io_error(path))?;
         let facts = file.metadata().map_err(io_error(path))?;
-        taken(file.try_lock_shared(), path)?;
+        taken(|| file.try_lock_shared(), path)?;
         Ok(Self::new(Arc::new(Mutex::new(file)), facts.len()))
     }
 
@@ -502,6 +516,20 @@ mod tests {
         assert_eq!(seen, expected);
         assert!(overlay.read(12_000, &mut [0; 2]).is_err());
         assert_eq!(fs::read(&path).unwrap(), before);
+    }
+
+    #[test]
+    fn a_lock_that_a_program_holds_while_it_starts_is_awaited() {
+        let refusals = Cell::new(2);
+        let try_lock = || match refusals.get() {
+            0 => Ok(()),
+            left => {
+                refusals.set(left - 1);
+                Err(TryLockError::WouldBlock)
+            }
+        };
+        taken(try_lock, Path::new("x")).unwrap();
+        assert_eq!(refusals.get(), 0);
     }
 
     #[test]

@@ -200,7 +200,10 @@ impl Whole {
     }
 
     /// Changes the bytes at many places, prints the mean share that can be read, and returns it.
-    #[expect(clippy::print_stdout, reason = "the table of SPEC.md is made of it")]
+    #[expect(
+        clippy::print_stdout,
+        reason = "the table of SPEC.md is made of it, with twice as many places"
+    )]
     fn mean(
         &self,
         class: &str,
@@ -294,17 +297,17 @@ fn classes(name: &str, whole: &Whole, tries: usize, [page, page_run, censored, f
 
 #[test]
 fn a_damaged_finished_reel_gives_what_is_not_damaged() {
-    classes("demo", &Whole::demo(), 60, [0.99, 0.4, 0.99, 0.001]);
+    classes("demo", &Whole::demo(), 30, [0.99, 0.4, 0.99, 0.001]);
 }
 
 #[test]
 fn a_damaged_sealed_reel_gives_what_is_not_damaged() {
-    classes("sealed", &Whole::sealed(), 30, [0.999, 0.25, 0.999, 0.99]);
+    classes("sealed", &Whole::sealed(), 16, [0.999, 0.25, 0.999, 0.99]);
 }
 
 #[test]
 fn a_damaged_reel_of_a_killed_recorder_gives_what_is_not_damaged() {
-    classes("killed", &Whole::killed(), 60, [0.8, 0.5, 0.9, 0.18]);
+    classes("killed", &Whole::killed(), 30, [0.8, 0.5, 0.9, 0.18]);
 }
 
 #[test]
@@ -318,7 +321,7 @@ fn a_zeroed_page_of_a_large_finished_reel_costs_nothing() {
     assert!(large.bytes.len() > 9_000_000);
     let mean = large.mean(
         "large, one page zeroed",
-        large.places(PAGE, 24),
+        large.places(PAGE, 12),
         |bytes, at| {
             bytes[at..at + PAGE].fill(0);
         },
@@ -384,12 +387,12 @@ fn rows_that_are_cut_out_or_moved_give_no_wrong_byte() {
     };
     whole.mean(
         "sealed, bytes taken out",
-        whole.places(PAGE, 20),
+        whole.places(PAGE, 12),
         |bytes, at| {
             drop(bytes.drain(at..(at + 777).min(whole.bytes.len())));
         },
     );
-    whole.mean("sealed, bytes moved", whole.places(PAGE, 20), moved);
+    whole.mean("sealed, bytes moved", whole.places(PAGE, 12), moved);
     // A stripe and its description lie elsewhere together.
     let mean = whole.mean("sealed, twice in one file", 0..1, |bytes, _| {
         let copy = bytes.clone();
@@ -408,7 +411,7 @@ fn a_reel_cut_at_any_byte_gives_what_lies_before_the_cut() {
     ] {
         let len = whole.bytes.len();
         let near_the_end = [1, 2, 100, PAGE - 1, PAGE, PAGE + 1].map(|cut| len - cut);
-        let places = whole.places(len / 40, 40).chain(near_the_end);
+        let places = whole.places(len / 20, 20).chain(near_the_end);
         let mean = whole.mean(&format!("{name}, cut off"), places, Vec::truncate);
         assert!(mean > floor, "{mean}");
     }
