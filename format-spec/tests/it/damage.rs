@@ -297,7 +297,7 @@ fn classes(name: &str, whole: &Whole, tries: usize, [page, page_run, censored, f
 
 #[test]
 fn a_damaged_finished_reel_gives_what_is_not_damaged() {
-    classes("demo", &Whole::demo(), 30, [0.99, 0.4, 0.99, 0.001]);
+    classes("demo", &Whole::demo(), 60, [0.99, 0.4, 0.99, 0.001]);
 }
 
 #[test]
@@ -307,7 +307,7 @@ fn a_damaged_sealed_reel_gives_what_is_not_damaged() {
 
 #[test]
 fn a_damaged_reel_of_a_killed_recorder_gives_what_is_not_damaged() {
-    classes("killed", &Whole::killed(), 30, [0.8, 0.5, 0.9, 0.18]);
+    classes("killed", &Whole::killed(), 60, [0.8, 0.5, 0.9, 0.18]);
 }
 
 #[test]

@@ -277,7 +277,6 @@ async fn followers_print_every_event_once_and_end_with_the_recorder() -> Result<
         "--timeout",
         "2s",
     ];
-    let mut unmet = stage.follow("unmet", &unmet)?;
     stage.create("follow-0").await?;
     stage.create("follow-1").await?;
     for round in 1..=3 {
@@ -290,6 +289,8 @@ async fn followers_print_every_event_once_and_end_with_the_recorder() -> Result<
         said.starts_with("configmap/follow-0 condition met at "),
         "{said}"
     );
+    // Only now it is sure that ConfigMaps are observed: before, the object may have existed.
+    let mut unmet = stage.follow("unmet", &unmet)?;
     let status = unmet.ended(SURE)?;
     ensure!(
         status.code() == Some(1),
