@@ -260,6 +260,7 @@ impl<'a> ListBuilder<'a> {
             timeline: self.timeline,
             found: self.found,
             by_uid: &self.by_uid,
+            objects: &cause::SharedObjects::of(self.timeline),
         };
         let called = called_services(reel, &problems);
         let ranking = ProblemRanking {

@@ -2,14 +2,15 @@
 //! names (references, selectors, owners, words), each with a distance.
 
 use super::failure_words::{is_about_call, is_forbidden};
-use super::label_keys::{is_label_of, keys_of, namespace_labels};
+use super::label_keys::{is_label_of, keys_of};
 use super::pod_data::{containers, data_of_pod_spec};
 use super::problem_words::{ProblemWords, SHORTEST_NAME};
 use super::search::ExplainedReel;
+use super::shared_objects::RoleBinding;
 use crate::lookup::{labels, match_labels, read, resources};
 use crate::problem::Problem;
 use crate::sign::SignKind;
-use kubereel_format::{EventType, ObjectId, ResourceId, ResourceInfo, Seq};
+use kubereel_format::{ObjectId, ResourceId, ResourceInfo, Seq};
 use kubereel_history::field::{items, text};
 use kubereel_history::{LabelSelector, Timeline};
 use serde_json::Value;
@@ -96,8 +97,6 @@ pub(super) struct Dependencies<'a> {
     accounts: BTreeSet<(String, String)>,
     /// What makes the volumes of the classes of its claims.
     provisioners: BTreeSet<String>,
-    /// The labels by which network policies select namespaces, read when a label is asked for.
-    policy_labels: OnceCell<BTreeSet<String>>,
     /// The roles of the accounts, read when a role is asked for.
     bound: OnceCell<BTreeMap<(String, String), u8>>,
     managers: BTreeSet<String>,
@@ -130,7 +129,6 @@ impl<'a> Dependencies<'a> {
             related: BTreeSet::new(),
             pool: None,
             provisioners: BTreeSet::new(),
-            policy_labels: OnceCell::new(),
             bound: OnceCell::new(),
             managers: BTreeSet::new(),
             writers: BTreeSet::new(),
@@ -824,7 +822,8 @@ impl<'a> Dependencies<'a> {
             }
             "NetworkPolicy" => self.guarded_by(namespace, &body(0)?, body(1).as_ref())?,
             "RoleBinding" | "ClusterRoleBinding" if namespace == own || namespace.is_empty() => {
-                let is_bound = self.binds(&body(0)?) || body(1).is_some_and(|one| self.binds(&one));
+                let binds = |body: Value| self.binds(&RoleBinding::of(&body));
+                let is_bound = binds(body(0)?) || body(1).is_some_and(binds);
                 is_bound.then_some((1, "it binds the ServiceAccount of its Pods"))?
             }
             "Role" | "ClusterRole" if namespace == own || namespace.is_empty() => self
@@ -1025,12 +1024,12 @@ impl<'a> Dependencies<'a> {
     }
 
     /// Returns whether a binding's subjects name an account of the problem, or a group of it.
-    fn binds(&self, body: &Value) -> bool {
+    fn binds(&self, binding: &RoleBinding) -> bool {
         let own = &self.problem.object.namespace;
-        items(body, "/subjects").iter().any(|subject| {
-            let (at, name) = (text(subject, "/namespace"), text(subject, "/name"));
+        binding.subjects.iter().any(|subject| {
+            let (at, name) = (subject.namespace.as_str(), subject.name.as_str());
             let mut accounts = self.accounts.iter();
-            match text(subject, "/kind") {
+            match subject.kind.as_str() {
                 "ServiceAccount" => accounts.any(|(namespace, account)| {
                     account == name && (at == namespace || at.is_empty() && namespace == own)
                 }),
@@ -1065,15 +1064,7 @@ impl<'a> Dependencies<'a> {
 
     /// Returns whether a path is a label by which network policies select namespaces.
     pub(super) fn is_policy_label(&self, path: &str) -> bool {
-        let keys = self.policy_labels.get_or_init(|| {
-            let policies = resources(self.timeline, "networking.k8s.io", "networkpolicies");
-            let objects = policies.into_iter();
-            let objects = objects.flat_map(|resource| self.timeline.objects_of(resource));
-            let last = objects.filter_map(|object| self.timeline.reel().versions(*object).last());
-            let bodies = last.filter_map(|seq| read(self.timeline, *seq));
-            bodies.flat_map(|body| namespace_labels(&body)).collect()
-        });
-        is_label_of(path, keys)
+        is_label_of(path, self.reel.objects.policy_labels())
     }
 
     /// Returns whether a quota refuses what the problem is about.
@@ -1088,27 +1079,14 @@ impl<'a> Dependencies<'a> {
     /// Returns the kinds and names of the roles that bindings gave to accounts of the problem's
     /// Pods, with their distance.
     fn bound_roles(&self) -> BTreeMap<(String, String), u8> {
-        let group = "rbac.authorization.k8s.io";
-        let plurals = ["rolebindings", "clusterrolebindings"].into_iter();
-        let bindings = plurals.flat_map(|plural| resources(self.timeline, group, plural));
-        let objects = bindings.flat_map(|resource| self.timeline.objects_of(resource));
-        let near = objects.filter(|object| {
-            let key = self.timeline.key_of(**object);
-            key.is_some_and(|key| {
-                key.namespace.is_empty() || key.namespace == self.problem.object.namespace
-            })
+        let bindings = self.reel.objects.bindings().iter();
+        let near = bindings.filter(|binding| {
+            let own = &self.problem.object.namespace;
+            binding.namespace.is_empty() || binding.namespace == *own
         });
-        let reel = self.timeline.reel();
-        let bodies = near.filter_map(|object| {
-            let mut versions = reel.versions(*object).iter().rev();
-            let last = versions.find(|seq| reel.kind_of(**seq) != Some(EventType::Deleted));
-            read(self.timeline, *last?)
-        });
-        let of = |body: &Value, field: &str| text(body, field).to_owned();
-        let mut roles: BTreeMap<(String, String), u8> = bodies
-            .filter(|body| self.binds(body))
-            .map(|body| (of(&body, "/roleRef/kind"), of(&body, "/roleRef/name")))
-            .map(|role| (role, 2))
+        let mut roles: BTreeMap<(String, String), u8> = near
+            .filter(|binding| self.binds(binding))
+            .map(|binding| (binding.role.clone(), 2))
             .collect();
         // A controller writes the rules of an aggregate: its parts are what somebody changes.
         if is_forbidden(self.words.text()) {
@@ -1135,18 +1113,12 @@ impl<'a> Dependencies<'a> {
         if selectors.is_empty() {
             return Vec::new();
         }
-        let reel = self.timeline.reel();
-        let is_selected = |seq: &Seq| {
-            let body = read(self.timeline, *seq);
-            let labels = body.and_then(|body| labels(&body, "/metadata/labels"));
-            labels.is_some_and(|labels| selectors.iter().any(|one| one.matches(&labels)))
-        };
-        resources(self.timeline, "rbac.authorization.k8s.io", "clusterroles")
-            .into_iter()
-            .flat_map(|resource| self.timeline.objects_of(resource))
-            .filter(|object| reel.versions(**object).iter().any(is_selected))
-            .filter_map(|object| Some(self.timeline.key_of(*object)?.name.to_owned()))
-            .collect()
+        let roles = self.reel.objects.role_labels().iter();
+        let selected = roles.filter(|role| {
+            let mut labels = role.labels.iter();
+            labels.any(|labels| selectors.iter().any(|one| one.matches(labels)))
+        });
+        selected.map(|role| role.name.clone()).collect()
     }
 }
 

@@ -12,6 +12,8 @@ mod label_keys;
 mod pod_data;
 mod problem_words;
 mod search;
+mod shared_objects;
 
 pub(crate) use failure_words::is_about_network_plugin;
 pub(crate) use search::{ExplainedReel, called_services, explain};
+pub(crate) use shared_objects::SharedObjects;

@@ -6,6 +6,7 @@ use super::dependencies::{
 };
 use super::effect::{ChangedField, effect, effect_on_callers, effect_on_volumes, room_taken};
 use super::failure_words::is_unreachable;
+use super::shared_objects::SharedObjects;
 use crate::collect::Collected;
 use crate::lookup::read;
 use crate::problem::{Cause, Problem, ProblemObject};
@@ -72,6 +73,7 @@ pub(crate) struct ExplainedReel<'a> {
     pub(crate) found: &'a Collected,
     /// The objects of the uids that controllers and endpoints name.
     pub(crate) by_uid: &'a BTreeMap<&'a str, ObjectId>,
+    pub(crate) objects: &'a SharedObjects<'a>,
 }
 
 /// Finds the causes of the first problems of a list.
