@@ -409,7 +409,7 @@ fn differs(
                     let (theirs, ours) = (sorted_rows(&said.text), sorted_rows(&out));
                     (theirs != ours).then(|| first_difference(&theirs, &ours))
                 }
-                _ => missing_line(&said.text, &out),
+                _ => missing_line(&said.text, &[&*out]),
             };
             match missing {
                 None => return Ok(None),
@@ -418,7 +418,12 @@ fn differs(
             answers.push(out);
         }
         // kubectl counts the age of a row when it prints it, and asks for the rows of a page after those of another.
-        let is_of_moments = likeness == Same && has_each_line(&said.text, &answers);
+        let all: Vec<&str> = answers.iter().map(String::as_str).collect();
+        let is_of_moments = match likeness {
+            Same => has_each_line(&said.text, &answers),
+            More => missing_line(&said.text, &all).is_none(),
+            _ => false,
+        };
         return Ok((!is_of_moments).then_some(last));
     }
     let words = words(typed);
@@ -464,6 +469,14 @@ fn a_table_whose_rows_are_of_two_moments_has_each_line_of_one() {
     assert!(!has_each_line("A 1s\n", &answers));
 }
 
+#[test]
+fn a_description_whose_lines_are_of_two_moments_has_each_line_of_one() {
+    let answers = ["Name: x\n a 1s\n b 1s\n", "Name: x\n a 2s\n b 2s\n"];
+    assert_eq!(missing_line("Name: x\n a  1s\n b  2s\n", &answers), None);
+    assert!(missing_line("Name: x\n a 1s\n b 2s\n", &answers[..1]).is_some());
+    assert!(missing_line("Name: x\n b 1s\n a 1s\n", &answers).is_some());
+}
+
 fn first_difference(theirs: &str, ours: &str) -> String {
     let mut pairs = theirs.lines().zip(ours.lines());
     let pair = pairs.find(|(theirs, ours)| theirs != ours);
@@ -487,8 +500,8 @@ fn without_names(ports: &str) -> String {
     ports.collect::<Vec<_>>().join(", ")
 }
 
-/// Finds the first line of kubectl that is not in its place among ours; blanks between cells are one.
-fn missing_line(theirs: &str, ours: &str) -> Option<String> {
+/// Finds the first line of kubectl that is not in its place in one of our answers; blanks between cells are one.
+fn missing_line(theirs: &str, answers: &[&str]) -> Option<String> {
     let plain = |line: &str| {
         let words = line.split_whitespace().collect::<Vec<_>>().join(" ");
         let words = words.replace(SHARE_OF_NOTHING, "(0%)");
@@ -497,7 +510,10 @@ fn missing_line(theirs: &str, ours: &str) -> Option<String> {
         }
         words
     };
-    let mut lines = ours.lines().map(plain);
+    let of_each = |one: &&str| one.lines().map(plain).collect::<Vec<_>>();
+    let answers_lines: Vec<Vec<String>> = answers.iter().map(of_each).collect();
+    let most = answers_lines.iter().map(Vec::len).max().unwrap_or_default();
+    let mut places = 0..most;
     let mut is_event = false;
     for line in theirs.lines().map(plain) {
         // The Events of one object end where the next object begins.
@@ -506,7 +522,12 @@ fn missing_line(theirs: &str, ours: &str) -> Option<String> {
         if is_event || differs || line.is_empty() {
             continue;
         }
-        if !lines.any(|own| own == line) {
+        let is_there = |place| {
+            let mut lines = answers_lines.iter().filter_map(|lines| lines.get(place));
+            lines.any(|own| *own == line)
+        };
+        if !places.any(is_there) {
+            let ours = answers.join("\n-- or --\n");
             return Some(format!(
                 "no line {line:?} in its place in\n{ours}\n-- kubectl --\n{theirs}"
             ));
