@@ -202,7 +202,7 @@ impl Whole {
     /// Changes the bytes at many places, prints the mean share that can be read, and returns it.
     #[expect(
         clippy::print_stdout,
-        reason = "the table of SPEC.md is made of it, with twice as many places"
+        reason = "the table of SPEC.md is made of it; of sealed reels with twice as many places"
     )]
     fn mean(
         &self,
