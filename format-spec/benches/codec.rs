@@ -80,7 +80,7 @@ fn weigh(path: &Path) {
     let reel = Reel::open(path).unwrap();
     let weight = reel.weigh().unwrap();
     let lines: Vec<Line> = reel
-        .scan(Seq(0))
+        .scan()
         .map(|event| {
             let event = event.unwrap();
             Line {

@@ -16,7 +16,7 @@
 
 use kubereel_format::{
     Appender, Bounds, ConnectionId, EventType, Evidence, NewBody, NewEvent, Note, Reel, ResourceId,
-    ResourceInfo, Seq, Stamp,
+    ResourceInfo, Stamp,
 };
 use std::path::Path;
 
@@ -95,7 +95,7 @@ fn texts(bytes: usize) -> Vec<String> {
     let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/demo.reel");
     let reel = Reel::open(&demo).unwrap();
     let bodies: Vec<String> = reel
-        .scan(Seq(0))
+        .scan()
         .map(|event| String::from_utf8(event.unwrap().body.to_vec()).unwrap())
         .collect();
     let mut texts = Vec::new();

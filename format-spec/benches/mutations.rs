@@ -215,7 +215,7 @@ impl WholeReel {
     fn of(path: &Path, form: Form) -> Self {
         let reel = Reel::open(path).unwrap();
         assert_eq!(reel.damage(), []);
-        let events = reel.scan(Seq(0)).map(|event| {
+        let events = reel.scan().map(|event| {
             let event = event.unwrap();
             let truth = Truth {
                 key: key_of(&reel, &event.head).unwrap(),
@@ -237,7 +237,7 @@ impl WholeReel {
         let mut found = 0_usize;
         let mut failed = 0_usize;
         let mut last = None;
-        for event in reel.scan(Seq(0)) {
+        for event in reel.scan() {
             let Ok(event) = event else {
                 failed += 1;
                 continue;
@@ -343,7 +343,7 @@ fn write_killed(old: &Reel, path: &Path) {
             note => drop(appender.append_note(entry.stamp, note.clone()).unwrap()),
         }
     };
-    for event in old.scan(Seq(0)) {
+    for event in old.scan() {
         let event = event.unwrap();
         while let Some(note) = notes.next_if(|note| note.seq < event.head.seq) {
             append_note(&mut appender, note);

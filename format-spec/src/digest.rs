@@ -151,7 +151,7 @@ impl Reel {
     /// When a record cannot be read.
     pub fn digest(&self, mut progress: impl FnMut(u64)) -> Result<RecordingDigest, ReadError> {
         let mut builder = DigestBuilder::new(self);
-        for event in self.scan(Seq(0)) {
+        for event in self.scan() {
             let event = event?;
             builder.take(&event);
             progress(event.head.seq.0);

@@ -9,7 +9,6 @@
 use crate::digest::{DigestBuilder, RecordingDigest};
 use crate::error::{AppendError, RecoverError, SealError};
 use crate::file::{Bounds, Reel, SealDensity, SealWriter, publish, replace, rewrite};
-use crate::id::Seq;
 use crate::limits::len64;
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher as _;
@@ -254,7 +253,7 @@ fn write(
     let mut writer = SealWriter::create(reel, part, density)?;
     let mut digest = DigestBuilder::new(reel);
     let mut notes = reel.notes().iter().peekable();
-    for event in reel.scan(Seq(0)) {
+    for event in reel.scan() {
         let event = event?;
         let seq = event.head.seq;
         while let Some(note) = notes.next_if(|note| note.seq < seq) {

@@ -6,7 +6,7 @@
 use crate::canary::{Canaries, CanaryMatch};
 use crate::report::{FindingPlace, ScanError, ScanFinding, ScanReport};
 use kubereel_format::{
-    BlobId, Note, NoteEntry, ObjectId, ObjectKeyRef, Reel, ResourceId, ResourceInfo, Seq,
+    BlobId, Note, NoteEntry, ObjectId, ObjectKeyRef, Reel, ResourceId, ResourceInfo,
 };
 use kubereel_redact::{Extra, RandomStrings, RedactionFinding, Redactor, ResourceType};
 use std::collections::BTreeMap;
@@ -64,7 +64,7 @@ pub fn scan(
         }
     }
     search.names();
-    for event in reel.scan(Seq(0)) {
+    for event in reel.scan() {
         match event {
             Ok(event) => {
                 search.event(&event);

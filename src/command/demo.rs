@@ -178,7 +178,7 @@ const DEMO_REEL: &[u8] = include_bytes!("../../testdata/demo.reel");
 #[cfg(test)]
 mod tests {
     use super::DEMO_REEL;
-    use kubereel_format::{Note, Reel, Seq};
+    use kubereel_format::{Note, Reel};
 
     /// What the program may grow by for its demo.
     const BYTES_MOST: usize = 600_000;
@@ -228,7 +228,7 @@ mod tests {
     fn it_tells_no_secret_and_no_path() {
         let reel = open();
         let mut read = 0;
-        for event in reel.scan(Seq(0)) {
+        for event in reel.scan() {
             let event = event.expect("an event");
             let text = String::from_utf8_lossy(&event.body);
             refuse(&text, &format!("{:?}", event.head));

@@ -5,7 +5,6 @@
 //! * A damaged frame is decompressed once; its error is remembered.
 //! * A body is returned only after its frame's checksum matched; a damaged checkpoint is not an error, because
 //!   the body is in a block too.
-//! * A caller can bound the work of one call ([`ReadAllowance`]). What was decoded until then is kept.
 
 use crate::codec::bodies::{Bodies, BodyCounts, Delta};
 use crate::codec::frame::Form;
@@ -21,7 +20,7 @@ use crate::file::rows::RowSource;
 use crate::file::segment::FrameSpan;
 use crate::id::{BlobId, BlockId, ObjectId, Seq};
 use crate::limits::{
-    MAX_BLOCK_RAW, MAX_BODY, MAX_MODEL_RAW, MAX_PREFIX, MODELLED_CACHE, READ_CACHE, len64, place32,
+    MAX_BLOCK_RAW, MAX_BODY, MAX_MODEL_RAW, MAX_PREFIX, MODELLED_CACHE, READ_CACHE, place32,
 };
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -67,33 +66,6 @@ enum BodyFault {
     Codec(CodecError),
     /// Another event's error.
     Read(ReadError),
-    /// Nothing more may be decoded for now.
-    Spent,
-}
-
-/// A text of the blob log.
-enum BlobText {
-    Kept(Arc<Box<[u8]>>),
-    InBlock(Arc<Bodies>, usize),
-}
-
-impl BlobText {
-    fn bytes(&self) -> &[u8] {
-        match self {
-            Self::Kept(text) => text,
-            Self::InBlock(bodies, place) => bodies.blob(*place).unwrap_or_default(),
-        }
-    }
-}
-
-/// A body in a checkpoint.
-pub(crate) enum StoredBody {
-    /// Here it is.
-    Here(Arc<[u8]>),
-    /// It must be looked for elsewhere.
-    Elsewhere,
-    /// Nothing more may be decoded for now.
-    Spent,
 }
 
 impl From<CodecError> for BodyFault {
@@ -154,25 +126,14 @@ impl BodyReader {
 
     /// Returns a block's bodies.
     pub(crate) fn bodies(&self, reel: &Reel, block: &Block) -> Result<Arc<Bodies>, ReadError> {
-        self.bodies_within(reel, block, &mut { ReadAllowance::ALL })?
-            .ok_or_else(|| damaged(block, SPENT.to_owned()))
-    }
-
-    /// Returns a block's bodies; nothing if more would have to be decoded for that than may be.
-    pub(crate) fn bodies_within(
-        &self,
-        reel: &Reel,
-        block: &Block,
-        allowance: &mut ReadAllowance,
-    ) -> Result<Option<Arc<Bodies>>, ReadError> {
         let place = match &block.source {
-            BlockSource::Tail(bodies) => return Ok(Some(Arc::clone(bodies))),
+            BlockSource::Tail(bodies) => return Ok(Arc::clone(bodies)),
             BlockSource::Sealed(place) => place,
         };
         let weight = |bodies: &Bodies| bodies.raw().len();
         for cache in [&self.blocks, &self.modelled] {
             if let Some(bodies) = held(cache).get(block.number, weight) {
-                return Ok(Some(bodies));
+                return Ok(bodies);
             }
         }
         let damaged = |cause| damaged(block, cause);
@@ -184,7 +145,7 @@ impl BodyReader {
             .map_err(damaged)?;
         let form = frame::form_of(&packed);
         if form.and_then(ModelSize::of).is_some() {
-            return self.modelled(reel, block, allowance);
+            return self.modelled(reel, block);
         }
         let prefix = if place.prefix == block.number {
             None
@@ -193,14 +154,8 @@ impl BodyReader {
             let first = group::block_named(reel, place.prefix)
                 .filter(|first| first.prefix() == Some(first.number))
                 .ok_or_else(|| damaged(lost_prefix(place.prefix)))?;
-            match self.bodies_within(reel, first, allowance)? {
-                Some(first) => Some(first),
-                None => return Ok(None),
-            }
+            Some(self.bodies(reel, first)?)
         };
-        if !allowance.take_frame() {
-            return Ok(None);
-        }
         let prefix = prefix.as_deref().map_or(&[][..], Bodies::raw);
         let prefix = prefix.get(..MAX_PREFIX).unwrap_or(prefix);
         self.frames.fetch_add(1, Ordering::Relaxed);
@@ -210,17 +165,12 @@ impl BodyReader {
                 Some(Form::Pieces) => bodies.counting_pieces(),
                 _ => bodies,
             });
-        self.keep_block(&self.blocks, block, read).map(Some)
+        self.keep_block(&self.blocks, block, read)
     }
 
     /// Returns the bodies of a block that continues the ones before it in its group: these are decoded first, and
     /// kept, unless the model has passed one of them already.
-    fn modelled(
-        &self,
-        reel: &Reel,
-        block: &Block,
-        allowance: &mut ReadAllowance,
-    ) -> Result<Option<Arc<Bodies>>, ReadError> {
+    fn modelled(&self, reel: &Reel, block: &Block) -> Result<Arc<Bodies>, ReadError> {
         let chain = group::blocks_to(reel, block).map_err(|lost| match lost {
             Some(lost) => damaged(block, lost_prefix(lost)),
             None => damaged(block, "too many blocks lie in front of it".to_owned()),
@@ -253,10 +203,6 @@ impl BodyReader {
             .iter()
             .skip(done.map_or(0, |done| done.saturating_add(1)))
         {
-            if !allowance.take_frame() {
-                *held(&self.model) = last.zip(model);
-                return Ok(None);
-            }
             let bodies =
                 self.continue_with(reel, step, &mut model)
                     .map_err(|error| match error {
@@ -269,7 +215,7 @@ impl BodyReader {
             found = Some(bodies);
         }
         *held(&self.model) = last.zip(model);
-        Ok(found)
+        found.ok_or_else(|| damaged(block, "it does not lie in its own group".to_owned()))
     }
 
     /// Decodes the next block of a group, whose first one begins a model.
@@ -385,21 +331,14 @@ impl BodyReader {
         before.saturating_sub(reel.loaded.heads.notes_between(start, seq.0))
     }
 
-    /// Returns a checkpoint's frame; nothing if it may not be decoded now.
-    pub(crate) fn stored(
-        &self,
-        span: FrameSpan,
-        allowance: &mut ReadAllowance,
-    ) -> Result<Option<Arc<CheckpointFrame>>, String> {
+    /// Returns a checkpoint's frame.
+    pub(crate) fn stored(&self, span: FrameSpan) -> Result<Arc<CheckpointFrame>, String> {
         let weight = |stored: &CheckpointFrame| stored.bodies.raw().len();
         if let Some(stored) = held(&self.stored).get(span.offset, weight) {
-            return Ok(Some(stored));
+            return Ok(stored);
         }
         if let Some(cause) = held(&self.damage).parts.get(&span.offset) {
             return Err(cause.clone());
-        }
-        if !allowance.take_frame() {
-            return Ok(None);
         }
         let packed = self.bodies_frame(span, 0)?;
         self.frames.fetch_add(1, Ordering::Relaxed);
@@ -413,36 +352,24 @@ impl BodyReader {
             }
         };
         held(&self.stored).put(span.offset, Arc::clone(&stored), weight(&stored));
-        Ok(Some(stored))
+        Ok(stored)
     }
 
     /// Returns the body of an object's last version before a checkpoint that holds it.
     ///
-    /// [`StoredBody::Elsewhere`] if the frame is damaged: the body stands elsewhere too.
+    /// Nothing if the frame is damaged: the body stands elsewhere too.
     pub(crate) fn stored_body(
         &self,
         reel: &Reel,
         checkpoint: &Checkpoint,
         seq: Seq,
         object: ObjectId,
-        allowance: &mut ReadAllowance,
-    ) -> StoredBody {
-        let (Some(part), Some(key)) = (checkpoint.part_of(object), reel.key(object)) else {
-            return StoredBody::Elsewhere;
-        };
-        let stored = match self.stored(part, allowance) {
-            Ok(Some(stored)) => stored,
-            Ok(None) => return StoredBody::Spent,
-            Err(_damaged) => return StoredBody::Elsewhere,
-        };
-        let Some(delta) = stored.delta(object) else {
-            return StoredBody::Elsewhere;
-        };
-        match self.splice_within(reel, seq, &splice::seed_of(key), delta, allowance) {
-            Ok(Some(body)) => StoredBody::Here(body),
-            Ok(None) => StoredBody::Spent,
-            Err(_damaged) => StoredBody::Elsewhere,
-        }
+    ) -> Option<Arc<[u8]>> {
+        let part = checkpoint.part_of(object)?;
+        let seed = splice::seed_of(reel.key(object)?);
+        let stored = self.stored(part).ok()?;
+        let delta = stored.delta(object)?;
+        self.splice(reel, seq, &seed, delta).ok()
     }
 
     /// Returns a body that was put together before.
@@ -465,45 +392,18 @@ impl BodyReader {
         against: &[u8],
         delta: Delta<'_>,
     ) -> Result<Arc<[u8]>, ReadError> {
-        self.splice_within(reel, seq, against, delta, &mut { ReadAllowance::ALL })?
-            .ok_or_else(|| ReadError::Event {
-                seq,
-                cause: SPENT.to_owned(),
-            })
-    }
-
-    /// Applies one event's delta; gives nothing if that would take more than may be decoded.
-    pub(crate) fn splice_within(
-        &self,
-        reel: &Reel,
-        seq: Seq,
-        against: &[u8],
-        delta: Delta<'_>,
-        allowance: &mut ReadAllowance,
-    ) -> Result<Option<Arc<[u8]>>, ReadError> {
-        if !allowance.has_body() {
-            return Ok(None);
-        }
         let ops = delta.hunks(against).map_err(|error| ReadError::Event {
             seq,
             cause: error.to_string(),
         })?;
         let built = splice::apply(against, &ops, delta.text, MAX_BODY, |id, take| {
-            let found = self
-                .find_blob(reel, id, allowance)
-                .map_err(BodyFault::Read)?;
-            take(found.ok_or(BodyFault::Spent)?.bytes());
+            let found = self.find_blob(reel, id).map_err(BodyFault::Read)?;
+            take(&found);
             Ok::<(), BodyFault>(())
         });
-        if !matches!(built, Err(BodyFault::Spent)) {
-            self.built.fetch_add(1, Ordering::Relaxed);
-        }
+        self.built.fetch_add(1, Ordering::Relaxed);
         match built {
-            Ok(body) => {
-                allowance.take_body(body.len());
-                Ok(Some(body.into()))
-            }
-            Err(BodyFault::Spent) => Ok(None),
+            Ok(body) => Ok(body.into()),
             Err(BodyFault::Read(error)) => Err(error),
             Err(BodyFault::Codec(error)) => Err(ReadError::Event {
                 seq,
@@ -521,21 +421,16 @@ impl BodyReader {
     ) -> Option<Vec<u8>> {
         let ops = delta.hunks(against).ok()?;
         let built = splice::apply(against, &ops, delta.text, MAX_BODY, |id, take| {
-            take(text_of(id).ok_or(BodyFault::Spent)?);
+            take(text_of(id).ok_or_else(|| BodyFault::Read(missing(id)))?);
             Ok::<(), BodyFault>(())
         });
         self.built.fetch_add(1, Ordering::Relaxed);
         built.ok()
     }
 
-    fn find_blob(
-        &self,
-        reel: &Reel,
-        id: BlobId,
-        allowance: &mut ReadAllowance,
-    ) -> Result<Option<BlobText>, ReadError> {
+    fn find_blob(&self, reel: &Reel, id: BlobId) -> Result<Arc<Box<[u8]>>, ReadError> {
         if let Some(text) = held(&self.texts).get(id.0, |text| text.len()) {
-            return Ok(Some(BlobText::Kept(text)));
+            return Ok(text);
         }
         let missing = || missing(id);
         // Blocks without blobs share their number with the next: the last that starts there has it.
@@ -545,23 +440,14 @@ impl BodyReader {
             .and_then(|place| reel.loaded.blocks.get(place))
             .ok_or_else(missing)?;
         let place = place32(id.0 - block.start.blob);
-        let Some(bodies) = self.bodies_within(reel, block, allowance)? else {
-            return Ok(None);
-        };
-        if place >= bodies.blob_count() {
-            return Err(missing());
-        }
-        Ok(Some(BlobText::InBlock(bodies, place)))
+        let bodies = self.bodies(reel, block)?;
+        Ok(Arc::new(bodies.blob(place).ok_or_else(missing)?.into()))
     }
 
     pub(crate) fn blob(&self, reel: &Reel, id: BlobId) -> Result<Arc<[u8]>, ReadError> {
-        let found = self.find_blob(reel, id, &mut { ReadAllowance::ALL })?;
-        Ok(found.ok_or_else(|| missing(id))?.bytes().into())
+        Ok(Arc::from(&**self.find_blob(reel, id)?))
     }
 }
-
-/// Unreachable: an allowance without bounds is never spent.
-const SPENT: &str = "too much lies behind it";
 
 const NOT_MODELLED: &str = "its group has a model, and it has none";
 
@@ -582,44 +468,6 @@ fn missing(id: BlobId) -> ReadError {
     ReadError::Storage {
         place: format!("text {id} of the blob log"),
         cause: "it is not there".to_owned(),
-    }
-}
-
-/// How much may be decoded ahead of a question.
-///
-/// What lies behind a body can be eight blocks and more. A caller that will need the body soon can
-/// have them decoded one by one, in separate steps. See
-/// [`Reel::read_ahead`](crate::Reel::read_ahead).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ReadAllowance {
-    /// Frames that may be decompressed.
-    pub frames: u32,
-    /// Bytes of bodies that may be put together; the last body may go beyond.
-    pub body_bytes: u64,
-}
-
-impl ReadAllowance {
-    /// Enough for all that lies behind any body.
-    pub(crate) const ALL: Self = Self {
-        frames: u32::MAX,
-        body_bytes: u64::MAX,
-    };
-
-    /// Takes one frame off, if one is left.
-    pub(crate) fn take_frame(&mut self) -> bool {
-        let left = self.frames.checked_sub(1);
-        self.frames = left.unwrap_or(0);
-        left.is_some()
-    }
-
-    /// Returns whether one more body may be put together.
-    pub(crate) fn has_body(&self) -> bool {
-        self.body_bytes > 0
-    }
-
-    /// Takes off what a body took.
-    pub(crate) fn take_body(&mut self, bytes: usize) {
-        self.body_bytes = self.body_bytes.saturating_sub(len64(bytes));
     }
 }
 
@@ -762,7 +610,7 @@ mod tests {
             }
             None => wrong += 1,
         };
-        for event in reel.scan(Seq(0)) {
+        for event in reel.scan() {
             count(
                 event
                     .ok()

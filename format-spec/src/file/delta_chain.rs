@@ -8,7 +8,7 @@
 use crate::codec::bodies::{Base, Bodies};
 use crate::codec::splice;
 use crate::error::ReadError;
-use crate::file::body::{BodyReader, ReadAllowance, StoredBody};
+use crate::file::body::BodyReader;
 use crate::file::checkpoint;
 use crate::file::checkpoint::Checkpoint;
 use crate::file::load::Slot;
@@ -34,18 +34,6 @@ pub(crate) fn body_of(
     seq: Seq,
     at: Option<Seq>,
 ) -> Result<Arc<[u8]>, ReadError> {
-    body_within(reel, reader, seq, at, &mut { ReadAllowance::ALL })?.ok_or_else(|| lost(seq))
-}
-
-/// Returns the same, if no more has to be decoded for it than may be. What was decoded is kept: the next
-/// to ask for it has less to do.
-pub(crate) fn body_within(
-    reel: &Reel,
-    reader: &BodyReader,
-    seq: Seq,
-    at: Option<Seq>,
-    allowance: &mut ReadAllowance,
-) -> Result<Option<Arc<[u8]>>, ReadError> {
     let mut object = reel.object_of(seq).ok_or_else(|| no_event(reel, seq))?;
     let ladder = at.map_or_else(Vec::new, |at| ladder(reel, at));
     let mut steps: Vec<DeltaStep> = Vec::new();
@@ -55,10 +43,8 @@ pub(crate) fn body_within(
         if let Some(known) = reader.known(here) {
             break Some(known);
         }
-        match stored(reel, reader, &ladder, here, object, allowance) {
-            StoredBody::Here(body) => break Some(body),
-            StoredBody::Elsewhere => {}
-            StoredBody::Spent => return Ok(None),
+        if let Some(body) = stored(reel, reader, &ladder, here, object) {
+            break Some(body);
         }
         if steps.len() >= MAX_CHAIN {
             return Err(ReadError::Event {
@@ -66,9 +52,7 @@ pub(crate) fn body_within(
                 cause: format!("more than {MAX_CHAIN} versions lie behind it"),
             });
         }
-        let Some(step) = step(reel, reader, here, object, allowance)? else {
-            return Ok(None);
-        };
+        let step = step(reel, reader, here, object)?;
         let base = step.base;
         // The steps keep their blocks in memory until the body is put together.
         let is_same_block = steps
@@ -92,23 +76,17 @@ pub(crate) fn body_within(
         here = before(reel, object, here)?;
     };
     for step in steps.into_iter().rev() {
-        if !allowance.has_body() {
-            return Ok(None);
-        }
         let against = against(reel, step.object, step.base, body.as_deref());
         let against = against.ok_or_else(|| lost(step.seq))?;
         let (_, delta) = step
             .bodies
             .delta(step.place)
             .ok_or_else(|| lost(step.seq))?;
-        let built = reader.splice_within(reel, step.seq, &against, delta, allowance)?;
-        let Some(built) = built else {
-            return Ok(None);
-        };
+        let built = reader.splice(reel, step.seq, &against, delta)?;
         reader.keep(step.seq, &built);
         body = Some(built);
     }
-    body.map(Some).ok_or_else(|| lost(seq))
+    body.ok_or_else(|| lost(seq))
 }
 
 /// Returns the text that a body is encoded against; `before` is the version that its base names.
@@ -133,12 +111,9 @@ fn step(
     reader: &BodyReader,
     seq: Seq,
     object: ObjectId,
-    allowance: &mut ReadAllowance,
-) -> Result<Option<DeltaStep>, ReadError> {
+) -> Result<DeltaStep, ReadError> {
     let block = BodyReader::block_at(reel, seq)?;
-    let Some(bodies) = reader.bodies_within(reel, block, allowance)? else {
-        return Ok(None);
-    };
+    let bodies = reader.bodies(reel, block)?;
     let place = BodyReader::place_in(reel, block, seq);
     let Some((base, _)) = bodies.delta(place) else {
         return Err(ReadError::Event {
@@ -146,13 +121,13 @@ fn step(
             cause: "its block holds no body for it".to_owned(),
         });
     };
-    Ok(Some(DeltaStep {
+    Ok(DeltaStep {
         seq,
         object,
         bodies,
         place,
         base,
-    }))
+    })
 }
 
 /// Returns the last checkpoint before `at`, its parent, and so on.
@@ -179,16 +154,11 @@ fn stored(
     ladder: &[&Checkpoint],
     seq: Seq,
     object: ObjectId,
-    allowance: &mut ReadAllowance,
-) -> StoredBody {
-    let Some(holder) = holder(reel, ladder, seq, object) else {
-        return StoredBody::Elsewhere;
-    };
-    let way = reader.stored_body(reel, holder, seq, object, allowance);
-    if let StoredBody::Here(body) = &way {
-        reader.keep(seq, body);
-    }
-    way
+) -> Option<Arc<[u8]>> {
+    let holder = holder(reel, ladder, seq, object)?;
+    let body = reader.stored_body(reel, holder, seq, object)?;
+    reader.keep(seq, &body);
+    Some(body)
 }
 
 /// Returns the checkpoint of the ladder that holds an object's version.

@@ -12,7 +12,7 @@
 use crate::codec::bodies::{Base, Bodies, Delta, HunkUnit};
 use crate::codec::splice;
 use crate::error::ReadError;
-use crate::file::body::{BodyReader, ReadAllowance};
+use crate::file::body::BodyReader;
 use crate::file::checkpoint::Checkpoint;
 use crate::file::delta_chain::{self, against};
 use crate::file::reel::Reel;
@@ -211,7 +211,7 @@ impl BodyGatherer<'_> {
     fn take_stored(&mut self, met: &mut dyn FnMut(Seq)) {
         let reel = self.done.reel;
         for (part, wanted) in std::mem::take(&mut self.stored).into_values() {
-            let Ok(Some(frame)) = reel.reader().stored(part, &mut { ReadAllowance::ALL }) else {
+            let Ok(frame) = reel.reader().stored(part) else {
                 continue;
             };
             for (seq, object) in wanted {
@@ -267,7 +267,7 @@ impl GatheredBodies<'_> {
     }
 
     /// Puts a body together of what was taken out, unless something is missing or wrong.
-    fn put_together(&self, seq: Seq) -> Option<Arc<[u8]>> {
+    pub(crate) fn put_together(&self, seq: Seq) -> Option<Arc<[u8]>> {
         let reader = self.reel.reader();
         let mut steps = Vec::new();
         let mut here = seq;

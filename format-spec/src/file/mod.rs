@@ -35,7 +35,6 @@ mod weigh;
 
 pub use append::{Appender, Bounds, CommitStats, ObjectMemory};
 pub use backend::panic_is_caught;
-pub use body::ReadAllowance;
 pub(crate) use finish::replace;
 pub use finish::{FinishStats, Sealed};
 pub use gather::GatheredBodies;

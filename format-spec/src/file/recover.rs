@@ -122,7 +122,7 @@ fn write(
             ..RecoverStats::default()
         },
     };
-    let mut events = reel.scan(Seq(0)).filter_map(Result::ok).peekable();
+    let mut events = reel.scan().filter_map(Result::ok).peekable();
     let mut notes = reel.notes().iter();
     let mut runs = losses.runs.into_iter().peekable();
     for seq in (0..reel.end().0).map(Seq) {
@@ -184,7 +184,7 @@ impl Losses {
     /// Finds all unreadable records: every body is decoded for that.
     fn find(reel: &Reel) -> Self {
         let mut losses = Self::none(reel);
-        let mut events = reel.scan(Seq(0)).filter_map(Result::ok).peekable();
+        let mut events = reel.scan().filter_map(Result::ok).peekable();
         let mut notes = reel.notes().iter().peekable();
         for seq in (0..reel.end().0).map(Seq) {
             let event = events.next_if(|event| event.head.seq == seq);

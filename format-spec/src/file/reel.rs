@@ -8,7 +8,6 @@ use super::scan::Scan;
 use super::{checkpoint, open};
 use crate::error::{Damage, Loss, OpenError, ReadError};
 use crate::event::{EventHead, EventType, Evidence, ObjectKeyRef};
-use crate::file::body::ReadAllowance;
 use crate::file::delta_chain;
 use crate::file::gather::{self, GatheredBodies};
 use crate::file::load::Slot;
@@ -17,6 +16,7 @@ use crate::id::{BlobId, BlockId, ConnectionId, ObjectId, RecordedAt, ResourceId,
 use crate::limits::{FormatVersion, place32};
 use crate::note::NoteEntry;
 use std::collections::HashSet;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -369,25 +369,6 @@ impl Reel {
         gather::gather(self, events, at, reached)
     }
 
-    /// Prepares a later call of [`Self::body_at`] as far as the allowance permits, and subtracts
-    /// the work from it. Returns whether the preparation is complete: otherwise the next call
-    /// continues it.
-    ///
-    /// The result is kept in bounded memory: it may be dropped if it is not read soon.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Self::body`].
-    pub fn read_ahead(
-        &self,
-        seq: Seq,
-        at: Seq,
-        allowance: &mut ReadAllowance,
-    ) -> Result<bool, ReadError> {
-        delta_chain::body_within(self, &self.reader, seq, Some(at), allowance)
-            .map(|body| body.is_some())
-    }
-
     /// Limits the decoded data to `bytes` bytes, and half as many that are being dropped; 48 MiB by
     /// default. With less, later queries about the same places take longer.
     pub fn bound_cache(&self, bytes: usize) {
@@ -412,9 +393,15 @@ impl Reel {
         &self.reader
     }
 
-    /// Reads the events in their order, with their bodies.
-    pub fn scan(&self, from: Seq) -> Scan<'_> {
-        Scan::new(self, from)
+    /// Reads all events in their order, with their bodies.
+    pub fn scan(&self) -> Scan<'_> {
+        Scan::new(self, Seq(0)..self.end(), None)
+    }
+
+    /// Reads the events of some objects between two records, in their order. Blocks without one of
+    /// them are not decoded.
+    pub fn scan_objects(&self, records: Range<Seq>, objects: HashSet<ObjectId>) -> Scan<'_> {
+        Scan::new(self, records, Some(objects))
     }
 
     /// Returns the decoding work since opening.

@@ -9,7 +9,8 @@ use crate::error::ReadError;
 use crate::event::{EventHead, EventType, NewBody, NewEvent, ObjectKeyRef};
 use crate::id::{ObjectId, Seq};
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The bytes of last bodies that are kept as they are; the others are compressed.
@@ -24,6 +25,8 @@ pub struct Event {
     pub head: EventHead,
     /// The body, as the server sent it.
     pub body: Arc<[u8]>,
+    /// The body of its object's version before; nothing if there is none, or if it is no longer kept.
+    pub before: Option<Arc<[u8]>>,
 }
 
 impl Event {
@@ -44,11 +47,14 @@ impl Event {
     }
 }
 
-/// Reads events in their order. See [`Reel::scan`].
+/// Reads events in their order. See [`Reel::scan`] and [`Reel::scan_objects`].
 #[derive(Debug)]
 pub struct Scan<'a> {
     reel: &'a Reel,
     next: Seq,
+    end: Seq,
+    /// The objects whose events are read; `None` for all.
+    objects: Option<HashSet<ObjectId>>,
     /// The current block: its end, its bodies, and the index of the next event in it.
     block: Option<(u64, Arc<Bodies>, usize)>,
     lasts: LastBodies,
@@ -133,15 +139,57 @@ impl LastBodies {
 }
 
 impl<'a> Scan<'a> {
-    pub(crate) fn new(reel: &'a Reel, from: Seq) -> Self {
-        Self {
+    pub(crate) fn new(
+        reel: &'a Reel,
+        records: Range<Seq>,
+        objects: Option<HashSet<ObjectId>>,
+    ) -> Self {
+        let mut scan = Self {
             reel,
-            next: from,
+            next: records.start,
+            end: records.end.min(reel.end()),
+            objects,
             block: None,
             lasts: LastBodies::new((RECENT_BYTES, OLDER_BYTES)),
+        };
+        scan.begin_with_versions_before();
+        scan
+    }
+
+    /// Reads the versions against which the first events of the objects are encoded.
+    fn begin_with_versions_before(&mut self) {
+        let (reel, from) = (self.reel, self.next);
+        if from == Seq(0) {
+            return;
+        }
+        let last_before = |object: ObjectId| {
+            let versions = reel.versions(object);
+            let place = versions.partition_point(|seq| *seq < from);
+            let is_read = versions.get(place).is_some_and(|next| *next < self.end);
+            let last = versions.get(place.checked_sub(1)?).copied()?;
+            (is_read && reel.kind_of(last) != Some(EventType::Deleted)).then_some((object, last))
+        };
+        let all = reel.objects().map(|object| object.id);
+        let lasts: Vec<(ObjectId, Seq)> = all
+            .filter(|object| self.is_read(*object))
+            .filter_map(last_before)
+            .collect();
+        let seqs: Vec<Seq> = lasts.iter().map(|(_, seq)| *seq).collect();
+        let gathered = reel.gather(&seqs, Some(from), &mut |_| {});
+        for (object, seq) in lasts {
+            if let Some(body) = gathered.put_together(seq) {
+                self.lasts.put(object, &body);
+            }
         }
     }
 
+    fn is_read(&self, object: ObjectId) -> bool {
+        self.objects
+            .as_ref()
+            .is_none_or(|objects| objects.contains(&object))
+    }
+
+    /// Goes to the block of the next record, and decodes it if an event of it is read.
     fn enter(&mut self) -> Result<(), ReadError> {
         let blocks = &self.reel.loaded.blocks;
         let count = blocks.partition_point(|block| block.start.record <= self.next.0);
@@ -162,6 +210,12 @@ impl<'a> Scan<'a> {
                 cause: format!("events up to {} lie where the reel is damaged", self.next),
             });
         };
+        let last = block.end().min(self.end.0);
+        let mut left = (self.next.0..last).filter_map(|seq| self.reel.object_of(Seq(seq)));
+        if self.objects.is_some() && !left.any(|object| self.is_read(object)) {
+            self.next = Seq(block.end());
+            return Ok(());
+        }
         let place = (block.start.record..self.next.0)
             .filter(|seq| self.reel.object_of(Seq(*seq)).is_some())
             .count();
@@ -179,32 +233,35 @@ impl<'a> Scan<'a> {
     }
 
     fn read(&mut self, head: EventHead, bodies: &Bodies, place: usize) -> Result<Event, ReadError> {
-        let body = self.put_together(&head, bodies, place);
+        let before = self.lasts.get(head.object);
+        let body = self.put_together(&head, before.as_ref(), bodies, place);
         match &body {
             Ok(body) if head.kind != EventType::Deleted => self.lasts.put(head.object, body),
             _ => self.lasts.remove(head.object),
         }
-        Ok(Event { head, body: body? })
+        Ok(Event {
+            head,
+            body: body?,
+            before,
+        })
     }
 
     fn put_together(
         &mut self,
         head: &EventHead,
+        before: Option<&Arc<[u8]>>,
         bodies: &Bodies,
         place: usize,
     ) -> Result<Arc<[u8]>, ReadError> {
         let reel = self.reel;
+        let behind = Seq(head.seq.0.saturating_add(1));
         let Some((base, delta)) = bodies.delta(place) else {
-            return reel.body(head.seq);
+            return reel.body_at(head.seq, behind);
         };
         let key = |object: ObjectId| reel.key(object);
-        let last;
         let against = match (base, key(head.object)) {
             (Base::Whole, Some(own)) => Some(Cow::Owned(splice::seed_of(own))),
-            (Base::Previous, Some(_)) => {
-                last = self.lasts.get(head.object);
-                last.as_deref().map(Cow::Borrowed)
-            }
+            (Base::Previous, Some(_)) => before.map(|before| Cow::Borrowed(&**before)),
             (Base::Other(other), Some(own)) => self
                 .lasts
                 .get(other)
@@ -214,7 +271,7 @@ impl<'a> Scan<'a> {
         };
         match against {
             Some(against) => reel.reader().splice(reel, head.seq, &against, delta),
-            None => reel.body(head.seq),
+            None => reel.body_at(head.seq, behind),
         }
     }
 }
@@ -223,7 +280,7 @@ impl Iterator for Scan<'_> {
     type Item = Result<Event, ReadError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        while self.next < self.reel.end() {
+        while self.next < self.end {
             let Some((end, bodies, place)) =
                 self.block.take().filter(|(end, ..)| self.next.0 < *end)
             else {
@@ -234,13 +291,15 @@ impl Iterator for Scan<'_> {
             };
             let seq = self.next;
             self.next = Seq(seq.0.saturating_add(1));
-            match self.reel.head(seq) {
-                None => self.block = Some((end, bodies, place)),
-                Some(head) => {
-                    let event = self.read(head, &bodies, place);
-                    self.block = Some((end, bodies, place.saturating_add(1)));
-                    return Some(event);
-                }
+            let Some(object) = self.reel.object_of(seq) else {
+                self.block = Some((end, bodies, place));
+                continue;
+            };
+            let head = self.reel.head(seq).filter(|_| self.is_read(object));
+            let event = head.map(|head| self.read(head, &bodies, place));
+            self.block = Some((end, bodies, place.saturating_add(1)));
+            if event.is_some() {
+                return event;
             }
         }
         None

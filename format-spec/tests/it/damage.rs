@@ -35,7 +35,7 @@ struct Whole {
 fn events_of(path: &Path) -> BTreeMap<Seq, Identity> {
     let reel = Reel::open(path).unwrap();
     assert_eq!(reel.damage(), []);
-    let events = reel.scan(Seq(0)).map(|event| {
+    let events = reel.scan().map(|event| {
         let event = event.unwrap();
         (event.head.seq, (event.head, event.body.to_vec()))
     });
@@ -163,7 +163,7 @@ impl Whole {
             .iter()
             .map(|(seq, event)| (*seq, event))
             .collect();
-        for event in reel.scan(Seq(0)).filter_map(Result::ok) {
+        for event in reel.scan().filter_map(Result::ok) {
             let (head, body) = lost.remove(&event.head.seq).unwrap();
             assert_eq!(*body, *event.body, "wrong bytes");
             let is_head = (head.stamp, head.kind, head.evidence, &head.resource_version)
@@ -175,7 +175,7 @@ impl Whole {
                 );
             assert!(is_head, "another event: {head:?} {:?}", event.head);
         }
-        let is_named = reel.has_losses() || reel.scan(Seq(0)).any(|event| event.is_err());
+        let is_named = reel.has_losses() || reel.scan().any(|event| event.is_err());
         // The database of a killed recorder's reel falls back to the commit before: the reel ends
         // earlier, and it does not record where it ended.
         let is_cut = !reel.is_finished() && lost.keys().all(|seq| *seq >= reel.end());
@@ -459,12 +459,12 @@ fn a_recovered_reel_is_whole_and_says_what_is_lost() {
         std::fs::write(&hurt, &bytes).unwrap();
         let damaged = Reel::open(&hurt).unwrap();
         let stats = recover(&damaged, &to, |_| {}).unwrap();
-        let readable = damaged.scan(Seq(0)).flatten().count();
+        let readable = damaged.scan().flatten().count();
         let new = Reel::open(&to).unwrap();
         assert_eq!(new.damage(), []);
         assert_eq!(new.is_finished(), damaged.is_finished());
         assert_eq!(
-            new.scan(Seq(0)).map(Result::unwrap).count(),
+            new.scan().map(Result::unwrap).count(),
             usize::try_from(stats.events).unwrap()
         );
         assert!(stats.events <= u64::try_from(readable).unwrap());

@@ -1,7 +1,7 @@
 //! Reels of every released version of the format: they are never rewritten, and always read to the
 //! last byte.
 
-use kubereel_format::{Reel, Seq, file_digest};
+use kubereel_format::{Reel, file_digest};
 use std::path::Path;
 use xxhash_rust::xxh3::Xxh3Default;
 
@@ -103,7 +103,7 @@ const GOLDEN: [(&str, &str, u64, usize, &str); 9] = [
 
 fn digest(reel: &Reel) -> String {
     let mut digest = Xxh3Default::new();
-    for event in reel.scan(Seq(0)) {
+    for event in reel.scan() {
         let event = event.unwrap();
         let key = reel.key(event.head.object).unwrap();
         let facts = format!(

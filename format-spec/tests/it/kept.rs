@@ -1,15 +1,16 @@
 //! Written records are read back: from finished, copied, killed and resumed reels.
 //!
-//! The cost of a query is bounded: few frames for a state, small parts when read ahead.
+//! The cost of a query is bounded: few frames for a state, each block once for a scan.
 //!
 //! Unusual lives are read back, and damage is an error, never other bytes.
 
 use crate::life::{WrittenEvent, append, begin, check, life, path_in, resource, stamp};
 use kubereel_format::{
     Appender, BlobNote, Bounds, ConnectionId, DocumentKind, EventType, Evidence, NewBody, NewEvent,
-    Note, OpenError, ReadAllowance, ReadError, Reel, ResourceId, Seq,
+    Note, ObjectId, OpenError, ReadError, Reel, ResourceId, Seq,
 };
 use proptest::prelude::*;
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::LazyLock;
 
@@ -316,7 +317,7 @@ fn a_resource_whose_objects_are_forgotten_takes_no_memory() {
     }
     appender.finish().unwrap();
     let reel = Reel::open(&path).unwrap();
-    let bodies = reel.scan(Seq(0)).map(|event| event.unwrap().body.to_vec());
+    let bodies = reel.scan().map(|event| event.unwrap().body.to_vec());
     assert!(bodies.eq(kept.into_iter().map(|event| event.body)));
 }
 
@@ -434,34 +435,37 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
-    fn what_is_read_ahead_comes_in_small_parts(
-        queries in prop::collection::vec((prop_oneof![3..70_003u64, 65_000..67_000u64], 1..4u32, 1..20_000u64), 1..40)
+    fn a_scan_gives_the_events_of_some_objects_between_two_records(
+        from in prop_oneof![Just(0), 3..70_003u64],
+        len in prop_oneof![0..300u64, 0..80_000u64],
+        step in prop_oneof![Just(1usize), 2..400usize],
     ) {
         let (folder, written) = &*LONG;
         let reel = Reel::open(&path_in(folder)).unwrap();
-        for (seq, frames, body_bytes) in queries {
-            let (seq, behind) = (Seq(seq), Seq(seq + 1));
-            let body = &written[usize::try_from(seq.0).unwrap() - 3].body;
-            let mut rounds = 0;
-            loop {
-                let before = reel.counts();
-                let mut left = ReadAllowance { frames, body_bytes };
-                let is_done = reel.read_ahead(seq, behind, &mut left).unwrap();
-                let after = reel.counts();
-                prop_assert_eq!(after.frames - before.frames, u64::from(frames - left.frames));
-                prop_assert!(left.body_bytes < body_bytes || after.bodies == before.bodies);
-                if is_done {
-                    break;
-                }
-                prop_assert!(left.frames == 0 || left.body_bytes == 0, "{:?}", left);
-                prop_assert!(after != before, "no progress");
-                rounds += 1;
-                prop_assert!(rounds < 200);
-            }
-            let before = reel.counts();
-            prop_assert_eq!(&reel.body_at(seq, behind).unwrap()[..], &body[..]);
-            prop_assert_eq!(reel.counts(), before);
+        let records = Seq(from)..Seq(from + len);
+        let objects: HashSet<ObjectId> =
+            reel.objects().map(|object| object.id).step_by(step).collect();
+        let expected: Vec<Seq> = (from..records.end.0)
+            .map(Seq)
+            .filter(|seq| reel.object_of(*seq).is_some_and(|object| objects.contains(&object)))
+            .collect();
+        let body = |seq: Seq| &written[usize::try_from(seq.0).unwrap() - 3].body[..];
+        let mut met = Vec::new();
+        for event in reel.scan_objects(records, objects) {
+            let event = event.unwrap();
+            let seq = event.head.seq;
+            prop_assert_eq!(&event.body[..], body(seq));
+            let versions = reel.versions(event.head.object);
+            let before = versions.partition_point(|known| *known < seq).checked_sub(1);
+            let before = before.map(|place| versions[place]);
+            let before = before.filter(|seq| reel.kind_of(*seq) != Some(EventType::Deleted));
+            prop_assert_eq!(event.before.as_deref(), before.map(body));
+            met.push(seq);
         }
+        prop_assert_eq!(met, expected);
+        // Blocks, their prefixes and checkpoints: each once for what came before, and once for the scan.
+        let most = u64::try_from(3 * reel.blocks().len() + 10).unwrap();
+        prop_assert!(reel.counts().frames <= most, "{:?}", reel.counts());
     }
 }
 
@@ -470,7 +474,7 @@ fn survives(path: &Path, written: &[WrittenEvent]) {
     let Ok(reel) = Reel::open(path) else {
         return;
     };
-    for event in reel.scan(Seq(0)).flatten() {
+    for event in reel.scan().flatten() {
         let place = usize::try_from(event.head.seq.0).unwrap() - 3;
         assert_eq!(
             &event.body[..],
@@ -478,21 +482,29 @@ fn survives(path: &Path, written: &[WrittenEvent]) {
             "wrong bytes by scanning"
         );
     }
+    let middle = Seq(u64::try_from(written.len() / 2).unwrap())..reel.end();
+    let some = reel.objects().map(|object| object.id).step_by(2).collect();
+    for event in reel.scan_objects(middle, some).flatten() {
+        let place = usize::try_from(event.head.seq.0).unwrap() - 3;
+        assert_eq!(
+            &event.body[..],
+            &written[place].body[..],
+            "wrong bytes by scanning from the middle"
+        );
+        if let Some(before) = event.before {
+            let known = written
+                .iter()
+                .take(place)
+                .any(|event| event.body == *before);
+            assert!(known, "wrong bytes of the version before");
+        }
+    }
     let all: Vec<Seq> = (3..reel.end().0).map(Seq).collect();
     let many = reel.gather(&all, None, &mut |_| {});
     for place in (0..written.len()).rev().step_by(7) {
         let seq = Seq(u64::try_from(place).unwrap() + 3);
-        let mut little = ReadAllowance {
-            frames: 1,
-            body_bytes: 500,
-        };
         let behind = Seq(seq.0 + 1);
-        let ahead = reel.read_ahead(seq, behind, &mut little);
         let queries = reel.body_at(seq, behind);
-        if let Err(error) = ahead {
-            let other = queries.as_ref().unwrap_err();
-            assert_eq!(other.to_string(), error.to_string());
-        }
         for body in [queries, reel.body(seq), many.body(seq)]
             .into_iter()
             .flatten()

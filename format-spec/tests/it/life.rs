@@ -114,7 +114,7 @@ pub(super) fn check(path: &Path, written: &[WrittenEvent]) {
     let reel = Reel::open(path).unwrap();
     assert_eq!(reel.damage(), []);
     assert_eq!(reel.event_count(), u64::try_from(written.len()).unwrap());
-    let events: Vec<_> = reel.scan(Seq(0)).map(Result::unwrap).collect();
+    let events: Vec<_> = reel.scan().map(Result::unwrap).collect();
     assert_eq!(events.len(), written.len());
     let all: Vec<Seq> = events.iter().map(|event| event.head.seq).collect();
     let bodies = reel.gather(&all, None, &mut |_| {});
@@ -136,7 +136,11 @@ pub(super) fn check(path: &Path, written: &[WrittenEvent]) {
         assert_eq!(&fresh.body(event.head.seq).unwrap()[..], &written.body[..]);
     }
     let middle = events[events.len() / 2].head.seq;
-    let later: Vec<_> = fresh.scan(middle).map(Result::unwrap).collect();
+    let all = fresh.objects().map(|object| object.id).collect();
+    let later: Vec<_> = fresh
+        .scan_objects(middle..fresh.end(), all)
+        .map(Result::unwrap)
+        .collect();
     assert_eq!(later, events[events.len() / 2..]);
 }
 

@@ -4,7 +4,7 @@
 use crate::life::{append, begin, check, life, path_in, stamp};
 use kubereel_format::{
     Appender, BlobNote, Bounds, DocumentKind, OpenError, RecoverError, Reel, SealDensity,
-    SealError, SealedCopy, Seq, recover, remove_interrupted_copies, seal, unseal,
+    SealError, SealedCopy, recover, remove_interrupted_copies, seal, unseal,
 };
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -33,8 +33,8 @@ fn assert_same(old: &Reel, new: &Reel) {
     assert_eq!(new.end(), old.end());
     assert_eq!(new.event_count(), old.event_count());
     assert!(new.objects().eq(old.objects()));
-    let events: Vec<_> = old.scan(Seq(0)).map(Result::unwrap).collect();
-    let again: Vec<_> = new.scan(Seq(0)).map(Result::unwrap).collect();
+    let events: Vec<_> = old.scan().map(Result::unwrap).collect();
+    let again: Vec<_> = new.scan().map(Result::unwrap).collect();
     assert!(events == again, "an event differs");
     // From the end, so that earlier decoding does not help.
     for event in events.iter().rev().step_by(7) {

@@ -1,9 +1,7 @@
 //! A reel that is being written is copied again and again, and every copy is of one commit.
 
 use super::life::{append, begin, life};
-use kubereel_format::{
-    Appender, GrowingReel, OpenError, Reel, ReelGrowth, Seq, copy_in_use, is_in_use,
-};
+use kubereel_format::{Appender, GrowingReel, OpenError, Reel, ReelGrowth, copy_in_use, is_in_use};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
@@ -37,7 +35,7 @@ fn a_copy_of_a_reel_that_is_being_written_is_whole_and_has_all_that_was_committe
             let reel = Reel::open(&copy).unwrap();
             assert_eq!(reel.damage(), []);
             assert!(reel.event_count() >= before);
-            for (event, written) in reel.scan(Seq(0)).zip(&written) {
+            for (event, written) in reel.scan().zip(&written) {
                 assert_eq!(event.unwrap().body[..], written.body[..]);
             }
             copies += 1;
@@ -95,7 +93,7 @@ fn a_growing_reel_is_read_again_while_it_is_being_written() {
                     assert!(reel.event_count() >= before);
                     // The one before is still read: its copy is not the one that was written to.
                     for reel in last.iter().chain([&reel]) {
-                        for (event, written) in reel.scan(Seq(0)).zip(&written) {
+                        for (event, written) in reel.scan().zip(&written) {
                             assert_eq!(event.unwrap().body[..], written.body[..]);
                         }
                     }

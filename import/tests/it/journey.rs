@@ -1,6 +1,6 @@
 //! Imports an input and reads the reel back.
 
-use kubereel_format::{EventType, Note, RecordedAt, Reel, Seq};
+use kubereel_format::{EventType, Note, RecordedAt, Reel};
 use kubereel_import::{ImportError, ImportOptions, Imported, import};
 use std::collections::BTreeMap;
 use tempfile::TempDir;
@@ -80,7 +80,7 @@ pub fn journey(input: &[u8], options: &ImportOptions) -> Journey {
             _ => {}
         }
     }
-    let events = reel.scan(Seq(0)).map(|event| {
+    let events = reel.scan().map(|event| {
         let event = event.expect("an event");
         let key = reel.key(event.head.object).expect("an object");
         ReelEvent {

@@ -1,6 +1,6 @@
 //! Several lists of several moments: changes and deletions between them.
 
-use kubereel_format::{EventType, Evidence, Note, RecordedAt, Reel, Seq};
+use kubereel_format::{EventType, Evidence, Note, RecordedAt, Reel};
 use kubereel_import::{
     ImportContent, ImportError, ImportInput, ImportOptions, Imported, import_all,
 };
@@ -47,7 +47,7 @@ fn take(
 fn told(reel: &Path) -> Vec<String> {
     let reel = Reel::open(reel).expect("a reel");
     assert!(reel.is_finished() && reel.damage().is_empty());
-    reel.scan(Seq(0))
+    reel.scan()
         .map(|event| {
             let event = event.expect("an event");
             let key = reel.key(event.head.object).expect("an object");
@@ -251,7 +251,7 @@ proptest! {
         }
         let reel = Reel::open(&reel).expect("a reel");
         let mut live: BTreeSet<(String, String)> = BTreeSet::new();
-        for event in reel.scan(Seq(0)) {
+        for event in reel.scan() {
             let event = event.expect("an event");
             let key = reel.key(event.head.object).expect("an object");
             let key = (key.namespace.to_owned(), key.name.to_owned());

@@ -2,11 +2,10 @@
 //! only the managers are parsed, unless they do not identify the writer.
 
 use crate::changes::ComparisonScope;
-use crate::cursor::{CursorStep, StepBodies, Track};
-use crate::moment::Cut;
+use crate::cursor::{CursorStep, StepBodies};
 use crate::timeline::Timeline;
 use crate::writers::{self, Authors};
-use kubereel_format::{EventType, Evidence, ObjectId, RecordedAt, ResourceId, Seq};
+use kubereel_format::{EventType, Evidence, ObjectId, ObjectKeyRef, RecordedAt, ResourceId, Seq};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -76,30 +75,24 @@ impl Timeline {
         asked: &ActivityQuestion<'_>,
         mut progress: impl FnMut(Seq),
     ) -> WriteActivity {
-        let track = asked.resource.map_or(Track::Everything, Track::Resource);
-        let start = Cut::Arrival {
-            below: asked.from,
-            wall: self.start(),
+        let is_asked = |key: ObjectKeyRef<'_>| {
+            asked.resource.is_none_or(|only| only == key.resource)
+                && asked.namespace.is_none_or(|only| only == key.namespace)
         };
         let mut activity = WriteActivity::default();
-        let mut cursor = self.cursor(track, start);
-        while let Some(step) = cursor.forward() {
-            if step.seq >= asked.to {
-                break;
-            }
+        for (step, bodies) in self.versions(asked.from..asked.to, is_asked) {
             progress(step.seq);
             let Some(key) = self.key_of(step.object) else {
                 continue;
             };
             let evidence = self.reel().head(step.seq).map(|head| head.evidence);
-            let is_asked = asked.namespace.is_none_or(|only| only == key.namespace);
             let at = self.wall_of(step.seq);
             let is_older =
                 evidence.is_some_and(|evidence| evidence.is_first_look(at, self.start()));
-            if !is_asked || is_older {
+            if is_older {
                 continue;
             }
-            let Ok(bodies) = cursor.bodies(&step) else {
+            let Ok(bodies) = bodies else {
                 activity.unreadable += 1;
                 continue;
             };

@@ -1,13 +1,14 @@
-//! A cursor between two records, and the steps to the events after and before it. Bodies are read
-//! only for the steps that request them. The data of the next steps is prepared ahead, so that no
-//! step decodes everything that its bodies depend on at once.
+//! A cursor between two records, and the steps to the events after and before it, without bodies;
+//! and the steps over many events in their order, with the bodies.
 
 use crate::moment::Cut;
 use crate::tables::before;
 use crate::timeline::Timeline;
 use kubereel_format::{
-    EventType, ObjectId, ReadAllowance, ReadCounts, ReadError, RecordedAt, ResourceId, Seq,
+    Event, EventType, ObjectId, ObjectKeyRef, ReadError, RecordedAt, ResourceId, Scan, Seq,
 };
+use std::collections::HashSet;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The events that a cursor visits.
@@ -53,7 +54,6 @@ pub struct Cursor<'a> {
     below: Seq,
     /// The events of the track; `None` for all.
     seqs: Option<Vec<Seq>>,
-    ahead: ReadAhead,
 }
 
 impl Timeline {
@@ -91,7 +91,6 @@ impl Timeline {
             timeline: self,
             below,
             seqs,
-            ahead: ReadAhead::default(),
         }
     }
 }
@@ -99,8 +98,8 @@ impl Timeline {
 impl Timeline {
     /// Reads the bodies of a step.
     ///
-    /// Checkpoints are used, so this takes few frames even for an object that rarely changes. To
-    /// walk on, use [`Cursor::bodies`], which reads ahead.
+    /// Checkpoints are used, so this takes few frames even for an object that rarely changes. For
+    /// many steps in their order, use [`Self::versions`].
     ///
     /// # Errors
     /// When the reel is damaged there.
@@ -146,50 +145,7 @@ impl Cursor<'_> {
     fn go(&mut self, direction: Direction) -> Option<CursorStep> {
         let (step, below) = self.step_from(self.below, direction)?;
         self.below = below;
-        self.ahead.follow(direction, below);
         Some(step)
-    }
-
-    /// Reads the bodies of the last step, and a part of the data of the next steps in the same
-    /// direction, so that each of these finds most of its data in memory.
-    ///
-    /// The first step from a place, or in the other direction, takes longer than the others.
-    ///
-    /// # Errors
-    /// When the reel is damaged there; damage farther on is not an error.
-    pub fn bodies(&mut self, step: &CursorStep) -> Result<StepBodies, ReadError> {
-        let reel = self.timeline.reel();
-        let counts = reel.counts();
-        let bodies = self.timeline.step_bodies(step)?;
-        let allowance = self.ahead.allowance(counts, reel.counts());
-        self.read_ahead(allowance);
-        Ok(bodies)
-    }
-
-    fn read_ahead(&mut self, mut allowance: ReadAllowance) {
-        if allowance.frames == 0 {
-            return;
-        }
-        while let Some((direction, below)) = self.ahead.next()
-            && let Some((step, below)) = self.step_from(below, direction)
-        {
-            let is_whole = self.prepare(&step, &mut allowance);
-            if !self.ahead.prepared(below, is_whole) {
-                return;
-            }
-        }
-    }
-
-    /// Prepares the bodies of a step, and returns whether both are ready. Damaged bodies count as
-    /// ready: the step itself returns the error.
-    fn prepare(&self, step: &CursorStep, allowance: &mut ReadAllowance) -> bool {
-        let reel = self.timeline.reel();
-        let now = (step.seq, Seq(step.seq.0.saturating_add(1)));
-        let before = step.before.map(|before| (before, step.seq));
-        before
-            .into_iter()
-            .chain([now])
-            .all(|(seq, at)| reel.read_ahead(seq, at, allowance).unwrap_or(true))
     }
 
     /// Returns the step from a place, and the place behind it.
@@ -207,17 +163,20 @@ impl Cursor<'_> {
             Direction::Forward => Seq(seq.0.saturating_add(1)),
             Direction::Back => seq,
         };
-        Some((self.step(seq)?, behind))
+        Some((self.timeline.step(seq)?, behind))
     }
+}
 
+impl Timeline {
+    /// Returns the step over an event.
     fn step(&self, seq: Seq) -> Option<CursorStep> {
-        let reel = self.timeline.reel();
+        let reel = self.reel();
         let object = reel.object_of(seq)?;
         let versions = reel.versions(object);
         let place = versions.partition_point(|known| *known < seq);
         Some(CursorStep {
             seq,
-            at: self.timeline.wall_of(seq),
+            at: self.wall_of(seq),
             object,
             kind: reel.kind_of(seq)?,
             before: place
@@ -228,154 +187,85 @@ impl Cursor<'_> {
     }
 }
 
-/// The largest number of prepared steps in front of a cursor.
-///
-/// A body can need nine frames, and each step prepares one: this is about three times as many.
-const STEPS: u32 = 32;
-
-/// The work of a step, with its own bodies: one frame, which takes some tenths of a millisecond.
-const EACH: ReadAllowance = ReadAllowance {
-    frames: 1,
-    body_bytes: 128 * 1024,
-};
-
-/// The work of the first step from a place, or of the first in the other direction: nothing around
-/// it was read before, so it prepares the next ones.
-const FIRST: ReadAllowance = ReadAllowance {
-    frames: 12,
-    body_bytes: 2 * 1024 * 1024,
-};
-
-/// How often the preparation of a step is continued before it is given up: a step that needs more
-/// than the cache must not be started forever.
-const TRIES: u32 = 24;
-
 /// The direction of a cursor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Direction {
+enum Direction {
     Forward,
     Back,
 }
 
-/// The prepared steps in front of a cursor.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct ReadAhead {
-    direction: Option<Direction>,
-    /// The place behind the last prepared step.
-    below: Seq,
-    /// The number of steps between the cursor and that place.
-    steps: u32,
-    tries: u32,
-    /// Whether a step was prepared since the cursor was placed or turned.
-    is_begun: bool,
+/// The steps over the events of some objects in their order, with their bodies. See
+/// [`Timeline::versions`].
+pub struct VersionScan<'a> {
+    timeline: &'a Timeline,
+    next: Seq,
+    end: Seq,
+    objects: HashSet<ObjectId>,
+    scan: Scan<'a>,
+    /// An event that was read behind damaged ones.
+    read: Option<Event>,
 }
 
-impl ReadAhead {
-    /// Follows a step of the cursor to a place.
-    pub(crate) fn follow(&mut self, direction: Direction, below: Seq) {
-        if self.direction != Some(direction) {
-            *self = Self {
-                direction: Some(direction),
-                below,
-                ..Self::default()
-            };
-        } else if let Some(left) = self.steps.checked_sub(1) {
-            self.steps = left;
-        } else {
-            self.below = below;
-            self.tries = 0;
+impl Timeline {
+    /// Reads the events between two records of the objects that are wanted, in their order: each
+    /// block once, and only blocks with such an event.
+    ///
+    /// The error of a step means that the reel is damaged there; the steps behind it go on.
+    pub fn versions(
+        &self,
+        records: Range<Seq>,
+        is_wanted: impl Fn(ObjectKeyRef<'_>) -> bool,
+    ) -> VersionScan<'_> {
+        let reel = self.reel();
+        let objects = reel.objects().filter(|object| is_wanted(object.key));
+        let objects: HashSet<ObjectId> = objects.map(|object| object.id).collect();
+        VersionScan {
+            timeline: self,
+            next: records.start,
+            end: records.end.min(reel.end()),
+            scan: reel.scan_objects(records, objects.clone()),
+            objects,
+            read: None,
         }
-    }
-
-    /// Returns the allowance after a step that needed this much itself.
-    pub(crate) fn allowance(&mut self, before: ReadCounts, after: ReadCounts) -> ReadAllowance {
-        let whole = if self.is_begun { EACH } else { FIRST };
-        self.is_begun = true;
-        let spent = after.frames.saturating_sub(before.frames);
-        // More than 32 bits is more than any allowance.
-        let spent = u32::try_from(spent).unwrap_or(u32::MAX);
-        ReadAllowance {
-            frames: whole.frames.saturating_sub(spent),
-            ..whole
-        }
-    }
-
-    /// Returns the place of the next step to prepare, if there is one.
-    pub(crate) fn next(&self) -> Option<(Direction, Seq)> {
-        let direction = self.direction.filter(|_| self.steps < STEPS)?;
-        Some((direction, self.below))
-    }
-
-    /// Notes how far the step to a place was prepared, and returns whether to continue.
-    pub(crate) fn prepared(&mut self, below: Seq, is_whole: bool) -> bool {
-        self.tries = self.tries.saturating_add(1);
-        let is_left = is_whole || self.tries >= TRIES;
-        if is_left {
-            self.below = below;
-            self.steps = self.steps.saturating_add(1);
-            self.tries = 0;
-        }
-        is_whole
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn prepare(ahead: &mut ReadAhead, count: u64) -> u64 {
-        let mut done = 0;
-        while done < count
-            && let Some((_, Seq(below))) = ahead.next()
+impl VersionScan<'_> {
+    /// Reads the bodies of a step. What the scan does not give is read alone: a checkpoint may have it, and the
+    /// error is that of this version.
+    fn bodies(&mut self, step: &CursorStep) -> Result<StepBodies, ReadError> {
+        while self
+            .read
+            .as_ref()
+            .is_none_or(|read| read.head.seq < step.seq)
+            && let Some(read) = self.scan.next()
         {
-            assert!(ahead.prepared(Seq(below + 1), true));
-            done += 1;
+            self.read = read.ok();
         }
-        done
-    }
-
-    #[test]
-    fn only_so_many_steps_are_prepared() {
-        let mut ahead = ReadAhead::default();
-        assert_eq!(ahead.next(), None);
-        ahead.follow(Direction::Forward, Seq(10));
-        assert_eq!(prepare(&mut ahead, 1000), u64::from(STEPS));
-        ahead.follow(Direction::Forward, Seq(11));
-        assert_eq!(prepare(&mut ahead, 1000), 1);
-        for below in 12..=100 {
-            ahead.follow(Direction::Forward, Seq(below));
+        let read = self.read.take_if(|read| read.head.seq == step.seq);
+        match read {
+            Some(read) if read.before.is_some() || step.before.is_none() => Ok(StepBodies {
+                now: read.body,
+                before: read.before,
+            }),
+            _ => self.timeline.step_bodies(step),
         }
-        assert_eq!(ahead.next(), Some((Direction::Forward, Seq(100))));
     }
+}
 
-    #[test]
-    fn who_turns_begins_anew() {
-        let counts = ReadCounts::default();
-        let mut ahead = ReadAhead::default();
-        ahead.follow(Direction::Forward, Seq(10));
-        assert_eq!(ahead.allowance(counts, counts), FIRST);
-        prepare(&mut ahead, 5);
-        ahead.follow(Direction::Forward, Seq(11));
-        assert_eq!(ahead.allowance(counts, counts), EACH);
-        ahead.follow(Direction::Back, Seq(10));
-        assert_eq!(ahead.next(), Some((Direction::Back, Seq(10))));
-        let spent = ReadCounts {
-            frames: 5,
-            ..counts
+impl Iterator for VersionScan<'_> {
+    type Item = (CursorStep, Result<StepBodies, ReadError>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let reel = self.timeline.reel();
+        let is_wanted = |seq: &Seq| {
+            let object = reel.object_of(*seq);
+            object.is_some_and(|object| self.objects.contains(&object))
         };
-        assert_eq!(ahead.allowance(counts, spent).frames, FIRST.frames - 5);
-        assert_eq!(ahead.allowance(counts, spent).frames, 0);
-    }
-
-    #[test]
-    fn a_step_that_never_gets_done_is_left() {
-        let mut ahead = ReadAhead::default();
-        ahead.follow(Direction::Forward, Seq(10));
-        for _ in 1..TRIES {
-            assert!(!ahead.prepared(Seq(11), false));
-            assert_eq!(ahead.next(), Some((Direction::Forward, Seq(10))));
-        }
-        assert!(!ahead.prepared(Seq(11), false));
-        assert_eq!(ahead.next(), Some((Direction::Forward, Seq(11))));
+        let seq = (self.next.0..self.end.0).map(Seq).find(is_wanted)?;
+        self.next = Seq(seq.0.saturating_add(1));
+        let step = self.timeline.step(seq)?;
+        let bodies = self.bodies(&step);
+        Some((step, bodies))
     }
 }

@@ -55,7 +55,7 @@ impl Exported {
             .iter()
             .map(|info| (info.id, prefix(info)))
             .collect();
-        for event in timeline.reel().scan(Seq(0)) {
+        for event in timeline.reel().scan() {
             let event = match event {
                 Ok(event) => event,
                 Err(error) => {

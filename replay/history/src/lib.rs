@@ -59,7 +59,7 @@ pub use coverage::{
     Certainty, Coverage, CoveredFrom, DamagedSpan, GapJudgement, GapOutcome, ImportedFrom,
     LostChange, RecordedGap, UnobservedEffect, UnobservedReason, UnobservedSpan,
 };
-pub use cursor::{Cursor, CursorStep, StepBodies, Track};
+pub use cursor::{Cursor, CursorStep, StepBodies, Track, VersionScan};
 pub use density::{Density, MAX_SLICES};
 pub use describe::{DescribedCondition, Description, Scalar};
 pub use difference::{

@@ -13,7 +13,7 @@ use crate::summary::{
 use crate::tables::count_of;
 use crate::timeline::Timeline;
 use crate::timetext::OptionalRfc3339;
-use kubereel_format::{BlobId, DigestBuilder, Note, RecordedAt, Reel, ResourceInfo, Seq};
+use kubereel_format::{BlobId, DigestBuilder, Note, RecordedAt, Reel, ResourceInfo};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -324,7 +324,7 @@ impl Integrity {
         }
         let mut digest = DigestBuilder::new(reel);
         let mut named = BTreeSet::new();
-        for event in reel.scan(Seq(0)) {
+        for event in reel.scan() {
             match event {
                 Ok(event) => {
                     digest.take(&event);

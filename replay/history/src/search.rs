@@ -5,8 +5,6 @@
 //! them literally.
 
 use crate::changes::{FieldPath, FieldStep, keys_of, last_member};
-use crate::cursor::Track;
-use crate::moment::Cut;
 use crate::object::number;
 use crate::timeline::Timeline;
 use kubereel_format::{EventType, ObjectId, ObjectKeyRef, ReadError, RecordedAt, ResourceId, Seq};
@@ -81,32 +79,19 @@ impl Timeline {
     ///
     /// `progress` receives each record.
     pub fn search(&self, asked: &ValueQuestion<'_>, mut progress: impl FnMut(Seq)) -> FoundValues {
-        let track = asked.resource.map_or(Track::Everything, Track::Resource);
-        let start = Cut::Arrival {
-            below: asked.from,
-            wall: self.start(),
-        };
         let mut search = ValueSearch {
             pattern: asked.pattern,
             is_anchored: is_anchored(asked.pattern.as_str()),
             open: BTreeMap::new(),
             found: FoundValues::default(),
         };
-        let mut cursor = self.cursor(track, start);
-        while let Some(step) = cursor.forward() {
-            if step.seq >= asked.to {
-                break;
-            }
+        for (step, read) in self.versions(asked.from..asked.to, |key| asked.takes(key)) {
             progress(step.seq);
-            if !self.key_of(step.object).is_some_and(|key| asked.takes(key)) {
-                continue;
-            }
             if step.kind == EventType::Deleted {
                 search.gone(step.object, step.at);
                 continue;
             }
             search.found.versions += 1;
-            let read = cursor.bodies(&step);
             search.version(step.object, step.seq, step.at, read.map(|read| read.now));
         }
         search.end()

@@ -148,13 +148,13 @@ impl<'a> ChangeWatch<'a> {
             self.is_shown = true;
         }
         let track = Track::Resource(self.target.resource.id);
-        let mut cursor = self.timeline.cursor(track, from);
-        while let Some(step) = cursor.forward().filter(|step| step.seq < until) {
-            let key = self.timeline.key_of(step.object);
-            if !key.is_some_and(|key| self.target.filter().takes(key.namespace, key.name)) {
-                continue;
-            }
-            let body = cursor.bodies(&step).map_err(CommandError::reel)?.now;
+        let first = self.timeline.cursor(track, from).below();
+        let filter = self.target.filter();
+        let versions = self.timeline.versions(first..until, |key| {
+            key.resource == self.target.resource.id && filter.takes(key.namespace, key.name)
+        });
+        for (step, bodies) in versions {
+            let body = bodies.map_err(CommandError::reel)?.now;
             self.change(step.seq, step.object, step.at, step.kind, &body, screen)?;
         }
         self.flush(screen)

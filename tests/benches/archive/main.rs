@@ -216,7 +216,7 @@ impl SealedPair {
 
 /// Writes the events of a reel as lines: their number, type and object.
 fn write_lines(reel: &Reel, out: &mut dyn Write) -> Result<()> {
-    for event in reel.scan(Seq(0)) {
+    for event in reel.scan() {
         let event = event?;
         let kind = event.head.kind.as_str();
         write!(

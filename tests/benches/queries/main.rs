@@ -27,8 +27,8 @@ use crate::questions::{
 };
 use crate::reels::BenchReel;
 use anyhow::{Context as _, Result, ensure};
-use kubereel_format::{ReadError, Seq};
-use kubereel_history::{Cursor, CursorStep, Cut, Exported, StepBodies, Timeline, Track};
+use kubereel_format::Seq;
+use kubereel_history::{Cut, Exported, Timeline, Track};
 use kubereel_tests::peak_memory;
 use kubereel_tests::recording::program;
 use kubereel_tests::shared_data::shared_data;
@@ -94,27 +94,15 @@ pub(crate) fn show_questions(made: &BenchReel, naive: &Naive, asked: u64) -> Res
     check(&timeline, made, naive)?;
     let objects = objects(&timeline, asked)?;
     row("an object at a time", objects, Some(10.0)).print();
-    for (jump, step, lone, is_forward) in [
-        (
-            "a jump and a step forward",
-            "a further step forward",
-            "the same, nothing read ahead",
-            true,
-        ),
-        (
-            "a jump and a step back",
-            "a further step back",
-            "the same, nothing read ahead",
-            false,
-        ),
+    for (jump, step, is_forward) in [
+        ("a jump and a step forward", "a further step forward", true),
+        ("a jump and a step back", "a further step back", false),
     ] {
-        let Walked { jumps, steps } = walk(&timeline, asked, is_forward, Cursor::bodies)?;
-        row(jump, jumps, Some(10.0)).print();
-        row(step, steps, Some(1.0)).print();
-        // A reel opened anew: what the walk above left in memory must not help.
+        // A reel opened anew: what was left in memory must not help.
         let fresh = Timeline::open(&made.reel)?;
-        let alone = |_: &mut Cursor<'_>, step: &CursorStep| fresh.step_bodies(step);
-        row(lone, walk(&fresh, asked, is_forward, alone)?.steps, None).print();
+        let Walked { jumps, steps } = walk(&fresh, asked, is_forward)?;
+        row(jump, jumps, Some(10.0)).print();
+        row(step, steps, None).print();
     }
     for (question, with_events) in [
         ("the whole state", true),
@@ -144,12 +132,7 @@ struct Walked {
 }
 
 /// Steps from places all over the reel: each step with the body that came and the one before it.
-fn walk<'t>(
-    timeline: &'t Timeline,
-    asked: u64,
-    is_forward: bool,
-    read: impl Fn(&mut Cursor<'t>, &CursorStep) -> Result<StepBodies, ReadError>,
-) -> Result<Walked> {
+fn walk(timeline: &Timeline, asked: u64, is_forward: bool) -> Result<Walked> {
     let mut chance = Chance::new();
     let end = timeline.reel().end().0;
     let mut walked = Walked {
@@ -169,7 +152,7 @@ fn walk<'t>(
                 cursor.back()
             };
             let Some(step) = step else { break };
-            std::hint::black_box(read(&mut cursor, &step)?);
+            std::hint::black_box(timeline.step_bodies(&step)?);
             let now = spent();
             let took = now.saturating_sub(started);
             if place == 0 {

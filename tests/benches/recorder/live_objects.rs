@@ -4,7 +4,7 @@ use crate::life::Life;
 use crate::measured::Measured;
 use crate::rates::settle_all;
 use anyhow::{Result, ensure};
-use kubereel_format::{Reel, Seq};
+use kubereel_format::Reel;
 use kubereel_tests::scripted::{Kubeconfig, ScriptedCluster, WatchList};
 
 const OBJECTS: u64 = 10_000;
@@ -89,7 +89,7 @@ impl Population {
         let listed = u64::try_from(self.pods.len())? + self.events;
         let opened = Reel::open(&reel)?;
         let bytes: usize = opened
-            .scan(Seq(0))
+            .scan()
             .take(usize::try_from(listed)?)
             .map(|event| event.map(|event| event.body.len()))
             .sum::<Result<_, _>>()?;

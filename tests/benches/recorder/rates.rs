@@ -3,7 +3,7 @@
 use crate::life::{Life, STORAGES};
 use crate::measured::{Measured, SURE, own_cpu};
 use anyhow::{Context as _, Result, ensure};
-use kubereel_format::{Reel, Seq};
+use kubereel_format::Reel;
 use kubereel_tests::recording::settle;
 use kubereel_tests::scripted::{Kubeconfig, ScriptedCluster};
 use serde_json::Value;
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 /// The lines of a reel as the server sent them on its watches.
 fn watch_lines(reel: &Path) -> Result<Vec<Vec<u8>>> {
     let reel = Reel::open(reel)?;
-    let lines = reel.scan(Seq(0)).map(|event| {
+    let lines = reel.scan().map(|event| {
         let event = event?;
         let mut line = format!(r#"{{"type":"{}","object":"#, event.head.kind.as_str()).into_bytes();
         line.extend_from_slice(&event.body);

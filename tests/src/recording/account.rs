@@ -16,7 +16,7 @@ use crate::scripted::{Altered, Change, Committed, End, On, Resource, ScriptedClu
 use anyhow::{Context as _, Result, bail, ensure};
 use kubereel_format::{
     ConnectionId, Event, EventType, Evidence, Gap, GapId, GapVerdict, Note, OddLineProblem, Reel,
-    ResourceId, ResourceInfo, Seq,
+    ResourceId, ResourceInfo,
 };
 use kubereel_history::{Certainty, Moment, Timeline};
 use std::collections::{BTreeMap, BTreeSet};
@@ -378,7 +378,7 @@ impl ResourceAccount {
             closed: BTreeSet::new(),
             first_list: None,
         };
-        for event in reel.scan(Seq(0)) {
+        for event in reel.scan() {
             let event = event?;
             let object = reel
                 .key(event.head.object)

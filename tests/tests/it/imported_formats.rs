@@ -8,7 +8,7 @@
 )]
 
 use anyhow::{Context as _, ensure};
-use kubereel_format::{EventType, Evidence, Note, RecordedAt, Reel, Seq};
+use kubereel_format::{EventType, Evidence, Note, RecordedAt, Reel};
 use kubereel_import::{
     ImportContent, ImportError, ImportInput, ImportOptions, Imported, import as import_stream,
     import_all,
@@ -75,7 +75,7 @@ fn read(reel: &Path, imported: Imported) -> Import {
             _ => {}
         }
     }
-    let events = reel.scan(Seq(0)).map(|event| {
+    let events = reel.scan().map(|event| {
         let event = event.unwrap();
         let key = reel.key(event.head.object).unwrap();
         KeptEvent {

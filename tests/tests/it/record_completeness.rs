@@ -273,7 +273,7 @@ fn keeps_no_secret(reel: &Reel) -> Result<()> {
         !text.contains(CANARY) && !text.contains(CANARY_BASE64)
     };
     let mut secrets = 0;
-    for event in reel.scan(Seq(0)) {
+    for event in reel.scan() {
         let event = event?;
         ensure!(is_clean(&event.body), "{:?} holds the canary", event.head);
         secrets += usize::from(

@@ -17,7 +17,7 @@
 use crate::recorder_faults::read_back::{before_the_gap, change_unseen, come_back, judged};
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use kubereel_format::{
-    EndCause, EpochId, GapCause, GapVerdict, Lifecycle, NotCoveredReason, Note, Reel, Seq,
+    EndCause, EpochId, GapCause, GapVerdict, Lifecycle, NotCoveredReason, Note, Reel,
 };
 use kubereel_tests::claims::{Claims, Tally};
 use kubereel_tests::recording::{Account, RecorderExit, Recording, program, settle};
@@ -691,7 +691,7 @@ fn secrets_never_reach_the_reel() -> Result<()> {
     scene.finish()?;
     let reel = Reel::open(&scene.reel())?;
     let mut seen = 0;
-    for event in reel.scan(Seq(0)) {
+    for event in reel.scan() {
         let body = String::from_utf8_lossy(&event?.body).into_owned();
         seen += usize::from(body.contains("\"Opaque\""));
         for text in ["aW5pdGlhbC1zZWNyZXQ", "bGl2ZS1zZWNyZXQ"] {

@@ -2,7 +2,7 @@
 //! signal at any moment leaves a whole reel.
 
 use anyhow::{Context as _, Result, ensure};
-use kubereel_format::{Note, Reel, Seq};
+use kubereel_format::{Note, Reel};
 use kubereel_tests::recording::{Recording, settle};
 use kubereel_tests::scripted::{Kubeconfig, ScriptedCluster};
 use std::path::{Path, PathBuf};
@@ -59,8 +59,8 @@ fn check_holds_demo(path: &Path) -> Result<Reel> {
     let (old, new) = (Reel::open(&demo())?, Reel::open(path)?);
     ensure!(new.damage().is_empty(), "{:?}", new.damage());
     ensure!(new.end() >= old.end(), "{} of {}", new.end(), old.end());
-    let mut again = new.scan(Seq(0));
-    for event in old.scan(Seq(0)) {
+    let mut again = new.scan();
+    for event in old.scan() {
         let event = event?;
         let new = again.next().context("an event is missing")??;
         ensure!(new == event, "event {} differs", event.head.seq);
@@ -90,7 +90,7 @@ fn a_recording_that_ctrl_c_ends_is_sealed_and_resumed() -> Result<()> {
     let first = Reel::open(&reel)?;
     ensure!(first.is_sealed() && first.is_finished(), "{}", ended.log);
     let (end, count) = (first.end(), first.event_count());
-    let events: Vec<_> = first.scan(Seq(0)).collect::<Result<_, _>>()?;
+    let events: Vec<_> = first.scan().collect::<Result<_, _>>()?;
     drop(first);
     assert_eq!(files(folder.path())?, ["run.reel"]);
     cluster.put("configmaps", "default", "c7", r#""data":{"new":"1"}"#)?;
@@ -102,10 +102,7 @@ fn a_recording_that_ctrl_c_ends_is_sealed_and_resumed() -> Result<()> {
     let second = Reel::open(&reel)?;
     ensure!(!second.is_sealed() && second.is_finished());
     ensure!(second.end() > end && second.event_count() > count);
-    let again: Vec<_> = second
-        .scan(Seq(0))
-        .take(events.len())
-        .collect::<Result<_, _>>()?;
+    let again: Vec<_> = second.scan().take(events.len()).collect::<Result<_, _>>()?;
     ensure!(again == events, "what was sealed is not as before");
     let notes = second.notes().iter();
     let gaps = notes.filter(|entry| matches!(entry.note, Note::Gap(_)));

@@ -79,7 +79,7 @@ fn each_record_is_new_once_and_an_earlier_state_stays_readable() {
         for state in &kept {
             let reel = state.timeline.reel();
             assert_eq!(reel.damage(), []);
-            for event in reel.scan(Seq(0)) {
+            for event in reel.scan() {
                 let event = event.expect("a whole reel");
                 let head = reel.head(event.head.seq).expect("a head");
                 let name = reel.key(head.object).expect("a key").name.to_owned();

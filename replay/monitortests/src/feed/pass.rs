@@ -114,7 +114,7 @@ pub fn feed_while(
     let mut held = LiveObjects::default();
     let mut fed = Fed::default();
     let mut end = timeline.reel().end();
-    for event in timeline.reel().scan(Seq(0)) {
+    for event in timeline.reel().scan() {
         let event = match event {
             Ok(event) => event,
             Err(source) => {

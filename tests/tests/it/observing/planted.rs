@@ -15,7 +15,7 @@ use anyhow::{Context as _, Result, ensure};
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use base64::{Engine as _, alphabet};
-use kubereel_format::{Note, Reel, Seq};
+use kubereel_format::{Note, Reel};
 use kubereel_tests::recording::{Observed, program, settle};
 use kubereel_tests::scripted::Kubeconfig;
 use miniz_oxide::deflate::{compress_to_vec, compress_to_vec_zlib};
@@ -67,7 +67,7 @@ fn outputs(observed: &Observed) -> Result<Vec<(String, Vec<u8>)>> {
     }
     let path = observed.file("artifacts", ".reel")?;
     let reel = Reel::open(&path)?;
-    for event in reel.scan(Seq(0)) {
+    for event in reel.scan() {
         let event = event?;
         all.push((format!("event {}", event.head.seq.0), event.body.to_vec()));
     }

@@ -1,7 +1,7 @@
 //! The reels that the tests write are seen as they were meant.
 
 use crate::verdicts::reel::{OpenedReel, Reel, time};
-use kubereel_format::{Evidence, Seq};
+use kubereel_format::Evidence;
 use kubereel_history::{Coverage, GapOutcome};
 use kubereel_monitortests::{Action, Interest, WatchedEvent, Watcher, feed};
 use serde_json::{Value, json};
@@ -133,7 +133,7 @@ fn all_is_covered_but_what_the_test_leaves_out() {
 /// Returns each object's last content, by kind and name.
 fn last_of_each(written: &OpenedReel) -> BTreeMap<String, Value> {
     let reel = written.timeline.reel();
-    let events = reel.scan(Seq(0)).map(|event| event.expect("an event"));
+    let events = reel.scan().map(|event| event.expect("an event"));
     let bodies = events.map(|event| {
         let body: Value = serde_json::from_slice(&event.body).expect("JSON");
         let word = |pointer: &str| body.pointer(pointer).and_then(Value::as_str);
