@@ -1,8 +1,8 @@
 //! Searches the values of all objects over all time for a pattern: field, object, and from when to
 //! when the field had the value.
 //!
-//! A version is parsed only if its bytes may contain a match: a value without escapes occurs in
-//! them literally.
+//! A version is parsed only if its bytes may contain a match: with the escapes replaced, a value
+//! occurs in them literally.
 
 use crate::changes::{FieldPath, FieldStep, keys_of, last_member};
 use crate::object::number;
@@ -10,6 +10,7 @@ use crate::timeline::Timeline;
 use kubereel_format::{EventType, ObjectId, ObjectKeyRef, ReadError, RecordedAt, ResourceId, Seq};
 use regex::Regex;
 use serde_json::Value;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// The number of findings that are kept; others are counted.
@@ -183,11 +184,9 @@ impl ValueSearch<'_> {
 
     /// Returns the matching values of a version, with their fields.
     fn matching(&self, body: &[u8]) -> Result<Vec<(FieldPath, String)>, serde_json::Error> {
-        let may_match = match std::str::from_utf8(body) {
-            Ok(text) if !self.is_anchored && !text.contains('\\') => self.pattern.is_match(text),
-            _ => true,
-        };
-        if !may_match {
+        let text = std::str::from_utf8(body).ok().filter(|_| !self.is_anchored);
+        let text = text.and_then(without_escapes);
+        if text.is_some_and(|text| !self.pattern.is_match(&text)) {
             return Ok(Vec::new());
         }
         let object: Value = serde_json::from_slice(body)?;
@@ -199,6 +198,51 @@ impl ValueSearch<'_> {
         walk.take(&object);
         Ok(walk.matching)
     }
+}
+
+/// Returns a JSON text with the escapes of its strings replaced; nothing if one of them is wrong.
+fn without_escapes(text: &str) -> Option<Cow<'_, str>> {
+    if !text.contains('\\') {
+        return Some(Cow::Borrowed(text));
+    }
+    let mut rest = text;
+    let mut plain = String::with_capacity(text.len());
+    while let Some((before, escaped)) = rest.split_once('\\') {
+        plain.push_str(before);
+        let mut chars = escaped.chars();
+        let one = match chars.next()? {
+            'b' => '\u{8}',
+            'f' => '\u{c}',
+            'n' => '\n',
+            'r' => '\r',
+            't' => '\t',
+            'u' => {
+                let (unit, behind) = utf16_unit(chars.as_str())?;
+                chars = behind.chars();
+                if let Some(one) = char::from_u32(u32::from(unit)) {
+                    one
+                } else {
+                    let (low, behind) = utf16_unit(behind.strip_prefix("\\u")?)?;
+                    chars = behind.chars();
+                    char::decode_utf16([unit, low]).next()?.ok()?
+                }
+            }
+            same @ ('"' | '\\' | '/') => same,
+            _ => return None,
+        };
+        plain.push(one);
+        rest = chars.as_str();
+    }
+    plain.push_str(rest);
+    Some(Cow::Owned(plain))
+}
+
+/// Reads the four hexadecimal digits behind `\u`, and returns them with the text behind them.
+fn utf16_unit(text: &str) -> Option<(u16, &str)> {
+    let (digits, behind) = text.split_at_checked(4)?;
+    let is_hex = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    let unit = is_hex.then(|| u16::from_str_radix(digits, 16).ok())?;
+    Some((unit?, behind))
 }
 
 /// Returns whether a pattern may match a value although it does not match the bytes around it: it
@@ -262,6 +306,35 @@ impl LeafWalk<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_value_stands_in_the_text_without_escapes(text in any::<String>(), is_ascii in any::<bool>()) {
+            let mut json = serde_json::to_string(&text).unwrap();
+            if is_ascii {
+                let units = json.encode_utf16();
+                let ascii = units.map(|unit| match u8::try_from(unit) {
+                    Ok(byte) if byte.is_ascii() => char::from(byte).to_string(),
+                    _ => format!("\\u{unit:04X}"),
+                });
+                json = ascii.collect();
+            }
+            let parsed: String = serde_json::from_str(&json).unwrap();
+            prop_assert_eq!(&parsed, &text);
+            let plain = without_escapes(&json).unwrap();
+            prop_assert_eq!(plain, format!("\"{text}\""));
+        }
+
+        #[test]
+        fn odd_escapes_are_read_as_the_parser_reads_them(text in "[\\\\u0-9a-dDn\"é]{0,12}") {
+            let json = format!("\"{text}\"");
+            let plain = without_escapes(&json);
+            if let Ok(parsed) = serde_json::from_str::<String>(&json) {
+                prop_assert_eq!(plain.unwrap(), format!("\"{parsed}\""));
+            }
+        }
+    }
 
     fn matching(pattern: &str, body: &str) -> Vec<(String, String)> {
         let pattern = Regex::new(pattern).expect("a pattern");
@@ -290,6 +363,7 @@ mod tests {
                 field("spec.containers[app].image", "x:1")
             ]
         );
+        assert_eq!(matching("say \"x", body), [field("m", "say \"x:1\"")]);
         assert_eq!(matching("^x:1$", body).len(), 1);
         assert_eq!(matching("42", body), [field("spec.n", "42")]);
         assert_eq!(matching("^true$", body), [field("spec.on", "true")]);
