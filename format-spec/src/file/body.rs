@@ -36,7 +36,7 @@ pub(crate) struct BodyReader {
     model: Mutex<Option<(u32, BodyModel)>>,
     stored: Mutex<Cache<u64, CheckpointFrame>>,
     known: Mutex<Cache<Seq, Arc<[u8]>>>,
-    /// Texts of the blob log that lie in blocks that a model codes: to decode such a block again takes long.
+    /// Texts of the blob log: many bodies share one, and its block may lie far from theirs.
     texts: Mutex<Cache<u32, Box<[u8]>>>,
     damage: Mutex<FrameDamage>,
     rows_read: AtomicU64,
@@ -441,7 +441,9 @@ impl BodyReader {
             .ok_or_else(missing)?;
         let place = place32(id.0 - block.start.blob);
         let bodies = self.bodies(reel, block)?;
-        Ok(Arc::new(bodies.blob(place).ok_or_else(missing)?.into()))
+        let text: Arc<Box<[u8]>> = Arc::new(bodies.blob(place).ok_or_else(missing)?.into());
+        held(&self.texts).put(id.0, Arc::clone(&text), text.len());
+        Ok(text)
     }
 
     pub(crate) fn blob(&self, reel: &Reel, id: BlobId) -> Result<Arc<[u8]>, ReadError> {
