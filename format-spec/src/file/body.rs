@@ -23,7 +23,7 @@ use crate::limits::{
     MAX_BLOCK_RAW, MAX_BODY, MAX_MODEL_RAW, MAX_PREFIX, MODELLED_CACHE, READ_CACHE, place32,
 };
 use std::collections::{BTreeMap, HashMap};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Reads bodies and blobs.
@@ -42,6 +42,8 @@ pub(crate) struct BodyReader {
     rows_read: AtomicU64,
     frames: AtomicU64,
     built: AtomicU64,
+    /// The bytes of decoded data that are kept.
+    most: AtomicUsize,
 }
 
 fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -88,16 +90,18 @@ impl BodyReader {
             rows_read: AtomicU64::new(0),
             frames: AtomicU64::new(0),
             built: AtomicU64::new(0),
+            most: AtomicUsize::new(READ_CACHE),
         }
     }
 
-    /// Keeps at most `most` bytes of decoded data.
-    pub(crate) fn bound(&self, most: usize) {
+    /// Keeps at most `most` bytes of decoded data, and returns how many it kept before.
+    pub(crate) fn bound(&self, most: usize) -> usize {
         held(&self.blocks).bound(most / 2);
         held(&self.modelled).bound(most);
         held(&self.stored).bound(most / 4);
         held(&self.known).bound(most / 4);
         held(&self.texts).bound(most / 2);
+        self.most.swap(most, Ordering::Relaxed)
     }
 
     /// Returns the rows that it reads.

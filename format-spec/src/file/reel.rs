@@ -370,9 +370,9 @@ impl Reel {
     }
 
     /// Limits the decoded data to `bytes` bytes, and half as many that are being dropped; 48 MiB by
-    /// default. With less, later queries about the same places take longer.
-    pub fn bound_cache(&self, bytes: usize) {
-        self.reader.bound(bytes);
+    /// default. With less, later queries about the same places take longer. Returns the limit before.
+    pub fn bound_cache(&self, bytes: usize) -> usize {
+        self.reader.bound(bytes)
     }
 
     /// Returns the resources that checkpoints leave out.

@@ -29,7 +29,8 @@ pub(crate) fn resources(timeline: &Timeline, group: &str, plural: &str) -> Vec<R
 
 /// Reads the body of a version; what cannot be read says nothing.
 pub(crate) fn read(timeline: &Timeline, seq: Seq) -> Option<Value> {
-    let body = timeline.reel().body(seq).ok()?;
+    let behind = Seq(seq.0.saturating_add(1));
+    let body = timeline.reel().body_at(seq, behind).ok()?;
     serde_json::from_slice(&body).ok()
 }
 

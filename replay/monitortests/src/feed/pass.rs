@@ -86,8 +86,7 @@ fn not_given(fed: &Fed, reel: &Reel, end: Seq) -> u64 {
 /// Tells watchers what happened in a reel, in the order of arrival, with one pass over it.
 ///
 /// Each object's fields are held from one event to the next: the memory that it takes grows with
-/// the objects that live at once, not with the reel. Of what it decodes, the reel keeps less from
-/// then on. `progress` receives each processed record.
+/// the objects that live at once, not with the reel. `progress` receives each processed record.
 pub fn feed(
     timeline: &Timeline,
     watchers: &mut [&mut dyn Watcher],
@@ -106,9 +105,19 @@ pub fn feed(
 pub fn feed_while(
     timeline: &Timeline,
     watchers: &mut [&mut dyn Watcher],
+    go_on: impl FnMut(Seq) -> ControlFlow<()>,
+) -> Fed {
+    let kept = timeline.reel().bound_cache(CACHE_BYTES);
+    let fed = pass(timeline, watchers, go_on);
+    timeline.reel().bound_cache(kept);
+    fed
+}
+
+fn pass(
+    timeline: &Timeline,
+    watchers: &mut [&mut dyn Watcher],
     mut go_on: impl FnMut(Seq) -> ControlFlow<()>,
 ) -> Fed {
-    timeline.reel().bound_cache(CACHE_BYTES);
     let reads = reads(timeline, watchers);
     let mut told = ReaderSet::default();
     let mut held = LiveObjects::default();

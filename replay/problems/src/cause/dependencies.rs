@@ -7,7 +7,7 @@ use super::pod_data::{containers, data_of_pod_spec};
 use super::problem_words::{ProblemWords, SHORTEST_NAME};
 use super::search::ExplainedReel;
 use super::shared_objects::RoleBinding;
-use crate::lookup::{labels, match_labels, read, resources};
+use crate::lookup::{labels, match_labels, resources};
 use crate::problem::Problem;
 use crate::sign::SignKind;
 use kubereel_format::{ObjectId, ResourceId, ResourceInfo, Seq};
@@ -16,6 +16,7 @@ use kubereel_history::{LabelSelector, Timeline};
 use serde_json::Value;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::rc::Rc;
 
 /// More Pods of one problem are not looked at: they are alike.
 const MOST_PODS: usize = 5;
@@ -231,7 +232,10 @@ impl<'a> Dependencies<'a> {
         let last = before.iter().rev().take(2);
         let first = versions.iter().take(usize::from(before.is_empty()));
         let seqs: Vec<Seq> = last.chain(first).copied().collect();
-        for body in seqs.into_iter().filter_map(|seq| read(self.timeline, seq)) {
+        for body in seqs
+            .into_iter()
+            .filter_map(|seq| self.reel.objects.body(seq))
+        {
             self.take_body(&body, kind, namespace);
         }
     }
@@ -293,7 +297,10 @@ impl<'a> Dependencies<'a> {
                 continue;
             };
             let versions = self.timeline.reel().versions(life.object);
-            let Some(body) = versions.first().and_then(|seq| read(self.timeline, *seq)) else {
+            let Some(body) = versions
+                .first()
+                .and_then(|seq| self.reel.objects.body(*seq))
+            else {
                 continue;
             };
             self.take_managing_labels(&body, namespace);
@@ -566,7 +573,7 @@ impl<'a> Dependencies<'a> {
     }
 
     /// Returns the body that an object had at the first sign.
-    fn body_at_onset(&self, kind: &str, namespace: &str, name: &str) -> Option<Value> {
+    fn body_at_onset(&self, kind: &str, namespace: &str, name: &str) -> Option<Rc<Value>> {
         let infos = self.timeline.resources().iter();
         let lives = infos
             .filter(|info| info.kind == kind)
@@ -574,7 +581,8 @@ impl<'a> Dependencies<'a> {
         let object = lives.last()?.object;
         let versions = self.timeline.reel().versions(object);
         let before = versions.partition_point(|seq| *seq <= self.problem.from.seq);
-        read(self.timeline, *versions.get(before.checked_sub(1)?)?)
+        let last = versions.get(before.checked_sub(1)?)?;
+        self.reel.objects.body(*last)
     }
 
     /// Takes what the fields of a custom resource refer to: `fooRef.name`, `fooName`, and members with a
@@ -712,7 +720,7 @@ impl<'a> Dependencies<'a> {
         for resource in resources(self.timeline, "", "services") {
             for life in self.timeline.lives(resource, namespace, name) {
                 let versions = self.timeline.reel().versions(life.object).iter();
-                for body in versions.filter_map(|seq| read(self.timeline, *seq)) {
+                for body in versions.filter_map(|seq| self.reel.objects.body(*seq)) {
                     all.extend(body.pointer("/spec/selector").and_then(match_labels));
                 }
             }
@@ -737,7 +745,7 @@ impl<'a> Dependencies<'a> {
             let here = named.filter(|(_, key)| key.namespace == namespace);
             for (object, key) in here.take(MOST_WORKLOADS) {
                 let last = self.timeline.reel().versions(object).last();
-                let body = last.and_then(|seq| read(self.timeline, *seq));
+                let body = last.and_then(|seq| self.reel.objects.body(*seq));
                 let made = body.and_then(|body| labels(&body, "/spec/template/metadata/labels"));
                 if made.is_some_and(|labels| selector.matches(&labels)) {
                     all.push((info.kind.clone(), key.name.to_owned()));
@@ -773,7 +781,7 @@ impl<'a> Dependencies<'a> {
         info: &ResourceInfo,
         namespace: &str,
         name: &str,
-        body: &dyn Fn(usize) -> Option<Value>,
+        body: &dyn Fn(usize) -> Option<Rc<Value>>,
     ) -> Option<Relation> {
         let of = |distance: u8, via: &str| {
             Some(Relation {
@@ -813,16 +821,16 @@ impl<'a> Dependencies<'a> {
         info: &ResourceInfo,
         namespace: &str,
         name: &str,
-        body: &dyn Fn(usize) -> Option<Value>,
+        body: &dyn Fn(usize) -> Option<Rc<Value>>,
     ) -> Option<(u8, &'static str)> {
         let own = self.problem.object.namespace.as_str();
         Some(match info.kind.as_str() {
             "ResourceQuota" | "LimitRange" if namespace == own && !own.is_empty() => {
                 (1, "it limits the namespace")
             }
-            "NetworkPolicy" => self.guarded_by(namespace, &body(0)?, body(1).as_ref())?,
+            "NetworkPolicy" => self.guarded_by(namespace, &*body(0)?, body(1).as_deref())?,
             "RoleBinding" | "ClusterRoleBinding" if namespace == own || namespace.is_empty() => {
-                let binds = |body: Value| self.binds(&RoleBinding::of(&body));
+                let binds = |body: Rc<Value>| self.binds(&RoleBinding::of(&body));
                 let is_bound = binds(body(0)?) || body(1).is_some_and(binds);
                 is_bound.then_some((1, "it binds the ServiceAccount of its Pods"))?
             }
@@ -831,10 +839,10 @@ impl<'a> Dependencies<'a> {
                 .get_or_init(|| self.bound_roles())
                 .get(&(info.kind.clone(), name.to_owned()))
                 .map(|distance| (*distance, "it holds the rights of its ServiceAccount"))?,
-            "CustomResourceDefinition" if self.words.miss_kind_of(&body(0)?) => {
+            "CustomResourceDefinition" if self.words.miss_kind_of(&*body(0)?) => {
                 (1, "the words of the problem name its kind")
             }
-            "Certificate" if self.names.contains(text(&body(0)?, "/spec/secretName")) => {
+            "Certificate" if self.names.contains(text(&*body(0)?, "/spec/secretName")) => {
                 (1, "it issues a Secret that is used")
             }
             "StorageClass" if self.wants_default_class => (1, "its default StorageClass"),
@@ -858,7 +866,7 @@ impl<'a> Dependencies<'a> {
                 (2, "it says where images are pulled from")
             }
             "Namespace" if self.problem.kind == SignKind::Webhook => {
-                let own = labels(&body(0)?, "/metadata/labels").unwrap_or_default();
+                let own = labels(&*body(0)?, "/metadata/labels").unwrap_or_default();
                 let mut selectors = self.namespace_selectors.iter();
                 selectors
                     .any(|selector| selector.matches(&own))
@@ -882,12 +890,12 @@ impl<'a> Dependencies<'a> {
         kind: &str,
         namespace: &str,
         name: &str,
-        body: &dyn Fn(usize) -> Option<Value>,
+        body: &dyn Fn(usize) -> Option<Rc<Value>>,
     ) -> Option<(u8, &'static str)> {
         let own = self.problem.object.namespace.as_str();
         Some(match kind {
             "Deployment" | "StatefulSet" | "DaemonSet"
-                if !self.provisioners.is_empty() && self.provisions(&body(0)?) =>
+                if !self.provisioners.is_empty() && self.provisions(&*body(0)?) =>
             {
                 (1, PROVISIONER)
             }
@@ -899,7 +907,7 @@ impl<'a> Dependencies<'a> {
             "Deployment" | "StatefulSet" | "DaemonSet" | "Job"
                 if self.problem.kind == SignKind::Unschedulable =>
             {
-                self.words.miss_room_for(&body(0)?).then_some((2, ROOM))?
+                self.words.miss_room_for(&*body(0)?).then_some((2, ROOM))?
             }
             "Deployment" | "ConfigMap" | "StatefulSet"
                 if matches!(
@@ -992,7 +1000,7 @@ impl<'a> Dependencies<'a> {
         &self,
         info: &ResourceInfo,
         name: &str,
-        body: &dyn Fn() -> Option<Value>,
+        body: &dyn Fn() -> Option<Rc<Value>>,
     ) -> Option<u8> {
         let (selector, own) = self.pool.as_ref()?;
         if info.group != "machineconfiguration.openshift.io" {

@@ -8,7 +8,6 @@ use super::effect::{ChangedField, effect, effect_on_callers, effect_on_volumes, 
 use super::failure_words::is_unreachable;
 use super::shared_objects::SharedObjects;
 use crate::collect::Collected;
-use crate::lookup::read;
 use crate::problem::{Cause, Problem, ProblemObject};
 use crate::sign::SignKind;
 use kubereel_cluster::{ClusterHistory, ClusterUpdate, OperatorMove, RecordMark};
@@ -322,10 +321,10 @@ fn raise_autoscalers(causes: &mut [Cause]) {
 }
 
 /// Ranks the change of an owner before the change of what it owns: a controller made that of the owner's.
-fn raise_owners(timeline: &Timeline, causes: &mut [Cause]) {
-    let owned: Vec<(Cause, Value)> = causes
+fn raise_owners(objects: &SharedObjects<'_>, causes: &mut [Cause]) {
+    let owned: Vec<(Cause, Rc<Value>)> = causes
         .iter()
-        .filter_map(|cause| Some((cause.clone(), read(timeline, cause.at.seq)?)))
+        .filter_map(|cause| Some((cause.clone(), objects.body(cause.at.seq)?)))
         .collect();
     for (made, body) in owned {
         for owner in items(&body, "/metadata/ownerReferences") {
@@ -356,6 +355,7 @@ struct Search<'a> {
     problem: &'a Problem,
     dependencies: Dependencies<'a>,
     shared: &'a SharedChanges,
+    objects: &'a SharedObjects<'a>,
     /// How the operator of the problem came to each release.
     moves: &'a [(ClusterUpdate, OperatorMove)],
 }
@@ -369,6 +369,7 @@ impl<'a> Search<'a> {
             problem,
             dependencies: Dependencies::of(reel, problem),
             shared,
+            objects: reel.objects,
             moves: moves.filter(|_| is_operator).map_or(&[], Vec::as_slice),
         }
     }
@@ -412,7 +413,7 @@ impl<'a> Search<'a> {
         raise_managers(&mut best);
         raise_writers(&mut best);
         raise_autoscalers(&mut best);
-        raise_owners(self.timeline, &mut best);
+        raise_owners(self.objects, &mut best);
         sort(&mut best);
         best
     }
@@ -442,13 +443,13 @@ impl<'a> Search<'a> {
     }
 
     /// Returns the body of an object's last version that has one, or of one `back` before it.
-    fn living_body(&self, object: ObjectId, last: Seq, back: usize) -> Option<Value> {
+    fn living_body(&self, object: ObjectId, last: Seq, back: usize) -> Option<Rc<Value>> {
         let reel = self.timeline.reel();
         let versions = reel.versions(object).iter().rev();
         let mut living =
             versions.filter(|seq| **seq <= last && reel.kind_of(**seq) != Some(EventType::Deleted));
         let found = living.nth(back).copied();
-        read(self.timeline, found.or((back == 0).then_some(last))?)
+        self.objects.body(found.or((back == 0).then_some(last))?)
     }
 
     /// Judges what one version changed.
@@ -546,7 +547,11 @@ impl<'a> Search<'a> {
         let mut between = versions.filter(|seq| *seq > changed && *seq < onset.seq);
         between.any(|seq| {
             let is_before = onset.at.micros_since(self.timeline.wall_of(seq)) >= RAN_WELL;
-            is_before && read(self.timeline, seq).is_some_and(|body| is_rolled_out(&body))
+            is_before
+                && self
+                    .objects
+                    .body(seq)
+                    .is_some_and(|body| is_rolled_out(&body))
         })
     }
 

@@ -1,5 +1,5 @@
-//! What the causes of all problems are looked for in, read once: bindings of roles, labels of cluster roles, and
-//! the labels by which network policies select namespaces.
+//! What the causes of all problems are looked for in, read once: bindings of roles, labels of cluster roles, the
+//! labels by which network policies select namespaces, and bodies that several problems ask for.
 
 use super::label_keys::namespace_labels;
 use crate::lookup::{labels, resources};
@@ -7,8 +7,9 @@ use kubereel_format::{EventType, ObjectId, Seq};
 use kubereel_history::Timeline;
 use kubereel_history::field::{items, text};
 use serde_json::Value;
-use std::cell::OnceCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::cell::{OnceCell, RefCell};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
 
 const RBAC: &str = "rbac.authorization.k8s.io";
 
@@ -18,7 +19,19 @@ pub(crate) struct SharedObjects<'a> {
     bindings: OnceCell<Vec<RoleBinding>>,
     role_labels: OnceCell<Vec<RoleLabels>>,
     policy_labels: OnceCell<BTreeSet<String>>,
+    bodies: RefCell<ParsedBodies>,
 }
+
+/// Bodies by their versions; `None` for those that cannot be read.
+#[derive(Default)]
+struct ParsedBodies {
+    kept: HashMap<Seq, Option<Rc<Value>>>,
+    /// The length of their text.
+    bytes: usize,
+}
+
+/// The bytes of text whose parsed bodies are kept.
+const BODIES_KEPT: usize = 4 * 1024 * 1024;
 
 /// The account, group or user that a binding gives a role.
 pub(super) struct BindingSubject {
@@ -67,7 +80,30 @@ impl<'a> SharedObjects<'a> {
             bindings: OnceCell::new(),
             role_labels: OnceCell::new(),
             policy_labels: OnceCell::new(),
+            bodies: RefCell::default(),
         }
+    }
+
+    /// Returns the body of a version; what cannot be read says nothing.
+    pub(super) fn body(&self, seq: Seq) -> Option<Rc<Value>> {
+        let mut bodies = self.bodies.borrow_mut();
+        if let Some(body) = bodies.kept.get(&seq) {
+            return body.clone();
+        }
+        let behind = Seq(seq.0.saturating_add(1));
+        let text = self.timeline.reel().body_at(seq, behind).ok();
+        let body = text
+            .as_deref()
+            .and_then(|text| serde_json::from_slice(text).ok())
+            .map(Rc::new);
+        if bodies.bytes > BODIES_KEPT {
+            *bodies = ParsedBodies::default();
+        }
+        bodies.bytes = bodies
+            .bytes
+            .saturating_add(text.map_or(0, |text| text.len()));
+        bodies.kept.insert(seq, body.clone());
+        body
     }
 
     /// Returns the last bodies of all bindings.
