@@ -4,9 +4,10 @@
 use crate::changes::ComparisonScope;
 use crate::cursor::{CursorStep, StepBodies};
 use crate::timeline::Timeline;
-use crate::writers::{self, Authors};
+use crate::writers::{self, Authors, FieldWriter, MOST_MANAGERS};
 use kubereel_format::{EventType, Evidence, ObjectId, ObjectKeyRef, RecordedAt, ResourceId, Seq};
 use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -56,14 +57,16 @@ pub struct WriteActivity {
 }
 
 #[derive(Deserialize)]
-struct ManagedBody {
-    metadata: ManagedMetadata,
+struct ManagedBody<'a> {
+    #[serde(borrow)]
+    metadata: ManagedMetadata<'a>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct ManagedMetadata {
-    managed_fields: Option<Value>,
+struct ManagedMetadata<'a> {
+    #[serde(borrow)]
+    managed_fields: Option<&'a RawValue>,
 }
 
 impl Timeline {
@@ -132,18 +135,18 @@ fn managers(step: &CursorStep, bodies: &StepBodies, before: Option<RecordedAt>) 
     if step.kind == EventType::Deleted {
         return Vec::new();
     }
-    let Some(now) = managed(&bodies.now) else {
+    let Some(now) = managed_entries(&bodies.now) else {
         return Vec::new();
     };
     let writers = match (&bodies.before, before) {
         (Some(old), Some(before)) => {
-            let noted = managed(old).map(|old| writers::noted(&old, &now));
+            let noted = managed_entries(old).map(|old| noted(&old, &now));
             match noted {
                 Some(noted) if !noted.is_empty() => noted,
                 _ => from_changes(step, bodies, old, before).writers().to_vec(),
             }
         }
-        _ => writers::at_creation(&now),
+        _ => writers::at_creation(&with_entries(&now)),
     };
     let mut names: Vec<String> = writers.into_iter().map(|writer| writer.manager).collect();
     names.sort_unstable();
@@ -151,10 +154,38 @@ fn managers(step: &CursorStep, bodies: &StepBodies, before: Option<RecordedAt>) 
     names
 }
 
-/// The fields of an object from which its managers are read.
-fn managed(body: &[u8]) -> Option<Value> {
-    let body: ManagedBody = serde_json::from_slice(body).ok()?;
-    Some(json!({"metadata": {"managedFields": body.metadata.managed_fields}}))
+/// Returns the entries of an object's managedFields, as they are written.
+fn managed_entries(body: &[u8]) -> Option<Vec<&RawValue>> {
+    let body: ManagedBody<'_> = serde_json::from_slice(body).ok()?;
+    let entries = body.metadata.managed_fields.map(RawValue::get);
+    let entries: Option<Vec<&RawValue>> = entries.and_then(|text| serde_json::from_str(text).ok());
+    let entries = entries.filter(|entries| entries.len() <= MOST_MANAGERS);
+    Some(entries.unwrap_or_default())
+}
+
+/// Finds the managers whose entries differ between two versions. Most entries are written the same in both, and
+/// need not be parsed: a server keeps one for each manager.
+fn noted(old: &[&RawValue], now: &[&RawValue]) -> Vec<FieldWriter> {
+    let changed = not_in(now, old);
+    if changed.is_empty() {
+        return Vec::new();
+    }
+    writers::noted(&with_entries(&not_in(old, now)), &with_entries(&changed))
+}
+
+/// Returns the entries that are not written the same among others.
+fn not_in<'a>(entries: &[&'a RawValue], others: &[&RawValue]) -> Vec<&'a RawValue> {
+    let is_other = |entry: &&RawValue| others.iter().all(|other| other.get() != entry.get());
+    entries.iter().copied().filter(is_other).collect()
+}
+
+/// Returns an object with these managedFields and nothing else.
+fn with_entries(entries: &[&RawValue]) -> Value {
+    let entries = entries.iter();
+    let entries: Vec<Value> = entries
+        .filter_map(|entry| serde_json::from_str(entry.get()).ok())
+        .collect();
+    json!({"metadata": {"managedFields": entries}})
 }
 
 /// Finds the writers if the times of the managers do not distinguish them.
@@ -165,4 +196,62 @@ fn from_changes(step: &CursorStep, bodies: &StepBodies, old: &[u8], before: Reco
     };
     let changes = ComparisonScope::default().changes(&old, &new);
     writers::between(&old, &new, &changes, step.at.micros_since(before))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The entries of some managers: each with a time and some fields.
+    fn entries() -> impl Strategy<Value = Vec<Value>> {
+        prop::collection::btree_map(
+            0..5_u8,
+            (0..3_u8, prop::collection::btree_set(0..3_u8, 0..3)),
+            0..5,
+        )
+        .prop_map(|entries| {
+            let entries = entries.into_iter().map(|(manager, (second, fields))| {
+                let fields = fields
+                    .into_iter()
+                    .map(|field| (format!("f:{field}"), json!({})));
+                let fields: serde_json::Map<String, Value> = fields.collect();
+                json!({
+                    "manager": format!("m{manager}"),
+                    "time": format!("2026-11-21T14:00:0{second}Z"),
+                    "fieldsV1": fields,
+                })
+            });
+            entries.collect()
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn entries_that_are_the_same_need_not_be_parsed(old in entries(), now in entries()) {
+            let object = |entries: &[Value]| json!({"metadata": {"managedFields": entries}});
+            let (old, now) = (object(&old), object(&now));
+            let (old_text, now_text) = (old.to_string(), now.to_string());
+            let old_entries = managed_entries(old_text.as_bytes()).unwrap();
+            let now_entries = managed_entries(now_text.as_bytes()).unwrap();
+            prop_assert_eq!(noted(&old_entries, &now_entries), writers::noted(&old, &now));
+        }
+    }
+
+    #[test]
+    fn odd_managed_fields_are_no_entries() {
+        for text in [r#"{"metadata":{}}"#, r#"{"metadata":{"managedFields":3}}"#] {
+            assert_eq!(
+                managed_entries(text.as_bytes()).map(|entries| entries.len()),
+                Some(0)
+            );
+        }
+        let many = vec![json!({"manager": "m"}); MOST_MANAGERS + 1];
+        let many = json!({"metadata": {"managedFields": many}}).to_string();
+        assert_eq!(
+            managed_entries(many.as_bytes()).map(|entries| entries.len()),
+            Some(0)
+        );
+        assert!(managed_entries(b"{}").is_none());
+    }
 }

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The largest number of managers that is read: a server merges the oldest ones beyond ten, and few
 /// others apply.
-const MOST_MANAGERS: usize = 256;
+pub(crate) const MOST_MANAGERS: usize = 256;
 
 /// A field manager.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
