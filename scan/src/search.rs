@@ -379,12 +379,13 @@ fn hex_texts(bytes: &[u8]) -> Vec<(usize, Vec<u8>)> {
         if run.len() < DIGITS_LEAST {
             return None;
         }
-        let text: Option<Vec<u8>> = run.chunks_exact(2).map(hex_byte).collect();
-        let text = text?;
-        let is_text = text
-            .iter()
-            .all(|byte| matches!(byte, b'\n' | b'\r' | b'\t' | b' '..=b'~'));
-        is_text.then_some((start, text))
+        let is_text = |byte: &u8| matches!(byte, b'\n' | b'\r' | b'\t' | b' '..=b'~');
+        // Ends with the first byte that is not text: soon, for a digest.
+        let bytes = run.chunks_exact(2);
+        let text: Option<Vec<u8>> = bytes
+            .map(|digits| hex_byte(digits).filter(is_text))
+            .collect();
+        Some((start, text?))
     })
     .collect()
 }
