@@ -85,7 +85,7 @@ impl BodyReader {
             model: Mutex::default(),
             stored: Mutex::new(Cache::new(READ_CACHE / 4)),
             known: Mutex::new(Cache::new(READ_CACHE / 4)),
-            texts: Mutex::new(Cache::new(READ_CACHE / 2)),
+            texts: Mutex::new(Cache::new(READ_CACHE / 4)),
             damage: Mutex::default(),
             rows_read: AtomicU64::new(0),
             frames: AtomicU64::new(0),
@@ -100,7 +100,7 @@ impl BodyReader {
         held(&self.modelled).bound(most);
         held(&self.stored).bound(most / 4);
         held(&self.known).bound(most / 4);
-        held(&self.texts).bound(most / 2);
+        held(&self.texts).bound(most / 4);
         self.most.swap(most, Ordering::Relaxed)
     }
 

@@ -31,7 +31,7 @@ struct ParsedBodies {
 }
 
 /// The bytes of text whose parsed bodies are kept.
-const BODIES_KEPT: usize = 4 * 1024 * 1024;
+const BODIES_KEPT: usize = 1024 * 1024;
 
 /// The account, group or user that a binding gives a role.
 pub(super) struct BindingSubject {
