@@ -196,7 +196,7 @@ pub(crate) fn before(reel: &Reel, object: ObjectId, seq: Seq) -> Result<Seq, Rea
 }
 
 /// Returns whether damage took records between two.
-fn hidden(reel: &Reel, from: Seq, to: Seq) -> bool {
+pub(crate) fn hidden(reel: &Reel, from: Seq, to: Seq) -> bool {
     let lost = &reel.loaded.heads.lost;
     lost.iter()
         .any(|(start, end)| *start < to.0 && *end > from.0)

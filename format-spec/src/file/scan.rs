@@ -7,6 +7,7 @@ use crate::codec::frame::{PackedBody, Packer};
 use crate::codec::splice;
 use crate::error::ReadError;
 use crate::event::{EventHead, EventType, NewBody, NewEvent, ObjectKeyRef};
+use crate::file::delta_chain;
 use crate::id::{ObjectId, Seq};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -167,7 +168,10 @@ impl<'a> Scan<'a> {
             let place = versions.partition_point(|seq| *seq < from);
             let is_read = versions.get(place).is_some_and(|next| *next < self.end);
             let last = versions.get(place.checked_sub(1)?).copied()?;
-            (is_read && reel.kind_of(last) != Some(EventType::Deleted)).then_some((object, last))
+            let is_deleted = reel.kind_of(last) == Some(EventType::Deleted);
+            // The version before an event may be a lost one.
+            let may_be_other = delta_chain::hidden(reel, last, from);
+            (is_read && !is_deleted && !may_be_other).then_some((object, last))
         };
         let all = reel.objects().map(|object| object.id);
         let lasts: Vec<(ObjectId, Seq)> = all

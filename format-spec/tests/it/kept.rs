@@ -6,8 +6,8 @@
 
 use crate::life::{WrittenEvent, append, begin, check, life, path_in, resource, stamp};
 use kubereel_format::{
-    Appender, BlobNote, Bounds, ConnectionId, DocumentKind, EventType, Evidence, NewBody, NewEvent,
-    Note, ObjectId, OpenError, ReadError, Reel, ResourceId, Seq,
+    Appender, BlobNote, Bounds, ConnectionId, DocumentKind, EventType, Evidence, Loss, NewBody,
+    NewEvent, Note, ObjectId, OpenError, ReadError, Reel, ResourceId, Seq,
 };
 use proptest::prelude::*;
 use std::collections::HashSet;
@@ -482,21 +482,25 @@ fn survives(path: &Path, written: &[WrittenEvent]) {
             "wrong bytes by scanning"
         );
     }
-    let middle = Seq(u64::try_from(written.len() / 2).unwrap())..reel.end();
-    let some = reel.objects().map(|object| object.id).step_by(2).collect();
-    for event in reel.scan_objects(middle, some).flatten() {
-        let place = usize::try_from(event.head.seq.0).unwrap() - 3;
-        assert_eq!(
-            &event.body[..],
-            &written[place].body[..],
-            "wrong bytes by scanning from the middle"
-        );
-        if let Some(before) = event.before {
-            let known = written
-                .iter()
-                .take(place)
-                .any(|event| event.body == *before);
-            assert!(known, "wrong bytes of the version before");
+    let behind_lost = reel.damage().iter().filter_map(|damage| match damage.loss {
+        Loss::Records { last, .. } => Some(Seq(last?.0 + 1)),
+        _ => None,
+    });
+    let middle = Seq(u64::try_from(written.len() / 2).unwrap());
+    for from in behind_lost.chain([middle]) {
+        let some = reel.objects().map(|object| object.id).step_by(2).collect();
+        for event in reel.scan_objects(from..reel.end(), some).flatten() {
+            let place = usize::try_from(event.head.seq.0).unwrap() - 3;
+            assert_eq!(
+                &event.body[..],
+                &written[place].body[..],
+                "wrong bytes by scanning from {from}"
+            );
+            if let Some(before) = event.before {
+                let mut earlier = written.iter().take(place);
+                let is_known = earlier.any(|event| event.body == *before);
+                assert!(is_known, "wrong bytes of the version before");
+            }
         }
     }
     let all: Vec<Seq> = (3..reel.end().0).map(Seq).collect();
