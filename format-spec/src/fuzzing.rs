@@ -1,9 +1,10 @@
 //! Entry points of the fuzz targets to the decoders, with the feature `fuzzing` only.
 
 use crate::codec::bodies::{Base, Bodies, BodyCounts, BodyMark, BodyWriter};
+use crate::codec::index::IndexColumns;
 use crate::codec::model::{BlockFacts, BodyModel, EventFacts, ModelSize};
 use crate::codec::splice::Blobs;
-use crate::codec::{CodecError, frame, index, packed_index, record, splice};
+use crate::codec::{CodecError, frame, packed_index, record, splice};
 use crate::file::checkpoint;
 use crate::file::parity;
 use crate::file::row::{RowKind, RowOwner};
@@ -22,7 +23,10 @@ pub fn decode(bytes: &[u8]) {
     let _frame = black_box(frame::unpack(bytes, &[], 1 << 20));
     let _packed = black_box(packed_index::unpack(bytes, 1 << 20));
     let _note = black_box(record::decode::<Note>(bytes));
-    let _index = black_box(index::decode(bytes, 3, |_| Some(ResourceId(0))));
+    if let Ok(index) = IndexColumns::decode(bytes.to_vec()) {
+        let _objects = black_box(index.objects());
+        let _connections = black_box(index.connections(|_| Some(ResourceId(0))));
+    }
     if let Ok(bodies) = Bodies::decode(bytes.to_vec(), BodyCounts::UNKNOWN) {
         for place in 0..bodies.len() {
             assert!(bodies.delta(place).is_some(), "an entry without its delta");

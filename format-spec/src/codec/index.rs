@@ -11,17 +11,18 @@ use crate::id::{ConnectionId, ObjectId, ResourceId, Stamp};
 use crate::limits::{MAX_NAME, MAX_RECORD};
 use crate::uid::{UidRef, uuid_number};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// A record as the index keeps it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Record {
+pub(crate) struct Record<C = ConnectionId> {
     pub(crate) stamp: Stamp,
-    pub(crate) content: RecordContent,
+    pub(crate) content: RecordContent<C>,
 }
 
 /// What a record is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum RecordContent {
+pub(crate) enum RecordContent<C = ConnectionId> {
     /// A note, encoded.
     Note(Vec<u8>),
     /// An event without its body.
@@ -29,7 +30,7 @@ pub(crate) enum RecordContent {
         kind: EventType,
         evidence: Evidence,
         object: ObjectId,
-        connection: ConnectionId,
+        connection: C,
         version: Rv,
     },
 }
@@ -171,78 +172,117 @@ pub(crate) fn encode(
     frame::join_columns([&keys, &kinds, &walls, &skews, &numbers, &versions, &notes])
 }
 
-/// Reads the index of a segment whose first new object is number `first_object`.
-///
-/// `resource_of` knows the objects of earlier segments.
-pub(crate) fn decode(
-    bytes: &[u8],
-    first_object: u32,
-    resource_of: impl Fn(ObjectId) -> Option<ResourceId>,
-) -> Result<(Vec<ObjectKeyRef<'_>>, Vec<Record>), CodecError> {
-    let [keys, kinds, walls, skews, numbers, versions, notes] =
-        frame::split_columns(bytes, "a segment's index")?;
-    let mut keys = FieldReader::new(keys, "an object's key");
-    let mut objects = Vec::new();
-    while !keys.is_empty() {
-        objects.push(take_key(&mut keys)?);
+/// The index of a segment as far as it is known without the segments before it.
+pub(crate) struct IndexColumns {
+    bytes: Vec<u8>,
+    keys: Range<usize>,
+    /// A connection is given where it is not that of the resource's event before.
+    records: Vec<Record<Option<ConnectionId>>>,
+}
+
+impl IndexColumns {
+    /// Reads an index.
+    pub(crate) fn decode(bytes: Vec<u8>) -> Result<Self, CodecError> {
+        let places: [_; 7] = frame::column_places(&bytes, "a segment's index")?;
+        let [keys, ..] = places.clone();
+        let [_, kinds, walls, skews, numbers, versions, notes] =
+            places.map(|place| bytes.get(place).unwrap_or_default());
+        let mut walls = FieldReader::new(walls, "a wall time");
+        let mut skews = FieldReader::new(skews, "a clock skew");
+        let mut numbers = FieldReader::new(numbers, "an object's number");
+        let mut versions = FieldReader::new(versions, "a resourceVersion");
+        let mut notes = FieldReader::new(notes, "a note");
+        let mut before = Before::default();
+        let mut records = Vec::with_capacity(kinds.len());
+        for byte in kinds {
+            let stamp = take_stamp(&mut walls, &mut skews, &mut before)?;
+            let content = if *byte == NOTE {
+                RecordContent::Note(notes.sized(MAX_RECORD)?.to_vec())
+            } else {
+                let object = ObjectId(numbers.number32()?);
+                take_event(*byte, object, &mut versions, &mut before)?
+            };
+            records.push(Record { stamp, content });
+        }
+        for column in [walls, skews, numbers, versions, notes] {
+            column.end()?;
+        }
+        Ok(Self {
+            bytes,
+            keys,
+            records,
+        })
     }
-    let mut walls = FieldReader::new(walls, "a wall time");
-    let mut skews = FieldReader::new(skews, "a clock skew");
-    let mut numbers = FieldReader::new(numbers, "an object's number");
-    let mut versions = FieldReader::new(versions, "a resourceVersion");
-    let mut notes = FieldReader::new(notes, "a note");
-    let mut before = Before::default();
-    let mut records = Vec::with_capacity(kinds.len());
-    for byte in kinds {
-        let stamp = take_stamp(&mut walls, &mut skews, &mut before)?;
-        let content = if *byte == NOTE {
-            RecordContent::Note(notes.sized(MAX_RECORD)?.to_vec())
-        } else {
-            let object = ObjectId(numbers.number32()?);
-            let resource = object
-                .0
-                .checked_sub(first_object)
-                .map_or_else(
-                    || resource_of(object),
-                    |new| {
-                        let place = usize::try_from(new).ok()?;
-                        objects.get(place).map(|key| key.resource)
-                    },
-                )
-                .ok_or(CodecError::Meaningless {
-                    what: "an object's number",
-                    found: u64::from(object.0),
-                })?;
-            take_event(*byte, object, resource, &mut versions, &mut before)?
-        };
-        records.push(Record { stamp, content });
+
+    /// Returns the number of its bytes.
+    pub(crate) fn len(&self) -> usize {
+        self.bytes.len()
     }
-    for column in [walls, skews, numbers, versions, notes] {
-        column.end()?;
+
+    /// Returns the number of records.
+    pub(crate) fn records(&self) -> usize {
+        self.records.len()
     }
-    Ok((objects, records))
+
+    /// Reads the identities of the segment's new objects.
+    pub(crate) fn objects(&self) -> Result<Vec<ObjectKeyRef<'_>>, CodecError> {
+        let keys = self.bytes.get(self.keys.clone()).unwrap_or_default();
+        let mut keys = FieldReader::new(keys, "an object's key");
+        let mut objects = Vec::new();
+        while !keys.is_empty() {
+            objects.push(take_key(&mut keys)?);
+        }
+        Ok(objects)
+    }
+
+    /// Returns the connection of each event. `resource_of` knows the objects of this segment and of
+    /// earlier ones.
+    pub(crate) fn connections(
+        &self,
+        resource_of: impl Fn(ObjectId) -> Option<ResourceId>,
+    ) -> Result<Vec<ConnectionId>, CodecError> {
+        let mut known: BTreeMap<ResourceId, ConnectionId> = BTreeMap::new();
+        let mut connections = Vec::with_capacity(self.records.len());
+        for record in &self.records {
+            let RecordContent::Event {
+                object, connection, ..
+            } = &record.content
+            else {
+                continue;
+            };
+            let resource = resource_of(*object);
+            let connection = resource.and_then(|resource| match connection {
+                Some(new) => {
+                    known.insert(resource, *new);
+                    Some(*new)
+                }
+                None => known.get(&resource).copied(),
+            });
+            connections.push(connection.ok_or(CodecError::Meaningless {
+                what: "an object's number",
+                found: u64::from(object.0),
+            })?);
+        }
+        Ok(connections)
+    }
+
+    /// Returns the records.
+    pub(crate) fn into_records(self) -> Vec<Record<Option<ConnectionId>>> {
+        self.records
+    }
 }
 
 fn take_event(
     byte: u8,
     object: ObjectId,
-    resource: ResourceId,
     versions: &mut FieldReader<'_>,
     before: &mut Before,
-) -> Result<RecordContent, CodecError> {
+) -> Result<RecordContent<Option<ConnectionId>>, CodecError> {
     let (kind, evidence) = kind_of(byte & !(NEW_CONNECTION | TEXT_VERSION))?;
-    if byte & NEW_CONNECTION != 0 {
-        let connection = ConnectionId(versions.number32()?);
-        before.connections.insert(resource, connection);
-    }
-    let connection = before
-        .connections
-        .get(&resource)
-        .copied()
-        .ok_or(CodecError::Meaningless {
-            what: "a record's kind",
-            found: u64::from(byte),
-        })?;
+    let connection = match byte & NEW_CONNECTION {
+        0 => None,
+        _ => Some(ConnectionId(versions.number32()?)),
+    };
     let version = if byte & TEXT_VERSION == 0 {
         let number = i128::from(before.version)
             .checked_add(versions.signed()?)
@@ -380,6 +420,34 @@ mod tests {
         })
     }
 
+    fn with_connections(
+        index: IndexColumns,
+        resource_of: impl Fn(ObjectId) -> Option<ResourceId>,
+    ) -> Result<Vec<Record>, CodecError> {
+        let mut connections = index.connections(resource_of)?.into_iter();
+        let records = index.into_records().into_iter();
+        let records = records.map(|Record { stamp, content }| Record {
+            stamp,
+            content: match content {
+                RecordContent::Note(bytes) => RecordContent::Note(bytes),
+                RecordContent::Event {
+                    kind,
+                    evidence,
+                    object,
+                    version,
+                    ..
+                } => RecordContent::Event {
+                    kind,
+                    evidence,
+                    object,
+                    version,
+                    connection: connections.next().unwrap(),
+                },
+            },
+        });
+        Ok(records.collect())
+    }
+
     proptest! {
         #[test]
         fn an_index_comes_back(
@@ -389,17 +457,18 @@ mod tests {
             })
         ) {
             let of = |id: ObjectId| objects.get(usize::try_from(id.0).unwrap()).map(|key| key.resource);
-            let bytes = encode(&objects, &records, of);
-            let views = objects.iter().map(ObjectKey::view).collect();
-            prop_assert_eq!(decode(&bytes, 0, |_| None).unwrap(), (views, records.clone()));
-            let later = encode(&[], &records, of);
-            let count = u32::try_from(objects.len()).unwrap();
-            prop_assert_eq!(decode(&later, count, of).unwrap(), (vec![], records));
+            let views: Vec<_> = objects.iter().map(ObjectKey::view).collect();
+            let index = IndexColumns::decode(encode(&objects, &records, of)).unwrap();
+            prop_assert_eq!(index.objects().unwrap(), views);
+            prop_assert_eq!(with_connections(index, of).unwrap(), records);
         }
 
         #[test]
         fn any_bytes_are_survived(bytes: Vec<u8>) {
-            let _read = decode(&bytes, 0, |_| Some(ResourceId(0)));
+            if let Ok(index) = IndexColumns::decode(bytes) {
+                let _objects = index.objects();
+                let _records = with_connections(index, |_| Some(ResourceId(0)));
+            }
         }
     }
 

@@ -202,6 +202,18 @@ impl<'a> LiteralReader<'a> {
     /// Reads a text of at most `most` bytes.
     pub(crate) fn next(&mut self, most: usize, log: &mut UuidLog) -> Result<Vec<u8>, CodecError> {
         let mut out = Vec::new();
+        self.next_into(&mut out, most, log)?;
+        Ok(out)
+    }
+
+    /// Reads a text of at most `most` bytes in the place of another one.
+    pub(crate) fn next_into(
+        &mut self,
+        out: &mut Vec<u8>,
+        most: usize,
+        log: &mut UuidLog,
+    ) -> Result<(), CodecError> {
+        out.clear();
         loop {
             // Most bytes stand for themselves.
             let rest = self.text.rest();
@@ -210,35 +222,35 @@ impl<'a> LiteralReader<'a> {
                 self.text
                     .bytes(plain.unwrap_or(rest.len()).min(most.saturating_add(1)))?,
             );
-            bounded(&out, most)?;
+            bounded(out, most)?;
             match self.text.byte()? {
-                END => return Ok(out),
+                END => return Ok(()),
                 UUID => {
                     let bytes = self.random.bytes(16)?;
                     let uuid = bytes
                         .iter()
                         .fold(0, |number: u128, byte| number << 8 | u128::from(*byte));
                     log.push_text(uuid);
-                    put_uuid(&mut out, uuid);
+                    put_uuid(out, uuid);
                 }
                 UUID_AGAIN => {
                     let ago = self.uuids.len_at_most(log.texts.len())?;
-                    put_uuid(&mut out, log.text(ago).ok_or(NO_UUID)?);
+                    put_uuid(out, log.text(ago).ok_or(NO_UUID)?);
                 }
                 OBJECT => {
                     let distance = self.uuids.signed()?;
-                    put_uuid(&mut out, log.object(distance).ok_or(NO_UUID)?);
+                    put_uuid(out, log.object(distance).ok_or(NO_UUID)?);
                 }
                 DIGITS => {
                     let pairs = self.random.bytes(usize::from(self.text.byte()? / 2))?;
                     for byte in pairs {
-                        out.extend([byte >> 4, byte & 15].map(digit_of));
+                        out.extend_from_slice(&digits_of(*byte));
                     }
                 }
                 ESCAPE => out.push(self.text.byte()?),
                 byte => out.push(byte),
             }
-            bounded(&out, most)?;
+            bounded(out, most)?;
         }
     }
 
@@ -266,11 +278,15 @@ const NO_UUID: CodecError = CodecError::Short {
     what: "a block's list of UUIDs",
 };
 
-const fn digit_of(value: u8) -> u8 {
-    match value {
-        0..=9 => b'0' + value,
-        _ => b'a' + value - 10,
+/// Returns the two hexadecimal digits of a byte.
+const fn digits_of(byte: u8) -> [u8; 2] {
+    const fn digit_of(value: u8) -> u8 {
+        match value {
+            0..=9 => b'0' + value,
+            _ => b'a' + value - 10,
+        }
     }
+    [digit_of(byte >> 4), digit_of(byte & 15)]
 }
 
 fn put_uuid(out: &mut Vec<u8>, uuid: u128) {
@@ -278,7 +294,7 @@ fn put_uuid(out: &mut Vec<u8>, uuid: u128) {
         if matches!(place, 4 | 6 | 8 | 10) {
             out.push(b'-');
         }
-        out.extend([byte >> 4, byte & 15].map(digit_of));
+        out.extend_from_slice(&digits_of(byte));
     }
 }
 

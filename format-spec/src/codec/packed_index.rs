@@ -296,20 +296,20 @@ fn keys_of(
 ) -> Result<Vec<u8>, CodecError> {
     let mut resources = FieldReader::new(resources, "an object's key");
     let mut uid_log = UuidLog::default();
-    let mut keys = Vec::new();
+    let (mut keys, mut name) = (Vec::new(), Vec::new());
     while !resources.is_empty() {
         let resource = resources.number()?;
         let kind = resource % uid_kind::COUNT;
         varint::put(&mut keys, resource / uid_kind::COUNT);
         for _ in ["namespace", "name"] {
-            let name = names.next(MAX_NAME, &mut uid_log)?;
+            names.next_into(&mut name, MAX_NAME, &mut uid_log)?;
             varint::put_len(&mut keys, name.len());
-            keys.extend(name);
+            keys.extend_from_slice(&name);
         }
         if kind == uid_kind::TEXT {
-            let uid = names.next(MAX_NAME, &mut uid_log)?;
-            varint::put_len(&mut keys, uid.len() + 1);
-            keys.extend(uid);
+            names.next_into(&mut name, MAX_NAME, &mut uid_log)?;
+            varint::put_len(&mut keys, name.len() + 1);
+            keys.extend_from_slice(&name);
         } else {
             keys.push(0);
             keys.extend_from_slice(&uids.next(kind)?.to_le_bytes());

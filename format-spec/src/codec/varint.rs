@@ -38,6 +38,7 @@ fn unzigzag(value: u128) -> i128 {
 }
 
 /// Reads a number of up to 28 bits in its only form, if it is one.
+#[inline]
 fn short_number(bytes: &[u8]) -> Option<(u32, &[u8])> {
     let mut value = 0u32;
     let mut rest = bytes;
@@ -66,12 +67,18 @@ impl<'a> FieldReader<'a> {
     }
 
     /// Reads an unsigned number.
+    #[inline]
     pub(crate) fn number(&mut self) -> Result<u128, CodecError> {
         // Nearly all are short: those need no wide arithmetic.
         if let Some((number, rest)) = short_number(self.rest) {
             self.rest = rest;
             return Ok(u128::from(number));
         }
+        self.long_number()
+    }
+
+    #[cold]
+    fn long_number(&mut self) -> Result<u128, CodecError> {
         let mut value = 0u128;
         let mut shift = 0u32;
         loop {

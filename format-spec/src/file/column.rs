@@ -63,8 +63,12 @@ fn bit_place(place: usize, width: u32) -> Option<(usize, u32)> {
 
 impl PackedGroup {
     fn of(numbers: &[u64]) -> Self {
-        let least = numbers.iter().copied().min().unwrap_or_default();
-        let most = numbers.iter().copied().max().unwrap_or_default();
+        let first = numbers.first().copied().unwrap_or_default();
+        let (mut least, mut most) = (first, first);
+        for number in numbers {
+            least = least.min(*number);
+            most = most.max(*number);
+        }
         let width = u64::BITS - (most - least).leading_zeros();
         let mut words =
             Vec::with_capacity(usize::try_from(width).map_or(0, |bits| bits * GROUP / WORD));

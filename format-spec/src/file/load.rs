@@ -11,17 +11,18 @@
 //! * A tail row whose records are sealed is an old copy, and is left out.
 
 use crate::codec::bodies::{Bodies, BodyCounts};
-use crate::codec::index::{Record, RecordContent, Rv};
-use crate::codec::{index, packed_index, record};
+use crate::codec::index::{IndexColumns, Record, RecordContent, Rv};
+use crate::codec::{index, record};
 use crate::error::{Damage, Loss};
 use crate::event::{EventHead, EventType, Evidence, ObjectKeyRef};
+use crate::file::block_index;
 use crate::file::checkpoint::Checkpoint;
 use crate::file::column::{GROUP, PackedColumn};
 use crate::file::names::ObjectNames;
 use crate::file::rows::RowSource;
 use crate::file::segment::{BlockPlace, SegmentStart, TailRow};
 use crate::id::{ConnectionId, ObjectId, RecordedAt, ResourceId, Seq, Stamp};
-use crate::limits::{MAX_BLOCK_RAW, MAX_ITEMS, MAX_RECORD, len64};
+use crate::limits::{MAX_ITEMS, len64, place32};
 use crate::note::{Note, NoteEntry};
 use crate::uid::UidRef;
 use std::collections::BTreeMap;
@@ -158,56 +159,19 @@ impl Loaded {
             Err(cause) => return self.hurt("the directory".to_owned(), cause),
         };
         self.next_block = end;
-        for number in 0..end {
-            self.rows = self.rows.saturating_add(1);
-            let place = || format!("directory row {number}");
-            let row = match rows.directory(number) {
-                Ok(Some(row)) => row,
-                Ok(None) => {
-                    self.hurt(place(), "the row is missing".to_owned());
-                    continue;
-                }
-                Err(cause) => {
-                    self.hurt(place(), cause);
-                    continue;
-                }
-            };
-            let taken = BlockPlace::decode(&row.content)
-                .map_err(|error| error.to_string())
-                // A bad row damages its own block only: the next row states where its block begins.
-                .and_then(|at| {
-                    self.index_bytes = self.index_bytes.saturating_add(u64::from(at.index.len));
-                    let index = self.index_of(rows, (number, row.writer), at)?;
-                    let source = BlockSource::Sealed(at);
-                    self.take((number, row.writer), at.start, at.blobs, &index, source)
-                });
+        block_index::read_in_order(rows, end, |number, read| {
+            self.rows = self.rows.saturating_add(read.rows);
+            self.index_bytes = self.index_bytes.saturating_add(read.index_bytes);
+            let taken = read.block.and_then(|block| {
+                let source = BlockSource::Sealed(block.at);
+                let (start, blobs) = (block.at.start, block.at.blobs);
+                self.take((number, block.writer), start, blobs, block.index, source)
+            });
+            // A bad row damages its own block only: the next row states where its block begins.
             if let Err(cause) = taken {
-                self.hurt(place(), cause);
+                self.hurt(format!("directory row {number}"), cause);
             }
-        }
-    }
-
-    /// Reads the index of a block; in a damaged file its copy, if one was written with the same
-    /// row.
-    fn index_of(
-        &mut self,
-        rows: &RowSource,
-        (number, writer): (u32, u32),
-        at: BlockPlace,
-    ) -> Result<Vec<u8>, String> {
-        let unpack = |packed: &[u8]| {
-            packed_index::unpack(packed, MAX_BLOCK_RAW + MAX_RECORD)
-                .map_err(|error| error.to_string())
-        };
-        let packed = rows.index_frame(at.index, writer, || self.rows += 1);
-        let index = packed.and_then(|packed| unpack(&packed));
-        let copy = || {
-            let (row, packed) = rows.block_copy(number)?;
-            // A copy of an earlier writer can describe another block of the same number.
-            let is_same = row.writer == writer && BlockPlace::decode(&row.content) == Ok(at);
-            is_same.then(|| unpack(&packed).ok())?
-        };
-        index.or_else(|cause| copy().ok_or(cause))
+        });
     }
 
     /// Reads the checkpoints. Damage to them loses nothing, because they are redundant.
@@ -281,8 +245,9 @@ impl Loaded {
         let blobs =
             u32::try_from(bodies.blob_count()).map_err(|_too_many| "too many texts".to_owned())?;
         let source = BlockSource::Tail(Arc::new(bodies));
+        let index = IndexColumns::decode(row.index).map_err(|error| error.to_string())?;
         let block = (self.next_block, writer);
-        self.take(block, row.start, blobs, &row.index, source)
+        self.take(block, row.start, blobs, index, source)
     }
 
     /// Adds the index of one block.
@@ -291,7 +256,7 @@ impl Loaded {
         (number, writer): (u32, u32),
         start: SegmentStart,
         blobs: u32,
-        index: &[u8],
+        index: IndexColumns,
         source: BlockSource,
     ) -> Result<(), String> {
         let known = len64(self.objects.len());
@@ -306,20 +271,17 @@ impl Loaded {
         if hole > most || u64::from(start.object) - known > most || start.record > MAX_ITEMS {
             return Err(format!("it begins at record {}", start.record));
         }
-        let resource_of = |object: ObjectId| {
-            let is_lost = object.0 < start.object;
-            let known = self.objects.resource(object);
-            known.or_else(|| is_lost.then_some(LOST_RESOURCE))
+        let objects = index.objects().map_err(|error| error.to_string())?;
+        let resource_of = |object: ObjectId| match object.0.checked_sub(start.object) {
+            Some(new) => objects.get(place32(new)).map(|key| key.resource),
+            None => Some(self.objects.resource(object).unwrap_or(LOST_RESOURCE)),
         };
-        let (objects, records) =
-            index::decode(index, start.object, resource_of).map_err(|error| error.to_string())?;
-        let count = u32::try_from(records.len()).map_err(|_too_many| "too many records")?;
+        let connections = index.connections(resource_of);
+        let connections = connections.map_err(|error| error.to_string())?;
+        let count = u32::try_from(index.records()).map_err(|_too_many| "too many records")?;
         let new_objects =
             u32::try_from(objects.len()).map_err(|_too_many| "too many objects".to_owned())?;
-        let events = records
-            .iter()
-            .filter(|record| matches!(record.content, RecordContent::Event { .. }))
-            .count();
+        let events = connections.len();
         if let BlockSource::Tail(bodies) = &source
             // Checked here, so that later reads of a body can rely on one entry for each event.
             && bodies.len() != events
@@ -363,17 +325,38 @@ impl Loaded {
             source,
             writer,
         });
-        for record in records {
-            self.take_record(record);
+        let mut connections = connections.into_iter();
+        for record in index.into_records() {
+            self.take_record(record, &mut connections);
         }
         Ok(())
     }
 
-    fn take_record(&mut self, record: Record) {
+    /// Takes in the next record. An event has the next connection.
+    #[expect(clippy::expect_used, reason = "each event was given a connection")]
+    fn take_record(
+        &mut self,
+        record: Record<Option<ConnectionId>>,
+        connections: &mut impl Iterator<Item = ConnectionId>,
+    ) {
         let (seq, stamp) = (Seq(self.heads.len()), record.stamp);
-        let Some(bytes) = self.heads.push(record) else {
-            return;
+        let bytes = match record.content {
+            RecordContent::Note(bytes) => bytes,
+            RecordContent::Event {
+                kind,
+                evidence,
+                object,
+                version,
+                ..
+            } => {
+                let connection = connections.next().expect("there is one for each event");
+                let kind = index::kind_byte(kind, evidence);
+                return self
+                    .heads
+                    .push_event(stamp, kind, object, connection, version);
+            }
         };
+        self.heads.push_note(stamp);
         match record::decode::<Note>(&bytes) {
             Ok(note) => self.notes.push(NoteEntry { seq, stamp, note }),
             Err(error) => self.damage.push(Damage {
@@ -501,41 +484,35 @@ impl Heads {
         self.last = numbers;
     }
 
-    /// Appends a record, and returns the bytes of a note.
-    pub(crate) fn push(&mut self, record: Record) -> Option<Vec<u8>> {
-        let stamp = record.stamp;
-        match record.content {
-            RecordContent::Note(bytes) => {
-                self.notes.push(self.len());
-                let last = self.last;
-                self.put(NOTE, HeadNumbers { stamp, ..last });
-                Some(bytes)
+    fn push_note(&mut self, stamp: Stamp) {
+        self.notes.push(self.len());
+        let last = self.last;
+        self.put(NOTE, HeadNumbers { stamp, ..last });
+    }
+
+    fn push_event(
+        &mut self,
+        stamp: Stamp,
+        kind: u8,
+        object: ObjectId,
+        connection: ConnectionId,
+        version: Rv,
+    ) {
+        let version = match version {
+            Rv::Number(number) => number,
+            Rv::Text(text) => {
+                self.odd_versions.insert(self.len(), text);
+                self.last.version
             }
-            RecordContent::Event {
-                kind,
-                evidence,
-                object,
-                connection,
-                version,
-            } => {
-                let version = match version {
-                    Rv::Number(number) => number,
-                    Rv::Text(text) => {
-                        self.odd_versions.insert(self.len(), text);
-                        self.last.version
-                    }
-                };
-                self.events = self.events.saturating_add(1);
-                let numbers = HeadNumbers {
-                    stamp,
-                    connection: connection.0,
-                    version,
-                    kind: index::kind_byte(kind, evidence),
-                };
-                self.put(u64::from(object.0) + FIRST_OBJECT, numbers);
-                None
-            }
-        }
+        };
+        self.events = self.events.saturating_add(1);
+        let numbers = HeadNumbers {
+            stamp,
+            connection: connection.0,
+            version,
+            kind,
+        };
+        self.put(u64::from(object.0) + FIRST_OBJECT, numbers);
     }
 
     /// Returns the number of notes between two records, the first of them included.

@@ -3,6 +3,7 @@
 
 mod append;
 mod backend;
+mod block_index;
 mod body;
 mod cache;
 pub(crate) mod checkpoint;

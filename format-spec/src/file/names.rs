@@ -12,6 +12,7 @@ use crate::id::{ObjectId, ResourceId};
 use crate::limits::{len64, place32};
 use crate::uid::UidRef;
 use std::collections::BTreeMap;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// The identities of objects, by number.
 #[derive(Debug, Default)]
@@ -27,8 +28,9 @@ pub(crate) struct ObjectNames {
     /// Each object's uid; [`ODD_UID`] for those without one and those in another spelling.
     uids: Vec<u128>,
     odd_uids: BTreeMap<usize, Box<str>>,
-    /// The index of each scope, by resource and namespace.
-    known: BTreeMap<ResourceId, BTreeMap<Box<str>, usize>>,
+    /// The index of each scope, by the hash of its resource and namespace; of the last one, should two hashes be
+    /// equal, so that a scope may be stored again.
+    known: BTreeMap<u64, usize>,
 }
 
 /// Marks a uid that is not a number, or that is this number.
@@ -54,12 +56,15 @@ impl ObjectNames {
     }
 
     fn scope(&mut self, resource: ResourceId, namespace: &str) -> usize {
-        let known = self.known.entry(resource).or_default();
-        if let Some(place) = known.get(namespace) {
+        let hash = xxh3_64_with_seed(namespace.as_bytes(), u64::from(resource.0));
+        if let Some(place) = self.known.get(&hash)
+            && let Some((known, name)) = self.scopes.get(*place)
+            && (*known, &**name) == (resource, namespace)
+        {
             return *place;
         }
         let place = self.scopes.len();
-        known.insert(namespace.into(), place);
+        self.known.insert(hash, place);
         self.scopes.push((resource, namespace.into()));
         place
     }

@@ -4,10 +4,10 @@
 //!
 //! Unusual lives are read back, and damage is an error, never other bytes.
 
-use crate::life::{WrittenEvent, append, begin, check, life, path_in, resource, stamp};
+use crate::life::{WrittenEvent, append, begin, check, key, life, path_in, resource, stamp};
 use kubereel_format::{
     Appender, BlobNote, Bounds, ConnectionId, DocumentKind, EventType, Evidence, Loss, NewBody,
-    NewEvent, Note, ObjectId, OpenError, ReadError, Reel, ResourceId, Seq,
+    NewEvent, Note, ObjectId, OpenError, ReadError, Reel, ResourceId, SealDensity, Seq, seal,
 };
 use proptest::prelude::*;
 use std::collections::HashSet;
@@ -32,6 +32,39 @@ fn a_finished_reel_gives_everything_back() {
     assert!(Reel::open(&path).unwrap().is_finished());
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     check(&path, &written);
+}
+
+#[test]
+fn unusually_large_indexes_among_usual_ones_are_read_in_their_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = path_in(&folder);
+    let mut written = life(40_000, 120);
+    // New objects with long names: the indexes of their blocks take megabytes, the others kilobytes.
+    for (number, event) in written.iter_mut().enumerate() {
+        if (10_000..13_000).contains(&number) || number == 30_000 {
+            event.name = format!("{number}-{}", "n".repeat(4_000));
+            event.uid = format!("uid-{number}");
+            event.kind = EventType::Added;
+            event.body = b"{}".to_vec();
+        }
+    }
+    let mut appender = begin(&path);
+    for (at, event) in (0i64..).zip(&written) {
+        append(&mut appender, event, at);
+    }
+    appender.finish().unwrap();
+    let reel = Reel::open(&path).unwrap();
+    assert!(reel.blocks().len() > 32, "{}", reel.blocks().len());
+    for (number, event) in written.iter().enumerate() {
+        let seq = Seq(u64::try_from(number).unwrap() + 3);
+        let head = reel.head(seq).unwrap();
+        assert_eq!(head.resource_version, event.rv);
+        assert_eq!(head.stamp, stamp(i64::try_from(number).unwrap()));
+        assert_eq!(reel.key(head.object).unwrap().to_key(), key(event));
+    }
+    let sealed = folder.path().join("sealed.reel");
+    seal(&reel, &sealed, SealDensity::Usual, |_| {}).unwrap();
+    check(&sealed, &written);
 }
 
 #[test]
