@@ -23,6 +23,7 @@ mod history;
 mod jsonpath;
 mod moment;
 mod object;
+mod origin;
 mod page;
 mod proof;
 mod quantity;

@@ -7,9 +7,9 @@ use crate::coverage::{
 };
 use crate::moment::{Cut, Moment, ResolveError};
 use crate::object::{ObjectForm, ObjectMeta};
+use crate::origin::OriginMarks;
 use crate::select::{LabelSelector, ObjectFilter, ResourceTable, nearest};
 use crate::session::{self, Cluster, Outage, RecordingSession};
-
 use crate::tables::ReelTables;
 use crate::timetext::ClockZone;
 use kubereel_format::{
@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use thiserror::Error;
 
@@ -46,6 +46,7 @@ struct TimelineContent {
     damaged: Vec<DamagedSpan>,
     /// Few queries need the revisions.
     sequences: OnceLock<Vec<RevisionSequence>>,
+    origin_marks: Mutex<OriginMarks>,
 }
 
 impl Timeline {
@@ -80,6 +81,7 @@ impl Timeline {
             damaged,
             sequences,
             tables,
+            origin_marks: Mutex::default(),
         };
         Self {
             known: Arc::new(known),
@@ -99,6 +101,13 @@ impl Timeline {
     /// Returns the zone of printed times.
     pub const fn zone(&self) -> &ClockZone {
         &self.zone
+    }
+
+    /// Returns the marks of the object whose fields were asked for last.
+    pub(crate) fn origin_marks(&self) -> MutexGuard<'_, OriginMarks> {
+        // Marks are complete at any moment, so a panic elsewhere does not spoil them.
+        let marks = self.known.origin_marks.lock();
+        marks.unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the reel itself.

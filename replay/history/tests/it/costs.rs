@@ -4,8 +4,8 @@
 use crate::script::{Script, Stream, Thing, thing};
 use kubereel_format::{BlockInfo, ObjectId, ObjectKeyRef, ReadCounts, RecordedAt, Seq};
 use kubereel_history::{
-    ComparisonScope, Cut, Density, EventQuestion, HistoryQuestion, ObjectFilter, ResourceMoment,
-    Timeline, Track, differing,
+    ComparisonScope, Cut, Density, EventQuestion, HistoryQuestion, ObjectFilter, ObjectVersion,
+    ResourceMoment, Timeline, Track, differing,
 };
 use std::path::Path;
 
@@ -373,4 +373,69 @@ fn versions_of_a_damaged_reel_have_the_errors_of_each() {
     }
     eprintln!("{read} versions were read, {lost} are lost");
     assert!(read > 1_000 && lost > 0);
+}
+
+#[test]
+fn who_set_the_fields_of_a_neighbouring_version_costs_a_few_versions() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("rare.reel");
+    write_rare(&path);
+    let whole = std::fs::read(&path).expect("the reel");
+    let damaged = (1..12).map(|part| {
+        let mut bytes = whole.clone();
+        let at = whole.len() * part / 12 / 4096 * 4096;
+        bytes.get_mut(at..at + 4 * 4096).expect("pages").fill(0);
+        let path = folder.path().join(format!("{part}.reel"));
+        std::fs::write(&path, &bytes).expect("a reel");
+        path
+    });
+    let (mut answers, mut errors) = (0, 0);
+    for path in damaged.chain([path]) {
+        let timeline = Timeline::open(&path).expect("a reel");
+        // The note that names the resource may be lost.
+        let Ok(info) = timeline.resources().find("pods") else {
+            continue;
+        };
+        let objects = timeline.objects_of(info.id).iter();
+        let object = objects.max_by_key(|object| timeline.reel().versions(**object).len());
+        let object = *object.expect("a pod");
+        let versions = timeline.reel().versions(object);
+        if versions.len() < 50 {
+            continue;
+        }
+        let held = |place: usize| ObjectVersion {
+            object,
+            seq: versions[place],
+            namespace: "web".to_owned(),
+            name: "a pod".to_owned(),
+        };
+        let middle = versions.len() / 2;
+        let places = [middle, middle - 1, middle + 3, middle - 20, middle, 5, 4];
+        // Around the loss each version is asked for, in both directions.
+        let near = versions.partition_point(|seq| timeline.reel().body(*seq).is_ok());
+        let around = near.saturating_sub(3)..(near + 6).min(versions.len());
+        let places = places.into_iter().chain(around.clone());
+        for place in places.chain(around.rev()) {
+            let before = timeline.reel().counts().bodies;
+            let found = timeline.blame(info, &held(place));
+            let bodies = timeline.reel().counts().bodies - before;
+            let fresh = Timeline::open(&path).expect("a reel");
+            match (found, fresh.blame(info, &held(place))) {
+                (Ok(found), Ok(expected)) => {
+                    assert_eq!(found, expected, "version {place}");
+                    answers += 1;
+                }
+                (Err(error), Err(expected)) => {
+                    assert_eq!(error.to_string(), expected.to_string());
+                    errors += 1;
+                }
+                (found, expected) => panic!("version {place}: {found:?} and {expected:?}"),
+            }
+            if place == middle - 1 || place == middle + 3 || place == 4 {
+                assert!(bodies < 40, "{bodies} bodies for version {place}");
+            }
+        }
+    }
+    eprintln!("{answers} answers, {errors} errors");
+    assert!(answers > 100 && errors > 0);
 }
