@@ -269,7 +269,40 @@ impl Depth {
     }
 }
 
-/// Gives the colours of xterm that look the same everywhere, with their numbers: a cube and greys.
+/// The number of the first colour of the cube, and of the first grey.
+const CUBE: u8 = 16;
+const GREYS: u8 = 232;
+
+/// Gives the number of the nearest of xterm's colours that look the same everywhere: of a cube and of greys.
+fn nearest(rgb: Rgb) -> u8 {
+    // Each part is nearest by itself, and a grey is as far as it is from the mean.
+    let step = |part: u8| {
+        let steps = (0_u8..).zip(STEPS);
+        let nearest = steps.min_by_key(|(_, step)| step.abs_diff(part));
+        nearest.unwrap_or_default()
+    };
+    let (red, green, blue) = (step(rgb.0), step(rgb.1), step(rgb.2));
+    let in_cube = (
+        CUBE + 36 * red.0 + 6 * green.0 + blue.0,
+        (red.1, green.1, blue.1),
+    );
+    let sum = u16::from(rgb.0) + u16::from(rgb.1) + u16::from(rgb.2);
+    let greys = (GREYS..=u8::MAX).zip((8_u8..).step_by(10));
+    let grey = greys.min_by_key(|(_, level)| (3 * u16::from(*level)).abs_diff(sum));
+    let grey = grey.map(|(number, level)| (number, (level, level, level)));
+    let apart = |own: Rgb| {
+        [(own.0, rgb.0), (own.1, rgb.1), (own.2, rgb.2)]
+            .into_iter()
+            .map(|(one, other)| u32::from(one.abs_diff(other)).pow(2))
+            .sum::<u32>()
+    };
+    let both = [in_cube].into_iter().chain(grey);
+    both.min_by_key(|(_, own)| apart(*own))
+        .map_or(15, |(number, _)| number)
+}
+
+/// Gives the colours of xterm that look the same everywhere, with their numbers.
+#[cfg(test)]
 fn xterm() -> impl Iterator<Item = (u8, Rgb)> {
     let cube = STEPS.into_iter().flat_map(|red| {
         STEPS
@@ -280,20 +313,7 @@ fn xterm() -> impl Iterator<Item = (u8, Rgb)> {
         let level = 8 + grey * 10;
         (level, level, level)
     });
-    (16_u8..=255).zip(cube.chain(greys))
-}
-
-/// Gives the number of the nearest of xterm's colours.
-fn nearest(rgb: Rgb) -> u8 {
-    let apart = |own: Rgb| {
-        [(own.0, rgb.0), (own.1, rgb.1), (own.2, rgb.2)]
-            .into_iter()
-            .map(|(one, other)| u32::from(one.abs_diff(other)).pow(2))
-            .sum::<u32>()
-    };
-    xterm()
-        .min_by_key(|(_, own)| apart(*own))
-        .map_or(15, |(number, _)| number)
+    (CUBE..=255).zip(cube.chain(greys))
 }
 
 /// Gives what a number of xterm's colours looks like.
@@ -339,6 +359,27 @@ mod tests {
     fn contrast(one: Rgb, other: Rgb) -> f64 {
         let (one, other) = (luminance(one), luminance(other));
         (one.max(other) + 0.05) / (one.min(other) + 0.05)
+    }
+
+    #[test]
+    fn the_nearest_color_is_that_of_all() {
+        let parts = || (0..=u8::MAX).step_by(5);
+        let colors = parts().flat_map(|red| {
+            parts().flat_map(move |green| parts().map(move |blue| (red, green, blue)))
+        });
+        for rgb in colors {
+            let apart = |own: Rgb| {
+                let parts = [(own.0, rgb.0), (own.1, rgb.1), (own.2, rgb.2)];
+                let squares = parts.map(|(one, other)| u32::from(one.abs_diff(other)).pow(2));
+                squares.iter().sum::<u32>()
+            };
+            let expected = xterm().min_by_key(|(_, own)| apart(*own));
+            assert_eq!(
+                Some(nearest(rgb)),
+                expected.map(|(number, _)| number),
+                "{rgb:?}"
+            );
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::line::{Ink, LineTarget, PanelLine};
 use crate::filter::{FilterCandidate, FilterQuery};
 use crate::subject::NamedObject;
 use crate::time::{CursorPlace, span_text};
-use kubereel_format::{EventType, RecordedAt, ResourceInfo, Seq};
+use kubereel_format::{EventType, ObjectKeyRef, RecordedAt, ResourceInfo, Seq};
 use kubereel_history::{
     Change, ComparisonScope, CursorStep, Cut, EventQuestion, FieldStep, HistoryItem,
     HistoryQuestion, HistoryVersion, Regarding, SteppedOver, Timeline, Track, harmless,
@@ -272,21 +272,20 @@ pub(super) fn read_nearby(
         ..NearbyChanges::default()
     };
     while let Some(step) = cursor.back().filter(|step| step.seq >= first) {
-        let Some((info, subject)) = subject_of(timeline, &step) else {
+        let Some((info, key)) = key_of(timeline, &step) else {
             continue;
         };
-        let texts = [info.plural.as_str(), subject.name.as_str()].into_iter();
         let seen = FilterCandidate {
             resource: Some(info.id),
-            namespace: &subject.namespace,
-            texts,
+            namespace: key.namespace,
+            texts: [info.plural.as_str(), key.name].into_iter(),
         };
         let is_chosen = asked
             .namespace
             .as_ref()
-            .is_none_or(|only| subject.namespace.is_empty() || *only == subject.namespace);
+            .is_none_or(|only| key.namespace.is_empty() || *only == key.namespace);
         if is_chosen && query.admits(&seen, |_| false) {
-            found.add(timeline, &step, info, subject.clone(), place);
+            found.add(timeline, &step, info, key, place);
         }
     }
     found.told.sort_by_key(|(rank, _)| *rank);
@@ -331,12 +330,12 @@ impl NearbyChanges {
         timeline: &Timeline,
         step: &CursorStep,
         info: &ResourceInfo,
-        subject: NamedObject,
+        key: ObjectKeyRef<'_>,
         place: CursorPlace,
     ) {
-        let head = timeline.reel().head(step.seq);
+        let evidence = timeline.reel().evidence_of(step.seq);
         let is_first_look = step.before.is_none()
-            && head.is_some_and(|head| head.evidence.is_first_look(step.at, timeline.start()));
+            && evidence.is_some_and(|evidence| evidence.is_first_look(step.at, timeline.start()));
         if is_first_look {
             self.older += 1;
         } else if info.kind == "Lease" {
@@ -345,7 +344,7 @@ impl NearbyChanges {
             self.rest += 1;
         } else {
             self.read += 1;
-            match event_line(timeline, step, info, subject, place) {
+            match event_line(timeline, step, info, subject_of(key), place) {
                 (rank, _) if rank >= QUIET => self.quiet += 1,
                 told => self.told.push(told),
             }
@@ -353,18 +352,21 @@ impl NearbyChanges {
     }
 }
 
-fn subject_of<'a>(
+fn key_of<'a>(
     timeline: &'a Timeline,
     step: &CursorStep,
-) -> Option<(&'a ResourceInfo, NamedObject)> {
+) -> Option<(&'a ResourceInfo, ObjectKeyRef<'a>)> {
     let key = timeline.key_of(step.object)?;
     let info = timeline.resources().get(key.resource)?;
-    let subject = NamedObject {
+    Some((info, key))
+}
+
+fn subject_of(key: ObjectKeyRef<'_>) -> NamedObject {
+    NamedObject {
         resource: key.resource,
         namespace: key.namespace.to_owned(),
         name: key.name.to_owned(),
-    };
-    Some((info, subject))
+    }
 }
 
 /// Gives the line of an event, and how little it tells.
