@@ -31,6 +31,9 @@ impl<'t> ClusterHistory<'t> {
 /// The records of each name, in order, of all objects that had it.
 pub(crate) type Tracks = BTreeMap<(String, String), Vec<Seq>>;
 
+/// The number of records whose deltas are in memory together, about 500 bytes each.
+const TOGETHER: usize = 8192;
+
 /// A parsed version.
 #[derive(Clone, Debug)]
 pub(crate) struct ParsedVersion<T> {
@@ -84,21 +87,57 @@ impl ClusterHistory<'_> {
         tracks
     }
 
-    /// Reads records, in order.
-    pub(crate) fn read_seqs<T>(self, seqs: &[Seq]) -> Result<Vec<ParsedVersion<T>>, QueryError>
+    /// Reads the records of several names, and gives those of each to `take`. Each block is decoded
+    /// a few times at most, and not again for each name.
+    pub(crate) fn read_tracks<T>(
+        self,
+        tracks: &Tracks,
+        mut take: impl FnMut(
+            &(String, String),
+            Result<Vec<ParsedVersion<T>>, QueryError>,
+        ) -> Result<(), QueryError>,
+    ) -> Result<(), QueryError>
     where
         T: Default + for<'de> Deserialize<'de>,
     {
-        seqs.iter().map(|&seq| self.read_seq(seq)).collect()
+        let all = tracks.iter().flat_map(|(name, seqs)| {
+            let last = seqs.last();
+            seqs.iter().map(move |seq| (name, *seq, Some(seq) == last))
+        });
+        let all: Vec<_> = all.collect();
+        let mut read = Ok(Vec::new());
+        for group in all.chunks(TOGETHER) {
+            let seqs: Vec<Seq> = group.iter().map(|(_, seq, _)| *seq).collect();
+            let bodies = self.timeline.reel().gather(&seqs, None, &mut |_| {});
+            for (name, seq, is_last) in group {
+                if let Ok(versions) = &mut read {
+                    let body = bodies.body(*seq).map_err(QueryError::from);
+                    match body.and_then(|body| self.parsed(*seq, &body)) {
+                        Ok(version) => versions.push(version),
+                        Err(error) => read = Err(error),
+                    }
+                }
+                if *is_last {
+                    take(name, std::mem::replace(&mut read, Ok(Vec::new())))?;
+                }
+            }
+        }
+        Ok(())
     }
 
     pub(crate) fn read_seq<T>(self, seq: Seq) -> Result<ParsedVersion<T>, QueryError>
     where
         T: Default + for<'de> Deserialize<'de>,
     {
+        self.parsed(seq, &self.timeline.reel().body(seq)?)
+    }
+
+    fn parsed<T>(self, seq: Seq, bytes: &[u8]) -> Result<ParsedVersion<T>, QueryError>
+    where
+        T: Default + for<'de> Deserialize<'de>,
+    {
         let is_gone = self.timeline.reel().kind_of(seq) == Some(EventType::Deleted);
-        let bytes = self.timeline.reel().body(seq)?;
-        let body = match serde_json::from_slice(&bytes) {
+        let body = match serde_json::from_slice(bytes) {
             Ok(body) => body,
             // A deleted object has no status.
             Err(_) if is_gone => T::default(),

@@ -412,19 +412,20 @@ impl ClusterHistory<'_> {
         }
         let tracks = self.tracks(("policy", "poddisruptionbudgets"), cut, |_| true);
         let mut budgets = Vec::new();
-        for ((namespace, name), seqs) in tracks {
-            let versions = self.read_seqs::<DisruptionBudget>(&seqs)?;
+        self.read_tracks::<DisruptionBudget>(&tracks, |(namespace, name), versions| {
+            let versions = versions?;
             let mut exhausted = MarkSpans::default();
             for seen in &versions {
                 exhausted.note(seen.mark, !seen.is_gone && seen.body.is_exhausted());
             }
             budgets.push(BudgetHistory {
-                namespace,
-                name,
+                namespace: namespace.clone(),
+                name: name.clone(),
                 versions,
                 exhausted: exhausted.all(),
             });
-        }
+            Ok(())
+        })?;
         let mut pods = PodStays::new(self, cut, &budgets);
         let mut all = Vec::new();
         for (node, drain) in drains {

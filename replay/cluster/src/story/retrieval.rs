@@ -600,8 +600,8 @@ impl ClusterHistory<'_> {
             key.namespace == NAMESPACE && key.name.starts_with(NAME)
         });
         let mut pods = Vec::new();
-        for ((_, name), seqs) in &tracks {
-            let versions = self.read_seqs::<PodObject>(seqs)?;
+        self.read_tracks::<PodObject>(&tracks, |(_, name), versions| {
+            let versions = versions?;
             let is_fetching = |seen: &ParsedVersion<PodObject>| {
                 let label = seen.body.metadata.labels.get(LABEL.0);
                 label.is_some_and(|value| value == LABEL.1)
@@ -609,7 +609,8 @@ impl ClusterHistory<'_> {
             if versions.iter().any(is_fetching) {
                 pods.extend(VersionPod::of(name, &versions));
             }
-        }
+            Ok(())
+        })?;
         pods.sort_by_key(|pod| pod.created.seq);
         Ok(pods)
     }

@@ -185,9 +185,10 @@ impl ClusterHistory<'_> {
     ) -> Result<Vec<ParsedVersion<VersionObject>>, QueryError> {
         let tracks = self.tracks(VERSION, cut, |key| key.name == VERSION_NAME);
         let mut all = Vec::new();
-        for seqs in tracks.values() {
-            all.extend(self.read_seqs(seqs)?);
-        }
+        self.read_tracks(&tracks, |_, seen| {
+            all.extend(seen?);
+            Ok(())
+        })?;
         Ok(all)
     }
 
@@ -244,20 +245,21 @@ impl ClusterHistory<'_> {
         let versions = self.cluster_versions(cut)?;
         let updates = update::updates(&versions);
         let tracks = self.tracks(OPERATORS, cut, |key| operators.contains(key.name));
-        for ((_, operator), seqs) in tracks {
-            let Ok(seen) = self.read_seqs::<OperatorObject>(&seqs) else {
-                continue;
+        self.read_tracks::<OperatorObject>(&tracks, |(_, operator), seen| {
+            let Ok(seen) = seen else {
+                return Ok(());
             };
             let mut moves = Vec::new();
             for (at, update) in updates.iter().enumerate() {
                 let next = updates.get(at + 1).map(|next| next.first);
                 let goal = goal(update, &UpdateWindow::of(update, next));
                 let found =
-                    goal.and_then(|goal| operator_move::follow(&operator, &seen, &versions, &goal));
+                    goal.and_then(|goal| operator_move::follow(operator, &seen, &versions, &goal));
                 moves.extend(found.map(|found| (update.clone(), found)));
             }
-            all.insert(operator, moves);
-        }
+            all.insert(operator.clone(), moves);
+            Ok(())
+        })?;
         Ok(all)
     }
 
@@ -270,8 +272,8 @@ impl ClusterHistory<'_> {
     ) -> Result<(), QueryError> {
         let tracks = self.tracks(OPERATORS, cut, |_| true);
         let mut moves = Vec::new();
-        for ((_, name), seqs) in &tracks {
-            let seen = self.read_seqs::<OperatorObject>(seqs)?;
+        self.read_tracks::<OperatorObject>(&tracks, |(_, name), seen| {
+            let seen = seen?;
             let tracks =
                 self.condition_tracks(StateKind::Operator, name, &seen, OperatorObject::conditions);
             for ill in [SpellKind::Unavailable, SpellKind::Degraded] {
@@ -280,7 +282,8 @@ impl ClusterHistory<'_> {
             if let Some(goal) = goal(&story.update, window) {
                 moves.extend(operator_move::follow(name, &seen, versions, &goal));
             }
-        }
+            Ok(())
+        })?;
         story.operators = operator_move::in_order(moves);
         Ok(())
     }
@@ -293,21 +296,24 @@ impl ClusterHistory<'_> {
     ) -> Result<(), QueryError> {
         let group = "machineconfiguration.openshift.io";
         let mut pools: BTreeMap<String, PoolObject> = BTreeMap::new();
-        for ((_, name), seqs) in self.tracks((group, "machineconfigpools"), cut, |_| true) {
-            let seen = self.read_seqs::<PoolObject>(&seqs)?;
-            let updates = node_update::pool_updates(&name, &seen).into_iter();
+        let tracks = self.tracks((group, "machineconfigpools"), cut, |_| true);
+        self.read_tracks::<PoolObject>(&tracks, |(_, name), seen| {
+            let seen = seen?;
+            let updates = node_update::pool_updates(name, &seen).into_iter();
             let within = updates.filter(|update| window.holds(update.began));
             story.pools.extend(within);
             if let Some(last) = seen.into_iter().next_back().filter(|seen| !seen.is_gone) {
-                pools.insert(name, last.body);
+                pools.insert(name.clone(), last.body);
             }
-        }
+            Ok(())
+        })?;
         story.pools.sort_by_key(|update| update.began);
-        for ((_, name), seqs) in self.tracks(("", "nodes"), cut, |_| true) {
-            let seen = self.read_seqs::<NodeObject>(&seqs)?;
+        let tracks = self.tracks(("", "nodes"), cut, |_| true);
+        self.read_tracks::<NodeObject>(&tracks, |(_, name), seen| {
+            let seen = seen?;
             let tracks =
-                self.condition_tracks(StateKind::Node, &name, &seen, NodeObject::conditions);
-            let tale = node_update::tale(&name, &seen, &tracks);
+                self.condition_tracks(StateKind::Node, name, &seen, NodeObject::conditions);
+            let tale = node_update::tale(name, &seen, &tracks);
             story.spells.extend(tale.not_ready);
             story
                 .joins
@@ -320,7 +326,8 @@ impl ClusterHistory<'_> {
                     story.nodes.push(update);
                 }
             }
-        }
+            Ok(())
+        })?;
         story.nodes.sort_by_key(|update| update.began);
         story.joins.sort_by_key(|join| join.joined);
         self.tell_releases(&mut story.nodes, cut)?;
@@ -660,9 +667,10 @@ impl ClusterHistory<'_> {
             key.namespace == NAMESPACE && key.name == LEASE
         });
         let mut all = Vec::new();
-        for seqs in tracks.values() {
-            all.extend(changes(&self.read_seqs::<Lease>(seqs)?));
-        }
+        self.read_tracks::<Lease>(&tracks, |_, seen| {
+            all.extend(changes(&seen?));
+            Ok(())
+        })?;
         Ok(all)
     }
 }
