@@ -151,30 +151,71 @@ pub(crate) fn whole(text: &[u8], run: &Base64Run) -> (Range<usize>, Vec<u8>) {
     (run.range.start..end, digits)
 }
 
+/// No digit.
+const NONE: u8 = 0xff;
+
+/// The value of each digit of either alphabet.
+const VALUES: [u8; 256] = values();
+
+const fn values() -> [u8; 256] {
+    let mut table = [NONE; 256];
+    let mut byte = 0_u8;
+    loop {
+        #[expect(
+            clippy::indexing_slicing,
+            clippy::as_conversions,
+            reason = "a byte is always below 256, and constants cannot call `from`"
+        )]
+        {
+            table[byte as usize] = match byte {
+                b'A'..=b'Z' => byte - b'A',
+                b'a'..=b'z' => byte - b'a' + 26,
+                b'0'..=b'9' => byte - b'0' + 52,
+                b'+' | b'-' => 62,
+                b'/' | b'_' => 63,
+                _ => NONE,
+            };
+        }
+        if byte == u8::MAX {
+            return table;
+        }
+        byte += 1;
+    }
+}
+
+/// Returns the bytes of four digits, unless one of them is none.
+fn group(digits: [u8; 4]) -> Option<[u8; 3]> {
+    let values = digits.map(|byte| VALUES.get(usize::from(byte)).copied().unwrap_or(NONE));
+    let [a, b, c, d] = values;
+    if a | b | c | d == NONE {
+        return None;
+    }
+    let [_, bytes @ ..] =
+        (u32::from(a) << 18 | u32::from(b) << 12 | u32::from(c) << 6 | u32::from(d)).to_be_bytes();
+    Some(bytes)
+}
+
 /// Decodes digits of either alphabet; padding and an incomplete last group are dropped. `None` if
 /// the text contains any other byte.
 pub(crate) fn decode(text: &[u8]) -> Option<Vec<u8>> {
-    let mut out = Vec::with_capacity(text.len() / 4 * 3 + 3);
-    let (mut word, mut bits) = (0_u32, 0_u32);
-    let mut digits = text.iter();
-    for byte in digits.by_ref() {
-        let digit = match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'+' | b'-' => 62,
-            b'/' | b'_' => 63,
-            b'=' => break,
-            _ => return None,
-        };
-        word = (word << 6 | u32::from(digit)) & 0x3ff_ffff;
-        bits += 6;
-        if bits >= 8 {
-            bits -= 8;
-            out.extend((word >> bits).to_le_bytes().first());
-        }
+    let end = text.iter().position(|byte| *byte == b'=');
+    let (digits, padding) = text.split_at(end.unwrap_or(text.len()));
+    if padding.iter().any(|byte| *byte != b'=') {
+        return None;
     }
-    digits.all(|byte| *byte == b'=').then_some(out)
+    let (groups, rest) = digits.as_chunks::<4>();
+    let mut out = vec![0; groups.len() * 3];
+    for (bytes, digits) in out.as_chunks_mut::<3>().0.iter_mut().zip(groups) {
+        *bytes = group(*digits)?;
+    }
+    // Two or three digits have one or two whole bytes.
+    let mut last = [b'A'; 4];
+    for (place, digit) in last.iter_mut().zip(rest) {
+        *place = *digit;
+    }
+    let whole = rest.len().saturating_sub(1);
+    out.extend(group(last)?.iter().take(whole));
+    Some(out)
 }
 
 /// Encodes in the standard alphabet, with padding.
@@ -240,7 +281,39 @@ mod tests {
         }
     }
 
+    /// Decodes digit by digit.
+    fn oracle(text: &[u8]) -> Option<Vec<u8>> {
+        let alphabet = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        let first = text.split(|byte| *byte == b'=').next()?;
+        let bits = first.iter().map(|byte| {
+            let digit = match byte {
+                b'-' => b'+',
+                b'_' => b'/',
+                other => *other,
+            };
+            let value = alphabet.iter().position(|known| *known == digit)?;
+            Some(format!("{value:06b}"))
+        });
+        let bits: String = bits.collect::<Option<_>>()?;
+        let padding = &text[first.len()..];
+        let whole = bits.len() / 8;
+        let bytes = (0..whole).map(|at| u8::from_str_radix(&bits[at * 8..at * 8 + 8], 2).unwrap());
+        padding
+            .iter()
+            .all(|byte| *byte == b'=')
+            .then(|| bytes.collect())
+    }
+
     proptest! {
+        #[test]
+        fn any_text_is_decoded_as_digit_by_digit(
+            text in "[A-Za-z0-9+/_-]{0,20}={0,3}[A-Z=!]{0,1}",
+            other: Vec<u8>,
+        ) {
+            prop_assert_eq!(decode(text.as_bytes()), oracle(text.as_bytes()));
+            prop_assert_eq!(decode(&other), oracle(&other));
+        }
+
         #[test]
         fn what_is_encoded_comes_back(bytes in prop::collection::vec(any::<u8>(), 0..60)) {
             prop_assert_eq!(decode(encode(&bytes).as_bytes()), Some(bytes));

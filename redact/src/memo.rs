@@ -1,5 +1,5 @@
-//! Recent results of a function of short byte strings: the same names of fields and types occur in
-//! every object of a kind.
+//! Recent results of a function of byte strings: the same names of fields and types occur in every
+//! object of a kind, and the same certificates in every version of an object.
 //!
 //! Invariant: no text is stored, only 64-bit hashes under a random key, so that the author of an
 //! object cannot construct a text that is taken for another one.
@@ -7,8 +7,8 @@
 use std::cell::Cell;
 use std::hash::{BuildHasher as _, RandomState};
 
-/// A longer text is not remembered.
-const BYTES_MOST: usize = 64;
+/// A longer name is not remembered.
+const NAME_MOST: usize = 64;
 
 /// The number of remembered texts; a power of two.
 const PLACES: usize = 1024;
@@ -20,21 +20,28 @@ type MemoSlot<V> = Cell<Option<(u64, V)>>;
 pub(crate) struct Memo<V> {
     hasher: RandomState,
     kept: Box<[MemoSlot<V>]>,
-}
-
-impl<V: Copy> Default for Memo<V> {
-    fn default() -> Self {
-        Self {
-            hasher: RandomState::new(),
-            kept: (0..PLACES).map(|_| Cell::new(None)).collect(),
-        }
-    }
+    /// A longer text is not remembered.
+    bytes_most: usize,
 }
 
 impl<V: Copy> Memo<V> {
+    /// Remembers names and other short texts, whose hash takes less than most functions of them.
+    pub(crate) fn of_names() -> Self {
+        Self::of_texts(NAME_MOST)
+    }
+
+    /// Remembers texts of up to this many bytes.
+    pub(crate) fn of_texts(bytes_most: usize) -> Self {
+        Self {
+            hasher: RandomState::new(),
+            kept: (0..PLACES).map(|_| Cell::new(None)).collect(),
+            bytes_most,
+        }
+    }
+
     /// Returns the result of `make` for a text, from memory if it is there.
     pub(crate) fn get(&self, text: &[u8], make: impl FnOnce() -> V) -> V {
-        if text.len() > BYTES_MOST {
+        if text.len() > self.bytes_most {
             return make();
         }
         let hash = self.hasher.hash_one(text);
@@ -60,11 +67,11 @@ mod tests {
 
     #[test]
     fn a_text_is_asked_about_once_and_a_long_one_each_time() {
-        let memo = Memo::default();
-        let long = [b'x'; BYTES_MOST + 1];
+        let memo = Memo::of_names();
+        let long = [b'x'; NAME_MOST + 1];
         assert!(memo.get(b"name", || true) && memo.get(b"name", || false));
         assert!(memo.get(&long, || true) && !memo.get(&long, || false));
-        let memo = Memo::default();
+        let memo = Memo::of_names();
         // More texts than slots: each result belongs to its own text.
         for number in 0..10_000_u32 {
             let text = number.to_le_bytes();

@@ -164,7 +164,7 @@ pub(crate) fn class(name: &str) -> NameClass {
 }
 
 thread_local! {
-    static CLASSES: Memo<NameClass> = Memo::default();
+    static CLASSES: Memo<NameClass> = Memo::of_names();
 }
 
 /// Sequences of three letters; every name that announces a secret contains one of them. `_` is

@@ -812,10 +812,7 @@ impl<'w> ObjectWalk<'w> {
         let Some(string) = self.json.decoded(&at) else {
             return;
         };
-        if !self.context.suspects(string.text(), self.depth) {
-            return;
-        }
-        for edit in text::find(self.context, string.text(), self.depth) {
+        for edit in text::find_in_value(self.context, string.text(), self.depth) {
             self.push_part(&at, &string, edit);
         }
     }

@@ -7,6 +7,7 @@ use super::object;
 use crate::base64;
 use crate::decoded::{self, DecodedText};
 use crate::mark::{self, Edit, Hint, Marker, RuleName, is_mark};
+use crate::memo::Memo;
 use crate::text::{DEPTH_MOST, assignments, binary, patterns, suspects, tokens};
 use regex::bytes::Regex;
 use std::ops::Range;
@@ -45,6 +46,37 @@ impl SearchContext<'_> {
     /// Returns whether a text may hold a secret.
     pub(crate) fn suspects(&self, text: &[u8], depth: u8) -> bool {
         suspects(text, depth, self.extra)
+    }
+}
+
+/// The longest value whose result is remembered; hashing it takes much less than a search.
+const VALUE_MOST: usize = 64 * 1024;
+
+thread_local! {
+    /// Whether a value has no secrets.
+    static HARMLESS: Memo<bool> = Memo::of_texts(VALUE_MOST);
+}
+
+/// Finds the secrets in a value of an object, settled. Most that are suspected are certificates without one, and
+/// occur again in the next version of their object.
+pub(crate) fn find_in_value(context: SearchContext<'_>, text: &[u8], depth: u8) -> Vec<Edit> {
+    let look = || {
+        if context.suspects(text, depth) {
+            find(context, text, depth)
+        } else {
+            Vec::new()
+        }
+    };
+    if depth > 0 || !context.extra.is_empty() {
+        return look();
+    }
+    let mut found = None;
+    let is_harmless =
+        HARMLESS.with(|harmless| harmless.get(text, || found.insert(look()).is_empty()));
+    match found {
+        Some(edits) => edits,
+        None if is_harmless => Vec::new(),
+        None => look(),
     }
 }
 

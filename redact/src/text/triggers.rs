@@ -651,7 +651,7 @@ fn is_suspect_run(digits: &[u8], depth: u8, extra: &OwnPatterns) -> bool {
 }
 
 thread_local! {
-    static RUNS: Memo<bool> = Memo::default();
+    static RUNS: Memo<bool> = Memo::of_names();
 }
 
 #[cfg(test)]
