@@ -116,7 +116,16 @@ impl<'a> CutText<'a> {
     fn new(text: &'a [u8]) -> Self {
         let mut ends = Vec::with_capacity(text.len() / 16);
         let mut end = 0;
-        for byte in text {
+        let (words, rest) = text.as_chunks::<8>();
+        for word in words {
+            let mut last = last_of_pieces(u64::from_le_bytes(*word));
+            while last != 0 {
+                ends.push(end + last.trailing_zeros() / 8 + 1);
+                last &= last - 1;
+            }
+            end += 8;
+        }
+        for byte in rest {
             end += 1;
             if ends_piece(*byte) {
                 ends.push(end);
@@ -323,6 +332,19 @@ const fn ends_piece(byte: u8) -> bool {
     matches!(byte, b',' | b'{' | b'}' | b'[' | b']')
 }
 
+/// Returns the highest bit of each of eight bytes that end a piece.
+const fn last_of_pieces(word: u64) -> u64 {
+    const fn equal(word: u64, byte: u8) -> u64 {
+        const SEVEN: u64 = u64::from_le_bytes([0x7f; 8]);
+        let differing = word ^ u64::from_le_bytes([byte; 8]);
+        // No carry leaves its byte, so that only a byte without any bit keeps its highest bit clear.
+        !(((differing & SEVEN) + SEVEN) | differing | SEVEN)
+    }
+    // Brackets and braces differ in this bit.
+    let folded = word | u64::from_le_bytes([b'{' ^ b'['; 8]);
+    equal(word, b',') | equal(folded, b'{') | equal(folded, b'}')
+}
+
 /// Cuts a text into its pieces.
 pub(crate) fn pieces(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split_inclusive(|byte| ends_piece(*byte))
@@ -494,6 +516,18 @@ mod tests {
         assert_eq!(replaced("a,b,c,d,", "a,b,c,"), None);
         assert_eq!(cut("a,b").bytes(1..2), b"b");
         assert_eq!(cut("a,b,").ends, [2, 4]);
+    }
+
+    #[test]
+    fn eight_bytes_are_searched_as_each_by_itself() {
+        for byte in 0..=u8::MAX {
+            for other in [b',', b'[', 0, 0x80, 0xff, b'x'] {
+                let bytes = [other, byte, byte, other, other, byte, other, byte];
+                let expected = bytes.map(|byte| if ends_piece(byte) { 0x80 } else { 0 });
+                let found = last_of_pieces(u64::from_le_bytes(bytes)).to_le_bytes();
+                assert_eq!(found, expected, "{bytes:?}");
+            }
+        }
     }
 
     #[test]
