@@ -160,6 +160,32 @@ pub(crate) fn missing_resource(error: &clap::Error) -> Option<CommandError> {
     })
 }
 
+/// Makes the error of a command line that gives a file for the output format; `None` of every other mistake.
+pub(crate) fn format_is_file(error: &clap::Error, words: &[OsString]) -> Option<CommandError> {
+    if error.kind() != ErrorKind::InvalidValue {
+        return None;
+    }
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    let is_output = text(ContextKind::InvalidArg)?.starts_with("--output ");
+    let file = text(ContextKind::InvalidValue).filter(|value| value.contains(['.', '/']))?;
+    let name = words.get(1)?.to_str()?;
+    let named = Cli::command();
+    let command = named.find_subcommand(name).filter(|_| is_output)?;
+    let writes_file = command
+        .get_positionals()
+        .filter_map(clap::Arg::get_value_names)
+        .any(|names| names.iter().any(|name| name.as_str() == "DST"));
+    let hint = if writes_file {
+        format!("to write another file, name it behind the reel: kubereel {name} REEL {file}")
+    } else {
+        format!("to write to a file: kubereel {name} ... > {file}")
+    };
+    Some(CommandError::usage(format!("-o is the output format, not a file: {file}")).hint(hint))
+}
+
 /// What the environment decides about opening reels.
 const ENVIRONMENT: &str = "\
 Environment:

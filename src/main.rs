@@ -62,10 +62,11 @@ fn main() -> ExitCode {
         Err(error) => return say(&error, &screen, called),
     };
     default_reel::take_reel(&words, &Cli::command());
-    let cli = match Cli::try_parse_from(words) {
+    let cli = match Cli::try_parse_from(&words) {
         Ok(cli) => cli,
         Err(error) => {
-            if let Some(error) = cli::missing_resource(&error) {
+            let known = cli::missing_resource(&error);
+            if let Some(error) = known.or_else(|| cli::format_is_file(&error, &words)) {
                 return say(&error, &screen, called);
             }
             // A closed terminal leaves no place for an error.

@@ -271,6 +271,25 @@ fn an_unknown_resource_gets_the_nearest_names() {
 }
 
 #[test]
+fn a_file_for_the_output_format_gets_the_way_to_write_one() {
+    kubereel(&["seal", DEMO, "-o", "new.reel"])
+        .code(2)
+        .says(&format!(
+            "error: -o is the output format, not a file: new.reel\n\
+         hint: to write another file, name it behind the reel: kubereel seal {DEMO} new.reel\n",
+        ));
+    kubereel(&["info", "--output", "a/b", DEMO]).code(2).says(
+        "error: -o is the output format, not a file: a/b\n\
+         hint: to write to a file: kubereel info ... > a/b\n",
+    );
+    for other in ["yamll", "jsonpath={.a"] {
+        let ran = kubereel(&["get", DEMO, "pods", "-o", other]);
+        assert_eq!(ran.code, Some(2), "{ran:#?}");
+        assert!(!ran.err.contains("not a file"), "{ran:#?}");
+    }
+}
+
+#[test]
 fn words_that_make_no_sense_are_wrong_usage() {
     let reel = pods_with_gap();
     for args in [
