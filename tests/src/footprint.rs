@@ -175,7 +175,8 @@ mod tests {
                 break now;
             }
         };
-        assert!(cost.peak_kib >= before.peak_kib, "{cost:?}");
+        // The kernel sums up what each processor counted, some pages late.
+        assert!(cost.peak_kib + 1024 >= before.peak_kib, "{cost:?}");
     }
 
     #[test]
