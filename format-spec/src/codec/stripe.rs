@@ -10,7 +10,7 @@ use crate::codec::varint::FieldReader;
 use crate::codec::{CodecError, varint};
 use crate::limits::{LEAST_RECOVERY, MAX_STRIPE, SHARDS_PER_RECOVERY, len64};
 use reed_solomon_simd::{ReedSolomonDecoder, ReedSolomonEncoder};
-use std::collections::BTreeSet;
+use std::ops::Range;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// How many shards a stripe is cut into, if that makes none longer or shorter than the bounds.
@@ -19,6 +19,8 @@ const LEAST_SHARD: usize = 256;
 const MOST_SHARD: usize = 8192;
 /// The most shards of either kind that a description may name.
 const MAX_SHARDS: usize = 1 << 15;
+/// How many bytes are put together for shards with right checks that are taken as damaged, one after the other.
+const DOUBTED_BYTES: usize = 1 << 28;
 
 /// A stripe and its recovery shards.
 pub(crate) type ProtectedStripe = (Stripe, Vec<Vec<u8>>);
@@ -135,32 +137,64 @@ impl Stripe {
     }
 
     /// Puts the damaged shards of a stripe together. Gives where each lies in it, and its bytes; nothing if too many
-    /// are damaged.
+    /// are damaged. `proven` gives the parts of the stripe that have checksums of their own and are whole, in order.
     pub(crate) fn repair(
         &self,
         bytes: &[u8],
         recovery: &[RecoveryShard],
+        proven: impl FnOnce() -> Vec<Range<usize>>,
     ) -> Option<Vec<(usize, Vec<u8>)>> {
         let shards = || (0..).zip(bytes.chunks(self.shard_len).zip(&self.checks));
         let damaged: Vec<usize> = shards()
             .filter(|(_, (shard, check))| check_of(shard) != **check)
             .map(|(number, _)| number)
             .collect();
-        // One damaged shard in 65,536 has the right check. Damage is contiguous, so that such a one has neighbours that
-        // have not.
-        let beside: BTreeSet<usize> = damaged
-            .iter()
-            .flat_map(|number| [number.saturating_sub(1), *number, number.saturating_add(1)])
-            .filter(|number| *number < self.checks.len())
-            .collect();
-        self.repair_shards(damaged, bytes, recovery)
-            .or_else(|| self.repair_shards(beside.into_iter().collect(), bytes, recovery))
+        if damaged.len() > recovery.len() {
+            return None;
+        }
+        let with = |more: &[usize]| {
+            let mut all = [damaged.as_slice(), more].concat();
+            all.sort_unstable();
+            self.repair_shards(&all, bytes, recovery)
+        };
+        // One damaged shard in 65,536 has the right check.
+        with(&[]).or_else(|| {
+            let doubtful = self.doubtful_shards(&damaged, &proven());
+            doubtful.into_iter().find_map(|one| with(&[one]))
+        })
+    }
+
+    /// Returns shards whose checks are right although nothing proves all their bytes. Those that have no damaged shard
+    /// beside them come first: something is wrong there.
+    fn doubtful_shards(&self, damaged: &[usize], proven: &[Range<usize>]) -> Vec<usize> {
+        let edges = proven.iter().map(|part| (part.start, part.end));
+        let mut from = 0;
+        let mut apart: Vec<usize> = Vec::new();
+        let mut beside: Vec<usize> = Vec::new();
+        for (start, end) in edges.chain([(self.len, self.len)]) {
+            if from < start {
+                let shards = from / self.shard_len..start.div_ceil(self.shard_len);
+                let (bad, good): (Vec<usize>, Vec<usize>) =
+                    shards.partition(|shard| damaged.binary_search(shard).is_ok());
+                let group = if bad.is_empty() {
+                    &mut apart
+                } else {
+                    &mut beside
+                };
+                group.extend(good);
+            }
+            from = end.max(from);
+        }
+        apart.extend(beside);
+        apart.dedup();
+        apart.truncate(DOUBTED_BYTES.checked_div(self.len).unwrap_or_default());
+        apart
     }
 
     /// Puts the given shards together, in the order of their numbers.
     fn repair_shards(
         &self,
-        damaged: Vec<usize>,
+        damaged: &[usize],
         bytes: &[u8],
         recovery: &[RecoveryShard],
     ) -> Option<Vec<(usize, Vec<u8>)>> {
@@ -182,7 +216,7 @@ impl Stripe {
         let restored = decoder.decode().ok()?;
         let mut whole = bytes.to_vec();
         let mut repaired = Vec::with_capacity(damaged.len());
-        for number in damaged {
+        for &number in damaged {
             let shard = restored.restored_original(number)?;
             let at = number.checked_mul(self.shard_len)?;
             let end = at.checked_add(self.shard_len)?.min(self.len);
@@ -213,22 +247,42 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_damaged_shard_whose_check_fits_by_chance_is_found_beside_others() {
+    fn a_damaged_shard_whose_check_fits_by_chance_is_found_where_nothing_proves_it() {
         let bytes: Vec<u8> = (0..40_000u32)
             .flat_map(|at| (at * 7).to_le_bytes())
             .collect();
         let (mut stripe, recovery) = Stripe::protect(&bytes).unwrap().unwrap();
         let recovery: Vec<RecoveryShard> = recovery.into_iter().enumerate().collect();
         let len = stripe.shard_len;
-        let mut damaged = bytes.clone();
-        damaged[10 * len..13 * len].fill(0);
-        // As if the check of zeros were that of the shard.
-        stripe.checks[11] = check_of(&vec![0; len]);
-        let repaired = stripe.repair(&damaged, &recovery).unwrap();
-        for (at, shard) in repaired {
-            damaged[at..at + shard.len()].copy_from_slice(&shard);
-        }
-        assert!(damaged == bytes);
+        let repaired = |stripe: &Stripe, mut damaged: Vec<u8>, proven: &[Range<usize>]| {
+            for (at, shard) in stripe.repair(&damaged, &recovery, || proven.to_vec())? {
+                damaged[at..at + shard.len()].copy_from_slice(&shard);
+            }
+            Some(damaged == bytes)
+        };
+        let damaged_at = |places: &[usize]| {
+            let mut damaged = bytes.clone();
+            for place in places {
+                damaged[*place] ^= 1;
+            }
+            damaged
+        };
+        // As if the check of the damaged shard were that of the whole one.
+        let alone = damaged_at(&[10 * len, 100 * len, 300 * len]);
+        stripe.checks[100] = check_of(&alone[100 * len..101 * len]);
+        let parts = [
+            0..10 * len,
+            12 * len..99 * len + 7,
+            103 * len..299 * len,
+            302 * len..bytes.len(),
+        ];
+        assert_eq!(repaired(&stripe, alone.clone(), &parts), Some(true));
+        // In a row of damaged ones.
+        let run = damaged_at(&[99 * len, 100 * len, 101 * len]);
+        assert_eq!(repaired(&stripe, run, &parts), Some(true));
+        // What is proven is not doubted.
+        let wrong = [0..10 * len, 12 * len..299 * len];
+        assert_eq!(repaired(&stripe, alone, &wrong), None);
     }
 
     use crate::limits::LEAST_STRIPE;
@@ -266,7 +320,7 @@ mod tests {
                 .filter(|(before, after)| before != after)
                 .count();
             let left: Vec<RecoveryShard> = shards.into_iter().enumerate().skip(lost).collect();
-            match stripe.repair(&bytes, &left) {
+            match stripe.repair(&bytes, &left, Vec::new) {
                 Some(repaired) => {
                     prop_assert!(damaged <= left.len());
                     for (at, shard) in repaired {
@@ -281,7 +335,7 @@ mod tests {
         #[test]
         fn a_forged_description_is_an_error_or_harmless(content: Vec<u8>) {
             if let Ok((_, stripe)) = Stripe::decode(&content) {
-                prop_assert!(stripe.repair(&bytes_of(stripe.len().min(1000)), &[]).is_none());
+                prop_assert!(stripe.repair(&bytes_of(stripe.len().min(1000)), &[], Vec::new).is_none());
             }
         }
     }
@@ -296,6 +350,6 @@ mod tests {
         for shard in 0..shards.len() {
             bytes[shard * 2_000] ^= 1;
         }
-        assert_eq!(stripe.repair(&bytes, &shards), None);
+        assert_eq!(stripe.repair(&bytes, &shards, Vec::new), None);
     }
 }

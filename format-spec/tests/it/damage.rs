@@ -9,6 +9,7 @@ use kubereel_format::{
 };
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use xxhash_rust::xxh3::xxh3_64;
 
 /// The unit in which the database stores and checks data.
 const PAGE: usize = 4096;
@@ -373,6 +374,34 @@ fn a_large_sealed_reel_loses_little_to_much_damage() {
     let places = sealed.places(sealed.bytes.len() / 8, 8).skip(1);
     let mean = sealed.mean("cut off", places, Vec::truncate);
     assert!(mean > 0.4, "{mean}");
+}
+
+/// The recovery shards of a stripe replace shards that do not fit a check of two bytes.
+#[test]
+fn damage_that_fits_a_shards_check_by_chance_costs_nothing() {
+    let sealed = Whole::sealed();
+    let shard_len = 256;
+    let check = |shard: &[u8]| xxh3_64(shard).to_le_bytes()[..2].to_vec();
+    let mut bytes = sealed.bytes.clone();
+    for number in [40, 90, 140] {
+        let shard = &mut bytes[number * shard_len..][..shard_len];
+        shard[100] ^= 1;
+    }
+    let whole = sealed.bytes[60 * shard_len..][..shard_len].to_vec();
+    let colliding = (1..=u32::MAX).map(|number| {
+        let mut shard = whole.clone();
+        for (at, byte) in number.to_le_bytes().into_iter().enumerate() {
+            shard[50 + at] ^= byte;
+        }
+        shard
+    });
+    let colliding = colliding
+        .into_iter()
+        .find(|shard| check(shard) == check(&whole));
+    bytes[60 * shard_len..][..shard_len].copy_from_slice(&colliding.unwrap());
+    let rest = sealed.read(&bytes);
+    assert!(rest.share > 0.999, "{}", rest.share);
+    assert_eq!(rest.first_lost, None);
 }
 
 #[test]
