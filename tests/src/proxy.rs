@@ -528,7 +528,8 @@ pub struct Proxy {
     changes: Option<mpsc::Sender<Listening>>,
     thread: Option<JoinHandle<()>>,
     /// Keeps the port ours while it refuses connections.
-    _ports: PortBlock,
+    #[cfg_attr(not(test), expect(dead_code, reason = "held until it is dropped"))]
+    ports: PortBlock,
 }
 
 impl Proxy {
@@ -572,7 +573,7 @@ impl Proxy {
             shared,
             changes: Some(changes),
             thread: Some(thread),
-            _ports: ports,
+            ports,
         })
     }
 

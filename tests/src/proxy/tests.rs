@@ -10,7 +10,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-use super::{ConnectionEnd, CutEvery, Proxy};
+use super::{ConnectionEnd, CutEvery, PortBlock, Proxy};
 
 /// Answers every byte with itself and a FIN with a FIN, until it is dropped.
 struct Echo {
@@ -256,10 +256,12 @@ async fn a_limit_is_kept() {
 #[tokio::test]
 async fn a_dropped_proxy_leaves_neither_port_nor_connections() {
     let server = Echo::start().await;
-    let proxy = Proxy::start(&[server.port]).unwrap();
+    let mut proxy = Proxy::start(&[server.port]).unwrap();
     let mut stream = connect(&proxy).await;
     echo(&mut stream, "before").await;
     let port = proxy.port();
+    // Otherwise the next test that asks for ports may listen on this one.
+    let _own_ports = std::mem::replace(&mut proxy.ports, PortBlock::claim().unwrap());
     drop(proxy);
     assert!(matches!(
         end_of(&mut stream).await,
