@@ -211,6 +211,10 @@ impl SignCollector {
     }
 
     fn keep(&mut self, span: SignSpan) {
+        // Most are: thousands of objects that started as they should.
+        if span.is_passing() {
+            return;
+        }
         if self.found.spans.len() < MOST_SPANS {
             self.found.spans.push(span);
         } else {
@@ -451,7 +455,7 @@ impl TrackedSigns {
             span.seen = mark.at;
             span.sign.update(sign);
             self.node.clone_into(&mut span.node);
-        } else if span.is_passing(mark.at) {
+        } else if span.is_passing() {
             // What passed is not kept: an object may be short of Pods for a moment thousands of times.
             *span = new(sign, &self.node);
         } else {

@@ -38,8 +38,6 @@ const TOGETHER: Duration = Duration::from_mins(2);
 const SETTLED: Duration = Duration::from_secs(90);
 /// A workload is new for this long.
 const NEW: Duration = Duration::from_mins(5);
-/// What does not start for this long before it is deleted is a problem.
-const TAKEN_BACK: Duration = Duration::from_secs(5);
 /// The namespace that a cluster begins with.
 const SYSTEM: &str = "kube-system";
 /// More owners than this are a loop.
@@ -564,18 +562,10 @@ impl<'a> ListBuilder<'a> {
             // What was there at the beginning has its own word for its age.
             Some(since) if span.is_older => lasting += between(since, span.from.at),
             // The time that a deletion may take has not begun to run out before its deadline.
-            Some(since) if is_deletion(span.sign.kind) => {
+            Some(since) if span.sign.kind.is_deletion() => {
                 lasting = between(since.max(span.from.at), span.end.at().unwrap_or(end));
             }
             _ => {}
-        }
-        // What was taken back while it did not start had no time to recover.
-        let is_taken_back = matches!(
-            span.sign.kind,
-            SignKind::ImagePull | SignKind::ContainerConfig | SignKind::ContainerStart
-        );
-        if is_taken_back && matches!(span.end, SignEnd::Deleted(_)) {
-            normal = normal.min(TAKEN_BACK);
         }
         if is_open {
             normal /= 6;
@@ -978,11 +968,4 @@ const fn family(kind: SignKind) -> u8 {
         SignKind::Events => 4,
         _ => 0,
     }
-}
-
-const fn is_deletion(kind: SignKind) -> bool {
-    matches!(
-        kind,
-        SignKind::PodTerminating | SignKind::NamespaceStuck | SignKind::DeletionStuck
-    )
 }

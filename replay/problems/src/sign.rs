@@ -231,6 +231,14 @@ impl SignKind {
         }
     }
 
+    /// Returns whether an object is not deleted that is to be.
+    pub(crate) const fn is_deletion(self) -> bool {
+        matches!(
+            self,
+            Self::PodTerminating | Self::NamespaceStuck | Self::DeletionStuck
+        )
+    }
+
     /// Returns the class of the problem that the sign names.
     pub(crate) const fn class(self) -> ProblemClass {
         match self {

@@ -10,6 +10,8 @@ use std::time::Duration;
 const PARTS: u32 = 10;
 /// A failure that the object itself reports is normal no longer than this.
 const FAILURE: Duration = Duration::from_secs(10);
+/// What does not start for this long before it is deleted is a problem.
+const TAKEN_BACK: Duration = Duration::from_secs(5);
 
 /// How a span ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,19 +125,27 @@ impl SignSpan {
         } else {
             grace.starting
         };
-        if self.sign.is_failure {
-            normal.min(FAILURE)
-        } else {
-            normal
-        }
+        // What was taken back while it did not start had no time to recover.
+        let is_taken_back = matches!(
+            self.sign.kind,
+            SignKind::ImagePull | SignKind::ContainerConfig | SignKind::ContainerStart
+        ) && matches!(self.end, SignEnd::Deleted(_));
+        let most = [
+            self.sign.is_failure.then_some(FAILURE),
+            is_taken_back.then_some(TAKEN_BACK),
+        ];
+        most.into_iter().flatten().fold(normal, Duration::min)
     }
 
     /// Returns whether nobody will ask for the span, because it ended and was normal.
-    pub(crate) fn is_passing(&self, end: RecordedAt) -> bool {
-        // A cordon explains what a Node's Pods show, however short it was.
-        self.sign.kind != SignKind::NodeCordoned
-            && self.end != SignEnd::Open
-            && self.lasted(end) < self.normal()
+    pub(crate) fn is_passing(&self) -> bool {
+        // A cordon explains what a Node's Pods show, however short it was. What is older than the recording, and a
+        // deletion, may have lasted longer than it was shown.
+        self.end != SignEnd::Open
+            && !self.is_older
+            && self.sign.kind != SignKind::NodeCordoned
+            && !self.sign.kind.is_deletion()
+            && self.shown.most < self.normal()
     }
 }
 
@@ -150,4 +160,55 @@ pub(crate) const fn is_creation(evidence: Evidence) -> bool {
         evidence,
         Evidence::Live | Evidence::Reconstructed | Evidence::Imported
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kubereel_format::Seq;
+
+    fn at(second: i64) -> RecordedAt {
+        RecordedAt::from_micros(second * 1_000_000)
+    }
+
+    /// A span of some seconds, with its end.
+    fn lasting(kind: SignKind, seconds: i64, end: fn(RecordedAt) -> SignEnd) -> SignSpan {
+        let mut span = SignSpan {
+            object: ObjectId(1),
+            sign: Sign::new(kind, "", ""),
+            from: RecordMark {
+                seq: Seq(1),
+                at: at(0),
+            },
+            is_older: false,
+            end: SignEnd::Open,
+            shown: ShownTime::default(),
+            run_from: at(0),
+            seen: at(0),
+            was_well: false,
+            count: 1,
+            node: String::new(),
+        };
+        assert!(!span.is_passing(), "it is open");
+        span.close(end(at(seconds)));
+        span
+    }
+
+    #[test]
+    fn what_ended_in_time_passes_unless_more_is_known_or_explained_by_it() {
+        let recovered = |kind, seconds| lasting(kind, seconds, SignEnd::Recovered).is_passing();
+        assert!(recovered(SignKind::PodPending, 119));
+        assert!(!recovered(SignKind::PodPending, 120));
+        // It explains what the Pods of the Node show.
+        assert!(!recovered(SignKind::NodeCordoned, 1));
+        // The object says since when.
+        assert!(!recovered(SignKind::PodTerminating, 1));
+        let mut older = lasting(SignKind::PodPending, 1, SignEnd::Recovered);
+        older.is_older = true;
+        assert!(!older.is_passing());
+        // What was taken back while it did not start had no time to recover.
+        assert!(recovered(SignKind::ImagePull, 6));
+        assert!(!lasting(SignKind::ImagePull, 6, SignEnd::Deleted).is_passing());
+        assert!(lasting(SignKind::ImagePull, 4, SignEnd::Deleted).is_passing());
+    }
 }

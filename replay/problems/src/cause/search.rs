@@ -117,13 +117,9 @@ pub(crate) fn called_services(
 /// who deleted it, and who put the finalizer there, wrote it there.
 fn own_reactions<'t>(timeline: &'t Timeline, problem: &Problem) -> Vec<CauseCandidate<'t>> {
     let own = &problem.object;
-    let is_deletion = matches!(
-        problem.kind,
-        SignKind::DeletionStuck | SignKind::PodTerminating
-    );
     let mut infos = timeline.resources().iter();
     let info = infos.find(|info| own.resource == Some(info.id) && is_reaction(info));
-    let Some(info) = info.filter(|_| is_deletion) else {
+    let Some(info) = info.filter(|_| problem.kind.is_deletion()) else {
         return Vec::new();
     };
     let lives = timeline.lives(info.id, &own.namespace, &own.name);
