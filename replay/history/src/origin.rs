@@ -89,6 +89,8 @@ pub(crate) enum OriginTree {
 pub(crate) struct OriginUpdate<'a> {
     brought: &'a VersionOrigin,
     entries: &'a [ManagedEntry<'a>],
+    /// The managedFields, whose origins nobody asks for: they are as many as those of all other fields.
+    managers: Option<&'a Value>,
     /// Origins of this step, each once.
     known: BTreeMap<FieldOrigin, Arc<FieldOrigin>>,
 }
@@ -98,12 +100,14 @@ impl<'a> OriginUpdate<'a> {
         Self {
             brought,
             entries,
+            managers: None,
             known: BTreeMap::new(),
         }
     }
 
     /// Returns the origins of a version from the version before and its origins.
-    pub(crate) fn grow(&mut self, old: Option<(&Value, OriginTree)>, new: &Value) -> OriginTree {
+    pub(crate) fn grow(&mut self, old: Option<(&Value, OriginTree)>, new: &'a Value) -> OriginTree {
+        self.managers = new.pointer("/metadata/managedFields");
         let owned = OwnedFields::root(self.entries);
         self.value(None, old, new, &owned)
     }
@@ -117,6 +121,9 @@ impl<'a> OriginUpdate<'a> {
         owned: &OwnedFields<'_>,
     ) -> OriginTree {
         match new {
+            hidden if self.managers.is_some_and(|own| std::ptr::eq(own, hidden)) => {
+                OriginTree::Items(Vec::new())
+            }
             Value::Object(members) if !members.is_empty() => {
                 let (old_members, mut origins) = match old {
                     Some((Value::Object(members), OriginTree::Members(origins))) => {
@@ -124,13 +131,24 @@ impl<'a> OriginUpdate<'a> {
                     }
                     _ => (None, BTreeMap::new()),
                 };
-                let members = members.iter().map(|(name, new)| {
-                    let old = old_members.and_then(|members| members.get(name));
-                    let old = old.zip(origins.remove(name));
-                    let tree = self.value(Some(name), old, new, &owned.member(name));
-                    (name.clone(), tree)
-                });
-                OriginTree::Members(members.collect())
+                origins.retain(|name, _| members.contains_key(name));
+                for (name, new) in members {
+                    let before = old_members.and_then(|members| members.get(name));
+                    match before.zip(origins.get_mut(name)) {
+                        // Most fields stay as they were from version to version.
+                        Some((before, _)) if before == new => {}
+                        Some((before, tree)) => {
+                            let own = std::mem::replace(tree, OriginTree::Items(Vec::new()));
+                            let old = Some((before, own));
+                            *tree = self.value(Some(name), old, new, &owned.member(name));
+                        }
+                        None => {
+                            let tree = self.value(Some(name), None, new, &owned.member(name));
+                            origins.insert(name.clone(), tree);
+                        }
+                    }
+                }
+                OriginTree::Members(origins)
             }
             Value::Array(items) if !items.is_empty() => {
                 let (old_items, origins) = match old {
@@ -169,8 +187,10 @@ impl<'a> OriginUpdate<'a> {
             let tree = before
                 .and_then(|at| origins.get_mut(at))
                 .and_then(Option::take);
-            let old = before.and_then(|at| old.get(at)).zip(tree);
-            self.value(None, old, item, &items.item(at, item))
+            match before.and_then(|at| old.get(at)).zip(tree) {
+                Some((old, tree)) if old == item => tree,
+                old => self.value(None, old, item, &items.item(at, item)),
+            }
         });
         OriginTree::Items(grown.collect())
     }
