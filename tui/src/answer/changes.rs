@@ -10,6 +10,7 @@ use kubereel_history::{
     Change, ComparisonScope, CursorStep, Cut, EventQuestion, FieldStep, HistoryItem,
     HistoryQuestion, HistoryVersion, Regarding, SteppedOver, Timeline, Track, harmless,
 };
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// How many versions before and after the moment are read.
@@ -221,6 +222,8 @@ const MOST_NEARBY: usize = 100;
 pub(crate) const MOST_READ: usize = 400;
 /// The same for the pane that stands: it must not keep the panel waiting.
 pub(crate) const MOST_READ_STANDING: usize = 100;
+/// One block may be read for this many events: a block takes much longer than a body.
+const EVENTS_PER_BLOCK: usize = 8;
 /// The shortest time that is looked back, in microseconds: 1 s.
 pub(crate) const LEAST_MICROS: i64 = 1_000_000;
 
@@ -246,6 +249,8 @@ struct NearbyChanges {
     most: usize,
     /// How many events were read.
     read: usize,
+    /// The blocks that were read for them.
+    blocks: BTreeSet<usize>,
     /// Leases, heartbeats, and updates that changed nothing but times.
     quiet: usize,
     /// Objects that were there when the recording began.
@@ -340,7 +345,7 @@ impl NearbyChanges {
             self.older += 1;
         } else if info.kind == "Lease" {
             self.quiet += 1;
-        } else if self.read >= self.most {
+        } else if self.read >= self.most || !self.may_read(timeline, step) {
             self.rest += 1;
         } else {
             self.read += 1;
@@ -349,6 +354,19 @@ impl NearbyChanges {
                 told => self.told.push(told),
             }
         }
+    }
+
+    /// Returns whether the blocks of an event and of the version before it may be read, and takes note of them.
+    fn may_read(&mut self, timeline: &Timeline, step: &CursorStep) -> bool {
+        let blocks = timeline.reel().blocks();
+        let of = |seq: Seq| blocks.partition_point(|block| block.first <= seq);
+        let own = [Some(step.seq), step.before].into_iter().flatten().map(of);
+        let new = own.clone().filter(|own| !self.blocks.contains(own)).count();
+        let is_room = new == 0 || self.blocks.len() + new <= self.most / EVENTS_PER_BLOCK;
+        if is_room {
+            self.blocks.extend(own);
+        }
+        is_room
     }
 }
 
