@@ -94,7 +94,7 @@ pub(super) struct MoveGoal<'a> {
 pub(super) fn follow(
     name: &str,
     versions: &[ParsedVersion<OperatorObject>],
-    told: &[ParsedVersion<VersionObject>],
+    waits: &ReportedWaits,
     goal: &MoveGoal<'_>,
 ) -> Option<OperatorMove> {
     let is_before = |seen: &&ParsedVersion<OperatorObject>| seen.mark.seq <= goal.from.seq;
@@ -119,7 +119,7 @@ pub(super) fn follow(
         was_there: !goal.version.is_empty() && from_version == goal.version,
         available: None,
         progressing: Vec::new(),
-        waited_for: waited_for(name, told, goal),
+        waited_for: waits.of_operator(name, goal),
     };
     let mut progressing = MarkSpans::default();
     let mut is_gone = false;
@@ -150,22 +150,31 @@ pub(super) fn follow(
     (!is_gone || found.moved.is_some()).then_some(found)
 }
 
-/// Returns the times in which `ClusterVersion` reported that it waits for an operator.
-fn waited_for(
-    name: &str,
-    told: &[ParsedVersion<VersionObject>],
-    goal: &MoveGoal<'_>,
-) -> Vec<MarkSpan> {
-    let mut spans = MarkSpans::default();
-    let is_within =
-        |mark: RecordMark| mark.seq >= goal.from.seq && goal.to.is_none_or(|to| mark.seq <= to.seq);
-    for seen in told.iter().filter(|seen| is_within(seen.mark)) {
-        let progressing = StatusCondition::find(&seen.body.status.conditions, "Progressing");
-        let message = progressing.map_or("", |condition| condition.message);
-        let is_named = waited(message).any(|waited| waited == name);
-        spans.note(seen.mark, is_named);
+/// The operators that each version of `ClusterVersion` waits for.
+pub(super) struct ReportedWaits(Vec<(RecordMark, Vec<String>)>);
+
+impl ReportedWaits {
+    /// Reads them from the messages.
+    pub(super) fn of(versions: &[ParsedVersion<VersionObject>]) -> Self {
+        let all = versions.iter().map(|seen| {
+            let progressing = StatusCondition::find(&seen.body.status.conditions, "Progressing");
+            let message = progressing.map_or("", |condition| condition.message);
+            (seen.mark, waited(message).map(str::to_owned).collect())
+        });
+        Self(all.collect())
     }
-    spans.all()
+
+    /// Returns the times in which one operator was waited for.
+    fn of_operator(&self, name: &str, goal: &MoveGoal<'_>) -> Vec<MarkSpan> {
+        let mut spans = MarkSpans::default();
+        let is_within = |mark: RecordMark| {
+            mark.seq >= goal.from.seq && goal.to.is_none_or(|to| mark.seq <= to.seq)
+        };
+        for (mark, waited) in self.0.iter().filter(|(mark, _)| is_within(*mark)) {
+            spans.note(*mark, waited.iter().any(|waited| waited == name));
+        }
+        spans.all()
+    }
 }
 
 /// Returns the operators that a message waits for.

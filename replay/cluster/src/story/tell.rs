@@ -2,7 +2,7 @@
 //! concerned, and nothing else of the reel. What was not observed is named, never filled in.
 
 use super::node_update::{NodeJoin, NodeUpdate, PoolUpdate};
-use super::operator_move::{MoveGoal, OperatorMove};
+use super::operator_move::{MoveGoal, OperatorMove, ReportedWaits};
 use super::pace::{Stall, UpdatePart};
 use super::retrieval::{NAMESPACE, Retrievals};
 use super::spell::{SpellKind, UnhealthySpell};
@@ -151,7 +151,9 @@ impl ClusterHistory<'_> {
             slowest: Vec::new(),
             not_seen: Vec::new(),
         };
-        self.tell_operators(&mut story, &versions, &window, cut)?;
+        let waits = ReportedWaits::of(&versions);
+        drop(versions);
+        self.tell_operators(&mut story, &waits, &window, cut)?;
         self.tell_nodes(&mut story, &window, cut)?;
         story.over = over(&story, &window);
         let end = story.over.or(window.to);
@@ -242,8 +244,11 @@ impl ClusterHistory<'_> {
         if operators.is_empty() {
             return Ok(all);
         }
-        let versions = self.cluster_versions(cut)?;
-        let updates = update::updates(&versions);
+        // Thousands of versions take much memory: what is needed of them takes little.
+        let (updates, waits) = {
+            let versions = self.cluster_versions(cut)?;
+            (update::updates(&versions), ReportedWaits::of(&versions))
+        };
         let tracks = self.tracks(OPERATORS, cut, |key| operators.contains(key.name));
         self.read_tracks::<OperatorObject>(&tracks, |(_, operator), seen| {
             let Ok(seen) = seen else {
@@ -254,7 +259,7 @@ impl ClusterHistory<'_> {
                 let next = updates.get(at + 1).map(|next| next.first);
                 let goal = goal(update, &UpdateWindow::of(update, next));
                 let found =
-                    goal.and_then(|goal| operator_move::follow(operator, &seen, &versions, &goal));
+                    goal.and_then(|goal| operator_move::follow(operator, &seen, &waits, &goal));
                 moves.extend(found.map(|found| (update.clone(), found)));
             }
             all.insert(operator.clone(), moves);
@@ -266,7 +271,7 @@ impl ClusterHistory<'_> {
     fn tell_operators(
         self,
         story: &mut UpgradeStory,
-        versions: &[ParsedVersion<VersionObject>],
+        waits: &ReportedWaits,
         window: &UpdateWindow,
         cut: Cut,
     ) -> Result<(), QueryError> {
@@ -280,7 +285,7 @@ impl ClusterHistory<'_> {
                 story.spells.extend(spell::spells(ill, &tracks));
             }
             if let Some(goal) = goal(&story.update, window) {
-                moves.extend(operator_move::follow(name, &seen, versions, &goal));
+                moves.extend(operator_move::follow(name, &seen, waits, &goal));
             }
             Ok(())
         })?;
