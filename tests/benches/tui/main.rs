@@ -189,7 +189,7 @@ pub(crate) fn show_process(reel: &Path) -> Result<()> {
         std::thread::sleep(Duration::from_millis(300));
     }
     let under_judgement = memory(&process).0;
-    until_judged(&terminal)?;
+    until_judged(&terminal, &process)?;
     let before = (written(&process)?, ticks(&process)?);
     std::thread::sleep(IDLE);
     let after = (written(&process)?, ticks(&process)?);
@@ -228,8 +228,8 @@ fn await_lanes(terminal: &Terminal) -> Result<()> {
     Ok(())
 }
 
-/// Waits until the rules have judged the reel: their progress shows in the title.
-fn until_judged(terminal: &Terminal) -> Result<()> {
+/// Waits until the rules have judged the reel, whose progress shows in the title, and the program is at rest.
+fn until_judged(terminal: &Terminal, process: &str) -> Result<()> {
     let started = Instant::now();
     loop {
         let screen = terminal.screen()?;
@@ -239,9 +239,17 @@ fn until_judged(terminal: &Terminal) -> Result<()> {
         ensure!(started.elapsed() < JUDGED, "no findings:\n{screen}");
         std::thread::sleep(Duration::from_millis(200));
     }
-    // The last frame is out, and the child is gone.
-    std::thread::sleep(Duration::from_secs(1));
-    Ok(())
+    // The list of problems is made anew with what the rules found; nothing on the screen says when it is done.
+    let mut before = ticks(process)?;
+    loop {
+        std::thread::sleep(Duration::from_secs(1));
+        let now = ticks(process)?;
+        if now == before {
+            return Ok(());
+        }
+        ensure!(started.elapsed() < JUDGED, "it does not come to rest");
+        before = now;
+    }
 }
 
 /// The bytes that a process wrote so far.
