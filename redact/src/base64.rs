@@ -14,35 +14,46 @@ const RUN_LEAST: usize = 16;
 /// A run that may be a line of a longer one.
 const LINE_LEAST: usize = 16;
 
-/// The value of each byte in base64; 0 is not a digit.
+/// The classes of digits; 0 is no digit.
 const LOWER: u8 = 1;
 const UPPER: u8 = 2;
 const OTHER: u8 = 4;
 
-const CLASS: [u8; 256] = classes();
+const CLASS: [u8; 256] = table(
+    0,
+    [
+        (b'a', b'z', LOWER, 0),
+        (b'A', b'Z', UPPER, 0),
+        (b'0', b'9', OTHER, 0),
+        (b'+', b'+', OTHER, 0),
+        (b'/', b'/', OTHER, 0),
+        (b'-', b'-', OTHER, 0),
+        (b'_', b'_', OTHER, 0),
+    ],
+);
 
-const fn classes() -> [u8; 256] {
-    let mut table = [0; 256];
-    let mut byte = 0_u8;
-    loop {
+/// Makes a table of all bytes from ranges of digits: the first and the last of each, the value of the first, and by
+/// how much each next one is greater.
+const fn table(none: u8, ranges: [(u8, u8, u8, u8); 7]) -> [u8; 256] {
+    let mut table = [none; 256];
+    let mut at = 0;
+    while at < ranges.len() {
         #[expect(
             clippy::indexing_slicing,
             clippy::as_conversions,
-            reason = "a byte is always below 256, and constants cannot call `from`"
+            reason = "both are below the lengths, and constants cannot call `from`"
         )]
         {
-            table[byte as usize] = match byte {
-                b'a'..=b'z' => LOWER,
-                b'A'..=b'Z' => UPPER,
-                b'0'..=b'9' | b'+' | b'/' | b'-' | b'_' => OTHER,
-                _ => 0,
-            };
+            let (first, last, value, step) = ranges[at];
+            let mut digit = first;
+            while digit <= last {
+                table[digit as usize] = value + (digit - first) * step;
+                digit += 1;
+            }
         }
-        if byte == u8::MAX {
-            return table;
-        }
-        byte += 1;
+        at += 1;
     }
+    table
 }
 
 fn class(byte: u8) -> u8 {
@@ -155,33 +166,18 @@ pub(crate) fn whole(text: &[u8], run: &Base64Run) -> (Range<usize>, Vec<u8>) {
 const NONE: u8 = 0xff;
 
 /// The value of each digit of either alphabet.
-const VALUES: [u8; 256] = values();
-
-const fn values() -> [u8; 256] {
-    let mut table = [NONE; 256];
-    let mut byte = 0_u8;
-    loop {
-        #[expect(
-            clippy::indexing_slicing,
-            clippy::as_conversions,
-            reason = "a byte is always below 256, and constants cannot call `from`"
-        )]
-        {
-            table[byte as usize] = match byte {
-                b'A'..=b'Z' => byte - b'A',
-                b'a'..=b'z' => byte - b'a' + 26,
-                b'0'..=b'9' => byte - b'0' + 52,
-                b'+' | b'-' => 62,
-                b'/' | b'_' => 63,
-                _ => NONE,
-            };
-        }
-        if byte == u8::MAX {
-            return table;
-        }
-        byte += 1;
-    }
-}
+const VALUES: [u8; 256] = table(
+    NONE,
+    [
+        (b'A', b'Z', 0, 1),
+        (b'a', b'z', 26, 1),
+        (b'0', b'9', 52, 1),
+        (b'+', b'+', 62, 0),
+        (b'-', b'-', 62, 0),
+        (b'/', b'/', 63, 0),
+        (b'_', b'_', 63, 0),
+    ],
+);
 
 /// Returns the bytes of four digits, unless one of them is none.
 fn group(digits: [u8; 4]) -> Option<[u8; 3]> {
