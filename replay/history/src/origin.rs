@@ -89,7 +89,7 @@ pub(crate) enum OriginTree {
 pub(crate) struct OriginUpdate<'a> {
     brought: &'a VersionOrigin,
     entries: &'a [ManagedEntry<'a>],
-    /// The managedFields, whose origins nobody asks for: they are as many as those of all other fields.
+    /// The managedFields: nobody asks for their origins.
     managers: Option<&'a Value>,
     /// Origins of this step, each once.
     known: BTreeMap<FieldOrigin, Arc<FieldOrigin>>,
