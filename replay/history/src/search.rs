@@ -11,7 +11,7 @@ use kubereel_format::{EventType, ObjectId, ObjectKeyRef, ReadError, RecordedAt, 
 use regex::Regex;
 use serde_json::Value;
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// The number of findings that are kept; others are counted.
 const MOST: usize = 100_000;
@@ -86,8 +86,13 @@ impl Timeline {
             open: BTreeMap::new(),
             found: FoundValues::default(),
         };
+        let replaced = self.replaced().iter();
+        let replaced: HashMap<Seq, ObjectId> = replaced.map(|(old, by)| (*by, *old)).collect();
         for (step, read) in self.versions(asked.from..asked.to, |key| asked.takes(key)) {
             progress(step.seq);
+            if let Some(old) = replaced.get(&step.seq) {
+                search.gone(*old, step.at);
+            }
             if step.kind == EventType::Deleted {
                 search.gone(step.object, step.at);
                 continue;

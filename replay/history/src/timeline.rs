@@ -17,7 +17,7 @@ use kubereel_format::{
     RecordedAt, Reel, ResourceId, ResourceInfo, Seq,
 };
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -47,6 +47,8 @@ struct TimelineContent {
     /// Few queries need the revisions.
     sequences: OnceLock<Vec<RevisionSequence>>,
     origin_marks: Mutex<OriginMarks>,
+    /// Objects whose deletion was not observed before another one had their name, with its first version.
+    replaced: OnceLock<HashMap<ObjectId, Seq>>,
 }
 
 impl Timeline {
@@ -82,6 +84,7 @@ impl Timeline {
             sequences,
             tables,
             origin_marks: Mutex::default(),
+            replaced: OnceLock::new(),
         };
         Self {
             known: Arc::new(known),
@@ -203,9 +206,49 @@ impl Timeline {
 
     /// Returns whether an object exists after its last event.
     pub(crate) fn is_alive(&self, object: ObjectId) -> bool {
-        let last = self.reel().versions(object).last();
-        last.and_then(|&seq| self.reel().kind_of(seq))
-            .is_some_and(|kind| kind != EventType::Deleted)
+        let Some(&last) = self.reel().versions(object).last() else {
+            return false;
+        };
+        let is_replaced = || self.replaced().get(&object).is_some_and(|by| last < *by);
+        self.reel().kind_of(last) != Some(EventType::Deleted) && !is_replaced()
+    }
+
+    /// Returns the objects whose deletion was not observed before another one had their name, with the first
+    /// version of that one: only one object has a name at a time.
+    pub(crate) fn replaced(&self) -> &HashMap<ObjectId, Seq> {
+        self.known.replaced.get_or_init(|| {
+            let reel = self.reel();
+            let mut replaced = HashMap::new();
+            for info in self.resources().iter() {
+                let mut last: HashMap<(&str, &str), (ObjectId, Seq)> = HashMap::new();
+                for &object in self.objects_of(info.id) {
+                    let (Some(key), Some(&first)) =
+                        (self.key_of(object), reel.versions(object).first())
+                    else {
+                        continue;
+                    };
+                    let Some((before, since)) =
+                        last.insert((key.namespace, key.name), (object, first))
+                    else {
+                        continue;
+                    };
+                    let (older, newer) = if since < first {
+                        (before, first)
+                    } else {
+                        last.insert((key.namespace, key.name), (before, since));
+                        (object, since)
+                    };
+                    let gone = reel.versions(older).last().copied();
+                    let is_gone = gone.is_some_and(|seq| {
+                        seq < newer && reel.kind_of(seq) == Some(EventType::Deleted)
+                    });
+                    if !is_gone {
+                        replaced.insert(older, newer);
+                    }
+                }
+            }
+            replaced
+        })
     }
 }
 
@@ -354,7 +397,11 @@ impl Timeline {
             };
             let is_asked = filter.takes(key.namespace, key.name);
             let is_alive = self.reel().kind_of(seq) != Some(EventType::Deleted);
-            if !is_asked || !is_alive {
+            let is_replaced = || {
+                let by = self.replaced().get(&object);
+                by.is_some_and(|by| seq < *by && self.is_within(*by, cut))
+            };
+            if !is_asked || !is_alive || is_replaced() {
                 continue;
             }
             let new = ObjectVersion {

@@ -195,6 +195,8 @@ impl NameMarks {
                         alive.remove(&object);
                         gone = Some(seq);
                     } else {
+                        // Only one object has a name at a time: the deletion of an older one was not observed.
+                        alive.clear();
                         alive.insert(object, seq);
                     }
                     let known = match newest(&alive) {

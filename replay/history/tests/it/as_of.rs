@@ -68,6 +68,22 @@ fn life<T>(more: impl FnOnce(&mut Script, Stream) -> T) -> (Timeline, Stream, T)
 }
 
 #[test]
+fn an_object_whose_deletion_was_not_observed_does_not_come_back() {
+    let (timeline, stream, ()) = life(|script, stream| {
+        let later = thing("web", "a", "uid-a2");
+        script.wait(1000);
+        script.added(stream, later, 18, &pod(later, 18, "z"));
+        script.wait(1000);
+        script.deleted(stream, later, 20, &pod(later, 20, "z"));
+    });
+    let named = |moment| names(&at(&timeline, stream.resource, moment));
+    assert_eq!(named("rv:14"), ["web-2/b", "web/a"]);
+    assert_eq!(named("rv:18"), ["web/a"]);
+    assert!(named("end").is_empty());
+    assert!(named("rv:20").is_empty());
+}
+
+#[test]
 fn each_moment_shows_what_was_received_by_then() {
     let (timeline, stream, ()) = life(|script, stream| {
         script.wait(1000);
