@@ -125,18 +125,12 @@ impl EventLog<'_> {
     }
 }
 
-/// The namespaces of Events about cluster-scoped objects: the API server refuses any other one
-/// (`ValidateEventCreate` of Kubernetes), and earlier servers left the namespace empty.
-const OF_CLUSTER: [&str; 3] = ["default", "kube-system", ""];
-
 impl EventQuestion {
     /// Returns whether Events of a namespace can match, before any is read. The API server accepts
-    /// an Event only in the namespace of its object.
+    /// an Event only in the namespace that it gives its object. Operators give a cluster-scoped object, such as the
+    /// `ClusterVersion`, the namespace in which they write Events.
     fn may_take(&self, namespace: &str) -> bool {
-        let is_of = |about: &Regarding| match about.namespace.as_str() {
-            "" => OF_CLUSTER.contains(&namespace),
-            own => own == namespace,
-        };
+        let is_of = |about: &Regarding| about.namespace.is_empty() || about.namespace == namespace;
         self.namespace.as_ref().is_none_or(|only| only == namespace)
             && self.about.as_ref().is_none_or(is_of)
     }
@@ -151,7 +145,7 @@ impl EventQuestion {
             found.name == about.name
                 && fits(&about.kind, &found.kind)
                 && fits(&about.uid, &found.uid)
-                && found.namespace == about.namespace
+                && (about.namespace.is_empty() || found.namespace == about.namespace)
         });
         severity && about
     }

@@ -293,13 +293,22 @@ struct FieldTerm {
     is_negated: bool,
 }
 
+/// Fields that the API server leaves out if they are false, and selects by.
+const BOOLEANS: [[&str; 2]; 2] = [["spec", "unschedulable"], ["spec", "hostNetwork"]];
+
+impl FieldTerm {
+    fn is_boolean(&self) -> bool {
+        BOOLEANS.iter().any(|path| self.members == *path)
+    }
+}
+
 impl FieldSelector {
     /// Returns whether it matches every object.
     pub const fn is_empty(&self) -> bool {
         self.terms.is_empty()
     }
 
-    /// Returns whether it matches an object; an absent field is empty.
+    /// Returns whether it matches an object; an absent field is empty, or false where the API server says so.
     pub fn matches(&self, object: &Value) -> bool {
         self.terms.iter().all(|term| {
             let members = term.members.iter();
@@ -310,6 +319,7 @@ impl FieldSelector {
                 Some(Value::String(text)) => text.clone(),
                 Some(Value::Number(number)) => number::printed(number),
                 Some(Value::Bool(truth)) => truth.to_string(),
+                _ if term.is_boolean() => "false".to_owned(),
                 _ => String::new(),
             };
             (own == term.value) != term.is_negated
@@ -514,6 +524,8 @@ mod field_tests {
             ("spec.nodeName=", true),
             ("spec.nodeName!=x", true),
             ("spec.nodeName=x", false),
+            ("spec.hostNetwork=false", true),
+            ("spec.hostNetwork!=false", false),
             (r"metadata.name=a\,b\=c", true),
         ] {
             let selector: FieldSelector = text.parse().unwrap_or_else(|error| panic!("{error}"));

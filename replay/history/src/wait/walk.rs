@@ -129,8 +129,9 @@ impl Timeline {
                 };
                 has_unreadable |= body.is_none();
             }
-            let judged = all.iter_mut().zip(goals);
-            for (series, goal) in judged.filter(|(_, goal)| !goal.is_momentary()) {
+            let judged = all.iter_mut().zip(goals).enumerate();
+            for (place, (series, goal)) in judged.filter(|(_, (_, goal))| !goal.is_momentary()) {
+                let is_failing = place >= question.goals.len();
                 let truth = match (*known, first, &body) {
                     (NameState::Hidden(why), ..) => WaitTruth::Unknown(why),
                     (NameState::Version { object, .. }, Some(first), Some(body)) => {
@@ -142,6 +143,12 @@ impl Timeline {
                         goal.goal.judge(Some(version))
                     }
                     (NameState::Version { .. }, ..) => WaitTruth::Unknown(MissedReason::Unreadable),
+                    // What does not exist yet has not been deleted.
+                    (NameState::Absent { by: None }, None, _)
+                        if is_failing && goal.is_deletion() =>
+                    {
+                        WaitTruth::NotMet
+                    }
                     // An import does not prove that an object was absent.
                     (NameState::Absent { by: None }, ..) if is_imported && goal.is_deletion() => {
                         WaitTruth::Unknown(MissedReason::NotObserved)

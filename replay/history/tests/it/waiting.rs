@@ -3,7 +3,8 @@
 use crate::script::{Script, Stream, Thing, pod, thing};
 use kubereel_format::{EndCause, EventType, Evidence, RecordedAt, ResourceId, Seq};
 use kubereel_history::{
-    Cut, MissedReason, Moment, Timeline, WaitAnswer, WaitFor, WaitQuestion, WaitSpan, WaitVerdict,
+    Cut, EventQuestion, MissedReason, Moment, Regarding, Timeline, WaitAnswer, WaitFor,
+    WaitQuestion, WaitSpan, WaitVerdict,
 };
 
 use serde_json::Value;
@@ -344,6 +345,55 @@ fn any_of_several_is_enough_and_some_must_not_come_first() {
         fails("create", "reason=x"),
         WaitVerdict::Failed { .. }
     ));
+}
+
+#[test]
+fn a_deletion_that_must_not_come_needs_an_object_that_exists() {
+    let (_folder, timeline) = told(|script, pods, _| {
+        script.synced(pods, 1);
+        script.wait(1000);
+        waiting(script, pods, 2, "ImagePullBackOff");
+        script.wait(1000);
+        waiting(script, pods, 3, "ErrImagePull");
+        script.wait(1000);
+        script.deleted(pods, a(), 4, b"{}");
+    });
+    let unless_deleted = |goal: &str| {
+        let asked = Ask {
+            goals: &[goal],
+            fail_on: &["delete"],
+            ..Ask::default()
+        };
+        ask(&timeline, &asked).verdict
+    };
+    assert_eq!(unless_deleted(PULL), WaitVerdict::Met);
+    let WaitVerdict::Failed { at, .. } = unless_deleted("reason=Other") else {
+        panic!("it was deleted first");
+    };
+    assert_eq!(secs(at), 3);
+}
+
+#[test]
+fn an_event_about_a_cluster_scoped_object_may_name_a_namespace() {
+    let (_folder, timeline) = told(|script, _, events| {
+        let body = r#"{"kind":"Event","metadata":{"name":"e","namespace":"operators"},"type":"Normal",
+            "reason":"PayloadLoaded","involvedObject":{"kind":"ClusterVersion","namespace":"operators","name":"version"}}"#;
+        let event = thing("operators", "e", "e1");
+        script.added(events, event, 2, body.as_bytes());
+    });
+    let about = |namespace: &str| {
+        let question = EventQuestion {
+            about: Some(Regarding {
+                kind: "ClusterVersion".to_owned(),
+                namespace: namespace.to_owned(),
+                name: "version".to_owned(),
+                ..Regarding::default()
+            }),
+            ..EventQuestion::default()
+        };
+        timeline.event_log(question).count()
+    };
+    assert_eq!((about(""), about("other")), (1, 0));
 }
 
 #[test]
