@@ -4,6 +4,7 @@
 use crate::condition::StatusCondition;
 use jiff::Timestamp;
 use kubereel_format::RecordedAt;
+use kubereel_history::timetext;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -106,6 +107,7 @@ objects! {
     }
 
     struct NodeMetadata {
+        creation_timestamp: String,
         labels: BTreeMap<String, String>,
         annotations: BTreeMap<String, String>,
     }
@@ -297,6 +299,10 @@ impl NodeObject {
             .annotations
             .get(&format!("{CONFIG_PREFIX}{name}"))
             .map_or("", String::as_str)
+    }
+
+    pub(crate) fn created(&self) -> Option<RecordedAt> {
+        timetext::parsed(&self.metadata.creation_timestamp)
     }
 
     pub(crate) const fn labels(&self) -> &BTreeMap<String, String> {

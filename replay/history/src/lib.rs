@@ -18,6 +18,7 @@ mod describe;
 mod difference;
 mod export;
 pub mod field;
+mod first_look;
 mod follow;
 mod history;
 mod jsonpath;
@@ -67,6 +68,7 @@ pub use difference::{
     ComparedBodies, ObjectDifference, ObjectFate, ResourceMoment, SteppedOver, differing,
 };
 pub use export::{ExportError, Exported};
+pub use first_look::FirstLooks;
 pub use follow::{FollowError, FollowStep, FollowedReel, ReelFollower};
 pub use history::{
     DurationEnd, HistoryItem, HistoryQuestion, HistoryVersion, ObjectHistory, VersionDuration,

@@ -63,7 +63,11 @@ impl ClusterHistory<'_> {
         // In a migration the version stays, so the nodes that still migrate cannot be identified by
         // it.
         let is_migrating = is_progressing && is_migration(version);
-        let pools = self.pools(version, is_migrating, cut, now, &mut insights)?;
+        let is_rendered = operators.get(MACHINE_CONFIG).is_some_and(|operator| {
+            operator.version_of("operator") == Some(version.status.desired.version.as_str())
+        });
+        let pools = (is_migrating, is_rendered);
+        let pools = self.pools(version, pools, cut, now, &mut insights)?;
         let mut status = began(version, counts, now);
         let is_lagging = pools
             .iter()
@@ -134,7 +138,7 @@ impl ClusterHistory<'_> {
     fn pools(
         self,
         version: &VersionObject,
-        is_migrating: bool,
+        (is_migrating, is_rendered): (bool, bool),
         cut: Cut,
         now: RecordedAt,
         insights: &mut Vec<Insight>,
@@ -153,7 +157,7 @@ impl ClusterHistory<'_> {
             .into_iter()
             .map(|(name, config)| (name, config.release().to_owned()))
             .collect();
-        let release = NodeRelease::of(version, is_migrating, &releases, now);
+        let release = NodeRelease::of(version, (is_migrating, is_rendered), &releases, now);
         let mut states = Vec::new();
         for (name, pool) in &pools {
             let of_pool: Vec<(&str, &NodeObject)> = all

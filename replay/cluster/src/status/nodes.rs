@@ -22,13 +22,16 @@ pub(super) struct NodeRelease<'a> {
     pub(super) is_migrating: bool,
     /// The release of each configuration.
     pub(super) releases: &'a BTreeMap<String, String>,
+    /// Whether the configurations that the pools have are those of that version: the operator that renders them
+    /// has it.
+    pub(super) is_rendered: bool,
     pub(super) now: RecordedAt,
 }
 
 impl<'a> NodeRelease<'a> {
     pub(super) fn of(
         version: &'a VersionObject,
-        is_migrating: bool,
+        (is_migrating, is_rendered): (bool, bool),
         releases: &'a BTreeMap<String, String>,
         now: RecordedAt,
     ) -> Self {
@@ -37,6 +40,7 @@ impl<'a> NodeRelease<'a> {
             version: newest.map_or("", |newest| newest.version.as_str()),
             is_migrating,
             releases,
+            is_rendered,
             now,
         }
     }
@@ -112,13 +116,20 @@ fn node(
     let version = release.release_of(current);
     let is_same = current == desired;
     let is_of_pool = desired == pool.spec.configuration.name;
-    let is_updated = version == Some(release.version)
-        && (!release.is_migrating || desired.is_empty() || (is_same && is_of_pool));
-    let is_updating = !is_updated
-        && version.is_some()
-        && release.release_of(desired) == Some(release.version)
-        && !is_same
-        && is_of_pool;
+    // A reel need not have the configurations, which may hold secrets: then the pool's own is that of the version.
+    let is_known = release.releases.contains_key(current);
+    let is_updated = if is_known {
+        version == Some(release.version)
+            && (!release.is_migrating || desired.is_empty() || (is_same && is_of_pool))
+    } else {
+        release.is_rendered && is_same && is_of_pool
+    };
+    let is_wanted = if is_known {
+        version.is_some() && release.release_of(desired) == Some(release.version)
+    } else {
+        release.is_rendered
+    };
+    let is_updating = !is_updated && is_wanted && !is_same && is_of_pool;
     let phase = phase(node, pool, is_updating, is_updated);
     let mut assessment = match phase {
         NodePhase::Draining | NodePhase::Updating | NodePhase::Rebooting => {

@@ -98,6 +98,7 @@ pub(super) fn tale(
     name: &str,
     versions: &[ParsedVersion<NodeObject>],
     tracks: &[StateTrack],
+    is_first_look: impl Fn(&ParsedVersion<NodeObject>) -> bool,
 ) -> NodeHistory {
     let mut tale = NodeHistory::default();
     let mut open: Option<OpenNodeUpdate> = None;
@@ -107,7 +108,7 @@ pub(super) fn tale(
             tale.updates.extend(open.take().map(OpenNodeUpdate::end));
             continue;
         }
-        if place == 0 && !seen.is_initial() {
+        if place == 0 && !is_first_look(seen) {
             tale.join = Some(NodeJoin {
                 node: name.to_owned(),
                 joined: seen.mark,

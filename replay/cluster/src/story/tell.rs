@@ -16,7 +16,9 @@ use crate::objects::{
     HistoryEntry, MachineConfig, NodeObject, OperatorObject, PoolObject, VersionObject, pool_of,
 };
 use kubereel_format::{NotCoveredReason, RecordedAt, ResourceId, Seq};
-use kubereel_history::{Certainty, Cut, EventQuestion, LoggedEvent, QueryError, UnobservedSpan};
+use kubereel_history::{
+    Certainty, Cut, EventQuestion, FirstLooks, LoggedEvent, QueryError, UnobservedSpan,
+};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -313,12 +315,19 @@ impl ClusterHistory<'_> {
             Ok(())
         })?;
         story.pools.sort_by_key(|update| update.began);
+        let first_looks = FirstLooks::of(self.timeline);
         let tracks = self.tracks(("", "nodes"), cut, |_| true);
         self.read_tracks::<NodeObject>(&tracks, |(_, name), seen| {
             let seen = seen?;
             let tracks =
                 self.condition_tracks(StateKind::Node, name, &seen, NodeObject::conditions);
-            let tale = node_update::tale(name, &seen, &tracks);
+            let tale = node_update::tale(name, &seen, &tracks, |first| {
+                let key = self.timeline.key_of(first.object);
+                key.is_some_and(|key| {
+                    let (at, created) = (first.mark.at, first.body.created());
+                    first_looks.has(key.resource, first.evidence, at, created)
+                })
+            });
             story.spells.extend(tale.not_ready);
             story
                 .joins
@@ -519,7 +528,7 @@ impl UpgradeStory {
 }
 
 /// The information that each resource provides, in the order of weight.
-const READ: [(&str, &str, &str); 8] = [
+const READ: [(&str, &str, &str); 9] = [
     (
         "config.openshift.io",
         "clusterversions",
@@ -535,6 +544,11 @@ const READ: [(&str, &str, &str); 8] = [
         "machineconfiguration.openshift.io",
         "machineconfigpools",
         "pools",
+    ),
+    (
+        "machineconfiguration.openshift.io",
+        "machineconfigs",
+        "releases of nodes",
     ),
     ("", "pods", "version Pods, and Pods that held up a drain"),
     ("", "events", "retrieval attempts without a Pod"),
