@@ -54,8 +54,9 @@ pub fn run_intervals(
 /// Tells why a monitor test cannot run on intervals.
 fn why_skipped(test: &dyn MonitorTest, is_told: bool) -> Option<Missing> {
     let needs = test.needs();
-    if !needs.objects.is_empty() {
-        let objects = needs.objects.join(", ");
+    let objects: Vec<String> = needs.objects.into_iter().chain(needs.any_of).collect();
+    if !objects.is_empty() {
+        let objects = objects.join(", ");
         let why = format!("a file of intervals has no objects: {objects}");
         return Some(Missing::NotRecorded(why));
     }

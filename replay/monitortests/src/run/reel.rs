@@ -196,6 +196,11 @@ pub(super) fn choose(
 fn missing(test: &dyn MonitorTest, unseen: &Unseen) -> Option<Missing> {
     let needs = test.needs();
     let mut all: Vec<&String> = needs.objects.iter().chain(&needs.seen).collect();
+    let is_lacking =
+        |resource: &String| !unseen.is_served(resource) || unseen.why_missing(resource).is_some();
+    if needs.any_of.iter().all(is_lacking) {
+        all.extend(&needs.any_of);
+    }
     all.sort_unstable();
     all.dedup();
     let not_served = all.iter().filter(|resource| !unseen.is_served(resource));
