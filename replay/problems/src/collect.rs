@@ -14,9 +14,9 @@ use crate::sign::{Sign, SignKind};
 use crate::signs::{self, Reading};
 use crate::span::{ShownTime, SignEnd, SignSpan, between, is_creation};
 use kubereel_cluster::RecordMark;
-use kubereel_format::{Evidence, ObjectId, RecordedAt, ResourceId, Seq};
-use kubereel_history::Timeline;
+use kubereel_format::{ObjectId, RecordedAt, ResourceId, Seq};
 use kubereel_history::field::{at, is_true, items, text};
+use kubereel_history::{FirstLooks, Timeline, timetext};
 use kubereel_monitortests::{Action, Interest, WatchedEvent, Watcher};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,6 +24,10 @@ use std::time::Duration;
 
 /// More spans are only counted.
 const MOST_SPANS: usize = 50_000;
+/// More turns of one workload are not kept.
+const MOST_TURNS: usize = 1_000;
+/// A controller counts the replicas of its workload at most this long after one failed.
+const COUNTED: Duration = Duration::from_secs(10);
 /// More changes of one holder are not kept.
 const MOST_HANDOVERS: usize = 1_000;
 /// The annotation of `ConfigMaps` and Endpoints by which leaders were elected before there were Leases.
@@ -76,16 +80,48 @@ pub(crate) struct Collected {
     pub(crate) birth: ClusterBirth,
     /// The controllers' uids of `ReplicaSets`, with how often a new one came to replace another.
     pub(crate) rollouts: Vec<(ObjectId, RecordedAt)>,
-    /// Objects that ended well: Jobs that completed.
-    pub(crate) succeeded: BTreeSet<ObjectId>,
+    /// Objects that ended well: Jobs that completed, and when.
+    pub(crate) succeeded: BTreeMap<ObjectId, RecordedAt>,
+    /// When workloads had all that they want.
+    pub(crate) wellness: BTreeMap<ObjectId, Wellness>,
+}
+
+/// The times at which an object became well or not, in order.
+#[derive(Debug, Default)]
+pub(crate) struct Wellness(Vec<(RecordedAt, bool)>);
+
+impl Wellness {
+    fn note(&mut self, at: RecordedAt, is_well: bool) {
+        let last = self.0.last().map(|(_, was_well)| *was_well);
+        if last != Some(is_well) && self.0.len() < MOST_TURNS {
+            self.0.push((at, is_well));
+        }
+    }
+
+    /// Returns when the object was well again after something of it failed: at once, if it never was not.
+    pub(crate) fn back_after(&self, failed: RecordedAt) -> Option<RecordedAt> {
+        let before = self.0.partition_point(|(at, _)| *at <= failed);
+        let was_well = before
+            .checked_sub(1)
+            .and_then(|place| self.0.get(place))
+            .is_some_and(|(_, is_well)| *is_well);
+        let mut later = self.0.get(before..)?.iter();
+        if was_well {
+            // Its controller counts a little later.
+            match later.next() {
+                Some((at, _)) if between(failed, *at) <= COUNTED => {}
+                _ => return Some(failed),
+            }
+        }
+        later.find(|(_, is_well)| *is_well).map(|(at, _)| *at)
+    }
 }
 
 /// Takes what a reel says, and makes spans of it.
 #[derive(Debug)]
 pub(crate) struct SignCollector {
     interests: Vec<Interest>,
-    /// When the recording began: what an import has from then may be older.
-    start: RecordedAt,
+    first_looks: FirstLooks,
     observed: ObservedTimes,
     tracked: BTreeMap<ObjectId, TrackedSigns>,
     deadlines: BTreeMap<ObjectId, KeptDeadline>,
@@ -148,7 +184,7 @@ impl SignCollector {
         }
         Self {
             interests,
-            start: timeline.start(),
+            first_looks: FirstLooks::of(timeline),
             observed: ObservedTimes::of(timeline),
             tracked: BTreeMap::new(),
             deadlines: BTreeMap::new(),
@@ -228,7 +264,7 @@ impl SignCollector {
             seq: seen.seq,
             at: seen.at,
         };
-        let is_older = seen.evidence.is_first_look(seen.at, self.start);
+        let is_older = self.is_first_look(seen);
         let end = if is_deleted(seen.now) {
             SignEnd::Deleted
         } else {
@@ -242,7 +278,13 @@ impl SignCollector {
     /// Returns whether a version comes from a list of objects that was imported, whose time is that
     /// of the import.
     fn is_dump(&self, seen: &WatchedEvent<'_>) -> bool {
-        seen.evidence == Evidence::Imported && seen.evidence.is_first_look(seen.at, self.start)
+        self.first_looks.is_imported(seen.resource.id) && self.is_first_look(seen)
+    }
+
+    fn is_first_look(&self, seen: &WatchedEvent<'_>) -> bool {
+        let created = timetext::parsed(text(seen.now, "/metadata/creationTimestamp"));
+        self.first_looks
+            .has(seen.resource.id, seen.evidence, seen.at, created)
     }
 
     /// Shows the sign of an object whose deadline passed before a time, while it was observed.
@@ -275,7 +317,7 @@ impl SignCollector {
                 deadline,
                 resource: seen.resource.id,
                 seq: seen.seq,
-                is_last: seen.evidence != Evidence::Imported,
+                is_last: !self.first_looks.is_imported(seen.resource.id),
             },
         );
         sign
@@ -345,7 +387,9 @@ impl Watcher for SignCollector {
 
     fn seen(&mut self, seen: &WatchedEvent<'_>) {
         match (seen.resource.group.as_str(), seen.resource.plural.as_str()) {
-            ("" | "events.k8s.io", "events") => return self.found.events.take(seen),
+            ("" | "events.k8s.io", "events") => {
+                return self.found.events.take(seen, self.is_first_look(seen));
+            }
             ("coordination.k8s.io", "leases") => return self.take_lease(seen),
             ("", "endpoints") => return self.take_lock(seen),
             ("", "configmaps") => self.take_lock(seen),
@@ -386,8 +430,16 @@ impl Watcher for SignCollector {
         reading.signs.extend(self.take_deadline(seen));
         self.found.birth.take(seen, &reading);
         let info = seen.resource;
-        if info.plural == "jobs" && info.group == "batch" && reading.is_well {
-            self.found.succeeded.insert(seen.object);
+        match (info.group.as_str(), info.plural.as_str()) {
+            ("batch", "jobs") if reading.is_well => {
+                self.found.succeeded.entry(seen.object).or_insert(seen.at);
+            }
+            ("apps", "deployments" | "statefulsets" | "daemonsets" | "replicasets")
+            | ("", "replicationcontrollers") => {
+                let well = self.found.wellness.entry(seen.object).or_default();
+                well.note(seen.at, reading.is_well);
+            }
+            _ => {}
         }
         if !reading.signs.is_empty() || reading.is_well || self.tracked.contains_key(&seen.object) {
             let node = text(seen.now, "/spec/nodeName").to_owned();
@@ -509,9 +561,11 @@ impl LeaseHolders {
             let (Some((first, _)), Some((last, holder))) = (window.first(), window.last()) else {
                 continue;
             };
-            // Each Pod of a rollout holds a Lease once: a holder that comes back does not.
+            // Each Pod of a rollout holds a Lease once: a holder that comes back does not. One that nobody else
+            // follows was only started again.
             let names: BTreeSet<&str> = window.iter().map(|(_, holder)| instance(holder)).collect();
-            if between(first.at, last.at) > FLAPPING || names.len() == window.len() {
+            let is_turn = names.len() == window.len() || names.len() == 1;
+            if between(first.at, last.at) > FLAPPING || is_turn {
                 continue;
             }
             let is_over = between(last.at, end) > FLAPPING;

@@ -16,6 +16,8 @@ const MOST_EVENTS: usize = 20_000;
 const MOST_COUNTED: i64 = 1_000_000_000;
 /// An Event that was not repeated for this long may be over.
 const QUIET: Duration = Duration::from_mins(1);
+/// Events of one reason that lie further apart are of two troubles: the longest back-off is five minutes.
+const APART: Duration = Duration::from_mins(15);
 /// An Event that is repeated this often reports a problem even if nothing else does.
 const REPEATED: u64 = 20;
 
@@ -35,6 +37,8 @@ pub(crate) struct WarningEvent {
     pub(crate) from: RecordMark,
     pub(crate) to: RecordMark,
     pub(crate) count: u64,
+    /// The uid of the object; may be empty.
+    uid: String,
     /// The first of the Events, as an object of the reel.
     event: ObjectId,
     is_older: bool,
@@ -74,6 +78,7 @@ impl WarningEvent {
 impl WarningEvents {
     pub(crate) const PATHS: &'static [&'static str] = &[
         "type",
+        "metadata.creationTimestamp",
         "reason",
         "message",
         "note",
@@ -84,13 +89,13 @@ impl WarningEvents {
         "regarding",
     ];
 
-    pub(crate) fn take(&mut self, seen: &WatchedEvent<'_>) {
+    /// Takes a version of an Event, which may be of the first look at Events.
+    pub(crate) fn take(&mut self, seen: &WatchedEvent<'_>, is_first_look: bool) {
         let event = seen.now;
         if text(event, "/type") != "Warning" || seen.evidence == Evidence::Inferred {
             return;
         }
-        let is_older = matches!(seen.evidence, Evidence::Initial | Evidence::Imported)
-            && seen.before.is_none();
+        let is_older = is_first_look && seen.before.is_none();
         let about = if event.get("involvedObject").is_some() {
             "/involvedObject"
         } else {
@@ -124,8 +129,12 @@ impl WarningEvents {
             at: seen.at,
         };
         let reason = text(event, "/reason");
+        let uid = text(event, &format!("{about}/uid"));
         let known = self.by_object.entry(regarded).or_default();
-        if let Some(own) = known.iter_mut().find(|own| own.reason == reason) {
+        let mut later = known.iter_mut().rev();
+        if let Some(own) = later.find(|own| {
+            own.reason == reason && own.uid == uid && between(own.to.at, mark.at) <= APART
+        }) {
             own.to = mark;
             own.count += more;
             if !message.is_empty() {
@@ -139,6 +148,7 @@ impl WarningEvents {
                 from: mark,
                 to: mark,
                 count: more,
+                uid: uid.to_owned(),
                 event: seen.object,
                 is_older,
             });

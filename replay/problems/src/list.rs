@@ -17,15 +17,18 @@ use crate::sign::{Sign, SignKind};
 use crate::signs::{FULL, is_killed_by_signal};
 use crate::span::{ShownTime, SignEnd, SignSpan, between, is_creation};
 use kubereel_cluster::{ClusterHistory, DrainHold, MarkSpan, RecordMark, Retrieval};
-use kubereel_format::{ObjectId, RecordedAt, Seq};
-use kubereel_history::field::text;
+use kubereel_format::{EventType, ObjectId, RecordedAt, Seq};
+use kubereel_history::field::{number, text};
 use kubereel_history::{ChangeKind, Cut, ObjectFilter, Timeline};
 use kubereel_monitortests::{Fed, Interest, WatchedEvent, Watcher, feed};
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// Signs of one object that lie further apart than this are two problems.
 const APART: Duration = Duration::from_mins(30);
+/// A sign of another kind that comes so long after the last one is another problem.
+const APART_OF_OTHERS: Duration = Duration::from_mins(10);
 /// Causes are looked for of this many problems, those of the highest rank.
 const MOST_EXPLAINED: usize = 100;
 /// A Node that was cordoned before it went away, and is back within this time, was rebooted on purpose.
@@ -216,6 +219,8 @@ struct ListBuilder<'a> {
     by_uid: BTreeMap<&'a str, ObjectId>,
     /// The times in which Nodes took no Pods, with the names of the Nodes.
     cordons: Vec<(&'a str, &'a SignSpan)>,
+    /// The Pods of each workload, if they were needed.
+    pods: OnceCell<BTreeMap<ProblemObject, Vec<ObjectId>>>,
 }
 
 impl<'a> ListBuilder<'a> {
@@ -234,6 +239,7 @@ impl<'a> ListBuilder<'a> {
                 .filter(|span| span.sign.kind == SignKind::NodeCordoned)
                 .filter_map(|span| Some((timeline.key_of(span.object)?.name, span)))
                 .collect(),
+            pods: OnceCell::new(),
         }
     }
 
@@ -297,7 +303,7 @@ impl<'a> ListBuilder<'a> {
         for span in lasted.filter(|span| self.is_confirmed(span)) {
             all.extend(
                 self.object_of(span.object)
-                    .map(|object| (object, span.clone())),
+                    .map(|object| (object, self.recovered(span.clone()))),
             );
         }
         let told = self.found.event_spans.iter();
@@ -313,8 +319,8 @@ impl<'a> ListBuilder<'a> {
         }
         for (shown, span) in all {
             let is_going = terminating
-                .get(&shown.namespace)
-                .is_some_and(|from| span.from.at.micros_since(*from) > -5_000_000);
+                .iter()
+                .any(|(namespace, going)| *namespace == shown.namespace && is_within(going, &span));
             if is_going && span.sign.kind != SignKind::DeletionStuck {
                 continue;
             }
@@ -428,7 +434,13 @@ impl<'a> ListBuilder<'a> {
         let mut episode: Vec<GroupedSpan> = Vec::new();
         let mut until: Option<RecordedAt> = None;
         for one in group {
-            let is_apart = until.is_some_and(|until| between(until, one.2.from.at) > APART);
+            let kind = one.2.sign.kind;
+            let apart = if episode.iter().any(|(_, _, span)| span.sign.kind == kind) {
+                APART
+            } else {
+                APART_OF_OTHERS
+            };
+            let is_apart = until.is_some_and(|until| between(until, one.2.from.at) > apart);
             if is_apart {
                 problems.extend(self.problem(&episode));
                 episode.clear();
@@ -441,12 +453,12 @@ impl<'a> ListBuilder<'a> {
         problems
     }
 
-    /// Returns the namespaces that were being deleted, and since when.
-    fn terminating_namespaces(&self) -> BTreeMap<String, RecordedAt> {
+    /// Returns the namespaces that were being deleted, and when.
+    fn terminating_namespaces(&self) -> Vec<(&'a str, &'a SignSpan)> {
         let spans = self.found.spans.iter();
         spans
             .filter(|span| span.sign.kind == SignKind::NamespaceStuck)
-            .filter_map(|span| Some((self.object_of(span.object)?.name, span.from.at)))
+            .filter_map(|span| Some((self.timeline.key_of(span.object)?.name, span)))
             .collect()
     }
 
@@ -576,6 +588,39 @@ impl<'a> ListBuilder<'a> {
         lasting >= normal
     }
 
+    /// Ends the sign of an object that stays as it is, a failed Pod or Job, when its controller had what it wants
+    /// again: by another Pod, or by a later run.
+    fn recovered(&self, mut span: SignSpan) -> SignSpan {
+        let is_final = span.sign.is_final || span.sign.kind == SignKind::JobFailed;
+        if !is_final || span.end != SignEnd::Open {
+            return span;
+        }
+        let controllers = &self.found.controllers;
+        let mut top = span.object;
+        for _ in 0..MOST_OWNERS {
+            let owner = workload_above(controllers, top);
+            match owner.and_then(|owner| self.by_uid.get(owner.uid.as_str())) {
+                Some(above) => top = *above,
+                None => break,
+            }
+        }
+        let well = self.found.wellness.get(&top);
+        let at = well.and_then(|well| well.back_after(span.from.at));
+        let run = || {
+            let key = self.timeline.key_of(top)?;
+            let runs = self.found.succeeded.iter();
+            let own = runs.filter(|(job, at)| {
+                let controller = controllers.get(job);
+                **at > span.from.at && controller.is_some_and(|owner| key.uid == *owner.uid)
+            });
+            own.map(|(_, at)| *at).min()
+        };
+        if let Some(at) = at.or_else(|| (top != span.object).then(run).flatten()) {
+            span.end = SignEnd::Recovered(at);
+        }
+        span
+    }
+
     /// Returns whether an attempt of a Job failed that succeeded in the end.
     fn is_retried_job(&self, root: &ProblemObject, object: ObjectId) -> bool {
         let owner_of = |object: &ObjectId| {
@@ -586,7 +631,7 @@ impl<'a> ListBuilder<'a> {
         // What an Event tells is about the root.
         let root = self.live_object(root).filter(|_| root.kind == "Job");
         own.chain(root)
-            .any(|object| self.found.succeeded.contains(&object))
+            .any(|object| self.found.succeeded.contains_key(&object))
     }
 
     /// Returns whether a container of a new workload ended only because what it needs was not there yet: it came up
@@ -633,7 +678,7 @@ impl<'a> ListBuilder<'a> {
             .of(&shown.kind, &shown.namespace, &shown.name);
         if events
             .iter()
-            .any(|event| event.reason == "ProvisioningFailed")
+            .any(|event| ["ProvisioningFailed", "FailedBinding"].contains(&event.reason.as_str()))
         {
             return false;
         }
@@ -641,6 +686,10 @@ impl<'a> ListBuilder<'a> {
             return false;
         };
         let class = text(&claim, "/spec/storageClassName");
+        // An empty name wants a volume without a class; one that is absent wants the default class.
+        if class.is_empty() && claim.pointer("/spec/storageClassName").is_some() {
+            return false;
+        }
         let cut = Cut::Arrival {
             below: self.timeline.reel().end(),
             wall: self.timeline.end(),
@@ -789,11 +838,56 @@ impl<'a> ListBuilder<'a> {
             is_short
                 && is_meant
                 && self.cordons.iter().any(|(node, cordon)| {
-                    (!is_node || *node == shown.name)
-                        && cordon.from.seq < span.from.seq
-                        && cordon.end.at().is_none_or(|to| to >= span.from.at)
+                    let is_then = cordon.from.seq < span.from.seq
+                        && cordon.end.at().is_none_or(|to| to >= span.from.at);
+                    is_then
+                        && if is_node {
+                            *node == shown.name
+                        } else {
+                            self.has_left(root, node, cordon.from.at)
+                        }
                 })
         })
+    }
+
+    /// Returns whether a Pod of a workload, or behind a Service, was on a Node at a time or later.
+    fn has_left(&self, root: &ProblemObject, node: &str, at: RecordedAt) -> bool {
+        let pods: Vec<ObjectId> = if root.kind == "Service" {
+            let uids = self.found.services.pods_of(&root.namespace, &root.name);
+            uids.filter_map(|uid| self.by_uid.get(uid).copied())
+                .collect()
+        } else {
+            let pods = self.pods.get_or_init(|| self.pods_of_workloads());
+            pods.get(root).cloned().unwrap_or_default()
+        };
+        let reel = self.timeline.reel();
+        pods.into_iter().any(|pod| {
+            let last = reel.versions(pod).last().copied();
+            let Some(last) = last.filter(|seq| {
+                reel.kind_of(*seq) != Some(EventType::Deleted) || self.timeline.wall_of(*seq) >= at
+            }) else {
+                return false;
+            };
+            let body = read(self.timeline, last);
+            body.is_some_and(|body| text(&body, "/spec/nodeName") == node)
+        })
+    }
+
+    /// Returns the Pods of each workload.
+    fn pods_of_workloads(&self) -> BTreeMap<ProblemObject, Vec<ObjectId>> {
+        let pods = resources(self.timeline, "", "pods");
+        let mut all: BTreeMap<ProblemObject, Vec<ObjectId>> = BTreeMap::new();
+        for object in self.found.controllers.keys().copied() {
+            let key = self.timeline.key_of(object);
+            if key.is_some_and(|key| pods.contains(&key.resource))
+                && let Some(shown) = self.object_of(object)
+            {
+                all.entry(self.root(&shown, object))
+                    .or_default()
+                    .push(object);
+            }
+        }
+        all
     }
 
     /// Finds disruption budgets that allowed no eviction while a cordoned Node had their Pods.
@@ -845,6 +939,11 @@ impl<'a> ListBuilder<'a> {
         let versions = self.timeline.reel().versions(budget).iter().rev();
         let mut before = versions.filter(|seq| **seq <= from.seq);
         let body = before.next().and_then(|seq| read(self.timeline, *seq));
+        // It allows an eviction once all its Pods are healthy again.
+        let waits = body.as_ref().is_some_and(|budget| {
+            let of = |field: &str| number(budget, &format!("/status/{field}"));
+            of("desiredHealthy") < of("expectedPods")
+        });
         let allowed = ["minAvailable", "maxUnavailable"]
             .into_iter()
             .find_map(|field| {
@@ -857,9 +956,11 @@ impl<'a> ListBuilder<'a> {
             allowed.unwrap_or_default(),
             pods.len()
         );
+        let mut sign = Sign::new(SignKind::DrainHeld, "", &message);
+        sign.is_under_way = waits;
         let span = SignSpan {
             object: budget,
-            sign: Sign::new(SignKind::DrainHeld, "", &message),
+            sign,
             from,
             is_older: false,
             end: to.map_or(SignEnd::Open, SignEnd::Recovered),
@@ -957,6 +1058,12 @@ impl<'a> ListBuilder<'a> {
         self.object_of(pod)
             .is_some_and(|shown| self.root(&shown, pod) == *workload)
     }
+}
+
+/// Returns whether a sign came while its namespace was being deleted: one of the same name may be made again.
+fn is_within(going: &SignSpan, span: &SignSpan) -> bool {
+    span.from.at.micros_since(going.from.at) > -5_000_000
+        && going.end.at().is_none_or(|gone| span.from.at <= gone)
 }
 
 /// Returns the family of a sign: signs of different families are separate problems of one object.

@@ -67,8 +67,10 @@ impl ProblemRanking<'_> {
         }
         let mut explained = BTreeMap::new();
         for problem in problems.iter() {
-            let mut others = problems.iter();
-            if let Some(other) = others.find(|other| self.explains(other, problem)) {
+            let others = problems.iter();
+            let others = others.filter(|other| self.explains(other, problem));
+            // One that was seen a little later explains it only if no earlier one does.
+            if let Some(other) = others.min_by_key(|other| other.from > problem.from) {
                 explained.insert(key(problem), key(other));
             }
         }

@@ -113,13 +113,15 @@ impl MonitorTest for ProblemTest {
     }
 
     fn needs(&self) -> Needs {
+        let all = self.resources.iter().map(ToString::to_string);
+        if matches!(self.kind, SignKind::Unavailable | SignKind::ReplicasMissing) {
+            return Needs {
+                any_of: all.collect(),
+                ..Needs::default()
+            };
+        }
         Needs {
-            objects: self
-                .resources
-                .first()
-                .map(ToString::to_string)
-                .into_iter()
-                .collect(),
+            objects: all.take(1).collect(),
             ..Needs::default()
         }
     }
@@ -150,6 +152,10 @@ impl MonitorTest for ProblemTest {
             case.skipped = Some("a file of intervals has no objects".to_owned());
             return vec![case];
         };
+        if scene.dark.is_empty() {
+            case.skipped = Some("no resource was recorded".to_owned());
+            return vec![case];
+        }
         let timeline = cluster.timeline();
         let mut shared = self.shared.borrow_mut();
         let problems = match std::mem::replace(&mut *shared, SharedReading::Waiting) {
@@ -328,7 +334,8 @@ fn is_judged_upstream(problem: &Problem) -> bool {
     }
 }
 
-/// The resources that show a sign, first the one without which nothing is known; none if any object can.
+/// The resources that show a sign, first the one without which nothing is known, apart from workloads, of which any
+/// kind will do; none if any object can.
 type RuleResources = &'static [&'static str];
 
 /// Returns the id of the rule of a kind of sign, its name in `JUnit`, and what it reads; `None`

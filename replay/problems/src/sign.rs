@@ -210,11 +210,15 @@ impl SignKind {
             Self::CreateFailed => grace(10, 5),
             Self::ImagePull => grace(15, 15),
             Self::Unschedulable => grace(30, 30),
-            Self::Volume | Self::Sandbox | Self::VolumeMount | Self::DeletionStuck => grace(60, 60),
+            Self::Volume | Self::Sandbox | Self::VolumeMount => grace(60, 60),
+            // What waits for others: a Node for its drain, an owner for what it owns, a claim for its Pods.
+            Self::DeletionStuck => grace(300, 300),
             Self::ClaimPending | Self::QuotaExceeded => grace(60, 30),
-            // Probes of a starting container fail until it has started.
-            Self::Probe => grace(120, 30),
-            Self::PodPending | Self::PodTerminating | Self::NamespaceStuck => grace(120, 120),
+            // Probes of a starting container fail until it has started, and a Pod is Pending until its init
+            // containers have ended.
+            Self::Probe => grace(300, 30),
+            Self::PodPending => grace(300, 300),
+            Self::PodTerminating | Self::NamespaceStuck => grace(120, 120),
             Self::Unavailable => grace(300, 30),
             Self::ReplicasMissing => grace(300, 180),
             Self::SigningRequest | Self::Unreconciled => grace(300, 300),
@@ -363,6 +367,8 @@ pub(crate) struct Sign {
     pub(crate) is_failure: bool,
     /// The object stays like this for ever: its end is not awaited.
     pub(crate) is_final: bool,
+    /// Something that is under way makes it so, and is expected to end: a rollout within its bounds.
+    pub(crate) is_under_way: bool,
 }
 
 impl Sign {
@@ -380,6 +386,7 @@ impl Sign {
             since: None,
             is_failure: false,
             is_final: false,
+            is_under_way: false,
         }
     }
 

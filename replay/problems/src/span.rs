@@ -10,6 +10,8 @@ use std::time::Duration;
 const PARTS: u32 = 10;
 /// A failure that the object itself reports is normal no longer than this.
 const FAILURE: Duration = Duration::from_secs(10);
+/// A step of what is under way is normal at least this long.
+const STEP: Duration = Duration::from_mins(10);
 /// What does not start for this long before it is deleted is a problem.
 const TAKEN_BACK: Duration = Duration::from_secs(5);
 
@@ -125,6 +127,11 @@ impl SignSpan {
         } else {
             grace.starting
         };
+        let normal = if self.sign.is_under_way {
+            normal.max(STEP)
+        } else {
+            normal
+        };
         // What was taken back while it did not start had no time to recover.
         let is_taken_back = matches!(
             self.sign.kind,
@@ -197,8 +204,8 @@ mod tests {
     #[test]
     fn what_ended_in_time_passes_unless_more_is_known_or_explained_by_it() {
         let recovered = |kind, seconds| lasting(kind, seconds, SignEnd::Recovered).is_passing();
-        assert!(recovered(SignKind::PodPending, 119));
-        assert!(!recovered(SignKind::PodPending, 120));
+        assert!(recovered(SignKind::PodPending, 299));
+        assert!(!recovered(SignKind::PodPending, 300));
         // It explains what the Pods of the Node show.
         assert!(!recovered(SignKind::NodeCordoned, 1));
         // The object says since when.

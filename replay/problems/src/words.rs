@@ -71,6 +71,9 @@ fn count_of<T>(all: &[T], one: &str) -> String {
 impl ProblemList {
     /// Returns what was found and what was looked at, in one line.
     pub fn summary(&self) -> String {
+        if self.checked.is_empty() {
+            return "whether there was a problem is not known: no resource was recorded".to_owned();
+        }
         let is_planned = |problem: &&Problem| problem.is_planned;
         let planned: Vec<&Problem> = self.problems.iter().filter(is_planned).collect();
         let others: Vec<&Problem> = self
@@ -96,6 +99,11 @@ impl ProblemList {
 }
 
 impl CheckedReel {
+    /// Returns whether the recording has no resource: its recorder did not reach an API server.
+    pub const fn is_empty(&self) -> bool {
+        self.resources == 0
+    }
+
     /// Returns what could not be looked at, a line each.
     pub fn limits(&self) -> Vec<String> {
         let mut lines = Vec::new();

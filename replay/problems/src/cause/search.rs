@@ -10,7 +10,9 @@ use super::shared_objects::SharedObjects;
 use crate::collect::Collected;
 use crate::problem::{Cause, Problem, ProblemObject};
 use crate::sign::SignKind;
-use kubereel_cluster::{ClusterHistory, ClusterUpdate, OperatorMove, RecordMark};
+use kubereel_cluster::{
+    ClusterHistory, ClusterUpdate, HowRequestEnded, OperatorMove, RecordMark, UpdateRequest,
+};
 use kubereel_format::{EventType, Evidence, ObjectId, RecordedAt, ResourceInfo, Seq};
 use kubereel_history::field::{items, number, text};
 use kubereel_history::{Change, ChangeKind, CursorStep, SteppedOver, Timeline};
@@ -642,13 +644,17 @@ impl<'a> Search<'a> {
 
 impl Search<'_> {
     /// Returns whether a change asked for the release that the operator of the problem was going to
-    /// when it was first not well.
+    /// when it was first not well: a request that was replaced or withdrawn moved nothing.
     fn is_rolled_out(&self, cause: &Cause) -> bool {
+        let is_accepted = |request: &UpdateRequest| {
+            let end = request.end;
+            end.is_some_and(|end| end.how == HowRequestEnded::Accepted)
+        };
         let mut moves = self.moves.iter();
         cause.object.kind == "ClusterVersion"
             && moves.any(|(update, found)| {
                 let mut asked = update.requests.iter();
-                asked.any(|request| request.asked.seq == cause.at.seq)
+                asked.any(|request| request.asked.seq == cause.at.seq && is_accepted(request))
                     && found.is_under_way(self.problem.from)
             })
     }

@@ -166,8 +166,10 @@ fn exit(pod: &Value, status: &Value, ended: &Value) -> Sign {
     let (reason, words) = (text(ended, "/reason"), text(ended, "/message").trim());
     let restarts = number(status, "/restartCount").unwrap_or_default();
     let mut message = format!("container {name} exited with code {code}");
-    if restarts > 0 {
-        message = format!("{message}, {restarts} restarts");
+    match restarts {
+        ..=0 => {}
+        1 => message.push_str(", 1 restart"),
+        _ => message = format!("{message}, {restarts} restarts"),
     }
     let kind = if reason == "OOMKilled" {
         let limits = items(pod, "/spec/containers").iter();

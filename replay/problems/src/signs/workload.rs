@@ -3,13 +3,18 @@
 use super::Reading;
 use crate::sign::{Sign, SignKind};
 use kubereel_cluster::StatusCondition;
-use kubereel_history::field::{is_true, items, number, text};
+use kubereel_history::field::{at, is_true, items, number, text};
 use serde_json::Value;
 
 pub(super) const PATHS: &[&str] = &[
     "spec.replicas",
     "status.replicas",
     "status.updatedReplicas",
+    "status.updatedNumberScheduled",
+    "status.updateRevision",
+    "status.currentRevision",
+    "spec.strategy",
+    "spec.updateStrategy",
     "status.readyReplicas",
     "status.availableReplicas",
     "status.desiredNumberScheduled",
@@ -18,6 +23,11 @@ pub(super) const PATHS: &[&str] = &[
     "status.active",
     "status.failed",
 ];
+
+/// The number of Pods that a rollout of a Deployment may take away; a share is rounded down.
+const MOST_OF_ROLLOUT: (&str, i64) = ("/spec/strategy/rollingUpdate/maxUnavailable", 0);
+/// The number of Pods that an update of a `StatefulSet` or `DaemonSet` may take away; a share is rounded up.
+const MOST_OF_UPDATE: (&str, i64) = ("/spec/updateStrategy/rollingUpdate/maxUnavailable", 99);
 
 fn condition<'a>(object: &'a Value, kind: &str, status: &str) -> Option<StatusCondition<'a>> {
     StatusCondition::all(object).find(|one| one.kind == kind && one.is(status))
@@ -44,6 +54,42 @@ fn missing(wanted: i64, there: i64, what: &str) -> Option<Sign> {
     })
 }
 
+/// Returns the number of replicas that a rollout may take away: where nothing says it, a quarter of those of a
+/// Deployment, and one of others.
+fn most_unavailable(object: &Value, (path, rounding): (&str, i64), wanted: i64) -> i64 {
+    let most = match at(object, path) {
+        Some(Value::String(share)) => {
+            let percent = share
+                .strip_suffix('%')
+                .and_then(|one| one.parse::<i64>().ok());
+            let of_all = |percent: i64| wanted.saturating_mul(percent.clamp(0, 100));
+            percent.map(|percent| of_all(percent).saturating_add(rounding) / 100)
+        }
+        Some(number) => number.as_i64(),
+        None => None,
+    };
+    most.unwrap_or(if rounding == 0 { wanted / 4 } else { 1 })
+}
+
+/// Returns whether a Deployment is being rolled out, by its condition or, without one, by its counters.
+fn is_rolling(object: &Value, wanted: i64, updated: i64) -> bool {
+    let progressing = condition(object, "Progressing", "True");
+    !is_observed(object)
+        || progressing.map_or_else(
+            || {
+                let all = number(object, "/status/replicas");
+                updated < wanted || all.is_some_and(|all| all > updated)
+            },
+            |one| one.reason != "NewReplicaSetAvailable",
+        )
+}
+
+/// Marks what a rollout within its bounds makes so: each step of it has a time of its own.
+fn of_rollout(mut sign: Sign, updated: i64) -> Sign {
+    sign.is_under_way = true;
+    sign.of_part(&format!("{updated} updated"))
+}
+
 pub(super) fn deployment(object: &Value) -> Reading {
     let wanted = number(object, "/spec/replicas").unwrap_or(1);
     let there = number(object, "/status/availableReplicas").unwrap_or(0);
@@ -66,14 +112,27 @@ pub(super) fn deployment(object: &Value) -> Reading {
     if wanted == 0 || is_true(object, "/spec/paused") {
         return reading;
     }
+    let updated = number(object, "/status/updatedReplicas").unwrap_or(0);
+    let is_rolling = is_rolling(object, wanted, updated);
     if let Some(gone) = condition(object, "Available", "False") {
-        reading
-            .signs
-            .push(of_condition(SignKind::Unavailable, &gone));
+        let sign = of_condition(SignKind::Unavailable, &gone);
+        let is_recreated = is_rolling && text(object, "/spec/strategy/type") == "Recreate";
+        reading.signs.push(if is_recreated {
+            of_rollout(sign, updated)
+        } else {
+            sign
+        });
     }
-    reading
-        .signs
-        .extend(missing(wanted, there, "replicas are available"));
+    let most = most_unavailable(object, MOST_OF_ROLLOUT, wanted);
+    reading.signs.extend(
+        missing(wanted, there, "replicas are available").map(|sign| {
+            if is_rolling && wanted - there <= most {
+                of_rollout(sign, updated)
+            } else {
+                sign
+            }
+        }),
+    );
     reading
 }
 
@@ -103,10 +162,21 @@ pub(super) fn replica_set(object: &Value) -> Reading {
 pub(super) fn stateful_set(object: &Value) -> Reading {
     let wanted = number(object, "/spec/replicas").unwrap_or(1);
     let there = number(object, "/status/readyReplicas").unwrap_or(0);
+    let updated = number(object, "/status/updatedReplicas").unwrap_or(0);
+    let is_rolling =
+        text(object, "/status/updateRevision") != text(object, "/status/currentRevision");
+    let most = most_unavailable(object, MOST_OF_UPDATE, wanted);
     Reading {
         is_well: there >= wanted,
         signs: missing(wanted, there, "replicas are ready")
             .filter(|_| is_observed(object))
+            .map(|sign| {
+                if is_rolling && wanted - there <= most {
+                    of_rollout(sign, updated)
+                } else {
+                    sign
+                }
+            })
             .into_iter()
             .collect(),
     }
@@ -115,10 +185,18 @@ pub(super) fn stateful_set(object: &Value) -> Reading {
 pub(super) fn daemon_set(object: &Value) -> Reading {
     let wanted = number(object, "/status/desiredNumberScheduled").unwrap_or(0);
     let there = number(object, "/status/numberAvailable").unwrap_or(0);
+    let updated = number(object, "/status/updatedNumberScheduled");
+    let most = most_unavailable(object, MOST_OF_UPDATE, wanted);
     Reading {
         is_well: there >= wanted && wanted > 0,
         signs: missing(wanted, there, "Nodes run an available Pod")
             .filter(|_| is_observed(object))
+            .map(|sign| match updated {
+                Some(updated) if updated < wanted && wanted - there <= most => {
+                    of_rollout(sign, updated)
+                }
+                _ => sign,
+            })
             .into_iter()
             .collect(),
     }

@@ -8,6 +8,7 @@
 
 mod causes;
 mod effects;
+mod episodes;
 mod life;
 #[expect(dead_code, reason = "the tests of history use the rest")]
 #[path = "../../../history/tests/it/script.rs"]

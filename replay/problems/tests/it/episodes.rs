@@ -1,0 +1,328 @@
+//! When what an object shows is a problem of its own, when it is over, and when it is normal.
+
+use super::life::{Life, condition, line, lines, warning};
+use kubereel_monitortests::CaseVerdict;
+use serde_json::{Value, json};
+
+/// A Pod of a workload on a Node, with its phase.
+fn pod(owner: (&str, &str), node: &str, phase: &str) -> Value {
+    json!({"metadata": {"ownerReferences": [
+        {"kind": owner.0, "name": owner.1, "uid": format!("{} shop/{}", plural(owner.0), owner.1), "controller": true}]},
+        "spec": {"nodeName": node}, "status": {"phase": phase, "reason": "Evicted", "message": "low on memory"}})
+}
+
+fn plural(kind: &str) -> &'static str {
+    match kind {
+        "Deployment" => "deployments.apps",
+        "StatefulSet" => "statefulsets.apps",
+        "Job" => "jobs.batch",
+        _ => "cronjobs.batch",
+    }
+}
+
+/// A Deployment with its replicas: wanted, updated, available.
+fn deployment(wanted: i64, updated: i64, available: i64) -> Value {
+    let is_available = if available * 4 >= wanted * 3 {
+        "True"
+    } else {
+        "False"
+    };
+    json!({"metadata": {"generation": 1}, "spec": {"replicas": wanted,
+        "strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "25%"}}},
+        "status": {"observedGeneration": 1, "replicas": wanted, "updatedReplicas": updated,
+            "availableReplicas": available,
+            "conditions": [condition("Available", is_available, "Replicas", "replicas")]}})
+}
+
+/// A Pod whose container waits, for a reason.
+fn waiting(reason: &str) -> Value {
+    json!({"metadata": {}, "spec": {"containers": [{"name": "app"}]}, "status": {"phase": "Pending",
+        "containerStatuses": [{"name": "app", "ready": false, "state": {"waiting": {"reason": reason, "message": "m"}}}]}})
+}
+
+fn running() -> Value {
+    json!({"metadata": {}, "spec": {"containers": [{"name": "app"}]}, "status": {"phase": "Running",
+        "conditions": [{"type": "Ready", "status": "True"}],
+        "containerStatuses": [{"name": "app", "ready": true, "state": {"running": {}}}]}})
+}
+
+#[test]
+fn a_namespace_that_was_made_again_has_problems() {
+    let mut life = Life::of(&[("namespaces", "Namespace"), ("pods", "Pod")]);
+    life.put(
+        "namespaces",
+        "e2e",
+        json!({"metadata": {}, "status": {"phase": "Active"}}),
+    );
+    life.until("14:10:00");
+    let going = json!({"metadata": {"deletionTimestamp": "2026-11-21T14:10:00Z"}, "status": {"phase": "Terminating"}});
+    life.put("namespaces", "e2e", going);
+    life.put("pods", "e2e/old", waiting("ImagePullBackOff"));
+    life.wait(8_000);
+    life.delete("pods", "e2e/old");
+    life.delete("namespaces", "e2e");
+    life.until("14:15:00");
+    life.put(
+        "namespaces",
+        "e2e",
+        json!({"metadata": {}, "status": {"phase": "Active"}}),
+    );
+    life.until("14:25:00");
+    life.put("pods", "e2e/new", waiting("ImagePullBackOff"));
+    assert_eq!(
+        lines(&life.end("14:40:00")),
+        ["Pod e2e/new ImagePullBackOff"]
+    );
+}
+
+#[test]
+fn a_cordon_plans_the_outage_of_what_was_on_the_node_only() {
+    let planned = |cordoned: &str| {
+        let mut life = Life::of(&[
+            ("nodes", "Node"),
+            ("pods", "Pod"),
+            ("deployments.apps", "Deployment"),
+        ]);
+        for node in ["n1", "n2"] {
+            life.put(
+                "nodes",
+                node,
+                json!({"metadata": {}, "spec": {},
+                "status": {"conditions": [condition("Ready", "True", "r", "m")]}}),
+            );
+        }
+        life.put("deployments.apps", "shop/api", deployment(1, 1, 1));
+        life.put(
+            "pods",
+            "shop/api-1",
+            pod(("Deployment", "api"), "n2", "Running"),
+        );
+        life.until("14:10:00");
+        life.put(
+            "nodes",
+            cordoned,
+            json!({"metadata": {}, "spec": {"unschedulable": true},
+            "status": {"conditions": [condition("Ready", "True", "r", "m")]}}),
+        );
+        life.wait(5_000);
+        life.put("deployments.apps", "shop/api", deployment(1, 1, 0));
+        life.until("14:20:00");
+        life.put("deployments.apps", "shop/api", deployment(1, 1, 1));
+        let list = life.end("14:30:00");
+        let own = list
+            .problems
+            .iter()
+            .find(|problem| problem.object.name == "api");
+        own.expect("a problem").is_planned
+    };
+    assert!(planned("n2"));
+    assert!(!planned("n1"), "no Pod of it was there");
+}
+
+#[test]
+fn another_kind_of_fault_long_after_the_first_is_another_problem() {
+    let mut life = Life::of(&[("pods", "Pod")]);
+    life.put("pods", "shop/web", running());
+    life.until("14:10:00");
+    life.put("pods", "shop/web", waiting("ImagePullBackOff"));
+    life.until("14:12:00");
+    life.put("pods", "shop/web", running());
+    life.until("14:35:00");
+    life.put("pods", "shop/web", waiting("CreateContainerConfigError"));
+    let list = life.end("14:50:00");
+    let mut found = lines(&list);
+    found.sort();
+    assert_eq!(
+        found,
+        [
+            "Pod shop/web CreateContainerConfigError",
+            "Pod shop/web ImagePullBackOff"
+        ]
+    );
+}
+
+#[test]
+fn a_claim_that_wants_no_class_waits_for_no_pod() {
+    let pending = |class: &Value| {
+        let mut life = Life::of(&[
+            ("persistentvolumeclaims", "PersistentVolumeClaim"),
+            ("storageclasses.storage.k8s.io", "StorageClass"),
+        ]);
+        life.put(
+            "storageclasses.storage.k8s.io",
+            "late",
+            json!({"metadata": {}, "volumeBindingMode": "WaitForFirstConsumer"}),
+        );
+        life.put("persistentvolumeclaims", "shop/data",
+            json!({"metadata": {}, "spec": {"storageClassName": class}, "status": {"phase": "Pending"}}));
+        lines(&life.end("15:00:00"))
+    };
+    assert!(pending(&json!("late")).is_empty());
+    assert_eq!(
+        pending(&json!("")),
+        ["PersistentVolumeClaim shop/data Pending"]
+    );
+}
+
+#[test]
+fn a_rollout_within_its_bounds_is_a_problem_only_if_a_step_does_not_end() {
+    let rolled = |step_millis: i64| {
+        let mut life = Life::of(&[
+            ("deployments.apps", "Deployment"),
+            ("daemonsets.apps", "DaemonSet"),
+        ]);
+        let agent = |updated: i64, available: i64| {
+            json!({"metadata": {"generation": 1}, "spec": {"updateStrategy": {"rollingUpdate": {"maxUnavailable": 1}}},
+                "status": {"observedGeneration": 1, "desiredNumberScheduled": 20,
+                    "updatedNumberScheduled": updated, "numberAvailable": available}})
+        };
+        life.put("deployments.apps", "shop/web", deployment(40, 40, 40));
+        life.put("daemonsets.apps", "shop/agent", agent(20, 20));
+        life.until("14:05:00");
+        for updated in 0..20 {
+            life.put(
+                "deployments.apps",
+                "shop/web",
+                deployment(40, 2 * updated, 32),
+            );
+            life.put("daemonsets.apps", "shop/agent", agent(updated, 19));
+            life.wait(step_millis);
+        }
+        life.put("deployments.apps", "shop/web", deployment(40, 40, 40));
+        life.put("daemonsets.apps", "shop/agent", agent(20, 20));
+        lines(&life.end("23:00:00"))
+    };
+    assert!(rolled(30_000).is_empty(), "10 minutes of 20 steps");
+    let mut stuck = rolled(11 * 60_000);
+    stuck.sort();
+    let expected = [
+        "DaemonSet shop/agent ReplicasMissing",
+        "Deployment shop/web ReplicasMissing",
+    ];
+    assert_eq!(stuck, expected);
+}
+
+#[test]
+fn replicas_beyond_the_bounds_of_a_rollout_are_missing() {
+    let mut life = Life::of(&[("deployments.apps", "Deployment")]);
+    life.put("deployments.apps", "shop/web", deployment(40, 40, 40));
+    life.until("14:05:00");
+    life.put("deployments.apps", "shop/web", deployment(40, 10, 20));
+    life.until("14:09:00");
+    life.put("deployments.apps", "shop/web", deployment(40, 40, 40));
+    assert_eq!(lines(&life.end("15:00:00")).len(), 1);
+}
+
+#[test]
+fn an_evicted_pod_is_over_when_its_workload_has_all_replicas_again() {
+    let mut life = Life::of(&[("pods", "Pod"), ("deployments.apps", "Deployment")]);
+    life.put("deployments.apps", "shop/web", deployment(1, 1, 1));
+    life.put(
+        "pods",
+        "shop/web-1",
+        pod(("Deployment", "web"), "n1", "Running"),
+    );
+    life.until("14:10:00");
+    life.put(
+        "pods",
+        "shop/web-1",
+        pod(("Deployment", "web"), "n1", "Failed"),
+    );
+    life.put("deployments.apps", "shop/web", deployment(1, 1, 0));
+    life.until("14:10:10");
+    life.put("deployments.apps", "shop/web", deployment(1, 1, 1));
+    let list = life.end("16:00:00");
+    assert_eq!(lines(&list), ["Deployment shop/web Evicted"]);
+    let lasted = list.problems[0]
+        .to
+        .map(|to| to.micros_since(list.problems[0].from.at));
+    assert!(
+        lasted.is_some_and(|micros| micros < 15_000_000),
+        "{lasted:?}"
+    );
+}
+
+#[test]
+fn a_failed_run_is_over_with_the_next_one_that_succeeds() {
+    let job = |kind: &str| {
+        json!({"metadata": {"ownerReferences": [
+            {"kind": "CronJob", "name": "report", "uid": "cronjobs.batch shop/report", "controller": true}]},
+            "spec": {}, "status": {"conditions": [condition(kind, "True", "BackoffLimitExceeded", "m")]}})
+    };
+    let mut life = Life::of(&[("jobs.batch", "Job"), ("cronjobs.batch", "CronJob")]);
+    life.put(
+        "cronjobs.batch",
+        "shop/report",
+        json!({"metadata": {}, "spec": {"schedule": "*/10 * * * *", "suspend": true}}),
+    );
+    life.until("14:10:00");
+    life.put("jobs.batch", "shop/report-1", job("Failed"));
+    life.until("14:20:00");
+    life.put("jobs.batch", "shop/report-2", job("Complete"));
+    let list = life.end("16:00:00");
+    let ends: Vec<_> = list
+        .problems
+        .iter()
+        .map(|one| (line(one), one.to.is_some()))
+        .collect();
+    assert_eq!(
+        ends,
+        [("CronJob shop/report BackoffLimitExceeded".to_owned(), true)]
+    );
+}
+
+#[test]
+fn a_deletion_may_wait_for_others_for_five_minutes() {
+    let held = |until: &str| {
+        let mut life = Life::of(&[("nodes", "Node"), ("configmaps", "ConfigMap")]);
+        life.put(
+            "configmaps",
+            "shop/held",
+            json!({"metadata": {"finalizers": ["example.org/held"]}}),
+        );
+        life.until("14:10:00");
+        life.put(
+            "configmaps",
+            "shop/held",
+            json!({"metadata": {"finalizers": ["example.org/held"],
+            "deletionTimestamp": "2026-11-21T14:10:00Z"}}),
+        );
+        life.until(until);
+        life.delete("configmaps", "shop/held");
+        lines(&life.end("16:00:00"))
+    };
+    assert!(held("14:14:00").is_empty());
+    assert_eq!(held("14:16:00"), ["ConfigMap shop/held DeletionStuck"]);
+}
+
+#[test]
+fn warnings_of_two_pods_of_one_name_are_not_one_trouble() {
+    let failed_mount = |uid: &str| {
+        let mut event = warning("Pod", "shop", "db-0", "FailedMount", "not there", 1);
+        event["involvedObject"]["uid"] = json!(uid);
+        event
+    };
+    let mut life = Life::of(&[("events", "Event")]);
+    life.until("14:01:00");
+    life.put("events", "shop/one", failed_mount("u1"));
+    life.until("16:30:00");
+    life.put("events", "shop/two", failed_mount("u2"));
+    assert!(lines(&life.end("17:00:00")).is_empty());
+    let mut life = Life::of(&[("events", "Event")]);
+    life.until("14:01:00");
+    life.put("events", "shop/one", failed_mount("u1"));
+    life.wait(120_000);
+    life.put("events", "shop/two", failed_mount("u1"));
+    assert_eq!(lines(&life.end("17:00:00")), ["Pod shop/db-0 FailedMount"]);
+}
+
+#[test]
+fn any_kind_of_workload_is_enough_to_judge_replicas() {
+    let mut life = Life::of(&[("statefulsets.apps", "StatefulSet")]);
+    let set = |ready: i64| json!({"metadata": {}, "spec": {"replicas": 3}, "status": {"readyReplicas": ready}});
+    life.put("statefulsets.apps", "shop/db", set(3));
+    life.until("14:10:00");
+    life.put("statefulsets.apps", "shop/db", set(2));
+    let verdict = life.judged("15:00:00").verdict_of("workload-replicas");
+    assert_eq!(verdict, Some(CaseVerdict::Fail));
+}
