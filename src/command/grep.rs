@@ -117,11 +117,15 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
         screen.finish()?;
         return Err(CommandError::damaged("parts may be missing"));
     }
-    let mut searched = timeline
+    let searched = timeline
         .resources()
         .iter()
         .filter(|info| asked.resource.is_none_or(|only| only == info.id));
-    let may_miss = searched.any(|info| timeline.unobserved(info.id).next().is_some());
+    let searched: Vec<_> = searched.collect();
+    let may_miss = searched.is_empty()
+        || searched
+            .iter()
+            .any(|info| timeline.unobserved(info.id).next().is_some());
     Ok(match (found.values.is_empty(), may_miss) {
         (false, _) => Exit::Yes,
         (true, false) => Exit::No,

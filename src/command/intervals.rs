@@ -196,6 +196,10 @@ fn print_trust(
             said.push(paint.wary(&format!("{gaps}: some may be missing")));
             Exit::Unknown
         }
+        IntervalTrust::NotRecorded => {
+            said.push(paint.wary("no resource of which these intervals are made was recorded"));
+            Exit::Unknown
+        }
         IntervalTrust::Damaged(first) => {
             screen.aside(said.join(" · "))?;
             return Err(CommandError::reel(format!(
@@ -225,6 +229,8 @@ enum IntervalTrust {
     Imported,
     /// The number of gaps in the resources that were read.
     Gaps(usize),
+    /// No resource of which intervals are made is in the reel.
+    NotRecorded,
     Damaged(String),
 }
 
@@ -303,7 +309,9 @@ fn trust(timeline: &Timeline, interests: &[Interest]) -> IntervalTrust {
     let read: Vec<_> = read.map(|info| info.id).collect();
     let gaps = read.iter().map(|id| timeline.unobserved(*id).count()).sum();
     let mut coverages = read.iter().filter_map(|id| timeline.coverage(*id));
-    if gaps > 0 {
+    if read.is_empty() {
+        IntervalTrust::NotRecorded
+    } else if gaps > 0 {
         IntervalTrust::Gaps(gaps)
     } else if coverages.any(|one| one.imported().is_some()) {
         IntervalTrust::Imported

@@ -89,7 +89,7 @@ pub(crate) fn exit_of(
         return Err(CommandError::damaged("parts may be missing"));
     }
     Ok(
-        if list.problems.is_empty() && !checked.unobserved.is_empty() {
+        if list.problems.is_empty() && (checked.is_empty() || !checked.unobserved.is_empty()) {
             Exit::Unknown
         } else {
             Exit::Yes

@@ -98,7 +98,7 @@ pub(crate) fn text(timeline: &Timeline, story: &ClusterStory) -> Vec<String> {
             "  installations and upgrades cannot be read: {why}"
         ));
     } else if story.steps.is_empty() {
-        lines.push("  no installation, upgrade or rollout was recorded".to_owned());
+        lines.push("  no installation, upgrade or new ReplicaSet was recorded".to_owned());
     }
     lines.extend([String::new(), "Problems:".to_owned()]);
     let mut listed: Vec<&Problem> = story
@@ -114,7 +114,9 @@ pub(crate) fn text(timeline: &Timeline, story: &ClusterStory) -> Vec<String> {
             .iter()
             .flat_map(|problem| with_consequences(timeline, story, problem)),
     );
-    if listed.is_empty() {
+    if story.list.checked.is_empty() {
+        lines.push("  not known: no resource was recorded".to_owned());
+    } else if listed.is_empty() {
         lines.push("  no problem was found".to_owned());
     }
     let all = story.list.problems.iter();
@@ -152,6 +154,7 @@ fn ending(story: &ClusterStory, listed: &[&Problem]) -> String {
         .map(|problem| harmless(&problem.object.label()).into_owned())
         .collect();
     match open.as_slice() {
+        [] if story.list.checked.is_empty() => "At the end: not known".to_owned(),
         [] if listed.is_empty() => "At the end: no open problem".to_owned(),
         [] if listed.iter().any(|problem| problem.to.is_none()) => {
             "At the end: whether all of it had recovered was not observed".to_owned()

@@ -31,9 +31,10 @@ pub(super) fn print(page: &mut UpgradePage<'_>, story: &UpgradeStory) -> Result<
     if story.nodes.is_empty() {
         return Ok(());
     }
-    let width = page.time_width();
+    let (width, length) = (page.time_width(), page.length_width());
+    let away = length.max(9);
     page.headers(&format!(
-        "  {:<width$}  {:<8}{:<8}{:<8}{:<9}NODE",
+        "  {:<width$}  {:<length$}{:<length$}{:<length$}{:<away$}NODE",
         "BEGAN", "TOOK", "DRAIN", "REBOOT", "NOTREADY"
     ))?;
     for node in &story.nodes {
@@ -80,10 +81,11 @@ fn one_pool(
         Some(done) => between(pool.began, done.at),
         None => format!("{}+", between(pool.began, now)),
     };
+    let length = page.length_width();
     line.push(
         Style::Plain,
         format!(
-            "{took:<8}pool {}: {} of {} machines",
+            "{took:<length$}pool {}: {} of {} machines",
             pool.name, pool.updated, pool.machines
         ),
     );
@@ -118,9 +120,14 @@ fn one_node(
         lasting(away, is_back)
     };
     let (drain, reboot) = (long(node.drain), long(node.reboot));
+    let length = page.length_width();
+    let away_width = length.max(9);
     line.push(
         Style::Plain,
-        format!("{took:<8}{drain:<8}{reboot:<8}{away:<9}{}", node.node),
+        format!(
+            "{took:<length$}{drain:<length$}{reboot:<length$}{away:<away_width$}{}",
+            node.node
+        ),
     );
     if node.over().is_none() {
         let (word, since) = phase(node);

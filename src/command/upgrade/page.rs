@@ -91,6 +91,14 @@ impl UpgradePage<'_> {
         let far = RecordedAt::from_micros(self.timeline.start().micros | 1);
         self.timeline.written(far).len()
     }
+
+    /// Gives the width of a column of lengths of time, none of which is longer than the recording: with a plus
+    /// sign for those that last, and a space.
+    pub(super) fn length_width(&self) -> usize {
+        let all = self.timeline.end().micros_since(self.timeline.start());
+        let longest = span(u64::try_from(all).unwrap_or_default());
+        (longest.len() + 2).max(8)
+    }
 }
 
 /// Writes a length of time.
@@ -481,7 +489,7 @@ fn print_operators(page: &mut UpgradePage<'_>, story: &UpgradeStory) -> Result<(
         more.extend([format!(", {} already had the version", there.len())]);
     }
     page.title("Operators", &more)?;
-    let width = page.time_width();
+    let (width, length) = (page.time_width(), page.length_width());
     if is_install {
         page.headers(&format!(
             "  {:<width$}  {:<width$}  OPERATOR",
@@ -489,7 +497,7 @@ fn print_operators(page: &mut UpgradePage<'_>, story: &UpgradeStory) -> Result<(
         ))?;
     } else {
         page.headers(&format!(
-            "  {:<width$}  {:<8}{:<8}OPERATOR",
+            "  {:<width$}  {:<length$}{:<length$}OPERATOR",
             "MOVED", "WAITED", "TOOK"
         ))?;
     }
@@ -522,7 +530,10 @@ fn print_operators(page: &mut UpgradePage<'_>, story: &UpgradeStory) -> Result<(
                 || none.to_owned(),
                 |micros| lasting(micros, one.moved.is_some()),
             );
-            line.push(Style::Plain, format!("{waited:<8}{took:<8}{}", one.name));
+            line.push(
+                Style::Plain,
+                format!("{waited:<length$}{took:<length$}{}", one.name),
+            );
         }
         push_notes(one, story, &mut line);
         page.line(&line, width + 20)?;
@@ -561,9 +572,9 @@ fn print_problems(page: &mut UpgradePage<'_>, story: &UpgradeStory) -> Result<()
         count(all, "period")
     );
     page.title("Problems", &more)?;
-    let width = page.time_width();
+    let (width, length) = (page.time_width(), page.length_width());
     page.headers(&format!(
-        "  {:<width$}  {:<8}{:<8}WHAT",
+        "  {:<width$}  {:<length$}{:<8}WHAT",
         "FROM", "LASTED", "OC"
     ))?;
     for spell in &story.spells {
@@ -585,7 +596,8 @@ fn print_problem(
         SpellLevel::Warning => Style::Wary,
         SpellLevel::Error => Style::Bad,
     };
-    line.push(Style::Plain, format!("{lasted:<8}"));
+    let length = page.length_width();
+    line.push(Style::Plain, format!("{lasted:<length$}"));
     line.push(style, format!("{:<8}", level.as_str()));
     let subject = match spell.ill {
         SpellKind::Failing => "ClusterVersion",
@@ -683,9 +695,10 @@ fn print_stalls(page: &mut UpgradePage<'_>, story: &UpgradeStory) -> Result<(), 
         let mut line = StyledLine::of(Style::Strong, format!("  {}  ", page.at(stall.from)));
         let to = stall.to.map_or(story.now, |to| to.at);
         let lasted = u64::try_from(to.micros_since(stall.from.at)).unwrap_or_default();
+        let length = page.length_width();
         line.push(
             Style::Bad,
-            format!("{:<8}", lasting(lasted, stall.to.is_some())),
+            format!("{:<length$}", lasting(lasted, stall.to.is_some())),
         );
         line.push(Style::Plain, shortened(&stall.last_message));
         page.line(&line, page.time_width() + 12)?;
@@ -707,7 +720,8 @@ fn print_slowest(page: &mut UpgradePage<'_>, story: &UpgradeStory) -> Result<(),
             PartKind::Drain => format!("drain of {}", part.name),
             PartKind::Reboot => format!("reboot of {}, until it was ready", part.name),
         };
-        line.push(Style::Plain, format!("{took:<8}{what}"));
+        let length = page.length_width();
+        line.push(Style::Plain, format!("{took:<length$}{what}"));
         page.line(&line, page.time_width() + 12)?;
     }
     Ok(())

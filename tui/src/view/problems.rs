@@ -284,7 +284,7 @@ fn story_lines(open: &OpenReel) -> Vec<StoryLine> {
         );
         lines.push(StoryLine::of(Ink::Wary, words));
     } else if story.steps.is_empty() {
-        let words = "no installation, upgrade or rollout was recorded";
+        let words = "no installation, upgrade or new ReplicaSet was recorded";
         lines.push(StoryLine::of(Ink::Faint, words.to_owned()));
     }
     lines
