@@ -140,7 +140,10 @@ pub(super) fn is_followed(text: &[u8], name: &TextName, is_json: bool) -> bool {
     {
         return true;
     }
-    let is_break = blanks > 0 || matches!(rest.first(), None | Some(b'\n' | b'\r' | b'\\'));
+    // The next item of a list may be the value of a flag.
+    let is_item = name.is_flag && rest.get(blanks) == Some(&b',');
+    let is_break =
+        is_item || blanks > 0 || matches!(rest.first(), None | Some(b'\n' | b'\r' | b'\\'));
     is_break
         && (name.is_flag
             || is_netrc(text, name)

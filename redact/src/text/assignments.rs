@@ -9,6 +9,8 @@ use super::announced_names::{
     NAME_BYTES, TextName, begins_line, count, count_back, is_blank, is_neighbour, is_netrc,
     is_signature, names_in, word_before,
 };
+use super::flow_maps::FlowMapsText;
+use super::shell_words::{ShellWord, backquoted, is_open};
 use super::yaml_lines::{IndentedLine, YamlLinesText, closing, is_block_header, is_end_of_line};
 use crate::forms;
 use crate::mark::{is_encoded_mark, is_mark};
@@ -77,9 +79,7 @@ impl AssignmentSearch<'_> {
 
     /// Takes a value, unless it may be kept under a name of the class.
     fn take(&mut self, place: Range<usize>, class: NameClass) {
-        let value = self.get(place.clone());
-        let is_kept = std::str::from_utf8(value).is_ok_and(|value| forms::is_kept(class, value));
-        if !value.is_empty() && !is_mark(value) && !is_encoded_mark(value) && !is_kept {
+        if is_secret(self.get(place.clone()), class) {
             self.found.push(place);
         }
     }
@@ -104,7 +104,9 @@ impl AssignmentSearch<'_> {
             [b'=', ..] => (1, false),
             [b':', ..] => (1, true),
             _ => {
-                self.without_sign(name, at, blanks);
+                if !self.is_argument(name, at) {
+                    self.without_sign(name, at, blanks);
+                }
                 return;
             }
         };
@@ -145,6 +147,8 @@ impl AssignmentSearch<'_> {
         begins: bool,
         is_doubtful: bool,
     ) {
+        // `NAME=value`, as shells have it.
+        let is_joined = !is_colon && !self.rest(at).first().is_some_and(|byte| is_blank(*byte));
         let mut at = at + count(self.rest(at), is_blank);
         // A tag or an anchor of YAML.
         while is_colon && matches!(self.rest(at), [b'!' | b'&', ..]) {
@@ -162,31 +166,105 @@ impl AssignmentSearch<'_> {
         }
         let slashes = count(rest, |byte| byte == b'\\');
         if let Some(quote @ (b'"' | b'\'')) = rest.get(slashes).copied() {
-            let start = at + slashes + 1;
-            let place = start..closing(self.text, start, quote, slashes);
-            if !is_reference(self.get(place.clone())) {
-                self.take(place, name.class);
+            if !(is_joined && slashes == 0 && self.shell_word(at, name)) {
+                self.quoted(at, slashes, quote, name.class);
             }
             return;
         }
+        let is_line = self.has_lines && begins && !self.is_in_flow(name) && !name.is_flag;
+        if !is_line && !is_doubtful && self.backquoted(at, name) {
+            return;
+        }
+        if !is_line && is_joined && self.shell_word(at, name) {
+            return;
+        }
+        self.bare(at, name, is_colon, is_line, is_doubtful);
+    }
+
+    /// Takes the value in quotes at a place.
+    fn quoted(&mut self, at: usize, slashes: usize, quote: u8, class: NameClass) {
+        let start = at + slashes + 1;
+        let mut place = start..closing(self.text, start, quote, slashes);
+        let tripled = [quote; 3];
+        if let Some(rest) = self.rest(at).strip_prefix(&tripled)
+            && let Some(len) = memchr::memmem::find(rest, &tripled)
+        {
+            place = at + 3..at + 3 + len;
+        } else if quote == b'\'' && slashes == 0 {
+            // YAML writes a quote in single quotes as two.
+            while self.rest(place.end).starts_with(b"''") {
+                let end = closing(self.text, place.end + 2, quote, 0);
+                if end == self.text.len() {
+                    break;
+                }
+                place.end = end;
+            }
+        }
+        if !is_reference(self.get(place.clone())) {
+            self.take(place, class);
+        }
+    }
+
+    /// Takes a word of a shell that has several parts; returns whether it is one.
+    fn shell_word(&mut self, at: usize, name: &TextName) -> bool {
+        let word = ShellWord::read(self.text, at, name.place.start);
+        if !word.is_joined() {
+            return false;
+        }
+        let is_part = |part: &Range<usize>| {
+            let value = self.get(part.clone());
+            !is_reference(value) && is_secret(value, name.class)
+        };
+        if word.parts.iter().any(is_part) {
+            self.found.push(word.place);
+        }
+        true
+    }
+
+    /// Takes a word in backquotes; returns whether there is one.
+    fn backquoted(&mut self, at: usize, name: &TextName) -> bool {
+        let Some(inner) = backquoted(self.rest(at)) else {
+            return false;
+        };
+        if is_open(self.text, name.place.start, b'`') {
+            return false;
+        }
+        let place = at + inner.start..at + inner.end;
+        let value = self.get(place.clone());
+        if value.len() >= ASSIGNED_LEAST && !is_prose_word(value) && !is_reference(value) {
+            self.take(place, name.class);
+        }
+        true
+    }
+
+    /// Takes the value without quotes at a place; `is_line` if it is the rest of its line.
+    fn bare(
+        &mut self,
+        at: usize,
+        name: &TextName,
+        is_colon: bool,
+        is_line: bool,
+        is_doubtful: bool,
+    ) {
+        let rest = self.rest(at);
         let is_flow = self.is_in_flow(name);
-        let is_line = self.has_lines && begins && !is_flow && !name.is_flag;
-        let len = if is_line {
+        let (value, has_comment) = if is_line {
             let line = count(rest, |byte| byte != b'\n' && byte != b'\r');
             let line = rest.get(..line).unwrap_or_default();
-            memchr::memmem::find(line, b" #").unwrap_or(line.len())
+            let comment = memchr::memmem::find(line, b" #");
+            let value = line.get(..comment.unwrap_or(line.len()));
+            (
+                value.unwrap_or_default().trim_ascii_end(),
+                comment.is_some(),
+            )
         } else {
-            count(rest, |byte| {
+            let len = count(rest, |byte| {
                 !(ends(byte) || is_flow && matches!(byte, b',' | b'}' | b']'))
-            })
-        };
-        let value = rest.get(..len).unwrap_or_default();
-        let value = if is_line {
-            value.trim_ascii_end()
-        } else {
+            });
+            let value = rest.get(..len).unwrap_or_default();
             let is_tail = |byte| matches!(byte, b',' | b'.' | b')' | b']' | b'}');
             let tail = count_back(value, is_tail);
-            value.get(..len - tail).unwrap_or_default()
+            (value.get(..len - tail).unwrap_or_default(), false)
         };
         let least = if is_colon {
             VALUE_LEAST
@@ -201,7 +279,104 @@ impl AssignmentSearch<'_> {
             return;
         }
         let place = at..at + value.len();
-        self.take(place, name.class);
+        if is_line && !has_comment && is_cut(value) {
+            self.properties(place, name.class);
+            return;
+        }
+        if !is_secret(value, name.class) {
+            return;
+        }
+        let yaml = YamlLinesText(self.text);
+        let end = (is_line && is_colon && !has_comment)
+            .then(|| yaml.continued(at, name.place.start))
+            .flatten();
+        self.found.push(at..end.unwrap_or(place.end));
+    }
+
+    /// Takes a value of properties that a backslash continues on the next lines.
+    fn properties(&mut self, first: Range<usize>, class: NameClass) {
+        let mut end = first.end;
+        let mut value = Vec::new();
+        let mut line = self.get(first.clone());
+        while is_cut(line) {
+            value.extend_from_slice(line.strip_suffix(b"\\").unwrap_or(line));
+            let rest = self.rest(end);
+            let Some(start) = memchr::memchr(b'\n', rest).map(|at| end + at + 1) else {
+                break;
+            };
+            let start = start + count(self.rest(start), is_blank);
+            let len = count(self.rest(start), |byte| byte != b'\n' && byte != b'\r');
+            line = self.get(start..start + len).trim_ascii_end();
+            end = start + line.len();
+        }
+        value.extend_from_slice(line.strip_suffix(b"\\").unwrap_or(line));
+        if !is_reference(&value) && is_secret(&value, class) {
+            self.found.push(first.start..end);
+        }
+    }
+
+    /// Takes the item of a list behind a flag that is an item; returns whether it is one.
+    fn is_argument(&mut self, name: &TextName, at: usize) -> bool {
+        if !name.is_flag || name.class < NameClass::Possible {
+            return false;
+        }
+        let rest = self.rest(at);
+        let place = if rest.first() == Some(&b',') {
+            let at = at
+                + 1
+                + count(rest.get(1..).unwrap_or_default(), |byte| {
+                    byte.is_ascii_whitespace()
+                });
+            let rest = self.rest(at);
+            let slashes = count(rest, |byte| byte == b'\\');
+            let is_list = self.is_in_brackets(name);
+            match rest.get(slashes).copied() {
+                Some(quote @ (b'"' | b'\'')) if is_list || self.is_quoted(name) => {
+                    let start = at + slashes + 1;
+                    start..closing(self.text, start, quote, slashes)
+                }
+                Some(_) if is_list => {
+                    at..at
+                        + count(rest, |byte| {
+                            !ends(byte) && !matches!(byte, b',' | b']' | b'}')
+                        })
+                }
+                _ => return true,
+            }
+        } else if is_end_of_line(rest) {
+            match YamlLinesText(self.text).item_behind(name.place.start) {
+                Some(place) => place,
+                None => return false,
+            }
+        } else {
+            return false;
+        };
+        let value = self.get(place.clone());
+        if !value.starts_with(b"-") && !is_reference(value) {
+            self.take(place, name.class);
+        }
+        true
+    }
+
+    /// Returns whether a flag is the whole text between quotes.
+    fn is_quoted(&self, name: &TextName) -> bool {
+        let before = self.get(0..name.place.start);
+        let dashes = count_back(before, |byte| byte == b'-');
+        let quote = before
+            .len()
+            .checked_sub(dashes + 1)
+            .and_then(|at| before.get(at));
+        matches!(quote, Some(b'"' | b'\''))
+    }
+
+    /// Returns whether a name is in `[…]` that begins in its line.
+    fn is_in_brackets(&self, name: &TextName) -> bool {
+        let near = name.place.start.saturating_sub(NEIGHBOUR_BYTES);
+        let before = self.get(near..name.place.start);
+        let place = before
+            .iter()
+            .rposition(|byte| matches!(byte, b'[' | b']' | b'\n'));
+        place.and_then(|at| before.get(at)) == Some(&b'[')
     }
 
     /// Returns whether a name is a field within `{…}`.
@@ -229,9 +404,8 @@ impl AssignmentSearch<'_> {
         }
         if name.is_flag && name.class >= NameClass::Possible || is_netrc {
             if let Some(quote @ (b'"' | b'\'')) = rest.first().copied() {
-                let place = at + 1..closing(self.text, at + 1, quote, 0);
-                if !is_reference(self.get(place.clone())) {
-                    self.take(place, name.class);
+                if is_netrc || !self.shell_word(at, name) {
+                    self.quoted(at, 0, quote, name.class);
                 }
                 return;
             }
@@ -335,6 +509,9 @@ impl AssignmentSearch<'_> {
                     // An escaped line break.
                     [b'\\', b'n', ..] => at += 2,
                     [byte, ..] if is_between(*byte) => at += 1,
+                    [b'#', ..] if self.begins_comment(at) => {
+                        at += count(rest, |byte| byte != b'\n');
+                    }
                     _ => break,
                 }
             }
@@ -390,6 +567,11 @@ impl AssignmentSearch<'_> {
             };
         }
         self.neighbour_before(name);
+    }
+
+    /// Returns whether the `#` at a place begins a comment of YAML.
+    fn begins_comment(&self, at: usize) -> bool {
+        self.get(0..at).last().is_some_and(u8::is_ascii_whitespace)
     }
 
     fn neighbour_before(&mut self, name: &TextName) {
@@ -489,12 +671,12 @@ impl AssignmentSearch<'_> {
     /// scalar there.
     fn nested_fields(&mut self, lines: &[IndentedLine], name: &TextName) -> Option<Range<usize>> {
         let yaml = YamlLinesText(self.text);
-        let first = lines.first()?.indent();
+        let (first, column) = lines.first().map(|line| (line.indent(), line.column()))?;
         let mut scalar: Option<Range<usize>> = None;
         for line in lines {
             let (content, item) = (line.content(), line.scalar());
             match yaml.field(item.clone()) {
-                Some(_) if line.indent() != first => {}
+                Some(_) if line.column() != column => {}
                 Some((len, sign)) => {
                     let field = self.get(item.start..item.start + len);
                     let word = std::str::from_utf8(field)
@@ -531,6 +713,9 @@ impl AssignmentSearch<'_> {
 
     /// Takes the values of each Secret in YAML.
     fn secrets(&mut self) {
+        for place in FlowMapsText(self.text).secret_values() {
+            self.take_all(place);
+        }
         if !self.has_lines {
             return;
         }
@@ -550,6 +735,20 @@ impl AssignmentSearch<'_> {
             self.found.push(place);
         }
     }
+}
+
+/// Returns whether a value is one that is not kept under a name of the class.
+fn is_secret(value: &[u8], class: NameClass) -> bool {
+    let is_kept = std::str::from_utf8(value).is_ok_and(|value| forms::is_kept(class, value));
+    !value.is_empty() && !is_mark(value) && !is_encoded_mark(value) && !is_kept
+}
+
+/// Returns whether a line of properties goes on in the next one. A backslash behind a blank
+/// continues a command instead.
+fn is_cut(line: &[u8]) -> bool {
+    let slashes = count_back(line, |byte| byte == b'\\');
+    let before = line.get(..line.len() - slashes).unwrap_or_default();
+    slashes % 2 == 1 && !before.last().is_some_and(|byte| is_blank(*byte))
 }
 
 /// Returns whether a name is a word that prose uses, too: `token`, `secret`, `auth`.
@@ -675,6 +874,49 @@ mod tests {
             ),
             ("kind: Secret\ndata: {a: b25l}\n", "a: b25l"),
             ("export API_TOKEN=one2\n", "one2"),
+            ("a:\n  password: 'abc''one'\nb: 'c'\n", "abc''one"),
+            (
+                "passphrase: two words\n  one\n\n  one2\nb: c\n",
+                "two words\n  one\n\n  one2",
+            ),
+            ("- password: two\n    one # why\n    x\n", "two\n    one"),
+            ("- name: DB_PASSWORD\n  # why\n  value: \"one2\"\n", "one2"),
+            ("- name: DB_PASSWORD # why\n  value: one2\n", "one2"),
+            ("args: [\"--client-secret\", \"one2\"]\n", "one2"),
+            ("args: [--client-secret, one2, --x]\n", "one2"),
+            ("run {\"args\":[\"--client-secret\",\"one2\"]}", "one2"),
+            (
+                "x: {\\\"args\\\":[\\\"--client-secret\\\", \\\"one2\\\"]}",
+                "one2",
+            ),
+            ("args:\n- --client-secret\n- one2\n- --x\n", "one2"),
+            (
+                "args:\n  - \"--client-secret\"\n  # why\n  - 'one2' # x\n",
+                "one2",
+            ),
+            ("passwords:\n- name: a\n  value: one2\n", "one2"),
+            ("passwords:\n  - name: a\n    value: one2\n", "one2"),
+            ("DB_PASSWORD=$'one2' ./x", "$'one2'"),
+            ("PASSWORD=a'b'one2 ./x", "a'b'one2"),
+            ("run PASSWORD=`one2` now", "one2"),
+            ("export PASSWORD='it'\\''s one2'", "'it'\\''s one2'"),
+            ("PASSWORD=\"a b\"one2 ./x", "\"a b\"one2"),
+            ("run --password 'a'\"one2\" now", "'a'\"one2\""),
+            (
+                "db.password=abc\\\n   one\\\n   two\nb=c\n",
+                "abc\\\n   one\\\n   two",
+            ),
+            ("db.password=\\\n   one2\nb=c\n", "\\\n   one2"),
+            ("PASSWORD = '''one2'''", "one2"),
+            ("PASSWORD = \"\"\"one2\"\"\"", "one2"),
+            (
+                "{apiVersion: v1, kind: Secret, stringData: {zz: one2}}",
+                "one2",
+            ),
+            (
+                r#"applied: {"kind":"Secret","stringData":{"zz":"one2"}} ok"#,
+                "one2",
+            ),
         ] {
             assert_eq!(found(text), [expected], "{text}");
         }
@@ -709,6 +951,17 @@ mod tests {
             "the user authentication using keystone password credentials of x2",
             "run --privkey /ovn-cert/tls.key \\\n",
             "{\"signature\": \"https://a.example/x2y.sig\"}",
+            "args: [\"--token-ttl\", \"x2y\", \"--token\", \"--x2y\"]\n",
+            "the flags --password, --token, X2y and others",
+            "args:\n- --token\n- --x2y\n- --password\n- $(PASSWORD)\nb:\n- x2y\n",
+            "- name: DB_PASSWORD\n  # value: x2y\n- name: A\n  value: x2y\n",
+            "passwords:\n- name: x2y\n  value: $(PASSWORD)\n",
+            "TOKEN=`cat /run/x2y` ./x",
+            "the variable `PASSWORD=` and `x2y`",
+            "TOKEN=\"$(cat /run/a)\"'' ./x",
+            "tls.key=\\\n  /etc/tls/key.pem\n",
+            "password: null\n  x2y\n",
+            "{kind: ConfigMap, data: {zz: x2y}}",
         ] {
             assert_eq!(found(text), Vec::<&str>::new(), "{text}");
         }

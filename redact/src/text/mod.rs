@@ -4,7 +4,9 @@
 mod announced_names;
 pub(crate) mod assignments;
 pub(crate) mod binary;
+mod flow_maps;
 pub(crate) mod patterns;
+mod shell_words;
 pub(crate) mod tokens;
 mod triggers;
 mod yaml_lines;

@@ -3,7 +3,8 @@
 //! The text is not parsed, because it may be cut off, indented differently or quoted in another
 //! text.
 
-use super::announced_names::{count, count_back, is_blank, is_name_byte, word_before};
+use super::announced_names::{count, count_back, is_blank, is_name_byte};
+use super::flow_maps::kinds_of_secrets;
 use std::ops::Range;
 
 /// A line of YAML.
@@ -28,6 +29,11 @@ impl IndentedLine {
 
     pub(super) const fn indent(&self) -> usize {
         self.indent
+    }
+
+    /// Returns the column behind the dashes of lists.
+    pub(super) const fn column(&self) -> usize {
+        self.column
     }
 
     pub(super) const fn is_item(&self) -> bool {
@@ -83,10 +89,7 @@ impl<'t> YamlLinesText<'t> {
     /// Returns the lines with content below a field: `at` is behind its colon. Without a block
     /// header, a list may begin in the column of the field.
     pub(super) fn below(self, at: usize, field: usize, is_scalar: bool) -> Vec<IndentedLine> {
-        let before = self.get(0..field);
-        let line = memchr::memrchr(b'\n', before).map_or(0, |at| at + 1);
-        let opening = usize::from(matches!(before.last(), Some(b'"' | b'\'')));
-        let column = (field - opening).saturating_sub(line);
+        let column = self.column_of(field);
         let mut lines = Vec::new();
         let mut next = self.next_line(at);
         while let Some(line) = next.and_then(|at| self.line(at)) {
@@ -101,6 +104,78 @@ impl<'t> YamlLinesText<'t> {
             lines.push(line);
         }
         lines
+    }
+
+    /// Returns the column of a field.
+    fn column_of(self, field: usize) -> usize {
+        let before = self.get(0..field);
+        let line = memchr::memrchr(b'\n', before).map_or(0, |at| at + 1);
+        let opening = usize::from(matches!(before.last(), Some(b'"' | b'\'')));
+        (field - opening).saturating_sub(line)
+    }
+
+    /// Returns where the plain value of a field ends that begins in the line of `at`: lines with a
+    /// greater indentation continue it. `None` if it is only that line.
+    pub(super) fn continued(self, at: usize, field: usize) -> Option<usize> {
+        let column = self.column_of(field);
+        let mut end = None;
+        let mut next = self.next_line(at);
+        while let Some(line) = next.and_then(|at| self.line(at)) {
+            next = self.next_line(line.place.start);
+            let content = line.content();
+            if content.is_empty() {
+                continue;
+            }
+            let value = self.get(content.clone());
+            if line.indent <= column
+                || value.starts_with(b"#")
+                || self.field(line.scalar()).is_some()
+            {
+                break;
+            }
+            let comment = memchr::memmem::find(value, b" #");
+            let len = comment.unwrap_or(value.len());
+            let value = value.get(..len).unwrap_or_default();
+            end = Some(content.start + value.trim_ascii_end().len());
+            if comment.is_some() {
+                break;
+            }
+        }
+        end
+    }
+
+    /// Returns the item of a list that follows the item which is the flag at a place, without
+    /// quotes.
+    pub(super) fn item_behind(self, flag: usize) -> Option<Range<usize>> {
+        let start = memchr::memrchr(b'\n', self.get(0..flag)).map_or(0, |at| at + 1);
+        let line = self.line(start)?;
+        let is_mark = |byte: &u8| matches!(byte, b'"' | b'\'' | b'-');
+        if !line.is_item() || !self.get(line.scalar().start..flag).iter().all(is_mark) {
+            return None;
+        }
+        let mut next = self.next_line(start);
+        loop {
+            let below = next.and_then(|at| self.line(at))?;
+            let content = self.get(below.content());
+            if content.is_empty() || content.starts_with(b"#") {
+                next = self.next_line(below.place.start);
+                continue;
+            }
+            let item = below.scalar();
+            let is_next = below.is_item() && below.indent == line.indent;
+            return (is_next && self.field(item.clone()).is_none()).then(|| self.unquoted(item));
+        }
+    }
+
+    /// Returns the place of a scalar without quotes and without a comment.
+    fn unquoted(self, place: Range<usize>) -> Range<usize> {
+        let text = self.get(place.clone());
+        if let Some(quote @ (b'"' | b'\'')) = text.first().copied() {
+            return place.start + 1..closing(self.0, place.start + 1, quote, 0).min(place.end);
+        }
+        let len = memchr::memmem::find(text, b" #").unwrap_or(text.len());
+        let len = text.get(..len).unwrap_or_default().trim_ascii_end().len();
+        place.start..place.start + len
     }
 
     /// Returns the place of the block scalar below a field.
@@ -124,15 +199,9 @@ impl<'t> YamlLinesText<'t> {
 
     /// Takes the values of each Secret in YAML.
     pub(super) fn secret_values(self) -> Vec<YamlSecretValue> {
-        let text = self.0;
         let mut values = Vec::new();
-        for at in memchr::memmem::find_iter(text, b"Secret") {
-            let is_alone = text.get(at + 6).is_none_or(|byte| !is_name_byte(*byte));
-            if let Some((kind, "kind")) = word_before(text, at)
-                && is_alone
-            {
-                self.values_of(kind, &mut values);
-            }
+        for kind in kinds_of_secrets(self.0) {
+            self.values_of(kind, &mut values);
         }
         values
     }
