@@ -2,6 +2,7 @@
 //! that decides it; what follows sees a command line that names its reel.
 
 use crate::command_error::CommandError;
+use crate::files;
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, Command};
 use kubereel_fetch::ReelAddress;
@@ -28,12 +29,17 @@ pub(crate) struct ReelLookup {
     pub(crate) is_terminal: bool,
 }
 
+/// Gives the reel that `$KUBEREEL` names.
+pub(crate) fn named_by_variable() -> Option<OsString> {
+    std::env::var_os(VARIABLE).filter(|value| !value.is_empty())
+}
+
 impl ReelLookup {
     /// Looks at the process.
     pub(crate) fn of_process() -> Self {
         use io::IsTerminal as _;
         Self {
-            named: std::env::var_os(VARIABLE).filter(|value| !value.is_empty()),
+            named: named_by_variable(),
             folder: PathBuf::from("."),
             is_terminal: io::stdin().is_terminal() && io::stdout().is_terminal(),
         }
@@ -339,9 +345,10 @@ pub(crate) fn shell_line(words: &[OsString]) -> String {
     words.collect::<Vec<String>>().join(" ")
 }
 
-/// Writes a word so that a shell takes it as it is.
+/// Writes a word so that a shell takes it as it is; of an address only what may be shown.
 pub(crate) fn shell_word(word: &OsStr) -> String {
     let text = word.to_string_lossy();
+    let text = files::public_word(&text);
     let is_bare = |letter: char| letter.is_ascii_alphanumeric() || "-_./:=,+@%".contains(letter);
     if !text.is_empty() && text.chars().all(is_bare) {
         return text.into_owned();
@@ -497,6 +504,25 @@ mod tests {
         ] {
             assert_eq!(named(&around, line), Ok(format!("kubereel {line}")));
         }
+    }
+
+    #[test]
+    fn an_address_is_shown_without_its_credentials_and_its_query() {
+        for (word, shown) in [
+            (
+                "https://usr:pw@h/x.reel?X-Amz-Signature=sig",
+                "'https://h/x.reel?…'",
+            ),
+            ("https://usr@h/x.reel", "https://h/x.reel"),
+            ("https://usr:pw@[::/x", "'https://…'"),
+            ("https://h/x.reel", "https://h/x.reel"),
+            ("a@b?.reel", "'a@b?.reel'"),
+        ] {
+            assert_eq!(shell_word(OsStr::new(word)), shown);
+        }
+        let words = ["kubereel", "problems", "http://usr:pw@h/x.reel?sig=one"].map(OsString::from);
+        let given = given_reel(&words, &Cli::command()).map(shell_word);
+        assert_eq!(given.as_deref(), Some("'http://h/x.reel?…'"));
     }
 
     #[test]

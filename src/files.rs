@@ -12,6 +12,7 @@ use kubereel_fetch::{
 use kubereel_format::{OpenError, copy_in_use, harmless, is_in_use};
 use kubereel_history::{FollowError, ReelFollower, Timeline};
 use kubereel_unpack::{LocateError, LocatedReel, ReelCache};
+use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, IsTerminal as _, Read as _, Write as _};
@@ -233,6 +234,24 @@ pub(crate) fn shown(path: &Path) -> String {
         Some(Ok(address)) => address.to_string(),
         Some(Err(error)) => error.to_string(),
         None => path.display().to_string(),
+    }
+}
+
+/// Tells whether a word is an address.
+pub(crate) fn is_address(word: &str) -> bool {
+    ReelAddress::is_address(word)
+}
+
+/// Writes how a word of a command line may be shown: an address has neither its credentials nor its query.
+pub(crate) fn public_word(word: &str) -> Cow<'_, str> {
+    let has_private_parts = word.contains(['@', '?', '#']);
+    if !has_private_parts || !is_address(word) {
+        return Cow::Borrowed(word);
+    }
+    match ReelAddress::parse(word) {
+        Ok(address) => Cow::Owned(address.to_string()),
+        // What cannot be parsed has no parts to choose from.
+        Err(_) => Cow::Owned(word.split_inclusive("://").take(1).chain(["…"]).collect()),
     }
 }
 

@@ -26,6 +26,7 @@ use command_error::{CommandError, Exit};
 use default_reel::ReelLookup;
 use plugin::CalledAs;
 use screen::Console;
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
@@ -49,6 +50,7 @@ fn main() -> ExitCode {
     let mut screen = Console::open();
     let called = CalledAs::of(&mut given);
     let words = cli::words(given.into_iter());
+    redaction::take_addresses(&words, default_reel::named_by_variable().as_deref());
     arguments::take_zone(&words);
     if let Some(error) = command::unavailable::answer(&words) {
         return say(&error, &screen, called);
@@ -70,11 +72,19 @@ fn main() -> ExitCode {
                 return say(&error, &screen, called);
             }
             // A closed terminal leaves no place for an error.
-            drop(match called {
-                CalledAs::Program => error.print(),
-                CalledAs::Plugin => {
-                    print_plain(&error, &called.spoken(&error.render().to_string()))
-                }
+            let text = error.render().to_string();
+            let shown = called.spoken(&text);
+            // Help is the program's own text; an error quotes the command line.
+            let shown = if error.use_stderr() {
+                Cow::Owned(redaction::public(&shown))
+            } else {
+                shown
+            };
+            drop(if shown == text {
+                // In colours.
+                error.print()
+            } else {
+                print_plain(&error, &shown)
             });
             let exit = if error.use_stderr() {
                 Exit::Usage

@@ -1,13 +1,16 @@
 //! What this program prints about itself, without secrets: log lines, errors and panics pass the redactor, which
-//! knows the credentials that the process has read. Also reads a user's own rules.
+//! knows the credentials that the process has read, and the addresses of its command line. Also reads a user's own
+//! rules.
 
 use crate::command_error::CommandError;
 use crate::files;
 use kubereel_redact::{Extra, NoRandomness, Redactor};
+use std::borrow::Cow;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Write as _};
 use std::panic::PanicHookInfo;
 use std::path::Path;
-use std::sync::{PoisonError, RwLock};
+use std::sync::{OnceLock, PoisonError, RwLock};
 
 /// The redactor of the process. It is made anew when a user's own rules are known.
 static REDACTOR: RwLock<Option<Redactor>> = RwLock::new(None);
@@ -22,8 +25,55 @@ pub(crate) fn begin(extra: Extra) -> Result<Redactor, NoRandomness> {
     Ok(current.insert(redactor).clone())
 }
 
+/// The addresses of this process's command line that have parts not to be printed.
+static ADDRESSES: OnceLock<Vec<PrivateAddress>> = OnceLock::new();
+
+/// An address with credentials or a query, as it was given and as it may be shown.
+#[derive(Debug)]
+struct PrivateAddress {
+    given: String,
+    shown: String,
+}
+
+impl PrivateAddress {
+    /// Finds the address in a word, which may begin with the name of a flag.
+    fn of(word: &str) -> Option<Self> {
+        let start = word.match_indices("://").find_map(|(end, _)| {
+            let is_letter = |letter: char| letter.is_ascii_alphabetic();
+            let scheme = word.get(..end)?.trim_end_matches(is_letter).len();
+            files::is_address(word.get(scheme..)?).then_some(scheme)
+        })?;
+        let given = word.get(start..)?;
+        let shown = files::public_word(given);
+        (shown != given).then(|| Self {
+            given: given.to_owned(),
+            shown: shown.into_owned(),
+        })
+    }
+}
+
+/// Remembers the addresses of a command line and of the variable, so that no message quotes them whole.
+pub(crate) fn take_addresses(words: &[OsString], variable: Option<&OsStr>) {
+    let words = words.iter().map(OsString::as_os_str).chain(variable);
+    let found = words.filter_map(|word| PrivateAddress::of(&word.to_string_lossy()));
+    ADDRESSES.get_or_init(|| found.collect());
+}
+
+/// Shortens the addresses in words.
+fn with_short_addresses<'w>(words: &'w str, addresses: &[PrivateAddress]) -> Cow<'w, str> {
+    let mut shortened = Cow::Borrowed(words);
+    for address in addresses {
+        if shortened.contains(&address.given) {
+            shortened = Cow::Owned(shortened.replace(&address.given, &address.shown));
+        }
+    }
+    shortened
+}
+
 /// Gives words without secrets.
 pub(crate) fn public(words: &str) -> String {
+    let addresses = ADDRESSES.get().map_or(&[][..], Vec::as_slice);
+    let words = &*with_short_addresses(words, addresses);
     // The guard is dropped here: `begin` locks the same redactor to write.
     let current = REDACTOR
         .read()
@@ -82,6 +132,30 @@ pub(crate) fn read_rules(path: Option<&Path>) -> Result<Extra, CommandError> {
 mod tests {
     use super::*;
     use kubereel_redact::KnownCredentials;
+
+    #[test]
+    fn an_address_of_the_command_line_is_shortened_in_every_message() {
+        let address = "https://usr:pw-one@h.example/x.reel?sig=two";
+        for word in [address.to_owned(), format!("--at={address}")] {
+            let found: Vec<PrivateAddress> = PrivateAddress::of(&word).into_iter().collect();
+            let said = format!("error: unrecognized subcommand '{word}'; try: kubereel {address}");
+            let said = with_short_addresses(&said, &found);
+            assert!(!said.contains("pw-one") && !said.contains("two"), "{said}");
+            assert!(
+                said.ends_with("kubereel https://h.example/x.reel?…"),
+                "{said}"
+            );
+        }
+        for word in [
+            "https://h/x.reel",
+            "gs://b/x.reel",
+            "a://b?c",
+            "x.reel",
+            "=://",
+        ] {
+            assert!(PrivateAddress::of(word).is_none(), "{word}");
+        }
+    }
 
     #[test]
     fn a_credential_of_the_process_is_not_said() {

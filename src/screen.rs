@@ -2,8 +2,8 @@
 //! terminal; lines of styled pieces, broken at its width.
 
 use crate::command_error::CommandError;
-use crate::default_reel;
 use crate::table::TextTable;
+use crate::{default_reel, redaction};
 use kubereel_history::harmless;
 use serde::Serialize;
 use std::io::{self, BufWriter, IsTerminal as _, Stdout, Write as _};
@@ -101,6 +101,7 @@ impl Console {
         // A closed stderr does not make the answer fail.
         // In one piece: a pipe's reader may be writing to the same terminal.
         let line = format!("{}\n", default_reel::with_given_reel(&line.to_string()));
+        let line = redaction::public(&line);
         drop(io::stderr().lock().write_all(line.as_bytes()));
         Ok(())
     }

@@ -87,6 +87,29 @@ fn a_reel_at_an_address_answers_as_the_file_does() {
 }
 
 #[test]
+fn no_message_prints_the_credentials_and_the_query_of_an_address() {
+    let world = World::new();
+    world.store.put("/files/run.reel", StoredFile::of(demo()));
+    let base = world.store.base.replace("://", "://usr:s3cret@");
+    let url = format!("{base}/files/run.reel?X-Amz-Signature=s3cret");
+    let joined = format!("--at={url}");
+    for args in [
+        &["problems", &url][..],
+        &["story", &url],
+        &["export", &url],
+        &["get", &url, "nothing"],
+        &["frob", &url],
+        &["help", &url],
+        &[&joined],
+        &["get", &url, "pods", "--at", &url],
+        &["completion", &url],
+    ] {
+        let ran = world.run(args);
+        assert!(!ran.err.contains("s3cret"), "{args:?}: {ran:#?}");
+    }
+}
+
+#[test]
 fn recordings_of_other_tools_are_imported_from_addresses() {
     let world = World::new();
     let pods = r#"{"apiVersion":"v1","kind":"PodList","metadata":{"resourceVersion":"9"},"items":[
