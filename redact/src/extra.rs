@@ -130,13 +130,10 @@ impl Extra {
         match (rule.path, rule.text) {
             (Some(path), None) => {
                 let pattern = PathPattern::read(&path.value).map_err(|_unclosed| {
-                    let what = "a path has keys separated by dots, such as spec.users.*.pin; a key with dots needs double quotes";
+                    let what = "a path has keys separated by dots, such as spec.users.*.pin, where * is also any item of a list; a key with dots or brackets needs double quotes";
                     (path.referenced, what.to_owned())
                 })?;
-                let resource = rule.kind.map(|kind| {
-                    let (name, group) = kind.value.split_once('.').unwrap_or((&kind.value, ""));
-                    (name.to_owned(), group.to_owned())
-                });
+                let resource = rule.kind.map(resource_of).transpose()?;
                 let place = (name, pattern);
                 self.places.push(PlaceRule { resource, place });
             }
@@ -168,6 +165,36 @@ impl Extra {
 
 /// The error, and its place.
 type LocatedMistake = (Location, String);
+
+/// The kinds of the core group, whose plurals end in `s`.
+#[rustfmt::skip]
+const CORE: [&str; 17] = [
+    "Binding", "ComponentStatus", "ConfigMap", "Endpoints", "Event", "LimitRange", "Namespace", "Node",
+    "PersistentVolume", "PersistentVolumeClaim", "Pod", "PodTemplate", "ReplicationController", "ResourceQuota",
+    "Secret", "Service", "ServiceAccount",
+];
+
+/// Reads the plural or kind of a rule, and its group.
+fn resource_of(kind: Spanned<String>) -> Result<(String, String), LocatedMistake> {
+    if let Some((name, group)) = kind.value.split_once('.') {
+        return Ok((name.to_owned(), group.to_owned()));
+    }
+    let plain = kind.value.trim_end_matches(['s', 'S']);
+    let is_core = CORE.iter().any(|core| {
+        let core = core.trim_end_matches('s');
+        let plural = kind.value.get(..core.len());
+        let ending = kind.value.get(core.len()..);
+        core.eq_ignore_ascii_case(plain)
+            || plural.is_some_and(|plural| plural.eq_ignore_ascii_case(core))
+                && ending.is_some_and(|ending| ending.eq_ignore_ascii_case("es"))
+    });
+    // Such a rule would never apply, and nothing would say so.
+    if !is_core {
+        let what = "`kind` needs its group, such as widgets.acme.io; only kinds of the core group have none";
+        return Err((kind.referenced, what.to_owned()));
+    }
+    Ok((kind.value, String::new()))
+}
 
 fn compile(text: &Spanned<String>) -> Result<Regex, LocatedMistake> {
     let wrong = |what| (text.referenced, what);
@@ -214,6 +241,17 @@ mod tests {
         assert!(extra.places[0].is_for(&ResourceType::new("acme.io", "widgets")));
         assert!(extra.places[0].is_for(&ResourceType::new("acme.io", "").with_kind("Widgets")));
         assert!(!extra.places[0].is_for(&ResourceType::new("", "widgets")));
+        for kind in [
+            "ConfigMap",
+            "configmaps",
+            "Endpoints",
+            "endpoints",
+            "componentstatuses",
+            "event",
+        ] {
+            let text = format!("rules:\n- {{name: x, kind: {kind}, path: data}}\n");
+            assert!(Extra::read("own.yaml", &text).is_ok(), "{kind}");
+        }
     }
 
     #[test]
@@ -242,6 +280,16 @@ mod tests {
             ),
             ("rules:\n- name: a b\n  text: X1\n", 2, "a name has"),
             ("rules:\n- name: x\n  path: a..b\n", 3, "a path has"),
+            (
+                "rules:\n- name: x\n  path: a.b[*].c\n",
+                3,
+                "any item of a list",
+            ),
+            (
+                "rules:\n- name: x\n  kind: Widget\n  path: a\n",
+                3,
+                "needs its group, such as widgets.acme.io",
+            ),
             (
                 "rules:\n- name: x\n  kind: y\n  text: X1\n",
                 3,

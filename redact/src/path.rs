@@ -47,6 +47,8 @@ impl PathPattern {
                     "*" => PatternPart::One,
                     "**" => PatternPart::Any,
                     "" => return Err(PatternError),
+                    // An index as `JSONPath` writes it would be the name of a field that none has.
+                    key if key.contains(['[', ']']) => return Err(PatternError),
                     key => PatternPart::Key(key.to_owned()),
                 };
                 (part, after)
@@ -145,7 +147,7 @@ mod tests {
             PathStep::Key("annotations".into()),
             PathStep::Key("a.b/c".into())
         ]));
-        for broken in ["", "a..b", "\"a", "\"a\"b", "a."] {
+        for broken in ["", "a..b", "\"a", "\"a\"b", "a.", "a[0]", "a[*].b"] {
             assert_eq!(PathPattern::read(broken), Err(PatternError), "{broken}");
         }
     }
