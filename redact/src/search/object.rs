@@ -27,9 +27,9 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// The deepest nesting that is walked; what lies deeper is replaced whole. No server sends such
-/// objects.
-const NESTED_MOST: usize = 200;
+/// The deepest nesting that is walked; what lies deeper is replaced whole, below the 128 levels that
+/// the readers of a reel go. No server sends such objects.
+const NESTED_MOST: usize = 120;
 
 /// The annotation with the token of a Secret.
 const TOKEN_VALUE: &str = "openshift.io/token-secret.value";
