@@ -103,13 +103,25 @@ const fn verdict(report: &ScanReport, is_strict: bool) -> Exit {
 }
 
 fn read_words(path: &Path) -> Result<Vec<Vec<u8>>, CommandError> {
-    let bytes = files::read(path, CANARY_BYTES)?;
-    let lines = bytes.split(|byte| *byte == b'\n');
-    let lines = lines.map(|line| line.strip_suffix(b"\r").unwrap_or(line));
-    Ok(lines
+    let words = canaries(&files::read(path, CANARY_BYTES)?);
+    if words.is_empty() {
+        // A scan for nothing would pass.
+        let name = path.display();
+        return Err(CommandError::usage(format!("no word in the file: {name}"))
+            .hint("write each word on a line of its own"));
+    }
+    Ok(words)
+}
+
+/// Reads a word a line. Editors put a mark before the first and leave blanks behind others.
+fn canaries(bytes: &[u8]) -> Vec<Vec<u8>> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    bytes
+        .split(|byte| *byte == b'\n')
+        .map(<[u8]>::trim_ascii_end)
         .filter(|line| !line.is_empty())
         .map(<[u8]>::to_vec)
-        .collect())
+        .collect()
 }
 
 outputs! {

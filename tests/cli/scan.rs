@@ -77,6 +77,26 @@ fn what_redaction_left_has_no_known_secret_and_what_it_did_not_see_has() {
 }
 
 #[test]
+fn canaries_are_read_as_editors_write_them_and_none_is_a_mistake() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let input = planted(folder.path());
+    let reel = import(folder.path(), &input, &[]);
+    let canaries = folder.path().join("canaries.txt");
+    let path = canaries.to_str().expect("text");
+    for text in ["\u{feff}yellow-canary-bird\n", "yellow-canary-bird \t\r\n"] {
+        std::fs::write(&canaries, text).expect("written");
+        let ran = kubereel(&["scan", &reel, "--canaries", path]).code(1);
+        assert!(ran.out.contains("canary 1 (plain)"), "{ran:#?}");
+    }
+    for text in ["", "\u{feff}\n \n"] {
+        std::fs::write(&canaries, text).expect("written");
+        let _ran = kubereel(&["scan", &reel, "--canaries", path])
+            .code(2)
+            .says("error: no word in the file: ");
+    }
+}
+
+#[test]
 fn rules_of_ones_own_are_applied_and_sought() {
     let folder = tempfile::tempdir().expect("a folder");
     let input = planted(folder.path());
