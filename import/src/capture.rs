@@ -6,6 +6,7 @@
 //! `records/DIGEST/NUMBER.json.zst`, where the digest is that of the path. A record contains its
 //! path, so the digest is not needed: records are grouped by their folder.
 
+use crate::document::json_error;
 use crate::error::{BrokenReason, ImportError};
 use crate::input::{MAX_JSON, len_u64, unread, whole};
 use jiff::Timestamp;
@@ -92,7 +93,7 @@ impl RecordCollector {
         let time = match serde_json::from_slice::<CaptureRecord<'_>>(&bytes) {
             Ok(record) => record.captured_at.as_deref().and_then(read_time),
             Err(error) => {
-                let reason = BrokenReason::NotJson(error.to_string());
+                let reason = BrokenReason::NotJson(json_error(&error));
                 self.broken.push((name.to_owned(), reason));
                 return Ok(());
             }

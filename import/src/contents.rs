@@ -2,6 +2,7 @@
 //! returns.
 
 use crate::capture::{ApiPath, Capture, CaptureStep};
+use crate::document::json_error;
 use crate::error::{BrokenReason, BrokenUnit, GatheredFiles, ImportError};
 use crate::gather::GatheredObjects;
 use crate::importer::{Arrival, Importer, event_type};
@@ -268,7 +269,7 @@ fn take_poll(
     let list: ListBody<'_> = match serde_json::from_str(body.get()) {
         Ok(list) => list,
         Err(error) => {
-            let reason = BrokenReason::NotJson(error.to_string());
+            let reason = BrokenReason::NotJson(json_error(&error));
             importer.broken.push_in(place, 0, reason);
             return Ok(true);
         }

@@ -52,14 +52,38 @@ impl<'a> EventLine<'a> {
     }
 }
 
-/// Returns the text of an error without its line, which is always 1 here.
+/// Returns the text of an error without its line, which is always 1 here, and without the value that
+/// was found: it may be a secret.
 pub(crate) fn json_error(error: &serde_json::Error) -> String {
     let text = error.to_string();
-    match text.rsplit_once(" at line ") {
-        Some((what, _)) if error.column() > 0 => format!("{what} at byte {}", error.column()),
-        Some((what, _)) => what.to_owned(),
-        None => text,
+    let what = text
+        .rsplit_once(" at line ")
+        .map_or(&*text, |(what, _)| what);
+    let what = match error.classify() {
+        Category::Data => without_value(what),
+        _ => what.into(),
+    };
+    if error.column() > 0 {
+        format!("{what} at byte {}", error.column())
+    } else {
+        what.into_owned()
     }
+}
+
+/// Takes the value out of an error of serde: of `invalid type: string "x", expected a map` the type
+/// stays.
+fn without_value(what: &str) -> Cow<'_, str> {
+    let Some((mistake, found)) = ["invalid type: ", "invalid value: "]
+        .iter()
+        .find_map(|start| Some((*start, what.strip_prefix(start)?)))
+    else {
+        return what.into();
+    };
+    // The value may contain these words, too; what was expected does not.
+    let (found, expected) = found.rsplit_once(", expected ").unwrap_or((found, ""));
+    let end = found.find(['"', '`']).unwrap_or(found.len());
+    let kind = found.get(..end).unwrap_or_default().trim_end();
+    format!("{mistake}{kind}, expected {expected}").into()
 }
 
 struct EventVisitor;
@@ -552,7 +576,14 @@ mod tests {
     #[test]
     fn what_is_no_object_says_so() {
         for (text, words) in [
-            ("7", "not a Kubernetes object: invalid type: integer `7`"),
+            (
+                "7",
+                "not a Kubernetes object: invalid type: integer, expected",
+            ),
+            (
+                r#"{"kind":"A","metadata":"hunter2, expected \"x\""}"#,
+                "not a Kubernetes object: invalid type: string, expected an object at byte",
+            ),
             ("null", "not a Kubernetes object: null"),
             ("[]", "not a Kubernetes object: invalid type: sequence"),
             ("{}", "metadata.name is missing"),
@@ -563,13 +594,14 @@ mod tests {
             ),
             (
                 r#"{"kind":7}"#,
-                "not a Kubernetes object: invalid type: integer `7`",
+                "not a Kubernetes object: invalid type: integer, expected a",
             ),
         ] {
             let problem = ImportedHead::parse(text.as_bytes())
                 .expect_err("broken")
                 .to_string();
             assert!(problem.starts_with(words), "{problem:?} for {text:?}");
+            assert!(!problem.contains("hunter2"), "{problem}");
         }
     }
 
