@@ -86,6 +86,68 @@ fn without_value(what: &str) -> Cow<'_, str> {
     format!("{mistake}{kind}, expected {expected}").into()
 }
 
+/// Checks that an object can be read again: its text is UTF-8, its numbers are in the range of
+/// numbers, and it is not nested deeper than readers go.
+///
+/// # Errors
+/// When a reader of the reel would fail.
+pub(crate) fn check_readable(object: &[u8]) -> Result<(), BrokenReason> {
+    serde_json::from_slice::<AnyValue>(object)
+        .map(|AnyValue| ())
+        .map_err(|error| BrokenReason::NotJson(json_error(&error)))
+}
+
+/// Any value, read as the readers of a reel read it, and forgotten.
+struct AnyValue;
+
+impl<'de> Deserialize<'de> for AnyValue {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Self)
+    }
+}
+
+impl<'de> Visitor<'de> for AnyValue {
+    type Value = Self;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any value")
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_unit<E>(self) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self, A::Error> {
+        while items.next_element::<Self>()?.is_some() {}
+        Ok(self)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Self, A::Error> {
+        while fields.next_entry::<Self, Self>()?.is_some() {}
+        Ok(self)
+    }
+}
+
 struct EventVisitor;
 
 impl<'a> Visitor<'a> for EventVisitor {
@@ -602,6 +664,37 @@ mod tests {
                 .to_string();
             assert!(problem.starts_with(words), "{problem:?} for {text:?}");
             assert!(!problem.contains("hunter2"), "{problem}");
+        }
+    }
+
+    #[test]
+    fn what_a_reader_of_the_reel_cannot_read_is_broken() {
+        let nested = |depth| [b"[".repeat(depth), b"]".repeat(depth)].concat();
+        for (text, words) in [
+            (nested(127), None),
+            (nested(128), Some("not JSON: recursion limit exceeded")),
+            (
+                b"{\"a\":\"\xff\"}".to_vec(),
+                Some("not JSON: invalid unicode"),
+            ),
+            (br#"{"a":"\ud800"}"#.to_vec(), Some("not JSON: ")),
+            (
+                b"{\"a\":1e400}".to_vec(),
+                Some("not JSON: number out of range"),
+            ),
+            (br#"{"a":[1,-1,1.5,true,null,"b"]}"#.to_vec(), None),
+        ] {
+            let is_read = serde_json::from_slice::<serde_json::Value>(&text).is_ok();
+            let problem = check_readable(&text)
+                .err()
+                .map(|problem| problem.to_string());
+            assert_eq!(problem.is_none(), is_read, "{problem:?}");
+            let starts = problem
+                .as_deref()
+                .zip(words)
+                .map(|(problem, words)| problem.starts_with(words));
+            assert_ne!(starts, Some(false), "{problem:?}");
+            assert_eq!(problem.is_none(), words.is_none(), "{problem:?}");
         }
     }
 

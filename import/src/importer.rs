@@ -227,6 +227,8 @@ impl Importer {
         let body = secrets
             .object(info, &api_version, &kind_name, object)
             .ok_or(BrokenReason::UnreadableSecret)?;
+        // As it is stored: of a Secret, what is too deep is replaced.
+        document::check_readable(&body)?;
         let name = secrets
             .name(info, &api_version, &kind_name, &head.name, &head.uid)
             .into_owned();

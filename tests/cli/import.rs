@@ -69,6 +69,33 @@ fn an_export_of_an_import_of_an_export_is_the_same() {
 }
 
 #[test]
+fn an_object_that_no_command_could_read_is_left_out_and_named() {
+    let pod = |name: &str, more: &str| {
+        format!(
+            r#"{{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"{name}","namespace":"n"}},"x":{more}}}"#
+        )
+    };
+    let deep = [&*"[".repeat(200), &*"]".repeat(200)].concat();
+    let items = [pod("a", "1"), pod("b", &deep), pod("c", "2")].join(",");
+    let input = Input::new(format!(
+        r#"{{"apiVersion":"v1","kind":"List","items":[{items}]}}"#
+    ));
+    let ran = input.import(&[]);
+    assert!(ran.err.contains("recursion limit exceeded"), "{ran:#?}");
+    let reel = input.text("out.reel");
+    let names = kubereel(&["get", &reel, "pods", "-A", "-o", "json"]).out;
+    assert!(
+        names.contains("\"a\"") && names.contains("\"c\""),
+        "{names}"
+    );
+    let input =
+        Input::new(pod("a", "1").replace("\"metadata\":{", "\"metadata\":\"hunter2\",\"y\":{"));
+    let ran = input.import(&["--redact"]);
+    assert!(ran.err.contains("invalid type: string"), "{ran:#?}");
+    assert!(!ran.err.contains("hunter2"), "{ran:#?}");
+}
+
+#[test]
 fn the_demo_is_the_same_cluster_after_the_journey() {
     let demo = DEMO;
     let lines = kubereel(&["export", demo]).ok();
