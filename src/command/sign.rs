@@ -112,6 +112,10 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
         CommandError::usage("no folder for the signature of a reel at an address")
             .hint("give the file to write: --signature FILE")
     })?;
+    // Not with --force either: both are lost with it.
+    for kept in args.key.iter().chain([&args.reel]) {
+        files::refuse_input(kept, &place)?;
+    }
     if place.exists() && !args.force {
         return Err(files::exists(&place));
     }
@@ -138,7 +142,11 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
 fn read_key(path: &Path, passphrase_file: Option<&Path>) -> Result<SigningKey, CommandError> {
     let name = path.display();
     let failed = |error: SigningError| {
-        let failed = CommandError::usage(format!("{error}: {name}"));
+        // A word behind `passphrase` looks like one, so the path stands first.
+        let failed = CommandError::usage(match error {
+            SigningError::Passphrase => format!("{name}: {error}"),
+            _ => format!("{error}: {name}"),
+        });
         match error {
             SigningError::NotAKey => failed.hint(format!(
                 "to convert a key of another format: ssh-keygen -p -f {name}"

@@ -221,7 +221,7 @@ fn an_encrypted_key_is_opened_as_the_tools_of_openssh_do() {
     let ran = desk
         .kubereel("sign run.reel -k ann --passphrase-file wrong")
         .code(2);
-    let ran = ran.says("error: wrong passphrase: ann\n");
+    let ran = ran.says("error: ann: wrong passphrase\n");
     assert!(!ran.err.contains("opensesam"), "{}", ran.err);
     let ran = desk.kubereel("sign run.reel -k ann --passphrase-file right");
     assert!(!ran.ok().contains("opensesam"));
@@ -245,6 +245,23 @@ fn an_encrypted_key_is_opened_as_the_tools_of_openssh_do() {
         kubereel(&["verify", DEMO]).code.expect("a code"),
     );
     assert_eq!(found["state"], "good", "{found}");
+}
+
+#[test]
+fn a_signature_replaces_neither_the_key_nor_the_reel() {
+    let Some(desk) = Desk::new() else { return };
+    desk.key("ann", "ed25519", "''");
+    for file in ["ann", "run.reel"] {
+        let before = fs::read(desk.path(file)).expect("a file");
+        let _ran = desk
+            .kubereel(&format!("sign run.reel -k ann --signature {file} --force"))
+            .code(2)
+            .says("error: the output is the input file: ");
+        assert!(
+            fs::read(desk.path(file)).expect("a file") == before,
+            "{file}"
+        );
+    }
 }
 
 #[test]
