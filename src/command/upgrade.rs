@@ -107,7 +107,11 @@ pub(super) fn answer(
         print_list(timeline, &updates, is_json, screen)?;
     } else {
         let Some((number, update)) = pick(&updates, which)? else {
-            return none(timeline, &updates, which.kind, at, cut, &certainty, screen);
+            // For programs there is no update to describe.
+            if !is_json {
+                print_standing(timeline, which.kind, at, cut, screen)?;
+            }
+            return none(timeline, &updates, which.kind, &certainty);
         };
         let story = ClusterHistory::of(timeline)
             .upgrade_story(&updates, update, cut)
@@ -213,16 +217,14 @@ fn pick(
     Ok(found)
 }
 
-/// Says that there was none, and how the cluster stood.
-fn none(
+/// Prints how the cluster stood without an update.
+fn print_standing(
     timeline: &Timeline,
-    updates: &Updates,
     kind: UpdateKind,
     at: Moment,
     cut: Cut,
-    certainty: &Certainty,
     screen: &mut Console,
-) -> Result<Exit, CommandError> {
+) -> Result<(), CommandError> {
     // Workers may lag behind an upgrade that was complete before the recording.
     let status = ClusterHistory::of(timeline)
         .update_status(cut, None)
@@ -231,6 +233,16 @@ fn none(
     if let Some(state) = status.filter(|status| status.is_updating || is_asked) {
         status::print(timeline, &state, screen)?;
     }
+    Ok(())
+}
+
+/// Says that there was none.
+fn none(
+    timeline: &Timeline,
+    updates: &Updates,
+    kind: UpdateKind,
+    certainty: &Certainty,
+) -> Result<Exit, CommandError> {
     let version = if updates.version.is_empty() {
         "version unknown".to_owned()
     } else {

@@ -161,6 +161,8 @@ fn a_reel_that_does_not_tell_says_so() {
         .code(1)
         .says("no upgrade was observed")
         .says("kubereel install");
+    let ran = kubereel(&["upgrade", DEMO, "--at", ended, "-o", "json"]).code(1);
+    assert_eq!(ran.out, "");
     kubereel(&["upgrade", "nowhere.reel"]).code(3);
 }
 
