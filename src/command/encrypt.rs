@@ -2,12 +2,12 @@
 
 use crate::arguments::JsonOutput;
 use crate::command_error::{CommandError, Exit};
-use crate::files;
 use crate::files::encrypted::{self, KEY_BYTES};
 use crate::outputs::outputs;
 use crate::progress::ProgressReporter;
 use crate::screen::Console;
 use crate::words::{bytes, count};
+use crate::{default_reel, files};
 use kubereel_format::{harmless, is_in_use};
 use kubereel_share::{AgeRecipients, EncryptionError, RecipientError};
 use std::ffi::OsStr;
@@ -112,6 +112,16 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
         let name = source.display();
         return Err(CommandError::usage(format!("it is being recorded: {name}"))
             .hint("encrypt it when its recorder has ended"));
+    }
+    // It would have to be decrypted twice, which no command does by itself.
+    if encrypted::is_encrypted_file(source) {
+        let name = source.display();
+        return Err(
+            CommandError::usage(format!("it is encrypted already: {name}")).hint(format!(
+                "for other recipients, decrypt it first: kubereel decrypt {}",
+                default_reel::shell_word(source.as_os_str())
+            )),
+        );
     }
     let destination = args.destination.clone().unwrap_or_else(|| {
         let mut name = source.clone().into_os_string();

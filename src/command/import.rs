@@ -141,7 +141,9 @@ fn open(path: &Path) -> Result<(ImportInput<'static>, u64), CommandError> {
         return Ok((input, about.map_or(0, |about| about.len())));
     }
     let failed = |error: io::Error| files::cannot_read(&error, path);
-    let file = File::open(path).map_err(failed)?;
+    // An open file stays readable where its temporary name is taken away.
+    let decrypted = files::encrypted::decrypted(path)?;
+    let file = File::open(decrypted.as_deref().unwrap_or(path)).map_err(failed)?;
     let about = file.metadata().map_err(failed)?;
     // A pipe has no time of its own, and a system may keep none.
     let changed = about.modified().ok().filter(|_| about.is_file());

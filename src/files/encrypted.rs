@@ -32,7 +32,7 @@ pub(crate) fn take_identity(named: Option<PathBuf>) {
     }
 }
 
-/// Decrypts a reel into a private temporary file, which no cache keeps; `None` for a file that is not encrypted.
+/// Decrypts a reel or other file into a private temporary file, which no cache keeps; `None` for a file that is not encrypted.
 ///
 /// Of a damaged one the begin is given, which is authentic; the reel says what it lacks.
 pub(crate) fn decrypted(path: &Path) -> Result<Option<TempPath>, CommandError> {
@@ -56,6 +56,11 @@ pub(crate) fn decrypted(path: &Path) -> Result<Option<TempPath>, CommandError> {
         drop(writeln!(io::stderr().lock(), "{note}"));
     }
     Ok(Some(name))
+}
+
+/// Tells whether a file is encrypted.
+pub(crate) fn is_encrypted_file(path: &Path) -> bool {
+    encrypted_file(path).is_some()
 }
 
 /// Opens a file if it is encrypted. An unreadable file is left to the caller.

@@ -101,6 +101,25 @@ fn age_decrypts_what_is_encrypted_and_the_other_way_round() {
 }
 
 #[test]
+fn objects_are_imported_from_an_encrypted_file_and_nothing_is_encrypted_twice() {
+    let Some(vault) = Vault::new() else { return };
+    let list = r#"{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","namespace":"n"}}"#;
+    fs::write(vault.path("list.json"), list).expect("written");
+    vault.kubereel("encrypt list.json -r R").ok();
+    let import = "import list.json.age -o new.reel";
+    vault
+        .kubereel(&format!("{import} --age-identity key.txt"))
+        .ok();
+    let names = vault.kubereel("get new.reel pods -A -o name").ok();
+    assert_eq!(names, "pod/a\n");
+    let _ran = vault
+        .kubereel("encrypt list.json.age -r R")
+        .code(2)
+        .says("error: it is encrypted already: list.json.age");
+    assert!(!vault.path("list.json.age.age").exists());
+}
+
+#[test]
 fn every_command_opens_it_with_an_identity_and_leaves_nothing_behind() {
     let Some(vault) = Vault::new() else { return };
     vault.kubereel("encrypt run.reel -r R").ok();
