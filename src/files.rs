@@ -14,8 +14,10 @@ use kubereel_history::{FollowError, ReelFollower, Timeline};
 use kubereel_unpack::{LocateError, LocatedReel, ReelCache};
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{self, IsTerminal as _, Read as _, Write as _};
+#[cfg(unix)]
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::TempPath;
@@ -516,14 +518,9 @@ pub(crate) fn cannot_write(error: &io::Error, path: &Path) -> CommandError {
     CommandError::io(format!("cannot write: {error}: {}", path.display()))
 }
 
-/// Refuses to write to the file that is read.
+/// Refuses to write to the file that is read, under whatever name.
 pub(crate) fn refuse_input(input: &Path, output: &Path) -> Result<(), CommandError> {
-    let is_same = match (fs::canonicalize(input), fs::canonicalize(output)) {
-        (Ok(input), Ok(output)) => input == output && input.is_file(),
-        // What is not there yet is no input.
-        _ => false,
-    };
-    if is_same {
+    if is_same_file(input, output) {
         let output = output.display();
         return Err(
             CommandError::usage(format!("the output is the input file: {output}"))
@@ -531,6 +528,44 @@ pub(crate) fn refuse_input(input: &Path, output: &Path) -> Result<(), CommandErr
         );
     }
     Ok(())
+}
+
+/// Tells whether two paths mean one regular file. A file that does not exist yet is not the same as any other.
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    match (fs::metadata(one), fs::metadata(other)) {
+        (Ok(a), Ok(b)) if a.is_file() && b.is_file() => is_identical((one, &a), (other, &b)),
+        _ => false,
+    }
+}
+
+/// A hard link is another path of the same file.
+#[cfg(unix)]
+fn is_identical((_, one): (&Path, &Metadata), (_, other): (&Path, &Metadata)) -> bool {
+    (one.dev(), one.ino()) == (other.dev(), other.ino())
+}
+
+#[cfg(not(unix))]
+fn is_identical((one, _): (&Path, &Metadata), (other, _): (&Path, &Metadata)) -> bool {
+    matches!((fs::canonicalize(one), fs::canonicalize(other)), (Ok(a), Ok(b)) if a == b)
+}
+
+/// Refuses to overwrite a reel that is being recorded: what its recorder writes would be lost.
+fn refuse_recorded(path: &Path) -> Result<(), CommandError> {
+    // Opening a pipe to look at it would wait for its other end.
+    if path.is_file() && is_in_use(path) {
+        let path = path.to_owned();
+        return Err(explain_open(&OpenError::InUse { path }));
+    }
+    Ok(())
+}
+
+/// Refuses to put a file in the place of a reel that is being recorded, of a device or of a pipe.
+pub(crate) fn refuse_replacing(path: &Path) -> Result<(), CommandError> {
+    if fs::metadata(path).is_ok_and(|about| !about.is_file()) {
+        let message = format!("cannot write: not a regular file: {}", path.display());
+        return Err(CommandError::usage(message).hint("choose another output file"));
+    }
+    refuse_recorded(path)
 }
 
 /// Makes the error of a file that exists.
@@ -544,6 +579,7 @@ pub(crate) fn create(path: &Path, replaces: bool) -> Result<File, CommandError> 
     if !replaces && path.is_file() {
         return Err(exists(path));
     }
+    refuse_recorded(path)?;
     File::create(path).map_err(|error| cannot_write(&error, path))
 }
 

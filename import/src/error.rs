@@ -155,6 +155,12 @@ pub enum ImportError {
         /// The file.
         path: PathBuf,
     },
+    /// A device, a pipe, a socket or a folder has the reel's name.
+    #[error("cannot write: not a regular file: {}", .path.display())]
+    NotRegular {
+        /// Its name.
+        path: PathBuf,
+    },
     /// The reel cannot be made.
     #[error(transparent)]
     Create(#[from] OpenError),

@@ -7,7 +7,7 @@ use crate::error::ImportError;
 use kubereel_format::{
     AppendError, Appender, ConnectionId, Elapsed, EpochId, EventType, Evidence, FinishStats,
     ListMethod, NewBody, NewEvent, Note, OpenError, REDACTION_NONE, RecordedAt, Reel, ResourceId,
-    ResourceInfo, SessionEnd, SessionId, Stamp,
+    ResourceInfo, SessionEnd, SessionId, Stamp, is_in_use,
 };
 use kubereel_redact::POLICY;
 use std::collections::BTreeSet;
@@ -341,13 +341,22 @@ impl PartFile {
 }
 
 fn check_free(target: &Path, replaces: bool) -> Result<(), ImportError> {
-    // A dangling link also occupies the name.
-    if !replaces && target.symlink_metadata().is_ok() {
-        return Err(ImportError::Exists {
+    match target.metadata() {
+        // A rename puts a file in the place of a device or a pipe, which is then gone for every program.
+        Ok(about) if !about.is_file() => Err(ImportError::NotRegular {
             path: target.to_owned(),
-        });
+        }),
+        // A dangling link also occupies the name.
+        _ if !replaces && target.symlink_metadata().is_ok() => Err(ImportError::Exists {
+            path: target.to_owned(),
+        }),
+        // A recorder would go on writing to a file that no longer has a name.
+        Ok(_) if is_in_use(target) => {
+            let path = target.to_owned();
+            Err(OpenError::InUse { path }.into())
+        }
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 impl Drop for PartFile {
@@ -413,6 +422,40 @@ mod tests {
         drop(running);
         drop(PartFile::begin(&target, false).expect("nobody writes it"));
         assert!(!leftover.exists());
+    }
+
+    #[test]
+    fn a_reel_that_is_being_recorded_is_never_replaced() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let target = folder.path().join("a.reel");
+        // A recorder that begins while an import runs counts as well.
+        let part = PartFile::begin(&target, true).expect("free");
+        std::fs::write(part.path(), "new").expect("written");
+        let recorder = Appender::create(&target).expect("a reel");
+        let before = std::fs::read(&target).expect("a reel");
+        for error in [part.place(), PartFile::begin(&target, true).map(drop)] {
+            let error = error.expect_err("in use");
+            let is_target = matches!(
+                &error,
+                ImportError::Create(OpenError::InUse { path }) if *path == target
+            );
+            assert!(is_target, "{error}");
+        }
+        assert_eq!(std::fs::read(&target).expect("a reel"), before);
+        drop(recorder);
+        drop(PartFile::begin(&target, true).expect("nobody writes it"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_not_a_regular_file_is_never_replaced() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let socket = folder.path().join("socket");
+        let _listener = std::os::unix::net::UnixListener::bind(&socket).expect("a socket");
+        for target in [socket.as_path(), folder.path()] {
+            let error = PartFile::begin(target, true).expect_err("refused");
+            assert!(matches!(error, ImportError::NotRegular { .. }), "{error}");
+        }
     }
 
     #[test]

@@ -129,6 +129,7 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
         name.push(ENDING);
         name.into()
     });
+    files::refuse_input(source, &destination)?;
     let input = open(source)?;
     let total = input.metadata().map_or(0, |about| about.len());
     let mut output = OutputFile::new(&destination, args.force, 0o666)?;
@@ -200,9 +201,10 @@ pub(crate) fn run_decrypt(args: &DecryptArgs, screen: &mut Console) -> Result<Ex
             );
         }
     };
+    files::refuse_input(source, &destination)?;
     let input = open(source)?;
-    let identities = encrypted::identities(args.identity.as_deref(), source)?;
     let mut output = OutputFile::new(&destination, args.force, 0o600)?;
+    let identities = encrypted::identities(args.identity.as_deref(), source)?;
     let file = output.file.as_file_mut();
     let ended = encrypted::decrypt(&identities, (input, source), (file, &destination))?;
     if let Some(damage) = ended.damage {
@@ -240,6 +242,7 @@ impl<'a> OutputFile<'a> {
     /// Begins a file; `mode` without the bits of the umask.
     #[cfg_attr(not(unix), expect(unused_variables, reason = "only Unix has modes"))]
     fn new(name: &'a Path, replaces: bool, mode: u32) -> Result<Self, CommandError> {
+        files::refuse_replacing(name)?;
         if !replaces && fs::symlink_metadata(name).is_ok() {
             return Err(files::exists(name));
         }
@@ -259,6 +262,8 @@ impl<'a> OutputFile<'a> {
 
     /// Gives the file its name, and its length.
     fn persist(self) -> Result<u64, CommandError> {
+        // A recorder may have begun meanwhile.
+        files::refuse_replacing(self.name)?;
         let failed = |error: io::Error| files::cannot_write(&error, self.name);
         self.file.as_file().sync_all().map_err(failed)?;
         let len = self.file.as_file().metadata().map_err(failed)?.len();

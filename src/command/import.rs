@@ -228,11 +228,26 @@ fn explain(error: &ImportError, file: &str, target: &Path) -> CommandError {
                 failed.hint(FORMS)
             }
         }
+        ImportError::Read { .. } => CommandError::io(format!("{error}: {file}")),
+        _ => explain_output(error, target),
+    }
+}
+
+/// Makes the error of a reel that cannot be written.
+fn explain_output(error: &ImportError, target: &Path) -> CommandError {
+    match error {
         ImportError::Exists { path } if path == target => {
             CommandError::usage(error).hint("choose another file, or overwrite it with --force")
         }
+        ImportError::NotRegular { .. } => {
+            CommandError::usage(error).hint("choose another output file")
+        }
         ImportError::Exists { .. } => CommandError::usage(error)
             .hint("the import writes to that file until it is complete: move it away"),
+        ImportError::Create(error @ OpenError::InUse { path }) if path == target => {
+            files::explain_open(error)
+        }
+        // Another import to the same reel.
         ImportError::Create(OpenError::InUse { .. }) => {
             CommandError::io(error).hint("another program is writing it: wait until it ends")
         }
@@ -246,7 +261,6 @@ fn explain(error: &ImportError, file: &str, target: &Path) -> CommandError {
         {
             CommandError::io(error).hint("create the directory first, or choose another file")
         }
-        ImportError::Read { .. } => CommandError::io(format!("{error}: {file}")),
         _ => CommandError::io(error),
     }
 }

@@ -2,6 +2,10 @@
 
 use super::run::{A, Reel, kubereel, pods_with_gap};
 use crate::script::Script;
+use kubereel_format::Appender;
+
+/// A recipient of age; nobody has its identity.
+const RECIPIENT: &str = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p";
 
 #[test]
 fn objects_come_out_byte_for_byte() {
@@ -78,4 +82,79 @@ fn no_recording_is_written_over_by_mistake() {
         .code(2)
         .says("error: the output is the input file");
     assert_eq!(std::fs::read_to_string(other.path()).expect("lines"), lines);
+}
+
+#[test]
+fn a_reel_that_is_being_recorded_is_not_overwritten() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: &str| folder.path().join(name).to_str().expect("text").to_owned();
+    let (growing, events) = (file("growing.reel"), file("events.jsonl"));
+    std::fs::write(&events, "{}").expect("written");
+    let reel = pods_with_gap();
+    let recorder = Appender::create(growing.as_ref()).expect("a reel");
+    let before = std::fs::read(&growing).expect("a reel");
+    for words in [
+        &["export", reel.path(), &growing, "--force"][..],
+        &["import", &events, "-o", &growing, "--force"],
+        &["import", &events, "-o", &growing, "--append"],
+        &["decrypt", &events, &growing, "--force"],
+        &["encrypt", &events, &growing, "--force", "-r", RECIPIENT],
+    ] {
+        kubereel(words)
+            .code(3)
+            .says("error: the reel is still being recorded: ")
+            .says("hint: wait until its recorder has ended");
+    }
+    assert_eq!(std::fs::read(&growing).expect("a reel"), before);
+    drop(recorder);
+    kubereel(&["export", reel.path(), &growing, "--force"]).code(4);
+    let names = std::fs::read_dir(folder.path()).expect("a folder");
+    assert_eq!(names.count(), 2, "a temporary file is left");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_hard_link_of_the_input_is_the_input() {
+    let reel = pods_with_gap();
+    let folder = tempfile::tempdir().expect("a folder");
+    let link = folder.path().join("link.reel");
+    std::fs::copy(reel.path(), folder.path().join("run.reel")).expect("a reel");
+    std::fs::hard_link(folder.path().join("run.reel"), &link).expect("a link");
+    let run = folder.path().join("run.reel");
+    let (run, link) = (run.to_str().expect("text"), link.to_str().expect("text"));
+    let before = std::fs::read(run).expect("a reel");
+    for words in [
+        &["export", run, link, "--force"][..],
+        &["import", run, "-o", link, "--force"],
+        &["decrypt", run, link, "--force"],
+        &["encrypt", run, link, "--force", "-r", RECIPIENT],
+        &["encrypt", run, run, "--force", "-r", RECIPIENT],
+    ] {
+        kubereel(words)
+            .code(2)
+            .says("error: the output is the input file");
+    }
+    assert_eq!(std::fs::read(run).expect("a reel"), before);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_device_a_pipe_or_a_socket_is_not_replaced_by_a_file() {
+    use std::os::unix::fs::FileTypeExt as _;
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: &str| folder.path().join(name).to_str().expect("text").to_owned();
+    let (socket, events) = (file("socket"), file("events.jsonl"));
+    std::fs::write(&events, "{}").expect("written");
+    let _listener = std::os::unix::net::UnixListener::bind(&socket).expect("a socket");
+    for words in [
+        &["import", &events, "-o", &socket, "--force"][..],
+        &["decrypt", &events, &socket, "--force"],
+        &["encrypt", &events, &socket, "--force", "-r", RECIPIENT],
+    ] {
+        kubereel(words)
+            .code(2)
+            .says("error: cannot write: not a regular file: ");
+    }
+    let about = std::fs::metadata(&socket).expect("there");
+    assert!(about.file_type().is_socket(), "it was replaced");
 }
