@@ -37,9 +37,13 @@ pub(crate) struct Args {
 
 /// Runs the command.
 pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
-    let timeline = files::open_reel(&args.reel)?;
+    let local = files::locate_reel(&args.reel)?;
+    let timeline = files::open_located(&args.reel, &local)?;
     let name = files::shown(&args.reel);
     let mut summary = ReelSummary::of(&timeline);
+    if local.is_growing() {
+        summary.set_being_recorded();
+    }
     if args.digest {
         summary.digest = Some(read_digest(&timeline, screen)?);
     }
@@ -164,6 +168,8 @@ impl InfoPage<'_> {
         let name = self.name;
         let finished = if summary.finished {
             self.paint.good("finished")
+        } else if summary.being_recorded {
+            "still being recorded".to_owned()
         } else {
             self.paint
                 .wary("not finished: its recorder was killed, or this is a copy of a running one")
@@ -255,11 +261,8 @@ impl InfoPage<'_> {
                 count(sessions, "session"),
             ],
         );
-        let is_told = summary.sessions.len() > 1
-            || summary
-                .sessions
-                .iter()
-                .any(|session| session.end == "killed");
+        let is_told =
+            summary.sessions.len() > 1 || summary.sessions.iter().any(|session| !session.has_end());
         if !is_told {
             return;
         }

@@ -2,7 +2,7 @@
 
 use super::run::{DEMO, Ran, program, run};
 use crate::object_store::{ObjectStore, StoredFile};
-use kubereel_format::{Appender, Note, Stamp};
+use kubereel_format::{Appender, Note, SessionId, Stamp};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -262,6 +262,17 @@ fn a_reel_that_is_being_recorded_is_read_as_a_copy_that_leaves_nothing() {
     };
     appender.append_note(stamp, note).expect("appended");
     appender.commit().expect("committed");
+    let started = Note::SessionStarted {
+        session: SessionId(0),
+        recorder: "0.1".to_owned(),
+        at: stamp.wall,
+        redaction_policy: 1,
+    };
+    appender.append_note(stamp, started).expect("appended");
+    appender.commit().expect("committed");
+    let info = world.run(&["info", "live.reel"]).ok();
+    assert!(info.contains(" · still being recorded\n"), "{info}");
+    assert!(!info.contains("killed"), "{info}");
     for command in ["info", "verify", "export"] {
         let ran = world.run(&[command, "live.reel"]);
         assert!(ran.code != Some(3), "{ran:#?}");

@@ -94,6 +94,9 @@ fn a_cut_reel_names_times_and_records_and_answers_the_rest() {
     let out = kubereel(&["info", &path, "-o", "json"]).code(3).out;
     let info: Value = serde_json::from_str(&out).expect("JSON");
     let damage = info["damage"].as_array().expect("a list");
+    let sessions = info["sessions"].as_array().expect("a list");
+    let end = sessions.last().map(|session| &session["end"]);
+    assert_eq!(end, Some(&"end not readable".into()), "{info}");
     let lost = damage
         .iter()
         .find(|one| one["last"].is_u64())

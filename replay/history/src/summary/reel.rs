@@ -26,6 +26,8 @@ pub struct ReelSummary {
     pub format: String,
     /// Whether the recorder finished it.
     pub finished: bool,
+    /// Whether it was being recorded when it was read.
+    pub being_recorded: bool,
     /// Whether it is sealed.
     pub sealed: bool,
     /// The digest of the recording, if it was requested.
@@ -134,10 +136,22 @@ pub struct SessionSummary {
     pub to: RecordedAt,
     /// The recorder's version.
     pub recorder: String,
-    /// How it ended; `killed` if it did not end in order.
+    /// How it ended; `killed` if it did not end in order, `still being recorded` if it runs, `end not readable` if
+    /// the reel is finished and its end is damaged.
     pub end: String,
     /// The redaction policy; 0 if nothing was redacted.
     pub redaction_policy: u32,
+}
+
+impl SessionSummary {
+    const KILLED: &str = "killed";
+    const RUNNING: &str = "still being recorded";
+    const UNREADABLE: &str = "end not readable";
+
+    /// Returns whether the recording tells how it ended.
+    pub fn has_end(&self) -> bool {
+        ![Self::KILLED, Self::RUNNING, Self::UNREADABLE].contains(&self.end.as_str())
+    }
 }
 
 /// A resource that was not recorded.
@@ -296,6 +310,15 @@ pub struct MarkSummary {
 }
 
 impl ReelSummary {
+    /// Notes that the reel is being recorded: a file does not tell whether its recorder runs or was killed.
+    pub fn set_being_recorded(&mut self) {
+        self.being_recorded = true;
+        let last = self.sessions.last_mut();
+        if let Some(session) = last.filter(|session| session.end == SessionSummary::KILLED) {
+            SessionSummary::RUNNING.clone_into(&mut session.end);
+        }
+    }
+
     /// Summarizes a reel.
     pub fn of(timeline: &Timeline) -> Self {
         let reel = timeline.reel();
@@ -315,6 +338,7 @@ impl ReelSummary {
             parts: parts(timeline),
             format: reel.format().to_string(),
             finished: reel.is_finished(),
+            being_recorded: false,
             sealed: reel.is_sealed(),
             digest: None,
             start: timeline.start(),
@@ -461,7 +485,7 @@ fn parts(timeline: &Timeline) -> FileParts {
 }
 
 fn session_summaries(timeline: &Timeline) -> Vec<SessionSummary> {
-    timeline
+    let mut sessions: Vec<SessionSummary> = timeline
         .sessions()
         .iter()
         .map(|session| SessionSummary {
@@ -471,7 +495,15 @@ fn session_summaries(timeline: &Timeline) -> Vec<SessionSummary> {
             end: session_end(session.end.as_ref()),
             redaction_policy: session.redaction_policy,
         })
-        .collect()
+        .collect();
+    // Only a recorder that ends in order finishes its reel.
+    let last = sessions
+        .last_mut()
+        .filter(|_| timeline.reel().is_finished());
+    if let Some(session) = last.filter(|session| session.end == SessionSummary::KILLED) {
+        SessionSummary::UNREADABLE.clone_into(&mut session.end);
+    }
+    sessions
 }
 
 pub(crate) fn not_covered_summaries(timeline: &Timeline) -> Vec<NotCoveredSummary> {
@@ -569,7 +601,7 @@ fn session_end(end: Option<&SessionEnd>) -> String {
         Some(SessionEnd::Signal(signal)) => format!("ended by {signal}"),
         Some(SessionEnd::Finished) => "finished".to_owned(),
         Some(SessionEnd::Failed(error)) => format!("failed: {error}"),
-        None => "killed".to_owned(),
+        None => SessionSummary::KILLED.to_owned(),
     }
 }
 
