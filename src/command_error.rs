@@ -99,6 +99,7 @@ pub(crate) struct CommandError {
     message: String,
     hints: Vec<String>,
     is_quiet: bool,
+    is_of_missing_resource: bool,
 }
 
 impl CommandError {
@@ -110,6 +111,7 @@ impl CommandError {
             message: harmless(&message.to_string()).into_owned(),
             hints: Vec::new(),
             is_quiet: false,
+            is_of_missing_resource: false,
         }
     }
 
@@ -160,6 +162,18 @@ impl CommandError {
         self
     }
 
+    /// Notes that a resource is not in the reel: a recorder may still add it.
+    #[must_use]
+    pub(crate) const fn of_missing_resource(mut self) -> Self {
+        self.is_of_missing_resource = true;
+        self
+    }
+
+    /// Tells whether a resource is not in the reel.
+    pub(crate) const fn is_of_missing_resource(&self) -> bool {
+        self.is_of_missing_resource
+    }
+
     /// Gives what happened.
     pub(crate) fn message(&self) -> &str {
         &self.message
@@ -189,6 +203,7 @@ impl CommandError {
             message: format!("cannot write the output: {source}"),
             hints: Vec::new(),
             is_quiet,
+            is_of_missing_resource: false,
         }
     }
 }

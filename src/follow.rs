@@ -66,8 +66,13 @@ pub(crate) fn follow(
             was_growing |= !has_ended;
             match take(&state, is_last, screen) {
                 Ok(Some(exit)) if !is_last => return Ok(exit),
-                Err(error) if !is_last && may_come(&error, &state.timeline) => {
+                Err(error) if !is_last && may_come(&error, &state.timeline, options) => {
                     await_it(&error, &mut awaited, screen)?;
+                }
+                Err(error) if is_late && !has_ended && error.is_of_missing_resource() => {
+                    let message = format!("timed out: {}", error.message());
+                    return Err(CommandError::unknown(message)
+                        .hint("it may be recorded later: give --timeout more time"));
                 }
                 Err(error) => return Err(error),
                 Ok(exit) if has_ended => {
@@ -95,14 +100,19 @@ pub(crate) fn follow(
     }
 }
 
-/// Returns whether an object that was not found may still be recorded.
-fn may_come(error: &CommandError, timeline: &Timeline) -> bool {
+/// Returns whether an object that was not found may still be recorded. A resource can be installed at any time, but
+/// only a deadline ends the wait for one that is misspelled.
+fn may_come(error: &CommandError, timeline: &Timeline, options: FollowOptions) -> bool {
     match error.exit() {
         Exit::No | Exit::Unknown => true,
-        Exit::Usage => timeline
-            .sessions()
-            .last()
-            .is_none_or(|session| timeline.end().micros_since(session.from) < DISCOVERY_MICROS),
+        Exit::Usage if error.is_of_missing_resource() => {
+            let is_discovering = timeline
+                .sessions()
+                .last()
+                .is_none_or(|session| timeline.end().micros_since(session.from) < DISCOVERY_MICROS);
+            let has_resources = timeline.resources().iter().next().is_some();
+            options.deadline.is_some() || is_discovering || !has_resources
+        }
         _ => false,
     }
 }

@@ -400,7 +400,8 @@ fn unknown_resource(error: &SelectError, timeline: &Timeline) -> CommandError {
         && !timeline.reel().has_losses()
     {
         return CommandError::usage(format!("{error}: it has no {known}"))
-            .hint("to list its resources: kubereel api-resources REEL");
+            .hint("to list its resources: kubereel api-resources REEL")
+            .of_missing_resource();
     }
     match error {
         SelectError::UnknownResource { .. } if timeline.reel().has_losses() => {
@@ -408,11 +409,15 @@ fn unknown_resource(error: &SelectError, timeline: &Timeline) -> CommandError {
                 .hint("to see where it is damaged: kubereel info REEL")
         }
         SelectError::UnknownResource { nearest, .. } if nearest.is_empty() => {
-            CommandError::usage(error).hint("to list its resources: kubereel info REEL -o wide")
+            CommandError::usage(error)
+                .hint("to list its resources: kubereel info REEL -o wide")
+                .of_missing_resource()
         }
         SelectError::UnknownResource { nearest, .. } => {
             let names = nearest.join(" or ");
-            CommandError::usage(error).hint(format!("did you mean {names}?"))
+            CommandError::usage(error)
+                .hint(format!("did you mean {names}?"))
+                .of_missing_resource()
         }
         SelectError::NotCovered { excluded } if !excluded.detail.is_empty() => {
             CommandError::unknown(error).hint(&excluded.detail)

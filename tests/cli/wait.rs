@@ -1,6 +1,7 @@
 //! `kubereel wait`: when something was met, and how sure that is.
 
 use super::run::{DEMO, Ran, Reel, kubereel, pods_with_gap};
+use kubereel_format::{Appender, Note, SessionId, Stamp};
 use serde_json::Value;
 
 const APP: &str = "--for=jsonpath={.metadata.labels.app}";
@@ -361,4 +362,34 @@ fn an_imported_recording_proves_no_absence() {
     wait(folder.path(), &["cm/a", "--for=jsonpath=.data.k=w"]).code(4);
     // It was deleted only if somebody said so.
     wait(folder.path(), &["cm/b", "--for=delete"]).code(4);
+}
+
+#[test]
+fn a_resource_that_is_not_recorded_yet_is_waited_for() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("live.reel");
+    let mut recorder = Appender::create(&path).expect("a reel");
+    let at = |secs: i64| Stamp::from_micros((1_700_000_000 + secs) * 1_000_000, 0);
+    let started = Note::SessionStarted {
+        session: SessionId(0),
+        recorder: "0.1".to_owned(),
+        at: at(0).wall,
+        redaction_policy: 1,
+    };
+    recorder.append_note(at(0), started).expect("appended");
+    let text = "a minute later".to_owned();
+    recorder
+        .append_note(at(60), Note::Mark { text })
+        .expect("appended");
+    recorder.commit().expect("committed");
+    let reel = path.to_str().expect("text");
+    let follow = ["--for=create", "--follow", "--timeout", "50ms"];
+    wait(reel, &[&["pod/x"], &follow[..]].concat())
+        .code(4)
+        .says("note: waiting for what is not recorded yet: no resource \"pod\" in this reel")
+        .says("error: timed out: no resource \"pod\" in this reel");
+    // What is wrong in the question does not become right.
+    wait(reel, &[&["pod/x", "--all"], &follow[..]].concat()).code(2);
+    wait(reel, &["pod/x", "--for=create"]).code(2);
+    drop(recorder);
 }

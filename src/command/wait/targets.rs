@@ -35,7 +35,8 @@ pub(super) fn find<'a>(
             let written = format!("{}/{}", object.resource(), object.name);
             let message = format!("the resource of {written} is not in this reel");
             return Err(CommandError::usage(message)
-                .hint("to list its resources: kubereel info REEL -o wide"));
+                .hint("to list its resources: kubereel info REEL -o wide")
+                .of_missing_resource());
         }
         targets.push(place.named_in(&object.namespace, &object.name)?);
     }
