@@ -121,17 +121,14 @@ pub(crate) fn resolve_within(
     flag: &str,
 ) -> Result<Cut, CommandError> {
     let cut = resolve(timeline, moment, flag)?;
-    let (start, end) = (timeline.start(), timeline.end());
-    // Times are shown in milliseconds, and may be typed without them.
-    let spare = 1_000_000;
     if let Cut::Arrival { wall, .. } = cut
-        && (start.micros_since(wall) > spare || wall.micros_since(end) > spare)
+        && timeline.reaches_outside(Some(cut), None)
     {
         let message = format!(
             "{flag}: {} is outside of the recording, {} to {}",
             timetext::rfc3339(wall),
-            timetext::rfc3339(start),
-            timetext::rfc3339(end)
+            timetext::rfc3339(timeline.start()),
+            timetext::rfc3339(timeline.end())
         );
         return Err(CommandError::usage(message).hint(format!("{flag} start or {flag} end")));
     }

@@ -1,7 +1,7 @@
 //! `kubereel events`: the cluster's Events, in the order in which they were received.
 
 use crate::arguments;
-use crate::command::object_query::{self, AS_IMPORTED, ChangeTrust, TargetObject};
+use crate::command::object_query::{self, ChangeTrust, TargetObject};
 use crate::command_error::{CommandError, Exit};
 use crate::field_text::{self, HANG};
 use crate::files;
@@ -114,8 +114,19 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
     let log = printer.measured(timeline.event_log(question));
     printer.begin(args, screen)?;
     printer.print_all(log, screen)?;
-    let shown = printer.shown;
-    end(args, timeline, &resources, about.as_ref(), shown, screen)
+    let asked = AskedEvents {
+        resources: &resources,
+        bounds,
+        about: about.as_ref(),
+    };
+    end(args, timeline, &asked, printer.shown, screen)
+}
+
+/// The scope of a question for Events.
+struct AskedEvents<'a> {
+    resources: &'a [ResourceId],
+    bounds: (Option<Cut>, Option<Cut>),
+    about: Option<&'a TargetObject<'a>>,
 }
 
 /// Prints Events as they are recorded.
@@ -152,7 +163,12 @@ fn follow(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
         if !is_last {
             return Ok(None);
         }
-        end(args, timeline, &resources, about.as_ref(), count, screen).map(Some)
+        let asked = AskedEvents {
+            resources: &resources,
+            bounds: (part.asked_from, part.to),
+            about: about.as_ref(),
+        };
+        end(args, timeline, &asked, count, screen).map(Some)
     };
     let options = FollowOptions {
         is_asked: args.follow,
@@ -180,24 +196,21 @@ fn event_resources(timeline: &Timeline) -> Result<Vec<ResourceId>, CommandError>
 fn end(
     args: &Args,
     timeline: &Timeline,
-    resources: &[ResourceId],
-    about: Option<&TargetObject<'_>>,
+    asked: &AskedEvents<'_>,
     shown: u64,
     screen: &mut Console,
 ) -> Result<Exit, CommandError> {
     if shown == 0 {
-        known_place(args, timeline, about)?;
+        known_place(args, timeline, asked.about)?;
     }
     if timeline.reel().has_losses() {
         screen.finish()?;
         return Err(damaged("the reel is damaged, Events are missing"));
     }
-    let trust = ChangeTrust::of(timeline, resources.iter().copied());
-    let words = match trust {
-        ChangeTrust::Gaps => "the recording of Events has gaps: some may be missing",
-        ChangeTrust::Imported => AS_IMPORTED,
-        ChangeTrust::Complete => "complete",
-    };
+    let trust =
+        ChangeTrust::of(timeline, asked.resources.iter().copied()).within(timeline, asked.bounds);
+    let gaps = "the recording of Events has gaps: some may be missing";
+    let words = trust.words(timeline, gaps);
     screen.aside(format!("{} · {words}", count(shown, "line")))?;
     Ok(trust.exit())
 }

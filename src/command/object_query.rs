@@ -314,9 +314,38 @@ pub(crate) enum ChangeTrust {
     Complete,
     Imported,
     Gaps,
+    /// The time span is longer than the recording.
+    Outside,
 }
 
 impl ChangeTrust {
+    /// Judges a time span; `None` for the ends of the recording.
+    pub(crate) fn within(
+        self,
+        timeline: &Timeline,
+        (from, to): (Option<Cut>, Option<Cut>),
+    ) -> Self {
+        if timeline.reaches_outside(from, to) {
+            Self::Outside
+        } else {
+            self
+        }
+    }
+
+    /// Says what limits the changes of something.
+    pub(crate) fn words(self, timeline: &Timeline, gaps: &str) -> String {
+        match self {
+            Self::Gaps => gaps.to_owned(),
+            Self::Imported => AS_IMPORTED.to_owned(),
+            Self::Complete => "complete".to_owned(),
+            Self::Outside => {
+                let (start, end) = (timeline.start(), timeline.end());
+                let (start, end) = (timeline.written(start), timeline.written(end));
+                format!("not observed outside of the recording, {start} to {end}")
+            }
+        }
+    }
+
     pub(crate) fn of(timeline: &Timeline, resources: impl IntoIterator<Item = ResourceId>) -> Self {
         let each = resources.into_iter().map(|resource| {
             let coverage = timeline.coverage(resource);
@@ -334,7 +363,7 @@ impl ChangeTrust {
     /// Gives the exit code of an answer that lists changes.
     pub(crate) const fn exit(self) -> Exit {
         match self {
-            Self::Gaps => Exit::Unknown,
+            Self::Gaps | Self::Outside => Exit::Unknown,
             Self::Imported | Self::Complete => Exit::Yes,
         }
     }

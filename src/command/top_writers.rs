@@ -1,7 +1,7 @@
 //! `kubereel top-writers`: who writes most, by resource, manager and object.
 
 use crate::arguments::{self, JsonOutput};
-use crate::command::object_query::{self, AS_IMPORTED, ChangeTrust};
+use crate::command::object_query::{self, ChangeTrust};
 use crate::command_error::{CommandError, Exit};
 use crate::field_text;
 use crate::files;
@@ -117,11 +117,9 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
     let counted = timeline.resources().iter();
     let is_asked = |info: &&ResourceInfo| resource.is_none_or(|only| only.id == info.id);
     let trust = ChangeTrust::of(&timeline, counted.filter(is_asked).map(|info| info.id));
-    screen.aside(match trust {
-        ChangeTrust::Gaps => "changes may be missing: kubereel verify names the gaps",
-        ChangeTrust::Imported => AS_IMPORTED,
-        ChangeTrust::Complete => "complete",
-    })?;
+    let trust = trust.within(&timeline, (from, to));
+    let gaps = "changes may be missing: kubereel verify names the gaps";
+    screen.aside(trust.words(&timeline, gaps))?;
     Ok(trust.exit())
 }
 

@@ -365,6 +365,39 @@ fn an_imported_recording_proves_no_absence() {
 }
 
 #[test]
+fn nothing_is_known_outside_of_the_recording() {
+    for (from, to) in [("22:00", "23:00"), ("23:55", "23:59"), ("22:00", "23:30")] {
+        let span = ["--from", from, "--to", to];
+        let absent = "--for=condition=Absent=Never";
+        for (command, words) in [
+            ("wait", &["co/etcd", absent][..]),
+            ("wait", &["co/etcd", absent, "--never"]),
+            ("history", &["co/etcd"]),
+            ("events", &["-A"]),
+            ("top-writers", &[]),
+        ] {
+            let ran = kubereel(&[&[command, DEMO], words, &span].concat()).code(4);
+            assert!(!ran.err.contains("exact"), "{ran:#?}");
+        }
+    }
+    // What does not exist in the recording may have existed before.
+    let early = [
+        "ns/none",
+        "--for=delete",
+        "--from",
+        "22:00",
+        "--to",
+        "23:00",
+    ];
+    wait(DEMO, &early).code(4);
+    // Within the recording the same questions have an answer.
+    let span = ["--from", "start", "--to", "end"];
+    for command in [&["events", DEMO, "-A"][..], &["top-writers", DEMO]] {
+        kubereel(&[command, &span].concat()).code(0);
+    }
+}
+
+#[test]
 fn a_resource_that_is_not_recorded_yet_is_waited_for() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("live.reel");

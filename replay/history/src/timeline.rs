@@ -306,6 +306,21 @@ impl Timeline {
         })
     }
 
+    /// Returns whether a part of the time between two moments is outside of the recording, so that nothing was
+    /// observed in it; `None` for the ends of the recording.
+    pub fn reaches_outside(&self, from: Option<Cut>, to: Option<Cut>) -> bool {
+        // Times are shown in milliseconds, and may be typed without them.
+        const SPARE_MICROS: i64 = 1_000_000;
+        let is_outside = |cut| match cut {
+            Cut::Arrival { wall, .. } => {
+                self.start().micros_since(wall) > SPARE_MICROS
+                    || wall.micros_since(self.end()) > SPARE_MICROS
+            }
+            Cut::Revision(_) => false,
+        };
+        from.into_iter().chain(to).any(is_outside)
+    }
+
     /// Judges the certainty of an answer about all objects of a resource at a moment.
     pub fn certainty(&self, resource: ResourceId, cut: Cut) -> Certainty {
         self.certainty_of(resource, cut, &ObjectFilter::default())

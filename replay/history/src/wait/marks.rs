@@ -32,6 +32,15 @@ impl HiddenTime {
         /// A number behind every record.
         const NEVER: Seq = Seq(u64::MAX);
         let mut dark = Vec::new();
+        if span.from.at < timeline.start() {
+            dark.push(Self {
+                from: span.from.at,
+                below: Seq(0),
+                // The recording begins with its first record.
+                until: Seq(1),
+                why: MissedReason::NotObserved,
+            });
+        }
         for unobserved in timeline.unobserved_spans(resource) {
             let is_late = unobserved.is_late();
             // Changes that were not observed before the end may have been received after it. Any
@@ -180,7 +189,7 @@ impl NameMarks {
         let mut alive: BTreeMap<ObjectId, Seq> = BTreeMap::new();
         let start = ReelInstant {
             below: Seq(0),
-            at: timeline.start(),
+            at: timeline.start().min(span.from.at),
         };
         marks.push(start, NameState::Absent { by: None });
         for (below, step) in steps {
