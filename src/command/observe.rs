@@ -7,7 +7,8 @@ use crate::command_error::{CommandError, Exit};
 use crate::redaction::public;
 use diagnosis::{RulesReport, diagnose};
 use kubereel_recorder::{
-    JobPlaces, KubeconfigSource, Observation, ObserverOutcome, SealPolicy, job_labels, observe,
+    JobPlaces, KubeconfigSource, Observation, ObserverOutcome, RecorderOptions, SealPolicy,
+    job_labels, observe,
 };
 use std::ffi::OsString;
 use std::io::{self, Write as _};
@@ -28,9 +29,9 @@ const SHARE_OF_GRACE: u32 = 3;
 ///
 /// The observer can start before the cluster exists: it waits for the kubeconfigs that the job delivers,
 /// starts with the minimal one and switches to the full one without losing its position. On SIGINT or
-/// SIGTERM it finishes within its grace period. It always exits with 0; the outcome is in the reel, in
-/// metadata.json, in a JUnit file that never fails the job, and in a summary. If the port of --listen is in
-/// use, another port is chosen.
+/// SIGTERM it finishes within its grace period. It exits with 0, except 2 for an invalid command line; the
+/// outcome is in the reel, in metadata.json, in a JUnit file that never fails the job, and in a summary. If
+/// the port of --listen is in use, another port is chosen.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -72,23 +73,32 @@ pub(crate) struct Args {
     recording: RecordingArgs,
 }
 
-/// Runs the command. It never fails: a job is not to be red for its observer.
+/// Runs the command. It never fails once it has begun: a job is not to be red for its observer. An invalid command
+/// line would record nothing in any run, so that it fails in the first one.
 pub(crate) fn run(args: &Args) -> Exit {
-    match observed(args) {
-        Ok(outcome) => last_words(&outcome),
+    let options = match args.recording.begin() {
+        Ok(options) => options,
         Err(error) => {
-            for (word, line) in error.lines() {
-                // A closed stderr leaves no place for an error.
-                let line = public(&format!("{word}: {line}\n"));
-                drop(io::stderr().lock().write_all(line.as_bytes()));
-            }
+            print_error(&error);
+            return Exit::Usage;
         }
+    };
+    match observed(args, options) {
+        Ok(outcome) => last_words(&outcome),
+        Err(error) => print_error(&error),
     }
     Exit::Yes
 }
 
-fn observed(args: &Args) -> Result<ObserverOutcome, CommandError> {
-    let mut options = args.recording.begin()?;
+fn print_error(error: &CommandError) {
+    for (word, line) in error.lines() {
+        // A closed stderr leaves no place for an error.
+        let line = public(&format!("{word}: {line}\n"));
+        drop(io::stderr().lock().write_all(line.as_bytes()));
+    }
+}
+
+fn observed(args: &Args, mut options: RecorderOptions) -> Result<ObserverOutcome, CommandError> {
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     options.kubeconfig = KubeconfigSource::Preferred(places(
         args.kubeconfig.as_deref(),

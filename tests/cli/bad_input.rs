@@ -1,6 +1,6 @@
 //! What cannot be answered ends in a clear message, a hint and its own exit code.
 
-use super::run::{A, DEMO, Reel, kubereel, pods_with_gap, program};
+use super::run::{A, DEMO, Reel, kubereel, pods_with_gap, program, run};
 use crate::script::{Script, pod};
 use std::io::Read as _;
 use std::process::Stdio;
@@ -354,4 +354,26 @@ fn completions_come_for_each_shell() {
         assert!(script.contains("kubereel"), "{shell}");
         assert!(script.contains("KUBEREEL_COMPLETE"), "{shell}");
     }
+}
+
+#[test]
+fn an_observer_with_an_invalid_command_line_ends_with_an_error() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (flags, words) in [
+        (
+            &["--redact-extra", "/nowhere/rules.yaml"][..],
+            "cannot read",
+        ),
+        (
+            &["--listen", "0", "--status-token-file", "/nowhere/token"],
+            "/nowhere/token",
+        ),
+        (&["--log", "a=b=c"], "cannot read the log filter"),
+    ] {
+        let mut observe = program();
+        observe.args(["observe", "--output-dir", "."]).args(flags);
+        run(observe.current_dir(folder.path())).code(2).says(words);
+    }
+    let files = std::fs::read_dir(folder.path()).expect("a folder");
+    assert_eq!(files.count(), 0);
 }
