@@ -8,7 +8,7 @@ use crate::command::seal;
 use crate::command::test::{json, suite};
 use crate::command::upgrade::json::{StoryOutput, UpdateListOutput};
 use crate::command::{
-    api_resources, blame, describe, diff, encrypt, events, explain, grep, history, intervals,
+    api_resources, blame, describe, diff, encrypt, events, explain, grep, history, intervals, man,
     problems, rollout, scan, sign, story, top_writers, verify, version, wait,
 };
 use crate::command_error::Exit;
@@ -32,14 +32,8 @@ fn reference() -> String {
     text.extend(Exit::ALL.map(|exit| format!("| {} | {} |\n", exit.code(), exit.meaning())));
     let mut root = Cli::command().term_width(100).disable_help_subcommand(true);
     root.build();
-    let mut commands = vec![root.clone()];
-    let shown = root.get_subcommands().filter(|one| !one.is_hide_set());
-    commands.extend(shown.cloned());
-    for command in commands {
-        let name = match command.get_name() {
-            "kubereel" => "kubereel".to_owned(),
-            name => format!("kubereel {name}"),
-        };
+    for (names, command) in man::with_subcommands(&root) {
+        let name = names.join(" ");
         // What this machine's environment holds is nobody's reference.
         let mut command = command.mut_args(|arg| arg.hide_env_values(true));
         let help = command.render_long_help().to_string();

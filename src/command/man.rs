@@ -15,11 +15,12 @@ use std::path::{Path, PathBuf};
 Examples:
   kubereel man | man -l -                             the page of kubereel
   kubereel man history | man -l -                     the page of a subcommand
+  kubereel man rollout history | man -l -             the page of a subcommand of a subcommand
   kubereel man --into ~/.local/share/man/man1         all pages, for man kubereel-history")]
 pub(crate) struct Args {
     /// The subcommand; default: kubereel itself
     #[arg(value_name = "COMMAND")]
-    command: Option<String>,
+    command: Vec<String>,
     /// Write the page of every command into this folder; created if it does not exist
     #[arg(long, value_name = "FOLDER", conflicts_with = "command")]
     into: Option<PathBuf>,
@@ -40,10 +41,8 @@ pub(crate) fn run(
         screen.aside(format!("{pages} written to {}", folder.display()))?;
         return Ok(Exit::Yes);
     }
-    let wanted = match &args.command {
-        None => "kubereel".to_owned(),
-        Some(name) => format!("kubereel-{name}"),
-    };
+    let names = std::iter::once("kubereel").chain(args.command.iter().map(String::as_str));
+    let wanted = names.collect::<Vec<_>>().join("-");
     let Some((_, page)) = pages.iter().find(|(name, _)| *name == wanted) else {
         let names: Vec<&str> = pages
             .iter()
@@ -62,18 +61,34 @@ pub(crate) fn run(
 fn pages(program: Command) -> Vec<(String, Command)> {
     let mut root = program.disable_help_subcommand(true);
     root.build();
-    let mut pages = vec![("kubereel".to_owned(), root.clone())];
-    for command in root.get_subcommands().filter(|one| !one.is_hide_set()) {
-        let name = format!("kubereel-{}", command.get_name());
+    let commands = with_subcommands(&root).into_iter();
+    let page = |(names, command): (Vec<String>, Command)| {
+        let name = names.join("-");
+        if names.len() == 1 {
+            return (name, command);
+        }
         // What this machine's environment holds is no part of a manual.
         let command = command
-            .clone()
             .mut_args(|arg| arg.hide_env_values(true))
             .display_name(&name)
             .version(env!("CARGO_PKG_VERSION"));
-        pages.push((name, command));
+        (name, command)
+    };
+    commands.map(page).collect()
+}
+
+/// Gives a command and all that are below it, each with the words that call it; without hidden ones.
+pub(crate) fn with_subcommands(command: &Command) -> Vec<(Vec<String>, Command)> {
+    let name = command.get_name().to_owned();
+    let mut all = vec![(vec![name.clone()], command.clone())];
+    let shown = |one: &&Command| !one.is_hide_set() && one.get_name() != "help";
+    for below in command.get_subcommands().filter(shown) {
+        for (mut names, command) in with_subcommands(below) {
+            names.insert(0, name.clone());
+            all.push((names, command));
+        }
     }
-    pages
+    all
 }
 
 // Into memory first: a pipe may be closed.

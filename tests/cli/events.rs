@@ -118,6 +118,10 @@ fn every_command_has_a_manual_page() {
             std::fs::read_to_string(into.join(format!("kubereel{command}.1"))).expect("a page");
         assert!(page.contains(".SH SYNOPSIS"), "{command}");
     }
+    assert!(into.join("kubereel-rollout-history.1").is_file());
+    assert!(!into.join("kubereel-rollout-help.1").exists());
+    let page = kubereel(&["man", "rollout", "history"]).ok();
+    assert!(page.contains("\\-\\-revision"), "{page}");
     let page = kubereel(&["man", "history"]).ok();
     let at = |title: &str| page.find(&format!("\n.SH {title}\n")).expect(title);
     assert!(
