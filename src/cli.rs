@@ -130,7 +130,11 @@ pub(crate) fn words(given: impl Iterator<Item = OsString>) -> Vec<OsString> {
     // Help about a topic that is not a command.
     if let [_, help, topic] = words.as_mut_slice()
         && *help == "help"
-        && topic.to_str().is_some_and(topic::is_topic)
+        && topic.to_str().is_some_and(|name| {
+            let is_command = Cli::command().find_subcommand(name).is_some();
+            // The parser of topics names the one that is meant.
+            topic::is_topic(name) || (!is_command && topic::is_near_topic(name))
+        })
     {
         *help = topic::COMMAND.into();
         return words;

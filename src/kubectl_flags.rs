@@ -2,8 +2,9 @@
 //! effect are taken away, and those that ask for something else than a recording say so.
 
 use crate::command_error::CommandError;
+use crate::default_reel;
 use clap::{ArgAction, Command};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 
 /// A flag of kubectl without a counterpart.
 struct UnavailableFlag {
@@ -124,7 +125,12 @@ const OBJECT_FORMS: [&str; 8] = [
 ];
 
 /// Makes the error of `-o FORM` where kubectl prints an object, and this program an answer of its own.
-fn other_form(word: &str, next: Option<&str>, command: &Command) -> Option<CommandError> {
+fn other_form(
+    word: &str,
+    next: Option<&str>,
+    command: &Command,
+    object: Option<&str>,
+) -> Option<CommandError> {
     let (_, instead) = OWN_ANSWERS
         .into_iter()
         .find(|(name, _)| *name == command.get_name())?;
@@ -146,6 +152,10 @@ fn other_form(word: &str, next: Option<&str>, command: &Command) -> Option<Comma
         "kubectl's -o {name} has no counterpart here: {} does not print objects",
         command.get_name()
     );
+    let instead = match object {
+        Some(object) => instead.replace("RESOURCE/NAME", object),
+        None => instead.to_owned(),
+    };
     let hint = format!("to print the object: {instead} {form}");
     Some(CommandError::usage(message).hint(hint))
 }
@@ -166,6 +176,7 @@ pub(crate) fn plain(words: Vec<OsString>, cli: &Command) -> Result<Vec<OsString>
     if start == 1 {
         return Ok(words);
     }
+    let object = named_object(words.get(start..).unwrap_or_default());
     let mut plain = Vec::with_capacity(words.len());
     let mut is_over = false;
     let mut words = words.into_iter().enumerate().peekable();
@@ -173,7 +184,9 @@ pub(crate) fn plain(words: Vec<OsString>, cli: &Command) -> Result<Vec<OsString>
         is_over |= word == "--";
         let text = word.to_str().filter(|_| place >= start && !is_over);
         let next = words.peek().and_then(|(_, next)| next.to_str());
-        if let Some(error) = text.and_then(|text| other_form(text, next, command)) {
+        if let Some(error) =
+            text.and_then(|text| other_form(text, next, command, object.as_deref()))
+        {
             return Err(error);
         }
         match text.map_or(FlagReading::AsWritten, |text| read(text, command)) {
@@ -190,6 +203,19 @@ pub(crate) fn plain(words: Vec<OsString>, cli: &Command) -> Result<Vec<OsString>
         }
     }
     Ok(plain)
+}
+
+/// Finds the object that is named as RESOURCE/NAME behind the reel.
+fn named_object(words: &[OsString]) -> Option<String> {
+    let is_object = |word: &&str| {
+        let mut parts = word.split('/');
+        let named = (parts.next(), parts.next(), parts.next());
+        matches!(named, (Some(resource), Some(name), None) if !resource.is_empty() && !name.is_empty())
+            && !word.starts_with('-')
+            && !default_reel::is_reel(OsStr::new(word))
+    };
+    let texts = words.iter().filter_map(|word| word.to_str());
+    texts.skip(1).find(is_object).map(str::to_owned)
 }
 
 /// What becomes of a word.
@@ -374,10 +400,11 @@ mod tests {
                 "kubereel events a.reel -o jsonpath={.items}",
                 "events -o jsonpath={.items}",
             ),
-            ("kubereel wait a.reel pod/x -oyaml", "RESOURCE/NAME -o yaml"),
+            ("kubereel wait a.reel pod/x -oyaml", "REEL pod/x -o yaml"),
+            ("kubereel wait a.reel pod x -oyaml", "RESOURCE/NAME -o yaml"),
             (
                 "kubereel rollout history a.reel deploy/x --output=name",
-                "RESOURCE/NAME -o name",
+                "REEL deploy/x -o name",
             ),
         ] {
             let words: Vec<&str> = line.split(' ').collect();

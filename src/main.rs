@@ -55,9 +55,13 @@ fn main() -> ExitCode {
     if let Some(error) = command::unavailable::answer(&words) {
         return say(&error, &screen, called);
     }
-    let words = match kubectl_flags::plain(words, &Cli::command()) {
+    let words = match kubectl_flags::plain(words.clone(), &Cli::command()) {
         Ok(words) => words,
-        Err(error) => return say(&error, &screen, called),
+        Err(error) => {
+            // The hints name the reel.
+            default_reel::take_reel(&words, &Cli::command());
+            return say(&error, &screen, called);
+        }
     };
     let words = match ReelLookup::of_process().name_reel(words, &Cli::command()) {
         Ok(words) => words,
@@ -133,7 +137,7 @@ fn run(command: &Subcommand, screen: &mut Console) -> Result<Exit, CommandError>
     match command {
         Subcommand::Record(args) => command::record::run(args),
         Subcommand::Observe(args) => Ok(command::observe::run(args)),
-        Subcommand::Mark(args) => command::mark::run(args),
+        Subcommand::Mark(args) => command::mark::run(args, screen),
         Subcommand::Tui(args) => command::tui::run(args, screen),
         Subcommand::Problems(args) => command::problems::run(args, screen),
         Subcommand::Story(args) => command::story::run(args, screen),

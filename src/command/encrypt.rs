@@ -204,6 +204,10 @@ pub(crate) fn run_decrypt(args: &DecryptArgs, screen: &mut Console) -> Result<Ex
     files::refuse_input(source, &destination)?;
     let input = open(source)?;
     let mut output = OutputFile::new(&destination, args.force, 0o600)?;
+    if !encrypted::may_be_encrypted(source) {
+        let message = format!("not encrypted: {}", source.display());
+        return Err(CommandError::usage(message).hint("every command reads it as it is"));
+    }
     let identities = encrypted::identities(args.identity.as_deref(), source)?;
     let file = output.file.as_file_mut();
     let ended = encrypted::decrypt(&identities, (input, source), (file, &destination))?;

@@ -306,8 +306,14 @@ impl<'a> GetAnswer<'a> {
             {
                 let resource = target.resource.qualified();
                 let message = format!("--sort-by: none of the {resource} has this field");
-                return Err(CommandError::new(Exit::No, message)
-                    .hint("to see their fields: kubereel get REEL RESOURCE -o yaml"));
+                let all = if target.resource.namespaced {
+                    " -A"
+                } else {
+                    ""
+                };
+                let hint =
+                    format!("to see their fields: kubereel get REEL {resource}{all} -o yaml");
+                return Err(CommandError::new(Exit::No, message).hint(hint));
             }
             sort_by_keys(&mut sorted);
             held = sorted.into_iter().map(|(_, held)| held).collect();

@@ -2,6 +2,8 @@
 
 use super::recording::{parse_listen, status_token};
 use crate::command_error::{CommandError, Exit};
+use crate::screen::Console;
+use kubereel_format::harmless;
 use kubereel_recorder::{MarkError, MarkPlace, leave_mark};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -34,7 +36,7 @@ pub(crate) struct Args {
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &Args) -> Result<Exit, CommandError> {
+pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
     let place = match (args.listen, &args.file) {
         (Some(address), _) => MarkPlace::Page {
             address,
@@ -47,7 +49,14 @@ pub(crate) fn run(args: &Args) -> Result<Exit, CommandError> {
             );
         }
     };
+    let new = args.file.as_deref().filter(|path| !path.exists());
     leave_mark(&place, &args.text.join(" ")).map_err(|error| explain(&error))?;
+    if let Some(path) = new {
+        let path = path.display();
+        screen.aside(harmless(&format!(
+            "note: {path} is a new file: the mark is recorded when a recorder follows this file"
+        )))?;
+    }
     Ok(Exit::Yes)
 }
 

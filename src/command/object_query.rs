@@ -133,9 +133,15 @@ impl<'a> TargetObject<'a> {
     ) -> Result<Self, CommandError> {
         let (resource, names) = names(words, given)?;
         let Some(name) = names.into_iter().next() else {
+            // A name without its resource is the likelier mistake where there is no such resource.
+            let found = find_resource(timeline, resource)?;
+            let all = if found.namespaced { " -A" } else { "" };
+            let found = found.qualified();
             return Err(CommandError::usage("no object name given")
                 .hint(format!("name one: {resource}/NAME"))
-                .hint("to list them: kubereel get REEL RESOURCE -A -o name"));
+                .hint(format!(
+                    "to list them: kubereel get REEL {found}{all} -o name"
+                )));
         };
         let found = find_resource(timeline, resource)?;
         let resource = timeline.resource_at(found, cut);

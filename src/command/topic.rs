@@ -4,6 +4,7 @@ use crate::arguments;
 use crate::command::test::GUIDE;
 use crate::command_error::{CommandError, Exit};
 use crate::screen::Console;
+use kubereel_history::nearest;
 
 /// Print help about a topic
 #[derive(Debug, clap::Args)]
@@ -29,6 +30,16 @@ pub(crate) const COMMAND: &str = "topic";
 /// Tells whether there is help about a topic of this name.
 pub(crate) fn is_topic(name: &str) -> bool {
     <Topic as clap::ValueEnum>::from_str(name, false).is_ok()
+}
+
+/// Tells whether a name is probably a misspelled topic.
+pub(crate) fn is_near_topic(name: &str) -> bool {
+    let topics = <Topic as clap::ValueEnum>::value_variants().iter();
+    let names: Vec<String> = topics
+        .filter_map(clap::ValueEnum::to_possible_value)
+        .map(|value| value.get_name().to_owned())
+        .collect();
+    !nearest(name, names.iter().map(String::as_str)).is_empty()
 }
 
 /// How times are written.
@@ -97,5 +108,9 @@ mod tests {
             assert!(is_topic(topic), "{topic}");
         }
         assert!(!is_topic("get"));
+        for near in ["times", "rule", "exit-code"] {
+            assert!(is_near_topic(near), "{near}");
+        }
+        assert!(!is_near_topic("recrod"));
     }
 }

@@ -63,6 +63,11 @@ pub(crate) fn is_encrypted_file(path: &Path) -> bool {
     encrypted_file(path).is_some()
 }
 
+/// Tells whether a file is encrypted, or cannot be looked at without taking bytes from it.
+pub(crate) fn may_be_encrypted(path: &Path) -> bool {
+    !path.is_file() || encrypted_file(path).is_some()
+}
+
 /// Opens a file if it is encrypted. An unreadable file is left to the caller.
 fn encrypted_file(path: &Path) -> Option<File> {
     let mut file = File::open(path).ok()?;

@@ -157,6 +157,10 @@ fn every_command_opens_it_with_an_identity_and_leaves_nothing_behind() {
 #[test]
 fn what_cannot_be_decrypted_says_why_and_writes_nothing() {
     let Some(vault) = Vault::new() else { return };
+    vault
+        .kubereel("decrypt run.reel plain.reel -i key.txt")
+        .code(2)
+        .says("error: not encrypted: run.reel");
     vault.kubereel("encrypt run.reel -r R").ok();
     vault
         .kubereel("info run.reel.age")

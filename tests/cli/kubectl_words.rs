@@ -575,3 +575,54 @@ fn writers_are_those_of_the_histories() {
         });
     assert_eq!(counted.collect::<BTreeMap<_, _>>(), managers);
 }
+
+#[test]
+fn hints_name_the_reel_and_the_object() {
+    for (words, hint) in [
+        (
+            &["get", DEMO, "pods", "--raw", "/x"][..],
+            format!("hint: to read an object: kubereel get {DEMO} RESOURCE/NAME -o json\n"),
+        ),
+        (
+            &["wait", DEMO, "co/etcd", "--for=create", "-o", "yaml"],
+            format!("hint: to print the object: kubereel get {DEMO} co/etcd -o yaml\n"),
+        ),
+        (
+            &["events", DEMO, "-o", "jsonpath={.x}"],
+            format!("hint: to print the object: kubereel get {DEMO} events -o jsonpath={{.x}}\n"),
+        ),
+        (
+            &["history", DEMO, "co"],
+            format!(
+                "hint: to list them: kubereel get {DEMO} clusteroperators.config.openshift.io -o name\n"
+            ),
+        ),
+        (
+            &["blame", DEMO, "etcd"],
+            "error: no resource \"etcd\" in this reel".to_owned(),
+        ),
+        (
+            &["events", DEMO, "--for", "payments"],
+            "error: no resource \"payments\" in this reel".to_owned(),
+        ),
+        (&["help", "times"], "'time'".to_owned()),
+    ] {
+        kubereel(words).code(2).says(&hint);
+    }
+    kubereel(&["get", DEMO, "co", "--sort-by", "foo"])
+        .code(1)
+        .says(&format!(
+            "kubereel get {DEMO} clusteroperators.config.openshift.io -o yaml"
+        ));
+}
+
+#[test]
+fn a_mark_in_a_new_file_says_so() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("typo.marks");
+    let file = file.to_str().expect("text");
+    let mark = ["mark", "--file", file, "tests started"];
+    kubereel(&mark).code(0).says("typo.marks is a new file");
+    let ran = kubereel(&mark).code(0);
+    assert_eq!(ran.err, "");
+}
