@@ -54,6 +54,14 @@ both. --at, and --from and --to of diff, are errors outside of the recording, wh
 
 ";
 
+/// What the table of exit codes does not say.
+const EXIT_CODES: &str = "\
+record ends with 0 when Ctrl-C (SIGINT) or SIGTERM stops it: the reel is finished. observe ends with 0,
+except 2 for an invalid command line. Commands of kubectl that change a cluster, such as apply, delete
+and config, end with 1; those that read what a recording does not have, such as logs and top, end
+with 4.
+";
+
 /// The grammar of filters. Each word of the list is read by a test.
 const FILTER: &str = "\
 A filter narrows the rows of the screen (kubereel REEL, key /, or --filter). It is words with blanks
@@ -78,7 +86,10 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
         Topic::Filter => FILTER.to_owned(),
         Topic::ExitCodes => {
             let codes = Exit::ALL.map(|exit| format!("  {:>3}  {}\n", exit.code(), exit.meaning()));
-            format!("Exit codes of every command:\n{}", codes.concat())
+            format!(
+                "Exit codes of every command:\n{}\n{EXIT_CODES}",
+                codes.concat()
+            )
         }
     };
     screen.line(text.trim_end())?;
