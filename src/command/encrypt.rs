@@ -31,10 +31,10 @@ const ENDING: &str = "age";
     group(clap::ArgGroup::new("readers").required(true).multiple(true).args(["recipients", "recipients_file"])),
     after_help = "\
 Examples:
-  age-keygen -o key.txt                              make an identity; it prints the recipient
-  kubereel encrypt run.reel -r age1...               write run.reel.age
-  kubereel encrypt run.reel shared.age -R team.txt   for all recipients of a file
-  kubereel story run.reel.age --age-identity key.txt read it"
+  age-keygen -o key.txt                               make an identity; it prints the recipient
+  kubereel encrypt run.reel -r age1...                write run.reel.age
+  kubereel encrypt run.reel shared.age -R team.txt    for all recipients of a file
+  kubereel story run.reel.age --age-identity key.txt  read it"
 )]
 pub(crate) struct Args {
     /// The file to encrypt
