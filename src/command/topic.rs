@@ -49,8 +49,8 @@ Where a command takes a TIME, as --at, --from or --to, these forms are read.
 A time without an offset is in UTC, as all times that are printed; --tz reads it, and a time of day, as
 local time of a zone: --tz Europe/Berlin, or --tz local for that of this machine. Every printed time can
 be given to --at. A time of day is one within the recording; one that occurs twice is an error that names
-both. --at, and --from and --to of diff, are errors outside of the recording, which name its bounds; for
---from and --to of other commands it is none.
+both. Outside of the recording, --at, and --from and --to of diff, are errors that name its bounds;
+--from and --to of other commands may lie outside of the recording.
 
 ";
 

@@ -543,15 +543,17 @@ fn page() -> String {
          The reel comes behind the command, and everything else as for kubectl: `kubectl get pods -n shop` is \
          `kubereel get run.reel pods -n shop`, at the end of the recording or at the moment of `--at`.\n\
          A test types each line below with a real kubectl on a real control plane while it is recorded, and then \
-         with the reel; this page is made of its list (`UPDATE=1 cargo test --test it -- kubectl_words::page`).\n\n\
-         Commands that change a cluster, or whose answer is not among the objects of the API, say so, and what to \
-         do instead; their exit code is 1 and 4.\n\
-         Not applicable is also `kubectl diff`, which compares a manifest with a cluster: `kubereel diff` compares \
-         two moments. `events`, `wait` and `rollout history` have answers of their own, and refuse the forms of `-o` \
-         that print objects with the line of `kubereel get` that does. Go templates and KYAML are refused with the \
-         hint to use `-o jsonpath`, `-o json` or `-o yaml`, and so are flags \
-         that choose a cluster or a user (`--context`, `--as`, …), `--raw`, `--kustomize` and `--subresource`. Flags \
-         about how a server is asked (`--request-timeout`, `--chunk-size`, `-v`, …) have no effect.\n\n\
+         with the reel; this page is made of its list (`UPDATE=1 cargo test -p kubereel-tests --test it -- \
+         kubectl_words::page`).\n\n\
+         A command that changes a cluster fails with exit code 1; a command whose answer is not among the objects \
+         of the API, such as `logs`, fails with exit code 4. The error says why, and the hint names an \
+         alternative.\n\
+         `kubectl diff` compares a manifest with a cluster, which a recording cannot do; `kubereel diff` compares \
+         two moments. `events`, `wait` and `rollout history` have their own output. They refuse the formats of `-o` \
+         that print objects, with a hint that gives the equivalent `kubereel get` command. Go templates and KYAML \
+         are refused with a hint to use `-o jsonpath`, `-o json` or `-o yaml`. Flags that choose a cluster or a user \
+         (`--context`, `--as`, …), `--raw`, `--kustomize` and `--subresource` are refused. Flags that control \
+         requests to the server (`--request-timeout`, `--chunk-size`, `-v`, …) have no effect.\n\n\
          | kubectl | answer of the reel |\n|---|---|\n",
     );
     for (typed, likeness) in TYPED {
