@@ -110,7 +110,7 @@ impl<'t> FlowMapsText<'t> {
     fn ends_string(self, at: usize, quote: u8, slashes: usize) -> bool {
         let escapes = count_back(self.get(0..at), |byte| byte == b'\\');
         let rest = self.rest(at + 1);
-        let next = rest.get(self.blanks(rest));
+        let next = rest.get(blanks(rest));
         escapes == slashes && (quote == b'"' || matches!(next, Some(b',' | b'}' | b']' | b':')))
     }
 
@@ -125,33 +125,21 @@ impl<'t> FlowMapsText<'t> {
         places.find(is_it)
     }
 
-    /// Counts the white space that begins a text, plain or escaped.
-    fn blanks(self, rest: &[u8]) -> usize {
-        let mut at = 0;
-        loop {
-            match rest.get(at..).unwrap_or_default() {
-                [b'\\', b'n' | b'r' | b't', ..] => at += 2,
-                [byte, ..] if byte.is_ascii_whitespace() => at += 1,
-                _ => return at,
-            }
-        }
-    }
-
     /// Reads the fields of the map that begins at a place, as far as they can be read.
     fn fields(self, begin: usize) -> Vec<FlowField> {
         let mut fields = Vec::new();
         let mut at = begin + 1;
         loop {
-            at += self.blanks(self.rest(at));
+            at += blanks(self.rest(at));
             let Some((name, end)) = self.scalar(at) else {
                 return fields;
             };
-            at = end + self.blanks(self.rest(end));
+            at = end + blanks(self.rest(end));
             if self.rest(at).first() != Some(&b':') {
                 return fields;
             }
             at += 1;
-            at += self.blanks(self.rest(at));
+            at += blanks(self.rest(at));
             let is_map = self.rest(at).first() == Some(&b'{');
             let value = if matches!(self.rest(at).first(), Some(b'{' | b'[')) {
                 let end = self.nested(at);
@@ -167,7 +155,7 @@ impl<'t> FlowMapsText<'t> {
                 value,
                 is_map,
             });
-            at = end + self.blanks(self.rest(end));
+            at = end + blanks(self.rest(end));
             if self.rest(at).first() != Some(&b',') {
                 return fields;
             }
@@ -229,6 +217,18 @@ pub(super) fn kinds_of_secrets(text: &[u8]) -> impl Iterator<Item = usize> {
             _ => None,
         }
     })
+}
+
+/// Counts the white space that begins a text, plain or escaped.
+fn blanks(rest: &[u8]) -> usize {
+    let mut at = 0;
+    loop {
+        match rest.get(at..).unwrap_or_default() {
+            [b'\\', b'n' | b'r' | b't', ..] => at += 2,
+            [byte, ..] if byte.is_ascii_whitespace() => at += 1,
+            _ => return at,
+        }
+    }
 }
 
 #[cfg(test)]

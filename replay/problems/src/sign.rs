@@ -211,17 +211,16 @@ impl SignKind {
             Self::ImagePull => grace(15, 15),
             Self::Unschedulable => grace(30, 30),
             Self::Volume | Self::Sandbox | Self::VolumeMount => grace(60, 60),
-            // What waits for others: a Node for its drain, an owner for what it owns, a claim for its Pods.
-            Self::DeletionStuck => grace(300, 300),
             Self::ClaimPending | Self::QuotaExceeded => grace(60, 30),
-            // Probes of a starting container fail until it has started, and a Pod is Pending until its init
-            // containers have ended.
-            Self::Probe => grace(300, 30),
-            Self::PodPending => grace(300, 300),
             Self::PodTerminating | Self::NamespaceStuck => grace(120, 120),
-            Self::Unavailable => grace(300, 30),
+            // Probes of a starting container fail until it has started.
+            Self::Probe | Self::Unavailable => grace(300, 30),
             Self::ReplicasMissing => grace(300, 180),
-            Self::SigningRequest | Self::Unreconciled => grace(300, 300),
+            // A Pod is Pending until its init containers have ended, and a deletion may wait for others: that of a Node
+            // for its drain, of an owner for what it owns, of a claim for its Pods.
+            Self::PodPending | Self::DeletionStuck | Self::SigningRequest | Self::Unreconciled => {
+                grace(300, 300)
+            }
             Self::Autoscaler => grace(300, 60),
             Self::NodeNotReady => grace(300, 5),
             Self::NodePressure => grace(5, 0),
