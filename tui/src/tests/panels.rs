@@ -257,3 +257,24 @@ fn names_of_files_mean_nothing_to_a_system() {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
     assert!(name.chars().all(is_plain), "{name}");
 }
+
+#[test]
+fn a_shorter_answer_leaves_no_blank_panel() {
+    for panel in ['y', 'R'] {
+        let mut stage = at_end("clusteroperators/etcd", "", NARROW);
+        stage.press(KeyPress::Char(panel));
+        stage.keys("<Tab>");
+        stage.keys(&"<Down>".repeat(400));
+        assert!(stage.model.open().expect("open").scroll > 10);
+        // At the start the object does not exist yet: one line says so.
+        stage.keys("<Tab>g");
+        let open = stage.model.open().expect("open");
+        assert_eq!(open.scroll, 0);
+        let screen = stage.screen();
+        assert!(screen.contains("etcd"), "{screen}");
+        assert!(
+            screen.contains("does not exist yet") || screen.contains("no "),
+            "{screen}"
+        );
+    }
+}

@@ -82,8 +82,9 @@ pub(crate) fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
         }
         Msg::Answered(answer) => {
             if let ReelState::Open(open) = &mut model.reel {
+            let height = layout(model).panel.height;
                 let are_parts = matches!(answer, ScreenAnswer::Parts(..));
-                let is_first = answered(open, answer);
+                let is_first = answered(open, answer, height);
                 if let Some(why) = lane_rows::without_parts(open).filter(|_| are_parts) {
                     model.word = Some(why.to_owned());
                 }
@@ -97,8 +98,8 @@ pub(crate) fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
     effects
 }
 
-/// Takes an answer in; tells whether it is the first one of a list to choose from.
-fn answered(open: &mut OpenReel, answer: ScreenAnswer) -> bool {
+/// Takes an answer in, for a panel of a height; tells whether it is the first one of a list to choose from.
+fn answered(open: &mut OpenReel, answer: ScreenAnswer, height: u16) -> bool {
     let asked = open.asked.iter().flatten();
     if !asked.clone().any(|asked| asked == answer.question()) {
         // It was overtaken by a later question.
@@ -118,7 +119,8 @@ fn answered(open: &mut OpenReel, answer: ScreenAnswer) -> bool {
             }
         }
         ScreenAnswer::Lines(ScreenQuestion::Standing(..), ..) => open.standing = Some(answer),
-        ScreenAnswer::Lines(_, _, first) => {
+        ScreenAnswer::Lines(_, ref lines, first) => {
+            let count = lines.len();
             let is_same = open
                 .answer
                 .as_ref()
@@ -128,6 +130,10 @@ fn answered(open: &mut OpenReel, answer: ScreenAnswer) -> bool {
                 open.scroll = first;
             }
             open.answer = Some(answer);
+            if open.scroll >= count {
+                // The same thing may have fewer lines at this moment: the panel would be blank.
+                open.scroll = count.saturating_sub(panel::rows(height));
+            }
             panel::answered(open, is_same);
             panel::find_matches(open);
         }

@@ -15,11 +15,16 @@ use kubereel_format::{EventType, Seq};
 use kubereel_history::{FieldPath, harmless};
 use std::sync::Arc;
 
-/// Puts the keys at a line, and scrolls as little as makes it visible; the head takes a row.
+/// Gives how many rows a panel of a height has for lines: the head takes one.
+pub(super) fn rows(height: u16) -> usize {
+    usize::from(height.saturating_sub(1)).max(1)
+}
+
+/// Puts the keys at a line, and scrolls as little as makes it visible.
 pub(super) fn stand(open: &mut OpenReel, line: usize, height: u16) {
     open.line = line;
-    let rows = usize::from(height.saturating_sub(1)).max(1);
-    open.scroll = open.scroll.clamp((line + 1).saturating_sub(rows), line);
+    let first = (line + 1).saturating_sub(rows(height));
+    open.scroll = open.scroll.clamp(first, line);
     if open.shown_panel() == Panel::Yaml
         && let Some(field) = field_at(open, line)
     {
