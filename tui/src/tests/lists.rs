@@ -317,3 +317,17 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_filter_for_unknown_finds_lanes_with_gaps() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let count = |path: &std::path::Path| {
+        let mut stage = Stage::open(request(path), WIDE);
+        stage.keys("/unknown<Enter>");
+        stage.model.open().expect("open").row_count()
+    };
+    // A head, and both nodes: neither has a recorded state "unknown" before the gap.
+    assert_eq!(count(&super::stage::gapped(folder.path())), 3);
+    // Before the first list, each lane is unknown: that is not a gap.
+    assert_eq!(count(&demo()), 0);
+}

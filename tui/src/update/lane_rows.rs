@@ -29,7 +29,7 @@ pub(super) fn arrange(open: &mut OpenReel) {
     let is_filtered = !query.is_empty();
     let mut sections: BTreeMap<Section, Vec<LaneAt>> = BTreeMap::new();
     for (at, lane) in pinned(open) {
-        if has(&query, lane) {
+        if has(open, &query, lane) {
             sections.entry(Section::Pins).or_default().push(at);
         }
     }
@@ -39,13 +39,13 @@ pub(super) fn arrange(open: &mut OpenReel) {
         let is_near = own.is_empty() || open.namespace.as_ref().is_none_or(|only| only == own);
         if is_near
             && let Some(section) = open.lanes.grouping.section(lane)
-            && has(&query, lane)
+            && has(open, &query, lane)
         {
             sections.entry(section).or_default().push(LaneAt::Board(at));
         }
     }
     for (at, lane) in rules(open).iter().enumerate() {
-        if has(&query, lane) {
+        if has(open, &query, lane) {
             let rules = sections.entry(Section::Rules).or_default();
             rules.push(LaneAt::Rule(at));
         }
@@ -267,7 +267,7 @@ pub(super) fn list_transitions(open: &mut OpenReel) {
     let lanes = board.iter().enumerate().filter(|(_, lane)| {
         (lane.condition.is_some() || has_whole_only(lane))
             && is_near(lane.subject.namespace())
-            && has(&query, lane)
+            && has(open, &query, lane)
     });
     let rows = lanes.flat_map(|(at, lane)| {
         let spells = lane.spells.iter().enumerate();
@@ -389,10 +389,10 @@ pub(super) fn is_admitted(open: &OpenReel, object: &NamedObject) -> bool {
     let lanes = open.board().map_or(&[][..], |board| &board.lanes);
     lanes
         .iter()
-        .any(|lane| lane.subject.is(object) && has(query, lane))
+        .any(|lane| lane.subject.is(object) && has(open, query, lane))
 }
 
-fn has(query: &FilterQuery, lane: &Lane) -> bool {
+fn has(open: &OpenReel, query: &FilterQuery, lane: &Lane) -> bool {
     let texts = [lane.subject.name(), lane.group.title()];
     let seen = FilterCandidate {
         resource: lane.subject.resource(),
@@ -408,9 +408,16 @@ fn has(query: &FilterQuery, lane: &Lane) -> bool {
 fn pinned(open: &OpenReel) -> Vec<(LaneAt, &Lane)> {
     let mut all = Vec::new();
     for (at, lane) in open.pins.lanes().iter().enumerate() {
+            || state == LaneState::Unknown && has_gap(open, lane)
         let of_board = open.board().and_then(|board| {
             let mut lanes = board.lanes.iter().enumerate();
             lanes.find(|(_, own)| own.subject == lane.subject && own.condition.is_none())
+/// Tells whether a lane is unknown for a time. Each is so until its resource is first listed: that is not a gap.
+fn has_gap(open: &OpenReel, lane: &Lane) -> bool {
+    let start = open.timeline.start();
+    lane.dark.iter().any(|dark| dark.span.start > start)
+}
+
         });
         all.push(of_board.map_or((LaneAt::Pin(at), lane), |(at, own)| {
             (LaneAt::PinOf(at), own)
