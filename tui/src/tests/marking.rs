@@ -323,3 +323,78 @@ fn a_bookmark_and_a_local_time_are_moments() {
     assert_eq!(names, ["Before the gap"]);
     assert_eq!(all.first().map(|one| one.at), Some(there.at));
 }
+
+/// Gives what is selected, the filter and the namespace, and whether the list shows what is selected.
+fn sight(stage: &Stage) -> (String, String, Option<String>, bool) {
+    let open = stage.model.open().expect("open");
+    let selected = open.selected.as_ref().map(|own| own.name.clone());
+    (
+        selected.unwrap_or_default(),
+        open.filter.text().to_owned(),
+        open.namespace.clone(),
+        open.row().is_some(),
+    )
+}
+
+#[test]
+fn an_address_is_not_narrowed_by_the_last_session() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut asked = request(&demo());
+    asked.state_folder = Some(folder.path().to_owned());
+    let mut stage = Stage::open(asked.clone(), SIZE);
+    stage.keys("/console<Enter>:ns openshift-console<Enter>");
+    leave(&stage, folder.path());
+    let mut selecting = asked.clone();
+    selecting.at = None;
+    selecting.select = Some("clusteroperators/etcd".to_owned());
+    for address in [asked.clone(), selecting] {
+        let is_selecting = address.select.is_some();
+        let stage = Stage::open(address, SIZE);
+        let (selected, filter, namespace, is_in_sight) = sight(&stage);
+        assert_eq!((filter.as_str(), namespace), ("", None));
+        assert!(
+            is_in_sight && (!is_selecting || selected == "etcd"),
+            "{selected}"
+        );
+    }
+    // Without an address the session is gone back to.
+    asked.at = None;
+    assert_eq!(sight(&Stage::open(asked, SIZE)).1, "console");
+}
+
+#[test]
+fn an_object_that_is_gone_to_is_not_hidden() {
+    let etcd = |filter: &str| ("etcd".to_owned(), filter.to_owned(), None, true);
+    let after = |keys: &str| {
+        let mut stage = Stage::open(request(&demo()), SIZE);
+        stage.keys("G");
+        stage.keys(keys);
+        sight(&stage)
+    };
+    assert_eq!(after("/console<Enter>:co/etcd<Enter>"), etcd(""));
+    // A filter that lets it through stays.
+    assert_eq!(after("/etcd<Enter>:co/etcd<Enter>"), etcd("etcd"));
+    let (selected, filter, namespace, is_in_sight) =
+        after("/zzz<Enter>:ns openshift-console<Enter>:pod etcd-operator<Enter>");
+    assert!(selected.starts_with("etcd-operator"), "{selected}");
+    assert_eq!((filter.as_str(), namespace, is_in_sight), ("", None, true));
+    // So is what a bookmark was set on.
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut stage = Stage::open(request(&copy(folder.path())), SIZE);
+    stage.keys(":co/etcd<Enter>mhere<Enter>/console<Enter>");
+    assert_ne!(sight(&stage).0, "etcd");
+    stage.keys("'<Enter>");
+    assert_eq!(sight(&stage), etcd(""));
+}
+
+#[test]
+fn a_line_of_the_tree_is_not_hidden() {
+    let mut asked = request(&demo());
+    asked.select = Some("deployments/etcd-operator".to_owned());
+    asked.namespace = "openshift-etcd-operator".to_owned();
+    let mut stage = Stage::open(asked, SIZE);
+    // The ReplicaSet below it is no Deployment.
+    stage.keys("G/kind:deployment etcd-operator<Enter>O<Tab><Down><Down><Enter>");
+    let (_, filter, _, is_in_sight) = sight(&stage);
+    assert_eq!((filter.as_str(), is_in_sight), ("", true));
+}

@@ -249,6 +249,7 @@ fn run(model: &mut Model, choice: &PickerState) -> Vec<Effect> {
         Some(PaletteCommand::Object(subject)) => {
             problems::show(open, subject);
             open.pane = Pane::List;
+            messages::reveal(open);
             messages::filtered(open);
         }
         Some(PaletteCommand::Problem(at)) => model.word = problems::to(open, at, 0),

@@ -383,13 +383,20 @@ fn is_wanted(open: &OpenReel, row: usize) -> bool {
         || lane.condition.as_deref().is_some_and(has)
 }
 
-/// Tells whether the filter lets a lane of an object through.
-pub(super) fn is_admitted(open: &OpenReel, object: &NamedObject) -> bool {
+/// Tells whether the filter lets a lane of an object through; `None` if the list has no lanes of it.
+pub(super) fn is_admitted(open: &OpenReel, object: &NamedObject) -> Option<bool> {
     let query = open.filter.query();
-    let lanes = open.board().map_or(&[][..], |board| &board.lanes);
-    lanes
-        .iter()
-        .any(|lane| lane.subject.is(object) && has(open, query, lane))
+    let board = open.board().map_or(&[][..], |board| &board.lanes);
+    let is_log = open.list == List::Stream;
+    // A lane that the grouping leaves out shows nothing of the object.
+    let own = board.iter().filter(|lane| {
+        lane.subject.is(object) && (is_log || open.lanes.grouping.section(lane).is_some())
+    });
+    let pins = open.pins.lanes().iter();
+    let pins = pins.filter(|lane| !is_log && lane.subject.is(object));
+    let mut own = own.chain(pins).peekable();
+    own.peek()?;
+    Some(own.any(|lane| has(open, query, lane)))
 }
 
 fn has(open: &OpenReel, query: &FilterQuery, lane: &Lane) -> bool {
@@ -401,23 +408,23 @@ fn has(open: &OpenReel, query: &FilterQuery, lane: &Lane) -> bool {
     };
     query.admits(&seen, |state| {
         lane.spells.iter().any(|spell| spell.state == state)
+            || state == LaneState::Unknown && has_gap(open, lane)
     })
 }
 
-/// Gives the pinned lanes: that of the board where the object has one.
-fn pinned(open: &OpenReel) -> Vec<(LaneAt, &Lane)> {
-    let mut all = Vec::new();
-    for (at, lane) in open.pins.lanes().iter().enumerate() {
-            || state == LaneState::Unknown && has_gap(open, lane)
-        let of_board = open.board().and_then(|board| {
-            let mut lanes = board.lanes.iter().enumerate();
-            lanes.find(|(_, own)| own.subject == lane.subject && own.condition.is_none())
 /// Tells whether a lane is unknown for a time. Each is so until its resource is first listed: that is not a gap.
 fn has_gap(open: &OpenReel, lane: &Lane) -> bool {
     let start = open.timeline.start();
     lane.dark.iter().any(|dark| dark.span.start > start)
 }
 
+/// Gives the pinned lanes: that of the board where the object has one.
+fn pinned(open: &OpenReel) -> Vec<(LaneAt, &Lane)> {
+    let mut all = Vec::new();
+    for (at, lane) in open.pins.lanes().iter().enumerate() {
+        let of_board = open.board().and_then(|board| {
+            let mut lanes = board.lanes.iter().enumerate();
+            lanes.find(|(_, own)| own.subject == lane.subject && own.condition.is_none())
         });
         all.push(of_board.map_or((LaneAt::Pin(at), lane), |(at, own)| {
             (LaneAt::PinOf(at), own)

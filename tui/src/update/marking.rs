@@ -93,7 +93,10 @@ pub(super) fn go(open: &mut OpenReel, at: usize) -> Option<String> {
         return Some(words);
     }
     match opening::choose(open, &one.select, &one.namespace) {
-        Ok(()) => Some(words),
+        Ok(()) => {
+            messages::reveal(open);
+            Some(words)
+        }
         Err(error) => Some(format!("{words}; {error}")),
     }
 }

@@ -2,16 +2,17 @@
 
 use super::{choosing, growing, lane_rows, marking, moving, opening, panel, problems};
 use crate::answer::{
-    LEAST_MICROS, MOST_READ, MOST_READ_STANDING, NearbyQuery, Panel, ScreenAnswer, ScreenQuestion,
-    TableQuery,
+    LEAST_MICROS, MOST_READ, MOST_READ_STANDING, NearbyQuery, ObjectRow, Panel, ScreenAnswer,
+    ScreenQuestion, TableQuery,
 };
 use crate::effect::Effect;
-use crate::filter::FilterCandidate;
+use crate::filter::{FilterCandidate, FilterQuery};
 use crate::layout::layout;
 use crate::model::{
     ActiveScreen, LanePass, List, Model, OpenReel, Pane, PickerState, ReelState, TableView,
 };
 use crate::msg::{KeyAction, Msg};
+use crate::subject::NamedObject;
 use kubereel_history::Density;
 use std::sync::Arc;
 
@@ -81,8 +82,8 @@ pub(crate) fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
             effects.extend(problems::heard(model, msg));
         }
         Msg::Answered(answer) => {
-            if let ReelState::Open(open) = &mut model.reel {
             let height = layout(model).panel.height;
+            if let ReelState::Open(open) = &mut model.reel {
                 let are_parts = matches!(answer, ScreenAnswer::Parts(..));
                 let is_first = answered(open, answer, height);
                 if let Some(why) = lane_rows::without_parts(open).filter(|_| are_parts) {
@@ -129,11 +130,11 @@ fn answered(open: &mut OpenReel, answer: ScreenAnswer, height: u16) -> bool {
             if !is_same || first > 0 {
                 open.scroll = first;
             }
-            open.answer = Some(answer);
             if open.scroll >= count {
                 // The same thing may have fewer lines at this moment: the panel would be blank.
                 open.scroll = count.saturating_sub(panel::rows(height));
             }
+            open.answer = Some(answer);
             panel::answered(open, is_same);
             panel::find_matches(open);
         }
@@ -441,16 +442,8 @@ pub(super) fn filtered(open: &mut OpenReel) {
     lane_rows::arrange(open);
     let query = open.filter.query();
     if let Some(view) = &mut open.table {
-        let rows = view.table.rows.iter().enumerate().filter(|(_, row)| {
-            let texts = row.cells.iter().map(String::as_str);
-            let seen = FilterCandidate {
-                resource: Some(row.subject.resource),
-                namespace: &row.subject.namespace,
-                texts,
-            };
-            // A table has no states; the words are looked for as they are.
-            query.admits(&seen, |state| row.says(state.word()))
-        });
+        let rows = view.table.rows.iter().enumerate();
+        let rows = rows.filter(|(_, row)| admits_row(query, row));
         view.rows = rows.map(|(at, _)| at).collect();
         view.measure();
     }
@@ -479,18 +472,64 @@ fn keep_in_sight(open: &mut OpenReel) {
 /// Tells whether the list shows what is selected. Rows of the log are moments: it shows an object if it has any of it.
 fn is_in_sight(open: &OpenReel) -> bool {
     match (&open.selected, open.list) {
-        (Some(selected), List::Stream) => lane_rows::is_admitted(open, selected),
+        (Some(selected), List::Stream) => lane_rows::is_admitted(open, selected).unwrap_or(false),
         _ => open.row().is_some(),
     }
 }
 
-/// Removes the filter where it hides the place that the user went to.
+/// Removes the namespace and the filter where they hide the object that the user went to.
 pub(super) fn reveal(open: &mut OpenReel) {
-    if !open.filter.is_empty() && !is_in_sight(open) && is_hidden(open) {
-        open.hidden = None;
-        open.filter.clear();
-        filtered(open);
+    let Some(selected) = open.selected.clone() else {
+        return;
+    };
+    let own = &selected.namespace;
+    let is_elsewhere = |only: &String| !own.is_empty() && only != own;
+    let is_other = open.namespace.as_ref().is_some_and(is_elsewhere);
+    let is_dropped = !open.filter.is_empty() && !is_let_through(open, &selected);
+    if !is_other && !is_dropped {
+        return;
     }
+    if is_other {
+        open.namespace = None;
+    }
+    if is_dropped {
+        open.filter.clear();
+    }
+    open.hidden = None;
+    filtered(open);
+}
+
+/// Tells whether the filter lets the row of an object through. Where its row is not known yet, its name decides.
+fn is_let_through(open: &OpenReel, object: &NamedObject) -> bool {
+    let query = open.filter.query();
+    if !matches!(open.list, List::Objects(_)) {
+        if let Some(is_admitted) = lane_rows::is_admitted(open, object) {
+            return is_admitted;
+        }
+    } else if let Some(view) = &open.table
+        && let Some(row) = view.table.rows.iter().find(|row| row.subject == *object)
+    {
+        return admits_row(query, row);
+    } else if query.is_deep() {
+        return false;
+    }
+    let seen = FilterCandidate {
+        resource: Some(object.resource),
+        namespace: &object.namespace,
+        texts: std::iter::once(object.name.as_str()),
+    };
+    query.admits(&seen, |_| false)
+}
+
+/// Tells whether a filter lets a row of a table through.
+fn admits_row(query: &FilterQuery, row: &ObjectRow) -> bool {
+    let seen = FilterCandidate {
+        resource: Some(row.subject.resource),
+        namespace: &row.subject.namespace,
+        texts: row.cells.iter().map(String::as_str),
+    };
+    // A table has no states; the words are looked for as they are.
+    query.admits(&seen, |state| row.says(state.word()))
 }
 
 /// Tells whether the list has what is selected, and only the filter keeps it from showing.

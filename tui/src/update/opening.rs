@@ -345,7 +345,9 @@ fn restore(open: &mut OpenReel, session: &SavedSession, request: &TuiRequest) {
             open.window = window;
         }
     }
-    if request.filter.is_empty() {
+    let is_address = request.at.is_some() || request.select.is_some();
+    // They would hide what an address names, or narrow what it shows.
+    if request.filter.is_empty() && !is_address {
         let timeline = Arc::clone(&open.timeline);
         open.filter.write(&session.filter, timeline.resources());
         // What another version wrote may not be read by this one.

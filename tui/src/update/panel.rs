@@ -161,15 +161,13 @@ pub(super) fn follow_target(open: &mut OpenReel) -> Option<String> {
 /// Selects an object, and lists it if it has no row.
 fn go_to(open: &mut OpenReel, subject: NamedObject) {
     let resource = subject.resource;
-    if open.namespace.is_some() && open.namespace.as_ref() != Some(&subject.namespace) {
-        open.namespace = None;
-        messages::filtered(open);
-    }
     open.selected = Some(subject);
     open.condition = None;
+    messages::reveal(open);
     if open.row().is_none() {
         open.list = List::Objects(resource);
         open.table = None;
+        messages::reveal(open);
     }
 }
 
@@ -180,6 +178,7 @@ fn go_back_to(open: &mut OpenReel, seq: Seq, subject: NamedObject) {
     let (select, namespace) = open.chosen();
     // What was recorded can be named.
     drop(opening::choose(open, &select, &namespace));
+    messages::reveal(open);
     let is_new = open.timeline.reel().kind_of(seq) == Some(EventType::Added);
     let panel = if is_new { Panel::Yaml } else { Panel::Diff };
     show_panel(open, panel);
