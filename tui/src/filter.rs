@@ -99,6 +99,17 @@ impl FilterQuery {
         }
     }
 
+    /// Gives the part that applies to a change without its object's body and lane, and whether that is
+    /// less than all of it.
+    pub(crate) fn only_names(mut self) -> (Self, bool) {
+        let count = self.shallow.len();
+        self.shallow
+            .retain(|term| !matches!(term.what, ShallowTerm::State(_)));
+        let is_less = self.shallow.len() < count || self.is_deep();
+        self.deep.clear();
+        (self, is_less)
+    }
+
     /// Gives the only namespace that it asks for, if it asks for one.
     pub(crate) fn namespace(&self) -> Option<&str> {
         let mut all = self.shallow.iter().filter_map(|term| match &term.what {

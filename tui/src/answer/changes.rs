@@ -267,6 +267,7 @@ pub(super) fn read_nearby(
 ) -> Vec<PanelLine> {
     // What cannot be read was refused when it was written.
     let query = FilterQuery::parse(&asked.filter, Some(timeline.resources())).unwrap_or_default();
+    let (query, is_less) = query.only_names();
     let from = RecordedAt::from_micros(place.at.micros.saturating_sub(asked.micros));
     let first = timeline
         .reel()
@@ -294,30 +295,8 @@ pub(super) fn read_nearby(
         }
     }
     found.told.sort_by_key(|(rank, _)| *rank);
-    let long = span_text(asked.micros);
-    let of = if asked.filter.is_empty() && asked.namespace.is_none() {
-        ""
-    } else {
-        " matching the filter"
-    };
-    let until = timeline.written(place.at);
-    let changes = if found.told.len() == 1 {
-        "change"
-    } else {
-        "changes"
-    };
-    let quiet = match found.quiet {
-        0 => String::new(),
-        quiet => format!("; {quiet} Leases and heartbeats left out"),
-    };
-    let count = found.told.len();
-    let older = match found.older {
-        0 => String::new(),
-        1 => "; 1 object was there when the recording began".to_owned(),
-        older => format!("; {older} objects were there when the recording began"),
-    };
-    let head = format!("{count} {changes}{of} in the {long} until {until}{quiet}{older}");
-    let more = count.saturating_sub(MOST_NEARBY) + found.rest;
+    let head = found.head(timeline, asked, place, is_less);
+    let more = found.told.len().saturating_sub(MOST_NEARBY) + found.rest;
     let mut lines = vec![PanelLine::prose(Ink::Faint, head)];
     let told = found.told.into_iter().take(MOST_NEARBY);
     lines.extend(told.map(|(_, line)| line));
@@ -329,6 +308,42 @@ pub(super) fn read_nearby(
 }
 
 impl NearbyChanges {
+    /// Says how many changes there were. `is_less` tells whether a part of the filter was not applied.
+    fn head(
+        &self,
+        timeline: &Timeline,
+        asked: &NearbyQuery,
+        place: CursorPlace,
+        is_less: bool,
+    ) -> String {
+        let count = self.told.len();
+        let changes = if count == 1 { "change" } else { "changes" };
+        // Each event that was not read may be a change or a heartbeat.
+        let least = if self.rest > 0 { "at least " } else { "" };
+        let filter = match (asked.filter.is_empty(), is_less) {
+            (true, _) => "",
+            (false, false) => " matching the filter",
+            (false, true) => " matching the filter (states, labels and fields not applied)",
+        };
+        let namespace = asked.namespace.as_ref();
+        let namespace = namespace.map_or_else(String::new, |only| {
+            format!(" of namespace {}", harmless(only))
+        });
+        let (long, until) = (span_text(asked.micros), timeline.written(place.at));
+        let quiet = match self.quiet {
+            0 => String::new(),
+            quiet => format!("; {quiet} Leases and heartbeats left out"),
+        };
+        let older = match self.older {
+            0 => String::new(),
+            1 => "; 1 object was there when the recording began".to_owned(),
+            older => format!("; {older} objects were there when the recording began"),
+        };
+        format!(
+            "{least}{count} {changes}{filter}{namespace} in the {long} until {until}{quiet}{older}"
+        )
+    }
+
     /// Adds an event, unless it tells nothing.
     fn add(
         &mut self,

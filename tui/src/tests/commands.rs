@@ -1,6 +1,7 @@
 //! The palette, the page of keys, what changed here, and the comparison of two moments.
 
 use super::stage::{Stage, demo, gapped, request};
+use crate::answer::{NearbyQuery, ScreenAnswer, ScreenQuestion, answer};
 use crate::keymap::KeyPress;
 use crate::model::ActiveScreen;
 use insta::assert_snapshot;
@@ -134,4 +135,47 @@ fn two_moments_are_compared() {
         "{}",
         gap.screen()
     );
+}
+
+/// Gives the head of the recent changes.
+fn changes_head(keys: &str) -> String {
+    let stage = after(keys, WIDE);
+    let open = stage.model.open().expect("open");
+    match &open.answer {
+        Some(ScreenAnswer::Lines(_, lines, _)) => lines[0].text(),
+        _ => panic!("no lines"),
+    }
+}
+
+#[test]
+fn changes_that_were_not_read_are_not_left_out_of_the_count() {
+    let stage = after("G", WIDE);
+    let open = stage.model.open().expect("open");
+    let head = |most: usize| {
+        let query = NearbyQuery {
+            micros: 60_000_000,
+            filter: "etcd".to_owned(),
+            namespace: None,
+            most,
+        };
+        let question = ScreenQuestion::Nearby(query, open.place);
+        match answer(&open.timeline, question) {
+            ScreenAnswer::Lines(_, lines, _) => lines[0].text(),
+            _ => panic!("no lines"),
+        }
+    };
+    let (whole, part) = (head(100_000), head(100));
+    assert!(!whole.contains("at least"), "{whole}");
+    assert!(part.starts_with("at least "), "{part}");
+}
+
+#[test]
+fn states_of_a_filter_do_not_hide_changes() {
+    let all = changes_head("/etcd<Enter>:+29s<Enter>W");
+    let bad = changes_head("/etcd !good<Enter>:+29s<Enter>W");
+    let words = "matching the filter (states, labels and fields not applied)";
+    assert_eq!(bad.replace(words, "matching the filter"), all);
+    assert!(!all.starts_with("0 "), "{all}");
+    let bad = changes_head("/etcd bad<Enter>:+29s<Enter>W");
+    assert!(bad.contains(words) && !bad.starts_with("0 "), "{bad}");
 }
