@@ -414,13 +414,19 @@ impl OpenReel {
         {
             words.extend([" --select ", &info.qualified()]);
         }
-        let namespace = self.namespace.iter().map(|only| format!("ns:{only}"));
-        let written = Some(self.filter.text().to_owned()).filter(|text| !text.is_empty());
-        let filter: Vec<String> = namespace.chain(written).collect();
-        if !filter.is_empty() {
-            words.extend([" --filter ", &crate::subject::quoted(&filter.join(" "))]);
+        let narrowing = self.narrowing();
+        if !narrowing.is_empty() {
+            words.extend([" --filter ", &crate::subject::quoted(&narrowing)]);
         }
         words
+    }
+
+    /// Writes the chosen namespace and the filter as one filter; empty if nothing is hidden.
+    pub(crate) fn narrowing(&self) -> String {
+        let namespace = self.namespace.iter().map(|only| format!("ns:{only}"));
+        let written = Some(self.filter.text().to_owned()).filter(|text| !text.is_empty());
+        let all: Vec<String> = namespace.chain(written).collect();
+        all.join(" ")
     }
 }
 

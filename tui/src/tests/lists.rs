@@ -57,7 +57,8 @@ fn a_namespace_narrows_tables_and_lanes() {
             .all(|row| row.subject.namespace == "openshift-etcd-operator")
     );
     assert_snapshot!("pods_of_namespace_narrow", stage.screen());
-    stage.keys("<Esc>");
+    let mut stage = Stage::open(request(&demo()), NARROW);
+    stage.keys("Guetcd-op<Enter>");
     let open = stage.model.open().expect("open");
     let board = open.board().expect("read");
     let heads = open.lanes.rows.iter().filter_map(|row| match row {
@@ -316,6 +317,41 @@ proptest! {
             let _passes: bool = query.admits(&seen, |_| true) && query.admits_body(&json!({"a": [{"b": 1}]}));
         }
     }
+}
+
+#[test]
+fn a_chosen_namespace_is_shown_and_left_by_esc() {
+    let mut stage = Stage::open(request(&demo()), WIDE);
+    stage.keys("G:ns openshift-etcd-operator<Enter>");
+    let screen = stage.screen();
+    assert!(screen.contains("/ns:openshift-etcd-operator "), "{screen}");
+    assert!(!screen.contains("matching the filter"), "{screen}");
+    assert!(
+        screen.contains("of namespace openshift-etcd-operator"),
+        "{screen}"
+    );
+    stage.keys("A");
+    let screen = stage.screen();
+    assert!(
+        screen.contains("matching ns:openshift-etcd-operator"),
+        "{screen}"
+    );
+    // First the filter is left, then the namespace, then the log.
+    stage.keys("&etcd<Enter>");
+    let mut left = Vec::new();
+    for _ in 0..3 {
+        stage.keys("<Esc>");
+        let open = stage.model.open().expect("open");
+        left.push((open.filter.is_empty(), open.namespace.is_none(), open.list));
+    }
+    assert_eq!(
+        left,
+        [
+            (true, false, List::Stream),
+            (true, true, List::Stream),
+            (true, true, List::Lanes)
+        ]
+    );
 }
 
 #[test]

@@ -304,6 +304,8 @@ pub(super) fn close(model: &mut Model) -> Vec<Effect> {
             } else if !open.filter.is_empty() {
                 open.filter.clear();
                 messages::filtered(open);
+            } else if open.namespace.take().is_some() {
+                messages::filtered(open);
             } else if open.list != List::Lanes {
                 open.list = List::Lanes;
                 open.table = None;

@@ -381,8 +381,9 @@ fn draw_foot(model: &Model, open: &OpenReel, pen: &mut ScreenPen<'_>) {
         return;
     }
     let mut x = 0;
-    if !open.filter.is_empty() {
-        let filter = format!("/{} ", harmless(open.filter.text()));
+    let narrowing = open.narrowing();
+    if !narrowing.is_empty() {
+        let filter = format!("/{} ", harmless(&narrowing));
         x = pen.within(0, 0, &filter, pen.area.width / 3, bar) + 1;
     }
     if open.list == List::Stream && !open.stream.wanted.is_empty() {

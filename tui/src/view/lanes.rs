@@ -131,6 +131,9 @@ fn no_lane(open: &OpenReel) -> String {
     let within = within.map_or_else(String::new, |only| {
         format!(" in namespace {} (u selects another)", harmless(only))
     });
+    if open.filter.is_empty() {
+        return format!("no lane{within}: esc shows all namespaces");
+    }
     let filter = harmless(open.filter.text()).into_owned();
     format!("no lane matches {filter:?}{within}: esc clears the filter")
 }

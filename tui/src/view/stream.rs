@@ -28,10 +28,11 @@ pub(super) fn draw(open: &OpenReel, pen: &mut ScreenPen<'_>) {
         return;
     }
     let count = open.stream.rows.len();
-    let matching = if open.filter.is_empty() {
+    let narrowing = open.narrowing();
+    let matching = if narrowing.is_empty() {
         String::new()
     } else {
-        format!(" matching {}", harmless(open.filter.text()))
+        format!(" matching {}", harmless(&narrowing))
     };
     let head =
         format!("TRANSITIONS {count}{matching} · / searches, & filters, A or esc shows the lanes");
@@ -39,8 +40,12 @@ pub(super) fn draw(open: &OpenReel, pen: &mut ScreenPen<'_>) {
     if count == 0 {
         let words = if open.board().is_none() {
             "loading …"
-        } else {
+        } else if !open.filter.is_empty() {
             "no transition matches: esc clears the filter"
+        } else if open.namespace.is_some() {
+            "no transition in this namespace: esc shows all namespaces"
+        } else {
+            "no transition was recorded"
         };
         pen.text(1, 1, words, pen.role(StyleRole::Faint));
         return;
