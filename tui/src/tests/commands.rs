@@ -179,3 +179,30 @@ fn states_of_a_filter_do_not_hide_changes() {
     let bad = changes_head("/etcd bad<Enter>:+29s<Enter>W");
     assert!(bad.contains(words) && !bad.starts_with("0 "), "{bad}");
 }
+
+#[test]
+fn problems_have_the_numbers_that_they_have_elsewhere() {
+    let stage = after("", WIDE);
+    let open = stage.model.open().expect("open");
+    let entries = crate::update::palette::entries(open, "problem");
+    let numbered = entries
+        .iter()
+        .filter(|entry| entry.words.starts_with("problem "));
+    let found: std::collections::BTreeSet<String> = numbered
+        .filter_map(|entry| Some(entry.words.split_once(": ")?.0.to_owned()))
+        .collect();
+    let problems = open.trouble.problems.as_ref().expect("listed");
+    let listed = problems.entries.iter().filter_map(|entry| entry.listed);
+    let expected = listed
+        .map(|place| format!("problem {}", place + 1))
+        .collect();
+    assert_eq!(found, expected);
+    assert!(problems.entries.len() > found.len(), "some have no number");
+    // A number leads to the problem that has it.
+    for name in &found {
+        let stage = after(&format!(":{name}<Enter>"), WIDE);
+        let told = stage.model.open().and_then(|open| open.told());
+        let place = told.and_then(|told| told.listed).expect("it has a number");
+        assert_eq!(format!("problem {}", place + 1), *name);
+    }
+}

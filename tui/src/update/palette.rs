@@ -201,7 +201,10 @@ fn named(open: &OpenReel, text: &str) -> Vec<(usize, PaletteEntry)> {
     let problems = open.trouble.problems.as_ref();
     let entries = problems.map_or(&[][..], |all| &all.entries);
     for (at, entry) in entries.iter().enumerate().take(MOST) {
-        let words = format!("problem {}: {}: {}", at + 1, entry.about, entry.words);
+        // Numbers are those of `kubereel problems`, which lists neither findings nor gaps.
+        let number = entry.listed.map(|place| format!("problem {}", place + 1));
+        let number = number.unwrap_or_else(|| "other finding".to_owned());
+        let words = format!("{number}: {}: {}", entry.about, entry.words);
         add(words, "n", PaletteCommand::Problem(at));
     }
     all
