@@ -33,7 +33,7 @@ pub(crate) struct Difference {
 pub(crate) struct DifferenceRow {
     /// The object.
     pub(crate) subject: NamedObject,
-    /// The outcome: created, deleted, recreated or changed.
+    /// The outcome: created, deleted, recreated, changed or rewritten.
     pub(crate) fate: &'static str,
     /// What changed, in short.
     pub(crate) words: String,
@@ -280,14 +280,15 @@ pub(super) fn compare(
             return None;
         }
         let (then, now) = (asked_at(then, a), asked_at(now, b));
+        let (fate, words) = summary_of(timeline, &one.fate, then, now);
         rows.push(DifferenceRow {
-            words: summary_of(timeline, &one.fate, then, now),
+            words,
             subject: NamedObject {
                 resource: now.resource.id,
                 namespace: one.namespace,
                 name: one.name,
             },
-            fate: one.fate.as_str(),
+            fate,
         });
     }
     Some(Difference {
@@ -306,25 +307,33 @@ const fn asked_at(resource: &ResourceInfo, place: CursorPlace) -> ResourceMoment
     }
 }
 
-/// Says in short what changed.
+/// The outcome of an object that was written and is as it was: no change, and `kubereel diff` counts none.
+pub(crate) const REWRITTEN: &str = "rewritten";
+
+/// Gives the outcome, and says in short what changed.
 fn summary_of(
     timeline: &Timeline,
     fate: &ObjectFate,
     then: ResourceMoment<'_>,
     now: ResourceMoment<'_>,
-) -> String {
+) -> (&'static str, String) {
+    let outcome = fate.as_str();
     if matches!(
         fate,
         ObjectFate::Created { .. } | ObjectFate::Deleted { .. }
     ) {
-        return String::new();
+        return (outcome, String::new());
     }
-    match fate.changes(timeline, then, now, &ComparisonScope::default()) {
+    let words = match fate.changes(timeline, then, now, &ComparisonScope::default()) {
         Err(error) => harmless(&format!("cannot be read: {error}")).into_owned(),
         Ok(changes) => match changes
             .iter()
             .min_by_key(|change| super::changes::rank(change))
         {
+            // A recreated object is another one, even if it looks the same.
+            None if matches!(fate, ObjectFate::Changed { .. }) => {
+                return (REWRITTEN, "rewritten, no net change".to_owned());
+            }
             None => "rewritten, no net change".to_owned(),
             Some(first) => {
                 let rest = changes.len().saturating_sub(1);
@@ -344,7 +353,8 @@ fn summary_of(
                 )
             }
         },
-    }
+    };
+    (outcome, words)
 }
 
 /// Reads what differs of one object, field by field.

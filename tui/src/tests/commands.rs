@@ -206,3 +206,19 @@ fn problems_have_the_numbers_that_they_have_elsewhere() {
         assert_eq!(format!("problem {}", place + 1), *name);
     }
 }
+
+#[test]
+fn what_was_only_rewritten_is_not_counted_as_changed() {
+    let stage = after(":+23s<Enter>v:+29s<Enter>v", WIDE);
+    let open = stage.model.open().expect("open");
+    let all = open.compared.difference.as_ref().expect("compared");
+    let count = |fate: &str| all.rows.iter().filter(|row| row.fate == fate).count();
+    let (changed, rewritten) = (count("changed"), count("rewritten"));
+    assert!(changed > 0 && rewritten > 0, "{changed} {rewritten}");
+    let is_same = |words: &str| words == "rewritten, no net change";
+    let mut rows = all.rows.iter();
+    assert!(rows.all(|row| (row.fate == "rewritten") == is_same(&row.words)));
+    let screen = stage.screen();
+    let head = format!(" changed {changed} rewritten {rewritten} ");
+    assert!(screen.contains(&head), "{screen}");
+}

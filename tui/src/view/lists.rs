@@ -1,7 +1,7 @@
 //! The lists: objects, resources, namespaces, bookmarks, differences and commands. An empty list says why.
 
 use super::pen::{ScreenPen, columns, distinct};
-use crate::answer::{NEARBY_SECS, ObjectRow, ScreenQuestion, SortOrder};
+use crate::answer::{NEARBY_SECS, ObjectRow, REWRITTEN, ScreenQuestion, SortOrder};
 use crate::lane::LaneState;
 use crate::layout::first_row;
 use crate::model::{OpenReel, PickerState, TableView};
@@ -347,8 +347,12 @@ pub(super) fn draw_differences(open: &OpenReel, chosen: usize, pen: &mut ScreenP
     };
     let count = |fate: &str| all.rows.iter().filter(|row| row.fate == fate).count();
     let (a, b) = (all.a.written(&open.timeline), all.b.written(&open.timeline));
+    let rewritten = match count(REWRITTEN) {
+        0 => String::new(),
+        count => format!(" rewritten {count}"),
+    };
     let head = format!(
-        "A {a} → {b} · created {} deleted {} recreated {} changed {} · enter shows fields",
+        "A {a} → {b} · created {} deleted {} recreated {} changed {}{rewritten} · enter shows fields",
         count("created"),
         count("deleted"),
         count("recreated"),
@@ -396,6 +400,7 @@ pub(super) fn draw_differences(open: &OpenReel, chosen: usize, pen: &mut ScreenP
             "created" => "+",
             "deleted" => "-",
             "recreated" => "±",
+            REWRITTEN => "=",
             _ => "~",
         };
         pen.text(1, y, sign, style);
