@@ -101,6 +101,13 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
     let left = kubereel_tui::run(request, theme(args.theme), executable()).map_err(|error| {
         let exit = match error {
             TuiError::Signal { .. } => Exit::Terminated,
+            TuiError::NotOpened { .. } => {
+                // Opening it again explains it with hints. If that succeeds now, the error of the screen is reported.
+                return match files::open_located(&args.reel, &located) {
+                    Err(failed) => failed,
+                    Ok(_) => CommandError::new(Exit::Reel, &error),
+                };
+            }
             _ => Exit::Io,
         };
         let failed = CommandError::new(exit, &error);

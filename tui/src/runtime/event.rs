@@ -60,6 +60,12 @@ pub enum TuiError {
     /// There is no terminal to draw on.
     #[error("the screen needs a terminal")]
     NoTerminal,
+    /// The reel cannot be opened; the user has read why on the screen.
+    #[error("{why}")]
+    NotOpened {
+        /// Why.
+        why: String,
+    },
     /// The terminal refuses.
     #[error("the terminal failed: {source}")]
     Terminal {

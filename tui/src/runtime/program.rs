@@ -4,7 +4,7 @@
 use super::event::{RuntimeEvent, TuiError, spawn};
 use super::judge::Executable;
 use super::looping::EventLoop;
-use crate::model::{Model, TuiRequest};
+use crate::model::{Model, ReelState, TuiRequest};
 use crate::theme::Theme;
 use crate::update::left;
 use crossterm::event::{DisableMouseCapture, EnableMouseCapture};
@@ -24,7 +24,7 @@ use std::sync::mpsc::SyncSender;
 /// Shows a reel until the user leaves; gives the address of the last place, if there was one.
 ///
 /// # Errors
-/// When there is no terminal, or it fails, or the system ends the program.
+/// When there is no terminal, or it fails, or the reel cannot be opened, or the system ends the program.
 pub fn run(
     request: TuiRequest,
     theme: Theme,
@@ -56,7 +56,16 @@ pub fn run(
     let model = &looping.model;
     leave(model);
     ended?;
-    Ok(model.open().map(|open| open.address(&model.request.path)))
+    left_at(model)
+}
+
+/// Gives the address of the last place. The program that failed to open a reel fails, though the user ended it.
+fn left_at(model: &Model) -> Result<Option<String>, TuiError> {
+    match &model.reel {
+        ReelState::Opening => Ok(None),
+        ReelState::Open(open) => Ok(Some(open.address(&model.request.path))),
+        ReelState::Failed(why) => Err(TuiError::NotOpened { why: why.clone() }),
+    }
 }
 
 /// Writes where one was, for the next time.
@@ -170,6 +179,18 @@ fn noted(info: &PanicHookInfo<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_reel_that_cannot_be_opened_fails_the_program() {
+        let request = crate::tests::stage::request(std::path::Path::new("gone.reel"));
+        let theme = Theme::new(crate::theme::Palette::Dark, crate::theme::Depth::Indexed);
+        let mut model = Model::new(request, theme, (80, 24));
+        assert_eq!(left_at(&model).expect("it was left while it opened"), None);
+        model.reel = ReelState::Failed("no such reel".to_owned());
+        let error = left_at(&model).expect_err("it cannot be opened");
+        assert!(matches!(error, TuiError::NotOpened { .. }), "{error:?}");
+        assert_eq!(error.to_string(), "no such reel");
+    }
 
     #[test]
     fn a_panic_becomes_words() {

@@ -49,7 +49,7 @@ pub(super) fn damaged(folder: &Path) -> PathBuf {
 }
 
 /// Asks for a reel and nothing else.
-pub(super) fn request(path: &Path) -> TuiRequest {
+pub(crate) fn request(path: &Path) -> TuiRequest {
     TuiRequest {
         path: path.to_owned(),
         file: None,
