@@ -16,7 +16,7 @@ use crate::problem::{ProblemEntry, Problems};
 use crate::subject::NamedObject;
 use crate::time::{CursorPlace, JumpHistory, SelectionCounts, TimeSelection, ViewWindow};
 use jiff::tz::TimeZone;
-use kubereel_format::{RecordedAt, ResourceId, Seq};
+use kubereel_format::{Loss, RecordedAt, ResourceId, Seq};
 use kubereel_history::{Density, FieldPath, Moment, ResourceTable, Timeline, harmless};
 use std::sync::Arc;
 use unicode_width::UnicodeWidthStr as _;
@@ -250,6 +250,18 @@ impl OpenReel {
             LanePass::Done(board) => Some(board),
             _ => None,
         }
+    }
+
+    /// Says how many events cannot be read; `None` as long as all can.
+    pub(crate) fn unread_words(&self) -> Option<String> {
+        let unread = self.board().map_or(0, |board| board.unread);
+        let mut damage = self.timeline.reel().damage().iter();
+        // Of lost records neither the number of events nor their objects are known.
+        let has_more =
+            damage.any(|damage| matches!(damage.loss, Loss::Unknown | Loss::Records { .. }));
+        // The number comes first: on a narrow screen the rest is cut.
+        let more = if has_more { " or more" } else { "" };
+        (unread > 0).then(|| format!("{unread}{more} unreadable events"))
     }
 
     /// Gives what is odd, as far as it is known.

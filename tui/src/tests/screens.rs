@@ -4,6 +4,7 @@ use super::stage::{Stage, damaged, demo, gapped, panels, request, screens};
 use crate::answer::Panel;
 use crate::model::{ActiveScreen, OpenReel};
 use insta::assert_snapshot;
+use kubereel_format::Loss;
 use std::mem::discriminant;
 use std::path::{Path, PathBuf};
 
@@ -257,4 +258,31 @@ fn gaps_and_damage_at_every_size() {
             assert_snapshot!(format!("{reel_name}_{size_name}"), stage.screen());
         }
     }
+}
+
+#[test]
+fn unreadable_events_are_counted_as_the_least() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let bytes = std::fs::read(demo()).expect("the demo");
+    let mut found = Vec::new();
+    for part in 1..10 {
+        let path = folder.path().join("spoilt.reel");
+        let mut bytes = bytes.clone();
+        let at = bytes.len() * part / 10;
+        bytes[at..at + 64].fill(0xa5);
+        std::fs::write(&path, bytes).expect("room");
+        let stage = Stage::open(request(&path), (80, 24));
+        let open = stage.model.open().expect("open");
+        let mut damage = open.timeline.reel().damage().iter();
+        let has_lost_records =
+            damage.any(|damage| matches!(damage.loss, Loss::Records { .. } | Loss::Unknown));
+        let unread = open.board().expect("a board").unread;
+        if unread > 0 {
+            let more = if has_lost_records { " or more" } else { "" };
+            let words = format!("{unread}{more} unreadable events");
+            assert_eq!(open.unread_words(), Some(words));
+            found.push(has_lost_records);
+        }
+    }
+    assert!(found.contains(&true), "{found:?}");
 }

@@ -252,12 +252,8 @@ fn trust_at_cursor(open: &OpenReel) -> (String, LaneState) {
     }
     let reel = open.timeline.reel();
     let damages = reel.damage().len();
-    let unread = open.board().map_or(0, |board| board.unread);
-    if unread > 0 {
-        return (
-            format!("damaged: {unread} unreadable events"),
-            LaneState::Unknown,
-        );
+    if let Some(unread) = open.unread_words() {
+        return (format!("damaged: {unread}"), LaneState::Unknown);
     }
     if damages > 0 {
         let words = if reel.has_losses() {

@@ -125,11 +125,10 @@ fn missing(open: &OpenReel) -> String {
         JudgingState::Failed(why) => format!("rules failed, x retries: {why}"),
         JudgingState::Done(found) => unjudged(found),
     };
-    let unread = open.board().map_or(0, |board| board.unread);
-    let damaged = match unread {
-        0 if !open.timeline.reel().has_losses() => String::new(),
-        0 => "the reel is damaged".to_owned(),
-        count => format!("{count} unreadable events"),
+    let damaged = match open.unread_words() {
+        Some(words) => words,
+        None if open.timeline.reel().has_losses() => "the reel is damaged".to_owned(),
+        None => String::new(),
     };
     let making = match (&open.trouble.problems, open.trouble.making) {
         (_, 0) => "",
