@@ -286,3 +286,17 @@ fn unreadable_events_are_counted_as_the_least() {
     }
     assert!(found.contains(&true), "{found:?}");
 }
+
+#[test]
+fn a_terminal_that_is_too_small_says_what_it_needs() {
+    for (size, words) in [
+        ((30, 8), "terminal is 30x8, minimum is\n40x12"),
+        ((20, 2), "terminal is 20x2,\nminimum is 40x12"),
+        ((20, 1), "minimum is 40x12"),
+        ((9, 1), "40x12"),
+    ] {
+        let stage = Stage::open(request(&demo()), size);
+        let screen = stage.screen();
+        assert!(screen.starts_with(words), "{screen}");
+    }
+}

@@ -26,12 +26,7 @@ pub(crate) fn view(model: &Model, frame: &mut Frame<'_>) {
     };
     let (columns, rows) = SMALLEST;
     if area.width < columns || area.height < rows {
-        let words = format!(
-            "terminal is {}x{}, minimum is {columns}x{rows}",
-            area.width, area.height
-        );
-        let style = pen.role(StyleRole::Strong);
-        pen.text(0, 0, &words, style);
+        draw_too_small(&mut pen);
         return;
     }
     let layout = layout(model);
@@ -46,6 +41,22 @@ pub(crate) fn view(model: &Model, frame: &mut Frame<'_>) {
         ReelState::Failed(error) => message(&mut pen, &[error.clone(), "esc quits".to_owned()]),
         ReelState::Open(open) => whole(model, open, &layout, &mut pen),
     }
+}
+
+/// Says how large the terminal has to be, in as many words as it has room for.
+fn draw_too_small(pen: &mut ScreenPen<'_>) {
+    let (columns, rows) = SMALLEST;
+    let (width, height) = (pen.area.width, pen.area.height);
+    let least = format!("{columns}x{rows}");
+    let all = [
+        format!("terminal is {width}x{height}, minimum is {least}"),
+        format!("minimum is {least}"),
+        least,
+    ];
+    let fits = |words: &&String| broken(words, usize::from(width)).len() <= usize::from(height);
+    let words = all.iter().find(fits).or(all.last());
+    let style = pen.role(StyleRole::Strong);
+    pen.wrapped(0, 0, words.map_or("", String::as_str), style);
 }
 
 fn message(pen: &mut ScreenPen<'_>, lines: &[String]) {
@@ -118,6 +129,8 @@ fn draw_title(model: &Model, open: &OpenReel, pen: &mut ScreenPen<'_>) {
         let end = pen.text(end + 1, 0, &offset, plain);
         let live = live_words(open, pen).map(|(words, style)| pen.text(end + 1, 0, &words, style));
         let end = live.unwrap_or(end);
+        let room = pen.area.width.saturating_sub(end + 3);
+        let word = brief_trust(&word, room);
         pen.text(end + 1, 0, &format!("{} {word}", dot(state)), trust_style);
         return;
     }
@@ -234,6 +247,23 @@ const fn dot(state: LaneState) -> &'static str {
     }
 }
 
+/// What an import is called, from the longest to the shortest: cut, the longest reads like "complete".
+const IMPORTED: [&str; 3] = [
+    "imported: completeness unknown",
+    "imported: unknown",
+    "imported",
+];
+
+/// Chooses shorter words where those of an import do not fit into `room` columns.
+fn brief_trust(words: &str, room: u16) -> &str {
+    if words != IMPORTED[0] {
+        return words;
+    }
+    let fits = |words: &&str| words.width() <= usize::from(room);
+    let found = IMPORTED.into_iter().find(fits);
+    found.unwrap_or(IMPORTED[2])
+}
+
 /// Says whether all is known at the cursor, of every resource.
 fn trust_at_cursor(open: &OpenReel) -> (String, LaneState) {
     let mut here = open
@@ -279,10 +309,7 @@ fn trust_at_cursor(open: &OpenReel) -> (String, LaneState) {
         coverage.is_some_and(|coverage| coverage.imported().is_some())
     });
     if is_imported {
-        return (
-            "imported: completeness unknown".to_owned(),
-            LaneState::Unknown,
-        );
+        return (IMPORTED[0].to_owned(), LaneState::Unknown);
     }
     let blind = open.dark.iter().filter(|dark| dark.is_blind()).count();
     let gaps = open.dark.len().saturating_sub(blind);
@@ -501,5 +528,23 @@ fn draw_help(first: usize, of: &ActiveScreen, pen: &mut ScreenPen<'_>) {
                 pen.text(DOES, y, does, plain);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_import_never_reads_like_a_complete_recording() {
+        for (room, words) in [
+            (30, "imported: completeness unknown"),
+            (29, "imported: unknown"),
+            (16, "imported"),
+            (3, "imported"),
+        ] {
+            assert_eq!(brief_trust(IMPORTED[0], room), words);
+        }
+        assert_eq!(brief_trust("complete", 3), "complete");
     }
 }
