@@ -32,6 +32,34 @@ pub(crate) fn span_text(micros: i64) -> String {
     timetext::span(micros.max(0).unsigned_abs())
 }
 
+/// Formats a time as a clock shows it: the time of day, behind month and day where a recording spans several
+/// days.
+pub(crate) fn clock_text(timeline: &Timeline, at: RecordedAt) -> String {
+    let time = timeline.zone().time_of_day(at);
+    if spans_days(timeline, at) {
+        let whole = timeline.zone().rfc3339(at);
+        let date = whole.split_once('T').map_or("", |(date, _)| date);
+        // A year may have more than four digits, and a sign.
+        let day = date.len().checked_sub("MM-DD".len());
+        let day = day.and_then(|from| date.get(from..)).unwrap_or_default();
+        format!("{day} {time}")
+    } else {
+        time
+    }
+}
+
+/// Formats the same in whole seconds, without the zone.
+pub(crate) fn clock_secs(timeline: &Timeline, at: RecordedAt) -> String {
+    let text = clock_text(timeline, at);
+    let secs = text.split_once('.').map(|(secs, _)| secs.to_owned());
+    secs.unwrap_or(text)
+}
+
+/// Tells whether a time of day does not say which moment of a recording is meant.
+pub(crate) fn spans_days(timeline: &Timeline, at: RecordedAt) -> bool {
+    timeline.written(at) != timeline.zone().time_of_day(at)
+}
+
 /// Where the cursor stands: behind a record, as seen at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CursorPlace {

@@ -1,10 +1,12 @@
 //! Moves in time, and a field that is followed through it.
 
-use super::stage::{Stage, damaged, demo, gapped, request};
+use super::script::{Script, thing};
+use super::stage::{Stage, damaged, demo, gapped, node, request};
 use crate::answer::ScreenQuestion;
 use crate::keymap::KeyPress;
 use crate::model::{ActiveScreen, OpenReel};
 use crate::msg::Msg;
+use crate::time::clock_secs;
 use insta::assert_snapshot;
 
 fn stage(size: (u16, u16)) -> Stage {
@@ -372,4 +374,57 @@ fn what_is_passed_too_fast_to_be_seen_is_said() {
         "{}",
         word(&stage)
     );
+}
+
+/// Writes a reel of nodes that fail at the same time of two days.
+fn two_days(folder: &std::path::Path) -> std::path::PathBuf {
+    let path = folder.join("days.reel");
+    let mut script = Script::begin(&path);
+    let nodes = script.resource("nodes", "Node", &["no"]);
+    let stream = script.connect(nodes, None);
+    let names = ["m-0", "m-1"];
+    let mut rv = 0;
+    for name in names {
+        rv += 1;
+        script.initial(stream, thing("", name, name), rv, &node(name, "True", rv));
+    }
+    script.synced(stream, rv);
+    script.wait(3_600_000);
+    for name in names {
+        for ready in ["False", "True"] {
+            rv += 1;
+            script.modified(stream, thing("", name, name), rv, &node(name, ready, rv));
+            script.wait(600_000);
+        }
+        script.wait(24 * 3_600_000 - 1_200_000);
+    }
+    script.finish();
+    path
+}
+
+#[test]
+fn times_of_several_days_have_their_day() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut stage = Stage::open(request(&two_days(folder.path())), (120, 40));
+    // The ruler: a label of each day.
+    let screen = stage.screen();
+    for day in ["11-22 00:00:00", "11-23 00:00:00"] {
+        assert!(screen.contains(day), "{day}: {screen}");
+    }
+    stage.keys("A");
+    let screen = stage.screen();
+    for day in ["11-21 15:00:00.000Z", "11-22 15:00:00.000Z"] {
+        assert!(screen.contains(day), "{day}: {screen}");
+    }
+    stage.keys("p");
+    let screen = stage.screen();
+    assert!(
+        screen.contains("11-22 15:00:00.000Z +25h00m00s "),
+        "{screen}"
+    );
+    let timeline = &open(&stage).timeline;
+    assert_eq!(clock_secs(timeline, timeline.start()), "11-21 14:00:00");
+    let demo = self::stage((80, 24));
+    let timeline = &open(&demo).timeline;
+    assert_eq!(clock_secs(timeline, timeline.start()), "23:21:11");
 }

@@ -9,7 +9,7 @@ use crate::layout::first_row;
 use crate::model::{LanePass, OpenReel};
 use crate::problem::{ProblemEntry, ProblemTally};
 use crate::theme::StyleRole;
-use crate::time::span_text;
+use crate::time::{clock_secs, clock_text, span_text};
 use kubereel_history::{harmless, timetext};
 use unicode_width::UnicodeWidthStr as _;
 
@@ -267,8 +267,7 @@ fn story_lines(open: &OpenReel) -> Vec<StoryLine> {
         let took = step.to.map_or_else(String::new, |to| {
             format!(" ({})", span_text(to.micros_since(step.from)))
         });
-        let at = open.timeline.zone().time_of_day(step.from);
-        let at: String = at.chars().take(CLOCK_LETTERS).collect();
+        let at = clock_secs(&open.timeline, step.from);
         let words = format!("{at}  {}{took}", harmless(&step.words));
         let mut rollouts = story.list.rollouts.iter();
         lines.push(StoryLine {
@@ -289,9 +288,6 @@ fn story_lines(open: &OpenReel) -> Vec<StoryLine> {
     lines
 }
 
-/// A time of day to the second.
-const CLOCK_LETTERS: usize = 8;
-
 /// Names what a row is about as short as it can be named.
 fn brief(open: &OpenReel, entry: &ProblemEntry) -> String {
     let subject = entry.subject.as_ref();
@@ -304,8 +300,13 @@ fn brief(open: &OpenReel, entry: &ProblemEntry) -> String {
 /// How wide the columns of the list are.
 struct RowColumns {
     clock: u16,
+    /// The time since the start; 0 where there is no room for it.
+    offset: u16,
     name: u16,
 }
+
+/// The fewest columns of the time since the start: most recordings are shorter than ten hours.
+const LEAST_OFFSET: u16 = 9;
 
 impl RowColumns {
     /// Gives each what it needs: a name two fifths of what is left at most.
@@ -317,21 +318,25 @@ impl RowColumns {
     ) -> Self {
         let times = entries.iter().map(|(_, entry)| clock(open, entry).width());
         let clock = columns(times.max().unwrap_or(0));
-        let before = 3 + clock + 1 + 11 + if width >= NARROWEST_LONG { 22 } else { 0 };
+        let offsets = entries.iter().map(|(_, entry)| offset(open, entry).width());
+        let offset = columns(offsets.max().unwrap_or(0)).max(LEAST_OFFSET);
+        let has_long = width >= NARROWEST_LONG;
+        let before = 3 + clock + 1 + 11 + if has_long { offset + 13 } else { 0 };
         let widest = names.iter().map(|name| name.width()).max().unwrap_or(0);
         let room = width.saturating_sub(before) * 2 / 5;
         Self {
             clock,
+            offset: if has_long { offset } else { 0 },
             name: room.min(columns(widest)),
         }
     }
 }
 
-/// Gives the time of day at which it was first so.
+/// Gives the time at which it was first so.
 fn clock(open: &OpenReel, entry: &ProblemEntry) -> String {
     let first = entry.first();
     first.map_or_else(String::new, |spot| {
-        open.timeline.zone().time_of_day(spot.place.at)
+        clock_text(&open.timeline, spot.place.at)
     })
 }
 
@@ -366,9 +371,9 @@ fn draw_row(
     }
     pen.text(3, y, &clock(open, entry), faint);
     let mut x = 3 + columns.clock + 1;
-    if width >= NARROWEST_LONG {
-        pen.within(x, y, &offset(open, entry), 9, faint);
-        x += 10;
+    if columns.offset > 0 {
+        pen.within(x, y, &offset(open, entry), columns.offset, faint);
+        x += columns.offset + 1;
         pen.within(x, y, &entry.long(), 11, faint);
         x += 12;
     }

@@ -5,6 +5,7 @@ use crate::lane::{Lane, LaneSpell, LaneState};
 use crate::layout::first_row;
 use crate::model::{OpenReel, StreamRow};
 use crate::theme::StyleRole;
+use crate::time::clock_text;
 use kubereel_history::harmless;
 use unicode_width::UnicodeWidthStr as _;
 
@@ -81,7 +82,6 @@ pub(super) fn draw(open: &OpenReel, pen: &mut ScreenPen<'_>) {
 
 fn lines(open: &OpenReel, first: usize, height: usize) -> Vec<TransitionLine<'_>> {
     let rows = open.stream.rows.iter().skip(first).take(height);
-    let zone = open.timeline.zone();
     let lines = rows.filter_map(|row| {
         let (lane, before, now) = open.transition(*row)?;
         Some(TransitionLine {
@@ -89,7 +89,7 @@ fn lines(open: &OpenReel, first: usize, height: usize) -> Vec<TransitionLine<'_>
             lane,
             before,
             now,
-            time: zone.time_of_day(row.from),
+            time: clock_text(&open.timeline, row.from),
         })
     });
     lines.collect()

@@ -6,7 +6,7 @@ use crate::layout::Layout;
 use crate::model::OpenReel;
 use crate::problem::{ProblemEntry, ProblemKind};
 use crate::theme::StyleRole;
-use crate::time::{ViewWindow, span_text};
+use crate::time::{ViewWindow, clock_text, span_text, spans_days};
 use crate::update::place_of;
 use kubereel_format::RecordedAt;
 use kubereel_history::timetext;
@@ -266,6 +266,8 @@ const STEPS_SECS: [i64; 19] = [
 ];
 /// How many letters a time of day has: in whole seconds, and in thousandths.
 const LETTERS: (u16, u16) = (8, 12);
+/// How many letters month and day take before it.
+const DAY_LETTERS: u16 = 6;
 
 /// Draws the time of day.
 fn draw_day(open: &OpenReel, layout: &Layout, row: u16, pen: &mut ScreenPen<'_>) {
@@ -273,14 +275,14 @@ fn draw_day(open: &OpenReel, layout: &Layout, row: u16, pen: &mut ScreenPen<'_>)
     let faint = pen.role(StyleRole::Faint);
     let room = layout.gutter.saturating_sub(1);
     pen.within(0, row, &format!("shows {long}"), room, faint);
-    let step = label_step(open.window, layout.cells());
-    let letters = if step % 1_000_000 == 0 {
-        LETTERS.0
-    } else {
-        LETTERS.1
-    };
+    // Without the day, two labels a day apart would be alike.
+    let has_day = spans_days(&open.timeline, open.timeline.start());
+    let day = if has_day { DAY_LETTERS } else { 0 };
+    let (whole, fine) = (LETTERS.0 + day, LETTERS.1 + day);
+    let step = label_step(open.window, layout.cells(), (whole, fine));
+    let letters = if step % 1_000_000 == 0 { whole } else { fine };
     let label = |at: RecordedAt| {
-        let text = open.timeline.zone().time_of_day(at);
+        let text = clock_text(&open.timeline, at);
         text.chars().take(usize::from(letters)).collect()
     };
     // Labels stand at whole hours of the clock that is shown.
@@ -302,21 +304,22 @@ fn draw_since_start(open: &OpenReel, layout: &Layout, row: u16, pen: &mut Screen
     let room = layout.gutter.saturating_sub(1);
     pen.within(0, row, "since the start", room, faint);
     let start = open.timeline.start();
-    let step = label_step(open.window, layout.cells());
+    let step = label_step(open.window, layout.cells(), LETTERS);
     let label = |at: RecordedAt| timetext::offset(at.micros_since(start));
     draw_labels(open, layout, row, start, step, label, pen);
 }
 
-/// Gives how far labels lie apart, in microseconds.
-fn label_step(window: ViewWindow, cells: u16) -> i64 {
+/// Gives how far labels lie apart, in microseconds. Those in whole seconds have `short` letters, those in
+/// thousandths `long`.
+fn label_step(window: ViewWindow, cells: u16, (short, long): (u16, u16)) -> i64 {
     let cell = window.cell_micros(cells);
     let least = |letters: u16| cell.saturating_mul(i64::from(letters) + 2);
     let mut fine = FINE_STEPS_MICROS.into_iter();
     let mut whole = STEPS_SECS.iter().map(|secs| secs * 1_000_000);
-    fine.find(|step| *step >= least(LETTERS.1))
-        .or_else(|| whole.find(|step| *step >= least(LETTERS.0)))
+    fine.find(|step| *step >= least(long))
+        .or_else(|| whole.find(|step| *step >= least(short)))
         .unwrap_or_else(|| {
-            let secs = least(LETTERS.0) / 1_000_000;
+            let secs = least(short) / 1_000_000;
             secs.saturating_add(1).saturating_mul(1_000_000)
         })
         .max(1)
