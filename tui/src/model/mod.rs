@@ -17,5 +17,5 @@ pub(crate) use open::{
 };
 pub use state::TuiRequest;
 pub(crate) use state::{ActiveScreen, NoteInput, Pane, Panes, PickerState, SaveInput};
-pub(crate) use state::{Model, ReelState};
+pub(crate) use state::{MOST_WRITTEN_BYTES, Model, ReelState};
 pub(crate) use stream::{StreamRow, TransitionLog};

@@ -222,3 +222,22 @@ fn what_was_only_rewritten_is_not_counted_as_changed() {
     let head = format!(" changed {changed} rewritten {rewritten} ");
     assert!(screen.contains(&head), "{screen}");
 }
+
+#[test]
+fn a_text_that_is_too_long_is_not_cut_in_silence() {
+    let mut stage = after("/", NARROW);
+    stage.keys(&"web ".repeat(60));
+    stage.keys("end");
+    let screen = stage.screen();
+    assert!(
+        screen.contains("web web end"),
+        "its end is in sight: {screen}"
+    );
+    stage.keys(&"x".repeat(1_000));
+    let ActiveScreen::Filter(text) = &stage.model.screen else {
+        panic!("a filter is written");
+    };
+    assert_eq!(text.len(), crate::model::MOST_WRITTEN_BYTES);
+    let screen = stage.screen();
+    assert!(screen.contains("full: at most 1000 bytes"), "{screen}");
+}

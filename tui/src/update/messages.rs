@@ -9,7 +9,8 @@ use crate::effect::Effect;
 use crate::filter::{FilterCandidate, FilterQuery};
 use crate::layout::layout;
 use crate::model::{
-    ActiveScreen, LanePass, List, Model, OpenReel, Pane, PickerState, ReelState, TableView,
+    ActiveScreen, LanePass, List, MOST_WRITTEN_BYTES, Model, OpenReel, Pane, PickerState,
+    ReelState, TableView,
 };
 use crate::msg::{KeyAction, Msg};
 use crate::subject::NamedObject;
@@ -149,9 +150,8 @@ fn answered(open: &mut OpenReel, answer: ScreenAnswer, height: u16) -> bool {
 }
 
 fn write(model: &mut Model, letter: char) {
-    const MOST: usize = 200;
     if let Some(text) = written(&mut model.screen)
-        && text.len() < MOST
+        && text.len() < MOST_WRITTEN_BYTES
         && !letter.is_control()
     {
         text.push(letter);

@@ -6,7 +6,9 @@ use crate::findings::JudgingState;
 use crate::keymap::{bindings, grouped, has_meaning};
 use crate::lane::{DarkSpan, LaneState};
 use crate::layout::{Layout, SMALLEST, layout};
-use crate::model::{ActiveScreen, LanePass, List, LiveState, Model, OpenReel, ReelState};
+use crate::model::{
+    ActiveScreen, LanePass, List, LiveState, MOST_WRITTEN_BYTES, Model, OpenReel, ReelState,
+};
 use crate::problem::ProblemTally;
 use crate::theme::StyleRole;
 use crate::time::{SelectionCounts, TimeSelection, span_text};
