@@ -3,7 +3,7 @@
 use super::stage::{Stage, demo, gapped, request};
 use crate::answer::Panel;
 use crate::keymap::KeyPress;
-use crate::model::{ActiveScreen, SaveInput};
+use crate::model::{ActiveScreen, Pane, SaveInput};
 use insta::assert_snapshot;
 
 const WIDE: (u16, u16) = (120, 40);
@@ -276,5 +276,37 @@ fn a_shorter_answer_leaves_no_blank_panel() {
             screen.contains("does not exist yet") || screen.contains("no "),
             "{screen}"
         );
+    }
+}
+
+#[test]
+fn leaving_a_prompt_leads_back_to_the_large_pane() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("demo.reel");
+    std::fs::copy(demo(), &path).expect("room");
+    let mut stage = Stage::open(request(&path), NARROW);
+    for pane in [Pane::Panel, Pane::List] {
+        stage.keys("<Enter>");
+        if pane == Pane::List {
+            stage.keys("<Tab>");
+        }
+        for keys in [
+            ":abc<Esc>",
+            "mabc<Esc>",
+            "mabc<Enter>",
+            "b<Esc>",
+            "u<Esc>",
+            "p<Esc>",
+            "'<Esc>",
+            "'m<Esc><Esc>",
+            "&web<Esc>",
+            "?<Esc>",
+        ] {
+            stage.keys(keys);
+            assert_eq!(stage.model.screen, ActiveScreen::Large, "{keys}");
+            assert_eq!(stage.model.open().expect("open").pane, pane, "{keys}");
+        }
+        stage.keys("<Esc>:<Esc>");
+        assert_eq!(stage.model.screen, ActiveScreen::Main);
     }
 }

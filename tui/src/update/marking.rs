@@ -28,16 +28,16 @@ pub(super) fn ask(model: &mut Model) {
     model.screen = ActiveScreen::Note(NoteInput { text, of });
 }
 
-/// Takes the note; gives what is to be done and which screen comes.
-pub(super) fn take_note(open: &OpenReel, noting: NoteInput) -> (Effect, ActiveScreen) {
+/// Takes the note; gives what is to be done, and the list of bookmarks where one of them was noted.
+pub(super) fn take_note(open: &OpenReel, noting: NoteInput) -> (Effect, Option<ActiveScreen>) {
     let note = noting.text.trim().to_owned();
     let (change, screen) = match noting.of {
         Some(one) => {
             let at = open.bookmarks.all.iter().position(|own| *own == one);
             let change = BookmarkChange::Note(one, note);
-            (change, ActiveScreen::Bookmarks(at.unwrap_or(0)))
+            (change, Some(ActiveScreen::Bookmarks(at.unwrap_or(0))))
         }
-        None => (BookmarkChange::Add(here(open, note)), ActiveScreen::Main),
+        None => (BookmarkChange::Add(here(open, note)), None),
     };
     (Effect::Bookmark(open.shelf.clone(), change), screen)
 }

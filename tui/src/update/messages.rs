@@ -39,6 +39,12 @@ pub(crate) fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
             model.word = None;
             problems::stop_awaiting(model, act);
             effects.extend(panel::stop_search(model));
+            let was_over_large = match model.screen {
+                ActiveScreen::Main => false,
+                ActiveScreen::Large => true,
+                _ => model.is_over_large,
+            };
+            model.is_over_large = was_over_large;
             effects.extend(take(model, act));
         }
         Msg::Pointed(x, y) => moving::pointed(model, x, y),
