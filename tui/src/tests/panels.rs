@@ -3,7 +3,10 @@
 use super::stage::{Stage, demo, gapped, request};
 use crate::answer::Panel;
 use crate::keymap::KeyPress;
+use crate::layout::layout;
 use crate::model::{ActiveScreen, Pane, SaveInput};
+use crate::msg::Msg;
+use crate::time::TimeDirection;
 use insta::assert_snapshot;
 
 const WIDE: (u16, u16) = (120, 40);
@@ -242,7 +245,7 @@ fn what_a_panel_shows_is_copied_unless_it_is_too_large() {
         name: "large.txt".to_owned(),
         bytes: vec![b'x'; 200_000],
     };
-    large.say(crate::msg::Msg::Fetched(Ok(document)));
+    large.say(Msg::Fetched(Ok(document)));
     assert!(large.copied.is_empty());
     assert!(large.screen().contains("not copied"), "{}", large.screen());
 }
@@ -271,7 +274,6 @@ fn a_shorter_answer_leaves_no_blank_panel() {
         let open = stage.model.open().expect("open");
         assert_eq!(open.scroll, 0);
         let screen = stage.screen();
-        assert!(screen.contains("etcd"), "{screen}");
         assert!(
             screen.contains("does not exist yet") || screen.contains("no "),
             "{screen}"
@@ -308,5 +310,37 @@ fn leaving_a_prompt_leads_back_to_the_large_pane() {
         }
         stage.keys("<Esc>:<Esc>");
         assert_eq!(stage.model.screen, ActiveScreen::Main);
+    }
+}
+
+#[test]
+fn the_wheel_scrolls_what_it_is_over() {
+    for size in [NARROW, WIDE] {
+        let mut stage = etcd(size);
+        let lay = layout(&stage.model);
+        let seen = |stage: &Stage| {
+            let open = stage.model.open().expect("open");
+            (open.scroll, open.row())
+        };
+        let (scroll, row) = seen(&stage);
+        let over = |area: ratatui::layout::Rect| (area.x + 1, area.y + 1);
+        let ((px, py), (lx, ly)) = (over(lay.panel), over(lay.list));
+        stage.say(Msg::Wheel(px, py, TimeDirection::Next));
+        assert_eq!(seen(&stage), (scroll + 3, row));
+        stage.say(Msg::Wheel(px, py, TimeDirection::Previous));
+        assert_eq!(seen(&stage), (scroll, row));
+        for _ in 0..2_000 {
+            stage.say(Msg::Wheel(px, py, TimeDirection::Next));
+        }
+        let screen = stage.screen();
+        let last = seen(&stage).0;
+        stage.say(Msg::Wheel(px, py, TimeDirection::Next));
+        assert_eq!(seen(&stage).0, last, "{screen}");
+        stage.say(Msg::Wheel(px, py, TimeDirection::Previous));
+        assert_ne!(stage.screen(), screen, "it does not stick at the end");
+        // Over the list it moves there, also while the keys are in the panel.
+        stage.keys("<Tab>");
+        stage.say(Msg::Wheel(lx, ly, TimeDirection::Next));
+        assert_eq!(seen(&stage).1, row.map(|row| row + 3));
     }
 }

@@ -16,7 +16,7 @@ use crate::time::CursorPlace;
 use kubereel_format::ResourceId;
 
 /// Gives a row moved by rows, within a count.
-fn stepped(at: usize, by: i64, count: usize) -> usize {
+pub(super) fn stepped(at: usize, by: i64, count: usize) -> usize {
     // Saturates: no list is longer.
     let by_rows = usize::try_from(by.unsigned_abs()).unwrap_or(usize::MAX);
     let to = if by < 0 {
@@ -60,14 +60,20 @@ pub(super) fn rows(model: &mut Model, by: i64) {
             let line = stepped(open.line, by, count);
             panel::stand(open, line, height);
         }
-        _ => match open.row() {
-            Some(from) => {
-                open.hidden = None;
-                let to = stepped(from, by, open.row_count());
-                row(open, to);
-            }
-            None => first_row(open),
-        },
+        _ if open.pane == Pane::Panel => panel::scroll(open, by, height),
+        _ => list_rows(open, by),
+    }
+}
+
+/// Moves by rows in the list.
+pub(super) fn list_rows(open: &mut OpenReel, by: i64) {
+    match open.row() {
+        Some(from) => {
+            open.hidden = None;
+            let to = stepped(from, by, open.row_count());
+            row(open, to);
+        }
+        None => first_row(open),
     }
 }
 

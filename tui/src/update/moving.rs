@@ -1,7 +1,7 @@
 //! Moves in time: by cells, events, changes, transitions and anomalies, by the mouse, and by playing.
 
 use super::opening::{at_cut, within};
-use super::{choosing, lane_rows, marking, messages, problems};
+use super::{choosing, lane_rows, marking, messages, panel, problems};
 use crate::lane::{Anomaly, LaneState};
 use crate::layout::{Layout, layout};
 use crate::model::{ActiveScreen, LanePass, List, Model, OpenReel, Pane, ReelState};
@@ -518,8 +518,21 @@ fn moment(model: &Model, layout: &Layout, x: u16, y: u16) -> Option<RecordedAt> 
 /// Zooms over the timeline, about the moment at which the mouse points; scrolls elsewhere.
 pub(super) fn wheel(model: &mut Model, x: u16, y: u16, way: TimeDirection) {
     let layout = layout(model);
-    if !layout.time.contains(Position::new(x, y)) {
-        return choosing::rows(model, if way == TimeDirection::Next { 3 } else { -3 });
+    let place = Position::new(x, y);
+    if !layout.time.contains(place) {
+        let by = if way == TimeDirection::Next { 3 } else { -3 };
+        let is_over = matches!(model.screen, ActiveScreen::Main | ActiveScreen::Large);
+        return match &mut model.reel {
+            ReelState::Open(open) if is_over && layout.panel.contains(place) => {
+                panel::scroll(open, by, layout.panel.height);
+            }
+            ReelState::Open(open) if is_over && layout.list.contains(place) => {
+                choosing::list_rows(open, by);
+            }
+            // What stands below the panel has no more lines than it shows.
+            _ if is_over => {}
+            _ => choosing::rows(model, by),
+        };
     }
     let at = moment(model, &layout, x, y);
     if let ReelState::Open(open) = &mut model.reel {

@@ -1,7 +1,7 @@
 //! What the panel shows and where its keys are: its lines, their targets, its search, the field that is
 //! followed, and the comparison of two moments.
 
-use super::{lane_rows, messages, moving, opening};
+use super::{choosing, lane_rows, messages, moving, opening};
 use crate::answer::{
     FieldSearch, Ink, LineTarget, Panel, PanelLine, ScreenAnswer, ScreenSearch, SearchResult,
 };
@@ -29,6 +29,18 @@ pub(super) fn stand(open: &mut OpenReel, line: usize, height: u16) {
         && let Some(field) = field_at(open, line)
     {
         open.field = Some(field);
+    }
+}
+
+/// Scrolls by lines, as the mouse does; where the keys are in the panel, they go along.
+pub(super) fn scroll(open: &mut OpenReel, by: i64, height: u16) {
+    let count = open.answer.as_ref().map_or(0, messages::line_count);
+    if open.pane == Pane::Panel {
+        let line = choosing::stepped(open.line, by, count);
+        stand(open, line, height);
+    } else {
+        let firsts = (count + 1).saturating_sub(rows(height));
+        open.scroll = choosing::stepped(open.scroll, by, firsts);
     }
 }
 
