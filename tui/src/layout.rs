@@ -1,8 +1,11 @@
 //! Where everything lies on the screen: view and mouse read the same.
 
 use crate::answer::Panel;
+use crate::keymap::grouped;
 use crate::model::{ActiveScreen, List, Model, OpenReel, Pane, Panes};
 use ratatui::layout::Rect;
+use std::ops::Range;
+use unicode_width::UnicodeWidthChar;
 
 /// The fewest columns and rows on which anything can be understood.
 pub(crate) const SMALLEST: (u16, u16) = (40, 12);
@@ -88,9 +91,6 @@ pub(crate) fn layout(model: &Model) -> Layout {
     let is_main = matches!(
         model.screen,
         ActiveScreen::Main
-            | ActiveScreen::GoTo(_)
-            | ActiveScreen::Filter(_)
-            | ActiveScreen::Note(_)
             | ActiveScreen::SaveAs(_)
             | ActiveScreen::Seek {
                 is_large: false,
@@ -101,6 +101,10 @@ pub(crate) fn layout(model: &Model) -> Layout {
         model.screen,
         ActiveScreen::Large | ActiveScreen::Seek { is_large: true, .. }
     );
+    // A prompt leaves what it was opened over.
+    let is_prompt = is_prompt(&model.screen);
+    let is_main = is_main || is_prompt && !model.is_over_large;
+    let is_large = is_large || is_prompt && model.is_over_large;
     let below_title = title.height;
     let below_time = below_title + time_height;
     let rest = height.saturating_sub(below_time + 1);
@@ -153,6 +157,14 @@ pub(crate) fn layout(model: &Model) -> Layout {
     layout
 }
 
+/// Tells whether a screen takes no more than the row of the keys, or what it lists above them.
+const fn is_prompt(screen: &ActiveScreen) -> bool {
+    matches!(
+        screen,
+        ActiveScreen::GoTo(_) | ActiveScreen::Filter(_) | ActiveScreen::Note(_)
+    )
+}
+
 /// Gives how many columns lie before the first moment: as many as the longest name takes, if the timeline
 /// can spare them.
 fn gutter(open: Option<&OpenReel>, time_width: u16) -> u16 {
@@ -193,4 +205,106 @@ fn split(layout: &mut Layout, open: Option<&OpenReel>) {
         height: own,
         ..*panel
     };
+}
+
+/// The column of the page of keys in which what they do begins.
+pub(crate) const HELP_DOES: u16 = 16;
+/// The rows above its lines: the head, and the signs of states.
+pub(crate) const HELP_TOP: u16 = 2;
+
+/// A line of the page of keys.
+pub(crate) enum HelpLine {
+    /// What the keys below it have in common.
+    Head(&'static str),
+    /// A key, or none where the words before go on.
+    Keys(&'static str, String),
+}
+
+/// Gives the lines of the page of keys of a screen, on `width` columns.
+pub(crate) fn help_lines(of: &ActiveScreen, width: u16) -> Vec<HelpLine> {
+    let room = usize::from(width.saturating_sub(HELP_DOES)).max(1);
+    let mut lines = Vec::new();
+    for (head, rows) in grouped(of) {
+        if rows.is_empty() {
+            continue;
+        }
+        lines.push(HelpLine::Head(head));
+        for row in rows {
+            for (number, words) in broken(row.does, room).into_iter().enumerate() {
+                let keys = if number == 0 { row.shown } else { "" };
+                lines.push(HelpLine::Keys(keys, words.to_owned()));
+            }
+        }
+    }
+    lines
+}
+
+/// Gives the last line of the page of keys at which an area can begin: then it is full.
+pub(crate) fn last_help_line(of: &ActiveScreen, area: Rect) -> usize {
+    let height = usize::from(area.height.saturating_sub(HELP_TOP));
+    help_lines(of, area.width).len().saturating_sub(height)
+}
+
+/// Breaks a text into rows of at most `room` columns, between words where it can.
+pub(crate) fn broken(text: &str, room: usize) -> Vec<&str> {
+    let rows = broken_at(text, room).into_iter();
+    rows.filter_map(|row| text.get(row)).collect()
+}
+
+/// Gives the places of those rows in the text; spaces at which it is broken are left out.
+pub(crate) fn broken_at(text: &str, room: usize) -> Vec<Range<usize>> {
+    let room = room.max(2);
+    let mut rows = Vec::new();
+    let mut from = 0;
+    loop {
+        let rest = text.get(from..).unwrap_or_default();
+        let mut columns = 0;
+        let over = rest.char_indices().find(|(_, letter)| {
+            columns += UnicodeWidthChar::width(*letter).unwrap_or(0);
+            columns > room
+        });
+        let Some((end, _)) = over else {
+            rows.push(from..text.len());
+            return rows;
+        };
+        let fits = rest.get(..end).unwrap_or_default();
+        let at_space = rest.get(end..).is_some_and(|rest| rest.starts_with(' '));
+        // A word that is longer than half a row is broken where the row ends.
+        let space = fits.rfind(' ').filter(|at| *at > end / 2);
+        let cut = if at_space { end } else { space.unwrap_or(end) };
+        rows.push(from..from + cut);
+        let after = rest.get(cut..).unwrap_or_default();
+        from += cut;
+        if at_space || space.is_some() {
+            from += after.len() - after.trim_start_matches(' ').len();
+        }
+        if from >= text.len() {
+            return rows;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use unicode_width::UnicodeWidthStr as _;
+
+    #[test]
+    fn texts_are_broken_between_words() {
+        assert_eq!(broken("one two three", 8), ["one two", "three"]);
+        assert_eq!(broken("abcdefghij", 4), ["abcd", "efgh", "ij"]);
+        assert_eq!(broken("日本語", 4), ["日本", "語"]);
+        assert_eq!(broken("", 4), [""]);
+    }
+
+    proptest! {
+        #[test]
+        fn no_row_is_too_wide_and_no_letter_is_lost(text in "[a-c 日é]{0,60}", room in 0_usize..12) {
+            let rows = broken(&text, room);
+            prop_assert!(rows.iter().all(|row| row.width() <= room.max(2)), "{rows:?}");
+            let letters = |text: &str| text.replace(' ', "");
+            prop_assert_eq!(letters(&rows.concat()), letters(&text));
+        }
+    }
 }

@@ -18,6 +18,8 @@ pub(crate) struct Model {
     pub(crate) kept: Option<Box<SavedState>>,
     /// Which screen is open.
     pub(crate) screen: ActiveScreen,
+    /// Whether the screen was opened over the large pane, and leaving it leads back there.
+    pub(crate) is_over_large: bool,
     /// The terminal's columns and rows.
     pub(crate) size: (u16, u16),
     /// The colours.
@@ -46,6 +48,7 @@ impl Model {
             reel: ReelState::Opening,
             kept: None,
             screen: ActiveScreen::Main,
+            is_over_large: false,
             size,
             theme,
             word: None,
@@ -58,6 +61,15 @@ impl Model {
         match &self.reel {
             ReelState::Open(open) => Some(open),
             _ => None,
+        }
+    }
+
+    /// Gives the screen to which leaving the open one leads.
+    pub(crate) const fn behind(&self) -> ActiveScreen {
+        if self.is_over_large {
+            ActiveScreen::Large
+        } else {
+            ActiveScreen::Main
         }
     }
 
@@ -151,6 +163,9 @@ pub(crate) struct SaveInput {
     /// The screen that one goes back to.
     pub(crate) of: ActiveScreen,
 }
+
+/// The longest text that can be written, in bytes: each letter of a filter is read anew.
+pub(crate) const MOST_WRITTEN_BYTES: usize = 1_000;
 
 /// Which part of the main screen the keys move in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

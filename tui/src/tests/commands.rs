@@ -224,6 +224,19 @@ fn what_was_only_rewritten_is_not_counted_as_changed() {
 }
 
 #[test]
+fn the_page_of_keys_ends_at_its_last_line() {
+    for size in [SMALL, NARROW, WIDE] {
+        let mut stage = after("?", size);
+        stage.keys(&"<Down>".repeat(500));
+        let last = stage.screen();
+        stage.keys("<Up>");
+        assert_ne!(stage.screen(), last, "a key up moves it at once");
+        stage.keys("<Down>");
+        assert_eq!(stage.screen(), last);
+    }
+}
+
+#[test]
 fn a_text_that_is_too_long_is_not_cut_in_silence() {
     let mut stage = after("/", NARROW);
     stage.keys(&"web ".repeat(60));

@@ -29,7 +29,8 @@ pub(super) fn stepped(at: usize, by: i64, count: usize) -> usize {
 
 /// Moves by rows in what is open.
 pub(super) fn rows(model: &mut Model, by: i64) {
-    let height = crate::layout::layout(model).panel.height;
+    let layout = crate::layout::layout(model);
+    let height = layout.panel.height;
     let ReelState::Open(open) = &mut model.reel else {
         return;
     };
@@ -54,11 +55,9 @@ pub(super) fn rows(model: &mut Model, by: i64) {
             let count = palette::entries(open, &choice.text).len();
             choice.at = stepped(choice.at, by, count);
         }
-        ActiveScreen::Help(at, _) => *at = stepped(*at, by, crate::keymap::bindings().count()),
-        _ if open.pane == Pane::Panel => {
-            let count = open.answer.as_ref().map_or(0, messages::line_count);
-            let line = stepped(open.line, by, count);
-            panel::stand(open, line, height);
+        ActiveScreen::Help(at, of) => {
+            let last = crate::layout::last_help_line(of, layout.body);
+            *at = stepped(*at, by, last + 1);
         }
         _ if open.pane == Pane::Panel => panel::scroll(open, by, height),
         _ => list_rows(open, by),
@@ -171,7 +170,7 @@ pub(super) fn open(model: &mut Model) -> Vec<Effect> {
         ActiveScreen::Bookmarks(at) => model.word = marking::go(open, at),
         ActiveScreen::Note(noting) => {
             let (effect, screen) = marking::take_note(open, noting);
-            model.screen = screen;
+            model.screen = screen.unwrap_or_else(|| model.behind());
             return vec![effect];
         }
         ActiveScreen::Main | ActiveScreen::Large if panel::leads(open) => {
@@ -277,14 +276,18 @@ pub(super) fn close(model: &mut Model) -> Vec<Effect> {
         ActiveScreen::Filter(_) => {
             open.filter.clear();
             messages::filtered(open);
+            model.screen = model.behind();
         }
         ActiveScreen::Large => open.pane = Pane::List,
         ActiveScreen::Help(_, of) => model.screen = *of,
         ActiveScreen::Note(noting) => {
-            if let Some(one) = noting.of {
-                let at = open.bookmarks.all.iter().position(|own| *own == one);
-                model.screen = ActiveScreen::Bookmarks(at.unwrap_or(0));
-            }
+            model.screen = match noting.of {
+                Some(one) => {
+                    let at = open.bookmarks.all.iter().position(|own| *own == one);
+                    ActiveScreen::Bookmarks(at.unwrap_or(0))
+                }
+                None => model.behind(),
+            };
         }
         ActiveScreen::SaveAs(saving) => model.screen = saving.of,
         ActiveScreen::Seek { is_large, .. } => {
@@ -321,7 +324,7 @@ pub(super) fn close(model: &mut Model) -> Vec<Effect> {
                 return vec![Effect::StopJudging];
             }
         }
-        _ => {}
+        _ => model.screen = model.behind(),
     }
     Vec::new()
 }

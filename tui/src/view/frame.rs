@@ -1,11 +1,13 @@
 //! The frame: title, body, footer and help. What lists, lanes and panels look like is theirs.
 
-use super::pen::{ScreenPen, broken, columns};
+use super::pen::{ScreenPen, columns};
 use super::{lanes, lists, panel, problems, stream, time};
 use crate::findings::JudgingState;
-use crate::keymap::{bindings, grouped, has_meaning};
+use crate::keymap::{bindings, has_meaning};
 use crate::lane::{DarkSpan, LaneState};
-use crate::layout::{Layout, SMALLEST, layout};
+use crate::layout::{
+    HELP_DOES, HELP_TOP, HelpLine, Layout, SMALLEST, broken, help_lines, last_help_line, layout,
+};
 use crate::model::{
     ActiveScreen, LanePass, List, LiveState, MOST_WRITTEN_BYTES, Model, OpenReel, ReelState,
 };
@@ -16,6 +18,7 @@ use kubereel_history::{harmless, timetext};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
+use std::borrow::Cow;
 use unicode_width::UnicodeWidthStr as _;
 
 /// Draws the screen.
@@ -382,10 +385,7 @@ fn draw_foot(model: &Model, open: &OpenReel, pen: &mut ScreenPen<'_>) {
         _ => None,
     };
     if let Some((sign, text, hint)) = prompt {
-        let end = pen.text(0, 0, sign, strong);
-        let end = pen.text(end, 0, &harmless(text), strong);
-        let end = pen.text(end, 0, " ", bar);
-        pen.text(end + 2, 0, hint, faint);
+        draw_prompt(sign, text, hint, pen);
         return;
     }
     if let Some(word) = &model.word {
@@ -427,6 +427,37 @@ fn draw_foot(model: &Model, open: &OpenReel, pen: &mut ScreenPen<'_>) {
         x = pen.text(x, 0, row.shown, strong);
         x = pen.text(x + 1, 0, row.brief, faint) + 2;
     }
+}
+
+/// Draws a text that is being written, its end always in sight, and how to write it.
+fn draw_prompt(sign: &str, text: &str, hint: &str, pen: &mut ScreenPen<'_>) {
+    let strong = pen.role(StyleRole::Strong);
+    let bar = pen.role(StyleRole::Bar);
+    let end = pen.text(0, 0, sign, strong);
+    let room = pen.area.width.saturating_sub(end + 1);
+    let shown = harmless(text);
+    let end = pen.text(end, 0, &tail(&shown, usize::from(room)), strong);
+    let end = pen.text(end, 0, " ", bar);
+    if text.len() < MOST_WRITTEN_BYTES {
+        let faint = pen.role(StyleRole::Faint);
+        pen.text(end + 2, 0, hint, faint);
+    } else {
+        let full = format!(" full: at most {MOST_WRITTEN_BYTES} bytes");
+        let style = pen.theme.state(LaneState::Bad);
+        pen.right(0, &full, style);
+    }
+}
+
+/// Cuts a text at its beginning, so that `room` columns hold it.
+fn tail(text: &str, room: usize) -> Cow<'_, str> {
+    if text.width() <= room {
+        return Cow::Borrowed(text);
+    }
+    let ends = text
+        .char_indices()
+        .map(|(at, _)| text.get(at..).unwrap_or_default());
+    let mut ends = ends.filter(|end| end.width() < room);
+    Cow::Owned(format!("…{}", ends.next().unwrap_or_default()))
 }
 
 /// The most rows that a message takes.
@@ -477,16 +508,6 @@ fn draw_selection(open: &OpenReel, content: SelectionCounts, pen: &mut ScreenPen
     }
 }
 
-/// The column in which what keys do begins.
-const DOES: u16 = 16;
-
-/// A line of the page.
-enum HelpLine {
-    Head(&'static str),
-    /// A key, or none where the words before go on.
-    Keys(&'static str, String),
-}
-
 /// Draws it from a line on.
 fn draw_help(first: usize, of: &ActiveScreen, pen: &mut ScreenPen<'_>) {
     pen.head(0, "KEYS · esc back, ↓ more");
@@ -503,31 +524,17 @@ fn draw_help(first: usize, of: &ActiveScreen, pen: &mut ScreenPen<'_>) {
         let plain = pen.role(StyleRole::Plain);
         x = pen.text(x, 1, word, plain) + 2;
     }
-    let room = usize::from(pen.area.width.saturating_sub(DOES)).max(1);
-    let mut lines = Vec::new();
-    for (head, rows) in grouped(of) {
-        if rows.is_empty() {
-            continue;
-        }
-        lines.push(HelpLine::Head(head));
-        for row in rows {
-            for (number, words) in broken(row.does, room).into_iter().enumerate() {
-                let keys = if number == 0 { row.shown } else { "" };
-                lines.push(HelpLine::Keys(keys, words.to_owned()));
-            }
-        }
-    }
-    // The last page is full.
-    let height = usize::from(pen.area.height.saturating_sub(2));
-    let first = first.min(lines.len().saturating_sub(height));
-    for (y, line) in (2..pen.area.height).zip(lines.iter().skip(first)) {
+    let lines = help_lines(of, pen.area.width);
+    // The screen may have grown since it was scrolled.
+    let first = first.min(last_help_line(of, pen.area));
+    for (y, line) in (HELP_TOP..pen.area.height).zip(lines.iter().skip(first)) {
         match line {
             HelpLine::Head(words) => pen.head(y, words),
             HelpLine::Keys(keys, does) => {
                 let strong = pen.role(StyleRole::Strong);
-                pen.within(1, y, keys, DOES - 2, strong);
+                pen.within(1, y, keys, HELP_DOES - 2, strong);
                 let plain = pen.role(StyleRole::Plain);
-                pen.text(DOES, y, does, plain);
+                pen.text(HELP_DOES, y, does, plain);
             }
         }
     }

@@ -1,8 +1,9 @@
 //! The panel: lines about the selected object, cut or wrapped. A blank panel says what is missing.
 
-use super::pen::{ScreenPen, broken_at, columns};
+use super::pen::{ScreenPen, columns};
 use crate::answer::{Ink, LineTarget, Panel, PanelLine, ScreenAnswer};
 use crate::lane::{LaneReading, LaneState};
+use crate::layout::broken_at;
 use crate::model::{OpenReel, Pane};
 use crate::theme::StyleRole;
 use ratatui::style::Modifier;

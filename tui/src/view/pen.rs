@@ -1,12 +1,12 @@
 //! Writing on the screen: clipped to an area, with the styles of the theme.
 
+use crate::layout::broken;
 use crate::theme::{StyleRole, Theme};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr as _};
 
 /// Writes on a part of the screen.
@@ -119,45 +119,6 @@ pub(super) fn columns(width: usize) -> u16 {
     u16::try_from(width).unwrap_or(u16::MAX)
 }
 
-/// Breaks a text into rows of at most `room` columns, between words where it can.
-pub(super) fn broken(text: &str, room: usize) -> Vec<&str> {
-    let rows = broken_at(text, room).into_iter();
-    rows.filter_map(|row| text.get(row)).collect()
-}
-
-/// Gives the places of those rows in the text; spaces at which it is broken are left out.
-pub(super) fn broken_at(text: &str, room: usize) -> Vec<Range<usize>> {
-    let room = room.max(2);
-    let mut rows = Vec::new();
-    let mut from = 0;
-    loop {
-        let rest = text.get(from..).unwrap_or_default();
-        let mut columns = 0;
-        let over = rest.char_indices().find(|(_, letter)| {
-            columns += UnicodeWidthChar::width(*letter).unwrap_or(0);
-            columns > room
-        });
-        let Some((end, _)) = over else {
-            rows.push(from..text.len());
-            return rows;
-        };
-        let fits = rest.get(..end).unwrap_or_default();
-        let at_space = rest.get(end..).is_some_and(|rest| rest.starts_with(' '));
-        // A word that is longer than half a row is broken where the row ends.
-        let space = fits.rfind(' ').filter(|at| *at > end / 2);
-        let cut = if at_space { end } else { space.unwrap_or(end) };
-        rows.push(from..from + cut);
-        let after = rest.get(cut..).unwrap_or_default();
-        from += cut;
-        if at_space || space.is_some() {
-            from += after.len() - after.trim_start_matches(' ').len();
-        }
-        if from >= text.len() {
-            return rows;
-        }
-    }
-}
-
 /// Takes letters apart that some terminals draw as one and others as several: what follows them would
 /// not stand where it should. Flags become the letters that they are made of.
 fn apart(text: &str) -> Cow<'_, str> {
@@ -255,14 +216,6 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn texts_are_broken_between_words() {
-        assert_eq!(broken("one two three", 8), ["one two", "three"]);
-        assert_eq!(broken("abcdefghij", 4), ["abcd", "efgh", "ij"]);
-        assert_eq!(broken("日本語", 4), ["日本", "語"]);
-        assert_eq!(broken("", 4), [""]);
-    }
-
-    #[test]
     fn names_are_cut_where_they_do_not_differ() {
         let names = |names: &[&str], room| {
             let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
@@ -288,14 +241,6 @@ mod tests {
             let unlike: BTreeSet<&String> = short.iter().collect();
             prop_assert_eq!(unlike.len(), names.len(), "{:?}", short);
             prop_assert!(short.iter().all(|name| name.width() <= room), "{:?}", short);
-        }
-
-        #[test]
-        fn no_row_is_too_wide_and_no_letter_is_lost(text in "[a-c 日é]{0,60}", room in 0_usize..12) {
-            let rows = broken(&text, room);
-            prop_assert!(rows.iter().all(|row| row.width() <= room.max(2)), "{rows:?}");
-            let letters = |text: &str| text.replace(' ', "");
-            prop_assert_eq!(letters(&rows.concat()), letters(&text));
         }
     }
 }

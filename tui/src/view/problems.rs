@@ -1,11 +1,11 @@
 //! The list of problems, and the details of the selected one. A list that is not complete says so, and a
 //! reel that was not examined is never called healthy.
 
-use super::pen::{ScreenPen, broken, columns, distinct};
+use super::pen::{ScreenPen, columns, distinct};
 use crate::answer::{Ink, problem_lines};
 use crate::findings::{Findings, JudgingState};
 use crate::lane::LaneState;
-use crate::layout::first_row;
+use crate::layout::{broken, first_row};
 use crate::model::{LanePass, OpenReel};
 use crate::problem::{ProblemEntry, ProblemTally};
 use crate::theme::StyleRole;
