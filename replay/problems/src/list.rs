@@ -580,7 +580,7 @@ impl<'a> ListBuilder<'a> {
             _ => {}
         }
         if is_open {
-            normal /= 6;
+            normal = (normal / 6).min(span.sign.kind.most_at_end());
             if self.is_said_to_fail(span) {
                 normal = normal.min(Duration::from_secs(5));
             }

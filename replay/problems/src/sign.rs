@@ -234,6 +234,15 @@ impl SignKind {
         }
     }
 
+    /// Returns how long a sign that nothing ended is normal at most: what takes minutes only in large clusters.
+    pub(crate) const fn most_at_end(self) -> Duration {
+        match self {
+            Self::DeletionStuck => Duration::from_secs(10),
+            Self::Probe | Self::PodPending => Duration::from_secs(20),
+            _ => Duration::MAX,
+        }
+    }
+
     /// Returns whether an object is not deleted that is to be.
     pub(crate) const fn is_deletion(self) -> bool {
         matches!(
