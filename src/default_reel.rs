@@ -2,7 +2,7 @@
 //! that decides it; what follows sees a command line that names its reel.
 
 use crate::command_error::CommandError;
-use crate::files;
+use crate::shell_words::{shell_line, shell_word};
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, Command};
 use kubereel_fetch::ReelAddress;
@@ -332,28 +332,6 @@ fn first_positional(commands: [&Command; 2], words: &[OsString], start: usize) -
         place += if is_taking { 2 } else { 1 };
     }
     None
-}
-
-/// Writes a command line so that it can be pasted.
-pub(crate) fn shell_line(words: &[OsString]) -> String {
-    let words = words.iter().enumerate().map(|(place, word)| {
-        if place == 0 {
-            return "kubereel".to_owned();
-        }
-        shell_word(word)
-    });
-    words.collect::<Vec<String>>().join(" ")
-}
-
-/// Writes a word so that a shell takes it as it is; of an address only what may be shown.
-pub(crate) fn shell_word(word: &OsStr) -> String {
-    let text = word.to_string_lossy();
-    let text = files::public_word(&text);
-    let is_bare = |letter: char| letter.is_ascii_alphanumeric() || "-_./:=,+@%".contains(letter);
-    if !text.is_empty() && text.chars().all(is_bare) {
-        return text.into_owned();
-    }
-    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 #[cfg(test)]

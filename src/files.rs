@@ -5,14 +5,13 @@ pub(crate) mod encrypted;
 
 use crate::command_error::CommandError;
 use crate::progress::ProgressReporter;
-use crate::{arguments, default_reel, words};
+use crate::{arguments, shell_words, words};
 use kubereel_fetch::{
     FetchClient, FetchError, FetchOptions, FetchProgress, FetchedFile, ReelAddress, WantedFile,
 };
 use kubereel_format::{OpenError, copy_in_use, harmless, is_in_use};
 use kubereel_history::{FollowError, ReelFollower, Timeline};
 use kubereel_unpack::{LocateError, LocatedReel, ReelCache};
-use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata};
 use std::io::{self, IsTerminal as _, Read as _, Write as _};
@@ -244,19 +243,6 @@ pub(crate) fn is_address(word: &str) -> bool {
     ReelAddress::is_address(word)
 }
 
-/// Writes how a word of a command line may be shown: an address has neither its credentials nor its query.
-pub(crate) fn public_word(word: &str) -> Cow<'_, str> {
-    let has_private_parts = word.contains(['@', '?', '#']);
-    if !has_private_parts || !is_address(word) {
-        return Cow::Borrowed(word);
-    }
-    match ReelAddress::parse(word) {
-        Ok(address) => Cow::Owned(address.to_string()),
-        // What cannot be parsed has no parts to choose from.
-        Err(_) => Cow::Owned(word.split_inclusive("://").take(1).chain(["…"]).collect()),
-    }
-}
-
 /// Gives a path, of an address only what may be shown.
 pub(crate) fn public_path(path: &Path) -> PathBuf {
     match address_of(path) {
@@ -375,7 +361,7 @@ fn again_with(given: &str, reel: &str) -> String {
     match words.iter_mut().skip(1).find(|word| **word == given) {
         Some(word) => {
             *word = reel.into();
-            format!("choose one: {}", default_reel::shell_line(&words))
+            format!("choose one: {}", shell_words::shell_line(&words))
         }
         None => format!("choose one: {reel}"),
     }
@@ -412,7 +398,7 @@ fn extracting(archive: &Path, reel: &str) -> String {
     }
     let is_zip = archive.extension().is_some_and(|ending| ending == "zip");
     let program = if is_zip { "unzip" } else { "tar -xf" };
-    let word = |word: &OsStr| default_reel::shell_word(word);
+    let word = |word: &OsStr| shell_words::shell_word(word);
     let (archive, reel) = (word(archive.as_os_str()), word(OsStr::new(reel)));
     format!("extract one: {program} {archive} {reel}")
 }

@@ -17,6 +17,7 @@ mod redaction;
 #[cfg(test)]
 mod reference;
 mod screen;
+mod shell_words;
 mod table;
 mod words;
 

@@ -4,6 +4,7 @@
 
 use crate::command_error::CommandError;
 use crate::files;
+use crate::shell_words;
 use kubereel_redact::{Extra, NoRandomness, Redactor};
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
@@ -44,7 +45,7 @@ impl PrivateAddress {
             files::is_address(word.get(scheme..)?).then_some(scheme)
         })?;
         let given = word.get(start..)?;
-        let shown = files::public_word(given);
+        let shown = shell_words::public_word(given);
         (shown != given).then(|| Self {
             given: given.to_owned(),
             shown: shown.into_owned(),

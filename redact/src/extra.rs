@@ -166,7 +166,7 @@ impl Extra {
 /// The error, and its place.
 type LocatedMistake = (Location, String);
 
-/// The kinds of the core group, whose plurals end in `s`.
+/// The kinds of the core group; their plurals end in `s` or `es`.
 #[rustfmt::skip]
 const CORE: [&str; 17] = [
     "Binding", "ComponentStatus", "ConfigMap", "Endpoints", "Event", "LimitRange", "Namespace", "Node",
@@ -179,14 +179,10 @@ fn resource_of(kind: Spanned<String>) -> Result<(String, String), LocatedMistake
     if let Some((name, group)) = kind.value.split_once('.') {
         return Ok((name.to_owned(), group.to_owned()));
     }
-    let plain = kind.value.trim_end_matches(['s', 'S']);
     let is_core = CORE.iter().any(|core| {
-        let core = core.trim_end_matches('s');
-        let plural = kind.value.get(..core.len());
-        let ending = kind.value.get(core.len()..);
-        core.eq_ignore_ascii_case(plain)
-            || plural.is_some_and(|plural| plural.eq_ignore_ascii_case(core))
-                && ending.is_some_and(|ending| ending.eq_ignore_ascii_case("es"))
+        ["", "s", "es"]
+            .iter()
+            .any(|ending| format!("{core}{ending}").eq_ignore_ascii_case(&kind.value))
     });
     // Such a rule would never apply, and nothing would say so.
     if !is_core {

@@ -7,7 +7,7 @@ use crate::outputs::outputs;
 use crate::progress::ProgressReporter;
 use crate::screen::Console;
 use crate::words::{bytes, count};
-use crate::{default_reel, files};
+use crate::{files, shell_words};
 use kubereel_format::{harmless, is_in_use};
 use kubereel_share::{AgeRecipients, EncryptionError, RecipientError};
 use std::ffi::OsStr;
@@ -119,7 +119,7 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
         return Err(
             CommandError::usage(format!("it is encrypted already: {name}")).hint(format!(
                 "for other recipients, decrypt it first: kubereel decrypt {}",
-                default_reel::shell_word(source.as_os_str())
+                shell_words::shell_word(source.as_os_str())
             )),
         );
     }

@@ -1,7 +1,7 @@
 //! How a recording reports its progress: one line that changes on a terminal, a log line at an interval elsewhere.
 
-use crate::default_reel;
 use crate::redaction::public;
+use crate::shell_words;
 use crate::words::{bytes, count, number};
 use kubereel_format::harmless;
 use kubereel_recorder::{RecorderStatus, RecordingSummary};
@@ -196,7 +196,7 @@ pub(super) fn last_word(path: &Path, summary: &RecordingSummary) {
         }
     }
     if let Some(why) = &summary.unsealed {
-        let seal = default_reel::shell_line(&["kubereel".into(), "seal".into(), path.into()]);
+        let seal = shell_words::shell_line(&["kubereel".into(), "seal".into(), path.into()]);
         line.extend(["\n  not sealed: ", why, "; to seal it: ", &seal]);
     }
     line.push_str("\nopen it: ");
@@ -207,7 +207,7 @@ pub(super) fn last_word(path: &Path, summary: &RecordingSummary) {
 
 /// Writes the command that opens a reel.
 fn opener(path: &Path) -> String {
-    default_reel::shell_line(&["kubereel".into(), path.into()])
+    shell_words::shell_line(&["kubereel".into(), path.into()])
 }
 
 fn tenths(tenths: u64) -> String {

@@ -98,7 +98,7 @@ fn broken_items_are_numbered_as_they_stand() {
     assert_eq!(
         said,
         [
-            "2 not a Kubernetes object: invalid type: integer `7`, expected an object at byte 1",
+            "2 not a Kubernetes object: invalid type: integer, expected an object at byte 1",
             "3 metadata.name is missing",
             "5 not JSON, and nothing after it can be read: EOF while parsing a value at line 3 column 5",
         ]
