@@ -197,7 +197,7 @@ fn print_trust(
             Exit::Unknown
         }
         IntervalTrust::NotRecorded => {
-            said.push(paint.wary("no resource of which these intervals are made was recorded"));
+            said.push(paint.wary("none of the resources that these intervals need was recorded"));
             Exit::Unknown
         }
         IntervalTrust::Damaged(first) => {
@@ -229,7 +229,7 @@ enum IntervalTrust {
     Imported,
     /// The number of gaps in the resources that were read.
     Gaps(usize),
-    /// No resource of which intervals are made is in the reel.
+    /// None of the resources that intervals need is in the reel.
     NotRecorded,
     Damaged(String),
 }

@@ -53,7 +53,7 @@ pub struct Needs {
     /// intervals is not enough. Where one was not recorded at all, it is skipped; where it was not seen
     /// for a while, the test itself says so in its cases, for it knows which times matter.
     pub objects: Vec<String>,
-    /// Resources like `objects`, of which one is enough.
+    /// Resources like `objects`: one of them is enough.
     pub any_of: Vec<String>,
     /// Resources from whose objects its intervals are made, `plural` or `plural.group`: where they were
     /// not recorded it is skipped, and where they were not seen all the time, its cases without findings
