@@ -604,6 +604,11 @@ fn a_changed_definition_has_a_successor_before_its_watch_ends() -> Result<()> {
             (watches.len() > before && last.progress().lines > 0 && has_taken_over).then_some(())
         })?;
     }
+    // The successors may all have come within a few writes.
+    scene.cluster.wait_until("more writes", SURE, |_| {
+        let watches = watches(&scene, &widgets().path());
+        (watches.last()?.progress().lines > 10).then_some(())
+    })?;
     load.stop()?;
     let account = scene.whole(&[WIDGETS])?;
     assert!(account.recorded > 10, "{account:?}");
