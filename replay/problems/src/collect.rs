@@ -10,6 +10,7 @@ use crate::birth::ClusterBirth;
 use crate::deadline::{self, Deadline, ObservedTimes};
 use crate::endpoints::{ServiceEndpoints, ServiceHistory};
 use crate::event_words::{RegardedObject, WarningEvents};
+use crate::lookup::resources;
 use crate::sign::{Sign, SignKind};
 use crate::signs::{self, Reading};
 use crate::span::{ShownTime, SignEnd, SignSpan, between, is_creation};
@@ -128,7 +129,51 @@ pub(crate) struct SignCollector {
     handovers: BTreeMap<ObjectId, LeaseHolders>,
     /// The uids of the Deployments that have a `ReplicaSet`.
     deployed: BTreeSet<String>,
+    deployments: NamedDeployments,
     found: Collected,
+}
+
+/// The uids of the Deployments by namespace and name, in a reel without `ReplicaSets`.
+#[derive(Debug, Default)]
+struct NamedDeployments(BTreeMap<(String, String), String>);
+
+impl NamedDeployments {
+    fn of(timeline: &Timeline) -> Self {
+        if !resources(timeline, "apps", "replicasets").is_empty() {
+            return Self::default();
+        }
+        let resources = resources(timeline, "apps", "deployments").into_iter();
+        let objects = resources.flat_map(|resource| timeline.objects_of(resource));
+        let keys = objects.filter_map(|object| timeline.key_of(*object));
+        Self(
+            keys.map(|key| {
+                let name = (key.namespace.to_owned(), key.name.to_owned());
+                (name, key.uid.to_string())
+            })
+            .collect(),
+        )
+    }
+
+    /// Returns the Deployment of a Pod whose `ReplicaSet` was not recorded: the `ReplicaSet` is called as the
+    /// Deployment, with the hash of the Pod's template. Any other controller stays as it is.
+    fn above(&self, pod: &WatchedEvent<'_>, controller: ControllerRef) -> ControllerRef {
+        let hash = text(pod.now, "/metadata/labels/pod-template-hash");
+        let name = controller.name.strip_suffix(hash);
+        let name = name.and_then(|name| name.strip_suffix('-'));
+        let Some(name) = name.filter(|_| controller.kind == "ReplicaSet" && !hash.is_empty())
+        else {
+            return controller;
+        };
+        let key = (pod.key.namespace.to_owned(), name.to_owned());
+        match self.0.get(&key) {
+            Some(uid) => ControllerRef {
+                kind: "Deployment".to_owned(),
+                name: key.1,
+                uid: uid.clone(),
+            },
+            None => controller,
+        }
+    }
 }
 
 /// Who held the lock of a leader, one after the other.
@@ -190,6 +235,7 @@ impl SignCollector {
             deadlines: BTreeMap::new(),
             handovers: BTreeMap::new(),
             deployed: BTreeSet::new(),
+            deployments: NamedDeployments::of(timeline),
             found: Collected {
                 birth: ClusterBirth::of(timeline),
                 ..Collected::default()
@@ -417,6 +463,7 @@ impl Watcher for SignCollector {
         if seen.action == Action::Appeared
             && let Some(controller) = ControllerRef::of(seen.now)
         {
+            let controller = self.deployments.above(seen, controller);
             let is_rollout = seen.resource.plural == "replicasets"
                 && !self.deployed.insert(controller.uid.clone())
                 && is_creation(seen.evidence)

@@ -243,6 +243,28 @@ fn an_evicted_pod_is_over_when_its_workload_has_all_replicas_again() {
 }
 
 #[test]
+fn a_deployment_has_the_pods_of_a_replica_set_that_was_not_recorded() {
+    let listed = |hash: &str| {
+        let mut life = Life::of(&[("pods", "Pod"), ("deployments.apps", "Deployment")]);
+        life.put("deployments.apps", "shop/web", deployment(1, 1, 0));
+        let mut pod = waiting("CrashLoopBackOff");
+        pod["metadata"] = json!({"labels": {"pod-template-hash": hash}, "ownerReferences": [
+            {"kind": "ReplicaSet", "name": "web-7d9f", "uid": "unseen", "controller": true}]});
+        life.put("pods", "shop/web-7d9f-x", pod);
+        lines(&life.end("16:00:00"))
+    };
+    assert_eq!(listed("7d9f"), ["Deployment shop/web CrashLoopBackOff"]);
+    // A label that somebody gave says nothing.
+    assert_eq!(
+        listed("9f"),
+        [
+            "ReplicaSet shop/web-7d9f CrashLoopBackOff",
+            "Deployment shop/web Replicas"
+        ]
+    );
+}
+
+#[test]
 fn a_failed_run_is_over_with_the_next_one_that_succeeds() {
     let job = |kind: &str| {
         json!({"metadata": {"ownerReferences": [
