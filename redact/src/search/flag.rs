@@ -2,6 +2,7 @@
 
 use crate::forms;
 use crate::names::{self, NameClass};
+use crate::text::programs::PasswordFlags;
 use std::ops::Range;
 
 /// The longest name of a flag; a longer one is a sentence.
@@ -18,8 +19,16 @@ pub(crate) enum FlagArgument {
     Announces(NameClass),
 }
 
-/// Judges an argument.
-pub(crate) fn flag_argument(text: &str) -> FlagArgument {
+/// Judges an argument; `program` is what an argument before it runs.
+pub(crate) fn flag_argument(text: &str, program: Option<&PasswordFlags>) -> FlagArgument {
+    if let Some(program) = program {
+        if program.announces(text) {
+            return FlagArgument::Announces(NameClass::Secret);
+        }
+        if let Some(place) = program.attached(text) {
+            return FlagArgument::Secret(place);
+        }
+    }
     let name = text.trim_start_matches('-');
     if name.len() == text.len() && !text.contains('=') {
         return FlagArgument::Plain;
@@ -68,7 +77,7 @@ mod tests {
             ("--client-key", FlagArgument::Announces(NameClass::Possible)),
             ("--v=4", FlagArgument::Plain),
         ] {
-            assert_eq!(flag_argument(text), expected, "{text}");
+            assert_eq!(flag_argument(text, None), expected, "{text}");
         }
     }
 }

@@ -22,6 +22,7 @@ use crate::path::{self, PathPattern, PathStep};
 use crate::secret_fields::{
     self, FieldAction, LAST_APPLIED, ObjectIdentity, ResourceType, SecretField, ValueEncoding,
 };
+use crate::text::programs::PasswordFlags;
 use crate::text::{DEPTH_MOST, SuspectPlaces, userinfo};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -81,6 +82,8 @@ struct ObjectWalk<'w> {
     opens: bool,
     /// What the previous argument announced.
     announced: NameClass,
+    /// What an item of the current list runs.
+    program: Option<&'static PasswordFlags>,
     /// What the current field announces.
     class: NameClass,
     goal: WalkGoal<'w>,
@@ -196,6 +199,7 @@ impl<'w> ObjectWalk<'w> {
             depth,
             opens: false,
             announced: NameClass::Plain,
+            program: None,
             class: NameClass::Plain,
             goal: WalkGoal::Policy,
             owned_from: None,
@@ -248,6 +252,7 @@ impl<'w> ObjectWalk<'w> {
             return Some(at + 1);
         }
         let outer = std::mem::take(&mut self.announced);
+        let outer_program = self.program.take();
         for item in 0.. {
             self.steps.push(PathStep::Item(item));
             let end = self.value(at)?;
@@ -260,6 +265,7 @@ impl<'w> ObjectWalk<'w> {
             }
         }
         self.announced = outer;
+        self.program = outer_program;
         Some(at + 1)
     }
 
@@ -769,7 +775,9 @@ impl<'w> ObjectWalk<'w> {
             self.replace(at.clone(), "argument".into(), ValueEncoding::Plain);
             return true;
         }
-        match flag_argument(&text) {
+        let program = self.program;
+        self.program = program.or_else(|| PasswordFlags::of_argument(&text));
+        match flag_argument(&text, program) {
             FlagArgument::Plain => false,
             FlagArgument::Announces(class) => {
                 self.announced = class;

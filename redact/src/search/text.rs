@@ -8,7 +8,7 @@ use crate::base64;
 use crate::decoded::{self, DecodedText};
 use crate::mark::{self, Edit, Hint, Marker, RuleName, is_mark};
 use crate::memo::Memo;
-use crate::text::{DEPTH_MOST, assignments, binary, patterns, suspects, tokens};
+use crate::text::{DEPTH_MOST, assignments, binary, patterns, programs, suspects, tokens};
 use regex::bytes::Regex;
 use std::ops::Range;
 
@@ -108,6 +108,9 @@ fn plain(context: SearchContext<'_>, text: &[u8]) -> Vec<Edit> {
     }
     for place in assignments::values(text) {
         push(place, "named-value".into());
+    }
+    for place in programs::passwords(text) {
+        push(place, "command-line".into());
     }
     for (rule, pattern) in context.extra {
         for found in pattern.find_iter(text) {

@@ -6,6 +6,7 @@ pub(crate) mod assignments;
 pub(crate) mod binary;
 mod flow_maps;
 pub(crate) mod patterns;
+pub(crate) mod programs;
 mod shell_words;
 pub(crate) mod tokens;
 mod triggers;

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 /// Rules and their patterns; the secret is the group `s`, or the whole match. Tokens with a prefix
 /// are in `tokens`.
-const PATTERNS: [(&str, &str); 11] = [
+const PATTERNS: [(&str, &str); 13] = [
     (
         "json-web-token",
         r"eyJ[A-Za-z0-9_\-]{8,}(?:(?:\.[A-Za-z0-9_\-]*){2,4}|\.[A-Za-z0-9_\-]{8,})",
@@ -47,6 +47,16 @@ const PATTERNS: [(&str, &str); 11] = [
     (
         "password-hash",
         r"\$(?:1|2[abxy]|5|6|y|apr1|argon2id?)\$[./A-Za-z0-9$=,+]{8,}",
+    ),
+    // MySQL and Oracle: CREATE USER … IDENTIFIED BY '…'.
+    (
+        "sql-password",
+        r#"(?i:\bidentified\s+(?:with\s+\S{1,64}\s+)?by\s+(?:password\s+)?["'\\]{1,4}(?P<s>[^"'\\\n]+))"#,
+    ),
+    // The Go driver of MySQL, data source names.
+    (
+        "driver-address",
+        r#"[^\s:"'\\/@]{1,64}:(?P<s>[^\s"'\\]{1,128})@(?:tcp|unix)\("#,
     ),
     (
         "authorization",

@@ -8,7 +8,7 @@
 
 use super::announced_names::{TextName, count, is_followed, name_at};
 use super::tokens::{self, is_word};
-use super::{binary, patterns};
+use super::{binary, patterns, programs};
 use crate::base64;
 use crate::memo::Memo;
 use crate::names::{self, NameClass};
@@ -207,6 +207,25 @@ fn inner_kind(text: &[u8], start: usize, end: usize, is_json: bool) -> Suspicion
     }
 }
 
+/// A program whose flags take a password: an argument by itself, or a word of a command line.
+fn program(text: &[u8], _: usize, end: usize, is_json: bool) -> Suspicion {
+    match rest(text, end) {
+        [b'"', ..] if is_json => Suspicion::Fields,
+        [byte, ..] => text_if(matches!(byte, b'"' | b'\'' | b'\\') || byte.is_ascii_whitespace()),
+        [] => Suspicion::Unfounded,
+    }
+}
+
+/// The password of an SQL statement.
+fn identified(text: &[u8], _: usize, end: usize, _: bool) -> Suspicion {
+    text_if(blanks(rest(text, end)) > 0)
+}
+
+/// The address of a Go database driver, `user:password@tcp(host)`.
+fn driver_address(text: &[u8], start: usize, _: usize, _: bool) -> Suspicion {
+    text_if(start.checked_sub(1).and_then(|at| text.get(at)) == Some(&b'@'))
+}
+
 fn fields(_: &[u8], _: usize, _: usize, _: bool) -> Suspicion {
     Suspicion::Fields
 }
@@ -243,6 +262,9 @@ const LITERALS: &[(&str, usize, bool, CloseLook)] = &[
     ("args", 1, false, inner_field),
     ("command", 4, false, inner_field),
     ("kty", 0, true, always),
+    ("identified", 2, false, identified),
+    ("tcp(", 0, true, driver_address),
+    ("unix(", 0, true, driver_address),
     ("_proxy", 3, false, fields),
     ("last-applied-configuration", 3, false, fields),
 ];
@@ -279,6 +301,11 @@ impl TriggerTable {
                 &sets,
                 Trigger::Literal(literal, from + 3, *is_exact, *closely),
             );
+        }
+        for name in programs::names() {
+            let mut letters = name.bytes().map(|byte| vec![symbol(byte)]);
+            let sets = [(); 3].map(|()| letters.next().unwrap_or_default());
+            table.add(&sets, Trigger::Literal(name, 3, true, program));
         }
         let any: Vec<u8> = (0..SYMBOLS).collect();
         let is_hex = |one: &u8| *one == DIGIT || (1..=6).contains(one);

@@ -364,6 +364,26 @@ fn variables_and_arguments_are_judged_by_their_names() {
 }
 
 #[test]
+fn short_flags_are_judged_by_their_program() {
+    let probe = json!({"spec": {"containers": [
+        {"command": ["timeout", "5", "/usr/bin/redis-cli", "-h", "x", "-a", "canary-1", "ping"]},
+        {"command": ["mysqladmin", "ping", "-uroot", "-pcanary-2"]},
+        {"command": ["sh", "-c", "curl -su admin:canary-4 http://y; curl -u admin:canary-3 https://z"]},
+        {"command": ["grep", "-a", "kept"], "args": ["-p8080"]},
+    ]}});
+    let pod = ResourceType {
+        group: "",
+        plural: "pods",
+        kind: "Pod",
+    };
+    let text = redacted(&pod, &probe.to_string());
+    assert!(!text.contains("canary"), "{text}");
+    for kept in ["redis-cli", "-uroot", "\"kept\"", "-p8080", "\"ping\""] {
+        assert!(text.contains(kept), "{kept} in {text}");
+    }
+}
+
+#[test]
 fn names_that_are_secrets_are_the_same_wherever_they_stand() {
     let redactor = redactor();
     let subject = of(

@@ -32,6 +32,9 @@ fn secrets() -> Vec<(String, &'static str)> {
         ("ghp_canarycanarycanarycanarycanary012345 x", "ghp_canarycanarycanarycanarycanary012345"),
         ("AIzaSycanarycanarycanarycanarycanary0123", "AIzaSycanarycanarycanarycanarycanary0123"),
         ("password: canary-pass", "canary-pass"),
+        ("sh -c redis-cli -a canary-redis ping", "canary-redis"),
+        ("CREATE USER 'a' IDENTIFIED BY 'canary-sql'", "canary-sql"),
+        ("dial app:canary-dsn@tcp(db:3306)/shop failed", "canary-dsn"),
     ]
     .into_iter()
     .chain(tokens())
