@@ -200,6 +200,10 @@ pub(crate) fn answer(
             .and_then(|target| target.namespace.as_deref());
         let place = namespace.map_or_else(String::new, |only| format!(" in {only} namespace"));
         screen.aside(format!("No resources found{}.", harmless(&place)))?;
+        if let Some(field) = answers.iter().find_map(|one| one.absent_field.as_ref()) {
+            let words = format!("hint: none of the objects has the field {field:?}");
+            screen.aside(harmless(&words))?;
+        }
         // Who mistypes a namespace learns it here.
         let unknown = namespace.map(|only| object_query::known_namespace(timeline, only));
         if let Some(Err(error)) = unknown {
@@ -250,6 +254,8 @@ struct GetAnswer<'a> {
     state: ResourceSnapshot,
     cut: Cut,
     held: Vec<ObjectVersion>,
+    /// A field of the selector that none of the objects has.
+    absent_field: Option<String>,
 }
 
 /// How many objects of a list are held at once. Each batch reads the blocks anew in which its objects
@@ -269,6 +275,7 @@ impl<'a> GetAnswer<'a> {
             .labelled(held, cut, &args.selector)
             .map_err(CommandError::reel)?;
         let form = ObjectForm::default();
+        let mut absent_field = None;
         if !args.field_selector.is_empty() {
             let are_selected = read(
                 timeline,
@@ -277,10 +284,20 @@ impl<'a> GetAnswer<'a> {
                 cut,
                 form,
                 &mut |_| {},
-                |_, object| args.field_selector.matches(&object),
+                |_, object| {
+                    let selector = &args.field_selector;
+                    (selector.matches(&object), selector.absent_field(&object))
+                },
             )?;
+            if are_selected.iter().all(|(_, absent)| absent.is_some()) {
+                absent_field = are_selected.first().and_then(|(_, absent)| absent.clone());
+            }
             let mut are_selected = are_selected.into_iter();
-            held.retain(|_| are_selected.next().unwrap_or_default());
+            held.retain(|_| {
+                are_selected
+                    .next()
+                    .is_some_and(|(is_selected, _)| is_selected)
+            });
         }
         // Named objects come in the order of the names, as from kubectl.
         let names = &target.names;
@@ -323,6 +340,7 @@ impl<'a> GetAnswer<'a> {
             state,
             cut,
             held,
+            absent_field,
         })
     }
 
@@ -406,9 +424,7 @@ fn print(
     is_several: bool,
     screen: &mut Console,
 ) -> Result<(), CommandError> {
-    let form = ObjectForm {
-        shows_managed_fields: args.show_managed_fields,
-    };
+    let form = printer.object_form(args.show_managed_fields);
     let is_named = answers.iter().any(|answer| !answer.target.names.is_empty());
     let is_empty = answers.iter().all(|answer| answer.held.is_empty());
     match printer {
@@ -449,8 +465,7 @@ fn print(
             let list = json!({
                 "apiVersion": "v1", "kind": "List", "metadata": {"resourceVersion": ""}, "items": items,
             });
-            let written = form::write_template(template, *is_json, &list, screen.out());
-            return written.map_err(|error| CommandError::output(&error));
+            return form::write_template(template, *is_json, &list, screen.out());
         }
         _ => ListForm::Json,
     };
@@ -483,7 +498,7 @@ fn print_value(
             screen.out().write_all(text.as_bytes())
         }
         ObjectPrinter::Template(template, is_json) => {
-            form::write_template(template, *is_json, value, screen.out())
+            return form::write_template(template, *is_json, value, screen.out());
         }
         _ => write_json(screen.out(), value),
     };
@@ -526,20 +541,20 @@ fn print_tables(
             _ => table.push(row("NAMESPACE", columns.names(), labels.names())),
         }
         let at = answer.state.at;
-        let form = ObjectForm::default();
+        let form = printer.object_form(args.show_managed_fields);
         let rows = answer.each(timeline, &answer.held, form, screen, |held, object| {
             if let ObjectPrinter::Custom(custom) = printer {
-                return custom.row(&object);
+                return custom.row(&object).map_err(form::mismatch);
             }
             let mut cells = columns.row(&object, at);
             let shows_kind = is_several || args.show_kind;
             if let Some(name) = cells.first_mut().filter(|_| shows_kind) {
                 *name = harmless(&name_of(resource, &held.name)).into_owned();
             }
-            row(&held.namespace, cells, labels.row(&object))
+            Ok(row(&held.namespace, cells, labels.row(&object)))
         })?;
         for row in rows {
-            table.push(row);
+            table.push(row?);
         }
     }
     screen.table(&table)

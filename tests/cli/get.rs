@@ -580,3 +580,42 @@ fn a_bookmark_of_the_screen_is_a_moment() {
         .code(2)
         .says("key m on the screen");
 }
+
+#[test]
+fn paths_that_do_not_fit_fail_and_templates_have_managed_fields() {
+    let get = |form: &str| kubereel(&["get", DEMO, "nodes", "-o", form]);
+    get("jsonpath={.items[99].metadata.name}")
+        .code(1)
+        .says("the list has");
+    get("custom-columns=NAME:.metadata.name[0]")
+        .code(1)
+        .says("the value is not a list");
+    assert_eq!(get("jsonpath={.items[*].metadata.nothing}").ok(), "");
+    // As for kubectl, only whole objects are shown without them.
+    let manager = get("jsonpath={.items[0].metadata.managedFields[0].manager}").ok();
+    assert!(!manager.is_empty());
+    assert!(!get("json").ok().contains("managedFields"));
+}
+
+#[test]
+fn a_field_selector_that_cannot_match_says_so() {
+    let get = |selector: &str| {
+        kubereel(&[
+            "get",
+            DEMO,
+            "pods",
+            "-A",
+            "--field-selector",
+            selector,
+            "-o",
+            "name",
+        ])
+    };
+    get("spec.containers[0].name=etcd")
+        .code(2)
+        .says("no items of lists");
+    let ran = get("status.phas=Running").code(0);
+    ran.says("none of the objects has the field \"status.phas\"");
+    let ran = get("status.phase=Nowhere").code(0);
+    assert!(!ran.err.contains("has the field"), "{}", ran.err);
+}

@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 use std::cmp::Ordering;
+use thiserror::Error;
 
 /// A path into an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -295,8 +296,19 @@ pub(crate) type JsonPathMatches<'a> = Vec<&'a Value>;
 const MOST: usize = 100_000;
 
 /// A step did not match: the path finds nothing at all.
-#[derive(Debug)]
-pub(crate) struct JsonPathMismatch;
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub(crate) enum JsonPathMismatch {
+    #[error("the list has {len} items")]
+    OutOfRange { len: usize },
+    #[error("the value is not a list")]
+    NotAList,
+    #[error("unknown word")]
+    Word,
+    #[error("the values cannot be compared")]
+    Comparison,
+    #[error("more than {} values", MOST)]
+    TooMany,
+}
 
 impl JsonPath {
     /// Returns the first value at the path.
@@ -328,7 +340,7 @@ impl JsonPathStep {
         let mut found = Vec::new();
         match self {
             Self::Literal(value) => found.push(value),
-            Self::Word => return Err(JsonPathMismatch),
+            Self::Word => return Err(JsonPathMismatch::Word),
             Self::Union(paths) => {
                 for path in paths {
                     add(&mut found, path.walk(from.to_vec())?)?;
@@ -369,11 +381,12 @@ impl JsonPathStep {
 
 impl JsonPathSlice {
     fn of(self, items: &[Value]) -> Result<impl Iterator<Item = &Value>, JsonPathMismatch> {
-        let len = i64::try_from(items.len()).ok().ok_or(JsonPathMismatch)?;
-        let place = |at: i64| usize::try_from(at).ok().ok_or(JsonPathMismatch);
+        let outside = JsonPathMismatch::OutOfRange { len: items.len() };
+        let len = i64::try_from(items.len()).ok().ok_or(outside)?;
+        let place = |at: i64| usize::try_from(at).ok().ok_or(outside);
         let from = self.from.unwrap_or_default();
         let mut end = if self.is_single {
-            from.checked_add(1).ok_or(JsonPathMismatch)?
+            from.checked_add(1).ok_or(outside)?
         } else {
             self.to.unwrap_or(len)
         };
@@ -386,13 +399,11 @@ impl JsonPathSlice {
         } else {
             let is_within = (0..len).contains(&from) && (from..=len).contains(&end);
             let range = is_within.then_some(place(from)?..place(end)?);
-            range
-                .and_then(|range| items.get(range))
-                .ok_or(JsonPathMismatch)?
+            range.and_then(|range| items.get(range)).ok_or(outside)?
         };
         let by = place(self.by.unwrap_or(1))?;
         if by == 0 {
-            return Err(JsonPathMismatch);
+            return Err(outside);
         }
         Ok(taken.iter().step_by(by))
     }
@@ -412,9 +423,11 @@ impl JsonPathFilter {
         let right = right.walk(vec![item])?;
         match (left.as_slice(), right.as_slice()) {
             ([_], []) => Ok(false),
-            ([left], [right]) => operator.holds(left, right).ok_or(JsonPathMismatch),
+            ([left], [right]) => operator
+                .holds(left, right)
+                .ok_or(JsonPathMismatch::Comparison),
             // Several values cannot be compared.
-            _ => Err(JsonPathMismatch),
+            _ => Err(JsonPathMismatch::Comparison),
         }
     }
 }
@@ -425,7 +438,7 @@ fn add<'a>(
 ) -> Result<(), JsonPathMismatch> {
     for value in more {
         if found.len() >= MOST {
-            return Err(JsonPathMismatch);
+            return Err(JsonPathMismatch::TooMany);
         }
         found.push(value);
     }
@@ -433,7 +446,10 @@ fn add<'a>(
 }
 
 fn items(value: &Value) -> Result<&[Value], JsonPathMismatch> {
-    value.as_array().map(Vec::as_slice).ok_or(JsonPathMismatch)
+    value
+        .as_array()
+        .map(Vec::as_slice)
+        .ok_or(JsonPathMismatch::NotAList)
 }
 
 fn parts(value: &Value) -> Vec<&Value> {

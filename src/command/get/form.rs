@@ -1,10 +1,10 @@
 //! The forms of `kubereel get -o`, those of kubectl, and what each makes of objects.
 
-use crate::command_error::CommandError;
+use crate::command_error::{CommandError, Exit};
 use crate::files;
-use kubereel_history::{CustomColumns, JsonPathTemplate, write_json};
+use kubereel_history::{CustomColumns, JsonPathTemplate, ObjectForm, TemplateError, write_json};
 use serde_json::Value;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::Path;
 
 /// The most bytes of a file with a template.
@@ -95,6 +95,14 @@ pub(super) enum ObjectPrinter {
 }
 
 impl ObjectPrinter {
+    /// Returns the form of the objects: as for kubectl, only whole objects are shown without their managed fields.
+    pub(super) const fn object_form(&self, shows_managed_fields: bool) -> ObjectForm {
+        ObjectForm {
+            shows_managed_fields: shows_managed_fields
+                || matches!(self, Self::Template(..) | Self::Custom(_)),
+        }
+    }
+
     /// Reads the templates of a form.
     pub(super) fn of(form: Option<&GetFormat>) -> Result<Self, CommandError> {
         Ok(match form {
@@ -130,12 +138,19 @@ pub(super) fn write_template(
     is_json: bool,
     object: &Value,
     out: &mut impl Write,
-) -> io::Result<()> {
+) -> Result<(), CommandError> {
+    let failed = |error| CommandError::output(&error);
     if !is_json {
-        return out.write_all(template.written(object).as_bytes());
+        let text = template.written(object).map_err(mismatch)?;
+        return out.write_all(text.as_bytes()).map_err(failed);
     }
-    let mut found = template.found(object).into_iter();
-    found.try_for_each(|list| write_json(out, &list))
+    let mut found = template.found(object).map_err(mismatch)?.into_iter();
+    found.try_for_each(|list| write_json(out, &list).map_err(failed))
+}
+
+/// Makes the error of a path that does not fit an object.
+pub(super) fn mismatch(error: TemplateError) -> CommandError {
+    CommandError::new(Exit::No, error)
 }
 
 impl TemplateSource {

@@ -2,7 +2,8 @@
 //! recorded is followed: rows come as changes are committed.
 
 use super::Args;
-use super::form::{ObjectPrinter, write_template};
+use super::form::{ObjectPrinter, mismatch, write_template};
+use super::print_value;
 use crate::command::object_query;
 use crate::command::selection::SelectedResource;
 use crate::command_error::{CommandError, Exit};
@@ -11,8 +12,8 @@ use crate::screen::Console;
 use crate::table::TextTable;
 use kubereel_format::{EventType, ObjectId, RecordedAt, Seq};
 use kubereel_history::{
-    Certainty, ColumnRoom, Cut, FollowedReel, LabelColumns, Moment, ObjectForm, ObjectMeta,
-    ResourceColumns, Timeline, Track, harmless, name_of, write_json, write_json_line,
+    Certainty, ColumnRoom, Cut, FollowedReel, LabelColumns, Moment, ObjectMeta, ResourceColumns,
+    Timeline, Track, harmless, name_of, write_json_line,
 };
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -216,9 +217,7 @@ impl<'a> ChangeWatch<'a> {
             CommandError::reel(format!("record {seq} is not an object: {error}"))
         };
         let meta = ObjectMeta::of(body).map_err(|error| unreadable(&error))?;
-        let form = ObjectForm {
-            shows_managed_fields: self.args.show_managed_fields,
-        };
+        let form = self.printer.object_form(self.args.show_managed_fields);
         let object = form
             .of(body, self.target.resource)
             .map_err(|error| unreadable(&error))?;
@@ -243,7 +242,7 @@ impl<'a> ChangeWatch<'a> {
         }
         match self.printer {
             ObjectPrinter::Table | ObjectPrinter::Custom(_) => {
-                self.row(at, event, &object);
+                self.row(at, event, &object)?;
                 if self.progress.rows >= ROWS {
                     self.flush(screen)?;
                 }
@@ -254,25 +253,25 @@ impl<'a> ChangeWatch<'a> {
                 let name = name_of(self.target.resource, name.unwrap_or_default());
                 screen.line(harmless(&name))
             }
-            ObjectPrinter::Template(template, false) => screen.line(template.written(&object)),
-            ObjectPrinter::Template(template, true) => {
-                let written = write_template(template, true, &object, screen.out());
-                written.map_err(|error| CommandError::output(&error))
+            ObjectPrinter::Template(template, is_json) => {
+                write_template(template, *is_json, &object, screen.out())?;
+                if *is_json { Ok(()) } else { screen.line("") }
             }
             ObjectPrinter::Json => {
                 let written = write_json_line(screen.out(), &object);
                 written.map_err(|error| CommandError::output(&error))
             }
             ObjectPrinter::Yaml => {
-                write_json(screen.out(), &object).map_err(|error| CommandError::output(&error))
+                screen.line("---")?;
+                print_value(&object, self.printer, screen)
             }
         }
     }
 
-    fn row(&mut self, at: RecordedAt, event: &str, object: &Value) {
+    fn row(&mut self, at: RecordedAt, event: &str, object: &Value) -> Result<(), CommandError> {
         let mut row = vec![self.timeline.written(at), event.to_owned()];
         if let ObjectPrinter::Custom(columns) = self.printer {
-            row.extend(columns.row(object));
+            row.extend(columns.row(object).map_err(mismatch)?);
         } else {
             if self.target.shows_namespace {
                 let namespace = object.pointer("/metadata/namespace");
@@ -284,6 +283,7 @@ impl<'a> ChangeWatch<'a> {
         }
         self.progress.table.push(row);
         self.progress.rows += 1;
+        Ok(())
     }
 
     fn flush(&mut self, screen: &mut Console) -> Result<(), CommandError> {

@@ -43,6 +43,14 @@ pub enum TemplateError {
     /// Ranges are nested too deeply.
     #[error("ranges are nested more than {} deep", DEEPEST)]
     TooDeep,
+    /// A path does not fit an object.
+    #[error("JSONPath {path:?}: {cause}")]
+    Mismatch {
+        /// The path.
+        path: String,
+        /// Why not.
+        cause: String,
+    },
     /// A column is not `NAME:PATH`.
     #[error("a custom column is NAME:JSONPATH: {column:?}")]
     Column {
@@ -60,8 +68,34 @@ pub struct JsonPathTemplate {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum JsonPathPart {
     Text(String),
-    Value(JsonPath),
-    Range(JsonPath, Vec<JsonPathPart>),
+    Value(TemplatePath),
+    Range(TemplatePath, Vec<JsonPathPart>),
+}
+
+/// A path, and how it was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct TemplatePath {
+    text: String,
+    path: JsonPath,
+}
+
+impl TemplatePath {
+    fn parse(text: &str) -> Result<Self, TemplateError> {
+        Ok(Self {
+            text: text.to_owned(),
+            path: path(text)?,
+        })
+    }
+
+    /// Finds the values of an object; fields that it does not have are none.
+    fn all<'a>(&'a self, object: &'a Value) -> Result<Vec<&'a Value>, TemplateError> {
+        self.path
+            .all(object)
+            .map_err(|cause| TemplateError::Mismatch {
+                path: self.text.clone(),
+                cause: cause.to_string(),
+            })
+    }
 }
 
 impl JsonPathTemplate {
@@ -74,7 +108,7 @@ impl JsonPathTemplate {
             return Err(TemplateError::TooLong);
         }
         // The parts of each open range, below those of the whole template.
-        let mut open: Vec<(Option<JsonPath>, Vec<JsonPathPart>)> = vec![(None, Vec::new())];
+        let mut open: Vec<(Option<TemplatePath>, Vec<JsonPathPart>)> = vec![(None, Vec::new())];
         let mut rest = text;
         while !rest.is_empty() {
             let (plain, action) = rest.split_at(rest.find('{').unwrap_or(rest.len()));
@@ -99,9 +133,9 @@ impl JsonPathTemplate {
                 if open.len() > DEEPEST {
                     return Err(TemplateError::TooDeep);
                 }
-                open.push((Some(path(over.trim())?), Vec::new()));
+                open.push((Some(TemplatePath::parse(over.trim())?), Vec::new()));
             } else {
-                push(&mut open, JsonPathPart::Value(path(action)?));
+                push(&mut open, JsonPathPart::Value(TemplatePath::parse(action)?));
             }
         }
         match (open.pop(), open.is_empty()) {
@@ -111,22 +145,28 @@ impl JsonPathTemplate {
     }
 
     /// Writes an object; an absent field is empty, as in `kubectl get`.
-    pub fn written(&self, object: &Value) -> String {
+    ///
+    /// # Errors
+    /// When a path does not fit the object: an index that its list does not have.
+    pub fn written(&self, object: &Value) -> Result<String, TemplateError> {
         let mut out = String::new();
-        write_parts(&self.parts, object, &mut out);
-        out
+        write_parts(&self.parts, object, &mut out)?;
+        Ok(out)
     }
 
     /// Returns the results of each text and path for an object, each as a list, as `-o
     /// jsonpath-as-json=` prints them.
-    pub fn found(&self, object: &Value) -> Vec<Value> {
+    ///
+    /// # Errors
+    /// As for [`Self::written`].
+    pub fn found(&self, object: &Value) -> Result<Vec<Value>, TemplateError> {
         let mut out = Vec::new();
-        find_parts(&self.parts, object, &mut out);
-        out
+        find_parts(&self.parts, object, &mut out)?;
+        Ok(out)
     }
 }
 
-fn push(open: &mut [(Option<JsonPath>, Vec<JsonPathPart>)], part: JsonPathPart) {
+fn push(open: &mut [(Option<TemplatePath>, Vec<JsonPathPart>)], part: JsonPathPart) {
     if let Some((_, parts)) = open.last_mut() {
         parts.push(part);
     }
@@ -155,40 +195,49 @@ fn path(text: &str) -> Result<JsonPath, TemplateError> {
     })
 }
 
-fn write_parts(parts: &[JsonPathPart], object: &Value, out: &mut String) {
+fn write_parts(
+    parts: &[JsonPathPart],
+    object: &Value,
+    out: &mut String,
+) -> Result<(), TemplateError> {
     for part in parts {
         match part {
             JsonPathPart::Text(text) => out.push_str(text),
             JsonPathPart::Value(path) => {
-                let found = path.all(object).unwrap_or_default();
-                let texts: Vec<String> = found.into_iter().map(printed).collect();
+                let texts: Vec<String> = path.all(object)?.into_iter().map(printed).collect();
                 out.push_str(&texts.join(" "));
             }
             JsonPathPart::Range(path, parts) => {
-                for item in path.all(object).unwrap_or_default() {
-                    write_parts(parts, item, out);
+                for item in path.all(object)? {
+                    write_parts(parts, item, out)?;
                 }
             }
         }
     }
+    Ok(())
 }
 
 // The depth of ranges is bounded.
-fn find_parts(parts: &[JsonPathPart], object: &Value, out: &mut Vec<Value>) {
+fn find_parts(
+    parts: &[JsonPathPart],
+    object: &Value,
+    out: &mut Vec<Value>,
+) -> Result<(), TemplateError> {
     for part in parts {
         match part {
             JsonPathPart::Text(text) => out.push(Value::Array(vec![text.clone().into()])),
             JsonPathPart::Value(path) => {
-                let found = path.all(object).unwrap_or_default();
+                let found = path.all(object)?;
                 out.push(Value::Array(found.into_iter().cloned().collect()));
             }
             JsonPathPart::Range(path, parts) => {
-                for item in path.all(object).unwrap_or_default() {
-                    find_parts(parts, item, out);
+                for item in path.all(object)? {
+                    find_parts(parts, item, out)?;
                 }
             }
         }
     }
+    Ok(())
 }
 
 /// Writes a value as kubectl does: a text literally, without characters that could command a
@@ -212,7 +261,7 @@ fn printed(value: &Value) -> String {
 
 /// Parses a path as `--sort-by` and custom columns accept it: with or without braces and the first
 /// dot.
-fn relaxed(text: &str) -> Result<JsonPath, TemplateError> {
+fn relaxed(text: &str) -> Result<TemplatePath, TemplateError> {
     let wrong = || TemplateError::Path {
         path: text.to_owned(),
     };
@@ -227,13 +276,13 @@ fn relaxed(text: &str) -> Result<JsonPath, TemplateError> {
     } else {
         format!(".{inner}")
     };
-    path(&dotted).map_err(|_inner| wrong())
+    TemplatePath::parse(&dotted).map_err(|_inner| wrong())
 }
 
 /// The columns of `-o custom-columns=`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CustomColumns {
-    columns: Vec<(String, JsonPath)>,
+    columns: Vec<(String, TemplatePath)>,
 }
 
 impl CustomColumns {
@@ -295,18 +344,21 @@ impl CustomColumns {
     }
 
     /// Returns the cells of an object.
-    pub fn row(&self, object: &Value) -> Vec<String> {
+    ///
+    /// # Errors
+    /// When a path does not fit the object: an index that its list does not have.
+    pub fn row(&self, object: &Value) -> Result<Vec<String>, TemplateError> {
         let cells = self.columns.iter().map(|(_, path)| {
-            let found = path.all(object).unwrap_or_default();
+            let found = path.all(object)?;
             if found.is_empty() {
-                return NONE.to_owned();
+                return Ok(NONE.to_owned());
             }
             let text = |value: &Value| match value {
                 Value::Null => "<nil>".to_owned(),
                 value => printed(value),
             };
             let texts: Vec<String> = found.into_iter().map(text).collect();
-            harmless(&texts.join(",")).into_owned()
+            Ok(harmless(&texts.join(",")).into_owned())
         });
         cells.collect()
     }
@@ -324,7 +376,7 @@ impl std::str::FromStr for SortField {
     type Err = TemplateError;
 
     fn from_str(text: &str) -> Result<Self, TemplateError> {
-        relaxed(text).map(Self)
+        Ok(Self(relaxed(text)?.path))
     }
 }
 
@@ -438,7 +490,7 @@ mod tests {
     fn what_paths_find_is_a_list_each() {
         let found = |template: &str| {
             let template = JsonPathTemplate::parse(template).expect("a template");
-            Value::Array(template.found(&pods()))
+            Value::Array(template.found(&pods()).expect("values"))
         };
         assert_eq!(
             found("{.items[*].metadata.name}"),
@@ -478,11 +530,32 @@ mod tests {
             (".items", ".items"),
         ] {
             let read = JsonPathTemplate::parse(template).expect(template);
-            assert_eq!(read.written(&pods()), expected, "{template}");
+            assert_eq!(read.written(&pods()).as_deref(), Ok(expected), "{template}");
         }
         let hostile = json!({"a": "x\u{1b}[2J\ny"});
         let read = JsonPathTemplate::parse("{.a}").expect("a path");
-        assert!(!read.written(&hostile).contains('\u{1b}'));
+        assert!(
+            read.written(&hostile)
+                .is_ok_and(|text| !text.contains('\u{1b}'))
+        );
+    }
+
+    #[test]
+    fn paths_that_do_not_fit_fail_as_those_of_kubectl_do() {
+        for (path, cause) in [
+            ("{.items[2].metadata.name}", "the list has 2 items"),
+            ("{.kind[0]}", "the value is not a list"),
+            ("{range .items[-3]}x{end}", "the list has 2 items"),
+            ("{items}", "unknown word"),
+        ] {
+            let read = JsonPathTemplate::parse(path).expect(path);
+            let failed = read.written(&pods()).expect_err(path).to_string();
+            assert!(failed.contains(cause), "{failed}");
+            assert!(read.found(&pods()).is_err(), "{path}");
+        }
+        let columns = CustomColumns::parse("THIRD:.items[2]").expect("a column");
+        let failed = columns.row(&pods()).expect_err("a mismatch").to_string();
+        assert_eq!(failed, "JSONPath \".items[2]\": the list has 2 items");
     }
 
     #[test]
@@ -507,11 +580,14 @@ mod tests {
             .and_then(Value::as_array)
             .into_iter()
             .flatten()
-            .map(|pod| columns.row(pod))
+            .map(|pod| columns.row(pod).expect("cells"))
             .collect();
         assert_eq!(rows, [["web-10", "x:1,y:2"], ["web-2", "<none>"]]);
         let last = CustomColumns::parse("LAST:.last").expect("a column");
-        assert_eq!(last.row(&json!({"last": null})), ["<nil>"]);
+        assert_eq!(
+            last.row(&json!({"last": null})),
+            Ok(vec!["<nil>".to_owned()])
+        );
         let file = CustomColumns::parse_file(
             "NAME   IMAGES\n{.metadata.name} .spec.containers[*].image\n",
         );

@@ -272,12 +272,22 @@ fn is_framed(text: &str, edge: impl Fn(u8) -> bool) -> bool {
 
 /// A text is not a field selector.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("not a field selector: {term:?} is neither FIELD=VALUE nor FIELD!=VALUE in {text:?}")]
-pub struct FieldSelectorError {
-    /// The invalid term.
-    pub term: String,
-    /// The text.
-    pub text: String,
+#[non_exhaustive]
+pub enum FieldSelectorError {
+    /// A term is no comparison.
+    #[error("not a field selector: {term:?} is neither FIELD=VALUE nor FIELD!=VALUE in {text:?}")]
+    Term {
+        /// The invalid term.
+        term: String,
+        /// The text.
+        text: String,
+    },
+    /// A field is in a list.
+    #[error("a field selector has no items of lists: {term:?}")]
+    Item {
+        /// The invalid term.
+        term: String,
+    },
 }
 
 /// A condition on an object's fields; an empty one matches all.
@@ -293,12 +303,28 @@ struct FieldTerm {
     is_negated: bool,
 }
 
+/// The name by which the API server selects Events of a component: their source has more fields.
+const SOURCE: &str = "source";
+
 /// Fields that the API server leaves out if they are false, and selects by.
 const BOOLEANS: [[&str; 2]; 2] = [["spec", "unschedulable"], ["spec", "hostNetwork"]];
 
 impl FieldTerm {
     fn is_boolean(&self) -> bool {
         BOOLEANS.iter().any(|path| self.members == *path)
+    }
+
+    fn find<'a>(&self, object: &'a Value) -> Option<&'a Value> {
+        let found = self
+            .members
+            .iter()
+            .try_fold(object, |of, name| of.get(name));
+        match found {
+            Some(Value::Object(source)) if self.members == [SOURCE] => source
+                .get("component")
+                .or_else(|| object.get("reportingComponent")),
+            found => found,
+        }
     }
 }
 
@@ -308,14 +334,17 @@ impl FieldSelector {
         self.terms.is_empty()
     }
 
+    /// Returns the first field that an object does not have, unless the API server leaves it out.
+    pub fn absent_field(&self, object: &Value) -> Option<String> {
+        let mut terms = self.terms.iter();
+        let absent = terms.find(|term| term.find(object).is_none() && !term.is_boolean());
+        absent.map(|term| term.members.join("."))
+    }
+
     /// Returns whether it matches an object; an absent field is empty, or false where the API server says so.
     pub fn matches(&self, object: &Value) -> bool {
         self.terms.iter().all(|term| {
-            let members = term.members.iter();
-            let found = members
-                .into_iter()
-                .try_fold(object, |of, name| of.get(name));
-            let own = match found {
+            let own = match term.find(object) {
                 Some(Value::String(text)) => text.clone(),
                 Some(Value::Number(number)) => number::printed(number),
                 Some(Value::Bool(truth)) => truth.to_string(),
@@ -333,10 +362,13 @@ impl FromStr for FieldSelector {
     fn from_str(text: &str) -> Result<Self, FieldSelectorError> {
         let mut terms = Vec::new();
         for term in split(text).into_iter().filter(|term| !term.is_empty()) {
-            let read = FieldTerm::read(&term).ok_or_else(|| FieldSelectorError {
+            let read = FieldTerm::read(&term).ok_or_else(|| FieldSelectorError::Term {
                 term: term.clone(),
                 text: text.to_owned(),
             })?;
+            if read.members.iter().any(|name| name.contains(['[', ']'])) {
+                return Err(FieldSelectorError::Item { term });
+            }
             terms.push(read);
         }
         Ok(Self { terms })
@@ -514,7 +546,7 @@ mod field_tests {
     #[test]
     fn fields_are_equal_or_not_and_missing_ones_are_empty() {
         let object = json!({"metadata": {"name": "a,b=c"}, "status": {"phase": "Running"},
-            "spec": {"unschedulable": true, "n": 3}});
+            "spec": {"unschedulable": true, "n": 3}, "source": {"component": "kubelet"}});
         for (text, expected) in [
             ("", true),
             ("status.phase=Running", true),
@@ -527,6 +559,8 @@ mod field_tests {
             ("spec.hostNetwork=false", true),
             ("spec.hostNetwork!=false", false),
             (r"metadata.name=a\,b\=c", true),
+            ("source=kubelet", true),
+            ("source.component=kubelet", true),
         ] {
             let selector: FieldSelector = text.parse().unwrap_or_else(|error| panic!("{error}"));
             assert_eq!(selector.matches(&object), expected, "{text}");
@@ -534,7 +568,19 @@ mod field_tests {
     }
 
     #[test]
+    fn a_field_that_no_object_has_is_named() {
+        let absent = |text: &str| {
+            let selector: FieldSelector = text.parse().expect(text);
+            selector.absent_field(&json!({"status": {"phase": "Running"}}))
+        };
+        assert_eq!(absent("status.phase=x,spec.hostNetwork=true"), None);
+        assert_eq!(absent("status.phas=x"), Some("status.phas".to_owned()));
+    }
+
+    #[test]
     fn everything_else_is_refused() {
+        let item = "spec.taints[0].key=a".parse::<FieldSelector>();
+        assert!(matches!(item, Err(FieldSelectorError::Item { .. })));
         for text in ["a", "=a", "a=b=c", ".a=b", "a!b", r"a=\x", r"a=\", "a=b,c"] {
             assert!(text.parse::<FieldSelector>().is_err(), "{text}");
         }
