@@ -207,8 +207,8 @@ fn end(
         screen.finish()?;
         return Err(damaged("the reel is damaged, Events are missing"));
     }
-    let trust =
-        ChangeTrust::of(timeline, asked.resources.iter().copied()).within(timeline, asked.bounds);
+    let resources = asked.resources.iter().copied();
+    let trust = ChangeTrust::of(timeline, resources, asked.bounds);
     let gaps = "the recording of Events has gaps: some may be missing";
     let words = trust.words(timeline, gaps);
     screen.aside(format!("{} · {words}", count(shown, "line")))?;
@@ -222,8 +222,11 @@ fn known_place(
     about: Option<&TargetObject<'_>>,
 ) -> Result<(), CommandError> {
     if let Some(about) = about {
-        let lives = timeline.lives(about.resource.id, about.namespace, &about.name);
-        if lives.is_empty() {
+        let resource = about.resource.id;
+        let is_elsewhere =
+            args.all_namespaces && timeline.namespace_of(resource, &about.name).is_some();
+        let lives = timeline.lives(resource, about.namespace, &about.name);
+        if lives.is_empty() && !is_elsewhere {
             return Err(about.never_observed(timeline));
         }
         return Ok(());
@@ -390,7 +393,12 @@ fn question<'a>(
         to,
         about: about.as_ref().map(|named| Regarding {
             kind: named.resource.kind.clone(),
-            namespace: named.namespace.to_owned(),
+            // Those of all namespaces are about the objects of this name in each of them.
+            namespace: if args.all_namespaces {
+                String::new()
+            } else {
+                named.namespace.to_owned()
+            },
             name: named.name.clone(),
             ..Regarding::default()
         }),

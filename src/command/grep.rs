@@ -1,7 +1,7 @@
 //! `kubereel grep`: where a pattern stood in the values of all objects, over all time.
 
 use crate::arguments::{self, JsonOutput};
-use crate::command::object_query;
+use crate::command::object_query::{self, ChangeTrust};
 use crate::command_error::{CommandError, Exit};
 use crate::files;
 use crate::outputs::outputs;
@@ -60,9 +60,9 @@ Examples:
 
 Exit codes:
   0  something was found
-  1  nothing was found, and nothing can be missing
+  1  nothing was found, and nothing is known to be missing
   3  the reel is damaged; what can be read was searched
-  4  nothing was found, and changes may be missing";
+  4  nothing was found, but changes may be missing";
 
 /// The most letters of a value in the table.
 const MOST_LETTERS: usize = 100;
@@ -121,12 +121,10 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
         .resources()
         .iter()
         .filter(|info| asked.resource.is_none_or(|only| only == info.id));
-    let searched: Vec<_> = searched.collect();
-    let may_miss = searched.is_empty()
-        || searched
-            .iter()
-            .any(|info| timeline.unobserved(info.id).next().is_some());
-    Ok(match (found.values.is_empty(), may_miss) {
+    let searched: Vec<_> = searched.map(|info| info.id).collect();
+    let is_unknown = searched.is_empty()
+        || ChangeTrust::of(&timeline, searched, (from, to)).exit() == Exit::Unknown;
+    Ok(match (found.values.is_empty(), is_unknown) {
         (false, _) => Exit::Yes,
         (true, false) => Exit::No,
         (true, true) => Exit::Unknown,

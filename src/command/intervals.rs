@@ -261,18 +261,20 @@ fn open_input(
     }
     let timeline = files::open_reel(path)?;
     let resolve = |moment: Option<Moment>, flag| {
-        let found = moment.map(|moment| wall(&timeline, moment, flag));
+        let found = moment.map(|moment| arguments::resolve(&timeline, moment, flag));
         found.transpose()
     };
     let (from, to) = (resolve(bounds.0, "--from")?, resolve(bounds.1, "--to")?);
-    set_bounds(filter, from, to)?;
-    Ok(gathered(&timeline, mode, filter, screen))
+    let wall = |cut: Option<Cut>| cut.map(wall).transpose();
+    set_bounds(filter, wall(from)?, wall(to)?)?;
+    Ok(gathered(&timeline, mode, filter, (from, to), screen))
 }
 
 fn gathered(
     timeline: &Timeline,
     mode: Mode,
     filter: &IntervalFilter,
+    bounds: (Option<Cut>, Option<Cut>),
     screen: &Console,
 ) -> IntervalInput {
     let mut gathering = Gathering::only(timeline, mode, |source| filter.has_source(source));
@@ -292,14 +294,19 @@ fn gathered(
     let damage = damage.filter(|one| one.loss != Loss::Nothing);
     let damage = damage.map(|one| format!("{}: {}", one.place, one.cause));
     let mut unread = fed.unread.iter().map(ToString::to_string).chain(damage);
-    let trust = unread
-        .next()
-        .map_or_else(|| trust(timeline, &interests), IntervalTrust::Damaged);
+    let trust = unread.next().map_or_else(
+        || trust(timeline, &interests, bounds),
+        IntervalTrust::Damaged,
+    );
     IntervalInput { intervals, trust }
 }
 
 /// Finds the gaps in what was read.
-fn trust(timeline: &Timeline, interests: &[Interest]) -> IntervalTrust {
+fn trust(
+    timeline: &Timeline,
+    interests: &[Interest],
+    bounds: (Option<Cut>, Option<Cut>),
+) -> IntervalTrust {
     let read: BTreeSet<(&str, &str)> = interests
         .iter()
         .map(|interest| (&*interest.group, &*interest.plural))
@@ -307,7 +314,10 @@ fn trust(timeline: &Timeline, interests: &[Interest]) -> IntervalTrust {
     let resources = timeline.resources().iter();
     let read = resources.filter(|info| read.contains(&(&*info.group, &*info.plural)));
     let read: Vec<_> = read.map(|info| info.id).collect();
-    let gaps = read.iter().map(|id| timeline.unobserved(*id).count()).sum();
+    let gaps = read
+        .iter()
+        .map(|id| timeline.unobserved_within(*id, bounds).count())
+        .sum();
     let mut coverages = read.iter().filter_map(|id| timeline.coverage(*id));
     if read.is_empty() {
         IntervalTrust::NotRecorded
@@ -320,8 +330,8 @@ fn trust(timeline: &Timeline, interests: &[Interest]) -> IntervalTrust {
     }
 }
 
-fn wall(timeline: &Timeline, moment: Moment, flag: &str) -> Result<RecordedAt, CommandError> {
-    match arguments::resolve(timeline, moment, flag)? {
+fn wall(cut: Cut) -> Result<RecordedAt, CommandError> {
+    match cut {
         Cut::Arrival { wall, .. } => Ok(wall),
         Cut::Revision(_) => Err(CommandError::usage(
             "a resourceVersion cannot limit intervals: expected a time",

@@ -325,19 +325,6 @@ pub(crate) enum ChangeTrust {
 }
 
 impl ChangeTrust {
-    /// Judges a time span; `None` for the ends of the recording.
-    pub(crate) fn within(
-        self,
-        timeline: &Timeline,
-        (from, to): (Option<Cut>, Option<Cut>),
-    ) -> Self {
-        if timeline.reaches_outside(from, to) {
-            Self::Outside
-        } else {
-            self
-        }
-    }
-
     /// Says what limits the changes of something.
     pub(crate) fn words(self, timeline: &Timeline, gaps: &str) -> String {
         match self {
@@ -352,10 +339,22 @@ impl ChangeTrust {
         }
     }
 
-    pub(crate) fn of(timeline: &Timeline, resources: impl IntoIterator<Item = ResourceId>) -> Self {
+    /// Judges the changes between two moments; `None` for the ends of the recording.
+    pub(crate) fn of(
+        timeline: &Timeline,
+        resources: impl IntoIterator<Item = ResourceId>,
+        bounds: (Option<Cut>, Option<Cut>),
+    ) -> Self {
+        if timeline.reaches_outside(bounds.0, bounds.1) {
+            return Self::Outside;
+        }
         let each = resources.into_iter().map(|resource| {
             let coverage = timeline.coverage(resource);
-            if !timeline.is_fully_observed(resource) {
+            if timeline
+                .unobserved_within(resource, bounds)
+                .next()
+                .is_some()
+            {
                 Self::Gaps
             } else if coverage.is_some_and(|coverage| coverage.imported().is_some()) {
                 Self::Imported

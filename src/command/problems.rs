@@ -43,7 +43,7 @@ Classes:
   upgrade      an installation or an upgrade does not go on
 
 Exit codes:
-  0  problems are listed, or none was found and nothing is missing in the reel
+  0  problems are listed, or none was found and nothing is known to be missing
   3  the reel is damaged; what can be read was looked at
   4  none was found, but changes may be missing in the reel
 

@@ -116,8 +116,8 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
     }
     let counted = timeline.resources().iter();
     let is_asked = |info: &&ResourceInfo| resource.is_none_or(|only| only.id == info.id);
-    let trust = ChangeTrust::of(&timeline, counted.filter(is_asked).map(|info| info.id));
-    let trust = trust.within(&timeline, (from, to));
+    let counted = counted.filter(is_asked).map(|info| info.id);
+    let trust = ChangeTrust::of(&timeline, counted, (from, to));
     let gaps = "changes may be missing: kubereel verify names the gaps";
     screen.aside(trust.words(&timeline, gaps))?;
     Ok(trust.exit())

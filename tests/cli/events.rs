@@ -36,6 +36,24 @@ fn events_are_told_in_order_and_narrowed() {
 }
 
 #[test]
+fn those_about_an_object_are_found_in_all_namespaces() {
+    let all = lines(&["events", DEMO, "-A", "-o", "json"]);
+    let event = all.iter().find(|event| {
+        event["regarding"]["kind"] == "Pod" && event["regarding"]["namespace"] != "default"
+    });
+    let name = event.expect("about a Pod")["regarding"]["name"]
+        .as_str()
+        .expect("a name");
+    let pod = format!("pod/{name}");
+    let about = lines(&["events", DEMO, "-A", "--for", &pod, "-o", "json"]);
+    assert!(!about.is_empty());
+    assert!(about.iter().all(|event| event["regarding"]["name"] == name));
+    kubereel(&["events", DEMO, "-A", "--for", "pod/nothing-of-this-name"])
+        .code(1)
+        .says("never observed");
+}
+
+#[test]
 fn an_unknown_object_is_answered_with_the_nearest() {
     kubereel(&["events", DEMO, "--for", "nodse/master-1"])
         .code(2)

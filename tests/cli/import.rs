@@ -730,3 +730,30 @@ fn a_dump_has_no_changes_and_its_events_have_their_own_times() {
     both.says("2 resources as imported: completeness is unknown")
         .ok();
 }
+
+#[test]
+fn a_deletion_without_a_version_holds_at_later_ones() {
+    let pod = |name: &str, version: &str| {
+        format!(
+            r#"{{"apiVersion":"v1","kind":"Pod","metadata":{{"namespace":"default","name":"{name}","uid":"u-{name}"{version}}}}}"#
+        )
+    };
+    let versioned = |name, version: u8| pod(name, &format!(r#","resourceVersion":"{version}""#));
+    let recording = [
+        line(r#""2026-11-21T14:00:00Z""#, "ADDED", &versioned("a", 7)),
+        line(r#""2026-11-21T14:00:10Z""#, "DELETED", &pod("a", "")),
+        line(r#""2026-11-21T14:00:20Z""#, "ADDED", &versioned("b", 9)),
+    ];
+    let input = Input::new(recording.concat());
+    input.import(&[]).code(0);
+    let reel = input.text("out.reel");
+    let at = |version: &str| kubereel(&["get", &reel, "pods", "--at", version, "-o", "name"]).ok();
+    assert_eq!(at("rv:8"), "pod/a\n");
+    assert_eq!(at("rv:9"), "pod/b\n");
+
+    let input = Input::new(line(r#""2026-11-21T14:00:00Z""#, "ADDED", &pod("a", "")));
+    input.import(&[]).code(0);
+    kubereel(&["get", &input.text("out.reel"), "pods", "--at", "rv:7"])
+        .code(2)
+        .says("no object in the reel has a resourceVersion");
+}

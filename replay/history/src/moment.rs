@@ -387,6 +387,9 @@ pub enum ResolveError {
         /// The number of records.
         end: Seq,
     },
+    /// No version in the reel has a resourceVersion.
+    #[error("no object in the reel has a resourceVersion: give a time")]
+    NoRevisions,
     /// A resourceVersion or a record number needs a reel.
     #[error("only a reel has resourceVersions and records")]
     NoReel,
@@ -420,7 +423,12 @@ impl Moment {
             return Err(ResolveError::EmptyReel);
         }
         match self {
-            Self::Revision(rv) => Ok(Cut::Revision(rv)),
+            Self::Revision(rv) => {
+                let mut seqs = (0..end.0).map(Seq);
+                let has_revisions = seqs.any(|seq| reel.rv_of(seq).is_some());
+                let none = ResolveError::NoRevisions;
+                has_revisions.then_some(Cut::Revision(rv)).ok_or(none)
+            }
             Self::Record(seq) if seq < end => Ok(Cut::Arrival {
                 below: Seq(seq.0 + 1),
                 wall: tables.wall_of(seq),

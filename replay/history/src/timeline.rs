@@ -290,6 +290,23 @@ impl Timeline {
         coverage.flat_map(Coverage::may_miss)
     }
 
+    /// Returns the times within two moments in which changes of a recorded resource may be missing; `None` for the
+    /// ends of the recording.
+    pub fn unobserved_within(
+        &self,
+        resource: ResourceId,
+        (from, to): (Option<Cut>, Option<Cut>),
+    ) -> impl Iterator<Item = &UnobservedSpan> {
+        let wall = |cut| match cut {
+            Some(Cut::Arrival { wall, .. }) => Some(wall),
+            Some(Cut::Revision(_)) | None => None,
+        };
+        let (from, to) = (wall(from), wall(to));
+        self.unobserved(resource).filter(move |span| {
+            from.is_none_or(|from| span.to >= from) && to.is_none_or(|to| span.from <= to)
+        })
+    }
+
     /// Returns whether no change of a resource can be missing since its first list.
     pub fn is_fully_observed(&self, resource: ResourceId) -> bool {
         self.unobserved(resource).next().is_none()
@@ -402,6 +419,7 @@ impl Timeline {
             Cut::Arrival { .. } => Seq(0)..self.reel().end(),
             Cut::Revision(rv) => self.epoch_of_revision(resource, rv),
         };
+        let unversioned = UnversionedDeletions::at(self, cut, &epoch);
         for &object in self.objects_of(resource) {
             let Some(seq) = self.version_at(object, cut, &epoch) else {
                 continue;
@@ -411,7 +429,8 @@ impl Timeline {
                 continue;
             };
             let is_asked = filter.takes(key.namespace, key.name);
-            let is_alive = self.reel().kind_of(seq) != Some(EventType::Deleted);
+            let is_alive = self.reel().kind_of(seq) != Some(EventType::Deleted)
+                && !unversioned.is_gone(object, seq);
             let is_replaced = || {
                 let by = self.replaced().get(&object);
                 by.is_some_and(|by| seq < *by && self.is_within(*by, cut))
@@ -739,6 +758,38 @@ impl Timeline {
 
 /// The results of one thread, each with its index in the request.
 type IndexedResults<T> = Result<Vec<(usize, T)>, QueryError>;
+
+/// Deletions that came without a resourceVersion, as other tools write them: each happened before what was recorded
+/// after it.
+struct UnversionedDeletions<'a> {
+    reel: &'a Reel,
+    /// The last record up to the resourceVersion, if the moment is one.
+    last: Option<Seq>,
+}
+
+impl<'a> UnversionedDeletions<'a> {
+    fn at(timeline: &'a Timeline, cut: Cut, epoch: &Range<Seq>) -> Self {
+        let reel = timeline.reel();
+        let last = match cut {
+            Cut::Arrival { .. } => None,
+            Cut::Revision(rv) => {
+                let mut seqs = (epoch.start.0..epoch.end.0).rev().map(Seq);
+                seqs.find(|seq| reel.rv_of(*seq).is_some_and(|own| own <= rv))
+            }
+        };
+        Self { reel, last }
+    }
+
+    /// Returns whether an object was deleted after a version of it.
+    fn is_gone(&self, object: ObjectId, version: Seq) -> bool {
+        let deletion = self.reel.versions(object).iter().copied().find(|seq| {
+            *seq > version
+                && self.reel.kind_of(*seq) == Some(EventType::Deleted)
+                && self.reel.rv_of(*seq).is_none()
+        });
+        deletion.is_some_and(|seq| self.last.is_some_and(|last| seq < last))
+    }
+}
 
 #[derive(Default)]
 struct Newest {
