@@ -35,11 +35,12 @@ pub(crate) struct SignalResult {
 }
 
 impl SignalResult {
-    fn find(&mut self, from: i64, to: i64, life: Lifetime, evidence: Option<usize>) {
-        let is_open = to >= life.to && !life.is_gone && from < to;
+    /// Adds something that lasted to a time, or with `None` to the end of the life.
+    fn find(&mut self, from: i64, to: Option<i64>, life: Lifetime, evidence: Option<usize>) {
+        let of_life = life.is_gone.then_some(life.to);
         self.found.push(SignalMatch {
             from,
-            to: (!is_open).then_some(to),
+            to: to.or(of_life),
             evidence,
         });
     }
@@ -51,6 +52,11 @@ impl SignalResult {
         self.doubts
             .extend(unknown.map(|spell| (spell.from, spell.to)));
     }
+}
+
+/// Returns when a spell ended; `None` for the last one, which goes on. One that the last record ends is not the last.
+fn end_of(signal: &Signal, spell: &TruthSpan) -> Option<i64> {
+    (signal.spells().last() != Some(spell)).then_some(spell.to)
 }
 
 fn during(signal: &Signal, from: i64, to: i64) -> impl Iterator<Item = TruthSpan> + '_ {
@@ -69,7 +75,7 @@ pub(crate) fn never(signal: &Signal, at_least: i64, life: Lifetime) -> SignalRes
     let mut chain: Vec<TruthSpan> = Vec::new();
     for spell in signal.spells() {
         if spell.truth == SignalTruth::True && spell.to - spell.from >= at_least {
-            judged.find(spell.from, spell.to, life, spell.evidence);
+            judged.find(spell.from, end_of(signal, spell), life, spell.evidence);
         }
         match spell.truth {
             SignalTruth::True | SignalTruth::Unknown => chain.push(*spell),
@@ -108,7 +114,7 @@ pub(crate) fn at_end(signal: &Signal, life: Lifetime) -> SignalResult {
         return judged;
     };
     match last.truth {
-        SignalTruth::False => judged.find(last.from, last.to, life, last.evidence),
+        SignalTruth::False => judged.find(last.from, None, life, last.evidence),
         SignalTruth::Unknown => judged.doubt([*last]),
         SignalTruth::True | SignalTruth::Silent => {}
     }
@@ -150,8 +156,7 @@ pub(crate) fn eventually(
         .iter()
         .find(|spell| spell.truth == SignalTruth::True && spell.from >= deadline);
     let evidence = spells.iter().find_map(|spell| spell.evidence);
-    let to = became.map_or(life.to, |spell| spell.from);
-    judged.find(since, to, life, evidence);
+    judged.find(since, became.map(|spell| spell.from), life, evidence);
     judged
 }
 
@@ -197,7 +202,7 @@ pub(crate) fn leads_to(from: &Signal, to: &Signal, within: i64, life: Lifetime) 
             .spells()
             .iter()
             .find(|spell| spell.truth == SignalTruth::True && spell.from > deadline);
-        let end = came.map_or(life.to, |spell| spell.from);
+        let end = came.map(|spell| spell.from);
         judged.find(begin.from, end, life, begin.evidence);
     }
     judged
@@ -219,7 +224,9 @@ pub(crate) fn until(hold: &Signal, until: &Signal, life: Lifetime) -> SignalResu
         }
         match spell.truth {
             SignalTruth::False if spell.from < doubtful => {
-                judged.find(spell.from, spell.to.min(met), life, spell.evidence);
+                let to = end_of(hold, spell)
+                    .map_or_else(|| (met <= life.to).then_some(met), |to| Some(to.min(met)));
+                judged.find(spell.from, to, life, spell.evidence);
             }
             SignalTruth::False => judged.doubt(until.spells().iter().copied()),
             SignalTruth::Unknown => judged.doubt([*spell]),
@@ -241,12 +248,16 @@ pub(crate) fn stays(
     for (begin, is_sure) in begins(after) {
         let end = span.map_or(life.to, |span| begin.from.saturating_add(span));
         let end = end.min(life.to);
-        for spell in during(hold, begin.from, end) {
+        // What began with the last record lasts no time, but what held before it goes on.
+        let last = hold.spells().last().copied();
+        let goes_on =
+            last.filter(|last| !life.is_gone && last.from < begin.from && last.to == begin.from);
+        for spell in goes_on.into_iter().chain(during(hold, begin.from, end)) {
             match spell.truth {
                 SignalTruth::False if is_sure => {
                     let from = spell.from.max(begin.from);
                     let evidence = spell.evidence.or(begin.evidence);
-                    judged.find(from, spell.to, life, evidence);
+                    judged.find(from, end_of(hold, &spell), life, evidence);
                     break;
                 }
                 SignalTruth::Unknown => judged.doubt([spell]),
@@ -272,7 +283,7 @@ pub(crate) fn total(signal: &Signal, above: i64, life: Lifetime) -> SignalResult
             .filter(|spell| spell.truth == SignalTruth::True);
         if let Some(first) = them.next() {
             let last = them.next_back().unwrap_or(first);
-            judged.find(first.from, last.to, life, first.evidence);
+            judged.find(first.from, end_of(signal, last), life, first.evidence);
         }
     } else if known.saturating_add(sum(SignalTruth::Unknown)) > above {
         judged.doubt(spells.iter().copied());
