@@ -14,8 +14,8 @@ use kube_cel::cel::parser::Parser;
 use regex::{Regex, RegexBuilder};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
-use std::panic;
 use std::sync::Arc;
+use std::thread::{self, ScopedJoinHandle};
 
 /// How long an expression may be.
 const MAX_TEXT: usize = 4096;
@@ -25,6 +25,10 @@ const MAX_NESTED: usize = 2;
 const MAX_REGEX_BYTES: usize = 1 << 18;
 /// How deep an expression may be nested.
 const MAX_DEPTH: u16 = 48;
+/// How many operators and members may follow one another: each is a level of the tree.
+const MAX_LEVELS: usize = 128;
+/// The stack for the parser, which takes some of it for each level of the longest expression.
+const PARSER_STACK: usize = 256 << 20;
 
 /// What is wrong with an expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,6 +58,14 @@ impl Program {
     /// Returns whether it reads a variable.
     pub(crate) const fn reads(&self, place: usize) -> bool {
         place < 128 && self.variables >> place & 1 == 1
+    }
+
+    /// Returns a member of a variable that it reads and that is none of the known ones.
+    pub(crate) fn unknown_member(&self, place: usize, known: &[&str]) -> Option<String> {
+        let paths = Reads::of(&self.node).paths.remove(&place)?;
+        let mut firsts = paths.iter().filter_map(|path| path.split('.').next());
+        let unknown = firsts.find(|first| !first.is_empty() && !known.contains(first));
+        unknown.map(str::to_owned)
     }
 
     /// Returns whether it reads one variable only, and of that one only some members.
@@ -94,10 +106,14 @@ impl Compiler<'_> {
                 hint: format!("at most {MAX_TEXT} are allowed"),
             });
         }
+        let found = SourceWords::of(text);
+        if found.choices > MAX_DEPTH.into() {
+            return Err(too_deep());
+        }
         let parsed = parse(text)?;
         let mut step = NodeBuilder {
             compiler: self,
-            words: words(text),
+            words: found.words,
             locals: Vec::new(),
             nested: 0,
         };
@@ -120,6 +136,8 @@ fn parse(text: &str) -> Result<IdedExpr, CompileError> {
             .max_recursion_depth(MAX_DEPTH)
             .enable_optional_syntax(true)
             .parse(text)
+            // A tree of too many levels is dropped here, where the stack is large.
+            .map(|parsed| Some(parsed).filter(|parsed| !is_too_deep(parsed)))
     };
     let broken = |at: usize, what: &str| CompileError {
         at,
@@ -127,18 +145,72 @@ fn parse(text: &str) -> Result<IdedExpr, CompileError> {
         what: format!("invalid CEL: {what}"),
         hint: String::new(),
     };
+    let parsed = thread::scope(|scope| {
+        let parser = thread::Builder::new().stack_size(PARSER_STACK);
+        parser.spawn_scoped(scope, read).map(ScopedJoinHandle::join)
+    });
     // The message of a panic is not meant for people.
-    let Ok(parsed) = panic::catch_unwind(read) else {
+    let Ok(Ok(parsed)) = parsed else {
         return Err(broken(0, "the expression cannot be parsed"));
     };
-    parsed.map_err(|errors| {
+    let parsed = parsed.map_err(|errors| {
         let Some(first) = errors.errors.first() else {
             return broken(0, "the expression cannot be parsed");
         };
         let (line, column) = first.pos;
         let what = first.msg.lines().next().unwrap_or_default();
         broken(offset(text, line, column), what)
-    })
+    })?;
+    parsed.ok_or_else(too_deep)
+}
+
+/// Returns whether a tree has too many levels.
+fn is_too_deep(tree: &IdedExpr) -> bool {
+    let mut rest = vec![(tree, 0)];
+    while let Some((expression, level)) = rest.pop() {
+        if level > MAX_LEVELS {
+            return true;
+        }
+        let mut inner: Vec<&IdedExpr> = Vec::new();
+        match &expression.expr {
+            Expr::Call(call) => {
+                inner.extend(call.target.as_deref());
+                inner.extend(&call.args);
+            }
+            Expr::Comprehension(each) => inner.extend([
+                &each.iter_range,
+                &each.accu_init,
+                &each.loop_cond,
+                &each.loop_step,
+                &each.result,
+            ]),
+            Expr::List(list) => inner.extend(&list.elements),
+            Expr::Map(map) => {
+                for entry in &map.entries {
+                    match &entry.expr {
+                        EntryExpr::MapEntry(entry) => inner.extend([&entry.key, &entry.value]),
+                        EntryExpr::StructField(field) => inner.push(&field.value),
+                    }
+                }
+            }
+            Expr::Select(select) => inner.push(&select.operand),
+            // Messages are refused.
+            Expr::Struct(_) | Expr::Ident(_) | Expr::Literal(_) | Expr::Unspecified => {}
+        }
+        rest.extend(inner.into_iter().map(|inner| (inner, level + 1)));
+    }
+    false
+}
+
+fn too_deep() -> CompileError {
+    CompileError {
+        at: 0,
+        width: 1,
+        what: "the expression has too many levels".to_owned(),
+        hint: format!(
+            "at most {MAX_LEVELS} operators and members in a row, and {MAX_DEPTH} parentheses or `? :` in one another"
+        ),
+    }
 }
 
 /// Returns the place of a line and column, both from 1.
@@ -576,47 +648,58 @@ struct SourceWord {
     is_called: bool,
 }
 
-/// Finds the words of an expression: not those in texts or remarks.
-fn words(text: &str) -> Vec<SourceWord> {
-    let chars: Vec<char> = text.chars().collect();
-    let mut words: Vec<SourceWord> = Vec::new();
-    let mut at = 0;
-    let mut before = ' ';
-    while let Some(&c) = chars.get(at) {
-        if c == '/' && chars.get(at + 1) == Some(&'/') {
-            at = end_of_line(&chars, at);
-        } else if c == '"' || c == '\'' {
-            let is_raw = words.last().is_some_and(|word| {
-                word.at + word.text.len() == at && word.text.to_lowercase().contains('r')
-            });
-            at = end_of_text(&chars, at, c, is_raw);
-            before = c;
-        } else if c.is_ascii_digit() {
-            // Digits and what belongs to them, `0x1F`, `1e3`, `7u`.
-            at = end_of_word(&chars, at);
-            before = '0';
-        } else if c.is_ascii_alphabetic() || c == '_' {
-            let end = end_of_word(&chars, at);
-            let text: String = chars.get(at..end).unwrap_or_default().iter().collect();
-            let behind = chars.iter().skip(end).find(|c| !c.is_whitespace());
-            words.push(SourceWord {
-                at,
-                text,
-                is_member: before == '.',
-                is_called: behind == Some(&'('),
-            });
-            at = end;
-            before = 'a';
-        } else {
-            // The question mark of `.?name` keeps the dot in mind.
-            let is_in_member = c == '?' && before == '.';
-            if !c.is_whitespace() && !is_in_member {
+/// The words of an expression, and how often it chooses by `? :`: not those in texts or remarks.
+#[derive(Default)]
+struct SourceWords {
+    words: Vec<SourceWord>,
+    choices: usize,
+}
+
+impl SourceWords {
+    fn of(text: &str) -> Self {
+        let chars: Vec<char> = text.chars().collect();
+        let mut found = Self::default();
+        let words = &mut found.words;
+        let mut at = 0;
+        let mut before = ' ';
+        while let Some(&c) = chars.get(at) {
+            if c == '/' && chars.get(at + 1) == Some(&'/') {
+                at = end_of_line(&chars, at);
+            } else if c == '"' || c == '\'' {
+                let is_raw = words.last().is_some_and(|word| {
+                    word.at + word.text.len() == at && word.text.to_lowercase().contains('r')
+                });
+                at = end_of_text(&chars, at, c, is_raw);
                 before = c;
+            } else if c.is_ascii_digit() {
+                // Digits and what belongs to them, `0x1F`, `1e3`, `7u`.
+                at = end_of_word(&chars, at);
+                before = '0';
+            } else if c.is_ascii_alphabetic() || c == '_' {
+                let end = end_of_word(&chars, at);
+                let text: String = chars.get(at..end).unwrap_or_default().iter().collect();
+                let behind = chars.iter().skip(end).find(|c| !c.is_whitespace());
+                words.push(SourceWord {
+                    at,
+                    text,
+                    is_member: before == '.',
+                    is_called: behind == Some(&'('),
+                });
+                at = end;
+                before = 'a';
+            } else {
+                // The question mark of `.?name` keeps the dot in mind.
+                let is_in_member = c == '?' && before == '.';
+                // Neither `.?name` nor an optional item, `[?0]`.
+                found.choices += usize::from(c == '?' && !matches!(before, '.' | '[' | '{' | ','));
+                if !c.is_whitespace() && !is_in_member {
+                    before = c;
+                }
+                at += 1;
             }
-            at += 1;
         }
+        found
     }
-    words
 }
 
 fn end_of_line(chars: &[char], from: usize) -> usize {
@@ -651,7 +734,7 @@ mod tests {
     use super::*;
 
     fn found(text: &str) -> Vec<(usize, String, bool, bool)> {
-        let found = words(text).into_iter();
+        let found = SourceWords::of(text).words.into_iter();
         found
             .map(|word| (word.at, word.text, word.is_member, word.is_called))
             .collect()

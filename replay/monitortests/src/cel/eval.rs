@@ -91,9 +91,28 @@ struct Evaluation<'a, 's> {
     steps: u32,
 }
 
+/// How many bytes of a text that is made or copied are a step: together they bound the memory of an evaluation.
+const TEXT_STEP: usize = 64;
+
+/// Counts the bytes of a text that is made or copied.
+pub(super) fn weigh_text(steps: &mut u32, bytes: usize) -> Result<(), EvalError> {
+    let count = u32::try_from(bytes / TEXT_STEP).ok();
+    let left = count.and_then(|count| steps.checked_sub(count));
+    *steps = left.ok_or_else(EvalError::too_long)?;
+    Ok(())
+}
+
 impl<'a> Evaluation<'a, '_> {
     fn node(&mut self, node: &'a CelNode) -> Result<Val<'a>, EvalError> {
         self.steps = self.steps.checked_sub(1).ok_or_else(EvalError::too_long)?;
+        let value = self.value_of(node)?;
+        if let Val::Text(Cow::Owned(text)) = &value {
+            weigh_text(&mut self.steps, text.len())?;
+        }
+        Ok(value)
+    }
+
+    fn value_of(&mut self, node: &'a CelNode) -> Result<Val<'a>, EvalError> {
         match node {
             CelNode::CelConstant(constant) => Ok(lent(constant)),
             CelNode::Shared(value) => Ok(Val::json(value)),

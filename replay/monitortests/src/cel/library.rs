@@ -1,6 +1,6 @@
 //! Calls of the CEL library's functions. The library is not trusted: a panic is an error of the call.
 
-use super::eval::EvalError;
+use super::eval::{EvalError, weigh_text};
 use super::value::Val;
 use kube_cel::KubeCelExt as _;
 use kube_cel::cel::common::ast::{CallExpr, Expr, IdedExpr, LiteralValue};
@@ -38,6 +38,7 @@ pub(super) fn call<'a>(
             "`{name}` is called with too many arguments"
         )));
     }
+    weigh(name, arguments, steps)?;
     let mut given = Vec::with_capacity(arguments.len());
     for argument in arguments {
         given.push(lend(argument, steps)?);
@@ -54,6 +55,40 @@ pub(super) fn call<'a>(
     }));
     let result = run(&called, given).map_err(|error| EvalError::wrong(message_of(name, &error)))?;
     take(result, steps)
+}
+
+/// Counts what the functions make or look at that is more than their arguments.
+fn weigh(name: &str, arguments: &[Val<'_>], steps: &mut u32) -> Result<(), EvalError> {
+    let items = |value: &Val<'_>| value.items().map_or(1, Iterator::count);
+    match (name, arguments) {
+        ("replace", [Val::Text(text), Val::Text(old), Val::Text(new), ..]) => {
+            let places = text.matches(old.as_ref()).count();
+            weigh_text(steps, places.saturating_mul(new.len()))
+        }
+        ("join", [list, Val::Text(between)]) => {
+            weigh_text(steps, items(list).saturating_mul(between.len()))
+        }
+        // It compares each item with each.
+        ("distinct", [list]) => weigh_text(steps, items(list).saturating_pow(2)),
+        ("sets.contains" | "sets.equivalent" | "sets.intersects", [one, other]) => {
+            weigh_text(steps, items(one).saturating_mul(items(other)))
+        }
+        // Each place takes a value, and its precision says how many digits.
+        ("format", [Val::Text(form), list]) => {
+            let values = list.items().into_iter().flatten();
+            let longest = values
+                .map(|value| value.as_text().map_or(0, str::len))
+                .max();
+            let digits = form.split(|letter: char| !letter.is_ascii_digit());
+            let digits = digits.filter_map(|digits| match digits {
+                "" => None,
+                digits => Some(digits.parse().unwrap_or(usize::MAX)),
+            });
+            let most = longest.max(digits.max()).unwrap_or_default();
+            weigh_text(steps, form.matches('%').count().saturating_mul(most))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn run(called: &IdedExpr, given: Vec<CelValue>) -> Result<CelValue, ExecutionError> {
@@ -96,7 +131,10 @@ fn lend(value: &Val<'_>, steps: &mut u32) -> Result<CelValue, EvalError> {
         Val::Int(value) => CelValue::Int(*value),
         Val::Uint(value) => CelValue::UInt(*value),
         Val::Double(value) => CelValue::Float(*value),
-        Val::Text(text) => CelValue::String(Arc::new(text.clone().into_owned())),
+        Val::Text(text) => {
+            weigh_text(steps, text.len())?;
+            CelValue::String(Arc::new(text.clone().into_owned()))
+        }
         Val::Foreign(value) => value.clone(),
         Val::Optional(None) => CelValue::Opaque(Arc::new(OptionalValue::none())),
         Val::Optional(Some(value)) => {
@@ -145,7 +183,10 @@ fn take<'a>(value: CelValue, steps: &mut u32) -> Result<Val<'a>, EvalError> {
         CelValue::Int(value) => Val::Int(value),
         CelValue::UInt(value) => Val::Uint(value),
         CelValue::Float(value) => Val::Double(value),
-        CelValue::String(text) => Val::text(text.as_str()),
+        CelValue::String(text) => {
+            weigh_text(steps, text.len())?;
+            Val::text(text.as_str())
+        }
         CelValue::Timestamp(time) => Val::Time(time.timestamp_micros()),
         CelValue::Duration(span) => match span.num_microseconds() {
             Some(micros) => Val::Span(micros),

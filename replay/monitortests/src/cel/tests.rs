@@ -1,6 +1,6 @@
 //! Expressions and their values, and our evaluation beside the library's own.
 
-use super::compile::{Compiler, Program};
+use super::compile::{CompileError, Compiler, Program};
 use super::eval::{EvalError, Slots};
 use super::value::Val;
 use kube_cel::KubeCelExt as _;
@@ -12,6 +12,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 fn compiled(text: &str) -> Program {
+    compile(text).unwrap_or_else(|error| panic!("{text}: {error:?}"))
+}
+
+fn compile(text: &str) -> Result<Program, CompileError> {
     let constants = [("names".to_owned(), Arc::new(json!(["a", "b"])))];
     let constants: BTreeMap<String, Arc<Value>> = constants.into();
     let names = vec!["object".to_owned(), "old".to_owned()];
@@ -21,9 +25,7 @@ fn compiled(text: &str) -> Program {
         why_not: &|_| None,
         constants: &constants,
     };
-    compiler
-        .compile(text)
-        .unwrap_or_else(|error| panic!("{text}: {error:?}"))
+    compiler.compile(text)
 }
 
 fn object() -> Value {
@@ -355,6 +357,43 @@ proptest! {
             prop_assert_eq!(program.truth(&slots), Ok(false), "{}", text);
         }
     }
+}
+
+#[test]
+fn expressions_of_too_many_levels_are_refused() {
+    let choices = |count: usize| "true ? 1 : ".repeat(count) + "2";
+    for (text, is_refused) in [
+        ("1".to_owned() + &"+1".repeat(100), false),
+        ("1".to_owned() + &"+1".repeat(1_000), true),
+        ("object".to_owned() + &"[0]".repeat(1_300), true),
+        ("object".to_owned() + &".a".repeat(2_000), true),
+        ("!".repeat(4_000) + "true", true),
+        ("(".repeat(2_000) + "1" + &")".repeat(2_000), true),
+        (choices(20), false),
+        (choices(300), true),
+        ("object".to_owned() + &".?a".repeat(60), false),
+    ] {
+        let compiled = compile(&text);
+        assert_eq!(compiled.is_err(), is_refused, "{text}");
+    }
+}
+
+#[test]
+fn texts_that_grow_without_bounds_end_the_evaluation() {
+    let grows = r#".replace("a", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa")"#.repeat(12);
+    let doubles = ".map(x, x + x)".repeat(40);
+    for text in [
+        format!(r#"("aaaaaaaa" + object.metadata.name){grows} == """#),
+        format!("[object.metadata.name]{doubles} == []"),
+        r#"object.list.map(x, "%999999999d".format([x])) == []"#.to_owned(),
+        r#"[[1, 2].map(x, "a")].flatten().join("-") == "" "#.to_owned()
+            + "|| "
+            + &format!(r#"("a"{grows}).size() > 0"#),
+    ] {
+        let said = told(&text);
+        assert!(said.contains("takes more than"), "{text}: {said}");
+    }
+    assert_eq!(told(r#""a-b".replace("-", "+")"#), r#""a+b""#);
 }
 
 #[test]

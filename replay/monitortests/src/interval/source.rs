@@ -44,3 +44,28 @@ pub const LEASE_STATE: &str = "LeaseState";
 pub const CLUSTER_PHASE: &str = "ClusterPhase";
 /// Times in which changes may be missing from the recording. Not upstream's.
 pub const RECORDING_GAP: &str = "RecordingGap";
+
+/// All of them.
+pub(crate) const ALL: [&str; 21] = [
+    CLUSTER_OPERATOR_MONITOR,
+    KUBE_EVENT,
+    NODE_MONITOR,
+    NODE_UNEXPECTED_NOT_READY,
+    NODE_UNREACHABLE,
+    POD_MONITOR,
+    MACHINE_MONITOR,
+    GENERATION_MONITOR,
+    OPERATOR_STATE,
+    VERSION_STATE,
+    NODE_STATE,
+    POD_STATE,
+    API_SERVER_GRACEFUL_SHUTDOWN,
+    API_UNREACHABLE_FROM_CLIENT,
+    STATIC_POD_INSTALL_MONITOR,
+    POOL_MONITOR,
+    POOL_STATE,
+    LEASE_MONITOR,
+    LEASE_STATE,
+    CLUSTER_PHASE,
+    RECORDING_GAP,
+];

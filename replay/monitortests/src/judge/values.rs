@@ -4,7 +4,7 @@ use crate::cel::{EvalError, Program, Slots, Val, View};
 use crate::facts::FactsOverTime;
 use crate::interval::{Interval, Pairs};
 use crate::phase::Phase;
-use crate::rule::{IntervalSelector, place};
+use crate::rule::{FACT_NAMES, IntervalSelector, place};
 use crate::verdict::JudgeContext;
 use kubereel_format::RecordedAt;
 use std::borrow::Cow;
@@ -95,9 +95,6 @@ pub(super) fn chosen<'a>(
 /// The members of an interval, from A to Z.
 const INTERVAL_MEMBERS: &str = "annotations cause duration from inUpgrade instant keys level locator \
                                 message open reason source to type";
-/// The facts, from A to Z.
-const FACTS: &str = "architecture fromVersion history infrastructureTopology installed ipStack masters \
-                     network platform topology upgrades version workers";
 
 /// An interval as an expression sees it.
 #[derive(Clone, Copy, Debug)]
@@ -220,7 +217,9 @@ impl<'a> View<'a> for FactsView<'a> {
     }
 
     fn names(&self) -> Vec<String> {
-        let known = FACTS.split(' ').filter(|name| self.member(name).is_some());
+        let known = FACT_NAMES
+            .split(' ')
+            .filter(|name| self.member(name).is_some());
         known.map(str::to_owned).collect()
     }
 }

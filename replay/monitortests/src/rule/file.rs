@@ -163,7 +163,7 @@ pub(super) struct YamlRelated {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct YamlIntervals {
     #[serde(default)]
-    pub(super) sources: Vec<String>,
+    pub(super) sources: Vec<YamlText>,
     #[serde(default)]
     pub(super) reasons: Vec<String>,
     #[serde(default)]

@@ -14,7 +14,7 @@ pub use source::{RuleErrors, RuleMistake};
 
 pub(crate) use explain::explained;
 pub(crate) use model::{
-    CheckOperator, Component, Expectation, IntervalSelector, ListedValues, MonitorRule,
+    CheckOperator, Component, Expectation, FACT_NAMES, IntervalSelector, ListedValues, MonitorRule,
     ObjectSelector, RelatedBy, RelatedObjects, ResourceName, RuleCheck, Template, TemplatePart,
     Unlisted, Watch, place, seen_for,
 };

@@ -297,6 +297,10 @@ pub(crate) struct RuleScope {
     pub(crate) related: Vec<String>,
 }
 
+/// The members of `facts`, from A to Z.
+pub(crate) const FACT_NAMES: &str = "architecture fromVersion history infrastructureTopology installed ipStack \
+                                     masters network platform topology upgrades version workers";
+
 impl RuleScope {
     /// Returns the names of all variables by place; an empty one is none.
     pub(crate) fn all(&self) -> Vec<String> {

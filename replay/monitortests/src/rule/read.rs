@@ -7,14 +7,16 @@ use super::file::{
     YamlRelated, YamlRule, YamlText, YamlWhen, read_yaml,
 };
 use super::model::{
-    CheckOperator, Component, Expectation, ExpressionPlace, IntervalSelector, ItemSource,
-    ListedValues, Micros, MonitorRule, ObjectSelector, RelatedBy, RelatedObjects, ResourceName,
-    RuleCheck, RuleCondition, RuleScope, Template, TemplatePart, TemplatePiece, Watch, pieces,
+    CheckOperator, Component, Expectation, ExpressionPlace, FACT_NAMES, IntervalSelector,
+    ItemSource, ListedValues, Micros, MonitorRule, ObjectSelector, RelatedBy, RelatedObjects,
+    ResourceName, RuleCheck, RuleCondition, RuleScope, Template, TemplatePart, TemplatePiece,
+    Watch, pieces, place,
 };
 use super::source::{RuleErrors, RuleMistake, RuleSource, line_of};
 use super::text::RuleText;
 use crate::cel;
 use crate::cel::{CompileError, Compiler, Program};
+use crate::interval::source;
 use crate::verdict::{MonitorTestInfo, Severity, WrittenIn};
 use regex::Regex;
 use serde_json::Value;
@@ -263,7 +265,22 @@ impl<'a> RuleReader<'a> {
             why_not: &|name| RuleScope::why_not(name, stand),
             constants: self.constants,
         };
-        compiler.compile(text)
+        let program = compiler.compile(text)?;
+        let known: Vec<&str> = FACT_NAMES.split(' ').collect();
+        let Some(name) = program.unknown_member(place::FACTS, &known) else {
+            return Ok(program);
+        };
+        let before = text.split(&name).next().unwrap_or_default();
+        let hint = match cel::nearest(&name, known.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("known facts: {}", known.join(", ")),
+        };
+        Err(CompileError {
+            at: before.chars().count(),
+            width: name.chars().count(),
+            what: format!("unknown fact `{name}`"),
+            hint,
+        })
     }
 
     /// Compiles a text with expressions in it.
@@ -487,7 +504,11 @@ impl<'a> RuleReader<'a> {
         let needs = written.needs.iter().filter_map(|text| self.resource(text));
         let needs = needs.collect();
         IntervalSelector {
-            sources: written.sources.clone(),
+            sources: written
+                .sources
+                .iter()
+                .map(|text| self.named_source(text))
+                .collect(),
             reasons: written.reasons.clone(),
             locators: written.locators.clone(),
             levels: written.levels.iter().map(|&level| level.into()).collect(),
@@ -497,6 +518,18 @@ impl<'a> RuleReader<'a> {
             subject,
             needs,
         }
+    }
+
+    /// Takes the name of a source. A file of intervals may have any, but one that is almost a known one is a mistake.
+    fn named_source(&mut self, text: &YamlText) -> String {
+        let name = &text.value;
+        if !source::ALL.contains(&name.as_str())
+            && let Some(near) = cel::nearest(name, source::ALL.iter().copied())
+        {
+            let what = format!("unknown source `{name}`");
+            self.wrong(text, what, format!("did you mean `{near}`?"));
+        }
+        name.clone()
     }
 
     fn also(&mut self, written: &YamlEntries<YamlIntervals>) -> BTreeMap<String, IntervalSelector> {

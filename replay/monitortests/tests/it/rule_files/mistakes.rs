@@ -91,6 +91,45 @@ fn names_are_found_in_every_kind_of_yaml_text() {
 }
 
 #[test]
+fn a_misspelt_source_is_told_and_another_tools_is_taken() {
+    let rest = |source: &str| {
+        format!(
+            "{HEAD}  intervals:\n    sources: [{source}]\n  expect:\n  - never: 'true'\n    message: m\n"
+        )
+    };
+    expect(
+        &rest("OperatorStat"),
+        "r.yaml:9:15: unknown source `OperatorStat`",
+        "OperatorStat",
+        "did you mean `OperatorState`?",
+    );
+    for known in [
+        "LeaseState",
+        "AuditLog",
+        "E2ETest",
+        "Disruption",
+        "KubeletLog",
+        "PodLog",
+        "Alert",
+    ] {
+        let read = RuleSet::read([("r.yaml", rest(known).as_str())]);
+        assert!(read.is_ok(), "{known}");
+    }
+}
+
+#[test]
+fn an_unknown_fact_is_told_with_the_nearest() {
+    expect(
+        &objects(
+            "  when:\n  - cel: facts.topolgy == \"x\"\n  expect:\n  - never: 'true'\n    message: m\n",
+        ),
+        "r.yaml:11:16: unknown fact `topolgy`",
+        "topolgy",
+        "did you mean `topology`?",
+    );
+}
+
+#[test]
 fn broken_yaml_is_told() {
     let (line, _, _) = mistake("monitortests:\n- id: x\n  monitor: y: z\n");
     assert!(line.starts_with("r.yaml:3:13: "), "{line}");
