@@ -6,6 +6,7 @@
 //! results from a kubeconfig, from the files it names or from a plugin has a row here; its own text
 //! is never used where it shows a value.
 
+use super::token_file::TokenFile;
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderValue, Request, Response};
 use hyper_util::client::legacy::Builder;
@@ -20,6 +21,7 @@ use std::error::Error;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tower_service::Service;
@@ -54,12 +56,17 @@ pub(crate) fn client(mut config: Config) -> Result<Client, kube::Error> {
     http.set_keepalive_interval(Some(Duration::from_secs(KEEPALIVE_SECS / 2)));
     #[cfg(target_os = "linux")]
     http.set_tcp_user_timeout(Some(Duration::from_secs(USER_TIMEOUT_SECS)));
+    let token = token_file(&mut config)?;
     let https = config.rustls_https_connector_with_connector(http)?;
     let transport = Builder::new(TokioExecutor::new())
         // A new connection may reach another server behind the address, an old one cannot.
         .pool_max_idle_per_host(0)
         .build::<_, Body>(https);
-    let builder = ClientBuilder::new(BoxErrors(transport), config.default_namespace.clone())
+    let transport = Sender {
+        inner: transport,
+        token,
+    };
+    let builder = ClientBuilder::new(transport, config.default_namespace.clone())
         .with_layer(&config.extra_headers_layer()?);
     Ok(match auth_layer(&config)? {
         Some(auth) => builder
@@ -73,18 +80,38 @@ pub(crate) fn client(mut config: Config) -> Result<Client, kube::Error> {
 /// Builds a client behind a proxy. Authorisation wraps kube's own stack, so that its headers are
 /// visible as without a proxy.
 fn proxied(mut config: Config) -> Result<Client, kube::Error> {
-    let Some(auth) = auth_layer(&config)? else {
+    let token = token_file(&mut config)?;
+    let namespace = config.default_namespace.clone();
+    let auth = auth_layer(&config)?;
+    if token.is_none() && auth.is_none() {
         // A certificate, which a plugin may provide, or nothing.
         return Client::try_from(config);
-    };
+    }
     let user = &mut config.auth_info;
     (user.token, user.token_file, user.password) = (None, None, None);
     (user.exec, user.auth_provider) = (None, None);
-    let namespace = config.default_namespace.clone();
-    let inner = BoxErrors(Inner(Client::try_from(config)?));
-    Ok(ClientBuilder::new(inner, namespace)
-        .with_layer(&auth)
-        .build())
+    let inner = Sender {
+        inner: Inner(Client::try_from(config)?),
+        token,
+    };
+    let builder = ClientBuilder::new(inner, namespace);
+    Ok(match auth {
+        Some(auth) => builder.with_layer(&auth).build(),
+        None => builder.build(),
+    })
+}
+
+/// Takes the file of the token from a configuration, if nothing else has precedence, and reads it once.
+fn token_file(config: &mut Config) -> Result<Option<Arc<TokenFile>>, kube::Error> {
+    let user = &mut config.auth_info;
+    let has_password = user.username.is_some() && user.password.is_some();
+    let has_other = user.token.is_some() || user.auth_provider.is_some() || has_password;
+    let Some(path) = user.token_file.take_if(|_| !has_other) else {
+        return Ok(None);
+    };
+    let file = TokenFile::new(path.into());
+    file.header().map_err(kube::Error::Auth)?;
+    Ok(Some(Arc::new(file)))
 }
 
 /// Builds the authorisation of requests. The library panics on a token that no header can contain,
@@ -134,12 +161,15 @@ fn remember(headers: &HeaderMap) {
     }
 }
 
-/// Wraps a service with the error type that the authorisation layer requires, and remembers the
-/// headers that the layer adds.
+/// Wraps a service with the error type that the authorisation layer requires, adds the token of a file, and
+/// remembers the headers.
 #[derive(Clone, Debug)]
-struct BoxErrors<S>(S);
+struct Sender<S> {
+    inner: S,
+    token: Option<Arc<TokenFile>>,
+}
 
-impl<S> Service<Request<Body>> for BoxErrors<S>
+impl<S> Service<Request<Body>> for Sender<S>
 where
     S: Service<Request<Body>>,
     S::Error: Into<BoxError>,
@@ -150,12 +180,18 @@ where
     type Future = Pin<Box<dyn Future<Output = Result<S::Response, BoxError>> + Send>>;
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
-        self.0.poll_ready(context).map_err(Into::into)
+        self.inner.poll_ready(context).map_err(Into::into)
     }
 
-    fn call(&mut self, request: Request<Body>) -> Self::Future {
+    fn call(&mut self, mut request: Request<Body>) -> Self::Future {
+        if let Some(token) = &self.token {
+            match token.header() {
+                Ok(header) => drop(request.headers_mut().insert(AUTHORIZATION, header)),
+                Err(error) => return Box::pin(async move { Err(error.into()) }),
+            }
+        }
         remember(request.headers());
-        let answer = self.0.call(request);
+        let answer = self.inner.call(request);
         Box::pin(async move { answer.await.map_err(Into::into) })
     }
 }

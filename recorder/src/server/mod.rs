@@ -5,6 +5,7 @@
 mod answer;
 mod client;
 mod failure;
+mod token_file;
 
 pub(crate) use answer::{ApiServer, Get, HttpAnswer, query_value};
 pub(crate) use client::{client, of_system};
