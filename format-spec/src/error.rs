@@ -81,6 +81,14 @@ pub enum OpenError {
         /// The cause.
         cause: String,
     },
+    /// The file could not be written.
+    #[error("{cause}: {path}", path = path.display())]
+    Unwritten {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        cause: String,
+    },
     /// The reel is sealed, and the caller wanted to append.
     #[error("the reel is sealed, and takes no more records: {path}", path = path.display())]
     Sealed {

@@ -215,16 +215,23 @@ fn show(path: &str, health: &Health) -> Result<String, (StatusCode, String)> {
         "/healthz" if is_healthy(&status) => Ok("ok\n".to_owned()),
         "/healthz" => unavailable(format!("not writing: {}\n", status.write_trouble)),
         "/readyz" if is_ready(&status) => Ok("ok\n".to_owned()),
-        "/readyz" => unavailable(format!(
-            "{} of {} resources complete; cluster: {}\n",
-            status.resources_complete,
-            status.resources,
-            if status.is_reachable {
-                "answers"
-            } else {
-                &status.trouble
+        "/readyz" => {
+            let mut words = format!(
+                "{} of {} resources complete, {} not covered; cluster: {}",
+                status.resources_complete,
+                status.resources,
+                status.resources_not_covered,
+                if status.is_reachable {
+                    "answers"
+                } else {
+                    &status.trouble
+                }
+            );
+            if !status.write_trouble.is_empty() {
+                words.extend(["; not writing: ", &status.write_trouble]);
             }
-        )),
+            unavailable(words + "\n")
+        }
         _ => Err((
             StatusCode::NOT_FOUND,
             "there is /metrics, /healthz, /readyz, and POST /mark\n".to_owned(),

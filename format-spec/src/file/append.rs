@@ -667,12 +667,11 @@ impl Appender {
     /// If the file exists or cannot be written.
     pub fn create_within(path: &Path, bounds: Bounds) -> Result<Self, OpenError> {
         let backend = Exclusive::create(path)?.bounded(bounds.file_bytes);
-        let damaged = |cause: String| OpenError::Damaged {
+        let unwritten = |cause: String| OpenError::Unwritten {
             path: path.to_owned(),
-            place: "a new file".to_owned(),
             cause,
         };
-        let database = open_database(backend.clone()).map_err(damaged)?;
+        let database = open_database(backend.clone()).map_err(unwritten)?;
         let owner = RowOwner::draw();
         fenced(|| -> Result<(), redb::Error> {
             let transaction = database.begin_write()?;
@@ -690,7 +689,7 @@ impl Appender {
             transaction.commit()?;
             Ok(())
         })
-        .map_err(damaged)?;
+        .map_err(unwritten)?;
         Ok(Self::over(path, backend, database, owner, bounds))
     }
 
@@ -732,8 +731,12 @@ impl Appender {
         let backend = Exclusive::open(path)?.bounded(bounds.file_bytes);
         let database =
             open_database(backend.clone()).map_err(|cause| damaged("the database", cause))?;
-        let owner = fenced(|| stamp_format(&database, carried.blocks))
-            .map_err(|cause| damaged("the format", cause))?;
+        let owner = fenced(|| stamp_format(&database, carried.blocks)).map_err(|cause| {
+            OpenError::Unwritten {
+                path: path.to_owned(),
+                cause,
+            }
+        })?;
         let mut appender = Self::over(path, backend, database, owner, bounds);
         appender
             .take_over(&mut carried)

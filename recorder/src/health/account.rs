@@ -166,10 +166,16 @@ impl RunAccount {
                 self.names.insert(info.id, info.qualified());
             }
             Note::Gap(gap) => self.gap(gap),
-            Note::GapJudged { gap, verdict, .. } => {
+            Note::GapJudged {
+                gap,
+                verdict,
+                missing_at_most,
+                ..
+            } => {
                 let place = self.judged.get(gap);
                 if let Some(kept) = place.and_then(|place| self.gaps.kept.get_mut(*place)) {
                     kept.verdict = Some(*verdict);
+                    kept.gap.missing_at_most = missing_at_most.or(kept.gap.missing_at_most);
                 }
             }
             Note::OutageBegan {

@@ -56,6 +56,8 @@ struct Interruption {
     open: BTreeMap<GapId, ResourceId>,
     /// Resources of which changes may be missing.
     lossy: BTreeSet<ResourceId>,
+    /// Whether a gap was read back. Without one, a watch that goes on may still be told that its history is lost.
+    has_read_back: bool,
 }
 
 /// A line for the log.
@@ -197,7 +199,9 @@ impl Interruption {
 
     fn judged(&mut self, gap: GapId, verdict: GapVerdict, now: u64) {
         if let Some(resource) = self.open.remove(&gap) {
-            if verdict != GapVerdict::Reconstructed {
+            if verdict == GapVerdict::Reconstructed {
+                self.has_read_back = true;
+            } else {
                 self.lossy.insert(resource);
             }
             self.last = now;
@@ -240,10 +244,14 @@ impl Interruption {
             parts.push(format!("not resumed yet: {named}"));
         }
         let is_whole = lossy.is_empty() && self.away.is_empty();
-        match self.interrupted.len() {
-            1 if is_whole => parts.push("read back".to_owned()),
-            2.. if is_whole => parts.push("all read back".to_owned()),
-            _ => {}
+        if is_whole && !self.interrupted.is_empty() {
+            let back = match (self.interrupted.len(), self.has_read_back) {
+                (1, true) => "read back",
+                (1, false) => "resumed",
+                (_, true) => "all read back",
+                (_, false) => "all resumed",
+            };
+            parts.push(back.to_owned());
         }
         let text = parts.join(", ");
         InterruptionLine {
@@ -462,7 +470,7 @@ mod tests {
         assert_eq!(run.texts(), [""; 0]);
         run.behind.clear();
         run.tick(111);
-        let text = "API not reachable for 5 s: 1 watch interrupted, read back";
+        let text = "API not reachable for 5 s: 1 watch interrupted, resumed";
         assert_eq!(run.texts(), [text]);
     }
 

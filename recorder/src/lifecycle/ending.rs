@@ -103,7 +103,14 @@ pub(crate) struct Signals {
     interrupt: tokio::signal::unix::Signal,
     #[cfg(unix)]
     terminate: tokio::signal::unix::Signal,
+    /// A write beyond the limit of a file's size fails then, and does not kill the process.
+    #[cfg(unix)]
+    _file_size: tokio::signal::unix::Signal,
 }
+
+/// The signal of a file that grows beyond the limit of the process, on Linux and macOS.
+#[cfg(unix)]
+const SIGXFSZ: i32 = 25;
 
 impl Signals {
     /// Installs the handlers: from here on a signal no longer kills the process.
@@ -113,6 +120,7 @@ impl Signals {
         Ok(Self {
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
+            _file_size: signal(SignalKind::from_raw(SIGXFSZ))?,
         })
     }
 

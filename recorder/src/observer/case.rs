@@ -150,10 +150,11 @@ fn gap_words(kept: &AccountGap) -> String {
     );
     let verdict = kept.verdict.map_or("", GapVerdict::as_str);
     let mut words = format!(
-        "{}: {} – {} ({span} s): {}, {missing}",
-        kept.resource,
+        "{} – {} ({span} s) of {}, {}, {missing}",
         time(gap.from_time),
         time(gap.to_time),
+        // Not with a colon behind it: what follows `secrets:` is redacted.
+        kept.resource,
         gap.cause.as_str()
     );
     if !verdict.is_empty() {
@@ -167,21 +168,20 @@ fn covered(report: &ObserverReport) -> ObserverCaseResult {
     let behind = standing
         .resources
         .saturating_sub(standing.resources_complete);
+    let why = match standing.trouble.as_str() {
+        "" => String::new(),
+        trouble => format!(": {trouble}"),
+    };
     let mut lines = Vec::new();
     if behind > 0 {
-        let trouble = match standing.trouble.as_str() {
-            "" => String::new(),
-            trouble => format!(": {trouble}"),
-        };
         lines.push(format!(
-            "{behind} of {} resources were not up to date at the end{trouble}",
+            "{behind} of {} resources were not up to date at the end{why}",
             standing.resources
         ));
     }
     if !standing.is_reachable || standing.is_out {
         lines.push(format!(
-            "the cluster did not answer at the end, and what changed meanwhile is not recorded: {}",
-            standing.trouble
+            "the cluster did not answer at the end, and what changed meanwhile is not recorded{why}"
         ));
     }
     let ours = len64(lines.len());
@@ -213,7 +213,10 @@ fn answered(report: &ObserverReport) -> ObserverCaseResult {
         .collect();
     match lines.first() {
         None if !report.standing.is_reachable => trouble(
-            &format!("it did not answer at the end: {}", report.standing.trouble),
+            &match report.standing.trouble.as_str() {
+                "" => "it did not answer at the end".to_owned(),
+                trouble => format!("it did not answer at the end: {trouble}"),
+            },
             &lines,
         ),
         None => fine("no outage was noticed"),

@@ -11,6 +11,7 @@ use crate::observer::report::{ObserverReport, ReportStage};
 use crate::options::RecorderOptions;
 use kubereel_format::SessionEnd;
 use kubereel_redact::Redactor;
+use std::convert::Infallible;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -20,6 +21,9 @@ const PACKED_BYTES_PER_SEC: u64 = 10 * 1024 * 1024;
 
 /// The shortest time for packing, in seconds.
 const PACKING_SECS: u64 = 1;
+
+/// How often the reports of a running observer are written: what kills it leaves the last ones.
+const REPORTED_EVERY: Duration = Duration::from_mins(1);
 
 /// The message for a file that is not packed.
 const NOT_PACKED: &str = "not packed: the file is whole, and larger than it need be";
@@ -110,15 +114,34 @@ impl Observer {
         };
         let status = recorder.status_handle();
         begun(status.clone());
-        // A kill with SIGKILL leaves this report.
         self.write(self.report(ReportStage::Running, Some(&status)));
         let observer = Arc::new(self);
         let writing = Arc::clone(&observer);
         let asked = status.clone();
-        let ended = recorder
-            .run_until_whole(Box::new(move |whole| writing.whole(whole, &asked)))
-            .await;
+        let recorded =
+            recorder.run_until_whole(Box::new(move |whole| writing.whole(whole, &asked)));
+        let ended = tokio::select! {
+            ended = recorded => ended,
+            never = Self::report_running(Arc::clone(&observer), status.clone()) => match never {},
+        };
         observer.end(ended, &status)
+    }
+
+    /// Writes the reports again and again until the run says how it ended.
+    async fn report_running(observer: Arc<Self>, status: StatusHandle) -> Infallible {
+        loop {
+            tokio::time::sleep(REPORTED_EVERY).await;
+            let (observer, status) = (Arc::clone(&observer), status.clone());
+            let written = tokio::task::spawn_blocking(move || {
+                let mut last = lock(&observer.last_report);
+                if last.as_ref().is_none_or(ObserverReport::is_running) {
+                    let report = observer.report(ReportStage::Running, Some(&status));
+                    *last = Some(observer.put(report));
+                }
+            });
+            // A panic is logged; the next report may succeed.
+            drop(written.await);
+        }
     }
 
     /// The file is complete: reports it, and decides whether there is time to pack it.
@@ -178,7 +201,15 @@ impl Observer {
             }
             Err(error) => {
                 self.failed_to(error.to_string());
-                self.write(self.report(ReportStage::Failed(error.to_string()), Some(status)));
+                let mut report = self.report(ReportStage::Failed(error.to_string()), Some(status));
+                // The streams have ended: what was followed is what the last report said.
+                if let Some(last) = lock(&self.last_report).as_ref()
+                    && report.standing.resources == 0
+                {
+                    report.standing.resources = last.standing.resources;
+                    report.standing.resources_complete = last.standing.resources_complete;
+                }
+                self.write(report);
                 false
             }
         };
@@ -224,11 +255,17 @@ impl Observer {
     }
 
     fn write(&self, report: ObserverReport) {
+        let mut last = lock(&self.last_report);
+        *last = Some(self.put(report));
+    }
+
+    /// Writes a report; the caller has locked the last one, so that none overtakes another.
+    fn put(&self, report: ObserverReport) -> ObserverReport {
         let report = report.scrubbed(&self.redactor);
         for words in self.output.write(&report, &self.redactor) {
             self.failed_to(words);
         }
-        *lock(&self.last_report) = Some(report);
+        report
     }
 
     fn failed_to(&self, words: String) {

@@ -85,6 +85,11 @@ impl ObserverReport {
         self
     }
 
+    /// Returns whether the run has not said how it ended.
+    pub(in crate::observer) const fn is_running(&self) -> bool {
+        matches!(self.stage, ReportStage::Running)
+    }
+
     /// Returns the outcome in short; programs read it.
     pub(in crate::observer) fn outcome(&self) -> &'static str {
         let cases = cases(self);

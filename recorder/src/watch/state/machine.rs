@@ -126,8 +126,6 @@ pub(crate) struct WatchState {
     unreadable_at: Option<ResourceVersion>,
     /// When an unreadable line last led to a list.
     unreadable_listed: Option<Elapsed>,
-    /// The server has answered this stream, so the remembered state may be current again.
-    was_answered: bool,
     /// The last watch ended in order, and since then the server has answered nothing but 404.
     ended_in_order: bool,
     /// The number of short watches that must end in order before long ones are requested.
@@ -191,7 +189,6 @@ impl WatchState {
             failing_since: None,
             unreadable_at: None,
             unreadable_listed: None,
-            was_answered: false,
             ended_in_order: false,
             // A resumed position may be old. A short watch gets a bookmark within seconds, before
             // compaction takes the history after the position.
@@ -246,7 +243,6 @@ impl WatchState {
         // The connection begins at the position, so it does not repeat recorded events.
         self.seen = None;
         self.successor = None;
-        self.was_answered = true;
         if self.uncovered.take().is_some() {
             self.was_unavailable = true;
             out.push(WatchOutput::CoveredAgain);
@@ -296,9 +292,9 @@ impl WatchState {
     }
 
     /// Returns whether the recording follows the resource: the chain is unbroken, and the server
-    /// has answered since this stream began.
+    /// answers a watch.
     pub(crate) fn is_following(&self) -> bool {
-        self.is_synced() && self.was_answered
+        self.is_synced() && self.connection.opened.is_some()
     }
 
     /// Returns whether a list is due or being read.

@@ -529,6 +529,8 @@ fn a_stream_that_goes_on_follows_only_once_the_server_has_answered() {
     assert!(stream.is_synced() && !stream.is_following());
     stream.answered(at(2).elapsed, 300, &mut out);
     assert!(stream.is_following());
+    stream.ended(EndCause::Clean, at(3).elapsed);
+    assert!(stream.is_synced() && !stream.is_following());
 }
 
 #[test]
