@@ -126,14 +126,14 @@ fn all_yaml(
     let has_objects = documents
         .iter()
         .any(|one| one.is_object() || one.is_array());
-    if !has_objects && damage.is_none() {
+    if !has_objects && damage.is_empty() {
         return Err(ImportError::NotRecognised);
     }
     for document in documents {
         importer.document(0, document.to_string().as_bytes())?;
         meter.tick();
     }
-    if let Some(damage) = damage {
+    for damage in damage {
         let number = importer.objects.saturating_add(1);
         importer.broken(number, damage);
     }

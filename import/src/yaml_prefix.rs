@@ -1,4 +1,4 @@
-//! The part of a YAML text before the place where it is damaged or ends too early.
+//! The parts of a YAML text before the places where it is damaged or ends too early.
 //!
 //! Invariant: an item of a list is returned only if it is followed by another item or by the end of the list. A text
 //! that is cut off at the end of a line is often valid YAML, and its last item then lacks fields.
@@ -6,35 +6,87 @@
 use crate::error::{BrokenReason, ImportError};
 use crate::input;
 use serde_json::Value;
+use std::borrow::Cow;
 
 /// The documents of a YAML text.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Default, PartialEq)]
 pub(crate) struct YamlDocuments {
     pub(crate) documents: Vec<Value>,
-    /// Why the rest of the text is not among them.
-    pub(crate) damage: Option<BrokenReason>,
+    /// Why parts of the text are not among them.
+    pub(crate) damage: Vec<BrokenReason>,
 }
 
+/// The documents up to the first damage of a text.
+struct YamlPrefix {
+    documents: Vec<Value>,
+    damage: Option<BrokenReason>,
+    /// A line from which on a document may begin that is not the damaged one, from 1, if it is known.
+    line: Option<usize>,
+}
+
+/// Behind so many damaged places, the rest is not read.
+const MOST_DAMAGED: usize = 100;
+
 impl YamlDocuments {
-    /// Reads a text up to its damage.
+    /// Reads a text. Behind damage, it goes on at the next document.
     ///
     /// # Errors
-    /// When nothing before the damage can be read.
+    /// When no document can be read.
     pub(crate) fn read(bytes: &[u8]) -> Result<Self, ImportError> {
-        let (error, last_line) = match input::yaml(bytes) {
-            Ok(documents) if documents.last().is_some_and(has_no_end) => (None, usize::MAX),
+        let mut all = Self::default();
+        let mut first_error = None;
+        let mut text = Cow::Borrowed(bytes);
+        let mut start = 1;
+        loop {
+            let line = match YamlPrefix::read(&text) {
+                Ok(prefix) => {
+                    all.documents.extend(prefix.documents);
+                    all.damage.extend(prefix.damage);
+                    prefix.line
+                }
+                Err(error) => {
+                    let line = error.yaml_line();
+                    all.damage.push(BrokenReason::Unreadable(error.to_string()));
+                    first_error.get_or_insert(error);
+                    line
+                }
+            };
+            let line = line.filter(|_| all.damage.len() < MOST_DAMAGED);
+            let next = line.and_then(|line| Boundary::next_document(bytes, line.max(start + 1)));
+            let Some(next) = next else {
+                break;
+            };
+            start = next.line;
+            // Empty lines in place of what is before it: errors name the line of the text.
+            let mut rest = vec![b'\n'; next.line.saturating_sub(1)];
+            rest.extend_from_slice(bytes.get(next.offset..).unwrap_or_default());
+            text = Cow::Owned(rest);
+        }
+        match first_error {
+            Some(error) if all.documents.is_empty() => Err(error),
+            _ => Ok(all),
+        }
+    }
+}
+
+impl YamlPrefix {
+    /// Reads a text up to its damage.
+    fn read(bytes: &[u8]) -> Result<Self, ImportError> {
+        let (error, line) = match input::yaml(bytes) {
+            Ok(documents) if documents.last().is_some_and(has_no_end) => (None, None),
             Ok(documents) => {
                 return Ok(Self {
                     documents,
                     damage: None,
+                    line: None,
                 });
             }
             Err(error) => {
-                let line = error.yaml_line().unwrap_or(usize::MAX);
+                let line = error.yaml_line();
                 (Some(error), line)
             }
         };
-        let boundary = Boundary::last(bytes, last_line);
+        let boundary = Boundary::last(bytes, line.unwrap_or(usize::MAX));
         let before = boundary.and_then(|boundary| bytes.get(..boundary.offset));
         let read = before.map_or(Ok(Vec::new()), input::yaml);
         let documents: Vec<Value> = match (read, &error) {
@@ -45,15 +97,16 @@ impl YamlDocuments {
             (Err(_), Some(_)) => Vec::new(),
             (Err(error), None) => return Err(error),
         };
-        let line = boundary.map_or(1, |boundary| boundary.line);
+        let begin = boundary.map_or(1, |boundary| boundary.line);
         let damage = match error {
-            None => format!("the list has no end: the item at line {line} may not be complete"),
+            None => format!("the list has no end: the item at line {begin} may not be complete"),
             Some(error) if documents.is_empty() => return Err(error),
-            Some(error) => format!("{error}, in the part that begins at line {line}"),
+            Some(error) => format!("{error}, in the part that begins at line {begin}"),
         };
         Ok(Self {
             documents,
             damage: Some(BrokenReason::Cut(damage)),
+            line: line.map(|line| line.max(begin + 1)),
         })
     }
 }
@@ -88,6 +141,23 @@ enum ListIndent {
 }
 
 impl Boundary {
+    /// Finds the first document that begins at or behind a line. In no text of YAML, quoted or not, a line begins with
+    /// its mark.
+    fn next_document(text: &[u8], from_line: usize) -> Option<Self> {
+        let mut offset = 0;
+        for (number, line) in text.split_inclusive(|byte| *byte == b'\n').enumerate() {
+            let here = Self {
+                offset,
+                line: number + 1,
+            };
+            if here.line >= from_line && line.starts_with(b"---") {
+                return Some(here);
+            }
+            offset += line.len();
+        }
+        None
+    }
+
     /// Finds the last one at or before a line. Items are recognized by their indentation, at which no other line
     /// between them begins with a dash.
     fn last(text: &[u8], last_line: usize) -> Option<Self> {
@@ -171,7 +241,10 @@ mod tests {
                 continue;
             }
             let (documents, damage) = match read {
-                Ok(read) => (read.documents, read.damage.expect("damage").to_string()),
+                Ok(read) => (
+                    read.documents,
+                    read.damage.first().expect("damage").to_string(),
+                ),
                 Err(error) => (Vec::new(), error.to_string()),
             };
             let expected: &[&str] = if cut > second { &["a"] } else { &[] };
@@ -188,7 +261,7 @@ mod tests {
             read.documents,
             [json!({"kind": "Pod", "metadata": {"name": "a"}})]
         );
-        let damage = read.damage.expect("damage").to_string();
+        let damage = read.damage.first().expect("damage").to_string();
         assert!(
             damage.contains("in the part that begins at line 3"),
             "{damage}"
@@ -200,6 +273,35 @@ mod tests {
     }
 
     #[test]
+    fn documents_behind_a_damaged_one_are_read() {
+        for bad in ["a: [", "text: \"open\nnext: b", "--- [x", "a: b: c"] {
+            let text =
+                format!("kind: A\n---\n{bad}\n---\nkind: B\n---\na: {{\n--- # last\nkind: C\n");
+            let read = YamlDocuments::read(text.as_bytes()).expect("documents");
+            let kinds = read
+                .documents
+                .iter()
+                .filter_map(|one| one.get("kind")?.as_str());
+            assert_eq!(
+                kinds.collect::<Vec<_>>(),
+                ["A", "B", "C"],
+                "{bad}: {read:?}"
+            );
+            assert_eq!(read.damage.len(), 2, "{bad}: {read:?}");
+        }
+        // The first is broken too, and lines are those of the whole text.
+        let read = YamlDocuments::read(b"a: [\n---\nkind: B\n---\n\n}\n").expect("one");
+        assert_eq!(read.documents.len(), 1);
+        let damage: Vec<String> = read.damage.iter().map(ToString::to_string).collect();
+        assert!(
+            damage.iter().any(|one| one.contains("line 6")),
+            "{damage:?}"
+        );
+        let many = "---\na: [\n".repeat(300);
+        assert!(YamlDocuments::read(many.as_bytes()).is_err());
+    }
+
+    #[test]
     fn whole_texts_are_whole() {
         for text in [
             "kind: List\nitems: []\n",
@@ -208,7 +310,7 @@ mod tests {
             "kind: Pod\n---\nkind: Pod\n",
         ] {
             let read = YamlDocuments::read(text.as_bytes()).expect("YAML");
-            assert_eq!(read.damage, None, "{text}");
+            assert_eq!(read.damage, [], "{text}");
             assert!(!read.documents.is_empty());
         }
     }
