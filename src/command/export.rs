@@ -26,7 +26,7 @@ pub(crate) struct Args {
     /// Output format; jsonl is one JSON object per line
     #[arg(short, long, value_name = "FORM", default_value = "jsonl")]
     output: ExportFormat,
-    /// Output file; default: stdout
+    /// Output file; default, and -: stdout
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
     /// Overwrite an existing file
@@ -44,7 +44,8 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
     let timeline = files::open_reel(&args.reel)?;
     let ExportFormat::Jsonl = args.output;
     let is_err_terminal = screen.is_err_terminal();
-    let exported = match &args.file {
+    let file = args.file.as_ref().filter(|file| file.as_os_str() != "-");
+    let exported = match file {
         None => write(&timeline, screen.out(), is_err_terminal)?,
         Some(path) => {
             let failed = |error: std::io::Error| files::cannot_write(&error, path);

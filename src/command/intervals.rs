@@ -28,7 +28,7 @@ use std::path::{Path, PathBuf};
 /// (e2e-events_….json, e2e-timelines_….json, of any generation).
 ///
 /// By default all records of a reel are used: an interval starts with the record that shows the
-/// change, a new reason or message starts a new one, and an interval that has not ended stays open.
+/// change, and has the reason and message of that record. One that has not ended stays open.
 /// A lastTransitionTime that differs is an annotation (-o wide, -o json). With
 /// --mode upstream the intervals are those that the monitor would have produced; this is the default
 /// of -o upstream and --export.

@@ -101,11 +101,11 @@ impl Timeline {
             };
             let before = step.before.map(|before| self.wall_of(before));
             let was_seen = matches!(evidence, Some(Evidence::Live | Evidence::Reconstructed));
-            let managers = match before {
-                // The writer of a reconstructed or inferred change is not known.
-                None if !was_seen => Vec::new(),
-                before => managers(&step, &bodies, before),
-            };
+            let mut managers = managers(&step, &bodies, before);
+            // Who created an object whose creation was not seen is not known, unless it has one manager only.
+            if before.is_none() && !was_seen && managers.len() > 1 {
+                managers.clear();
+            }
             let bytes = bodies.now.len();
             let bytes = u64::try_from(bytes).unwrap_or_default();
             activity.all.add(bytes);

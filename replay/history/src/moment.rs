@@ -426,8 +426,7 @@ impl Moment {
             Self::Revision(rv) => {
                 let mut seqs = (0..end.0).map(Seq);
                 // Those of a damaged reel may be among what cannot be read.
-                let has_revisions =
-                    reel.has_losses() || seqs.any(|seq| reel.rv_of(seq).is_some());
+                let has_revisions = reel.has_losses() || seqs.any(|seq| reel.rv_of(seq).is_some());
                 let none = ResolveError::NoRevisions;
                 has_revisions.then_some(Cut::Revision(rv)).ok_or(none)
             }
