@@ -24,7 +24,7 @@ struct YamlPrefix {
     line: Option<usize>,
 }
 
-/// Behind so many damaged places, the rest is not read.
+/// How many damaged places are passed; behind them, the rest is not read.
 const MOST_DAMAGED: usize = 100;
 
 impl YamlDocuments {

@@ -26,7 +26,7 @@ pub(crate) struct Args {
     /// Output format; jsonl is one JSON object per line
     #[arg(short, long, value_name = "FORM", default_value = "jsonl")]
     output: ExportFormat,
-    /// Output file; default, and -: stdout
+    /// Output file, or - for stdout; default: stdout
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
     /// Overwrite an existing file

@@ -367,7 +367,8 @@ fn expressions_of_too_many_levels_are_refused() {
         ("1".to_owned() + &"+1".repeat(1_000), true),
         ("object".to_owned() + &"[0]".repeat(1_300), true),
         ("object".to_owned() + &".a".repeat(2_000), true),
-        ("!".repeat(4_000) + "true", true),
+        // Of an even number nothing is left.
+        ("!".repeat(4_000) + "true", false),
         ("(".repeat(2_000) + "1" + &")".repeat(2_000), true),
         (choices(20), false),
         (choices(300), true),
@@ -393,7 +394,7 @@ fn texts_that_grow_without_bounds_end_the_evaluation() {
         let said = told(&text);
         assert!(said.contains("takes more than"), "{text}: {said}");
     }
-    assert_eq!(told(r#""a-b".replace("-", "+")"#), r#""a+b""#);
+    assert_eq!(told(r#""a-b".replace("-", "+")"#), "a+b");
 }
 
 #[test]

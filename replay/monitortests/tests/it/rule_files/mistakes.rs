@@ -121,7 +121,7 @@ fn a_misspelt_source_is_told_and_another_tools_is_taken() {
 fn an_unknown_fact_is_told_with_the_nearest() {
     expect(
         &objects(
-            "  when:\n  - cel: facts.topolgy == \"x\"\n  expect:\n  - never: 'true'\n    message: m\n",
+            "  when:\n  - cel: facts.topolgy == \"x\"\n    otherwise: o\n  expect:\n  - never: 'true'\n    message: m\n",
         ),
         "r.yaml:11:16: unknown fact `topolgy`",
         "topolgy",
