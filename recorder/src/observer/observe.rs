@@ -11,8 +11,8 @@ use crate::observer::report::{ObserverReport, ReportStage};
 use crate::options::RecorderOptions;
 use kubereel_format::SessionEnd;
 use kubereel_redact::Redactor;
-use std::convert::Infallible;
 use std::path::PathBuf;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -118,29 +118,28 @@ impl Observer {
         let observer = Arc::new(self);
         let writing = Arc::clone(&observer);
         let asked = status.clone();
-        let recorded =
-            recorder.run_until_whole(Box::new(move |whole| writing.whole(whole, &asked)));
-        let ended = tokio::select! {
-            ended = recorded => ended,
-            never = Self::report_running(Arc::clone(&observer), status.clone()) => match never {},
+        let mut run =
+            pin!(recorder.run_until_whole(Box::new(move |whole| writing.whole(whole, &asked))));
+        let ended = loop {
+            tokio::select! {
+                ended = &mut run => break ended,
+                () = tokio::time::sleep(REPORTED_EVERY) => {}
+            }
+            let (observer, status) = (Arc::clone(&observer), status.clone());
+            // It writes files, and a disk may hang: the run goes on meanwhile.
+            drop(tokio::task::spawn_blocking(move || {
+                observer.report_running(&status);
+            }));
         };
         observer.end(ended, &status)
     }
 
-    /// Writes the reports again and again until the run says how it ended.
-    async fn report_running(observer: Arc<Self>, status: StatusHandle) -> Infallible {
-        loop {
-            tokio::time::sleep(REPORTED_EVERY).await;
-            let (observer, status) = (Arc::clone(&observer), status.clone());
-            let written = tokio::task::spawn_blocking(move || {
-                let mut last = lock(&observer.last_report);
-                if last.as_ref().is_none_or(ObserverReport::is_running) {
-                    let report = observer.report(ReportStage::Running, Some(&status));
-                    *last = Some(observer.put(report));
-                }
-            });
-            // A panic is logged; the next report may succeed.
-            drop(written.await);
+    /// Writes the reports, unless the run has said how it ended.
+    fn report_running(&self, status: &StatusHandle) {
+        let mut last = lock(&self.last_report);
+        if last.as_ref().is_none_or(ObserverReport::is_running) {
+            let report = self.report(ReportStage::Running, Some(status));
+            *last = Some(self.put(report));
         }
     }
 
