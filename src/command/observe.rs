@@ -117,6 +117,7 @@ fn observed(args: &Args, mut options: RecorderOptions) -> Result<ObserverOutcome
         is_there,
     );
     let output = folder.clone();
+    recording::survive_size_limit();
     let runtime = recording::runtime()?;
     let mut outcome = runtime.block_on(async {
         let mut telling = None;

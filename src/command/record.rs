@@ -115,6 +115,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, CommandError> {
     options.watch_secs = args.watch_secs;
     options.marks = Some(args.marks.clone().unwrap_or_else(|| marks_of(&args.output)));
     options.seal = seal_policy(args.seal, args.rotate.is_some());
+    recording::survive_size_limit();
     if let Some(every) = args.rotate {
         let keep = args.keep;
         return series(options, Rotation { every, keep });

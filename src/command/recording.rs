@@ -99,6 +99,13 @@ impl RecordingArgs {
     }
 }
 
+/// Makes a file that reaches the size limit of the process an error of the recording.
+pub(super) fn survive_size_limit() {
+    if let Err(error) = kubereel_recorder::survive_size_limit() {
+        tracing::warn!(%error, "a file that reaches the size limit will kill the recorder");
+    }
+}
+
 /// Starts the threads that record.
 pub(super) fn runtime() -> Result<tokio::runtime::Runtime, CommandError> {
     tokio::runtime::Builder::new_multi_thread()

@@ -103,14 +103,29 @@ pub(crate) struct Signals {
     interrupt: tokio::signal::unix::Signal,
     #[cfg(unix)]
     terminate: tokio::signal::unix::Signal,
-    /// A write beyond the limit of a file's size fails then, and does not kill the process.
-    #[cfg(unix)]
-    _file_size: tokio::signal::unix::Signal,
 }
 
 /// The signal of a file that grows beyond the limit of the process, on Linux and macOS.
 #[cfg(unix)]
 const SIGXFSZ: i32 = 25;
+
+/// From here on a write beyond the size limit of files fails, and does not kill the process. It must not be called
+/// from within a runtime.
+///
+/// # Errors
+/// When the handler cannot be installed.
+pub fn survive_size_limit() -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        // The handler stays when the receiver goes.
+        runtime.block_on(async { signal(SignalKind::from_raw(SIGXFSZ)).map(drop) })?;
+    }
+    Ok(())
+}
 
 impl Signals {
     /// Installs the handlers: from here on a signal no longer kills the process.
@@ -120,7 +135,6 @@ impl Signals {
         Ok(Self {
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
-            _file_size: signal(SignalKind::from_raw(SIGXFSZ))?,
         })
     }
 

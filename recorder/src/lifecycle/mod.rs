@@ -12,6 +12,7 @@ mod run;
 mod sealing;
 mod supervise;
 
+pub use ending::survive_size_limit;
 pub(crate) use ending::{Signals, WholeReel};
 pub use kubeconfig::context_names;
 pub use run::{Recorder, RecordingSummary, StatusHandle};
