@@ -86,7 +86,7 @@ impl YamlPrefix {
                 (Some(error), line)
             }
         };
-        let boundary = Boundary::last(bytes, line.unwrap_or(usize::MAX));
+        let boundary = Boundary::last(bytes, line);
         let before = boundary.and_then(|boundary| bytes.get(..boundary.offset));
         let read = before.map_or(Ok(Vec::new()), input::yaml);
         let documents: Vec<Value> = match (read, &error) {
@@ -158,14 +158,14 @@ impl Boundary {
         None
     }
 
-    /// Finds the last one at or before a line. Items are recognized by their indentation, at which no other line
+    /// Finds the last one at or before a line, or of all. Items are recognized by their indentation, at which no other line
     /// between them begins with a dash.
-    fn last(text: &[u8], last_line: usize) -> Option<Self> {
+    fn last(text: &[u8], last_line: Option<usize>) -> Option<Self> {
         let mut found = None;
         let mut indent = ListIndent::Next;
         let mut offset = 0;
         for (number, line) in text.split_inclusive(|byte| *byte == b'\n').enumerate() {
-            if number >= last_line {
+            if last_line.is_some_and(|last| number >= last) {
                 break;
             }
             let here = Self {

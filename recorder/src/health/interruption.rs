@@ -56,7 +56,7 @@ struct Interruption {
     open: BTreeMap<GapId, ResourceId>,
     /// Resources of which changes may be missing.
     lossy: BTreeSet<ResourceId>,
-    /// Whether a gap was read back. Without one, a watch that goes on may still be told that its history is lost.
+    /// Whether a gap was read back. Without one, the server may still answer that the history is lost.
     has_read_back: bool,
 }
 

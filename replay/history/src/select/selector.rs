@@ -274,7 +274,7 @@ fn is_framed(text: &str, edge: impl Fn(u8) -> bool) -> bool {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum FieldSelectorError {
-    /// A term is no comparison.
+    /// A term is not a comparison.
     #[error("not a field selector: {term:?} is neither FIELD=VALUE nor FIELD!=VALUE in {text:?}")]
     Term {
         /// The invalid term.

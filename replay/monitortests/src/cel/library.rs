@@ -80,11 +80,12 @@ fn weigh(name: &str, arguments: &[Val<'_>], steps: &mut u32) -> Result<(), EvalE
                 .map(|value| value.as_text().map_or(0, str::len))
                 .max();
             let digits = form.split(|letter: char| !letter.is_ascii_digit());
-            let digits = digits.filter_map(|digits| match digits {
-                "" => None,
-                digits => Some(digits.parse().unwrap_or(usize::MAX)),
-            });
-            let most = longest.max(digits.max()).unwrap_or_default();
+            let digits = digits.filter(|digits| !digits.is_empty());
+            let digits: Vec<usize> = digits
+                .map(str::parse)
+                .collect::<Result<_, _>>()
+                .map_err(|_too_large| EvalError::too_long())?;
+            let most = longest.max(digits.into_iter().max()).unwrap_or_default();
             weigh_text(steps, form.matches('%').count().saturating_mul(most))
         }
         _ => Ok(()),
