@@ -2,7 +2,6 @@
 
 use crate::forms;
 use crate::names::{self, NameClass};
-use crate::text::programs::PasswordFlags;
 use std::ops::Range;
 
 /// The longest name of a flag; a longer one is a sentence.
@@ -19,16 +18,8 @@ pub(crate) enum FlagArgument {
     Announces(NameClass),
 }
 
-/// Judges an argument; `program` is what an argument before it runs.
-pub(crate) fn flag_argument(text: &str, program: Option<&PasswordFlags>) -> FlagArgument {
-    if let Some(program) = program {
-        if program.announces(text) {
-            return FlagArgument::Announces(NameClass::Secret);
-        }
-        if let Some(place) = program.attached(text) {
-            return FlagArgument::Secret(place);
-        }
-    }
+/// Judges an argument.
+pub(crate) fn flag_argument(text: &str) -> FlagArgument {
     let name = text.trim_start_matches('-');
     if name.len() == text.len() && !text.contains('=') {
         return FlagArgument::Plain;
@@ -77,7 +68,7 @@ mod tests {
             ("--client-key", FlagArgument::Announces(NameClass::Possible)),
             ("--v=4", FlagArgument::Plain),
         ] {
-            assert_eq!(flag_argument(text, None), expected, "{text}");
+            assert_eq!(flag_argument(text), expected, "{text}");
         }
     }
 }

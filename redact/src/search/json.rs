@@ -73,6 +73,28 @@ impl<'j> JsonText<'j> {
         self.0.get(place.clone()).unwrap_or_default()
     }
 
+    /// Returns the places of the strings of the list that begins here.
+    pub(super) fn strings(self, list: usize) -> Vec<Range<usize>> {
+        let mut found = Vec::new();
+        let mut at = list;
+        while let Some(b'[' | b',') = self.byte(at) {
+            let from = self.space(at + 1);
+            let end = match self.byte(from) {
+                Some(b'"') => self.string(from),
+                Some(b'[' | b'{') => self.nested(from),
+                _ => self.literal(from),
+            };
+            let Some(end) = end else {
+                break;
+            };
+            if self.byte(from) == Some(b'"') {
+                found.push(from..end);
+            }
+            at = self.space(end);
+        }
+        found
+    }
+
     /// Returns the value of the string at a place; empty if it is not a string.
     pub(super) fn string_value(self, place: &Range<usize>) -> Cow<'j, str> {
         let raw = self.raw(place);

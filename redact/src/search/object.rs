@@ -22,7 +22,7 @@ use crate::path::{self, PathPattern, PathStep};
 use crate::secret_fields::{
     self, FieldAction, LAST_APPLIED, ObjectIdentity, ResourceType, SecretField, ValueEncoding,
 };
-use crate::text::programs::PasswordFlags;
+use crate::text::programs;
 use crate::text::{DEPTH_MOST, SuspectPlaces, userinfo};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -82,8 +82,8 @@ struct ObjectWalk<'w> {
     opens: bool,
     /// What the previous argument announced.
     announced: NameClass,
-    /// What an item of the current list runs.
-    program: Option<&'static PasswordFlags>,
+    /// Whether an item of the current list, or of the one that was just left, is a program that takes a password.
+    has_program: bool,
     /// What the current field announces.
     class: NameClass,
     goal: WalkGoal<'w>,
@@ -199,7 +199,7 @@ impl<'w> ObjectWalk<'w> {
             depth,
             opens: false,
             announced: NameClass::Plain,
-            program: None,
+            has_program: false,
             class: NameClass::Plain,
             goal: WalkGoal::Policy,
             owned_from: None,
@@ -252,7 +252,7 @@ impl<'w> ObjectWalk<'w> {
             return Some(at + 1);
         }
         let outer = std::mem::take(&mut self.announced);
-        let outer_program = self.program.take();
+        self.has_program = false;
         for item in 0.. {
             self.steps.push(PathStep::Item(item));
             let end = self.value(at)?;
@@ -265,7 +265,6 @@ impl<'w> ObjectWalk<'w> {
             }
         }
         self.announced = outer;
-        self.program = outer_program;
         Some(at + 1)
     }
 
@@ -311,7 +310,8 @@ impl<'w> ObjectWalk<'w> {
             self.steps.pop();
             self.class = above;
             self.owned_from = owned_from;
-            pairs.note(&key, value..end);
+            let has_program = std::mem::take(&mut self.has_program);
+            pairs.note(&key, value..end, has_program);
             at = self.json.space(end);
             match self.json.byte(at)? {
                 b',' => at = self.json.space(at + 1),
@@ -442,6 +442,10 @@ impl<'w> ObjectWalk<'w> {
         if !pairs.values.is_empty() && matches!(self.goal, WalkGoal::Policy | WalkGoal::Formless) {
             self.variables(pairs);
         }
+        if !pairs.programs.is_empty() && matches!(self.goal, WalkGoal::Policy | WalkGoal::Formless)
+        {
+            self.command_lines(pairs);
+        }
         if pairs.is_key {
             for member in &pairs.key_members {
                 self.replace(member.clone(), "json-web-key".into(), ValueEncoding::Plain);
@@ -493,6 +497,50 @@ impl<'w> ObjectWalk<'w> {
                 }
                 self.steps.pop();
             }
+        }
+    }
+
+    /// Judges the lists of arguments with the name of a program; `args` are those of the program in `command`.
+    fn command_lines(&mut self, pairs: &PairedFields) {
+        let is_part = |list: &(String, Range<usize>)| matches!(list.0.as_str(), "command" | "args");
+        let (mut parts, lists): (Vec<_>, Vec<_>) =
+            pairs.programs.iter().cloned().partition(is_part);
+        if !parts.is_empty() {
+            parts.extend(pairs.arguments.clone());
+            parts.sort_by_key(|(name, _)| name != "command");
+            self.command_line(&parts);
+        }
+        for list in lists {
+            self.command_line(&[list]);
+        }
+    }
+
+    /// Judges a command line that consists of lists of arguments.
+    fn command_line(&mut self, lists: &[(String, Range<usize>)]) {
+        let mut line = Vec::new();
+        let mut arguments = Vec::new();
+        for (name, list) in lists {
+            for (item, at) in self.json.strings(list.start).into_iter().enumerate() {
+                let Some(argument) = self.json.decoded(&at) else {
+                    continue;
+                };
+                let from = line.len();
+                line.extend(programs::as_word(argument.text()));
+                line.push(b' ');
+                arguments.push((from, at, name, item));
+            }
+        }
+        for place in programs::passwords(&line) {
+            let next = arguments.partition_point(|(from, ..)| *from <= place.start);
+            let Some((from, at, name, item)) = next.checked_sub(1).and_then(|at| arguments.get(at))
+            else {
+                continue;
+            };
+            let end = arguments.get(next).map_or(line.len(), |(from, ..)| *from) - 1;
+            self.steps.push(PathStep::Key((*name).clone().into()));
+            self.steps.push(PathStep::Item(*item));
+            self.part(at, place.start - from..end - from, "argument");
+            self.steps.truncate(self.steps.len() - 2);
         }
     }
 
@@ -775,9 +823,8 @@ impl<'w> ObjectWalk<'w> {
             self.replace(at.clone(), "argument".into(), ValueEncoding::Plain);
             return true;
         }
-        let program = self.program;
-        self.program = program.or_else(|| PasswordFlags::of_argument(&text));
-        match flag_argument(&text, program) {
+        self.has_program |= programs::is_program(&text);
+        match flag_argument(&text) {
             FlagArgument::Plain => false,
             FlagArgument::Announces(class) => {
                 self.announced = class;
@@ -942,6 +989,10 @@ struct PairedFields {
     kinds: Vec<Range<usize>>,
     /// Values of `uid`.
     uids: Vec<Range<usize>>,
+    /// Lists with the name of a program that takes a password.
+    programs: Vec<(String, Range<usize>)>,
+    /// `command` and `args` without one.
+    arguments: Vec<(String, Range<usize>)>,
     /// Whether a `kty` makes the object a JSON web key.
     is_key: bool,
     /// Values of the private members of a JSON web key.
@@ -950,7 +1001,11 @@ struct PairedFields {
 
 impl PairedFields {
     /// Notes a field.
-    fn note(&mut self, key: &str, value: Range<usize>) {
+    fn note(&mut self, key: &str, value: Range<usize>, has_program: bool) {
+        if has_program {
+            self.programs.push((key.to_owned(), value));
+            return;
+        }
         let is = |name: &str| key.eq_ignore_ascii_case(name);
         match key.len() {
             4 if is("kind") => self.kinds.push(value),
@@ -958,6 +1013,9 @@ impl PairedFields {
             3 if key == "kty" => self.is_key = true,
             1 | 2 if matches!(key, "d" | "p" | "q" | "dp" | "dq" | "qi" | "k") => {
                 self.key_members.push(value);
+            }
+            4 | 7 if matches!(key, "args" | "command") => {
+                self.arguments.push((key.to_owned(), value));
             }
             _ if names::is_name_field(key) => {
                 self.names.push((key.eq_ignore_ascii_case("name"), value));

@@ -207,7 +207,7 @@ fn inner_kind(text: &[u8], start: usize, end: usize, is_json: bool) -> Suspicion
     }
 }
 
-/// A program whose flags take a password: an argument by itself, or a word of a command line.
+/// A program that takes a password: an argument by itself, or a word of a command line.
 fn program(text: &[u8], _: usize, end: usize, is_json: bool) -> Suspicion {
     match rest(text, end) {
         [b'"', ..] if is_json => Suspicion::Fields,

@@ -370,7 +370,10 @@ fn short_flags_are_judged_by_their_program() {
         {"command": ["mysqladmin", "ping", "-uroot", "-pcanary-2"]},
         {"command": ["sh", "-c", "curl -su admin:canary-4 http://y; curl -u admin:canary-3 https://z"]},
         {"command": ["grep", "-a", "kept"], "args": ["-p8080"]},
-    ]}});
+        {"args": ["add_user", "admin", "canary 5"], "command": ["/usr/sbin/rabbitmqctl"]},
+        {"command": ["ipmitool"], "args": ["-U", "admin", "-P", "canary;6&", "power"]},
+        {"command": ["sqlcmd", "-P", "$(PASSWORD)"], "args": ["--kept-7"]},
+    ], "argv": ["htpasswd", "-nb", "admin", "canary-8"]}});
     let pod = ResourceType {
         group: "",
         plural: "pods",
@@ -378,7 +381,17 @@ fn short_flags_are_judged_by_their_program() {
     };
     let text = redacted(&pod, &probe.to_string());
     assert!(!text.contains("canary"), "{text}");
-    for kept in ["redis-cli", "-uroot", "\"kept\"", "-p8080", "\"ping\""] {
+    for kept in [
+        "redis-cli",
+        "-uroot",
+        "\"kept\"",
+        "-p8080",
+        "\"ping\"",
+        "\"admin\"",
+        "\"power\"",
+        "$(PASSWORD)",
+        "kept-7",
+    ] {
         assert!(text.contains(kept), "{kept} in {text}");
     }
 }
