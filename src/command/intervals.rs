@@ -10,7 +10,7 @@ use crate::screen::{Console, Style, StyledLine};
 use crate::words::{count, duration};
 use crate::{arguments, files};
 use kubereel_format::{Loss, RecordedAt, Seq};
-use kubereel_history::{Cut, Moment, ResolveError, Timeline, timetext};
+use kubereel_history::{Cut, Moment, ResolveError, Timeline, nearest, timetext};
 use kubereel_monitortests::{
     Display, Gathering, Interest, Interval, IntervalFileError, IntervalFilter, IntervalMessage,
     Intervals, KeyPattern, Level, Locator, Mode, Pairs, TimelineFile, feed, file_suffix,
@@ -260,6 +260,7 @@ fn open_input(
         });
     }
     let timeline = files::open_reel(path)?;
+    check_sources(&filter.sources)?;
     let resolve = |moment: Option<Moment>, flag| {
         let found = moment.map(|moment| arguments::resolve(&timeline, moment, flag));
         found.transpose()
@@ -268,6 +269,19 @@ fn open_input(
     let wall = |cut: Option<Cut>| cut.map(wall).transpose();
     set_bounds(filter, wall(from)?, wall(to)?)?;
     Ok(gathered(&timeline, mode, filter, (from, to), screen))
+}
+
+/// Refuses a source that no recording has.
+fn check_sources(asked: &[String]) -> Result<(), CommandError> {
+    let is_known = |name: &str| source::ALL.iter().any(|one| one.eq_ignore_ascii_case(name));
+    let Some(unknown) = asked.iter().find(|name| !is_known(name)) else {
+        return Ok(());
+    };
+    let hint = match nearest(unknown, source::ALL.into_iter()).first() {
+        Some(near) => format!("did you mean {near}?"),
+        None => format!("available: {}", source::ALL.join(", ")),
+    };
+    Err(CommandError::usage(format!("unknown source: {unknown}")).hint(hint))
 }
 
 fn gathered(

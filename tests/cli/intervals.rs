@@ -28,6 +28,13 @@ fn intervals_of_the_demo_are_told_and_narrowed() {
         let narrowed = lines(&[DEMO, "--source", source]);
         assert_eq!(narrowed.len(), of.len(), "{source}");
     }
+    let unknown = kubereel(&["intervals", DEMO, "--source", "OperatorStat"]);
+    assert_eq!(unknown.code, Some(2));
+    assert!(
+        unknown.err.contains("did you mean OperatorState?"),
+        "{}",
+        unknown.err
+    );
     let lasting = lines(&[DEMO, "--lasting=10s"]);
     assert!(!lasting.is_empty() && lasting.len() < all.len());
     let secs = |one: &Value| one["lasts_secs"].as_f64().expect("a number");

@@ -5,10 +5,12 @@
 //! apply has no case: it is counted, with the reason. Where the recording does not tell what a rule must
 //! know of the cluster, the rule is not judged either, and the reason says so.
 
-use crate::facts::FactsOverTime;
+use crate::facts::{FactsOverTime, NETWORKS, PLATFORMS, TOPOLOGIES, short_words};
 use crate::release::Release;
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 use std::fmt;
+use std::sync::LazyLock;
 
 /// What a rule is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
@@ -89,13 +91,43 @@ pub struct AppliesTo {
     /// the lowest version of the cluster's history counts: what an older release wrote stays.
     pub fails_since: Option<Release>,
     /// Topologies of the control plane on which the rule means nothing.
+    #[serde(deserialize_with = "topologies")]
     pub except_topologies: Vec<String>,
     /// The platforms; any if empty.
+    #[serde(deserialize_with = "platforms")]
     pub platforms: Vec<String>,
     /// The kinds of pod network, `ovn` or `sdn`; any if empty.
+    #[serde(deserialize_with = "networks")]
     pub networks: Vec<String>,
     /// Resources, `plural` or `plural.group`, without which the rule means nothing.
     pub resources: Vec<String>,
+}
+
+static PLATFORM_WORDS: LazyLock<Vec<&'static str>> = LazyLock::new(|| short_words(&PLATFORMS));
+static NETWORK_WORDS: LazyLock<Vec<&'static str>> = LazyLock::new(|| short_words(&NETWORKS));
+
+fn topologies<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+    words(from, &TOPOLOGIES)
+}
+
+fn platforms<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+    words(from, &PLATFORM_WORDS)
+}
+
+fn networks<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+    words(from, &NETWORK_WORDS)
+}
+
+/// Reads a list of words, all of them known.
+fn words<'de, D: Deserializer<'de>>(
+    from: D,
+    known: &'static [&'static str],
+) -> Result<Vec<String>, D::Error> {
+    let words = Vec::<String>::deserialize(from)?;
+    match words.iter().find(|word| !known.contains(&word.as_str())) {
+        Some(unknown) => Err(D::Error::unknown_variant(unknown, known)),
+        None => Ok(words),
+    }
 }
 
 /// Why a rule is left out of a run.

@@ -90,6 +90,8 @@ pub(crate) struct Compiler<'a> {
     pub(crate) readable: Vec<String>,
     /// Says why a known variable may not be read.
     pub(crate) why_not: &'a dyn Fn(&str) -> Option<&'static str>,
+    /// Returns the values that a variable may have, if they are few.
+    pub(crate) words: &'a dyn Fn(&str) -> Option<&'static [&'static str]>,
     /// The constants of the files.
     pub(crate) constants: &'a BTreeMap<String, Arc<Value>>,
 }
@@ -510,11 +512,35 @@ impl NodeBuilder<'_> {
                 let Some(binary) = binary(name) else {
                     return Ok(None);
                 };
+                if matches!(binary, BinaryOperator::Equal | BinaryOperator::Unequal) {
+                    self.compared(one, other)?;
+                    self.compared(other, one)?;
+                }
                 CelNode::BinaryOperator(binary, Box::new([self.node(one)?, self.node(other)?]))
             }
             _ => return Ok(None),
         };
         Ok(Some(node))
+    }
+
+    /// Refuses a text that a variable cannot be.
+    fn compared(&self, variable: &IdedExpr, text: &IdedExpr) -> Result<(), CompileError> {
+        let (Expr::Ident(name), Expr::Literal(text)) = (&variable.expr, &text.expr) else {
+            return Ok(());
+        };
+        let Ok(CelValue::String(text)) = CelValue::try_from(text.to_val().as_ref()) else {
+            return Ok(());
+        };
+        let words = (self.compiler.words)(name).filter(|_| !self.locals.contains(name));
+        let Some(words) = words.filter(|words| !words.contains(&text.as_str())) else {
+            return Ok(());
+        };
+        let hint = match functions::nearest(&text, words.iter().copied()) {
+            Some(near) => format!("did you mean \"{near}\"?"),
+            None => format!("it is one of {}", words.join(", ")),
+        };
+        let is_it = |word: &SourceWord| word.text == *name && !word.is_member;
+        Err(self.wrong(is_it, format!("`{name}` is never \"{text}\""), hint))
     }
 
     /// Takes the library's expansion of a macro back to the macro.

@@ -279,6 +279,7 @@ mod tests {
             variables: names.to_vec(),
             readable: names.to_vec(),
             why_not: &|_| None,
+            words: &|_| None,
             constants: &constants,
         };
         let program = compiler.compile(text).expect(text);

@@ -23,6 +23,7 @@ fn compile(text: &str) -> Result<Program, CompileError> {
         variables: names.clone(),
         readable: names,
         why_not: &|_| None,
+        words: &|_| None,
         constants: &constants,
     };
     compiler.compile(text)
@@ -307,6 +308,7 @@ proptest! {
             variables: vec!["object".to_owned()],
             readable: vec!["object".to_owned()],
             why_not: &|_| None,
+            words: &|_| None,
             constants: &constants,
         };
         if let Ok(program) = compiler.compile(&text) {

@@ -2,6 +2,43 @@
 
 use kubereel_format::RecordedAt;
 
+/// The topologies of OpenShift, `TopologyMode` of its API.
+pub(crate) const TOPOLOGIES: [&str; 5] = [
+    "HighlyAvailable",
+    "HighlyAvailableArbiter",
+    "SingleReplica",
+    "DualReplica",
+    "External",
+];
+
+/// Platforms, with upstream's short words.
+pub(crate) const PLATFORMS: [(&str, &str); 10] = [
+    ("AWS", "aws"),
+    ("Azure", "azure"),
+    ("GCP", "gcp"),
+    ("BareMetal", "metal"),
+    ("VSphere", "vsphere"),
+    ("oVirt", "ovirt"),
+    ("OpenStack", "openstack"),
+    ("Libvirt", "libvirt"),
+    ("KubeVirt", "kubevirt"),
+    ("None", "none"),
+];
+
+/// Types of the pod network, with short words.
+pub(crate) const NETWORKS: [(&str, &str); 2] = [("OVNKubernetes", "ovn"), ("OpenShiftSDN", "sdn")];
+
+/// Returns the short words of a table.
+pub(crate) fn short_words(table: &[(&str, &'static str)]) -> Vec<&'static str> {
+    table.iter().map(|(_, short)| *short).collect()
+}
+
+/// Returns the short word for one of a table.
+pub(super) fn short_word(table: &[(&str, &str)], word: &str) -> Option<String> {
+    let found = table.iter().find(|(long, _)| *long == word);
+    found.map(|(_, short)| (*short).to_owned())
+}
+
 /// A time in which an upgrade was applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UpgradeWindow {
@@ -20,7 +57,7 @@ pub struct UpgradeWindow {
 /// What cluster it was at a moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
-    /// `HighlyAvailable`, `SingleReplica`, `DualReplica`, `HighlyAvailableArbiter`, `External`.
+    /// One of `TOPOLOGIES`, or what later releases add.
     pub topology: Option<String>,
     /// The topology of the workers, in the same words.
     pub infrastructure_topology: Option<String>,

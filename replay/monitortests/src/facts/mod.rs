@@ -7,5 +7,6 @@ mod spans;
 mod watch;
 
 pub use known::{Facts, UpgradeWindow};
+pub(crate) use known::{NETWORKS, PLATFORMS, TOPOLOGIES, short_words};
 pub use over_time::FactsOverTime;
 pub(crate) use watch::FactsWatcher;

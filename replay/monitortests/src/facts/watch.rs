@@ -2,27 +2,13 @@
 //! guesses: a word that is not known is no fact.
 
 use super::history::VersionHistory;
-use super::known::{Facts, UpgradeWindow};
+use super::known::{Facts, NETWORKS, PLATFORMS, UpgradeWindow, short_word};
 use super::over_time::FactsOverTime;
 use crate::feed::{Action, Interest, WatchedEvent, Watcher};
 use crate::reading;
 use kubereel_format::RecordedAt;
 use serde_json::Value;
 use std::collections::BTreeMap;
-
-/// Upstream's short words for platforms.
-const PLATFORMS: [(&str, &str); 10] = [
-    ("AWS", "aws"),
-    ("Azure", "azure"),
-    ("GCP", "gcp"),
-    ("BareMetal", "metal"),
-    ("VSphere", "vsphere"),
-    ("oVirt", "ovirt"),
-    ("OpenStack", "openstack"),
-    ("Libvirt", "libvirt"),
-    ("KubeVirt", "kubevirt"),
-    ("None", "none"),
-];
 
 /// Finds facts.
 #[derive(Debug)]
@@ -87,8 +73,7 @@ impl FactsWatcher {
         if platform.is_empty() {
             platform = reading::text(object, "/status/platform");
         }
-        let found = PLATFORMS.iter().find(|(word, _)| *word == platform);
-        self.now.platform = found.map(|(_, short)| (*short).to_owned());
+        self.now.platform = short_word(&PLATFORMS, platform);
     }
 
     fn network(&mut self, object: &Value) {
@@ -96,11 +81,7 @@ impl FactsWatcher {
         if kind.is_empty() {
             kind = reading::text(object, "/spec/networkType");
         }
-        self.now.network = match kind {
-            "OVNKubernetes" => Some("ovn".to_owned()),
-            "OpenShiftSDN" => Some("sdn".to_owned()),
-            _ => None,
-        };
+        self.now.network = short_word(&NETWORKS, kind);
         let networks = reading::list(object, "/spec/clusterNetwork").iter();
         let ranges = networks.map(|network| reading::text(network, "/cidr"));
         let (six, four): (Vec<&str>, Vec<&str>) = ranges

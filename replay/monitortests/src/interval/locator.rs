@@ -18,6 +18,31 @@ const LEADING: [&str; 8] = [
     "row",
 ];
 
+/// The types of locators, kubereel's and upstream's.
+pub(crate) const LOCATOR_TYPES: [&str; 21] = [
+    "APIServer",
+    "APIUnreachableFromClient",
+    "Alert",
+    "CloudMetrics",
+    "ClusterOperator",
+    "ClusterVersion",
+    "Container",
+    "DaemonSet",
+    "Deployment",
+    "Disruption",
+    "E2ETest",
+    "Kind",
+    "Lease",
+    "Machine",
+    "MachineConfigPool",
+    "MetricsEndpoint",
+    "Node",
+    "Pod",
+    "Resource",
+    "StatefulSet",
+    "StaticPodInstall",
+];
+
 /// What an interval is about.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Locator {

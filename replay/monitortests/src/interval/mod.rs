@@ -16,6 +16,7 @@ pub use file::{
 };
 pub use filter::{FilterError, IntervalFilter, KeyPattern};
 pub use list::Intervals;
+pub(crate) use locator::LOCATOR_TYPES;
 pub use locator::Locator;
 pub use message::IntervalMessage;
 pub use pairs::{Pair, Pairs};

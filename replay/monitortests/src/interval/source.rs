@@ -45,8 +45,8 @@ pub const CLUSTER_PHASE: &str = "ClusterPhase";
 /// Times in which changes may be missing from the recording. Not upstream's.
 pub const RECORDING_GAP: &str = "RecordingGap";
 
-/// All of them.
-pub(crate) const ALL: [&str; 21] = [
+/// All of them that kubereel makes of a recording; a file of intervals may have any.
+pub const ALL: [&str; 21] = [
     CLUSTER_OPERATOR_MONITOR,
     KUBE_EVENT,
     NODE_MONITOR,

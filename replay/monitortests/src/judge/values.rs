@@ -4,7 +4,7 @@ use crate::cel::{EvalError, Program, Slots, Val, View};
 use crate::facts::FactsOverTime;
 use crate::interval::{Interval, Pairs};
 use crate::phase::Phase;
-use crate::rule::{FACT_NAMES, IntervalSelector, place};
+use crate::rule::{FACT_NAMES, INTERVAL_MEMBERS, IntervalSelector, place};
 use crate::verdict::JudgeContext;
 use kubereel_format::RecordedAt;
 use std::borrow::Cow;
@@ -91,10 +91,6 @@ pub(super) fn chosen<'a>(
     }
     Ok(chosen)
 }
-
-/// The members of an interval, from A to Z.
-const INTERVAL_MEMBERS: &str = "annotations cause duration from inUpgrade instant keys level locator \
-                                message open reason source to type";
 
 /// An interval as an expression sees it.
 #[derive(Clone, Copy, Debug)]

@@ -167,7 +167,7 @@ pub(super) struct YamlIntervals {
     #[serde(default)]
     pub(super) reasons: Vec<String>,
     #[serde(default)]
-    pub(super) locators: Vec<String>,
+    pub(super) locators: Vec<YamlText>,
     #[serde(default)]
     pub(super) levels: Vec<YamlLevel>,
     #[serde(default)]

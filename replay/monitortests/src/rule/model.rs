@@ -301,7 +301,23 @@ pub(crate) struct RuleScope {
 pub(crate) const FACT_NAMES: &str = "architecture fromVersion history infrastructureTopology installed ipStack \
                                      masters network platform topology upgrades version workers";
 
+/// The members of `interval`, from A to Z.
+pub(crate) const INTERVAL_MEMBERS: &str = "annotations cause duration from inUpgrade instant keys level locator \
+                                           message open reason source to type";
+
+/// The values of variables that have few.
+const WORDS: [(&str, &[&str]); 2] = [
+    ("action", &["appeared", "changed", "gone"]),
+    ("phase", &["install", "upgrade", "stable"]),
+];
+
 impl RuleScope {
+    /// Returns the values that a variable may have, if they are few.
+    pub(crate) fn words(name: &str) -> Option<&'static [&'static str]> {
+        let found = WORDS.iter().find(|(variable, _)| *variable == name);
+        found.map(|(_, words)| *words)
+    }
+
     /// Returns the names of all variables by place; an empty one is none.
     pub(crate) fn all(&self) -> Vec<String> {
         let mut names: Vec<String> = NAMES.iter().map(|&name| name.to_owned()).collect();

@@ -7,16 +7,16 @@ use super::file::{
     YamlRelated, YamlRule, YamlText, YamlWhen, read_yaml,
 };
 use super::model::{
-    CheckOperator, Component, Expectation, ExpressionPlace, FACT_NAMES, IntervalSelector,
-    ItemSource, ListedValues, Micros, MonitorRule, ObjectSelector, RelatedBy, RelatedObjects,
-    ResourceName, RuleCheck, RuleCondition, RuleScope, Template, TemplatePart, TemplatePiece,
-    Watch, pieces, place,
+    CheckOperator, Component, Expectation, ExpressionPlace, FACT_NAMES, INTERVAL_MEMBERS,
+    IntervalSelector, ItemSource, ListedValues, Micros, MonitorRule, ObjectSelector, RelatedBy,
+    RelatedObjects, ResourceName, RuleCheck, RuleCondition, RuleScope, Template, TemplatePart,
+    TemplatePiece, Watch, pieces, place,
 };
 use super::source::{RuleErrors, RuleMistake, RuleSource, line_of};
 use super::text::RuleText;
 use crate::cel;
 use crate::cel::{CompileError, Compiler, Program};
-use crate::interval::source;
+use crate::interval::{LOCATOR_TYPES, source};
 use crate::verdict::{MonitorTestInfo, Severity, WrittenIn};
 use regex::Regex;
 use serde_json::Value;
@@ -263,24 +263,31 @@ impl<'a> RuleReader<'a> {
             variables: self.scope.all(),
             readable: self.scope.readable(stand),
             why_not: &|name| RuleScope::why_not(name, stand),
+            words: &RuleScope::words,
             constants: self.constants,
         };
         let program = compiler.compile(text)?;
-        let known: Vec<&str> = FACT_NAMES.split(' ').collect();
-        let Some(name) = program.unknown_member(place::FACTS, &known) else {
-            return Ok(program);
-        };
-        let before = text.split(&name).next().unwrap_or_default();
-        let hint = match cel::nearest(&name, known.iter().copied()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("known facts: {}", known.join(", ")),
-        };
-        Err(CompileError {
-            at: before.chars().count(),
-            width: name.chars().count(),
-            what: format!("unknown fact `{name}`"),
-            hint,
-        })
+        for (variable, members, what) in [
+            (place::FACTS, FACT_NAMES, "fact"),
+            (place::INTERVAL, INTERVAL_MEMBERS, "member of `interval`:"),
+        ] {
+            let known: Vec<&str> = members.split(' ').collect();
+            let Some(name) = program.unknown_member(variable, &known) else {
+                continue;
+            };
+            let before = text.split(&name).next().unwrap_or_default();
+            let hint = match cel::nearest(&name, known.iter().copied()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("available here: {}", known.join(", ")),
+            };
+            return Err(CompileError {
+                at: before.chars().count(),
+                width: name.chars().count(),
+                what: format!("unknown {what} `{name}`"),
+                hint,
+            });
+        }
+        Ok(program)
     }
 
     /// Compiles a text with expressions in it.
@@ -504,13 +511,9 @@ impl<'a> RuleReader<'a> {
         let needs = written.needs.iter().filter_map(|text| self.resource(text));
         let needs = needs.collect();
         IntervalSelector {
-            sources: written
-                .sources
-                .iter()
-                .map(|text| self.named_source(text))
-                .collect(),
+            sources: self.almost_known(&written.sources, "source", &source::ALL),
             reasons: written.reasons.clone(),
-            locators: written.locators.clone(),
+            locators: self.almost_known(&written.locators, "locator type", &LOCATOR_TYPES),
             levels: written.levels.iter().map(|&level| level.into()).collect(),
             keys,
             during: written.during.clone(),
@@ -520,16 +523,18 @@ impl<'a> RuleReader<'a> {
         }
     }
 
-    /// Takes the name of a source. A file of intervals may have any, but one that is almost a known one is a mistake.
-    fn named_source(&mut self, text: &YamlText) -> String {
-        let name = &text.value;
-        if !source::ALL.contains(&name.as_str())
-            && let Some(near) = cel::nearest(name, source::ALL.iter().copied())
-        {
-            let what = format!("unknown source `{name}`");
-            self.wrong(text, what, format!("did you mean `{near}`?"));
+    /// Takes words of intervals. A file may have any, but one that is almost a known one is a mistake.
+    fn almost_known(&mut self, texts: &[YamlText], what: &str, known: &[&str]) -> Vec<String> {
+        for text in texts {
+            let name = &text.value;
+            if !known.contains(&name.as_str())
+                && let Some(near) = cel::nearest(name, known.iter().copied())
+            {
+                let what = format!("unknown {what} `{name}`");
+                self.wrong(text, what, format!("did you mean `{near}`?"));
+            }
         }
-        name.clone()
+        texts.iter().map(|text| text.value.clone()).collect()
     }
 
     fn also(&mut self, written: &YamlEntries<YamlIntervals>) -> BTreeMap<String, IntervalSelector> {

@@ -130,6 +130,48 @@ fn an_unknown_fact_is_told_with_the_nearest() {
 }
 
 #[test]
+fn words_that_nothing_has_are_told() {
+    let rest = |more: &str| {
+        intervals(&format!(
+            "{more}  expect:\n  - never: 'true'\n    message: m\n"
+        ))
+    };
+    expect(
+        &rest("    locators: [ClusterOperators]\n"),
+        "r.yaml:10:16: unknown locator type `ClusterOperators`",
+        "ClusterOperators",
+        "did you mean `ClusterOperator`?",
+    );
+    expect(
+        &rest("    where: interval.levl == \"Error\"\n"),
+        "r.yaml:10:21: unknown member of `interval`: `levl`",
+        "levl",
+        "did you mean `level`?",
+    );
+    expect(
+        &rest("    where: phase != \"upgrades\"\n"),
+        "r.yaml:10:12: `phase` is never \"upgrades\"",
+        "phase",
+        "did you mean \"upgrade\"?",
+    );
+    expect(
+        &objects("  expect:\n  - never: action == \"deleted\"\n    message: m\n"),
+        "r.yaml:11:12: `action` is never \"deleted\"",
+        "action",
+        "it is one of appeared, changed, gone",
+    );
+    for (field, word) in [
+        ("exceptTopologies", "SingleNode"),
+        ("platforms", "AWS"),
+        ("networks", "cilium"),
+    ] {
+        let (line, _, hint) = mistake(&rest(&format!("  appliesTo: {{{field}: [{word}]}}\n")));
+        assert!(line.ends_with(&format!("unknown value `{word}`")), "{line}");
+        assert!(hint.starts_with("available here: "), "{hint}");
+    }
+}
+
+#[test]
 fn broken_yaml_is_told() {
     let (line, _, _) = mistake("monitortests:\n- id: x\n  monitor: y: z\n");
     assert!(line.starts_with("r.yaml:3:13: "), "{line}");

@@ -41,6 +41,7 @@ fn what_the_reader_refuses_does_not_fit() {
         ("  owner:", "  class: worst\n  owner:"),
         ("  owner:", "  appliesTo: {since: soon}\n  owner:"),
         ("  owner:", "  appliesTo: {till: \"4.9\"}\n  owner:"),
+        ("  owner:", "  appliesTo: {platforms: [AWS]}\n  owner:"),
         ("  - never:", "  - forAtLeast: soon\n    never:"),
     ];
     for (from, to) in changes {
