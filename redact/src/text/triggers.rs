@@ -211,8 +211,9 @@ fn inner_kind(text: &[u8], start: usize, end: usize, is_json: bool) -> Suspicion
 fn program(text: &[u8], _: usize, end: usize, is_json: bool) -> Suspicion {
     match rest(text, end) {
         [b'"', ..] if is_json => Suspicion::Fields,
-        [byte, ..] => text_if(matches!(byte, b'"' | b'\'' | b'\\') || byte.is_ascii_whitespace()),
-        [] => Suspicion::Unfounded,
+        [byte, ..] => text_if(b"\"'\\;|&)".contains(byte) || byte.is_ascii_whitespace()),
+        // What was piped into it may be before it.
+        [] => text_if(true),
     }
 }
 
