@@ -211,20 +211,28 @@ struct ProbeQuestion {
 }
 
 impl ProbeQuestion {
-    /// Probes once. Paths that were refused before any succeeded are skipped.
+    /// Probes once. A path that is refused gives way to the next.
     async fn ask(&mut self, server: &ApiServer) -> ProbeResult {
+        let mut refused = 0;
         loop {
             let path = PATHS.get(self.place).copied().unwrap_or(PATHS[0]);
             let (found, is_refused) = probe(server, path).await;
-            self.is_proven |= matches!(found, ProbeResult::Answered(_));
-            if !is_refused || self.is_proven {
+            if !is_refused {
+                self.is_proven |= matches!(found, ProbeResult::Answered(_));
                 return found;
             }
-            self.place += 1;
-            if self.place >= PATHS.len() {
-                self.place = 0;
-                return found;
+            self.place = (self.place + 1) % PATHS.len();
+            refused += 1;
+            if refused < PATHS.len() {
+                continue;
             }
+            // A right that was taken away is not an outage: an API server judged the request.
+            return match found {
+                ProbeResult::Failed(OutageClass::Credentials, _) if self.is_proven => {
+                    ProbeResult::Answered(None)
+                }
+                found => found,
+            };
         }
     }
 }

@@ -5,6 +5,7 @@ use crate::shell_words;
 use crate::words::{bytes, count, number};
 use kubereel_format::harmless;
 use kubereel_recorder::{RecorderStatus, RecordingSummary};
+use std::collections::BTreeSet;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,6 +26,9 @@ pub(super) fn write_instead(text: &[u8]) -> io::Result<()> {
     }
     stderr.write_all(text)
 }
+
+/// How many refused resources the last words name.
+const REFUSED_SHOWN: usize = 5;
 
 /// Over how long the rate of events is taken, in microseconds.
 const RATE_MICROS: u64 = 5_000_000;
@@ -171,6 +175,7 @@ pub(super) fn last_word(path: &Path, summary: &RecordingSummary) {
             gaps = summary.status.gaps,
             closed_gaps = summary.status.closed_gaps,
             file_bytes = summary.file_bytes,
+            refused = summary.refused.join("; "),
             left_out = summary.status.budget,
             unpacked = summary.unpacked.as_deref().unwrap_or_default(),
             unsealed = summary.unsealed.as_deref().unwrap_or_default(),
@@ -186,6 +191,16 @@ pub(super) fn last_word(path: &Path, summary: &RecordingSummary) {
         gaps(&summary.status),
         bytes(summary.file_bytes)
     );
+    if !summary.refused.is_empty() {
+        line.push_str("\n  not recorded, or not all the time:");
+        let shown: BTreeSet<&String> = summary.refused.iter().take(REFUSED_SHOWN).collect();
+        line.extend(shown.iter().flat_map(|words| ["\n    ", words.as_str()]));
+        if summary.refused.len() > shown.len() {
+            line.push_str("\n    …");
+        }
+        let verify = shell_words::shell_line(&["kubereel".into(), "verify".into(), path.into()]);
+        line.extend(["\n  to list all: ", &verify]);
+    }
     for word in [
         &summary.status.budget,
         summary.unpacked.as_ref().unwrap_or(&String::new()),

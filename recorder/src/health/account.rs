@@ -2,6 +2,7 @@
 //! resources that were not covered. It is bounded: no more of each kind than a page shows.
 
 use super::interruption::{InterruptionLine, InterruptionReport};
+use crate::number::len64;
 use crate::queue::QueueEntry;
 use kubereel_format::{
     Elapsed, Gap, GapId, GapVerdict, Lifecycle, NotCoveredReason, Note, REDACTION_PREFIX,
@@ -163,7 +164,16 @@ impl RunAccount {
                 self.clusters.push(format!("{version}, uid {uid}"));
             }
             Note::Resource(info) => {
-                self.names.insert(info.id, info.qualified());
+                let name = info.qualified();
+                // It is followed again from where it was refused; what is missing of it is a gap.
+                if self.names.contains_key(&info.id) {
+                    let of_it = format!("{name} (");
+                    let before = self.not_covered.kept.len();
+                    self.not_covered.kept.retain(|one| !one.starts_with(&of_it));
+                    let again = len64(before - self.not_covered.kept.len());
+                    self.not_covered.all = self.not_covered.all.saturating_sub(again);
+                }
+                self.names.insert(info.id, name);
             }
             Note::Gap(gap) => self.gap(gap),
             Note::GapJudged {
@@ -357,11 +367,22 @@ mod tests {
             reason,
             detail: String::new(),
         };
-        let account = account(vec![
+        let mut notes = vec![
             not(NotCoveredReason::NoList),
             not(NotCoveredReason::SameStorage),
             not(NotCoveredReason::Forbidden),
-        ]);
-        assert_eq!(account.not_covered.kept, ["bindings (v1): forbidden: "]);
+        ];
+        let refused = account(notes.clone());
+        assert_eq!(refused.not_covered.kept, ["bindings (v1): forbidden: "]);
+        let info = crate::resource::plain_info(1, "", "bindings");
+        notes.push(Note::Resource(info.clone()));
+        assert_eq!(
+            account(notes.clone()).not_covered.all,
+            1,
+            "it was never followed"
+        );
+        notes.push(not(NotCoveredReason::Forbidden));
+        notes.push(Note::Resource(info));
+        assert_eq!(account(notes).not_covered.all, 0);
     }
 }

@@ -104,6 +104,8 @@ pub struct RecordingSummary {
     pub file_bytes: u64,
     /// The number of events and notes in it.
     pub records: u64,
+    /// Which resources the servers refused at some time, and why; the first of them.
+    pub refused: Vec<String>,
     /// Why the finished file is not packed, if it is not.
     pub unpacked: Option<String>,
     /// Why it is not sealed, if it was to be.
@@ -261,6 +263,7 @@ impl Recorder {
                     status: health.status(),
                     file_bytes,
                     records: stats.records,
+                    refused: health.account().not_covered.kept,
                     unpacked: stats.unpacked,
                     unsealed,
                 })
