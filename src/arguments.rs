@@ -154,6 +154,14 @@ pub(crate) fn resolve(
                 let dates: Vec<String> = candidates.into_iter().map(timetext::rfc3339).collect();
                 failed.hint(format!("give the day: {}", flagged(flag, &dates)))
             }
+            ResolveError::ClockSetBack { records, .. } => {
+                let records: Vec<String> = records.iter().map(|seq| format!("seq:{seq}")).collect();
+                if records.is_empty() {
+                    failed.hint(format!("give a resourceVersion: {flag} rv:12345"))
+                } else {
+                    failed.hint(format!("give a record: {}", flagged(flag, &records)))
+                }
+            }
             ResolveError::AmbiguousMark { candidates, .. } => {
                 let dates: Vec<String> = candidates.into_iter().map(timetext::rfc3339).collect();
                 failed.hint(format!(

@@ -9,7 +9,7 @@ use crate::follow::{self, FollowBounds, FollowOptions, ToldSpans};
 use crate::outputs::outputs;
 use crate::screen::{Console, JsonList, Style, StyledLine};
 use crate::words::count;
-use kubereel_format::{EventType, Evidence, Gap};
+use kubereel_format::{EventType, Evidence, Gap, RecordedAt, ResourceId};
 use kubereel_history::{
     Authors, Certainty, ComparisonScope, Cut, DurationEnd, Field, FollowedReel, HistoryItem,
     HistoryQuestion, HistoryVersion, Moment, ObjectHistory, Timeline, VersionDuration,
@@ -191,12 +191,41 @@ pub(crate) fn answer(
     screen.aside(harmless(&head))?;
     let tally = print(timeline, args, &named, &certainty, history, screen)?;
     say_the_rest(timeline, args, &tally, screen)?;
+    say_late(timeline, named.resource.id, &tally, screen)?;
     Ok(exit_of(timeline, &named, from, to))
+}
+
+/// How many times without a watch are named.
+const LATE_SHOWN: usize = 3;
+
+/// Says which of the shown times are those of late receipt.
+fn say_late(
+    timeline: &Timeline,
+    resource: ResourceId,
+    tally: &HistoryTally,
+    screen: &mut Console,
+) -> Result<(), CommandError> {
+    let (Some(first), Some(last)) = (tally.first, tally.last) else {
+        return Ok(());
+    };
+    let late = timeline.received_late(resource);
+    let late = late.filter(|span| span.from <= last && span.to >= first);
+    for span in late.take(LATE_SHOWN) {
+        let (from, to) = (timeline.written(span.from), timeline.written(span.to));
+        screen.aside(format!(
+            "note: no watch ran {from}–{to}: changes of that time were received right after it, and have the times of \
+             their receipt"
+        ))?;
+    }
+    Ok(())
 }
 
 /// What was shown.
 #[derive(Clone, Copy, Debug, Default)]
 struct HistoryTally {
+    /// When the first and the last version were received.
+    first: Option<RecordedAt>,
+    last: Option<RecordedAt>,
     versions: usize,
     /// Versions that change what was asked for, first ones left out.
     changing: usize,
@@ -211,6 +240,8 @@ impl HistoryTally {
         match item {
             HistoryItem::Version(version) => {
                 self.shown += 1;
+                self.first = self.first.or(Some(version.at));
+                self.last = Some(version.at);
                 let changes = version.changes.as_ref();
                 let is_first = version.place != VersionPlace::Later;
                 let is_changing = changes.is_some_and(|changes| !changes.is_empty());

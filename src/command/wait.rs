@@ -561,9 +561,13 @@ fn verdict_line(
             let to = timeline.written(target.span.to.at);
             let resource = &target.resource.plural;
             let name = &target.name;
-            format!(
-                "error: timed out waiting for the condition on {resource}/{name}: not met by {to}"
-            )
+            if args.timeout.is_some() || args.to != Moment::End {
+                format!(
+                    "error: timed out waiting for the condition on {resource}/{name}: not met by {to}"
+                )
+            } else {
+                format!("error: condition not met on {resource}/{name} by {to}")
+            }
         }
         WaitVerdict::Unknown => {
             format!("error: unknown whether {name} met the condition: it may have, unobserved")

@@ -14,6 +14,8 @@ use thiserror::Error;
 
 /// The shortest pause: the recorder commits about as often.
 const LEAST_PAUSE: Duration = Duration::from_millis(250);
+/// The longest pause.
+const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
 /// The least ratio of a pause to the work before it.
 const PAUSES_PER_WORK: u32 = 4;
@@ -125,6 +127,8 @@ impl ReelFollower {
     /// after it take a small share of the time.
     pub fn pause(&self) -> Duration {
         let work = self.looked.elapsed();
-        work.saturating_mul(PAUSES_PER_WORK).max(LEAST_PAUSE)
+        // A process that was stopped meanwhile has not worked that long.
+        work.saturating_mul(PAUSES_PER_WORK)
+            .clamp(LEAST_PAUSE, LONGEST_PAUSE)
     }
 }

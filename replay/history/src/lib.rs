@@ -9,6 +9,7 @@ mod activity;
 mod blame;
 mod builtin_kinds;
 mod changes;
+mod clock;
 mod cluster_events;
 mod columns;
 mod coverage;

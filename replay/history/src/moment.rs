@@ -1,8 +1,10 @@
 //! The grammar of TIME for every command, screen and rule, and the place of a moment in a reel. A
 //! time of day that occurs twice is an error that names both.
 
+use crate::clock::{self, ClockPlace};
 use crate::select::nearest;
 use crate::tables::ReelTables;
+use crate::timetext;
 use jiff::civil::{DateTime, Time};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, ToSpan as _};
@@ -363,6 +365,14 @@ pub enum ResolveError {
         /// The possible moments, in order.
         candidates: Vec<RecordedAt>,
     },
+    /// The recorder's clock was set back, and the time passed more than once or never.
+    #[error("the recorder's clock was set back: {} passed {}", timetext::rfc3339(*.at), times(.records))]
+    ClockSetBack {
+        /// The time.
+        at: RecordedAt,
+        /// The last records up to it, in order.
+        records: Vec<Seq>,
+    },
     /// No mark has that text.
     #[error("no mark with {text:?} in the recording")]
     NoSuchMark {
@@ -399,6 +409,13 @@ pub enum ResolveError {
     /// The time is beyond the limits of the calendar.
     #[error("time out of range")]
     OutOfRange,
+}
+
+fn times(records: &[Seq]) -> String {
+    match records.len() {
+        0 => "at no record".to_owned(),
+        times => format!("{times} times"),
+    }
 }
 
 impl Cut {
@@ -446,7 +463,17 @@ impl Moment {
             }),
             by_time => {
                 let wall = by_time.within(tables.start(), tables.end())?;
-                Ok(Cut::at(reel, wall))
+                match clock::place(reel, wall) {
+                    ClockPlace::InOrder => Ok(Cut::at(reel, wall)),
+                    ClockPlace::Before(below) => Ok(Cut::Arrival { below, wall }),
+                    ClockPlace::Several(next) => Err(ResolveError::ClockSetBack {
+                        at: wall,
+                        records: next
+                            .iter()
+                            .map(|seq| Seq(seq.0.saturating_sub(1)))
+                            .collect(),
+                    }),
+                }
             }
         }
     }

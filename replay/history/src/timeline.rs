@@ -290,6 +290,18 @@ impl Timeline {
         coverage.flat_map(Coverage::may_miss)
     }
 
+    /// Returns the times without a watch of a recorded resource after which the watch went on where it had ended: the
+    /// changes were received later. Gaps that were read back are not among them.
+    pub fn received_late(&self, resource: ResourceId) -> impl Iterator<Item = &UnobservedSpan> {
+        let coverage = self.coverage(resource).into_iter();
+        let spans = coverage.flat_map(Coverage::unobserved_spans);
+        let late = spans.filter(|span| span.reason == UnobservedReason::NoWatch);
+        late.filter(move |span| {
+            let mut missing = self.unobserved(resource);
+            !missing.any(|other| other.from < span.to && other.to > span.from)
+        })
+    }
+
     /// Returns the times within two moments in which changes of a recorded resource may be missing; `None` for the
     /// ends of the recording.
     pub fn unobserved_within(
@@ -329,9 +341,10 @@ impl Timeline {
         // Times are shown in milliseconds, and may be typed without them.
         const SPARE_MICROS: i64 = 1_000_000;
         let is_outside = |cut| match cut {
-            Cut::Arrival { wall, .. } => {
-                self.start().micros_since(wall) > SPARE_MICROS
-                    || wall.micros_since(self.end()) > SPARE_MICROS
+            // With records on both sides it is inside, also where a clock that was set back says otherwise.
+            Cut::Arrival { below, wall } => {
+                below == Seq(0) && self.start().micros_since(wall) > SPARE_MICROS
+                    || below >= self.reel().end() && wall.micros_since(self.end()) > SPARE_MICROS
             }
             Cut::Revision(_) => false,
         };

@@ -70,7 +70,7 @@ fn end(
     let certainty = timeline.certainty(target.resource.id, to);
     let unobserved = timeline.unobserved(target.resource.id).count();
     if unobserved > 0 {
-        let words = crate::words::count(unobserved, "unobserved span");
+        let words = crate::words::count(unobserved, "span not observed");
         screen.aside(format!(
             "changes may be missing: {words}; to see them: kubereel info REEL"
         ))?;

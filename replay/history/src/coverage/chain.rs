@@ -146,6 +146,8 @@ struct Chains<'a> {
     unwatched: BTreeMap<ResourceId, UnwatchedSince>,
     /// The open covered spans.
     covered: BTreeMap<ResourceId, CoveredFrom>,
+    /// The resources that the servers refuse, with the covered span before it and its end: a watch may continue there.
+    refused: BTreeMap<ResourceId, (CoveredFrom, RecordedAt)>,
     last_session: Option<usize>,
     epoch: Option<EpochId>,
     /// The resource of each gap.
@@ -163,6 +165,7 @@ impl<'a> Chains<'a> {
             open: BTreeMap::new(),
             unwatched: BTreeMap::new(),
             covered: BTreeMap::new(),
+            refused: BTreeMap::new(),
             last_session: None,
             epoch: None,
             gaps: BTreeMap::new(),
@@ -221,7 +224,7 @@ impl<'a> Chains<'a> {
                 let Some(&resource) = self.names.get(&name) else {
                     return;
                 };
-                self.close(resource, seq);
+                self.refuse(resource, *reason, seq, wall);
                 self.exclude(
                     resource,
                     ExcludedResource {
@@ -299,6 +302,61 @@ impl<'a> Chains<'a> {
         }
     }
 
+    /// Ends a resource's span where the servers refuse it, and remembers the span for a watch that continues there.
+    fn refuse(
+        &mut self,
+        resource: ResourceId,
+        reason: NotCoveredReason,
+        seq: Seq,
+        wall: RecordedAt,
+    ) {
+        let is_covered = self.covered.contains_key(&resource);
+        self.close(resource, seq);
+        let is_refusal = matches!(
+            reason,
+            NotCoveredReason::Forbidden | NotCoveredReason::Failing | NotCoveredReason::NoWatch
+        );
+        if !is_refusal {
+            self.refused.remove(&resource);
+            return;
+        }
+        let last = self
+            .coverage
+            .get(&resource)
+            .and_then(|one| one.covered.last());
+        if let Some(span) = last.filter(|_| is_covered) {
+            let since = self
+                .unwatched
+                .get(&resource)
+                .map_or(wall, |since| since.from);
+            self.refused.insert(resource, (span.clone(), since));
+        }
+    }
+
+    /// A watch continues behind the last change before the servers refused the resource: every change since then
+    /// is delivered.
+    fn continue_refused(&mut self, resource: ResourceId, wall: RecordedAt) {
+        let Some((span, from)) = self.refused.remove(&resource) else {
+            return;
+        };
+        let Some(coverage) = self.coverage.get_mut(&resource) else {
+            return;
+        };
+        if coverage.covered.last() != Some(&span) || self.covered.contains_key(&resource) {
+            return;
+        }
+        coverage.covered.pop();
+        coverage.excluded.retain(|one| one.since < span.proven_by);
+        coverage.unwatched.retain(|time| time.from < from);
+        coverage.unwatched.push(UnwatchedTime {
+            from,
+            to: Some(wall),
+            is_resumed: true,
+            is_continued: true,
+        });
+        self.covered.insert(resource, span);
+    }
+
     fn exclude(&mut self, resource: ResourceId, excluded: ExcludedResource, wall: RecordedAt) {
         let since = self.unwatched.remove(&resource);
         let coverage = self.coverage.entry(resource).or_default();
@@ -331,6 +389,7 @@ impl<'a> Chains<'a> {
         }
         let resources: Vec<ResourceId> = self.covered.keys().copied().collect();
         let from = self.tables.wall_of(at);
+        self.refused.clear();
         for resource in resources {
             self.close(resource, at);
             let is_refused = true;
@@ -377,6 +436,7 @@ impl<'a> Chains<'a> {
         self.open.entry(resource).or_default().insert(connection);
         // A list does not continue a position: the state is known only when the list is complete.
         if method == ListMethod::Watch {
+            self.continue_refused(resource, wall);
             self.lighten(resource, wall, true);
         }
     }
@@ -436,6 +496,7 @@ impl<'a> Chains<'a> {
     }
 
     fn sync(&mut self, resource: ResourceId, rv: &str, seq: Seq, wall: RecordedAt) {
+        self.refused.remove(&resource);
         self.lighten(resource, wall, false);
         let coverage = self.coverage.entry(resource).or_default();
         if let Some(gap) = coverage.gaps.last_mut()
@@ -472,6 +533,7 @@ impl<'a> Chains<'a> {
     /// it.
     fn gap(&mut self, gap: &Gap, seq: Seq) {
         self.gaps.insert(gap.id, gap.resource);
+        self.refused.remove(&gap.resource);
         let coverage = self.coverage.entry(gap.resource).or_default();
         coverage.gaps.push(RecordedGap::new(gap.clone(), seq));
         let Some(mut span) = self.covered.remove(&gap.resource) else {

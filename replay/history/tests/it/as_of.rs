@@ -534,3 +534,60 @@ fn what_is_printed_can_be_pasted() {
         assert_eq!(found, wall);
     }
 }
+
+#[test]
+fn a_clock_that_was_set_back_makes_no_guess() {
+    let (timeline, stream, ()) = life(|script, stream| {
+        // 14:00:07, and 14:00:04 from here on.
+        script.set_back(3000);
+        script.note(Note::ClockStepped { micros: -3_000_000 });
+        script.wait(500);
+        script.modified(stream, A, 18, &pod(A, 18, "z"));
+        script.wait(20_000);
+        script.modified(stream, A, 20, &pod(A, 20, "w"));
+    });
+    let resolve = |moment: &str| {
+        let moment: Moment = moment.parse().expect("a moment");
+        timeline.resolve(moment)
+    };
+    for twice in ["14:00:04.500Z", "14:00:06Z"] {
+        let error = resolve(twice).expect_err(twice).to_string();
+        assert!(
+            error.contains("set back") && error.contains("2 times"),
+            "{error}"
+        );
+    }
+    // What passed once has its place, though later records have earlier times.
+    let state = at(&timeline, stream.resource, "14:00:03Z");
+    assert_eq!(names(&state), ["web-2/b", "web/a"]);
+    let state = at(&timeline, stream.resource, "14:00:10Z");
+    let versions = state
+        .objects
+        .iter()
+        .map(|held| timeline.reel().rv_of(held.seq));
+    assert_eq!(versions.collect::<Vec<_>>(), [Some(18)]);
+    assert!(!timeline.reaches_outside(Some(resolve("14:00:10Z").expect("a place")), None));
+}
+
+#[test]
+fn a_watch_that_goes_on_after_a_refusal_misses_nothing() {
+    for (is_continued, expected) in [(true, 0), (false, 1)] {
+        let (timeline, stream, ()) = life(|script, stream| {
+            script.disconnect(stream, EndCause::Cut);
+            script.wait(1000);
+            script.not_covered("pods", NotCoveredReason::Forbidden, "no");
+            script.wait(10_000);
+            script.announce(stream.resource, "pods", "Pod", &["po"]);
+            if is_continued {
+                let again = script.connect(stream.resource, Some(16));
+                script.modified(again, A, 18, &pod(A, 18, "z"));
+                script.wait(1000);
+                script.bookmark(again, 20);
+            }
+        });
+        let missing: Vec<_> = timeline.unobserved(stream.resource).collect();
+        assert_eq!(missing.len().min(1), expected, "{missing:?}");
+        let late = timeline.received_late(stream.resource).count();
+        assert_eq!(late, 1 - expected);
+    }
+}

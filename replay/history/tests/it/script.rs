@@ -39,6 +39,7 @@ pub fn thing<'a>(namespace: &'a str, name: &'a str, uid: &'a str) -> Thing<'a> {
 pub struct Script {
     appender: Appender,
     micros: i64,
+    set_back_micros: i64,
     sessions: u32,
     resources: u32,
     connections: u32,
@@ -51,6 +52,7 @@ impl Script {
         let mut script = Self {
             appender: Appender::create(path).expect("a new file"),
             micros: START_MICROS,
+            set_back_micros: 0,
             sessions: 0,
             resources: 0,
             connections: 0,
@@ -98,13 +100,20 @@ impl Script {
         self.micros += millis * 1000;
     }
 
+    /// Sets the wall clock back; the steady clock goes on.
+    pub fn set_back(&mut self, millis: i64) {
+        self.micros -= millis * 1000;
+        self.set_back_micros += millis * 1000;
+    }
+
     /// Returns the script's time.
     pub fn now(&self) -> RecordedAt {
         RecordedAt::from_micros(self.micros)
     }
 
     pub fn stamp(&self) -> Stamp {
-        let micros = u64::try_from(self.micros - START_MICROS).expect("after the start");
+        let micros = u64::try_from(self.micros + self.set_back_micros - START_MICROS)
+            .expect("after the start");
         Stamp {
             wall: self.now(),
             elapsed: Elapsed { micros },
