@@ -47,7 +47,11 @@ impl<'de> Deserialize<'de> for Release {
 /// Returns major, minor and patch of `4.21.0-0.nightly-2026-11-21`.
 pub(crate) fn version_numbers(version: &str) -> Option<[u64; 3]> {
     let end = version.find(|letter: char| !letter.is_ascii_digit() && letter != '.');
-    let mut parts = version.get(..end.unwrap_or(version.len()))?.split('.');
+    let (numbers, rest) = version.split_at(end.unwrap_or(version.len()));
+    if !rest.is_empty() && !rest.starts_with(['-', '+']) {
+        return None;
+    }
+    let mut parts = numbers.split('.');
     let major = parts.next()?.parse().ok()?;
     let mut next = || parts.next().map_or(Some(0), |part| part.parse().ok());
     Some([major, next()?, next()?])
@@ -65,7 +69,7 @@ mod tests {
         assert_eq!(release("4.23.0"), release("5.0"));
         assert_eq!(release("4.8.0-0.nightly-2021-07-31-065602"), release("4.8"));
         assert_eq!(release("4.19.0-okd-scos.16").to_string(), "4.19");
-        for wrong in ["", "x", "4", "v4.8", "4.x"] {
+        for wrong in ["", "x", "4", "v4.8", "4.x", "4.30x"] {
             assert_eq!(Release::of(wrong), None, "{wrong}");
         }
     }

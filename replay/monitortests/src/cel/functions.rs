@@ -267,7 +267,7 @@ fn condition<'a>(object: &Val<'a>, kind: &Val<'a>) -> Result<Option<Val<'a>>, Ev
     Ok(items.find(|item| item.member("type").is_some_and(|found| found.same(kind))))
 }
 
-/// Judges a label selector. An empty one selects everything, none nothing.
+/// Judges a label selector, or a plain map of labels as Services have it. An empty one selects everything, none nothing.
 pub(crate) fn matches_selector<'a>(
     selector: &Val<'a>,
     labels: &Val<'a>,
@@ -279,17 +279,27 @@ pub(crate) fn matches_selector<'a>(
         return Err(unfit("matchesSelector", selector));
     }
     let label = |name: &str| labels.member(name);
-    if let Some(wanted) = selector.member("matchLabels") {
-        for name in wanted.names().unwrap_or_default() {
-            let wanted = wanted.member(&name);
-            let is_it = match (wanted, label(&name)) {
-                (Some(wanted), Some(found)) => wanted.same(&found),
-                _ => false,
-            };
-            if !is_it {
-                return Ok(false);
-            }
-        }
+    let has = |wanted: &Val<'a>| {
+        let mut names = wanted.names().unwrap_or_default().into_iter();
+        names.all(|name| match (wanted.member(&name), label(&name)) {
+            (Some(wanted), Some(found)) => wanted.same(&found),
+            _ => false,
+        })
+    };
+    let mut names = selector.names().unwrap_or_default().into_iter();
+    let is_text = |name: &str| {
+        selector
+            .member(name)
+            .is_some_and(|value| value.as_text().is_some())
+    };
+    if names.len() > 0 && names.all(|name| is_text(&name)) {
+        return Ok(has(selector));
+    }
+    if selector
+        .member("matchLabels")
+        .is_some_and(|wanted| !has(&wanted))
+    {
+        return Ok(false);
     }
     let Some(terms) = selector.member("matchExpressions") else {
         return Ok(true);

@@ -12,6 +12,7 @@ mod node;
 mod reads;
 #[cfg(test)]
 mod tests;
+mod unchanged;
 mod value;
 mod words;
 
@@ -19,4 +20,5 @@ pub(crate) use compile::{CompileError, Compiler, Program, regex};
 pub(crate) use eval::{EvalError, Slots};
 pub(crate) use functions::{is_name, matches_selector, nearest};
 pub(crate) use reads::Reads;
+pub(crate) use unchanged::ChangeVariables;
 pub(crate) use value::{Val, View};

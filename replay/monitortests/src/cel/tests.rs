@@ -174,6 +174,14 @@ fn expressions_have_their_values() {
             "false",
         ),
         ("matchesSelector({}, object.metadata.labels)", "true"),
+        (
+            "matchesSelector({'app': 'x'}, object.metadata.labels)",
+            "true",
+        ),
+        (
+            "matchesSelector({'app': 'y'}, object.metadata.labels)",
+            "false",
+        ),
         ("matchesSelector(null, object.metadata.labels)", "false"),
         ("quantity('1Gi').isGreaterThan(quantity('1000Mi'))", "true"),
         ("semver('4.21.9').isLessThan(semver('4.22.0'))", "true"),

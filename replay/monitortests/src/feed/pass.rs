@@ -55,6 +55,8 @@ struct ReadResource<'a> {
     /// What anyone reads of it.
     fields: Fields,
     readers: FieldReaders,
+    /// Who wants to know of every event.
+    of_all: ReaderSet,
     /// Whether nobody wants to know that an object is gone.
     is_without_ends: bool,
 }
@@ -180,6 +182,7 @@ fn pass(
                 if action == Action::Changed && event.head.evidence != Evidence::Listed =>
             {
                 read.readers.changed(before, &now, &mut told);
+                told.join(&read.of_all);
                 &told
             }
             _ => read.readers.all(),
@@ -211,6 +214,7 @@ fn reads<'a>(
             plural,
             paths,
             wants_ends,
+            wants_all,
         } in watcher.interests()
         {
             let same = timeline
@@ -222,6 +226,7 @@ fn reads<'a>(
                     info,
                     fields: Fields::default(),
                     readers: FieldReaders::default(),
+                    of_all: ReaderSet::default(),
                     is_without_ends: true,
                 });
                 read.is_without_ends &= !wants_ends;
@@ -231,6 +236,9 @@ fn reads<'a>(
                 }
                 read.fields.join(&own);
                 read.readers.add(who, &own);
+                if wants_all {
+                    read.of_all.add(who);
+                }
             }
         }
     }

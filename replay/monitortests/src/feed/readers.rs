@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 pub(super) struct ReaderSet(Vec<u64>);
 
 impl ReaderSet {
-    fn add(&mut self, reader: usize) {
+    pub(super) fn add(&mut self, reader: usize) {
         let word = reader / 64;
         if self.0.len() <= word {
             self.0.resize(word + 1, 0);
@@ -19,7 +19,7 @@ impl ReaderSet {
         }
     }
 
-    fn join(&mut self, other: &Self) {
+    pub(super) fn join(&mut self, other: &Self) {
         if self.0.len() < other.0.len() {
             self.0.resize(other.0.len(), 0);
         }

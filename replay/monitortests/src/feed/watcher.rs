@@ -16,6 +16,8 @@ pub struct Interest {
     pub paths: Vec<String>,
     /// Whether it wants to know that an object is gone.
     pub wants_ends: bool,
+    /// Whether it wants to know of every event, also of those that change none of the fields.
+    pub wants_all: bool,
 }
 
 impl Interest {
@@ -26,6 +28,7 @@ impl Interest {
             plural: plural.to_owned(),
             paths: paths.into_iter().map(str::to_owned).collect(),
             wants_ends: true,
+            wants_all: false,
         }
     }
 

@@ -22,12 +22,15 @@ const MAX_DARK: usize = 20;
 /// The values of a case's places, in the order of the rule's `per`.
 pub(super) type CaseKey = Vec<String>;
 
+/// A case: its group, or the one of all values that are not listed.
+pub(super) type CaseId = (CaseKey, bool);
+
 /// The cases of a rule.
 pub(super) struct RuleCases<'r> {
     rule: &'r MonitorRule,
     /// The values that have a case in every run, for the place that has them.
     listed: Option<(usize, BTreeSet<String>)>,
-    by_group: BTreeMap<(CaseKey, bool), TestCase>,
+    by_group: BTreeMap<CaseId, TestCase>,
 }
 
 impl<'r> RuleCases<'r> {
@@ -56,36 +59,40 @@ impl<'r> RuleCases<'r> {
         cases
     }
 
-    /// Returns the groups that have a case in every run, or had one so far.
-    pub(super) fn groups(&self) -> Vec<CaseKey> {
-        let groups = self.by_group.keys().filter(|(_, is_joint)| !is_joint);
-        groups.map(|(group, _)| group.clone()).collect()
+    /// Returns the cases that every run has, and those of the groups so far.
+    pub(super) fn ids(&self) -> Vec<CaseId> {
+        self.by_group.keys().cloned().collect()
     }
 
-    /// Returns the case of a group; `None` if the rule drops it.
-    pub(super) fn case(&mut self, group: &CaseKey) -> Option<&mut TestCase> {
+    /// Returns which case a group belongs to; `None` if the rule drops it.
+    pub(super) fn id(&self, group: &CaseKey) -> Option<CaseId> {
         let is_listed = self.listed.as_ref().is_none_or(|(place, values)| {
             group
                 .get(*place)
                 .is_some_and(|value| values.contains(value))
         });
-        let joint = match &self.rule.unlisted {
-            Unlisted::Junit(junit) if !is_listed => Some(junit.clone()),
-            Unlisted::Drop if !is_listed => return None,
-            _ => None,
-        };
+        match &self.rule.unlisted {
+            Unlisted::Junit(_) if !is_listed => Some((Vec::new(), true)),
+            Unlisted::Drop if !is_listed => None,
+            _ => Some((group.clone(), false)),
+        }
+    }
+
+    /// Returns the case of a group; `None` if the rule drops it.
+    pub(super) fn case(&mut self, group: &CaseKey) -> Option<&mut TestCase> {
+        let id = self.id(group)?;
         let rule = self.rule;
-        let key = match &joint {
-            Some(_) => (Vec::new(), true),
-            None => (group.clone(), false),
-        };
-        Some(self.by_group.entry(key).or_insert_with(|| match joint {
-            Some(junit) => TestCase {
-                junit,
-                ..TestCase::default()
-            },
-            None => named(rule, group),
-        }))
+        Some(
+            self.by_group
+                .entry(id)
+                .or_insert_with_key(|(_, is_joint)| match &rule.unlisted {
+                    Unlisted::Junit(junit) if *is_joint => TestCase {
+                        junit: junit.clone(),
+                        ..TestCase::default()
+                    },
+                    _ => named(rule, group),
+                }),
+        )
     }
 
     /// Adds a finding. Of two of one subject that begin together, the worse one stays.

@@ -1,12 +1,12 @@
 //! Rules compared with a recording: a resource that the cluster does not have, and a field that its
 //! resource does not have, are mistakes of the rule, not gaps of the recording.
 //!
-//! Only a recorder's reel tells which resources the cluster has; of an import nothing is concluded.
+//! Only a recorder's reel tells which resources the cluster has; of an import or a damaged reel nothing is concluded.
 //! The fields of Kubernetes' own kinds are known for clusters of up to some version.
 
 use crate::applies::ClusterKind;
 use crate::feed::Interest;
-use crate::rule::{MonitorRule, RuleErrors, RuleMistake, RuleSet, RuleText, Watch};
+use crate::rule::{MonitorRule, ResourceName, RuleErrors, RuleMistake, RuleSet, RuleText, Watch};
 use crate::verdict::MonitorTest;
 use kubereel_format::ResourceInfo;
 use kubereel_history::{ExcludedResource, Moment, ResourceSchema, Timeline, nearest};
@@ -60,7 +60,9 @@ fn resources(rule: &MonitorRule, test: &dyn MonitorTest) -> BTreeSet<String> {
         Watch::Intervals(choice) if !choice.needs.is_empty() => needs.seen,
         Watch::Intervals(_) => Vec::new(),
     };
-    named.into_iter().collect()
+    let also = rule.also.values().flat_map(|choice| &choice.needs);
+    let also = also.map(ResourceName::text);
+    named.into_iter().chain(also).collect()
 }
 
 /// The resources of a cluster.
@@ -70,8 +72,11 @@ struct ServedResources<'a> {
 }
 
 impl<'a> ServedResources<'a> {
-    /// Reads them; `None` of an import.
+    /// Reads them; `None` of an import, and where damage may have taken some.
     fn of(timeline: &'a Timeline) -> Option<Self> {
+        if timeline.reel().has_losses() {
+            return None;
+        }
         let table = timeline.resources();
         let is_imported = |info: &ResourceInfo| {
             let coverage = timeline.coverage(info.id);

@@ -14,8 +14,11 @@ use kubereel_history::timetext;
 use std::collections::BTreeMap;
 
 /// An interval that is judged, and what it is about.
+#[derive(Clone)]
 struct JudgedInterval<'a> {
     interval: &'a Interval,
+    /// The values of its places. A case may have intervals of several.
+    group: CaseKey,
     subject: String,
 }
 
@@ -39,16 +42,27 @@ impl<'a> IntervalJudge<'a, '_> {
             }
             match self.grouped(interval) {
                 Ok(Some((group, subject))) => {
-                    if self.cases.case(&group).is_some() {
-                        let judged = JudgedInterval { interval, subject };
-                        groups.entry(group).or_default().push(judged);
+                    if let Some((case, _)) = self.cases.id(&group) {
+                        self.cases.case(&group);
+                        let judged = JudgedInterval {
+                            interval,
+                            group,
+                            subject,
+                        };
+                        groups.entry(case).or_default().push(judged);
                     }
                 }
                 Ok(None) => {}
                 Err(fault) => faults.push((interval, fault)),
             }
         }
-        for group in self.cases.groups() {
+        // Where nothing was seen of values that are not listed, nothing is expected of them.
+        for (group, _) in self
+            .cases
+            .ids()
+            .into_iter()
+            .filter(|(_, is_joint)| !is_joint)
+        {
             groups.entry(group).or_default();
         }
         for (group, intervals) in &groups {
@@ -115,12 +129,10 @@ impl<'a> IntervalJudge<'a, '_> {
     }
 
     /// Evaluates a predicate; a fault is noted and has no truth.
-    fn truth(
-        &mut self,
-        program: &'a Program,
-        group: &CaseKey,
-        interval: &'a Interval,
-    ) -> Option<bool> {
+    fn truth(&mut self, program: &'a Program, judged: &JudgedInterval<'a>) -> Option<bool> {
+        let JudgedInterval {
+            interval, group, ..
+        } = judged;
         let mut slots = seen_by(program, interval, &self.scene);
         if program.reads(place::ALSO) {
             slots.set(place::ALSO, Some(self.also.clone()));
@@ -142,12 +154,11 @@ impl<'a> IntervalJudge<'a, '_> {
         &mut self,
         program: &'a Program,
         wanted: bool,
-        group: &CaseKey,
         intervals: &'j [JudgedInterval<'a>],
     ) -> Vec<&'j JudgedInterval<'a>> {
         let mut those = Vec::new();
         for judged in intervals {
-            if self.truth(program, group, judged.interval) == Some(wanted) {
+            if self.truth(program, judged) == Some(wanted) {
                 those.push(judged);
             }
         }
@@ -159,10 +170,7 @@ impl<'a> IntervalJudge<'a, '_> {
         let in_phase: Vec<JudgedInterval<'a>> = intervals
             .iter()
             .filter(|judged| is_during(&check.during, judged.interval.from, facts))
-            .map(|judged| JudgedInterval {
-                interval: judged.interval,
-                subject: judged.subject.clone(),
-            })
+            .cloned()
             .collect();
         let intervals = in_phase.as_slice();
         let end = self.scene.intervals.end();
@@ -173,7 +181,7 @@ impl<'a> IntervalJudge<'a, '_> {
         );
         match expected.operator {
             CheckOperator::Never | CheckOperator::Always | CheckOperator::AtEnd => {
-                for judged in self.those(&expected.first, is_wanted, group, intervals) {
+                for judged in self.those(&expected.first, is_wanted, intervals) {
                     let interval = judged.interval;
                     let is_found = if expected.operator == CheckOperator::AtEnd {
                         interval.to_or(end) >= end
@@ -181,23 +189,23 @@ impl<'a> IntervalJudge<'a, '_> {
                         interval.micros(end) >= expected.least_micros()
                     };
                     if is_found {
-                        self.find(check, group, interval, FindingSpan::of(interval));
+                        self.find(check, judged, FindingSpan::of(interval));
                     }
                 }
             }
             CheckOperator::Eventually => self.eventually(check, group, intervals),
-            CheckOperator::LeadsTo => self.leads_to(check, group, intervals),
+            CheckOperator::LeadsTo => self.leads_to(check, intervals),
             CheckOperator::AtMost | CheckOperator::Total => {
-                let those = self.those(&expected.first, true, group, intervals);
+                let those = self.those(&expected.first, true, intervals);
                 for judged in by_subject(&those, expected.per_case) {
                     if expected.operator == CheckOperator::AtMost {
-                        self.at_most(check, group, &judged);
+                        self.at_most(check, &judged);
                     } else {
-                        self.total(check, group, &judged);
+                        self.total(check, &judged);
                     }
                 }
             }
-            CheckOperator::Highest => self.highest(check, group, intervals),
+            CheckOperator::Highest => self.highest(check, intervals),
             // Refused for intervals when the file is read.
             CheckOperator::Until | CheckOperator::Stays | CheckOperator::Flaps => {}
         }
@@ -230,7 +238,7 @@ impl<'a> IntervalJudge<'a, '_> {
         let deadline = check.expected.micros().map_or(end, |within| {
             RecordedAt::from_micros(from.micros.saturating_add(within))
         });
-        let those = self.those(&check.expected.first, true, group, intervals);
+        let those = self.those(&check.expected.first, true, intervals);
         let is_met = those
             .iter()
             .any(|judged| judged.interval.from <= deadline && judged.interval.to_or(end) >= from);
@@ -250,18 +258,13 @@ impl<'a> IntervalJudge<'a, '_> {
         self.report(check, group, evidence, span);
     }
 
-    fn leads_to(
-        &mut self,
-        check: &'a RuleCheck,
-        group: &CaseKey,
-        intervals: &[JudgedInterval<'a>],
-    ) {
+    fn leads_to(&mut self, check: &'a RuleCheck, intervals: &[JudgedInterval<'a>]) {
         let end = self.scene.intervals.end();
         let Some(to) = &check.expected.second else {
             return;
         };
-        let begins = self.those(&check.expected.first, true, group, intervals);
-        let ends = self.those(to, true, group, intervals);
+        let begins = self.those(&check.expected.first, true, intervals);
+        let ends = self.those(to, true, intervals);
         for begin in begins {
             let at = begin.interval.from;
             let deadline = at.micros.saturating_add(check.expected.least_micros());
@@ -280,11 +283,11 @@ impl<'a> IntervalJudge<'a, '_> {
                 count: None,
                 seq: begin.interval.seq,
             };
-            self.find(check, group, begin.interval, span);
+            self.find(check, begin, span);
         }
     }
 
-    fn at_most(&mut self, check: &'a RuleCheck, group: &CaseKey, those: &[&JudgedInterval<'a>]) {
+    fn at_most(&mut self, check: &'a RuleCheck, those: &[&JudgedInterval<'a>]) {
         let at: Vec<i64> = those
             .iter()
             .map(|judged| judged.interval.from.micros)
@@ -299,17 +302,17 @@ impl<'a> IntervalJudge<'a, '_> {
                 count: Some(Val::count(last - first + 1)),
                 seq: begin.interval.seq,
             };
-            self.find(check, group, begin.interval, span);
+            self.find(check, begin, span);
         }
     }
 
-    fn highest(&mut self, check: &'a RuleCheck, group: &CaseKey, intervals: &[JudgedInterval<'a>]) {
+    fn highest(&mut self, check: &'a RuleCheck, intervals: &[JudgedInterval<'a>]) {
         let all: Vec<&JudgedInterval<'a>> = intervals.iter().collect();
         for those in by_subject(&all, check.expected.per_case) {
             let mut highest: Option<(Val<'a>, &JudgedInterval<'a>)> = None;
             for judged in those {
                 let mut slots = self.slots(judged.interval);
-                slots.set(place::PLACE, Some(places(self.rule, group)));
+                slots.set(place::PLACE, Some(places(self.rule, &judged.group)));
                 match check.expected.first.value(&slots) {
                     Ok(value @ (Val::Int(_) | Val::Uint(_) | Val::Double(_))) => {
                         let is_more = highest.as_ref().is_none_or(|(known, _)| {
@@ -321,9 +324,9 @@ impl<'a> IntervalJudge<'a, '_> {
                     }
                     Ok(other) => {
                         let what = format!("`highest` expects a number, found {}", other.kind());
-                        self.fault(group, judged.interval, &EvalError::Wrong { what });
+                        self.fault(&judged.group, judged.interval, &EvalError::Wrong { what });
                     }
-                    Err(fault) => self.fault(group, judged.interval, &fault),
+                    Err(fault) => self.fault(&judged.group, judged.interval, &fault),
                 }
             }
             if let Some((value, judged)) = highest
@@ -334,12 +337,12 @@ impl<'a> IntervalJudge<'a, '_> {
                     count: Some(value),
                     ..FindingSpan::of(judged.interval)
                 };
-                self.find(check, group, judged.interval, span);
+                self.find(check, judged, span);
             }
         }
     }
 
-    fn total(&mut self, check: &'a RuleCheck, group: &CaseKey, those: &[&JudgedInterval<'a>]) {
+    fn total(&mut self, check: &'a RuleCheck, those: &[&JudgedInterval<'a>]) {
         let end = self.scene.intervals.end();
         let mut sum = 0_i64;
         // They are in the order of their begins, and what two of them share counts once.
@@ -360,22 +363,16 @@ impl<'a> IntervalJudge<'a, '_> {
                 count: Some(Val::Span(sum)),
                 seq: first.interval.seq,
             };
-            self.find(check, group, first.interval, span);
+            self.find(check, first, span);
         }
     }
 
-    fn find(
-        &mut self,
-        check: &'a RuleCheck,
-        group: &CaseKey,
-        interval: &'a Interval,
-        span: FindingSpan<'a>,
-    ) {
+    fn find(&mut self, check: &'a RuleCheck, judged: &JudgedInterval<'a>, span: FindingSpan<'a>) {
         let evidence = FindingEvidence {
-            slots: self.slots(interval),
-            subject: subject(interval),
+            slots: self.slots(judged.interval),
+            subject: subject(judged.interval),
         };
-        self.report(check, group, evidence, span);
+        self.report(check, &judged.group, evidence, span);
     }
 
     fn report(

@@ -96,7 +96,7 @@ pub(super) struct YamlRule {
     #[serde(default)]
     pub(super) each: YamlEntries<YamlText>,
     #[serde(default)]
-    pub(super) unlisted: Unlisted,
+    pub(super) unlisted: Option<Spanned<Unlisted>>,
     pub(super) expect: Option<Spanned<Vec<Spanned<YamlCheck>>>>,
 }
 
@@ -205,7 +205,7 @@ impl From<YamlLevel> for Level {
 #[serde(rename_all = "lowercase")]
 pub(super) enum CountedPer {
     #[default]
-    FindingSubject,
+    Subject,
     Case,
 }
 

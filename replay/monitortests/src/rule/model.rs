@@ -295,6 +295,10 @@ pub(crate) struct RuleScope {
     pub(crate) item: String,
     /// The names of related objects.
     pub(crate) related: Vec<String>,
+    /// The names of other intervals.
+    pub(crate) also: Vec<String>,
+    /// The names of the places of cases.
+    pub(crate) places: Vec<String>,
 }
 
 /// The members of `facts`, from A to Z.
@@ -389,6 +393,9 @@ impl RuleScope {
             ) => Some("predicates over objects cannot read it: use `when`, `during` or `flakeIf`"),
             ("phase", ExpressionPlace::RuleCondition) => {
                 Some("it is undefined at the end of a run: use `during`")
+            }
+            ("object", ExpressionPlace::RuleCondition) => {
+                Some("`when` is about the whole run: use `where`, or `never` with a condition")
             }
             ("object", _) => Some("this rule watches intervals: read `interval`"),
             ("interval", ExpressionPlace::MissingEvidence) => {

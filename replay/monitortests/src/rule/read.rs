@@ -10,7 +10,7 @@ use super::model::{
     CheckOperator, Component, Expectation, ExpressionPlace, FACT_NAMES, INTERVAL_MEMBERS,
     IntervalSelector, ItemSource, ListedValues, Micros, MonitorRule, ObjectSelector, RelatedBy,
     RelatedObjects, ResourceName, RuleCheck, RuleCondition, RuleScope, Template, TemplatePart,
-    TemplatePiece, Watch, pieces, place,
+    TemplatePiece, Unlisted, Watch, pieces, place,
 };
 use super::source::{RuleErrors, RuleMistake, RuleSource, line_of};
 use super::text::RuleText;
@@ -236,7 +236,7 @@ impl<'a> RuleReader<'a> {
             also,
             per,
             each,
-            unlisted: written.unlisted.clone(),
+            unlisted: self.unlisted(written),
             checks,
             scope: self.scope.clone(),
         })
@@ -267,17 +267,28 @@ impl<'a> RuleReader<'a> {
             constants: self.constants,
         };
         let program = compiler.compile(text)?;
-        for (variable, members, what) in [
-            (place::FACTS, FACT_NAMES, "fact"),
-            (place::INTERVAL, INTERVAL_MEMBERS, "member of `interval`:"),
+        for (variable, known, what) in [
+            (place::FACTS, FACT_NAMES.split(' ').collect(), "fact"),
+            (
+                place::INTERVAL,
+                INTERVAL_MEMBERS.split(' ').collect(),
+                "member of `interval`:",
+            ),
+            (place::ALSO, words(&self.scope.also), "member of `also`:"),
+            (
+                place::PLACE,
+                words(&self.scope.places),
+                "member of `place`:",
+            ),
         ] {
-            let known: Vec<&str> = members.split(' ').collect();
+            let known: Vec<&str> = known;
             let Some(name) = program.unknown_member(variable, &known) else {
                 continue;
             };
             let before = text.split(&name).next().unwrap_or_default();
             let hint = match cel::nearest(&name, known.iter().copied()) {
                 Some(near) => format!("did you mean `{near}`?"),
+                None if known.is_empty() => "the rule defines none".to_owned(),
                 None => format!("available here: {}", known.join(", ")),
             };
             return Err(CompileError {
@@ -370,12 +381,9 @@ impl<'a> RuleReader<'a> {
             item: items
                 .map(|items| items.name.value.clone())
                 .unwrap_or_default(),
-            related: written
-                .related
-                .0
-                .iter()
-                .map(|(name, _)| name.value.clone())
-                .collect(),
+            related: names(&written.related),
+            also: names(&written.also),
+            places: names(&written.per),
         }
     }
 
@@ -608,6 +616,29 @@ impl<'a> RuleReader<'a> {
         each
     }
 
+    fn unlisted(&mut self, written: &YamlRule) -> Unlisted {
+        let Some(spanned) = &written.unlisted else {
+            return Unlisted::default();
+        };
+        let mut wrong = |what, hint| {
+            let mistake = self.source.of(spanned.referenced, what, hint);
+            self.mistakes.push(mistake);
+        };
+        if written.each.0.is_empty() {
+            wrong("`unlisted` without `each`", "add `each`, or leave it out");
+        }
+        if let Unlisted::Junit(name) = &spanned.value {
+            if name.trim().is_empty() {
+                wrong("the case has no name", "write `{junit: NAME}`");
+            } else if name.contains(['{', '}']) {
+                let hint =
+                    "one case stands for all values that are not listed: name it without `{`";
+                wrong("the name of one case cannot have places", hint);
+            }
+        }
+        spanned.value.clone()
+    }
+
     /// Checks the places in the name against those of `per`.
     fn places(&mut self, written: &YamlRule) {
         // A name that is not given is made of the places.
@@ -679,6 +710,16 @@ impl<'a> RuleReader<'a> {
             }
         }
     }
+}
+
+fn words(texts: &[String]) -> Vec<&str> {
+    texts.iter().map(String::as_str).collect()
+}
+
+/// Returns the names of entries.
+fn names<T>(entries: &YamlEntries<T>) -> Vec<String> {
+    let entries = entries.0.iter();
+    entries.map(|(name, _)| name.value.clone()).collect()
 }
 
 /// Returns a list of texts, if a value is one.
@@ -930,6 +971,9 @@ impl RuleReader<'_> {
             (Some(None), ..) | (_, Some(None), _) | (.., Some(None)) => return None,
             (span, second, since) => (span.flatten(), second.flatten(), since.flatten()),
         };
+        if !operands.above.is_finite() {
+            self.wrong(operands.first, "`above` is not a number", "write a number");
+        }
         let counted = written.counted_per.as_ref();
         Some(Expectation {
             operator: operands.operator,

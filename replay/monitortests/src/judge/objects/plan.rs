@@ -1,9 +1,10 @@
 //! What is derived from a rule once: which fields its predicates read, and which of them are of changes.
 
-use crate::cel::{Program, Reads};
+use crate::cel::{ChangeVariables, Program, Reads};
 use crate::feed::{Fields, Interest};
 use crate::rule::{
-    MonitorRule, ObjectSelector, RelatedBy, ResourceName, RuleCheck, Template, TemplatePart, place,
+    CheckOperator, MonitorRule, ObjectSelector, RelatedBy, ResourceName, RuleCheck, Template,
+    TemplatePart, place,
 };
 
 /// What must be known of a predicate to ask it no more often than needed.
@@ -19,7 +20,30 @@ pub(super) struct PredicateReads {
     pub(super) reads_former: bool,
     /// Whether it reads what happened.
     pub(super) reads_action: bool,
+    pub(super) when: EvaluatedAt,
 }
+
+/// At which events of the object a predicate is evaluated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum EvaluatedAt {
+    /// At those that change a field that it reads: at others its value is the same, or means nothing.
+    #[default]
+    ItsChanges,
+    /// At each.
+    EachEvent,
+}
+
+/// How predicates call the versions of an object.
+const CHANGE: ChangeVariables = ChangeVariables {
+    pairs: [(place::OLD, place::OBJECT), (place::OLD_ITEM, place::ITEM)],
+    action: (place::ACTION, "changed"),
+};
+
+/// Where an object names its owners.
+const OWNERS: [&str; 1] = ["metadata.ownerReferences.uid"];
+
+/// Where every version of an object differs.
+pub(super) const REVISION: &str = "metadata.resourceVersion";
 
 impl PredicateReads {
     /// Returns whether it is evaluated at changes only, and holds for a moment.
@@ -83,11 +107,35 @@ impl WatchPlan {
             let key = asked(&items.key);
             plan.items.fields.join(&key.fields);
         }
+        let of_related = objects.related.iter().map(|related| match &related.by {
+            RelatedBy::Name(program)
+            | RelatedBy::SelectedBy(program)
+            | RelatedBy::Selecting(program)
+            | RelatedBy::Where(program) => asked(program).fields,
+            RelatedBy::Owner => OWNERS.iter().fold(Fields::default(), with_path),
+            // The uid of an object does not change.
+            RelatedBy::Owned => Fields::default(),
+        });
+        let of_related: Vec<Fields> = of_related.collect();
         for check in &rule.checks {
-            let programs = check.expected.programs();
-            plan.checks.push(programs.map(&mut asked).collect());
+            let operator = check.expected.operator;
+            let programs = check.expected.programs().map(|program| {
+                let mut asked = asked(program);
+                // Which objects are related depends on the object, too.
+                for number in &asked.related {
+                    if let Some(fields) = of_related.get(*number) {
+                        asked.fields.join(fields);
+                    }
+                }
+                let is_silent = is_silent(operator, CHANGE.truth_unchanged(&program.node));
+                if (asked.reads_old || asked.reads_action) && !is_silent {
+                    asked.when = EvaluatedAt::EachEvent;
+                }
+                asked
+            });
+            plan.checks.push(programs.collect());
         }
-        // What messages and related objects read is evidence too.
+        // What messages read is evidence too.
         for (_, program) in &rule.per {
             asked(program);
         }
@@ -95,15 +143,6 @@ impl WatchPlan {
             told(check).for_each(|program| {
                 asked(program);
             });
-        }
-        for related in &objects.related {
-            if let RelatedBy::Name(program)
-            | RelatedBy::SelectedBy(program)
-            | RelatedBy::Selecting(program)
-            | RelatedBy::Where(program) = &related.by
-            {
-                asked(program);
-            }
         }
         plan.finish(objects, &all);
         plan
@@ -114,13 +153,15 @@ impl WatchPlan {
         let checks = self.checks.iter_mut().flatten();
         let others = [&mut self.chosen, &mut self.items];
         for asked in checks.chain(others) {
-            // A predicate of changes is evaluated at changes of its own fields: that is what it means.
-            if !asked.is_of_change() {
+            if asked.is_of_change() {
+                asked.when = EvaluatedAt::EachEvent;
+            } else {
                 asked.fields.add("");
             }
         }
         for interest in &mut self.interests {
             interest.paths.push(String::new());
+            interest.wants_all = true;
         }
     }
 
@@ -135,21 +176,32 @@ impl WatchPlan {
             .iter()
             .any(|related| matches!(related.by, RelatedBy::Owner));
         if reads_owners {
-            paths.push("metadata.ownerReferences.uid".to_owned());
+            paths.extend(OWNERS.map(str::to_owned));
         }
         // Who an object is, is always evidence.
         paths.extend(["metadata.name", "metadata.namespace", "metadata.uid"].map(str::to_owned));
         for path in &paths {
             self.evidence.add(path);
         }
-        self.interests.push(interest(&objects.resource, &paths));
+        let is_each = self
+            .checks
+            .iter()
+            .flatten()
+            .any(|asked| asked.when == EvaluatedAt::EachEvent);
+        if is_each {
+            paths.push(REVISION.to_owned());
+        }
+        self.interests.push(Interest {
+            wants_all: is_each,
+            ..interest(&objects.resource, &paths)
+        });
         for (number, related) in objects.related.iter().enumerate() {
             let read = all.paths.get(&(place::RELATED + number));
             let mut paths: Vec<String> = read.into_iter().flatten().cloned().collect();
             let other = all.paths.get(&place::OTHER);
             match &related.by {
                 RelatedBy::Where(_) => paths.extend(other.into_iter().flatten().cloned()),
-                RelatedBy::Owned => paths.push("metadata.ownerReferences.uid".to_owned()),
+                RelatedBy::Owned => paths.extend(OWNERS.map(str::to_owned)),
                 RelatedBy::SelectedBy(_) => paths.push("metadata.labels".to_owned()),
                 RelatedBy::Selecting(_) => paths.push("spec.selector".to_owned()),
                 RelatedBy::Name(_) | RelatedBy::Owner => {}
@@ -166,6 +218,11 @@ impl WatchPlan {
     }
 }
 
+fn with_path(mut fields: Fields, path: &&str) -> Fields {
+    fields.add(path);
+    fields
+}
+
 fn interest(resource: &ResourceName, paths: &[String]) -> Interest {
     let paths = paths.iter().map(String::as_str);
     Interest::new(&resource.group, &resource.plural, paths)
@@ -180,8 +237,21 @@ fn told(check: &RuleCheck) -> impl Iterator<Item = &Program> {
     since.chain(flake_if).chain(reason).chain(message)
 }
 
+/// Returns whether an operator takes no notice of a predicate of a change with a truth.
+const fn is_silent(operator: CheckOperator, truth: Option<bool>) -> bool {
+    match truth {
+        Some(truth) => truth == matches!(operator, CheckOperator::Always),
+        None => false,
+    }
+}
+
 fn asked(reads: &Reads) -> PredicateReads {
     let mut asked = PredicateReads {
+        when: if reads.has(place::AT) {
+            EvaluatedAt::EachEvent
+        } else {
+            EvaluatedAt::ItsChanges
+        },
         reads_old: reads.has(place::OLD) || reads.has(place::OLD_ITEM),
         reads_former: reads.has(place::FORMER),
         reads_action: reads.has(place::ACTION),

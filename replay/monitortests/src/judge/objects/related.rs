@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 pub(super) struct RelatedIndex {
     /// By namespace.
     by_namespace: BTreeMap<String, BTreeMap<ObjectId, Value>>,
-    /// By namespace and name.
+    /// By name and namespace.
     by_name: BTreeMap<(String, String), ObjectId>,
 }
 
@@ -21,7 +21,7 @@ impl RelatedIndex {
     /// Takes what happened to an object.
     pub(super) fn take(&mut self, seen: &WatchedEvent<'_>, fields: &Fields) {
         let namespace = seen.key.namespace.to_owned();
-        let name = (namespace.clone(), seen.key.name.to_owned());
+        let name = (seen.key.name.to_owned(), namespace.clone());
         let objects = self.by_namespace.entry(namespace).or_default();
         if seen.action == Action::Gone {
             objects.remove(&seen.object);
@@ -36,8 +36,16 @@ impl RelatedIndex {
     }
 
     fn get(&self, namespace: &str, name: &str) -> Option<&Value> {
-        let id = self.by_name.get(&(namespace.to_owned(), name.to_owned()))?;
+        let id = self.by_name.get(&(name.to_owned(), namespace.to_owned()))?;
         self.by_namespace.get(namespace)?.get(id)
+    }
+
+    /// Returns those of a name in all namespaces.
+    fn named<'a>(&'a self, name: &str) -> impl Iterator<Item = &'a Value> {
+        let from = (name.to_owned(), String::new());
+        let all = self.by_name.range(from..);
+        let same = all.take_while(move |((one, _), _)| one == name);
+        same.filter_map(|((_, namespace), id)| self.by_namespace.get(namespace)?.get(id))
     }
 
     fn within<'a>(&'a self, namespace: Option<&str>) -> impl Iterator<Item = &'a Value> {
@@ -73,9 +81,13 @@ impl RelatedIndex {
                     }
                     Err(fault) => return Err(fault),
                 };
-                // A name may be that of a cluster-scoped object.
-                let own = self.get(namespace, &name);
-                found.extend(own.or_else(|| self.get("", &name)));
+                if is_everywhere {
+                    found.extend(self.named(&name));
+                } else {
+                    // A name may be that of a cluster-scoped object.
+                    let own = self.get(namespace, &name);
+                    found.extend(own.or_else(|| self.get("", &name)));
+                }
             }
             RelatedBy::Owned => {
                 let uid = uid(object);
@@ -100,8 +112,11 @@ impl RelatedIndex {
             RelatedBy::Selecting(program) => {
                 let labels = program.value(slots)?;
                 for other in self.within(place) {
-                    let selector = reading::at(other, "/spec/selector").unwrap_or(&Value::Null);
-                    if selects(selector, &labels)? {
+                    let selector =
+                        reading::at(other, "/spec/selector").filter(|one| one.is_object());
+                    let is_selected =
+                        selector.map(|selector| matches_selector(&Val::json(selector), &labels));
+                    if is_selected.unwrap_or(Ok(false))? {
                         found.push(other);
                     }
                 }
@@ -118,21 +133,6 @@ impl RelatedIndex {
         }
         Ok(found)
     }
-}
-
-/// Judges a selector of either form: that of labels, or a plain map as Services have it.
-fn selects<'a>(selector: &'a Value, labels: &Val<'a>) -> Result<bool, EvalError> {
-    let Some(map) = selector.as_object() else {
-        return Ok(false);
-    };
-    let is_plain = !map.is_empty() && map.values().all(Value::is_string);
-    if !is_plain {
-        return matches_selector(&Val::json(selector), labels);
-    }
-    Ok(map.iter().all(|(name, wanted)| {
-        let found = labels.member(name);
-        found.is_some_and(|found| found.same(&Val::json(wanted)))
-    }))
 }
 
 fn uid(object: &Value) -> Option<&str> {

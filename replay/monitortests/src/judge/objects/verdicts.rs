@@ -3,9 +3,9 @@
 
 use super::thing::WatchedItem;
 use super::watch::ObjectWatch;
-use crate::cel::{EvalError, Slots, Val};
+use crate::cel::{EvalError, Program, Slots, Val};
+use crate::judge::cases::{CaseId, RuleCases, places};
 use crate::judge::cases::{FindingEvidence, FindingSpan, finding};
-use crate::judge::cases::{RuleCases, places};
 use crate::judge::values::is_during;
 use crate::rule::{CheckOperator, MonitorRule, RuleCheck, Watch, place};
 use crate::signal::{CountedMoment, Signal, SignalMatch, SignalTruth, clusters};
@@ -142,24 +142,28 @@ impl<'a> ObjectJudge<'a, '_> {
 
     fn faults(&self, thing: &WatchedItem, cases: &mut RuleCases<'a>) {
         for (at, fault) in &thing.faults {
-            let about = self.about(thing, *at);
-            match fault {
-                EvalError::Absent { what } => {
-                    let signals = thing.courses.iter().flat_map(|course| &course.signals);
-                    let mut spells = signals.flat_map(Signal::spells);
-                    let spell = spells.find(|spell| spell.from == *at);
-                    let to = spell.map_or(*at, |spell| spell.to);
-                    let dark = CaseGap {
-                        from: RecordedAt::from_micros(*at),
-                        to: RecordedAt::from_micros(to),
-                        why: format!(
-                            "{what} is absent in {about}: the rule does not define what absence means"
-                        ),
-                    };
-                    cases.doubt(&thing.group, dark);
-                }
-                EvalError::Wrong { what } => cases.wrong(&thing.group, format!("{about}: {what}")),
+            self.fault(thing, *at, fault, cases);
+        }
+    }
+
+    fn fault(&self, thing: &WatchedItem, at: i64, fault: &EvalError, cases: &mut RuleCases<'a>) {
+        let about = self.about(thing, at);
+        match fault {
+            EvalError::Absent { what } => {
+                let signals = thing.courses.iter().flat_map(|course| &course.signals);
+                let mut spells = signals.flat_map(Signal::spells);
+                let spell = spells.find(|spell| spell.from == at);
+                let to = spell.map_or(at, |spell| spell.to);
+                let dark = CaseGap {
+                    from: RecordedAt::from_micros(at),
+                    to: RecordedAt::from_micros(to),
+                    why: format!(
+                        "{what} is absent in {about}: the rule does not define what absence means"
+                    ),
+                };
+                cases.doubt(&thing.group, dark);
             }
+            EvalError::Wrong { what } => cases.wrong(&thing.group, format!("{about}: {what}")),
         }
     }
 
@@ -174,13 +178,20 @@ impl<'a> ObjectJudge<'a, '_> {
             return;
         };
         let mut course = std::borrow::Cow::Borrowed(course);
+        let mut no_since = None;
         if course.since.is_none()
-            && let Some(since) = self.since(check, thing)
+            && let Some(since) = &check.expected.since
         {
-            course.to_mut().since = Some(since);
+            match self.since(since, thing) {
+                Ok(since) => course.to_mut().since = Some(since),
+                Err(fault) => no_since = Some(fault),
+            }
         }
         let unseen = self.unseen(thing);
         let judged = course.judge(&check.expected, thing.life, &unseen);
+        if let Some(fault) = no_since.filter(|_| !judged.found.is_empty()) {
+            return self.fault(thing, thing.life.from, &fault, cases);
+        }
         for found in judged.found {
             if self.is_counted(check, found.from) {
                 self.find(check, thing, &found, None, cases);
@@ -202,8 +213,7 @@ impl<'a> ObjectJudge<'a, '_> {
     }
 
     /// Finds from when on a thing had time, where that was not known when it appeared.
-    fn since(&self, check: &'a RuleCheck, thing: &'a WatchedItem) -> Option<i64> {
-        let since = check.expected.since.as_ref()?;
+    fn since(&self, since: &'a Program, thing: &'a WatchedItem) -> Result<i64, EvalError> {
         let mut slots = self.slots(thing, Some(0));
         let appeared = RecordedAt::from_micros(thing.life.from);
         slots.set(place::APPEARED, Some(Val::time(appeared)));
@@ -211,9 +221,12 @@ impl<'a> ObjectJudge<'a, '_> {
             place::STARTED,
             Some(Val::time(self.scene.intervals.start())),
         );
-        match since.value(&slots) {
-            Ok(Val::Time(micros)) => Some(micros),
-            _ => None,
+        match since.value(&slots)? {
+            Val::Time(micros) => Ok(micros),
+            other => {
+                let what = format!("`since` must be a timestamp, found {}", other.kind());
+                Err(EvalError::Wrong { what })
+            }
         }
     }
 
@@ -229,9 +242,10 @@ impl<'a> ObjectJudge<'a, '_> {
             CheckOperator::Total if per_case => {}
             _ => return,
         }
-        let mut tallies: BTreeMap<(&Vec<String>, usize), Vec<CountedItem<'a>>> = BTreeMap::new();
+        let mut tallies: BTreeMap<(CaseId, usize), Vec<CountedItem<'a>>> = BTreeMap::new();
         for (place, thing) in self.watch.kept.iter().enumerate() {
-            let Some(course) = thing.courses.get(number) else {
+            let (Some(course), Some(case)) = (thing.courses.get(number), cases.id(&thing.group))
+            else {
                 continue;
             };
             let part = if per_case { 0 } else { place };
@@ -240,7 +254,7 @@ impl<'a> ObjectJudge<'a, '_> {
                 .into_iter()
                 .filter(|counted| self.is_counted(check, counted.at))
                 .map(|counted| (counted, thing, number));
-            let tally = tallies.entry((&thing.group, part)).or_default();
+            let tally = tallies.entry((case, part)).or_default();
             tally.extend(counted);
         }
         for tally in tallies.into_values() {

@@ -1,7 +1,7 @@
 //! What a rule over objects records while the reel is read: which objects are watched, and when their
 //! predicates are evaluated.
 
-use super::plan::{PredicateReads, WatchPlan};
+use super::plan::{EvaluatedAt, PredicateReads, WatchPlan};
 use super::related::RelatedIndex;
 use super::thing::{CheckSignals, HighestValue, ObjectEvidence, WatchedItem, object_slots};
 use crate::cel::{EvalError, Program, Slots, Val};
@@ -446,14 +446,7 @@ impl<'a> Evaluator<'a, '_> {
             self.one(live, "");
             return;
         };
-        let keyed = |slots: &mut Slots<'a>, list: Val<'a>| {
-            let mut keyed = BTreeMap::new();
-            for item in list.items().into_iter().flatten() {
-                slots.set(place::ITEM, Some(item.clone()));
-                keyed.insert(items.key.value(slots)?.to_string(), item);
-            }
-            Ok(keyed)
-        };
+        let keyed = |slots: &mut Slots<'a>, list: Val<'a>| keyed(&items.key, slots, &list);
         let mut slots = self.slots.clone();
         let now = items
             .list
@@ -462,12 +455,11 @@ impl<'a> Evaluator<'a, '_> {
         let now: BTreeMap<String, Val<'a>> = match now {
             Ok(now) => now,
             Err(fault) => {
-                self.turn_all(live, SignalTruth::Unknown, Some(&fault));
+                // The items are not known: the object stands for them.
                 if live.things.is_empty() {
-                    let (EvalError::Absent { what } | EvalError::Wrong { what }) = fault;
-                    let told = format!("cannot evaluate the items of an object: {what}");
-                    self.wrong.get_or_insert(told);
+                    self.thing(live, "");
                 }
+                self.turn_all(live, SignalTruth::Unknown, Some(&fault));
                 return;
             }
         };
@@ -665,6 +657,40 @@ impl<'a> Evaluator<'a, '_> {
     }
 }
 
+/// Returns the items of a list by their keys.
+fn keyed<'a>(
+    key: &'a Program,
+    slots: &mut Slots<'a>,
+    list: &Val<'a>,
+) -> Result<BTreeMap<String, Val<'a>>, EvalError> {
+    let wrong = |what| Err(EvalError::Wrong { what });
+    let mut keyed = BTreeMap::new();
+    let items = list.items();
+    if items.is_none() && !matches!(list, Val::Null | Val::Json(Value::Null)) {
+        return wrong(format!("`items.in` must be a list, found {}", list.kind()));
+    }
+    for item in items.into_iter().flatten() {
+        slots.set(place::ITEM, Some(item.clone()));
+        let key = match key.value(slots)? {
+            Val::Text(key) => key.into_owned(),
+            number @ (Val::Int(_) | Val::Uint(_)) => number.to_string(),
+            other => {
+                return wrong(format!(
+                    "`items.key` must be a string, found {}",
+                    other.kind()
+                ));
+            }
+        };
+        if keyed.contains_key(&key) {
+            return wrong(format!(
+                "two items have the key `{key}`: `items.key` must tell them apart"
+            ));
+        }
+        keyed.insert(key, item);
+    }
+    Ok(keyed)
+}
+
 #[expect(
     clippy::as_conversions,
     clippy::cast_precision_loss,
@@ -672,6 +698,10 @@ impl<'a> Evaluator<'a, '_> {
 )]
 const fn as_double(value: i64) -> f64 {
     value as f64
+}
+
+fn revision(object: &Value) -> Option<&Value> {
+    object.get("metadata")?.get("resourceVersion")
 }
 
 /// A change at which predicates are evaluated.
@@ -700,7 +730,11 @@ impl ChangeMoment<'_> {
     fn is_change(&self, asked: &PredicateReads) -> bool {
         match (self.action, self.before) {
             _ if !self.changed.is_empty() => false,
-            (Action::Changed, Some(before)) => asked.fields.differ(before, self.now),
+            (Action::Changed, Some(before)) => {
+                asked.fields.differ(before, self.now)
+                    || asked.when == EvaluatedAt::EachEvent
+                        && (!self.is_after_hole || revision(before) != revision(self.now))
+            }
             _ => true,
         }
     }

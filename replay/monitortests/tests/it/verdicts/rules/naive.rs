@@ -10,6 +10,7 @@ use serde_json::json;
 fn busy() -> Reel {
     let mut reel = Reel::cluster()
         .pod("openshift-dns/dns-1")
+        .put(json!({"kind": "Pod", "metadata": {"namespace": "shop", "name": "p1", "labels": {"app": "1"}}, "status": {"phase": "Running"}}))
         .pending_pod("shop/web");
     for minute in 1..50_u32 {
         reel = reel
@@ -44,12 +45,28 @@ fn the_same_is_found_naively() {
         "atMost: {times: 1, of: \"object.data.a == '2'\"}",
         "flaps: {moreThan: 2, of: \"object.data.a == '0'\", in: 40m}",
         "total: {of: \"object.data.a == '1'\", above: 10m}",
+        "never: action == 'changed'",
+        "never: old.data.a == '1'",
+        "always: old.data.a != '2'",
+        "atMost: {times: 20, of: \"action == 'changed' && object.data.a != '9'\"}",
+        "stays: {after: \"object.data.a == '1'\", hold: \"old.data.a == object.data.a\"}",
+        "never: at - timestamp('2026-11-21T10:00:00Z') > duration('30m')",
         "leadsTo: {from: \"object.data.a == '0'\", to: \"object.data.a == '1'\", within: 5m}",
     ];
     let mut texts: Vec<String> = operators.map(check).into();
     texts.push(over_objects(
         "  related:\n    pods: {resource: pods, where: other.status.phase == 'Pending'}\n  expect:\n  - never: size(pods) > 0 && object.data.a == '1'\n    message: m\n",
     ));
+    // The related objects depend on fields that no predicate names.
+    for found in [
+        "selectedBy: \"{'app': object.data.a}\"",
+        "name: \"'p' + object.data.a\"",
+        "where: other.metadata.name == 'p' + object.data.a",
+    ] {
+        texts.push(over_objects(&format!(
+            "  related:\n    pods: {{resource: pods, {found}}}\n  expect:\n  - never: size(pods) > 0\n    message: m\n"
+        )));
+    }
     for text in texts {
         let files = [("r", text.as_str())];
         let found = rules_judged(busy(), &files);

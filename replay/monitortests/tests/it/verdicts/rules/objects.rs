@@ -232,6 +232,39 @@ fn predicates_of_change_see_both_versions() {
 }
 
 #[test]
+fn predicates_of_change_are_evaluated_at_each_change() {
+    let steps = [("10:01:00", "0"), ("10:02:00", "1"), ("10:05:00", "1")];
+    let data = [("10:03:00", "x"), ("10:04:00", "y")];
+    let reel = || {
+        let mut all: Vec<(&str, &str, &str)> = Vec::new();
+        all.extend(steps.map(|(at, a)| (at, a, "")));
+        all.extend(data.map(|(at, b)| (at, "1", b)));
+        all.sort_unstable();
+        let begun = Reel::new();
+        let told = all.iter().fold(begun, |reel, (at, a, b)| {
+            reel.says_at(at, &[("a", a), ("b", b)])
+        });
+        told.until("11:00:00")
+    };
+    for (predicate, at) in [
+        ("action == 'changed'", "10:02:00"),
+        ("action != 'appeared' && action != 'gone'", "10:02:00"),
+        ("old.data.a == '1'", "10:03:00"),
+        ("old.data.a == object.data.a", "10:03:00"),
+    ] {
+        let found = judged_by(reel(), &check(&format!("never: {predicate}")));
+        found.fails(IT, at, "found in cm");
+    }
+    let of = "atMost: {times: 2, of: \"old.data.a == '1'\"}";
+    judged_by(reel(), &check(of)).fails(IT, "10:03:00", "found in cm");
+    judged_by(
+        reel(),
+        &check("never: old.data.a == '1' && object.data.a != old.data.a"),
+    )
+    .passes(IT);
+}
+
+#[test]
 fn places_make_cases_and_severity_depends() {
     let rule = over_objects(
         "  per:
@@ -376,4 +409,96 @@ fn what_is_chosen_by_a_predicate_is_watched_only_then() {
         .until("11:00:00");
     let verdicts = judged_by(reel, &rule);
     assert_eq!(verdicts.findings(IT), ["10:02:00.000Z 10:03:00.000Z"]);
+}
+
+#[test]
+fn what_items_and_since_cannot_be_is_an_error() {
+    let list = json!([{"name": "x", "port": 53, "at": "soon"}, {"name": "y", "port": 53}]);
+    let reel = || {
+        let object = json!({
+            "kind": "ConfigMap",
+            "metadata": {"namespace": "shop", "name": "cm"},
+            "status": {"list": list},
+        });
+        Reel::new().at("10:01:00").put(object).until("10:10:00")
+    };
+    let items = |list: &str, key: &str| {
+        over_objects(&format!(
+            "    items: {{in: {list}, as: it, key: {key}}}\n  expect:\n  - never: 'true'\n    message: m\n"
+        ))
+    };
+    for (list, key, why) in [
+        (
+            "object.status",
+            "it.name",
+            "`items.in` must be a list, found map",
+        ),
+        (
+            "object.status.list",
+            "string(it.port)",
+            "two items have the key `53`",
+        ),
+        (
+            "object.status.list",
+            "it",
+            "`items.key` must be a string, found map",
+        ),
+    ] {
+        let found = judged_by(reel(), &items(list, key));
+        found.is(IT, "error");
+        assert!(found.why().contains(why), "{}", found.why());
+        assert!(
+            found.why().contains("shop/cm at 2026-11-21T10:01:00"),
+            "{}",
+            found.why()
+        );
+    }
+    judged_by(reel(), &items("object.status.lists", "it.name")).is(IT, "unknown");
+    judged_by(reel(), &items("object.status.list", "it.name")).fails(IT, "10:01:00", "m");
+    let since = "eventually: object.status.x == 1\nwithin: 1m\nsince: object.status.list[0].at";
+    let found = judged_by(reel(), &check(since));
+    assert!(
+        found.why().contains("`since` must be a timestamp"),
+        "{}",
+        found.why()
+    );
+}
+
+#[test]
+fn a_name_is_looked_for_in_all_namespaces() {
+    let put = |reel: Reel, namespace: &str, name: &str| {
+        reel.put(json!({"kind": "Pod", "metadata": {"namespace": namespace, "name": name}}))
+    };
+    let reel = put(Reel::new().at("10:00:00"), "elsewhere", "web");
+    let reel = reel.says_at("10:01:00", &[("a", "web")]).until("10:10:00");
+    let rule = over_objects(
+        "  related:\n    pods: {resource: pods, name: object.data.a, anywhere: true}\n  expect:\n  - atEnd: size(pods) == 1\n    message: m\n",
+    );
+    judged_by(reel, &rule).passes(IT);
+}
+
+#[test]
+fn values_that_are_not_listed_are_counted_together() {
+    let rule = over_objects(
+        "  per: {where: object.data.a}
+  each: {where: places}
+  unlisted: {junit: it elsewhere}
+  expect:
+  - atMost: {times: 1, of: 'true'}
+    countedPer: case
+    message: m
+",
+    )
+    .replace("junit: it\n", "junit: it in {where}\n");
+    let rule = format!("constants:\n  places: [x]\n{rule}");
+    let mut reel = Reel::new().at("10:01:00");
+    for name in ["p", "q"] {
+        reel = reel.put(json!({
+            "kind": "ConfigMap",
+            "metadata": {"namespace": "shop", "name": name},
+            "data": {"a": name},
+        }));
+    }
+    let found = judged_by(reel.until("10:10:00"), &rule);
+    assert_eq!(found.names_of_failed(), ["it elsewhere"]);
 }
