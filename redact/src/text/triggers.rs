@@ -208,9 +208,12 @@ fn inner_kind(text: &[u8], start: usize, end: usize, is_json: bool) -> Suspicion
 }
 
 /// A program that takes a password: an argument by itself, or a word of a command line.
-fn program(text: &[u8], _: usize, end: usize, is_json: bool) -> Suspicion {
+fn program(text: &[u8], start: usize, end: usize, is_json: bool) -> Suspicion {
+    let is_path = |byte: &&u8| byte.is_ascii_alphanumeric() || b"/._-".contains(byte);
+    let before = text.get(..start).unwrap_or_default().iter().rev();
+    let is_argument = before.copied().find(|byte| !is_path(&byte)) == Some(b'"');
     match rest(text, end) {
-        [b'"', ..] if is_json => Suspicion::Fields,
+        [b'"', ..] if is_json && is_argument => Suspicion::Fields,
         [byte, ..] => text_if(b"\"'\\;|&)".contains(byte) || byte.is_ascii_whitespace()),
         // What was piped into it may be before it.
         [] => text_if(true),

@@ -370,7 +370,7 @@ fn short_flags_are_judged_by_their_program() {
         {"command": ["mysqladmin", "ping", "-uroot", "-pcanary-2"]},
         {"command": ["sh", "-c", "curl -su admin:canary-4 http://y; curl -u admin:canary-3 https://z"]},
         {"command": ["grep", "-a", "kept"], "args": ["-p8080"]},
-        {"command": ["sh", "-c", "echo root:canary-9 | chpasswd"]},
+        {"command": ["sh", "-c", "echo root:canary-9 | /usr/sbin/chpasswd"]},
         {"args": ["add_user", "admin", "canary 5"], "command": ["/usr/sbin/rabbitmqctl"]},
         {"command": ["ipmitool"], "args": ["-U", "admin", "-P", "canary;6&", "power"]},
         {"command": ["sqlcmd", "-P", "$(PASSWORD)"], "args": ["--kept-7"]},
