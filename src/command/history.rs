@@ -12,8 +12,8 @@ use crate::words::count;
 use kubereel_format::{EventType, Evidence, Gap, RecordedAt, ResourceId};
 use kubereel_history::{
     Authors, Certainty, ComparisonScope, Cut, DurationEnd, Field, FollowedReel, HistoryItem,
-    HistoryQuestion, HistoryVersion, Moment, ObjectHistory, Timeline, VersionDuration,
-    VersionPlace, harmless, timetext,
+    HistoryQuestion, HistoryVersion, Moment, ObjectHistory, Timeline, UnobservedSpan,
+    VersionDuration, VersionPlace, harmless, timetext,
 };
 use serde::Serialize;
 use std::path::PathBuf;
@@ -195,6 +195,9 @@ pub(crate) fn answer(
     Ok(exit_of(timeline, &named, from, to))
 }
 
+/// How long after a watch went on what had happened meanwhile arrives, in microseconds.
+const LATE_MICROS: i64 = 5_000_000;
+
 /// How many times without a watch are named.
 const LATE_SHOWN: usize = 3;
 
@@ -209,7 +212,8 @@ fn say_late(
         return Ok(());
     };
     let late = timeline.received_late(resource);
-    let late = late.filter(|span| span.from <= last && span.to >= first);
+    let received_by = |span: &UnobservedSpan| span.to.micros.saturating_add(LATE_MICROS);
+    let late = late.filter(|span| span.from <= last && received_by(span) >= first.micros);
     for span in late.take(LATE_SHOWN) {
         let (from, to) = (timeline.written(span.from), timeline.written(span.to));
         screen.aside(format!(

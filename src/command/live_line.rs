@@ -5,7 +5,6 @@ use crate::shell_words;
 use crate::words::{bytes, count, number};
 use kubereel_format::harmless;
 use kubereel_recorder::{RecorderStatus, RecordingSummary};
-use std::collections::BTreeSet;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -175,7 +174,7 @@ pub(super) fn last_word(path: &Path, summary: &RecordingSummary) {
             gaps = summary.status.gaps,
             closed_gaps = summary.status.closed_gaps,
             file_bytes = summary.file_bytes,
-            refused = summary.refused.join("; "),
+            refused = refused(summary).join(", "),
             left_out = summary.status.budget,
             unpacked = summary.unpacked.as_deref().unwrap_or_default(),
             unsealed = summary.unsealed.as_deref().unwrap_or_default(),
@@ -193,13 +192,13 @@ pub(super) fn last_word(path: &Path, summary: &RecordingSummary) {
     );
     if !summary.refused.is_empty() {
         line.push_str("\n  not recorded, or not all the time:");
-        let shown: BTreeSet<&String> = summary.refused.iter().take(REFUSED_SHOWN).collect();
-        line.extend(shown.iter().flat_map(|words| ["\n    ", words.as_str()]));
-        if summary.refused.len() > shown.len() {
-            line.push_str("\n    …");
-        }
+        line.extend(
+            refused(summary)
+                .iter()
+                .flat_map(|words| ["\n    ", words.as_str()]),
+        );
         let verify = shell_words::shell_line(&["kubereel".into(), "verify".into(), path.into()]);
-        line.extend(["\n  to list all: ", &verify]);
+        line.extend(["\n  to see why and when: ", &verify]);
     }
     for word in [
         &summary.status.budget,
@@ -218,6 +217,23 @@ pub(super) fn last_word(path: &Path, summary: &RecordingSummary) {
     line.push_str(&opener(path));
     line.push('\n');
     drop(io::stderr().lock().write_all(public(&line).as_bytes()));
+}
+
+/// Names the first resources that the servers refused, with the reason in a word.
+fn refused(summary: &RecordingSummary) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for words in &summary.refused {
+        let name: Vec<&str> = words.split(": ").take(2).collect();
+        let name = name.join(": ");
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    if names.len() > REFUSED_SHOWN {
+        names.truncate(REFUSED_SHOWN);
+        names.push("…".to_owned());
+    }
+    names
 }
 
 /// Writes the command that opens a reel.
