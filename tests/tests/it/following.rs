@@ -437,7 +437,7 @@ fn a_gap_is_told_once_it_is_over_and_once_only() -> Result<()> {
     ensure!(status.code() == Some(4), "{status}: {words}");
     ensure!(words.matches("note: not observed ").count() == 1, "{words}");
     ensure!(
-        words.contains("changes may be missing: 1 unobserved span"),
+        words.contains("changes may be missing: 1 span not observed"),
         "{words}"
     );
     let said = history.ended_well()?;

@@ -455,7 +455,7 @@ fn what_items_and_since_cannot_be_is_an_error() {
     }
     judged_by(reel(), &items("object.status.lists", "it.name")).is(IT, "unknown");
     judged_by(reel(), &items("object.status.list", "it.name")).fails(IT, "10:01:00", "m");
-    let since = "eventually: object.status.x == 1\nwithin: 1m\nsince: object.status.list[0].at";
+    let since = "eventually: has(object.status.x)\nwithin: 1m\nsince: object.status.list[0].at";
     let found = judged_by(reel(), &check(since));
     assert!(
         found.why().contains("`since` must be a timestamp"),
