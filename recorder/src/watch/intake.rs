@@ -5,8 +5,8 @@
 //! * Bytes come in, entries go out; this module has no socket and no queue.
 //! * No byte of an object leaves unredacted. Bytes that cannot be parsed are dropped if the kind
 //!   has secrets.
-//! * A connection is announced before its first entry; a successor only after it delivered
-//!   something.
+//! * A connection is announced before its first entry, or when it stays open; a successor only
+//!   after it delivered something.
 //! * A failure that repeats is noted once.
 //! * Events of the list that ends a gap wait, bounded in bytes, until the gap is read back. Then
 //!   the intake writes them in the order of their versions, then the gap, then the verdict. Without
@@ -494,6 +494,11 @@ impl Intake {
             last.clear();
             last.push_str(version);
         }
+    }
+
+    /// The current connection is open and has sent nothing yet.
+    pub(crate) fn stays_open(&mut self, at: Stamp) {
+        self.announce_connection(at);
     }
 
     fn announce_connection(&mut self, at: Stamp) {

@@ -14,7 +14,7 @@ use kubereel_format::{ConnectionId, EndCause};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, sleep_until, timeout_at};
 
 /// A line of more bytes than this needs a permit before more of it is read.
 const LONG_LINE: usize = 2 * 1024 * 1024;
@@ -26,6 +26,11 @@ pub(super) enum WatchEnd {
     /// With a status.
     Refused { code: u16, message: String },
 }
+
+/// A connection that sends nothing for this long is noted as open, in seconds: a reel that is being
+/// recorded must not show a quiet resource as not watched. A refusal inside the stream, which is not
+/// worth a note, comes at once.
+const QUIET_SECS: u64 = 1;
 
 /// One of two connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,12 +52,16 @@ pub(super) struct WatchReading {
     /// When the response arrived.
     opened: Instant,
     last_received: Instant,
+    /// When it counts as quiet, until that was reported.
+    quiet_at: Option<Instant>,
 }
 
 /// What happened first.
 pub(super) enum WatchSignal {
     Chunk(Result<Option<Bytes>, Failure>),
     Silence,
+    /// The connection stays open; returned once.
+    Quiet,
     Outlived(String),
     Successor(SuccessorStep),
     DefinitionChanged,
@@ -83,6 +92,7 @@ impl WatchReading {
         id: ConnectionId,
         target: &WatchTarget,
     ) -> Self {
+        let opened = Instant::now();
         Self {
             answer,
             server: Arc::clone(server),
@@ -90,8 +100,9 @@ impl WatchReading {
             splitter: LineSplitter::new(),
             long_line: None,
             probe: OverlapProbe::new(target, server),
-            opened: Instant::now(),
-            last_received: Instant::now(),
+            opened,
+            last_received: opened,
+            quiet_at: Some(opened + Duration::from_secs(QUIET_SECS)),
         }
     }
 
@@ -177,8 +188,20 @@ impl WatchReading {
             },
             version = self.probe.outlived() => WatchSignal::Outlived(version),
             turn = overlap.turn() => WatchSignal::Successor(turn),
+            () = until(self.quiet_at) => {
+                self.quiet_at = None;
+                WatchSignal::Quiet
+            }
             () = changed(changes) => WatchSignal::DefinitionChanged,
         }
+    }
+}
+
+/// Waits until a moment; forever if there is none.
+async fn until(moment: Option<Instant>) {
+    match moment {
+        Some(moment) => sleep_until(moment).await,
+        None => std::future::pending().await,
     }
 }
 

@@ -537,6 +537,10 @@ impl ResourceWatcher {
                     let words = format!("silent for {idle_secs} s");
                     Some(WatchEnd::ended(EndCause::Idle, &words))
                 }
+                WatchSignal::Quiet => {
+                    self.intake.stays_open(at);
+                    None
+                }
                 WatchSignal::Outlived(version) => {
                     self.intake.stream.outlived(&version, at);
                     None

@@ -445,6 +445,47 @@ fn a_gap_is_told_once_it_is_over_and_once_only() -> Result<()> {
     Ok(())
 }
 
+#[test]
+fn a_quiet_resource_is_current_soon_after_its_recorder_was_killed_and_started_again() -> Result<()>
+{
+    let folder = tempfile::tempdir()?;
+    let cluster = ScriptedCluster::start()?;
+    cluster.put("endpoints", "default", "written", r#""data":{}"#)?;
+    let kubeconfig = folder.path().join("kubeconfig");
+    cluster.write_kubeconfig(&kubeconfig, &Kubeconfig::Good)?;
+    let reel = folder.path().join("run.reel");
+    let recording = Recording::start(&reel, &kubeconfig, &[])?;
+    let live = cluster.wait_live(ENDPOINTS, SURE);
+    live.with_context(|| recording.log())?;
+    let current = || -> Result<(bool, String)> {
+        let args = ["get", "endpoints/written", "-n", "default"];
+        let output = asked(folder.path(), &args)?.output()?;
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        Ok((output.status.success(), said))
+    };
+    let until_current = || -> Result<()> {
+        let deadline = Instant::now() + NOTICED;
+        loop {
+            let (is_current, said) = current()?;
+            if is_current {
+                return Ok(());
+            }
+            ensure!(Instant::now() < deadline, "{said}");
+            std::thread::sleep(LOOK);
+        }
+    };
+    until_current()?;
+    recording.kill()?;
+    // Nothing changes, and the server's next bookmark is a minute away.
+    let recording = Recording::start(&reel, &kubeconfig, &[])?;
+    let live = cluster.wait_live(ENDPOINTS, SURE);
+    live.with_context(|| recording.log())?;
+    until_current()?;
+    let ended = recording.finish(SURE)?;
+    ensure!(ended.status.success(), "{}: {}", ended.status, ended.log);
+    Ok(())
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_screen_is_live_until_the_recorder_ends() -> Result<()> {
     let Some((turn, kubectl)) = setting().await? else {
