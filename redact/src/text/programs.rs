@@ -31,7 +31,7 @@ const PARTS: [(&str, &str); 7] = [
 ];
 
 /// The places of passwords, as the manual of each program names them.
-const PLACES: [(PasswordSide, &[&str], &str); 19] = [
+const PLACES: [(PasswordSide, &[&str], &str); 21] = [
     (
         Behind,
         &["curl"],
@@ -129,6 +129,18 @@ const PLACES: [(PasswordSide, &[&str], &str); 19] = [
         r"^\s+set\s+aws_(?:secret_access_key|session_token)NEXTVALUE",
     ),
     (Behind, &["alias"], r"^\s+setWORDWORDWORDNEXTVALUE"),
+    // Other methods of `vault login` have arguments of the form `NAME=VALUE`.
+    (
+        Behind,
+        &["vault"],
+        r#"^\s+loginFLAGS\s+["']?(?:token=)?(?P<s>[^\s"'\\$`<>{=|&;-][^\s"'\\=]*)(?:[\s"'\\]|$)"#,
+    ),
+    // `kubectl create secret generic`.
+    (
+        Behind,
+        &["generic"],
+        r#"FLAG--from-literalNEXT["']?[^\s="'\\]{1,128}=VALUE"#,
+    ),
     (
         Before,
         &["chpasswd"],
@@ -285,6 +297,10 @@ mod tests {
             "htpasswd -nb admin canary 2>/dev/null",
             "aws configure set aws_secret_access_key canary --profile x",
             "mc alias set minio http://x:9000 minioadmin canary",
+            "vault login canary",
+            "vault login -no-print token=canary",
+            "kubectl create secret generic x --from-literal=a=canary -n y",
+            "oc create secret generic x --from-literal 'a=canary'",
             "echo \"root:canary\" | chpasswd",
             "echo core:canary | sudo chpasswd -c SHA512",
             "echo 'canary' | docker login -u x --password-stdin quay.io",
@@ -319,6 +335,10 @@ mod tests {
             "keytool -list -storepass \"$(cat /x)\"",
             "openssl pkcs12 -passin file:/x -passout env:Y",
             "sqlplus /nolog",
+            "vault login -method=userpass username=admin",
+            "vault login $TOKEN",
+            "kubectl create configmap x --from-literal=a=b",
+            "kubectl create secret generic x --from-literal=a=$B",
             "rabbitmqctl list_users",
             "rabbitmqctl add_user admin $PASSWORD",
             "htpasswd -b /x admin \"${PASSWORD}\"",
