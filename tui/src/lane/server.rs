@@ -2,10 +2,10 @@
 //! what `history` calls one.
 
 use super::LaneState;
+use super::dark::DarkSpan;
 use super::line::{Lane, LaneGroup, LaneReading, LaneSubject};
 use super::spells::{StateSpan, overlaid};
-use kubereel_history::Timeline;
-use std::sync::Arc;
+use kubereel_history::{Timeline, UnobservedEffect};
 
 /// More outages have no lane.
 const MOST_OUTAGES: usize = 20_000;
@@ -34,6 +34,19 @@ pub(super) fn server_lane(timeline: &Timeline) -> Option<Lane> {
         (LaneGroup::Server, LaneSubject::Server, None),
         LaneReading::State,
         overlaid(timeline, spans.collect()),
-        Arc::new([]),
+        between_sessions(timeline).into(),
     ))
+}
+
+/// Gives the times without a recorder: nobody asked the server.
+fn between_sessions(timeline: &Timeline) -> Vec<DarkSpan> {
+    let sessions = timeline.sessions();
+    let pairs = sessions.iter().zip(sessions.iter().skip(1));
+    let gaps = pairs.filter(|(before, next)| before.to < next.from);
+    gaps.map(|(before, next)| DarkSpan {
+        span: before.to..next.from,
+        why: "no recorder ran".to_owned(),
+        effect: UnobservedEffect::MayMiss,
+    })
+    .collect()
 }

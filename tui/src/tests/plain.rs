@@ -350,3 +350,27 @@ fn a_recording_without_resources_is_not_called_complete() {
     assert!(screen.contains("nothing was observed"), "{screen}");
     assert!(!screen.contains("complete"), "{screen}");
 }
+
+#[test]
+fn the_api_server_is_unknown_while_no_recorder_ran() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("resumed.reel");
+    let mut script = Script::begin(&path);
+    let pods = script.resource("pods", "Pod", &[]);
+    let stream = script.connect(pods, None);
+    script.synced(stream, 1);
+    let killed = script.now();
+    script.wait(60_000);
+    let mut script = script.resume(&path);
+    let back = script.now();
+    script.wait(60_000);
+    script.finish();
+    let stage = Stage::open(request(&path), (100, 24));
+    let server = lane(&stage, LaneGroup::Server);
+    let cell = |from: RecordedAt| {
+        let to = RecordedAt::from_micros(from.micros + 1_000_000);
+        server.cell(&(from..to)).state
+    };
+    assert_eq!(cell(killed), LaneState::Unknown);
+    assert_eq!(cell(back), LaneState::Good);
+}
