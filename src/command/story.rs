@@ -98,7 +98,9 @@ pub(crate) fn text(timeline: &Timeline, story: &ClusterStory) -> Vec<String> {
             "  installations and upgrades cannot be read: {why}"
         ));
     } else if story.steps.is_empty() {
-        lines.push("  no installation, upgrade or new ReplicaSet was recorded".to_owned());
+        lines.push(
+            "  no installation, upgrade or rollout of an existing workload was recorded".to_owned(),
+        );
     }
     lines.extend([String::new(), "Problems:".to_owned()]);
     let mut listed: Vec<&Problem> = story
@@ -185,7 +187,8 @@ fn with_consequences(timeline: &Timeline, story: &ClusterStory, problem: &Proble
 
 fn step_line(timeline: &Timeline, step: &StoryStep) -> String {
     let took = step.to.map_or_else(String::new, |to| {
-        format!(" ({})", duration(to.micros_since(step.from)))
+        let least = if step.is_older { "at least " } else { "" };
+        format!(" ({least}{})", duration(to.micros_since(step.from)))
     });
     let at = clock(timeline, step.from);
     format!("  {at}  {}{took}", harmless(&step.words))
@@ -253,6 +256,7 @@ struct ClusterOutput(cluster: &ClusterPortrait) {
 struct StepOutput(step: &StoryStep) {
     from: String = timetext::rfc3339(step.from),
     to: Option<String> = step.to.map(timetext::rfc3339),
+    is_older: bool = step.is_older,
     message: String = step.words.clone(),
 }
 

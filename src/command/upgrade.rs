@@ -319,6 +319,12 @@ fn print_list(
             || format!("{}+", between(update.first, updates.now)),
             |end| between(update.first, end.mark.at),
         );
+        let mut began = timeline.written(update.first.at);
+        let mut least = "";
+        if update.is_older {
+            began.insert_str(0, "≤ ");
+            least = "≥ ";
+        }
         let outcome = match (end, update.accepted) {
             (Some(end), _) => end.how.as_str(),
             (None, None) if !update.is_older => "not accepted",
@@ -328,8 +334,8 @@ fn print_list(
             number.map_or_else(|| "install".to_owned(), |number| number.to_string()),
             from,
             to.map_or_else(|| "?".to_owned(), release),
-            timeline.written(update.first.at),
-            took,
+            began,
+            format!("{least}{took}"),
             outcome.to_owned(),
         ]);
     }

@@ -34,6 +34,8 @@ pub struct StoryStep {
     pub from: RecordedAt,
     /// When it ended; `None` if it did not, or took no time.
     pub to: Option<RecordedAt>,
+    /// Whether it began before the recording.
+    pub is_older: bool,
     /// What, as text.
     pub words: String,
 }
@@ -94,6 +96,9 @@ fn step(update: &ClusterUpdate) -> StoryStep {
     if update.requests.iter().any(|request| request.is_forced) {
         words.push_str(", forced");
     }
+    if update.is_older {
+        words.push_str(", begun before the recording");
+    }
     match &update.end {
         Some(end) => words = format!("{words}: {}", end.how.as_str()),
         None => words.push_str(": not complete at the end"),
@@ -102,6 +107,7 @@ fn step(update: &ClusterUpdate) -> StoryStep {
     StoryStep {
         from: began.at,
         to: update.end.map(|end| end.mark.at),
+        is_older: update.is_older,
         words,
     }
 }
@@ -121,6 +127,7 @@ fn rollouts(rollouts: &RolloutCount) -> StoryStep {
     StoryStep {
         from: rollouts.from,
         to: (rollouts.to > rollouts.from).then_some(rollouts.to),
+        is_older: false,
         words: what,
     }
 }

@@ -480,15 +480,21 @@ fn print_operators(page: &mut UpgradePage<'_>, story: &UpgradeStory) -> Result<(
     let is_install = story.update.kind == UpdateKind::Install;
     let there: Vec<&OperatorMove> = all.iter().filter(|one| one.was_there).collect();
     let moved = all.iter().filter(|one| one.moved.is_some()).count();
-    let mut more = if is_install {
-        format!("{moved} of {} reported the version", all.len())
-    } else {
-        format!("{moved} of {} moved", all.len() - there.len())
-    };
-    if !there.is_empty() {
-        more.extend([format!(", {} already had the version", there.len())]);
+    let rest = all.len() - there.len();
+    let moved = (rest > 0).then(|| {
+        let verb = if is_install {
+            "reported the version"
+        } else {
+            "moved"
+        };
+        format!("{moved} of {rest} {verb}")
+    });
+    let had = (!there.is_empty()).then(|| format!("{} already had the version", there.len()));
+    let more: Vec<String> = moved.into_iter().chain(had).collect();
+    page.title("Operators", &more.join(", "))?;
+    if rest == 0 {
+        return Ok(());
     }
-    page.title("Operators", &more)?;
     let (width, length) = (page.time_width(), page.length_width());
     if is_install {
         page.headers(&format!(

@@ -265,7 +265,8 @@ fn story_lines(open: &OpenReel) -> Vec<StoryLine> {
     let mut lines = vec![StoryLine::of(Ink::Strong, story.cluster.sentence())];
     for step in &story.steps {
         let took = step.to.map_or_else(String::new, |to| {
-            format!(" ({})", span_text(to.micros_since(step.from)))
+            let least = if step.is_older { "at least " } else { "" };
+            format!(" ({least}{})", span_text(to.micros_since(step.from)))
         });
         let at = clock_secs(&open.timeline, step.from);
         let words = format!("{at}  {}{took}", harmless(&step.words));
@@ -282,7 +283,7 @@ fn story_lines(open: &OpenReel) -> Vec<StoryLine> {
         );
         lines.push(StoryLine::of(Ink::Wary, words));
     } else if story.steps.is_empty() {
-        let words = "no installation, upgrade or new ReplicaSet was recorded";
+        let words = "no installation, upgrade or rollout of an existing workload was recorded";
         lines.push(StoryLine::of(Ink::Faint, words.to_owned()));
     }
     lines

@@ -22,7 +22,8 @@ pub struct OperatorMove {
     pub began: Option<RecordMark>,
     /// When it reported the new version.
     pub moved: Option<RecordMark>,
-    /// Whether it reported the version already at the begin of the update.
+    /// Whether it reported the version already at the begin of the update, or when the recording
+    /// first observed it.
     pub was_there: bool,
     /// When it was first observed available, if it had reported no version before: in an
     /// installation.
@@ -109,6 +110,9 @@ pub(super) fn follow(
     if before.is_none() && within.peek().is_none() {
         return None;
     }
+    // What existed before the recording did not change when the recording began.
+    let first = within.peek().filter(|seen| seen.is_initial());
+    let before = before.or(first.copied());
     let from_version = before.map_or("", |seen| seen.body.version());
     let mut found = OperatorMove {
         name: name.to_owned(),

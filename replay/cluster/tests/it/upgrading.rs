@@ -456,6 +456,21 @@ fn an_upgrade_that_ran_before_the_recording_is_told_as_such() {
     let body = version(Some("2"), &[("2", "Partial"), ("1", "Partial")], &[]);
     script.initial(stream, thing("", "version", "cv"), 5, &bytes(&body));
     script.synced(stream, 6);
+    let resource = script.resource(
+        "clusteroperators.config.openshift.io",
+        "ClusterOperator",
+        &[],
+    );
+    let stream = script.connect(resource, None);
+    let moved = operator("2", &[("Available", "True"), ("Progressing", "False")]);
+    script.initial(stream, thing("", "etcd", "co-1"), 7, &bytes(&moved));
+    let waits = operator("1", &[("Available", "True"), ("Progressing", "False")]);
+    script.initial(stream, thing("", "dns", "co-2"), 8, &bytes(&waits));
+    script.initial(stream, thing("", "console", "co-3"), 8, &bytes(&waits));
+    script.synced(stream, 8);
+    script.wait(1000);
+    let moved = operator("2", &[("Available", "True"), ("Progressing", "False")]);
+    script.modified(stream, thing("", "dns", "co-2"), 9, &bytes(&moved));
     script.wait(1000);
     script.finish();
     let timeline = Timeline::open(&path).expect("a reel");
@@ -464,6 +479,26 @@ fn an_upgrade_that_ran_before_the_recording_is_told_as_such() {
     let [update] = updates.all.as_slice() else {
         panic!("{:?}", updates.all);
     };
+    let story = ClusterHistory::of(&timeline).upgrade_story(&updates, update, cut);
+    let story = story.expect("a story");
+    let operators = story.operators.iter();
+    let told: Vec<_> = operators
+        .map(|one| {
+            (
+                &*one.name,
+                &*one.from_version,
+                one.was_there,
+                one.moved.is_some(),
+            )
+        })
+        .collect();
+    // The recording saw one of them move; when another did is not known.
+    let moves = [
+        ("dns", "1", false, true),
+        ("console", "1", false, false),
+        ("etcd", "2", true, false),
+    ];
+    assert_eq!(told, moves);
     assert!(update.is_older && update.is_from_partial);
     assert!(update.accepted.is_none() && update.requests.is_empty() && update.end.is_none());
     assert!(update.started.is_some());
