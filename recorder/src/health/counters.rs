@@ -6,8 +6,9 @@ use crate::clock::Clock;
 use crate::number::len64;
 use crate::queue::QueueEntry;
 use crate::resource::GroupResource;
+use crate::version::ResourceVersion;
 use kubereel_format::{
-    CommitStats, Elapsed, EventType, GapVerdict, Note, ResourceId, ResourceInfo,
+    CommitStats, Elapsed, EpochId, EventType, GapVerdict, Note, ResourceId, ResourceInfo,
 };
 use kubereel_redact::Redactor;
 use std::collections::BTreeMap;
@@ -227,9 +228,14 @@ impl Health {
         self.reach().committed();
     }
 
-    /// A resource of an earlier run is resumed.
-    pub(crate) fn describe(&self, info: ResourceInfo) {
-        self.reach().describe(info);
+    /// The cluster of an earlier run is recorded again.
+    pub(crate) fn resume_cluster(&self, epoch: EpochId, uid: &str) {
+        self.reach().resume_cluster(epoch, uid.to_owned());
+    }
+
+    /// A resource of an earlier run is resumed; the version up to which that run recorded it.
+    pub(crate) fn resume(&self, info: ResourceInfo, reached: Option<ResourceVersion>) {
+        self.reach().resume(info, reached);
     }
 
     /// Sets when the oldest record that is not durable was received.

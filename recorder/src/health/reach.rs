@@ -42,8 +42,25 @@ pub(crate) struct ReachTracker {
 }
 
 impl ReachTracker {
-    /// A resource of an earlier run, which may not be announced again.
-    pub(crate) fn describe(&mut self, info: ResourceInfo) {
+    /// The cluster of an earlier run: what it recorded of another one proves nothing of this one.
+    pub(crate) fn resume_cluster(&mut self, epoch: EpochId, uid: String) {
+        self.epoch = Some(epoch);
+        self.cluster = uid;
+    }
+
+    /// A resource of an earlier run, which may not be announced again, and the version up to which
+    /// that run recorded it. Until its watch has delivered something, nothing later is proven.
+    pub(crate) fn resume(&mut self, info: ResourceInfo, reached: Option<ResourceVersion>) {
+        if reached.is_some() {
+            let listed = None;
+            let come = ResourceReach { listed, reached };
+            self.appended.insert(info.id, come.clone());
+            self.durable.insert(info.id, come);
+        }
+        self.describe(info);
+    }
+
+    fn describe(&mut self, info: ResourceInfo) {
         self.infos.insert(info.id, info);
     }
 
@@ -234,6 +251,38 @@ mod tests {
             event(1, EventType::Modified, "64"),
         ];
         assert_eq!(reached(&entries), (of("60"), of("65")));
+    }
+
+    #[test]
+    fn what_an_earlier_run_recorded_is_reached_and_what_came_since_is_not() {
+        let info = ResourceInfo::new(PODS, "v1", "pods", "Pod");
+        let resumed = || {
+            let mut reach = ReachTracker::default();
+            reach.resume_cluster(EpochId(0), "x".to_owned());
+            reach.resume(info.clone(), ResourceVersion::parse("60"));
+            reach
+        };
+        let reached = |reach: &ReachTracker| {
+            let (_, come) = reach.of(PODS).expect("described");
+            come.reached.map(|version| version.to_string())
+        };
+        let same = |epoch| {
+            note(Note::Cluster {
+                epoch: EpochId(epoch),
+                uid: "x".to_owned(),
+                version: String::new(),
+            })
+        };
+        let mut reach = resumed();
+        reach.take(&same(0));
+        assert_eq!(reached(&reach).as_deref(), Some("60"));
+        reach.take(&connected(1, ListMethod::Watch));
+        reach.take(&event(1, EventType::Modified, "65"));
+        reach.committed();
+        assert_eq!(reached(&reach).as_deref(), Some("65"));
+        let mut reach = resumed();
+        reach.take(&same(1));
+        assert_eq!(reached(&reach), None);
     }
 
     #[test]

@@ -143,8 +143,13 @@ impl Recorder {
         let queue_bytes = queue_bytes(options.max_memory, QUEUE_BYTES);
         let queue = Arc::new(Queue::new(queue_bytes, clock, redactor.clone()));
         let health = Arc::new(Health::new(clock, redactor.clone()));
+        if let Some(cluster) = &past.cluster {
+            health.resume_cluster(cluster.epoch, &cluster.uid);
+        }
         for resource in past.resources.values() {
-            health.describe(resource.info.clone());
+            let position = resource.memory.position.as_ref();
+            let reached = position.map(|position| position.version.clone());
+            health.resume(resource.info.clone(), reached);
         }
         let desk = Arc::new(Desk::new(Arc::clone(&queue), clock));
         Ok(Self {

@@ -13,8 +13,9 @@ const NAMED: usize = 20;
 /// minute, within which a server sends a quiet resource a bookmark.
 const BOOKMARK_SECS: u64 = 75;
 
-/// How long the previous reel waits for a resource that the next one cannot list.
-const LIST_SECS: u64 = 600;
+/// How long the previous reel waits for a resource that the next one cannot list, or that it has not
+/// recorded up to the present itself.
+pub(super) const LIST_SECS: u64 = 600;
 
 /// The part of a reel's time that may go into waiting for bookmarks.
 const PART: u32 = 4;
@@ -27,6 +28,9 @@ pub(super) struct SeriesOverlap {
     /// Resources of both reels whose first list in the next one was not reached by the previous
     /// one.
     pub(super) open: Vec<String>,
+    /// How many of these the previous reel does not follow up to the present: it still has to read
+    /// what came before, which the next one does not have.
+    pub(super) behind: usize,
     /// Resources without a list in the next reel.
     pub(super) lacking: Vec<String>,
 }
@@ -68,7 +72,10 @@ impl SeriesOverlap {
                 (Some(listed), Some(reached)) if is_same && is_past(reached, listed) => {
                     overlap.proven += 1;
                 }
-                (Some(_), _) => overlap.open.push(words),
+                (Some(_), _) => {
+                    overlap.behind += usize::from(!before.is_complete);
+                    overlap.open.push(words);
+                }
             }
         }
         overlap
@@ -85,7 +92,8 @@ impl SeriesOverlap {
             // Nothing can be compared: there is no cluster, or it is another one.
             return waited >= patience.list;
         }
-        match (self.lacking.is_empty(), self.open.is_empty()) {
+        let can_be_proven = self.lacking.is_empty() && self.behind == 0;
+        match (can_be_proven, self.open.is_empty()) {
             (true, true) => true,
             (true, false) => since_lists.is_some_and(|since| since >= patience.bookmark),
             (false, _) => waited >= patience.list,
@@ -184,13 +192,17 @@ mod tests {
     fn what_is_not_proven_is_waited_for_and_not_for_ever() {
         let patience = OverlapPatience::of(Duration::from_hours(24));
         let secs = Duration::from_secs;
-        let is_enough = |proven, open: &[&str], lacking: &[&str], waited, lists| {
+        let overlap = |proven, open: &[&str], lacking: &[&str]| {
             let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-            let overlap = SeriesOverlap {
+            SeriesOverlap {
                 proven,
                 open: names(open),
+                behind: 0,
                 lacking: names(lacking),
-            };
+            }
+        };
+        let is_enough = |proven, open: &[&str], lacking: &[&str], waited, lists| {
+            let overlap = overlap(proven, open, lacking);
             overlap.is_enough(secs(waited), Some(secs(lists)), patience)
         };
         assert!(is_enough(3, &[], &[], 0, 0));
@@ -199,6 +211,13 @@ mod tests {
         assert!(!is_enough(3, &[], &["a"], 599, 599));
         assert!(is_enough(3, &[], &["a"], 600, 0));
         assert!(!is_enough(0, &[], &[], 599, 599), "nothing is no proof");
+        // What the previous reel still has to read is not given up for lack of a bookmark.
+        let behind = SeriesOverlap {
+            behind: 1,
+            ..overlap(3, &["a"], &[])
+        };
+        assert!(!behind.is_enough(secs(599), Some(secs(599)), patience));
+        assert!(behind.is_enough(secs(600), Some(secs(600)), patience));
         let short = OverlapPatience::of(secs(4));
         assert_eq!(short.bookmark, secs(1));
     }

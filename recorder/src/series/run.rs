@@ -13,7 +13,7 @@ use crate::lifecycle::{
 use crate::options::RecorderOptions;
 use crate::queue::QueueEntry;
 use crate::series::index::{NoIndex, SeriesIndex, SeriesNames, remove, set_aside};
-use crate::series::overlap::{OverlapPatience, SeriesOverlap};
+use crate::series::overlap::{LIST_SECS, OverlapPatience, SeriesOverlap};
 use crate::status_page::Front;
 use kubereel_format::{Note, OpenError, RecordedAt, SessionEnd};
 use kubereel_redact::Redactor;
@@ -245,7 +245,8 @@ impl SeriesReels {
         let least = Duration::from_secs(LEAST_SECS).min(self.rotation.every / LEAST_PART);
         let is_full = self.current.front.health.used_percent() >= ROTATE_PERCENT;
         let is_due = now >= self.current.due || is_full && now >= self.current.began + least;
-        is_due && now >= self.not_before && self.current.is_reached()
+        let can_begin = now >= self.not_before && self.current.is_reached();
+        is_due && can_begin && self.current.is_settled(now)
     }
 
     async fn begin_next(&mut self) {
@@ -463,6 +464,15 @@ impl RunningReel {
     fn is_reached(&self) -> bool {
         let status = self.front.health.status();
         status.is_reachable && !status.is_out
+    }
+
+    /// Returns whether everything is recorded up to the present. A resumed reel is due at once, and
+    /// may still have to read what came while no recorder ran; what cannot be recorded is not
+    /// waited for without end.
+    fn is_settled(&self, now: Instant) -> bool {
+        let status = self.front.health.status();
+        let is_complete = status.resources > 0 && status.resources == status.resources_complete;
+        is_complete || now.duration_since(self.began) >= Duration::from_secs(LIST_SECS)
     }
 
     /// Requests its end, once.
