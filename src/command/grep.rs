@@ -100,7 +100,7 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
     let end = timeline.reel().end().0;
     let mut progress = ProgressReporter::begin("searching", end, screen.is_err_terminal());
     let found = timeline.search(&asked, |seq| progress.reached(seq.0));
-    print(&timeline, args, &found.values, screen)?;
+    print(&timeline, args, &found.values, to, screen)?;
     let mut summary = format!(
         "{} in {}",
         count(found.values.len(), "value"),
@@ -158,10 +158,17 @@ fn print(
     timeline: &Timeline,
     args: &Args,
     values: &[FoundValue],
+    to: Option<Cut>,
     screen: &mut Console,
 ) -> Result<(), CommandError> {
     let mut table =
         TextTable::with_headers(["FROM", "TO", "NAMESPACE", "OBJECT", "FIELD", "VALUE"]);
+    let end = match to {
+        Some(Cut::Arrival { below, wall }) if below < timeline.reel().end() => {
+            format!("≥ {}", timeline.written(wall))
+        }
+        _ => "end".to_owned(),
+    };
     for value in values {
         let Some(key) = timeline.key_of(value.object) else {
             continue;
@@ -176,7 +183,7 @@ fn print(
         }
         let to = value
             .to
-            .map_or_else(|| "end".to_owned(), |to| timeline.written(to));
+            .map_or_else(|| end.clone(), |to| timeline.written(to));
         table.push(vec![
             timeline.written(value.from),
             to,
@@ -206,7 +213,7 @@ outputs! {
         value: &'a str = &found.value,
         from: String = timetext::rfc3339(found.from),
         seq: u64 = found.seq.0,
-        /// Null if it stayed to the end of the recording.
+        /// Null if it stayed to the end of the searched time.
         to: Option<String> = found.to.map(timetext::rfc3339),
     }
 }

@@ -101,7 +101,9 @@ fn follow(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
                 HistoryItem::Unobserved(span) if !told.is_new(span, is_last) => continue,
                 // How long the last version holds is to be seen.
                 HistoryItem::Version(version) if !is_last => {
-                    version.held = version.held.filter(|held| held.until != DurationEnd::End);
+                    version.held = version.held.filter(|held| {
+                        matches!(held.until, DurationEnd::Change | DurationEnd::Gap)
+                    });
                 }
                 _ => {}
             }
@@ -406,10 +408,13 @@ struct HistoryVersionOutput(timeline: &Timeline, version: &HistoryVersion) {
     writers: Option<Vec<FieldWriterOutput>> = FieldWriterOutput::of(&version.authors),
     changes: Option<Vec<FieldChangeOutput>> =
         version.changes.as_ref().map(|changes| FieldChangeOutput::all(changes)),
+    /// How long it is known to have lasted.
     held_secs: Option<f64> = version.held.map(|held| field_text::length_secs(held.micros)),
+    /// change, gap, window: the end of the requested time, or end: that of the recording.
     held_until: Option<&'static str> = version.held.map(|held| match held.until {
         DurationEnd::Change => "change",
         DurationEnd::Gap => "gap",
+        DurationEnd::Window => "window",
         DurationEnd::End => "end",
     }),
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -595,6 +600,7 @@ fn held_text(held: VersionDuration) -> String {
     match held.until {
         DurationEnd::Change => format!("lasted {span}"),
         DurationEnd::Gap => format!("{span} until a gap"),
+        DurationEnd::Window => format!("lasted at least {span}"),
         DurationEnd::End => format!("lasted {span}, to the end"),
     }
 }

@@ -10,7 +10,7 @@ use crate::progress::ProgressReporter;
 use crate::screen::{Console, Style, StyledLine};
 use crate::table::TextTable;
 use crate::words::{bytes, count, number};
-use kubereel_format::{ObjectId, ResourceId, ResourceInfo, Seq};
+use kubereel_format::{ObjectId, RecordedAt, ResourceId, ResourceInfo, Seq};
 use kubereel_history::{
     ActivityQuestion, Cut, Moment, Timeline, WriteActivity, WriteCount, harmless, name_of, timetext,
 };
@@ -65,6 +65,7 @@ pub(crate) struct CountedWrites<'a> {
     activity: &'a WriteActivity,
     limit: usize,
     minutes: f64,
+    time: std::ops::Range<RecordedAt>,
 }
 
 /// Runs the command.
@@ -94,16 +95,19 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
     };
     let mut progress = ProgressReporter::begin("counting", end.0, screen.is_err_terminal());
     let activity = timeline.write_activity(&asked, |seq| progress.reached(seq.0));
+    // A time outside of the recording has no changes to count.
     let wall = |cut: Option<Cut>, none| match cut {
-        Some(Cut::Arrival { wall, .. }) => wall,
+        Some(Cut::Arrival { wall, .. }) => wall.max(timeline.start()).min(timeline.end()),
         _ => none,
     };
-    let micros = wall(to, timeline.end()).micros_since(wall(from, timeline.start()));
+    let counted_time = wall(from, timeline.start())..wall(to, timeline.end());
+    let micros = counted_time.end.micros_since(counted_time.start);
     let counted = CountedWrites {
         timeline: &timeline,
         activity: &activity,
         limit: args.limit,
         minutes: field_text::secs(micros) / 60.0,
+        time: counted_time,
     };
     if args.output.is_json() {
         screen.json(&TopWritersOutput::of(&counted))?;
@@ -237,8 +241,10 @@ fn print_table(
 outputs! {
 /// Who writes most.
 struct TopWritersOutput<'a>(counted: &'a CountedWrites<'_>) {
-    start: String = timetext::rfc3339(counted.timeline.start()),
-    end: String = timetext::rfc3339(counted.timeline.end()),
+    /// The begin of the counted time.
+    start: String = timetext::rfc3339(counted.time.start),
+    /// Its end.
+    end: String = timetext::rfc3339(counted.time.end),
     writes: u64 = counted.activity.all.writes,
     bytes: u64 = counted.activity.all.bytes,
     resources: Vec<ResourceWritesOutput> = {

@@ -38,6 +38,9 @@ fn a_value_stands_from_the_version_that_brought_it_to_the_one_that_replaced_it()
     );
     let ran = kubereel(&["grep", reel.path(), "^x$", "--from", "14:00:06"]).code(4);
     assert_eq!(ran.out, "");
+    // What is beyond the searched time is not its end.
+    let ran = kubereel(&["grep", reel.path(), "^x$", "--to", "14:00:03"]).code(0);
+    assert!(ran.out.contains("≥ 14:00:03.000Z"), "{}", ran.out);
 }
 
 #[test]

@@ -757,3 +757,32 @@ fn a_deletion_without_a_version_holds_at_later_ones() {
         .code(2)
         .says("no object in the reel has a resourceVersion");
 }
+
+#[test]
+fn what_changes_in_the_first_moment_is_counted_and_a_window_beyond_the_recording_adds_no_time() {
+    let pod = |rv: u32| POD.replace("\"7\"", &format!("\"{rv}\""));
+    let lines = [
+        line("10", "ADDED", &pod(7)),
+        line("10", "MODIFIED", &pod(8)),
+        line("130", "MODIFIED", &pod(9)),
+        line("130", "DELETED", &pod(10)),
+    ];
+    let input = Input::new(lines.concat());
+    input.import(&[]).code(0).says("4 events of 1 resource");
+    let reel = input.text("out.reel");
+    for more in [
+        &[][..],
+        &[
+            "--from",
+            "1970-01-01T00:00:00Z",
+            "--to",
+            "1980-01-01T00:00:00Z",
+        ],
+    ] {
+        let args = [&["top-writers", &reel, "-o", "json"], more].concat();
+        let told: serde_json::Value = serde_json::from_str(&kubereel(&args).out).expect("JSON");
+        assert_eq!(told["writes"], 3, "{told}");
+        assert_eq!(told["resources"][0]["per_minute"], 1.5, "{told}");
+        assert_eq!(told["end"], "1970-01-01T00:02:10.000Z", "{told}");
+    }
+}

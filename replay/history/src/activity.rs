@@ -90,9 +90,11 @@ impl Timeline {
             };
             let evidence = self.reel().head(step.seq).map(|head| head.evidence);
             let at = self.wall_of(step.seq);
-            let is_older =
-                evidence.is_some_and(|evidence| evidence.is_first_look(at, self.start()));
-            if is_older {
+            let is_first = evidence.is_some_and(|one| one.is_first_look(at, self.start()));
+            // What an import changes or deletes in its first moment is a change.
+            let is_change = evidence == Some(Evidence::Imported)
+                && (step.kind != EventType::Added || step.before.is_some());
+            if is_first && !is_change {
                 continue;
             }
             let Ok(bodies) = bodies else {

@@ -108,7 +108,9 @@ pub enum DurationEnd {
     Change,
     /// A gap: the state may have lasted longer or shorter.
     Gap,
-    /// The end of the requested time.
+    /// The end of the requested time, before the end of the recording: it lasted longer, or as long.
+    Window,
+    /// The end of the recording.
     End,
 }
 
@@ -422,7 +424,13 @@ impl Iterator for ObjectHistory<'_> {
                 self.take(step);
             } else {
                 self.pending.as_ref()?;
-                self.settle(self.end, DurationEnd::End);
+                let is_window = self.end < self.timeline.end();
+                let until = if is_window {
+                    DurationEnd::Window
+                } else {
+                    DurationEnd::End
+                };
+                self.settle(self.end, until);
             }
         }
     }

@@ -161,7 +161,7 @@ pub struct WaitStep {
     pub authors: Authors,
     /// When it was first observed not to be met any more.
     pub until: Option<RecordedAt>,
-    /// Whether it was met to the end of the searched time.
+    /// Whether it was met to the end of the recording.
     pub lasts_to_end: bool,
     /// For how many microseconds it is known to have been met, in the whole time.
     pub met_micros: u64,

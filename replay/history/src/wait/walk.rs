@@ -309,7 +309,7 @@ impl WaitSearch<'_> {
                     rv: head.map_or_else(String::new, |head| head.resource_version.clone()),
                     authors,
                     until,
-                    lasts_to_end,
+                    lasts_to_end: lasts_to_end && self.question.span.to.below >= reel.end(),
                     met_micros,
                     longest_micros,
                 });
