@@ -336,6 +336,43 @@ fn a_kill_in_the_middle_of_a_rotation_loses_nothing() -> Result<()> {
 }
 
 #[test]
+fn a_reel_that_is_due_when_it_is_resumed_is_brought_up_to_date_first() -> Result<()> {
+    let scene = Scene::new()?;
+    let loads = scene.load(11)?;
+    let recording = scene.record(&["--rotate", "1h"])?;
+    scene.until(&recording, "reel", |rows| !rows.is_empty())?;
+    // Beyond the first list.
+    for path in ["/api/v1/endpoints", "/api/v1/pods"] {
+        scene.cluster.wait_for_request("a watch", SURE, |one| {
+            one.asked.path == path && one.progress().lines > 100
+        })?;
+    }
+    recording.kill()?;
+    let killed_at = scene.cluster.revision();
+    while scene.cluster.revision() < killed_at + 50 {
+        std::thread::sleep(LOOK);
+    }
+    for load in loads {
+        load.stop()?;
+    }
+    // What came meanwhile arrives late; the next reel would list at once.
+    scene.cluster.fault(
+        On::watch("/api/v1/pods").once(),
+        Fault::Delay(Duration::from_secs(3)),
+    );
+    let recording = scene.record(&["--rotate", "1s"])?;
+    scene.rotated(&recording, 2)?;
+    let ended = recording.finish(SURE)?;
+    ensure!(ended.status.success(), "{}", ended.log);
+    let rows = scene.rows()?;
+    let taken: Vec<&Row> = rows
+        .iter()
+        .filter(|row| row.overlap.is_some() || row.continues.is_none())
+        .collect();
+    scene.nothing_is_lost(&taken)
+}
+
+#[test]
 fn a_reel_that_fills_is_followed_before_anything_is_left_out() -> Result<()> {
     const EVERY_SECS: u64 = 40;
     let scene = Scene::new()?;
