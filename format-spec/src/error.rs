@@ -171,6 +171,12 @@ pub enum FinishError {
     /// The last records could not be written.
     #[error(transparent)]
     Append(#[from] AppendError),
+    /// The file was moved, and perhaps another has its name: both stay as they are.
+    #[error("moved or replaced while it was recorded: {path}", path = path.display())]
+    Moved {
+        /// The name that it had.
+        path: PathBuf,
+    },
     /// The compact copy could not be written; the original file stays.
     #[error("cannot write the finished copy: {cause}: {path}", path = path.display())]
     Copy {
@@ -207,6 +213,12 @@ pub enum RecoverError {
         path: PathBuf,
         /// The cause.
         source: std::io::Error,
+    },
+    /// The sealed reel was moved, and perhaps another file has its name: both stay as they are.
+    #[error("moved or replaced meanwhile: {path}", path = path.display())]
+    Moved {
+        /// The name that it had.
+        path: PathBuf,
     },
     /// The sealed reel is damaged: one that takes more records would hide that.
     #[error("the reel is damaged: {place}: {cause}")]
@@ -258,6 +270,12 @@ pub enum SealError {
         path: PathBuf,
         /// The cause.
         source: std::io::Error,
+    },
+    /// The reel was moved, and perhaps another file has its name: both stay as they are.
+    #[error("the reel was moved or replaced meanwhile: {path}", path = path.display())]
+    Moved {
+        /// The name that it had.
+        path: PathBuf,
     },
     /// The new file could not be read.
     #[error(transparent)]

@@ -4,11 +4,14 @@
 //! * The new file is complete, durable and compared with the old one, record by record, before it has a name; until
 //!   then the old one is unchanged.
 //! * The old file stays locked until the new one has its name: nobody resumes it meanwhile.
+//! * Only the old file is replaced: another that took its name meanwhile stays.
 //! * Nothing of the recording changes: the digests of both are equal.
 
 use crate::digest::{DigestBuilder, RecordingDigest};
 use crate::error::{AppendError, RecoverError, SealError};
-use crate::file::{Bounds, Reel, SealDensity, SealWriter, publish, replace, rewrite};
+use crate::file::{
+    Bounds, FileIdentity, Reel, Replacement, SealDensity, SealWriter, publish, replace, rewrite,
+};
 use crate::limits::len64;
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher as _;
@@ -129,12 +132,22 @@ impl SealedCopy {
     ///
     /// # Errors
     ///
-    /// If the file cannot be replaced. The reel is unchanged.
+    /// If the file cannot be replaced, or the reel's path names another file by now. The reel is unchanged.
     pub fn replace(self, reel: &Reel) -> Result<SealStats, SealError> {
         let failed = |source| written(reel.path(), source);
-        let target = target(reel.path()).map_err(failed)?;
-        replace(&self.part, &target).map_err(failed)?;
-        Ok(self.stats)
+        let replacement = match target(reel.path()) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Replacement::Moved,
+            target => {
+                let identity = FileIdentity::of(reel.facts());
+                replace(&self.part, &target.map_err(failed)?, identity).map_err(failed)?
+            }
+        };
+        match replacement {
+            Replacement::Done => Ok(self.stats),
+            Replacement::Moved => Err(SealError::Moved {
+                path: reel.path().to_owned(),
+            }),
+        }
     }
 }
 
@@ -183,7 +196,14 @@ pub fn unseal(
         if Reel::open(&part)?.digest(|_done| {})? != digest {
             return Err(RecoverError::Changed);
         }
-        replace(&part, &target).map_err(named)?;
+        let identity = FileIdentity::of(reel.facts());
+        match replace(&part, &target, identity).map_err(named)? {
+            Replacement::Done => {}
+            Replacement::Moved => {
+                let path = target.clone();
+                return Err(RecoverError::Moved { path });
+            }
+        }
         Ok(SealStats {
             events: stats.events,
             notes: stats.notes,

@@ -179,6 +179,8 @@ fn explain(error: &SealError, reel: &Path) -> CommandError {
         SealError::Damaged { .. } => CommandError::reel(format!("{error}: {reel}")).hint(format!(
             "write what can be read as a whole reel first: kubereel recover {reel} NEW.reel"
         )),
+        SealError::Moved { .. } => CommandError::io(error)
+            .hint("the reel and the file that has its name now stay as they were"),
         SealError::Exists { .. } => CommandError::usage(error)
             .hint("choose another file; seal overwrites none but the reel itself"),
         SealError::Read(_) => CommandError::reel(error)

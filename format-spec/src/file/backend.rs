@@ -13,9 +13,11 @@ use crate::limits::len64;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::ops::{Deref, DerefMut};
+#[cfg(unix)]
+use std::os::unix::fs::MetadataExt as _;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -30,6 +32,38 @@ fn io_error(path: &Path) -> impl Fn(io::Error) -> OpenError {
     move |source| OpenError::Io {
         path: path.to_owned(),
         source,
+    }
+}
+
+/// Which file is open. Its path may name another one later, or none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FileIdentity {
+    #[cfg(unix)]
+    device: u64,
+    #[cfg(unix)]
+    inode: u64,
+    /// Other systems give no number; two files of one name differ in when they were made.
+    #[cfg(not(unix))]
+    created: Option<std::time::SystemTime>,
+}
+
+impl FileIdentity {
+    /// Returns that of a file. It stays the file's own as long as the file is open.
+    pub(crate) fn of(facts: &Metadata) -> Self {
+        #[cfg(unix)]
+        return Self {
+            device: facts.dev(),
+            inode: facts.ino(),
+        };
+        #[cfg(not(unix))]
+        return Self {
+            created: facts.created().ok(),
+        };
+    }
+
+    /// Returns whether a path still names the file.
+    pub(crate) fn has_name(self, path: &Path) -> bool {
+        fs::metadata(path).is_ok_and(|facts| Self::of(&facts) == self)
     }
 }
 
@@ -111,6 +145,11 @@ impl Exclusive {
         ))
     }
 
+    /// Returns what the system knows of the file.
+    pub(crate) fn facts(&self) -> io::Result<Metadata> {
+        locked(&self.file).metadata()
+    }
+
     /// Returns the file's length, in bytes.
     pub(crate) fn file_bytes(&self) -> u64 {
         locked(&self.file).metadata().map_or(0, |facts| facts.len())
@@ -188,6 +227,7 @@ const ROOM: u64 = 64 * 1024 * 1024;
 pub(crate) struct Overlay {
     file: Arc<Mutex<File>>,
     file_len: u64,
+    facts: Metadata,
     written: Mutex<OverlayPages>,
 }
 
@@ -224,19 +264,21 @@ impl Overlay {
         let file = File::open(path).map_err(io_error(path))?;
         let facts = file.metadata().map_err(io_error(path))?;
         taken(|| file.try_lock_shared(), path)?;
-        Ok(Self::new(Arc::new(Mutex::new(file)), facts.len()))
+        Ok(Self::new(Arc::new(Mutex::new(file)), facts))
     }
 
     /// Takes an open file that no other program changes. Its name may be removed already.
     pub(crate) fn of_file(file: &Arc<Mutex<File>>, path: &Path) -> Result<Self, OpenError> {
         let facts = locked(file).metadata().map_err(io_error(path))?;
-        Ok(Self::new(Arc::clone(file), facts.len()))
+        Ok(Self::new(Arc::clone(file), facts))
     }
 
-    fn new(file: Arc<Mutex<File>>, file_len: u64) -> Self {
+    fn new(file: Arc<Mutex<File>>, facts: Metadata) -> Self {
+        let file_len = facts.len();
         Self {
             file,
             file_len,
+            facts,
             written: Mutex::new(OverlayPages {
                 len: file_len,
                 shown: file_len,
@@ -273,6 +315,11 @@ impl Overlay {
     /// Returns the file's length, in bytes.
     pub(crate) fn file_len(&self) -> u64 {
         self.file_len
+    }
+
+    /// Returns what the system knew of the file when it was opened.
+    pub(crate) fn facts(&self) -> &Metadata {
+        &self.facts
     }
 
     fn check_room(&self, len: u64) -> io::Result<()> {

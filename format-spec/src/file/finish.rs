@@ -4,7 +4,7 @@
 //! durable before it is renamed. A kill at any point leaves one complete file.
 
 use super::append::{Appender, open_database};
-use super::backend::Exclusive;
+use super::backend::{Exclusive, FileIdentity};
 use crate::error::{AppendError, FinishError};
 use crate::file::backend::{PanicFence, fenced};
 use crate::file::parity;
@@ -106,6 +106,13 @@ impl Sealed {
             lock,
             records,
         } = self;
+        let moved = || FinishError::Moved { path: path.clone() };
+        let facts = lock.facts().map_err(|_unknown| moved())?;
+        let identity = FileIdentity::of(&facts);
+        // The copy's name is that of the recorder whose file has this name now.
+        if !identity.has_name(&path) {
+            return Err(moved());
+        }
         let copy = copy_path(&path);
         let failed = |cause: String| FinishError::Copy {
             path: copy.clone(),
@@ -122,23 +129,23 @@ impl Sealed {
             Some(database) => pack(database, &copy),
             None => Err("the database is gone".to_owned()),
         }
+        .map_err(failed)
         .and_then(|file_bytes| {
-            std::fs::rename(&copy, &path).map_err(|error| error.to_string())?;
-            sync_folder(&path);
-            Ok(file_bytes)
+            let replaced = replace(&copy, &path, identity);
+            match replaced.map_err(|error| failed(error.to_string()))? {
+                Replacement::Done => Ok(FinishStats {
+                    file_bytes,
+                    records,
+                }),
+                Replacement::Moved => Err(moved()),
+            }
         });
         drop(database);
         drop(lock);
-        match outcome {
-            Ok(file_bytes) => Ok(FinishStats {
-                file_bytes,
-                records,
-            }),
-            Err(cause) => {
-                drop(std::fs::remove_file(&copy));
-                Err(failed(cause))
-            }
+        if outcome.is_err() {
+            drop(std::fs::remove_file(&copy));
         }
+        outcome
     }
 }
 
@@ -149,11 +156,29 @@ fn copy_path(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// Renames a complete and durable file over another one.
-pub(crate) fn replace(new: &Path, old: &Path) -> std::io::Result<()> {
+/// What became of a file that was to take the place of another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub(crate) enum Replacement {
+    /// It has taken its place.
+    Done,
+    /// The path names another file by now, or none: nothing was replaced.
+    Moved,
+}
+
+/// Renames a complete file to the name of the file that it was made of, which is still open: whoever moved that one
+/// away may have given its name to another, which must not be lost.
+pub(crate) fn replace(
+    new: &Path,
+    old: &Path,
+    identity: FileIdentity,
+) -> std::io::Result<Replacement> {
+    if !identity.has_name(old) {
+        return Ok(Replacement::Moved);
+    }
     std::fs::rename(new, old)?;
     sync_folder(old);
-    Ok(())
+    Ok(Replacement::Done)
 }
 
 /// Syncs the folder where the system supports it; elsewhere the rename alone must suffice.

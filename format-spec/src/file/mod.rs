@@ -36,8 +36,9 @@ mod weigh;
 
 pub use append::{Appender, Bounds, CommitStats, ObjectMemory};
 pub use backend::panic_is_caught;
-pub(crate) use finish::replace;
+pub(crate) use backend::FileIdentity;
 pub use finish::{FinishStats, Sealed};
+pub(crate) use finish::{Replacement, replace};
 pub use gather::GatheredBodies;
 pub use growth::Usage;
 pub use open::{REEL_START_BYTES, file_digest, is_reel_start};

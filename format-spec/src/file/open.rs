@@ -23,7 +23,7 @@ use crate::file::tables::FileState;
 use crate::id::Seq;
 use crate::limits::{FORMAT, FormatVersion};
 use redb::{Database, ReadableDatabase as _};
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Read as _};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -85,10 +85,15 @@ impl<'a> ReelSource<'a> {
     }
 }
 
-/// Opens a file.
-pub(crate) fn open(source: ReelSource<'_>) -> Result<OpenedReel, OpenError> {
-    let path = source.path();
+/// Opens a file, and returns what the system knows of it.
+pub(crate) fn open(source: ReelSource<'_>) -> Result<(OpenedReel, Metadata), OpenError> {
     let overlay = source.overlay()?;
+    let facts = overlay.facts().clone();
+    Ok((open_overlay(source, overlay)?, facts))
+}
+
+fn open_overlay(source: ReelSource<'_>, overlay: Overlay) -> Result<OpenedReel, OpenError> {
+    let path = source.path();
     let start = overlay.bytes(0, 64).map_err(|source| OpenError::Io {
         path: path.to_owned(),
         source,

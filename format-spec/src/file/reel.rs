@@ -16,6 +16,7 @@ use crate::id::{BlobId, BlockId, ConnectionId, ObjectId, RecordedAt, ResourceId,
 use crate::limits::{FormatVersion, place32};
 use crate::note::NoteEntry;
 use std::collections::HashSet;
+use std::fs::Metadata;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -30,6 +31,7 @@ pub struct Reel {
     finished: bool,
     is_sealed: bool,
     file_bytes: u64,
+    facts: Metadata,
     objects: ObjectNames,
     pub(crate) loaded: Loaded,
     pub(crate) versions: Versions,
@@ -179,7 +181,7 @@ impl Reel {
 
     /// Opens a reel whose bytes may be in a private copy.
     pub(crate) fn open_source(source: ReelSource<'_>) -> Result<Self, OpenError> {
-        let opened = open::open(source)?;
+        let (opened, facts) = open::open(source)?;
         let mut loaded = opened.loaded;
         let versions = Versions::new(&loaded);
         let mut objects = std::mem::take(&mut loaded.objects);
@@ -209,6 +211,7 @@ impl Reel {
             finished: opened.finished,
             is_sealed: opened.is_sealed,
             file_bytes: opened.file_bytes,
+            facts,
             versions,
             reader: BodyReader::new(opened.rows),
             objects,
@@ -228,6 +231,11 @@ impl Reel {
     /// Returns the file's path.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Returns what the system knew of the file when it was opened.
+    pub(crate) fn facts(&self) -> &Metadata {
+        &self.facts
     }
 
     /// Returns the file's format.

@@ -75,7 +75,7 @@ fn copy_commit(
         }
         let is_whole = || {
             let opened = open::open(ReelSource::Copy(to, path));
-            opened.is_ok_and(|opened| opened.loaded.damage.is_empty())
+            opened.is_ok_and(|(opened, _)| opened.loaded.damage.is_empty())
         };
         if pass >= UNCHECKED && is_whole() {
             return Ok(());

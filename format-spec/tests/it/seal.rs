@@ -3,8 +3,8 @@
 
 use crate::life::{append, begin, check, life, path_in, stamp};
 use kubereel_format::{
-    Appender, BlobNote, Bounds, DocumentKind, OpenError, RecoverError, Reel, SealDensity,
-    SealError, SealedCopy, recover, remove_interrupted_copies, seal, unseal,
+    Appender, BlobNote, Bounds, DocumentKind, FinishError, OpenError, RecoverError, Reel,
+    SealDensity, SealError, SealedCopy, recover, remove_interrupted_copies, seal, unseal,
 };
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -373,4 +373,55 @@ fn only_interrupted_copies_of_the_reel_are_removed() {
     remove_interrupted_copies(&path);
     assert!(!left.exists());
     assert_eq!(names_in(folder.path()).len(), kept.len() + 1);
+}
+
+#[test]
+fn a_file_that_took_the_name_of_a_reel_is_replaced_by_no_seal() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, moved) = (path_in(&folder), folder.path().join("moved"));
+    let other = std::fs::read(demo_path()).unwrap();
+    for is_taken in [true, false] {
+        std::fs::copy(demo_path(), &path).unwrap();
+        let reel = Reel::open(&path).unwrap();
+        let copy = SealedCopy::write(&reel, |_| ControlFlow::Continue(())).unwrap();
+        std::fs::rename(&path, &moved).unwrap();
+        if is_taken {
+            std::fs::write(&path, &other).unwrap();
+        }
+        let refused = copy.replace(&reel).unwrap_err();
+        assert!(matches!(refused, SealError::Moved { .. }), "{refused}");
+        assert_eq!(std::fs::read(&path).ok(), is_taken.then(|| other.clone()));
+        assert!(std::fs::read(&moved).unwrap() == other, "the reel changed");
+        drop(reel);
+        let left = names_in(folder.path()).len();
+        assert_eq!(left, 1 + usize::from(is_taken), "the copy is left");
+        drop(std::fs::remove_file(&path));
+    }
+}
+
+#[test]
+fn a_file_that_took_the_name_of_a_recording_is_replaced_by_no_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, moved) = (path_in(&folder), folder.path().join("moved"));
+    let told = life(500, 20);
+    for is_taken in [true, false] {
+        let mut appender = begin(&path);
+        for (at, event) in (0i64..).zip(&told) {
+            append(&mut appender, event, at);
+        }
+        std::fs::rename(&path, &moved).unwrap();
+        if is_taken {
+            std::fs::copy(demo_path(), &path).unwrap();
+        }
+        let refused = appender.finish().unwrap_err();
+        assert!(matches!(refused, FinishError::Moved { .. }), "{refused}");
+        let demo = std::fs::read(demo_path()).unwrap();
+        assert_eq!(std::fs::read(&path).ok(), is_taken.then_some(demo));
+        let left = names_in(folder.path()).len();
+        assert_eq!(left, 1 + usize::from(is_taken), "the copy is left");
+        check(&moved, &told);
+        assert!(Reel::open(&moved).unwrap().is_finished());
+        drop(std::fs::remove_file(&path));
+        std::fs::remove_file(&moved).unwrap();
+    }
 }

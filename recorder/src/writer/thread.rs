@@ -152,7 +152,7 @@ impl ReelWriter {
                 unpacked: None,
             }),
             // The file is complete as it was recorded, but larger than it could be.
-            Err(error @ FinishError::Copy { .. }) => {
+            Err(error @ (FinishError::Copy { .. } | FinishError::Moved { .. })) => {
                 let words = error.to_string();
                 tracing::warn!(error = words, "the reel is finished, but not packed");
                 Ok(unpacked(stats, words))
