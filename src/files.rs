@@ -13,10 +13,10 @@ use kubereel_format::{OpenError, copy_in_use, harmless, is_in_use};
 use kubereel_history::{FollowError, ReelFollower, Timeline};
 use kubereel_unpack::{LocateError, LocatedReel, ReelCache};
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, Metadata};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, IsTerminal as _, Read as _, Write as _};
 #[cfg(unix)]
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::TempPath;
@@ -56,6 +56,17 @@ impl LocalReel {
     /// Tells whether it is a copy of a reel that is being recorded.
     pub(crate) const fn is_growing(&self) -> bool {
         self.copy.is_some()
+    }
+
+    /// Gives the permissions of a file that is made of the reel: nobody can read it who could not read the reel.
+    #[cfg(unix)]
+    fn mode(&self, named: &Path) -> u32 {
+        if self.decrypted.is_some() {
+            return 0o600;
+        }
+        let source = fs::metadata(named_path(named, self.path()));
+        let source = source.ok().filter(Metadata::is_file);
+        source.map_or(0o666, |source| source.mode() & 0o666 | 0o600)
     }
 
     /// Gives the file beside the reel that holds its signature; `None` where there is nothing beside it. Compression
@@ -560,13 +571,35 @@ pub(crate) fn exists(path: &Path) -> CommandError {
         .hint("choose another file, or overwrite it with --force")
 }
 
+/// Makes a file for the content of a reel, as [`create`] does; it is as private as the reel.
+#[cfg_attr(not(unix), expect(unused_variables, reason = "only Unix has modes"))]
+pub(crate) fn create_of(
+    (local, named): (&LocalReel, &Path),
+    path: &Path,
+    replaces: bool,
+) -> Result<File, CommandError> {
+    let mut options = File::options();
+    #[cfg(unix)]
+    options.mode(local.mode(named));
+    create_with(&mut options, path, replaces)
+}
+
 /// Makes a file. One that is there already is replaced only by force; a device or a pipe is written to.
 pub(crate) fn create(path: &Path, replaces: bool) -> Result<File, CommandError> {
+    create_with(&mut File::options(), path, replaces)
+}
+
+fn create_with(
+    options: &mut OpenOptions,
+    path: &Path,
+    replaces: bool,
+) -> Result<File, CommandError> {
     if !replaces && path.is_file() {
         return Err(exists(path));
     }
     refuse_recorded(path)?;
-    File::create(path).map_err(|error| cannot_write(&error, path))
+    let created = options.write(true).create(true).truncate(true).open(path);
+    created.map_err(|error| cannot_write(&error, path))
 }
 
 #[cfg(test)]

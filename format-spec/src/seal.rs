@@ -10,7 +10,8 @@
 use crate::digest::{DigestBuilder, RecordingDigest};
 use crate::error::{AppendError, RecoverError, SealError};
 use crate::file::{
-    Bounds, FileIdentity, Reel, Replacement, SealDensity, SealWriter, publish, replace, rewrite,
+    Bounds, FileIdentity, Reel, Replacement, SealDensity, SealWriter, keep_access, publish,
+    replace, rewrite,
 };
 use crate::limits::len64;
 use std::collections::hash_map::RandomState;
@@ -138,6 +139,7 @@ impl SealedCopy {
         let replacement = match target(reel.path()) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Replacement::Moved,
             target => {
+                keep_access(&self.part, reel.facts()).map_err(failed)?;
                 let identity = FileIdentity::of(reel.facts());
                 replace(&self.part, &target.map_err(failed)?, identity).map_err(failed)?
             }
@@ -190,8 +192,7 @@ pub fn unseal(
             let path = target.clone();
             return Err(AppendError::OverBound { path, max }.into());
         }
-        let facts = std::fs::metadata(&target).map_err(named)?;
-        std::fs::set_permissions(&part, facts.permissions()).map_err(named)?;
+        keep_access(&part, reel.facts()).map_err(named)?;
         let digest = reel.digest(|_done| {})?;
         if Reel::open(&part)?.digest(|_done| {})? != digest {
             return Err(RecoverError::Changed);

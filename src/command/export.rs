@@ -41,7 +41,8 @@ enum ExportFormat {
 
 /// Runs the command.
 pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
-    let timeline = files::open_reel(&args.reel)?;
+    let local = files::locate_reel(&args.reel)?;
+    let timeline = files::open_located(&args.reel, &local)?;
     let ExportFormat::Jsonl = args.output;
     let is_err_terminal = screen.is_err_terminal();
     let file = args.file.as_ref().filter(|file| file.as_os_str() != "-");
@@ -50,7 +51,8 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
         Some(path) => {
             let failed = |error: std::io::Error| files::cannot_write(&error, path);
             files::refuse_input(&args.reel, path)?;
-            let mut out = BufWriter::new(files::create(path, args.force)?);
+            let file = files::create_of((&local, &args.reel), path, args.force)?;
+            let mut out = BufWriter::new(file);
             let exported = write(&timeline, &mut out, is_err_terminal)?;
             out.flush().map_err(failed)?;
             exported

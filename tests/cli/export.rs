@@ -158,3 +158,21 @@ fn a_device_a_pipe_or_a_socket_is_not_replaced_by_a_file() {
     let about = std::fs::metadata(&socket).expect("there");
     assert!(about.file_type().is_socket(), "it was replaced");
 }
+
+#[cfg(unix)]
+#[test]
+fn what_is_made_of_a_private_reel_is_private() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: &str| folder.path().join(name).to_str().expect("text").to_owned();
+    let (reel, events, new) = (file("run.reel"), file("events.jsonl"), file("new.reel"));
+    std::fs::copy(super::run::DEMO, &reel).expect("copied");
+    let private = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+    std::fs::set_permissions(&reel, private).expect("set");
+    kubereel(&["export", &reel, &events]).ok();
+    kubereel(&["recover", &reel, &new]).ok();
+    for path in [events, new] {
+        let about = std::fs::metadata(&path).expect("there");
+        assert_eq!(about.permissions().mode() & 0o777, 0o600, "{path}");
+    }
+}

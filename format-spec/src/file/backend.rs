@@ -17,7 +17,7 @@ use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::ops::{Deref, DerefMut};
 #[cfg(unix)]
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt, chown};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -65,6 +65,35 @@ impl FileIdentity {
     pub(crate) fn has_name(self, path: &Path) -> bool {
         fs::metadata(path).is_ok_and(|facts| Self::of(&facts) == self)
     }
+}
+
+/// Gives a new file the permissions of the one whose place it takes, and as far as the system allows it, its owner
+/// and its group.
+pub(crate) fn keep_access(new: &Path, old: &Metadata) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        // Only root gives files away, and others only to groups of theirs.
+        drop(chown(new, None, Some(old.gid())));
+        drop(chown(new, Some(old.uid()), None));
+    }
+    // Some file systems have one mode for all files, and refuse to set it.
+    if fs::metadata(new)?.permissions() == old.permissions() {
+        return Ok(());
+    }
+    fs::set_permissions(new, old.permissions())
+}
+
+/// Takes from the group and from others what they cannot do with the file that a new one is made of.
+pub(crate) fn restrict_access(new: &Path, old: &Metadata) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        let mode = fs::metadata(new)?.permissions().mode();
+        let kept = mode & (old.permissions().mode() | 0o700);
+        if kept != mode {
+            fs::set_permissions(new, PermissionsExt::from_mode(kept))?;
+        }
+    }
+    Ok(())
 }
 
 /// A file that only this program writes: the lock is kept as long as any clone exists.

@@ -4,7 +4,7 @@
 //! durable before it is renamed. A kill at any point leaves one complete file.
 
 use super::append::{Appender, open_database};
-use super::backend::{Exclusive, FileIdentity};
+use super::backend::{Exclusive, FileIdentity, keep_access};
 use crate::error::{AppendError, FinishError};
 use crate::file::backend::{PanicFence, fenced};
 use crate::file::parity;
@@ -15,6 +15,7 @@ use crate::limits::{EXTENT, len64};
 use redb::{
     Database, ReadTransaction, ReadableDatabase as _, ReadableTable as _, WriteTransaction,
 };
+use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 
 /// The result of finishing a reel.
@@ -126,7 +127,7 @@ impl Sealed {
             _ => {}
         }
         let outcome = match &database {
-            Some(database) => pack(database, &copy),
+            Some(database) => pack(database, &copy, &facts),
             None => Err("the database is gone".to_owned()),
         }
         .map_err(failed)
@@ -192,8 +193,10 @@ pub(crate) fn sync_folder(path: &Path) {
 }
 
 /// Copies every row into a new file.
-fn pack(from: &Database, copy: &Path) -> Result<u64, String> {
+fn pack(from: &Database, copy: &Path, facts: &Metadata) -> Result<u64, String> {
     let backend = Exclusive::create(copy).map_err(|error| error.to_string())?;
+    // Before anything is in it that others must not read.
+    keep_access(copy, facts).map_err(|error| error.to_string())?;
     let mut to = open_database(backend.clone())?;
     fenced(|| -> Result<(), redb::Error> {
         let read = from.begin_read()?;

@@ -36,7 +36,7 @@ mod weigh;
 
 pub use append::{Appender, Bounds, CommitStats, ObjectMemory};
 pub use backend::panic_is_caught;
-pub(crate) use backend::FileIdentity;
+pub(crate) use backend::{FileIdentity, keep_access};
 pub use finish::{FinishStats, Sealed};
 pub(crate) use finish::{Replacement, replace};
 pub use gather::GatheredBodies;

@@ -10,6 +10,7 @@
 
 use crate::error::{Loss, ReadError, RecoverError};
 use crate::file::append::{Appender, Bounds};
+use crate::file::backend::restrict_access;
 use crate::file::finish::sync_folder;
 use crate::file::load::Slot;
 use crate::file::reel::Reel;
@@ -112,9 +113,15 @@ fn write(
     losses: Losses,
     mut progress: impl FnMut(u64),
 ) -> Result<RecoverStats, RecoverError> {
+    let appender = Appender::create_within(part, bounds)?;
+    // Before anything is in it that others must not read.
+    restrict_access(part, reel.facts()).map_err(|source| RecoverError::Name {
+        path: part.to_owned(),
+        source,
+    })?;
     let mut copy = RecoveredCopy {
         reel,
-        appender: Appender::create_within(part, bounds)?,
+        appender,
         pending: 0,
         stats: RecoverStats {
             lost_events: losses.events,

@@ -112,8 +112,7 @@ impl<'a> SealWriter<'a> {
             records: reel.end().0,
         };
         let state = state.encode().map_err(|error| refused(&error))?;
-        let file = std::fs::metadata(reel.path())
-            .and_then(|facts| RowFile::create(path, facts.permissions(), state))
+        let file = RowFile::create(path, reel.facts().permissions(), state)
             .map_err(|source| written(path, source))?;
         let has_many = reel.end().0 > MODELLED_RECORDS;
         let is_large = has_many && density == SealDensity::Usual;

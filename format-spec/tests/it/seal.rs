@@ -425,3 +425,21 @@ fn a_file_that_took_the_name_of_a_recording_is_replaced_by_no_end() {
         std::fs::remove_file(&moved).unwrap();
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn a_new_file_that_takes_the_place_of_a_reel_can_be_read_by_nobody_else() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let path = path_in(&folder);
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let mut appender = begin(&path);
+    append(&mut appender, &life(1, 20)[0], 1);
+    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o640)).unwrap();
+    appender.finish().unwrap();
+    assert_eq!(mode(&path), 0o640);
+    let to = folder.path().join("recovered.reel");
+    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).unwrap();
+    recover(&Reel::open(&path).unwrap(), &to, |_| {}).unwrap();
+    assert_eq!(mode(&to), 0o600);
+}
