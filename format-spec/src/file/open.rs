@@ -15,13 +15,13 @@ use crate::error::{Damage, Loss, OpenError};
 use crate::file::backend::{Overlay, PanicFence, fenced};
 use crate::file::load::Loaded;
 use crate::file::origin::FileOrigin;
-use crate::file::row::ROW_MAGIC;
+use crate::file::row::{ROW_HEADER, ROW_MAGIC, RowHeader, RowKind};
 use crate::file::rows::RowSource;
 use crate::file::salvage::Salvage;
 use crate::file::tables;
 use crate::file::tables::FileState;
 use crate::id::Seq;
-use crate::limits::{FORMAT, FormatVersion};
+use crate::limits::{FORMAT, FormatVersion, len64};
 use redb::{Database, ReadableDatabase as _};
 use std::fs::{File, Metadata};
 use std::io::{self, Read as _};
@@ -94,10 +94,11 @@ pub(crate) fn open(source: ReelSource<'_>) -> Result<(OpenedReel, Metadata), Ope
 
 fn open_overlay(source: ReelSource<'_>, overlay: Overlay) -> Result<OpenedReel, OpenError> {
     let path = source.path();
-    let start = overlay.bytes(0, 64).map_err(|source| OpenError::Io {
+    let failed = |source| OpenError::Io {
         path: path.to_owned(),
         source,
-    })?;
+    };
+    let start = overlay.bytes(0, 64).map_err(failed)?;
     if start.starts_with(&ROW_MAGIC) {
         return open_sealed(path);
     }
@@ -118,10 +119,23 @@ fn open_overlay(source: ReelSource<'_>, overlay: Overlay) -> Result<OpenedReel, 
             .and_then(|opened| opened.map_err(|_none| refusal));
     }
     let file_bytes = overlay.file_len();
+    let extent = DatabaseExtent::read(&start);
     let cause = match checked(overlay) {
         Ok((database, true)) => {
             let (rows, format) = read_database(database, path)?;
-            return Ok(load(rows, format, file_bytes, None));
+            let own = rows.owner().map(|owner| owner.file);
+            let foreign = match extent.filter(|extent| extent.bytes < file_bytes) {
+                None => 0,
+                Some(extent) => extent
+                    .count_foreign(&source.overlay()?, own)
+                    .map_err(failed)?,
+            };
+            let damage = (foreign > 0).then(|| Damage {
+                place: "the file".to_owned(),
+                cause: format!("{foreign} bytes behind its end are not its own"),
+                loss: Loss::Nothing,
+            });
+            return Ok(load(rows, format, file_bytes, damage));
         }
         Ok((database, false)) => {
             // The database keeps the overlay with its repairs; the search needs the unchanged
@@ -140,7 +154,7 @@ fn open_overlay(source: ReelSource<'_>, overlay: Overlay) -> Result<OpenedReel, 
 fn open_sealed(path: &Path) -> Result<OpenedReel, OpenError> {
     let overlay = Overlay::open(path)?;
     let file_bytes = overlay.file_len();
-    let found = Salvage::search(overlay, u64::MAX, None).map_err(|source| OpenError::Io {
+    let found = search_sealed(overlay).map_err(|source| OpenError::Io {
         path: path.to_owned(),
         source,
     })?;
@@ -162,6 +176,73 @@ fn open_sealed(path: &Path) -> Result<OpenedReel, OpenError> {
     check_readable(format, &rows.origin(), path)?;
     Ok(load(rows, format, file_bytes, Some(damage)))
 }
+
+/// Searches a file of rows without a database. Its first row names the recording, unless that row is of another one
+/// that is not whole: a part of another file was put in front.
+fn search_sealed(overlay: Overlay) -> io::Result<Salvage> {
+    let start = overlay.bytes(0, len64(ROW_HEADER))?;
+    let first = RowHeader::read(&start).map(|header| header.owner.file);
+    let found = Salvage::search(overlay, u64::MAX, first)?;
+    let has_end = found.numbers(RowKind::State).next().is_some();
+    if has_end || found.foreign_bytes == 0 {
+        return Ok(found);
+    }
+    found.search_again(u64::MAX, None)
+}
+
+/// Where a database says that it ends.
+#[derive(Clone, Copy)]
+struct DatabaseExtent {
+    bytes: u64,
+    /// Whether it was closed in order: then it ends there. That of a killed program may have grown.
+    is_closed: bool,
+}
+
+impl DatabaseExtent {
+    /// Reads it from the first bytes of the file: the number of pages of each region.
+    fn read(start: &[u8]) -> Option<Self> {
+        let number = |place: usize| {
+            let four = start.get(place..)?.first_chunk()?;
+            Some(u64::from(u32::from_le_bytes(*four)))
+        };
+        let flags = start.get(MAGIC.len())?;
+        let (page, head, most) = (number(12)?, number(16)?, number(20)?);
+        let (full, last) = (number(24)?, number(28)?);
+        let last = if last == 0 { 0 } else { head + last };
+        let pages = full.checked_mul(head + most)?.checked_add(last + 1)?;
+        Some(Self {
+            bytes: page.checked_mul(pages)?,
+            is_closed: flags & RECOVERY_FLAG == 0,
+        })
+    }
+
+    /// Returns how many bytes of the file behind the database are not of the recording `own`. A reel is not a part of
+    /// another one, so that nobody removes it as a copy of the first.
+    fn count_foreign(self, file: &Overlay, own: Option<u64>) -> io::Result<u64> {
+        let len = file.file_len();
+        let mut at = self.bytes;
+        while at < len {
+            let bytes = file.bytes(at, PAGES_READ)?;
+            let mut pages = bytes.chunks(PAGE);
+            // A grown file has zeros there, and pages; no page begins as a database does.
+            let is_foreign = |page: &[u8]| {
+                page.starts_with(DATABASE) || self.is_closed && page.iter().any(|byte| *byte != 0)
+            };
+            if let Some(before) = pages.position(is_foreign) {
+                let start = at.saturating_add(len64(before.saturating_mul(PAGE)));
+                return Ok(len.saturating_sub(start));
+            }
+            at = at.saturating_add(PAGES_READ);
+        }
+        Salvage::count_foreign(file, self.bytes, own)
+    }
+}
+
+/// The flag of a database that was not closed in order.
+const RECOVERY_FLAG: u8 = 2;
+/// The least length of a page, and how many bytes of pages are read at once.
+const PAGE: usize = 4096;
+const PAGES_READ: u64 = 1 << 20;
 
 /// Opens a file with a damaged database: by the headers of its rows, and with what the database
 /// still returns.

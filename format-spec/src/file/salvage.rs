@@ -101,13 +101,25 @@ impl Salvage {
         Ok(found)
     }
 
+    /// Searches the same file for the rows of another recording.
+    pub(crate) fn search_again(self, most: u64, file: Option<u64>) -> io::Result<Self> {
+        Self::search(self.file, most, file)
+    }
+
+    /// Returns the bytes of whole rows from a place of the file on that are not of the recording `own`.
+    pub(crate) fn count_foreign(file: &Overlay, from: u64, own: Option<u64>) -> io::Result<u64> {
+        let mut search = RowSearch::new(file.file_len());
+        let mut at = from;
+        while at < file.file_len() {
+            at = search.piece(file, at)?;
+        }
+        let others = search.recordings.iter().filter(|(id, _)| Some(**id) != own);
+        Ok(others.fold(0, |sum, (_, bytes)| sum.saturating_add(*bytes)))
+    }
+
     fn pass(overlay: Overlay, most: u64, file: Option<u64>) -> io::Result<Self> {
         let len = overlay.file_len().min(most);
-        let mut search = RowSearch {
-            budget: len.saturating_mul(VAIN_READS).saturating_add(1 << 24),
-            most_rows: most_rows(len),
-            ..RowSearch::default()
-        };
+        let mut search = RowSearch::new(len);
         let mut at = 0;
         while at < len {
             at = search.piece(&overlay, at)?;
@@ -226,7 +238,10 @@ impl Salvage {
             }
             (0, 0) => "its end is cut off".to_owned(),
             (0, foreign) => format!("{foreign} bytes of another reel's rows are in it"),
-            (changed, _) => format!("{changed} of {len} bytes are not what was written"),
+            (changed, 0) => format!("{changed} of {len} bytes are not what was written"),
+            (changed, foreign) => format!(
+                "{changed} of {len} bytes are not what was written; {foreign} bytes of another reel's rows are in it"
+            ),
         };
         match self.repaired_bytes {
             0 => broken,
@@ -372,6 +387,14 @@ struct RowSearch {
 }
 
 impl RowSearch {
+    fn new(file_len: u64) -> Self {
+        Self {
+            budget: file_len.saturating_mul(VAIN_READS).saturating_add(1 << 24),
+            most_rows: most_rows(file_len),
+            ..Self::default()
+        }
+    }
+
     /// Searches one piece of the file, and returns the begin of the next one.
     fn piece(&mut self, file: &Overlay, start: u64) -> io::Result<u64> {
         let bytes = file.bytes(start, len64(PIECE))?;

@@ -5,7 +5,7 @@
 
 use crate::life::{append, begin, life};
 use kubereel_format::{
-    EventHead, Loss, OpenError, Reel, SealDensity, Seq, panic_is_caught, recover, seal,
+    EventHead, Loss, OpenError, Reel, SealDensity, SealError, Seq, panic_is_caught, recover, seal,
 };
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -473,6 +473,55 @@ fn a_foreign_reel_in_the_same_file_is_not_mixed_in() {
         rest.share, rest.error, other.share, other.error
     );
     assert!(rest.share > 0.999 && other.share > 0.999);
+}
+
+#[test]
+fn a_reel_behind_another_one_is_damage_whatever_their_forms() {
+    let (demo, sealed, killed) = (Whole::demo(), Whole::sealed(), Whole::killed());
+    let old = std::fs::read(demo_path()).unwrap();
+    let whole = killed.folder.path().join("whole.reel");
+    let smaller = killed.folder.path().join("killed-sealed.reel");
+    std::fs::write(&whole, &killed.bytes).unwrap();
+    let killed_reel = Reel::open(&whole).unwrap();
+    seal(&killed_reel, &smaller, SealDensity::Usual, |_| {}).unwrap();
+    let smaller = std::fs::read(&smaller).unwrap();
+    let path = demo.folder.path().join("joined.reel");
+    // A page of zeros is room that was not used.
+    let room = [0; PAGE];
+    for (name, first, second) in [
+        ("demo and killed", &demo.bytes, &killed.bytes),
+        ("demo twice", &demo.bytes, &demo.bytes),
+        ("demo and an old one", &demo.bytes, &old),
+        ("demo and sealed", &demo.bytes, &sealed.bytes),
+        ("killed and demo", &killed.bytes, &demo.bytes),
+        ("sealed and killed", &sealed.bytes, &killed.bytes),
+        ("sealed and demo", &smaller, &demo.bytes),
+    ] {
+        let own = read_joined(&path, &[first]);
+        assert_eq!(own.damage(), [], "{name}");
+        let joined = read_joined(&path, &[first, second]);
+        let damage = joined.damage().first().expect(name);
+        println!("{name}: {damage:?}");
+        assert_eq!(damage.loss, Loss::Nothing, "{name}");
+        let is_foreign = damage.cause.contains("another reel") || damage.cause.contains("its own");
+        assert!(is_foreign, "{name}: {}", damage.cause);
+        assert_eq!(joined.event_count(), own.event_count(), "{name}");
+        let to = path.with_extension("sealed");
+        let refused = seal(&joined, &to, SealDensity::Usual, |_| {}).unwrap_err();
+        assert!(matches!(refused, SealError::Damaged { .. }), "{refused}");
+    }
+    for (name, first) in [("demo", &demo.bytes), ("killed", &killed.bytes)] {
+        let longer = read_joined(&path, &[first, &room]);
+        assert_eq!(longer.damage(), [], "{name} with room");
+    }
+    let noise = [&[7; PAGE][..], &room].concat();
+    let longer = read_joined(&path, &[&demo.bytes, &noise]);
+    assert_eq!(longer.damage().len(), 1);
+}
+
+fn read_joined(path: &Path, parts: &[&[u8]]) -> Reel {
+    std::fs::write(path, parts.concat()).unwrap();
+    Reel::open(path).unwrap()
 }
 
 #[test]
