@@ -6,10 +6,11 @@ pub(crate) mod encrypted;
 use crate::command_error::CommandError;
 use crate::progress::ProgressReporter;
 use crate::{arguments, shell_words, words};
+use encrypted::DecryptedFile;
 use kubereel_fetch::{
     FetchClient, FetchError, FetchOptions, FetchProgress, FetchedFile, ReelAddress, WantedFile,
 };
-use kubereel_format::{OpenError, copy_in_use, harmless, is_in_use};
+use kubereel_format::{OpenError, Reel, copy_in_use, harmless, is_in_use};
 use kubereel_history::{FollowError, ReelFollower, Timeline};
 use kubereel_unpack::{LocateError, LocatedReel, ReelCache};
 use std::ffi::{OsStr, OsString};
@@ -45,6 +46,8 @@ pub(crate) struct LocalReel {
     /// The same for its decrypted content.
     decrypted: Option<TempPath>,
     copy: Option<TempPath>,
+    /// What is wrong with the encrypted or compressed file that it was taken from.
+    damage: Option<String>,
 }
 
 impl LocalReel {
@@ -102,7 +105,11 @@ pub(crate) fn open_reel(path: &Path) -> Result<Timeline, CommandError> {
 pub(crate) fn open_located(path: &Path, local: &LocalReel) -> Result<Timeline, CommandError> {
     arguments::name_reel(named_path(path, local.path()));
     // An open file stays readable where its temporary name is taken away.
-    Timeline::open(local.path()).map_err(|error| explain_opening(&error, path, local))
+    let reel = Reel::open(local.path()).map_err(|error| explain_opening(&error, path, local))?;
+    Ok(Timeline::new(match &local.damage {
+        Some(damage) => reel.taken_from_damaged(damage.clone()),
+        None => reel,
+    }))
 }
 
 /// Makes the error of the reel that a path means.
@@ -122,7 +129,7 @@ pub(crate) fn follow_reel(path: &Path) -> Result<FollowableReel, CommandError> {
     let local = find_reel(path)?;
     arguments::name_reel(named_path(path, local.path()));
     let copies = copy_folder();
-    let follower = ReelFollower::new(local.path(), &copies);
+    let follower = ReelFollower::new(local.path(), &copies).of_damaged(local.damage.clone());
     Ok(FollowableReel {
         follower,
         named: path.to_owned(),
@@ -186,7 +193,7 @@ pub(crate) fn find_reel(path: &Path) -> Result<LocalReel, CommandError> {
     let decrypted = encrypted::decrypted(file)?;
     let located = match &decrypted {
         // No cache keeps what was encrypted.
-        Some(file) => unpack(file, None),
+        Some(decrypted) => unpack(&decrypted.file, None),
         None => unpack(file, reel_folder()),
     };
     // The user knows neither the file of the download nor that of the decryption.
@@ -198,12 +205,29 @@ pub(crate) fn find_reel(path: &Path) -> Result<LocalReel, CommandError> {
             error
         }
     };
+    let located = located.map_err(|error| explain_locate(&named(error)))?;
+    let (decrypted, cut) = match decrypted {
+        Some(DecryptedFile { file, damage }) => (Some(file), damage),
+        None => (None, None),
+    };
+    let damage = cut.or_else(|| located.damage().map(ToString::to_string));
+    if let Some(damage) = &damage {
+        note_damage(damage, path);
+    }
     Ok(LocalReel {
-        located: located.map_err(|error| explain_locate(&named(error)))?,
+        located,
         _download: download,
         decrypted,
         copy: None,
+        damage,
     })
+}
+
+/// Says that a file is damaged of which all is used that can be read.
+pub(crate) fn note_damage(damage: &str, path: &Path) {
+    let note = format!("note: {damage}: {}", shown(path));
+    // A closed stderr leaves no place for a note.
+    drop(writeln!(io::stderr().lock(), "{}", harmless(&note)));
 }
 
 fn unpack(path: &Path, folder: Option<PathBuf>) -> Result<LocatedReel, LocateError> {

@@ -212,7 +212,7 @@ pub(crate) fn run_decrypt(args: &DecryptArgs, screen: &mut Console) -> Result<Ex
     let file = output.file.as_file_mut();
     let ended = encrypted::decrypt(&identities, (input, source), (file, &destination))?;
     if let Some(damage) = ended.damage {
-        return Err(damage);
+        return Err(encrypted::explain_damage(&damage, source));
     }
     let written = output.persist()?;
     let name = destination.display().to_string();

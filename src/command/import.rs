@@ -143,7 +143,11 @@ fn open(path: &Path) -> Result<(ImportInput<'static>, u64), CommandError> {
     let failed = |error: io::Error| files::cannot_read(&error, path);
     // An open file stays readable where its temporary name is taken away.
     let decrypted = files::encrypted::decrypted(path)?;
-    let file = File::open(decrypted.as_deref().unwrap_or(path)).map_err(failed)?;
+    if let Some(damage) = decrypted.as_ref().and_then(|one| one.damage.as_ref()) {
+        files::note_damage(damage, path);
+    }
+    let content = decrypted.as_ref().map_or(path, |one| &one.file);
+    let file = File::open(content).map_err(failed)?;
     let about = file.metadata().map_err(failed)?;
     // A pipe has no time of its own, and a system may keep none.
     let changed = about.modified().ok().filter(|_| about.is_file());

@@ -85,6 +85,7 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
         None => in_place(&args.reel, &local)?,
     };
     let timeline = files::open_located(&args.reel, &local)?;
+    let named = files::named_path(&args.reel, local.path());
     let sealed = if timeline.reel().is_sealed() && args.destination.is_none() {
         let file_bytes = timeline.reel().sizes().file;
         SealedReel {
@@ -99,7 +100,7 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
         } else {
             SealDensity::Usual
         };
-        write(&timeline, &target, density, screen)?
+        write((&timeline, &named), &target, density, screen)?
     };
     if args.output.is_json() {
         screen.json(&SealOutput::of(&target, &sealed))?;
@@ -123,7 +124,7 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
 }
 
 fn write(
-    timeline: &Timeline,
+    (timeline, named): (&Timeline, &Path),
     target: &Path,
     density: SealDensity,
     screen: &Console,
@@ -133,7 +134,7 @@ fn write(
     let mut progress = ProgressReporter::begin("sealing", total, screen.is_err_terminal());
     let stats = seal(reel, target, density, |done| progress.reached(done));
     drop(progress);
-    let stats = stats.map_err(|error| explain(&error, reel.path()))?;
+    let stats = stats.map_err(|error| explain(&error, named))?;
     Ok(SealedReel {
         was_sealed: false,
         bytes_before: stats.bytes_before,

@@ -32,10 +32,18 @@ pub(crate) fn take_identity(named: Option<PathBuf>) {
     }
 }
 
-/// Decrypts a reel or other file into a private temporary file, which no cache keeps; `None` for a file that is not encrypted.
+/// The content of an encrypted file.
+pub(crate) struct DecryptedFile {
+    /// A private temporary file, which no cache keeps.
+    pub(crate) file: TempPath,
+    /// Why it is not all of it. What is there is authentic.
+    pub(crate) damage: Option<String>,
+}
+
+/// Decrypts a reel or other file; `None` for a file that is not encrypted.
 ///
-/// Of a damaged one the begin is given, which is authentic; the reel says what it lacks.
-pub(crate) fn decrypted(path: &Path) -> Result<Option<TempPath>, CommandError> {
+/// Of a damaged one the begin is given.
+pub(crate) fn decrypted(path: &Path) -> Result<Option<DecryptedFile>, CommandError> {
     let Some(input) = encrypted_file(path) else {
         return Ok(None);
     };
@@ -45,17 +53,13 @@ pub(crate) fn decrypted(path: &Path) -> Result<Option<TempPath>, CommandError> {
         .suffix(".reel")
         .tempfile()
         .map_err(|error| CommandError::io(format!("cannot make a temporary file: {error}")))?;
-    let (output, name) = file.into_parts();
-    let ended = decrypt(&identities, (input, path), (output, &name))?;
-    if let Some(damage) = ended.damage {
-        if ended.bytes == 0 {
-            return Err(damage);
-        }
-        let note = format!("note: {}", damage.message());
-        // A closed stderr leaves no place for a note.
-        drop(writeln!(io::stderr().lock(), "{note}"));
-    }
-    Ok(Some(name))
+    let (output, file) = file.into_parts();
+    let ended = decrypt(&identities, (input, path), (output, &file))?;
+    let damage = match ended.damage {
+        Some(damage) if ended.bytes == 0 => return Err(explain_damage(&damage, path)),
+        damage => damage,
+    };
+    Ok(Some(DecryptedFile { file, damage }))
 }
 
 /// Tells whether a file is encrypted.
@@ -86,7 +90,7 @@ pub(crate) struct DecryptedPart {
     /// The bytes that were decrypted.
     pub(crate) bytes: u64,
     /// Why that is not all.
-    pub(crate) damage: Option<CommandError>,
+    pub(crate) damage: Option<String>,
 }
 
 /// Decrypts a file into another.
@@ -108,10 +112,8 @@ pub(crate) fn decrypt(
             Ok(read) => read,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => {
-                let name = files::shown(path);
-                let damage = Some(CommandError::reel(format!(
-                    "damaged or cut off after {bytes} decrypted bytes: {error}: {name}"
-                )));
+                let damage = format!("damaged or cut off after {bytes} decrypted bytes: {error}");
+                let damage = Some(damage);
                 return Ok(DecryptedPart { bytes, damage });
             }
         };
@@ -123,6 +125,11 @@ pub(crate) fn decrypt(
     }
     let damage = None;
     Ok(DecryptedPart { bytes, damage })
+}
+
+/// Makes the error of an encrypted file that is damaged.
+pub(crate) fn explain_damage(damage: &str, path: &Path) -> CommandError {
+    CommandError::reel(format!("{damage}: {}", files::shown(path)))
 }
 
 /// Reads the identities of a file, or of the one that the user names for all commands, to decrypt `path`.

@@ -1,9 +1,11 @@
 //! `kubereel verify`: complete, incomplete, damaged, and what it says of each.
 
-use super::run::{A, DEMO, Reel, kubereel, pods_with_gap};
+use super::run::{A, DEMO, Ran, Reel, kubereel, pods_with_gap, program, run};
 use crate::script::{Script, pod};
 use kubereel_format::{OutageClass, RecordedAt};
 use serde_json::Value;
+use std::io::Write as _;
+use std::process::Command;
 
 /// Pods from rv 10, with probes around them, one change that nobody recorded at 12, and an outage.
 fn probed() -> Reel {
@@ -186,4 +188,68 @@ fn a_reel_that_is_copied_while_it_is_recorded_is_judged_too() {
     });
     let ran = kubereel(&["verify", reel.path()]).code(1);
     assert!(ran.out.contains("nothing was recorded"), "{ran:#?}");
+}
+
+/// Compresses the demo; `None` without the program, which it says.
+fn compressed(tool: &str) -> Option<Vec<u8>> {
+    let output = Command::new(tool).args(["-c", DEMO]).output();
+    let Ok(output) = output else {
+        writeln!(std::io::stderr(), "skipped: no {tool}").expect("stderr");
+        return None;
+    };
+    assert!(output.status.success(), "{tool}: {output:?}");
+    Some(output.stdout)
+}
+
+#[test]
+fn damage_of_the_file_around_a_reel_is_damage() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("run.reel.gz");
+    let with_cache = |words: &[&str]| {
+        run(program()
+            .env("XDG_CACHE_HOME", folder.path().join("cache"))
+            .current_dir(folder.path())
+            .args(words))
+    };
+    let code = kubereel(&["verify", DEMO]).code;
+    let nodes = kubereel(&["get", DEMO, "nodes"]).out;
+    for tool in ["gzip", "xz", "zstd"] {
+        let Some(whole) = compressed(tool) else {
+            continue;
+        };
+        let cut = whole[..whole.len() - 2].to_vec();
+        let junk = [&whole[..], b"junk behind the end"].concat();
+        let mut all = vec![(whole.clone(), code), (cut, Some(3)), (junk, Some(3))];
+        if tool == "gzip" {
+            // The checksum lies in front of the length.
+            let mut flipped = whole.clone();
+            let checksum = whole.len() - 6;
+            flipped[checksum] ^= 1;
+            all.push((flipped, Some(3)));
+        }
+        for (bytes, exit) in all {
+            std::fs::write(&path, bytes).expect("written");
+            let mentions = |ran: &Ran, words: &str| {
+                let text = format!("{}{}", ran.out, ran.err);
+                assert_eq!(text.contains(words), exit == Some(3), "{words} in {text}");
+            };
+            let damage = format!("the {tool} data is damaged after 499712");
+            let named = format!("the file that has the reel: {damage}");
+            // The second time it would come from the cache.
+            for _again in 0..2 {
+                let verified = with_cache(&["verify", "run.reel.gz"]);
+                assert_eq!(verified.code, exit, "{tool}: {verified:?}");
+                mentions(&verified, &named);
+            }
+            mentions(&with_cache(&["info", "run.reel.gz"]), &named);
+            let got = with_cache(&["get", "run.reel.gz", "nodes"]);
+            mentions(&got, &format!("note: {damage}"));
+            assert_eq!(got.out, nodes);
+            if exit == Some(3) {
+                let refused = with_cache(&["seal", "run.reel.gz", "new.reel"]).code(3);
+                assert!(!refused.err.contains("cache"), "{refused:?}");
+                refused.says("kubereel recover run.reel.gz NEW.reel");
+            }
+        }
+    }
 }

@@ -45,12 +45,19 @@ pub struct ReelCache {
 pub struct LocatedReel {
     path: PathBuf,
     temporary: Option<TempPath>,
+    damage: Option<UnpackError>,
 }
 
 impl LocatedReel {
     /// Returns the file of the reel, which exists as long as this value.
     pub fn path(&self) -> &Path {
         self.temporary.as_deref().unwrap_or(&self.path)
+    }
+
+    /// Returns the damage of the compressed file or the archive that the reel was taken from: a failed checksum, a
+    /// cut, or something else behind its end. The reel is what could be read.
+    pub const fn damage(&self) -> Option<&UnpackError> {
+        self.damage.as_ref()
     }
 }
 
@@ -159,6 +166,7 @@ fn as_it_is(path: &Path) -> LocatedReel {
     LocatedReel {
         path: path.to_owned(),
         temporary: None,
+        damage: None,
     }
 }
 
@@ -237,7 +245,7 @@ fn inside(
     let kept = cache
         .folder
         .as_ref()
-        .map(|folder| folder.join(format!("{digest:032x}.reel")));
+        .map(|folder| folder.join(format!("{digest:032x}.whole.reel")));
     if let Some(kept) = kept.as_ref().filter(|kept| kept.is_file()) {
         return Ok(as_it_is(kept));
     }
@@ -247,9 +255,10 @@ fn inside(
         progress,
         done: 0,
         found: None,
+        damage: None,
         names: Vec::new(),
     };
-    let plain = PlainInput::open(BufReader::with_capacity(PIECE, &file), u64::MAX)
+    let mut plain = PlainInput::open(BufReader::with_capacity(PIECE, &file), u64::MAX)
         .map_err(|error| unpack_error(path, error))?;
     let layers: Vec<&str> = plain.layers().iter().map(|form| form.as_str()).collect();
     let layers = layers.join(" and ");
@@ -272,8 +281,11 @@ fn inside(
         Some("zip") => "a zip archive".to_owned(),
         Some(_) => {
             let walked: Result<_, LocateError> =
-                walk_tar(plain, limits, |one| copy.look(one.name, one.content));
+                walk_tar(&mut plain, limits, |one| copy.look(one.name, one.content));
             copy.accept(walked)?;
+            if !layers.is_empty() && copy.found.is_some() {
+                copy.read_rest(plain.take(limits.bytes))?;
+            }
             "a tar archive without one".to_owned()
         }
     };
@@ -291,7 +303,7 @@ fn inside(
             are_files: false,
         });
     }
-    keep(copy.found.ok_or(none)?, kept, cache)
+    keep((copy.found.ok_or(none)?, copy.damage), kept, cache)
 }
 
 /// Names the content of a file that is not a reel.
@@ -316,19 +328,38 @@ struct ReelCopy<'a> {
     progress: &'a mut dyn FnMut(u64),
     done: u64,
     found: Option<NamedTempFile>,
+    damage: Option<UnpackError>,
     names: Vec<String>,
 }
 
 impl ReelCopy<'_> {
-    /// Accepts the end of an archive: damage does not matter if the reel lies before it, or is cut there.
-    fn accept(&self, walked: Result<SkippedEntries, LocateError>) -> Result<(), LocateError> {
+    /// Accepts the end of an archive: damage does not matter if the reel lies before it, or is cut there. The checksum
+    /// of a compressed archive lies at its end, so that its damage may be in the reel.
+    fn accept(&mut self, walked: Result<SkippedEntries, LocateError>) -> Result<(), LocateError> {
         match walked {
             Err(LocateError::Unpack { source, .. })
                 if source.is_damage() && self.found.is_some() =>
             {
+                if source.is_of_compression() {
+                    self.damage.get_or_insert(source);
+                }
                 Ok(())
             }
             walked => walked.map(drop),
+        }
+    }
+
+    /// Reads what is behind the last file of a compressed archive: the decompressor compares the checksum at its end.
+    fn read_rest(&mut self, mut rest: impl Read) -> Result<(), LocateError> {
+        match io::copy(&mut rest, &mut io::sink()) {
+            Ok(_) => Ok(()),
+            Err(error) => match unpack_error(Path::new(""), error) {
+                error if error.is_damage() => {
+                    self.damage.get_or_insert(error);
+                    Ok(())
+                }
+                error => Err(error.into()),
+            },
         }
     }
 
@@ -366,8 +397,11 @@ impl ReelCopy<'_> {
             let piece = match plain.fill_buf() {
                 Ok(piece) => piece,
                 Err(error) => match unpack_error(Path::new(name), error) {
-                    // A cut reel can be read up to the cut, and reports what is missing.
-                    error if error.is_damage() && self.done > 0 => break,
+                    // A cut reel can be read up to the cut.
+                    error if error.is_damage() && self.done > 0 => {
+                        self.damage = Some(error);
+                        break;
+                    }
                     error => return Err(error.into()),
                 },
             };
@@ -407,17 +441,20 @@ impl ReelCopy<'_> {
     }
 }
 
-/// Renames a decompressed reel to its name in the cache, and makes room for it there.
+/// Renames a decompressed reel to its name in the cache, and makes room for it there. That of a damaged file is not
+/// kept: the next command finds the damage again.
 fn keep(
-    file: NamedTempFile,
+    (file, damage): (NamedTempFile, Option<UnpackError>),
     kept: Option<PathBuf>,
     cache: &ReelCache,
 ) -> Result<LocatedReel, LocateError> {
-    let kept = kept.filter(|kept| kept.parent() == file.path().parent());
+    let is_in_cache = |kept: &PathBuf| kept.parent() == file.path().parent();
+    let kept = kept.filter(|kept| damage.is_none() && is_in_cache(kept));
     let Some(kept) = kept else {
         return Ok(LocatedReel {
             path: PathBuf::new(),
             temporary: Some(file.into_temp_path()),
+            damage,
         });
     };
     file.persist(&kept).map_err(|error| LocateError::Write {
@@ -590,6 +627,49 @@ mod tests {
         }
         let left = fs::read_dir(folder.path().join("cache")).map_or(0, Iterator::count);
         assert_eq!(left, 0, "files left in the cache");
+    }
+
+    /// Bytes that do not compress.
+    fn noise() -> Vec<u8> {
+        let numbers = (0..400_000_u32).map(|n| n.wrapping_mul(2_654_435_761) >> 24);
+        let noise = numbers.map(|n| u8::try_from(n).expect("a byte"));
+        REEL.iter().copied().chain(noise).collect()
+    }
+
+    #[test]
+    fn a_failed_check_of_compressed_data_is_damage_each_time() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("run.reel");
+        let tar = tar_of(&[("run.reel", noise())]);
+        for whole in [
+            gzip(&noise()),
+            gzip(&gzip(&noise())),
+            gzip(&tar),
+            tar_of(&[("run", gzip(&noise())), ("b", b"text".to_vec())]),
+        ] {
+            let found = |bytes: &[u8]| {
+                fs::write(&path, bytes).expect("written");
+                locate(&path, &cache(folder.path()), |_| {}).expect("found")
+            };
+            assert!(found(&whole).damage().is_none());
+            let in_tar = archive_form(&whole).is_some();
+            let mut flipped = whole.clone();
+            flipped[200_000] ^= 1;
+            let mut wrong = vec![("a flipped bit", flipped)];
+            if !in_tar {
+                wrong.push(("a cut", whole[..whole.len() - 3].to_vec()));
+                wrong.push(("junk", [&whole[..], b"junk behind it"].concat()));
+            }
+            for (what, bytes) in wrong {
+                for _again in 0..2 {
+                    let found = found(&bytes);
+                    let damage = found.damage().expect(what);
+                    assert!(damage.is_damage(), "{what}: {damage}");
+                    let read = fs::read(found.path()).expect("there");
+                    assert!(read.starts_with(REEL), "{what}");
+                }
+            }
+        }
     }
 
     #[test]

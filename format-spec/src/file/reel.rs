@@ -228,6 +228,25 @@ impl Reel {
         Ok(reel)
     }
 
+    /// Adds the damage of the file that the reel was taken from, such as a compressed one with a failed checksum.
+    ///
+    /// If the reel itself is whole up to its end, or tells its losses, nothing is lost by that. The reel of a killed
+    /// recorder does not tell where it ends: any record may be lost.
+    #[must_use]
+    pub fn taken_from_damaged(mut self, cause: String) -> Self {
+        let tells_losses = self.finished || self.is_sealed || !self.loaded.damage.is_empty();
+        self.loaded.damage.push(Damage {
+            place: "the file that has the reel".to_owned(),
+            cause,
+            loss: if tells_losses {
+                Loss::Nothing
+            } else {
+                Loss::Unknown
+            },
+        });
+        self
+    }
+
     /// Returns the file's path.
     pub fn path(&self) -> &Path {
         &self.path

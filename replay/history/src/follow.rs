@@ -7,7 +7,7 @@
 //! * A record has the same number in every state of the reel, so new records begin at a number.
 
 use crate::timeline::Timeline;
-use kubereel_format::{GrowingReel, OpenError, ReelGrowth, Seq, Stamp};
+use kubereel_format::{GrowingReel, OpenError, Reel, ReelGrowth, Seq, Stamp};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use thiserror::Error;
@@ -24,6 +24,8 @@ const PAUSES_PER_WORK: u32 = 4;
 #[derive(Debug)]
 pub struct ReelFollower {
     growing: GrowingReel,
+    /// What is wrong with the file that the reel was taken from.
+    damage: Option<String>,
     /// The number of the first record that was not returned yet.
     next: Seq,
     /// When the first record was received: another recording has another time.
@@ -76,10 +78,24 @@ impl ReelFollower {
     pub fn new(path: &Path, folder: &Path) -> Self {
         Self {
             growing: GrowingReel::new(path, folder),
+            damage: None,
             next: Seq(0),
             first: None,
             looked: Instant::now(),
         }
+    }
+
+    /// Adds the damage of the file that the reel was taken from to each state.
+    #[must_use]
+    pub fn of_damaged(self, damage: Option<String>) -> Self {
+        Self { damage, ..self }
+    }
+
+    fn timeline(&self, reel: Reel) -> Timeline {
+        Timeline::new(match &self.damage {
+            Some(damage) => reel.taken_from_damaged(damage.clone()),
+            None => reel,
+        })
     }
 
     /// Reads the reel again if it has grown.
@@ -90,8 +106,8 @@ impl ReelFollower {
         self.looked = Instant::now();
         match self.growing.read() {
             Ok(ReelGrowth::Unchanged) => Ok(FollowStep::Unchanged),
-            Ok(ReelGrowth::Grown(reel)) => self.taken(Timeline::new(reel)).map(FollowStep::Grown),
-            Ok(ReelGrowth::Ended(reel)) => self.taken(Timeline::new(reel)).map(FollowStep::Ended),
+            Ok(ReelGrowth::Grown(reel)) => self.taken(self.timeline(reel)).map(FollowStep::Grown),
+            Ok(ReelGrowth::Ended(reel)) => self.taken(self.timeline(reel)).map(FollowStep::Ended),
             Err(OpenError::Io { source, path })
                 if source.kind() == std::io::ErrorKind::NotFound
                     && self.next > Seq(0)
