@@ -100,6 +100,9 @@ fn main() -> ExitCode {
         }
     };
     files::encrypted::take_identity(cli.age_identity);
+    if is_answered_by_exit(&cli.command) {
+        screen.answer_without_reader();
+    }
     let ended = run(&cli.command, &mut screen).and_then(|exit| screen.finish().map(|()| exit));
     match ended {
         Ok(exit) => exit.into(),
@@ -132,6 +135,21 @@ fn say(error: &CommandError, screen: &Console, called: CalledAs) -> ExitCode {
     let words = redaction::public(&called.spoken(&words));
     drop(io::stderr().lock().write_all(words.as_bytes()));
     error.exit().into()
+}
+
+/// Tells whether the exit code of a command is its answer: a script asks for it, whatever reads the output.
+const fn is_answered_by_exit(command: &Subcommand) -> bool {
+    matches!(
+        command,
+        Subcommand::Verify(_)
+            | Subcommand::Test(_)
+            | Subcommand::Wait(_)
+            | Subcommand::Scan(_)
+            | Subcommand::Diff(_)
+            | Subcommand::Rollout(_)
+            | Subcommand::Upgrade(_)
+            | Subcommand::Install(_)
+    )
 }
 
 fn run(command: &Subcommand, screen: &mut Console) -> Result<Exit, CommandError> {

@@ -12,9 +12,50 @@ use unicode_width::UnicodeWidthStr as _;
 /// Lines are not broken shorter than this.
 const NARROWEST: usize = 40;
 
+/// What a command does when the reader of its output leaves early, as `head` does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum WithoutReader {
+    /// It ends: nobody waits for the rest.
+    End,
+    /// It goes on, because its exit code is the answer.
+    Answer,
+}
+
+/// Stdout, whose reader may leave.
+pub(crate) struct ReaderOutput {
+    stdout: Stdout,
+    without_reader: WithoutReader,
+}
+
+impl ReaderOutput {
+    fn settle<T>(&self, done: io::Result<T>, discarded: T) -> io::Result<T> {
+        match done {
+            Err(error)
+                if error.kind() == io::ErrorKind::BrokenPipe
+                    && self.without_reader == WithoutReader::Answer =>
+            {
+                Ok(discarded)
+            }
+            done => done,
+        }
+    }
+}
+
+impl io::Write for ReaderOutput {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let done = self.stdout.write(bytes);
+        self.settle(done, bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let done = self.stdout.flush();
+        self.settle(done, ())
+    }
+}
+
 /// The two outputs of a command.
 pub(crate) struct Console {
-    out: BufWriter<Stdout>,
+    out: BufWriter<ReaderOutput>,
     out_paint: Paint,
     out_width: Option<usize>,
     err_paint: Paint,
@@ -33,7 +74,10 @@ impl Console {
         let is_err_terminal = io::stderr().is_terminal();
         let size = terminal_size::terminal_size_of(io::stdout());
         Self {
-            out: BufWriter::new(io::stdout()),
+            out: BufWriter::new(ReaderOutput {
+                stdout: io::stdout(),
+                without_reader: WithoutReader::End,
+            }),
             out_paint: Paint::for_output(io::stdout().is_terminal()),
             out_width: size.map(|(width, _)| usize::from(width.0).max(NARROWEST)),
             err_paint: Paint::for_output(is_err_terminal),
@@ -42,8 +86,13 @@ impl Console {
     }
 
     /// Gives stdout.
-    pub(crate) const fn out(&mut self) -> &mut BufWriter<Stdout> {
+    pub(crate) const fn out(&mut self) -> &mut BufWriter<ReaderOutput> {
         &mut self.out
+    }
+
+    /// Lets the command end with its own exit code also if nobody reads what it prints.
+    pub(crate) fn answer_without_reader(&mut self) {
+        self.out.get_mut().without_reader = WithoutReader::Answer;
     }
 
     /// Gives the colours of stdout.

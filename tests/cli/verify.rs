@@ -5,7 +5,7 @@ use crate::script::{Script, pod};
 use kubereel_format::{OutageClass, RecordedAt};
 use serde_json::Value;
 use std::io::Write as _;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// Pods from rv 10, with probes around them, one change that nobody recorded at 12, and an outage.
 fn probed() -> Reel {
@@ -188,6 +188,49 @@ fn a_reel_that_is_copied_while_it_is_recorded_is_judged_too() {
     });
     let ran = kubereel(&["verify", reel.path()]).code(1);
     assert!(ran.out.contains("nothing was recorded"), "{ran:#?}");
+}
+
+/// Starts a program whose output nobody reads, and gives its exit code.
+fn unread(words: &[&str]) -> Option<i32> {
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    let mut program = program();
+    program.args(words).stdin(Stdio::null()).stdout(writer);
+    program
+        .stderr(Stdio::null())
+        .status()
+        .expect("it runs")
+        .code()
+}
+
+#[test]
+fn the_exit_code_is_the_verdict_also_if_nobody_reads_the_page() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("run.reel");
+    let mut bytes = std::fs::read(DEMO).expect("the demo");
+    bytes.extend([7; 5000]);
+    std::fs::write(&path, bytes).expect("written");
+    let path = path.to_str().expect("text");
+    for words in [
+        &["verify", path][..],
+        &["verify", path, "-o", "json"],
+        &["verify", DEMO],
+        &["test", DEMO],
+        &["scan", DEMO],
+        &["diff", DEMO, "--exit-code"],
+        &[
+            "wait",
+            DEMO,
+            "co/etcd",
+            "--for",
+            "condition=Available=False",
+        ],
+    ] {
+        assert_eq!(unread(words), kubereel(words).code, "{words:?}");
+    }
+    assert_eq!(unread(&["verify", path]), Some(3));
+    // What only prints has nothing more to do.
+    assert_eq!(unread(&["events", DEMO, "-A"]), Some(0));
 }
 
 /// Compresses the demo; `None` without the program, which it says.
