@@ -98,7 +98,8 @@ impl SignerArgs {
             CommandError::usage("no file beside a reel at an address")
                 .hint("download the signature, and give --signature FILE")
         })?;
-        let is_there = self.signature.is_some() || place.exists();
+        // What cannot be looked at is an error of reading it.
+        let is_there = place.try_exists().unwrap_or(true);
         let armored = is_there
             .then(|| files::read_text(&place, SIGNATURE_BYTES))
             .transpose()?;

@@ -138,6 +138,9 @@ fn a_bad_signature_and_none_are_told_apart() {
     let code = kubereel(&["verify", DEMO]).code.expect("a code");
     let found = desk.check("--signer ann.signers", code.max(1));
     assert_eq!(found["state"], "unsigned", "{found}");
+    let found = desk.check("--signer ann.signers --signature other.sig", code.max(1));
+    assert_eq!(found["state"], "unsigned", "{found}");
+    assert_eq!(found["file"], "other.sig", "{found}");
     desk.kubereel("sign run.reel -k ann").ok();
     let again = desk.kubereel("sign run.reel -k ann").code(2);
     again.says("file exists: run.reel.sig");
