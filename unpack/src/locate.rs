@@ -188,6 +188,13 @@ fn archive_form(head: &[u8]) -> Option<&'static str> {
     (head.get(TAR_MARK) == Some(b"ustar")).then_some("tar")
 }
 
+/// Tells whether a file is one that a program was still writing when it ended, by its name: a seal, an import or the
+/// end of a recording puts the complete one in the place of the reel beside it.
+fn is_unfinished_copy(file: &Path) -> bool {
+    let is_ending = |ending: &OsStr| ending == "part" || ending == "tmp";
+    file.extension().is_some_and(is_ending)
+}
+
 /// Finds the reel among the files of a folder.
 fn in_folder(
     root: &Path,
@@ -196,7 +203,7 @@ fn in_folder(
 ) -> Result<LocatedReel, LocateError> {
     let files = list_folder(root, UnpackLimits::default())?;
     let mut reels = Vec::new();
-    for file in &files {
+    for file in files.iter().filter(|file| !is_unfinished_copy(file)) {
         // One file without read permission does not hide the reel beside it.
         let Ok(head) = head_of(file) else { continue };
         let is_reel = is_reel_start(&head)
@@ -670,6 +677,27 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_file_that_a_killed_program_left_is_not_the_reel_of_a_folder() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let run = folder.path().join("run");
+        fs::create_dir(&run).expect("made");
+        for name in [
+            "a.reel",
+            "a.reel.0123456789abcdef.part",
+            "a.reel.tmp",
+            "b.part",
+        ] {
+            fs::write(run.join(name), SEALED).expect("written");
+        }
+        assert_eq!(located(&run, folder.path()).expect("found"), SEALED);
+        // By its name it is opened.
+        assert_eq!(
+            located(&run.join("b.part"), folder.path()).expect("found"),
+            SEALED
+        );
     }
 
     #[test]
