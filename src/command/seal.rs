@@ -120,6 +120,12 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
         format!("{name}: sealed, {after} instead of {before}{saved}")
     })?;
     screen.line(format!("digest {}, as before", sealed.digest))?;
+    if sealed.was_sealed && args.smallest {
+        // Of a file that is the smallest already it makes an equal one.
+        screen.aside(
+            "hint: to make it smaller, write a new file: kubereel seal --smallest REEL NEW.reel",
+        )?;
+    }
     Ok(Exit::Yes)
 }
 

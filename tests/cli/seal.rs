@@ -198,3 +198,14 @@ fn what_cannot_be_sealed_stays_as_it_is() {
         ]
     );
 }
+
+#[test]
+fn the_smallest_form_of_a_sealed_reel_is_a_new_file() {
+    let shelf = Shelf::new();
+    shelf.kubereel("seal run.reel").ok();
+    let again = shelf.kubereel("seal --smallest run.reel").code(0);
+    again.says(
+        "hint: to make it smaller, write a new file: kubereel seal --smallest run.reel NEW.reel",
+    );
+    shelf.kubereel("seal --smallest run.reel new.reel").ok();
+}
