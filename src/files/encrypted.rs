@@ -74,11 +74,11 @@ pub(crate) fn may_be_encrypted(path: &Path) -> bool {
 
 /// Opens a file if it is encrypted. An unreadable file is left to the caller.
 fn encrypted_file(path: &Path) -> Option<File> {
-    let mut file = File::open(path).ok()?;
-    // The bytes that are read here would be lost to a pipe.
-    if !file.metadata().ok()?.is_file() {
+    // Opening a pipe waits for its writer, and the bytes that are read here would be lost to its reader.
+    if !path.is_file() {
         return None;
     }
+    let mut file = File::open(path).ok()?;
     let mut head = Vec::new();
     (&mut file).take(HEAD).read_to_end(&mut head).ok()?;
     file.rewind().ok()?;

@@ -296,3 +296,24 @@ fn damage_of_the_file_around_a_reel_is_damage() {
         }
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_without_a_writer_is_not_waited_for() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("pipe.reel");
+    let made = Command::new("mkfifo").arg(&path).status();
+    assert!(made.expect("mkfifo runs").success());
+    let path = path.to_str().expect("text");
+    for words in [
+        &["verify", path][..],
+        &["info", path],
+        &["get", path, "pods"],
+        &["seal", path],
+        &["recover", path, "new.reel"],
+        &["wait", path, "pod/a", "--for", "delete", "--follow"],
+    ] {
+        let ran = kubereel(words).code(3);
+        ran.says("a pipe or a device");
+    }
+}

@@ -172,10 +172,9 @@ fn as_it_is(path: &Path) -> LocatedReel {
 
 fn head_of(path: &Path) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
-    let file = File::open(path)?;
-    // Reading a pipe here would consume its data.
-    if file.metadata()?.is_file() {
-        file.take(HEAD).read_to_end(&mut head)?;
+    // Opening a pipe would wait for a writer, and reading it would consume its data.
+    if fs::metadata(path)?.is_file() {
+        File::open(path)?.take(HEAD).read_to_end(&mut head)?;
     }
     Ok(head)
 }
