@@ -493,14 +493,25 @@ pub(crate) fn fenced<T, E: std::fmt::Display>(
     match outcome {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(error)) => Err(error.to_string()),
-        Err(panic) => Err(panic
-            .downcast_ref::<String>()
-            .map(String::as_str)
-            .or_else(|| panic.downcast_ref::<&str>().copied())
-            .map_or_else(
-                || "the database gave up".to_owned(),
-                |text| format!("the database gave up: {text}"),
-            )),
+        Err(panic) => Err(panic_words(
+            panic
+                .downcast_ref::<String>()
+                .map(String::as_str)
+                .or_else(|| panic.downcast_ref::<&str>().copied()),
+        )),
+    }
+}
+
+/// What the database panics with where its pages cannot be as they are; it means nothing to a user.
+const UNREACHABLE: &str = "internal error: entered unreachable code";
+
+fn panic_words(panic: Option<&str>) -> String {
+    match panic {
+        None => "the database gave up".to_owned(),
+        Some(text) if text.starts_with(UNREACHABLE) => {
+            "the database's pages contradict each other".to_owned()
+        }
+        Some(text) => format!("the database gave up: {text}"),
     }
 }
 
@@ -645,6 +656,9 @@ mod tests {
     fn a_panic_becomes_words() {
         let text = fenced(|| -> Result<(), io::Error> { panic!("page {}", 7) });
         assert_eq!(text, Err("the database gave up: page 7".to_owned()));
+        let text = fenced(|| -> Result<(), io::Error> { panic!("{UNREACHABLE}: page 7") });
+        let words = "the database's pages contradict each other";
+        assert_eq!(text, Err(words.to_owned()));
         assert!(!panic_is_caught());
     }
 
