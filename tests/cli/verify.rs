@@ -256,6 +256,7 @@ fn damage_of_the_file_around_a_reel_is_damage() {
     };
     let code = kubereel(&["verify", DEMO]).code;
     let nodes = kubereel(&["get", DEMO, "nodes"]).out;
+    let bytes = std::fs::metadata(DEMO).expect("the demo").len();
     for tool in ["gzip", "xz", "zstd"] {
         let Some(whole) = compressed(tool) else {
             continue;
@@ -270,13 +271,13 @@ fn damage_of_the_file_around_a_reel_is_damage() {
             flipped[checksum] ^= 1;
             all.push((flipped, Some(3)));
         }
-        for (bytes, exit) in all {
-            std::fs::write(&path, bytes).expect("written");
+        for (content, exit) in all {
+            std::fs::write(&path, content).expect("written");
             let mentions = |ran: &Ran, words: &str| {
                 let text = format!("{}{}", ran.out, ran.err);
                 assert_eq!(text.contains(words), exit == Some(3), "{words} in {text}");
             };
-            let damage = format!("the {tool} data is damaged after 499712");
+            let damage = format!("the {tool} data is damaged after {bytes} decompressed bytes");
             let named = format!("the file that has the reel: {damage}");
             // The second time it would come from the cache.
             for _again in 0..2 {
