@@ -215,7 +215,7 @@ impl Timeline {
 
     /// Returns the objects whose deletion was not observed before another one had their name, with the first
     /// version of that one: only one object has a name at a time.
-    pub(crate) fn replaced(&self) -> &HashMap<ObjectId, Seq> {
+    pub fn replaced(&self) -> &HashMap<ObjectId, Seq> {
         self.known.replaced.get_or_init(|| {
             let reel = self.reel();
             let mut replaced = HashMap::new();

@@ -3,6 +3,7 @@
 
 mod fields;
 mod held;
+mod names;
 mod pass;
 mod prune;
 mod readers;

@@ -2,11 +2,16 @@
 
 use super::fields::Fields;
 use super::held::LiveObjects;
+use super::names::LiveNames;
 use super::prune::pruned;
 use super::readers::{FieldReaders, ReaderSet};
 use super::watcher::{Action, Interest, WatchedEvent, Watcher};
-use kubereel_format::{EventType, Evidence, ReadError, Reel, ResourceId, ResourceInfo, Seq};
+use kubereel_format::{
+    EventHead, EventType, Evidence, ObjectId, ObjectKeyRef, ReadError, Reel, ResourceId,
+    ResourceInfo, Seq,
+};
 use kubereel_history::Timeline;
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use thiserror::Error;
@@ -121,8 +126,12 @@ fn pass(
     mut go_on: impl FnMut(Seq) -> ControlFlow<()>,
 ) -> Fed {
     let reads = reads(timeline, watchers);
-    let mut told = ReaderSet::default();
     let mut held = LiveObjects::default();
+    let mut names = LiveNames::of(timeline);
+    let mut delivery = Delivery {
+        watchers,
+        told: ReaderSet::default(),
+    };
     let mut fed = Fed::default();
     let mut end = timeline.reel().end();
     for event in timeline.reel().scan() {
@@ -146,12 +155,19 @@ fn pass(
         let Some(read) = reads.get(&key.resource) else {
             continue;
         };
-        if read.is_without_ends && event.head.kind == EventType::Deleted {
+        let is_gone = event.head.kind == EventType::Deleted;
+        let change = names.take(key, object, seq, is_gone);
+        if let Some(ended) = change.ended
+            && let Some(key) = timeline.key_of(ended)
+            && let Some(last) = held.take(ended)
+        {
+            delivery.end_replaced(read, (ended, key), &event.head, &last);
+        }
+        if is_gone && (read.is_without_ends || change.is_late) {
             held.forget(object);
             continue;
         }
         fed.read += 1;
-        let is_gone = event.head.kind == EventType::Deleted;
         let (now, before) = match pruned(&event.body, &read.fields) {
             Ok(now) => (now, held.take(object)),
             Err(source) => {
@@ -164,11 +180,10 @@ fn pass(
                 (last.clone(), Some(last))
             }
         };
-        let action = action_of(event.head.kind, before.is_some());
         let seen = WatchedEvent {
             seq,
             at: event.head.stamp.wall,
-            action,
+            action: action_of(event.head.kind, before.is_some()),
             evidence: event.head.evidence,
             resource: read.info,
             object,
@@ -176,31 +191,68 @@ fn pass(
             now: &now,
             before: before.as_ref(),
         };
+        fed.told += u64::from(delivery.tell(read, &seen));
+        if !is_gone {
+            held.put(object, now);
+        }
+    }
+    fed.unread_events += not_given(&fed, timeline.reel(), end);
+    fed
+}
+
+/// The watchers of a pass.
+struct Delivery<'a, 'w> {
+    watchers: &'a mut [&'w mut dyn Watcher],
+    told: ReaderSet,
+}
+
+impl Delivery<'_, '_> {
+    /// Reports an event to those who want to know of it; returns whether there was one.
+    fn tell(&mut self, read: &ReadResource<'_>, seen: &WatchedEvent<'_>) -> bool {
+        let Self { watchers, told } = self;
         told.clear();
-        let told_of = match &before {
-            Some(before)
-                if action == Action::Changed && event.head.evidence != Evidence::Listed =>
-            {
-                read.readers.changed(before, &now, &mut told);
+        let told_of = match seen.before {
+            Some(before) if seen.action == Action::Changed && seen.evidence != Evidence::Listed => {
+                read.readers.changed(before, seen.now, told);
                 told.join(&read.of_all);
-                &told
+                &*told
             }
             _ => read.readers.all(),
         };
         let mut is_told = false;
         for who in told_of.each() {
             if let Some(watcher) = watchers.get_mut(who) {
-                watcher.seen(&seen);
+                watcher.seen(seen);
                 is_told = true;
             }
         }
-        fed.told += u64::from(is_told);
-        if action != Action::Gone {
-            held.put(object, now);
-        }
+        is_told
     }
-    fed.unread_events += not_given(&fed, timeline.reel(), end);
-    fed
+
+    /// Reports that an object is gone, whose name another one has from an event on.
+    fn end_replaced(
+        &mut self,
+        read: &ReadResource<'_>,
+        (object, key): (ObjectId, ObjectKeyRef<'_>),
+        by: &EventHead,
+        last: &Value,
+    ) {
+        if read.is_without_ends {
+            return;
+        }
+        let seen = WatchedEvent {
+            seq: by.seq,
+            at: by.stamp.wall,
+            action: Action::Gone,
+            evidence: Evidence::Inferred,
+            resource: read.info,
+            object,
+            key,
+            now: last,
+            before: Some(last),
+        };
+        self.tell(read, &seen);
+    }
 }
 
 fn reads<'a>(

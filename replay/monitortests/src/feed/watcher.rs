@@ -47,7 +47,8 @@ pub enum Action {
     Appeared,
     /// One of the fields asked for changed.
     Changed,
-    /// It is gone.
+    /// It is gone. Where another object has its name and no deletion was recorded, the event is that of the other
+    /// one, and the evidence is `Inferred`.
     Gone,
 }
 

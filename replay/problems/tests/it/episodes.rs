@@ -1,6 +1,7 @@
 //! When what an object shows is a problem of its own, when it is over, and when it is normal.
 
 use super::life::{Life, condition, line, lines, warning};
+use kubereel_history::timetext;
 use kubereel_monitortests::CaseVerdict;
 use serde_json::{Value, json};
 
@@ -73,6 +74,30 @@ fn a_namespace_that_was_made_again_has_problems() {
         lines(&life.end("14:40:00")),
         ["Pod e2e/new ImagePullBackOff"]
     );
+}
+
+#[test]
+fn another_object_of_the_name_ends_a_problem() {
+    let node = |ready: &str| json!({"metadata": {}, "status": {"conditions": [condition("Ready", ready, "Kubelet", "m")]}});
+    let mut life = Life::of(&[("nodes", "Node"), ("pods", "Pod")]);
+    life.put("nodes", "n0", node("False"));
+    life.put("pods", "shop/web", waiting("ImagePullBackOff"));
+    life.until("14:10:00");
+    // No deletion was recorded.
+    life.put_as("another", "nodes", "n0", node("True"));
+    life.put_as("another", "pods", "shop/web", running());
+    life.until("14:20:00");
+    // Of what is gone, a late deletion says nothing.
+    life.delete("nodes", "n0");
+    let list = life.end("14:40:00");
+    let mut found: Vec<_> = list
+        .problems
+        .iter()
+        .map(|one| (one.object.kind.as_str(), one.to.map(timetext::rfc3339_secs)))
+        .collect();
+    found.sort_unstable();
+    let replaced = Some("2026-11-21T14:10:00Z".to_owned());
+    assert_eq!(found, [("Node", replaced.clone()), ("Pod", replaced)]);
 }
 
 #[test]

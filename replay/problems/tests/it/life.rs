@@ -53,17 +53,21 @@ impl Life {
     }
 
     /// Records a version of an object: `namespace/name`, or the name alone.
-    pub fn put(&mut self, resource: &'static str, object: &str, mut body: Value) {
+    pub fn put(&mut self, resource: &'static str, object: &str, body: Value) {
+        self.put_as(&format!("{resource} {object}"), resource, object, body);
+    }
+
+    /// Records a version of an object with a uid.
+    pub fn put_as(&mut self, uid: &str, resource: &'static str, object: &str, mut body: Value) {
         let (kind, stream) = *self.streams.get(resource).expect("a resource of this life");
         let (namespace, name) = object.split_once('/').unwrap_or(("", object));
         self.rv += 1;
-        let uid = format!("{resource} {object}");
         body["kind"] = json!(kind);
         body["metadata"]["name"] = json!(name);
         body["metadata"]["namespace"] = json!(namespace);
         body["metadata"]["uid"] = json!(uid);
         let bytes = body.to_string().into_bytes();
-        let what = thing(namespace, name, &uid);
+        let what = thing(namespace, name, uid);
         if self.there.insert((resource, object.to_owned())) {
             self.script.added(stream, what, self.rv, &bytes);
         } else {

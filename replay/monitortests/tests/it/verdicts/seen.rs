@@ -93,6 +93,31 @@ fn what_is_put_is_seen_at_its_time() {
     assert!(imported.iter().all(|row| row.2 == Evidence::Imported));
 }
 
+#[test]
+fn another_object_of_a_name_ends_the_one_before() {
+    let other = json!({"metadata": {"uid": "another"}});
+    let reel = Reel::new()
+        .operator("etcd", &[])
+        .at("10:05:00")
+        .change("ClusterOperator", "etcd", other)
+        .at("10:06:00")
+        .gone("ClusterOperator", "etcd");
+    let told: Vec<_> = told(reel)
+        .into_iter()
+        .map(|row| (row.0, row.1, row.2))
+        .collect();
+    let row = |who: &str, action, evidence| (who.to_owned(), action, evidence);
+    assert_eq!(
+        told,
+        [
+            row("10:00:00.000Z etcd", Action::Appeared, Evidence::Initial),
+            row("10:05:00.000Z etcd", Action::Gone, Evidence::Inferred),
+            row("10:05:00.000Z etcd", Action::Appeared, Evidence::Live),
+            row("10:06:00.000Z etcd", Action::Gone, Evidence::Live),
+        ]
+    );
+}
+
 fn coverage(reel: Reel, plural: &str) -> Option<Coverage> {
     let written = reel.written();
     let resources = written.timeline.resources();
