@@ -129,7 +129,11 @@ pub(crate) fn times(timeline: &Timeline, problem: &Problem) -> String {
             duration(to.micros_since(problem.from.at))
         ),
     };
-    let all: Vec<String> = [span].into_iter().chain(problem.frequency()).collect();
+    let later = problem
+        .later_reason()
+        .map(|mark| format!("this reason since {}", timeline.written(mark.at)));
+    let all = [span].into_iter().chain(problem.frequency());
+    let all: Vec<String> = all.chain(later).collect();
     all.join(", ")
 }
 
@@ -221,6 +225,7 @@ pub(crate) struct ProblemOutput {
     message: String,
     class: &'static str,
     from: String,
+    reason_from: String,
     to: Option<String>,
     end_unknown_since: Option<String>,
     since: Option<String>,
@@ -260,6 +265,7 @@ impl ProblemOutput {
             message: problem.message.clone(),
             class: problem.class.as_str(),
             from: timetext::rfc3339(problem.from.at),
+            reason_from: timetext::rfc3339(problem.reason_from.at),
             to: problem.to.map(timetext::rfc3339),
             end_unknown_since: problem.unknown_since.map(timetext::rfc3339),
             since: problem.since.map(timetext::rfc3339),
@@ -281,6 +287,7 @@ impl ProblemOutput {
             message: "signs that are normal while a cluster is being installed".to_owned(),
             class: "upgrade",
             from: timetext::rfc3339(noise.from),
+            reason_from: timetext::rfc3339(noise.from),
             to: Some(timetext::rfc3339(noise.completed.unwrap_or(timeline.end()))),
             end_unknown_since: None,
             since: None,

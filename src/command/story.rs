@@ -201,7 +201,11 @@ fn problem_lines(timeline: &Timeline, problem: &Problem) -> Vec<String> {
         (Some(to), _) => format!("for {}", duration(to.micros_since(problem.from.at))),
     };
     let from = clock(timeline, problem.from.at);
-    let times: Vec<String> = [took].into_iter().chain(problem.frequency()).collect();
+    let later = problem
+        .later_reason()
+        .map(|mark| format!("this reason since {}", clock(timeline, mark.at)));
+    let times = [took].into_iter().chain(problem.frequency());
+    let times: Vec<String> = times.chain(later).collect();
     let times = times.join(", ");
     let mut lines = vec![format!("  {from}  {} [{times}]", problem.sentence())];
     let words = ["possible cause: ", "or: "];

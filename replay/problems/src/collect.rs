@@ -545,6 +545,7 @@ impl TrackedSigns {
             was_well,
             count: 1,
             node: node.to_owned(),
+            reasons: Vec::new(),
         };
         let Some(span) = known else {
             self.spans.push(new(sign, &self.node));
@@ -552,7 +553,7 @@ impl TrackedSigns {
         };
         if span.reopen(mark.at) {
             span.seen = mark.at;
-            span.sign.update(sign);
+            span.update(sign, mark);
             self.node.clone_into(&mut span.node);
         } else if span.is_passing() {
             // What passed is not kept: an object may be short of Pods for a moment thousands of times.
@@ -565,7 +566,7 @@ impl TrackedSigns {
 
 impl Sign {
     /// Takes a later reading of the same sign. A back-off says less than the error before it.
-    fn update(&mut self, later: Self) {
+    pub(crate) fn update(&mut self, later: Self) {
         let is_back_off = later.reason.ends_with("BackOff") && self.kind == SignKind::ImagePull;
         if is_back_off && !self.message.is_empty() {
             return;
@@ -644,6 +645,7 @@ impl LeaseHolders {
                 was_well: true,
                 count,
                 node: String::new(),
+                reasons: Vec::new(),
             });
         }
         spans

@@ -71,6 +71,7 @@ impl WarningEvent {
             was_well: true,
             count: self.count,
             node: String::new(),
+            reasons: Vec::new(),
         }
     }
 }

@@ -749,11 +749,12 @@ impl<'a> ListBuilder<'a> {
             }
         }
         let kind = telling.sign.kind;
-        let count = spans
-            .iter()
-            .filter(|(_, _, span)| span.sign.kind == kind)
-            .map(|(_, _, span)| span.count)
-            .sum();
+        let own = spans.iter().map(|(_, _, span)| span);
+        let own = own.filter(|span| span.sign.kind == kind);
+        let count = own.clone().map(|span| span.count).sum();
+        let ends: Option<Vec<RecordedAt>> = own.clone().map(|span| span.end.at()).collect();
+        let reason = &telling.sign.reason;
+        let reasons = own.filter_map(|span| span.reason_from(reason));
         let is_older = spans
             .iter()
             .any(|(_, _, span)| span.is_older && span.from == from);
@@ -768,6 +769,13 @@ impl<'a> ListBuilder<'a> {
             message: self.worded(shown, telling),
             from,
             to: if is_open { None } else { last },
+            kind_from: telling.from,
+            kind_to: ends.and_then(|ends| ends.into_iter().max()),
+            // A back-off is the word for the failure before it.
+            reason_from: reasons
+                .min()
+                .filter(|_| !reason.ends_with("BackOff"))
+                .unwrap_or(telling.from),
             unknown_since,
             is_older,
             since,
@@ -970,6 +978,7 @@ impl<'a> ListBuilder<'a> {
             was_well: true,
             count: 1,
             node: node.to_owned(),
+            reasons: Vec::new(),
         };
         Some((self.object_of(budget)?, span))
     }
@@ -1017,7 +1026,11 @@ impl<'a> ListBuilder<'a> {
         let real = outages.filter(|outage| !outage.is_before_first_answer);
         real.map(|outage| {
             let message = kubereel_history::harmless(&outage.error).into_owned();
-            let below = self.timeline.reel().end();
+            let from = RecordMark {
+                seq: self.timeline.reel().end(),
+                at: outage.from,
+            };
+            let to = Some(outage.to).filter(|to| *to < self.timeline.end());
             Problem {
                 object: ProblemObject {
                     kind: "APIServer".to_owned(),
@@ -1029,11 +1042,11 @@ impl<'a> ListBuilder<'a> {
                 class: SignKind::ApiOutage.class(),
                 reason: SignKind::ApiOutage.as_str().to_owned(),
                 message,
-                from: RecordMark {
-                    seq: below,
-                    at: outage.from,
-                },
-                to: Some(outage.to).filter(|to| *to < self.timeline.end()),
+                from,
+                to,
+                kind_from: from,
+                kind_to: to,
+                reason_from: from,
                 unknown_since: None,
                 is_older: false,
                 since: None,

@@ -115,6 +115,12 @@ pub struct Problem {
     pub from: RecordMark,
     /// When it ended; `None` if no record shows its end.
     pub to: Option<RecordedAt>,
+    /// The version that showed a sign of this kind first: a problem may begin with another sign.
+    pub kind_from: RecordMark,
+    /// When the last sign of this kind ended; `None` if no record shows its end.
+    pub kind_to: Option<RecordedAt>,
+    /// The version that gave the reason first; of a back-off, that of the failure before it.
+    pub reason_from: RecordMark,
     /// Since when its end could have been missed: changes of the object were not observed from then on.
     pub unknown_since: Option<RecordedAt>,
     /// Whether it was so when the recording began.

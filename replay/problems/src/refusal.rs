@@ -160,6 +160,7 @@ impl FailedCalls {
             was_well: true,
             count: self.shown.max(self.said),
             node: String::new(),
+            reasons: Vec::new(),
         }
     }
 }
@@ -232,6 +233,7 @@ mod tests {
             was_well: true,
             count: 1,
             node: String::new(),
+            reasons: Vec::new(),
         }
     }
 

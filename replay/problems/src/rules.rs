@@ -229,11 +229,11 @@ impl JudgedProblems<'_> {
             } else {
                 Severity::Fail
             },
-            from: problem.from.at,
-            to: problem.to,
+            from: problem.kind_from.at,
+            to: problem.kind_to,
             reason: problem.reason.clone(),
             message: self.message(problem),
-            seq: Some(problem.from.seq),
+            seq: Some(problem.kind_from.seq),
         }
     }
 
@@ -290,7 +290,16 @@ impl JudgedProblems<'_> {
         if problem.object.resource.is_none() && !problem.object.name.is_empty() {
             parts.push(format!("of {}", harmless(&problem.object.label())));
         }
-        if let Some(since) = problem.unknown_since {
+        let later = problem.later_reason();
+        if let Some(mark) = later.filter(|mark| mark.at > problem.kind_from.at) {
+            parts.push(format!(
+                "{} since {}",
+                shortened(&problem.reason, MOST_REASON),
+                timetext::rfc3339(mark.at)
+            ));
+        }
+        let open = problem.unknown_since.filter(|_| problem.kind_to.is_none());
+        if let Some(since) = open {
             parts.push(format!(
                 "whether it ended is not known, changes may be missing since {}",
                 timetext::rfc3339(since)

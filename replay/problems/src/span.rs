@@ -15,6 +15,9 @@ const STEP: Duration = Duration::from_mins(10);
 /// What does not start for this long before it is deleted is a problem.
 const TAKEN_BACK: Duration = Duration::from_secs(5);
 
+/// More reasons of one sign are not kept.
+const MOST_REASONS: usize = 50;
+
 /// How a span ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SignEnd {
@@ -81,9 +84,36 @@ pub(crate) struct SignSpan {
     pub(crate) count: u64,
     /// The Node of a Pod; may be empty.
     pub(crate) node: String,
+    /// Each reason that the sign gave, with the version that gave it first; empty while it gave only one.
+    pub(crate) reasons: Vec<(String, RecordMark)>,
 }
 
 impl SignSpan {
+    /// Takes a later reading of the sign, which may give another reason.
+    pub(crate) fn update(&mut self, later: Sign, mark: RecordMark) {
+        let before = self.sign.reason.clone();
+        self.sign.update(later);
+        if self.sign.reason == before {
+            return;
+        }
+        if self.reasons.is_empty() {
+            self.reasons.push((before, self.from));
+        }
+        if self.reason_from(&self.sign.reason).is_none() && self.reasons.len() < MOST_REASONS {
+            self.reasons.push((self.sign.reason.clone(), mark));
+        }
+    }
+
+    /// Returns the version that first gave a reason; `None` if none is known.
+    pub(crate) fn reason_from(&self, reason: &str) -> Option<RecordMark> {
+        if self.reasons.is_empty() {
+            return (self.sign.reason == reason).then_some(self.from);
+        }
+        let mut known = self.reasons.iter();
+        let (_, mark) = known.find(|(known, _)| known == reason)?;
+        Some(*mark)
+    }
+
     /// Ends the span.
     pub(crate) fn close(&mut self, end: SignEnd) {
         if let Some(at) = end.at() {
@@ -195,6 +225,7 @@ mod tests {
             was_well: false,
             count: 1,
             node: String::new(),
+            reasons: Vec::new(),
         };
         assert!(!span.is_passing(), "it is open");
         span.close(end(at(seconds)));

@@ -5,6 +5,7 @@ use base64::prelude::BASE64_STANDARD;
 
 use crate::problem::{Cause, CheckedReel, Problem, ProblemList};
 use crate::story::ClusterPortrait;
+use kubereel_cluster::RecordMark;
 use kubereel_history::{ChangeKind, harmless};
 use serde_json::Value;
 use std::fmt::Display;
@@ -178,6 +179,11 @@ impl ClusterPortrait {
 }
 
 impl Problem {
+    /// Returns the version that gave the reason first, if the problem began before it with another reason or sign.
+    pub fn later_reason(&self) -> Option<RecordMark> {
+        Some(self.reason_from).filter(|mark| mark.at > self.from.at)
+    }
+
     /// Returns the message in one line.
     pub fn message_line(&self) -> String {
         shortened(&self.message, MOST_MESSAGE)

@@ -587,8 +587,13 @@ fn listed_entry(
     });
     let older = "it was so already when the recording began".to_owned();
     let older = problem.is_older.then_some(older);
+    let later = problem.later_reason().map(|mark| {
+        let since = timeline.written(mark.at);
+        format!("this reason since {since}; it began with another")
+    });
     let said = older
         .into_iter()
+        .chain(later)
         .chain(unknown)
         .chain(by)
         .map(|words| ProblemOrigin {

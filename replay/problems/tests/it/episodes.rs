@@ -76,6 +76,87 @@ fn a_namespace_that_was_made_again_has_problems() {
     );
 }
 
+/// A Pod whose init container failed once, and whose container was killed for lack of memory, or is ready.
+fn killed(is_killed: bool) -> Value {
+    let failed = json!({"terminated": {"exitCode": 1, "reason": "Error"}});
+    let init = json!({"name": "init", "ready": true, "restartCount": 1,
+        "state": {"terminated": {"exitCode": 0, "reason": "Completed"}}, "lastState": failed});
+    let (state, last) = if is_killed {
+        let last = json!({"terminated": {"exitCode": 137, "reason": "OOMKilled"}});
+        (json!({"waiting": {"reason": "CrashLoopBackOff"}}), last)
+    } else {
+        (json!({"running": {}}), json!({}))
+    };
+    json!({"metadata": {}, "spec": {"initContainers": [{"name": "init"}], "containers": [{"name": "app"}]},
+        "status": {"phase": "Running", "initContainerStatuses": [init], "containerStatuses": [
+            {"name": "app", "ready": !is_killed, "restartCount": 0, "state": state, "lastState": last}]}})
+}
+
+/// A Pod whose init container fails first, and whose container is killed four minutes later.
+fn killed_later() -> Life {
+    let mut life = Life::of(&[("pods", "Pod")]);
+    let failed = json!({"terminated": {"exitCode": 1, "reason": "Error"}});
+    let starting = json!({"metadata": {}, "spec": {"initContainers": [{"name": "init"}], "containers": [{"name": "app"}]},
+        "status": {"phase": "Pending",
+            "initContainerStatuses": [{"name": "init", "ready": false, "restartCount": 1,
+                "state": {"running": {}}, "lastState": failed}],
+            "containerStatuses": [{"name": "app", "ready": false, "state": {"waiting": {"reason": "PodInitializing"}}}]}});
+    life.put("pods", "shop/m", starting);
+    life.until("14:01:00");
+    life.put("pods", "shop/m", killed(false));
+    life.until("14:04:00");
+    life.put("pods", "shop/m", killed(true));
+    life.until("14:05:00");
+    life.put("pods", "shop/m", killed(false));
+    life
+}
+
+#[test]
+fn the_sign_that_names_a_problem_has_its_own_times() {
+    let list = killed_later().end("14:40:00");
+    assert_eq!(lines(&list), ["Pod shop/m OOMKilled"]);
+    let problem = list.problems.first().expect("a problem");
+    let time = |at| timetext::rfc3339_secs(at);
+    assert_eq!(time(problem.from.at), "2026-11-21T14:00:00Z");
+    let later = problem.later_reason().map(|mark| time(mark.at));
+    assert_eq!(later.as_deref(), Some("2026-11-21T14:04:00Z"));
+
+    let report = killed_later().judged("14:40:00");
+    let outcomes = report.outcomes.iter();
+    let mut own = outcomes.filter(|one| one.about.id == "container-out-of-memory");
+    let findings = &own.next().expect("the rule").findings;
+    let found: Vec<_> = findings
+        .iter()
+        .map(|judged| (time(judged.finding.from), judged.finding.to.map(time)))
+        .collect();
+    let to = Some("2026-11-21T14:05:00Z".to_owned());
+    assert_eq!(found, [("2026-11-21T14:04:00Z".to_owned(), to)]);
+}
+
+#[test]
+fn a_reason_is_not_said_of_the_time_before_it() {
+    let version = |status: &str, reason: &str| json!({"metadata": {}, "status": {"conditions": [condition("Failing", status, reason, "m")]}});
+    let versions = "clusterversions.config.openshift.io";
+    let mut life = Life::of(&[(versions, "ClusterVersion")]);
+    life.put(versions, "version", version("False", ""));
+    for (time, reason) in [
+        ("14:10:00", "ClusterOperatorDegraded"),
+        ("14:20:00", "MultipleErrors"),
+        ("14:25:00", "ClusterOperatorDegraded"),
+        ("14:30:00", "MultipleErrors"),
+    ] {
+        life.until(time);
+        life.put(versions, "version", version("True", reason));
+    }
+    let list = life.end("14:50:00");
+    assert_eq!(lines(&list), ["ClusterVersion version MultipleErrors"]);
+    let problem = list.problems.first().expect("a problem");
+    let later = problem
+        .later_reason()
+        .map(|mark| timetext::rfc3339_secs(mark.at));
+    assert_eq!(later.as_deref(), Some("2026-11-21T14:20:00Z"));
+}
+
 #[test]
 fn another_object_of_the_name_ends_a_problem() {
     let node = |ready: &str| json!({"metadata": {}, "status": {"conditions": [condition("Ready", ready, "Kubelet", "m")]}});
