@@ -12,6 +12,14 @@ use serde_json::Value;
 const DESIRED: &str = "/metadata/annotations/machineconfiguration.openshift.io~1desiredConfig";
 const CURRENT: &str = "/metadata/annotations/machineconfiguration.openshift.io~1currentConfig";
 
+/// What a node reports of being ready.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ReadyReport {
+    Ready,
+    NotReady,
+    Unknown,
+}
+
 /// Watches nodes.
 #[derive(Debug)]
 pub(crate) struct Nodes {
@@ -33,18 +41,32 @@ impl Nodes {
         self.ledger.into_intervals().collect()
     }
 
+    /// Reads whether a node is ready. Upstream takes one without the condition for not ready; what it is is not known,
+    /// and kubectl prints `Unknown`.
+    fn readiness(&self, node: &Value) -> ReadyReport {
+        match reading::condition_of(node, "Ready") {
+            Some(ready) if ready.is("True") => ReadyReport::Ready,
+            None if self.mode.is_exact() => ReadyReport::Unknown,
+            _ => ReadyReport::NotReady,
+        }
+    }
+
     fn ready(&mut self, seen: &WatchedEvent<'_>, roles: &str) {
-        let is_ready = is_ready(seen.now);
+        let now = self.readiness(seen.now);
         if seen
             .before
-            .is_some_and(|before| self::is_ready(before) == is_ready)
+            .is_some_and(|before| self.readiness(before) == now)
         {
             return;
         }
-        let (level, reason, words) = if is_ready {
-            (Level::Info, "Ready", "node is ready")
-        } else {
-            (Level::Warning, "NotReady", "node is not ready")
+        let (level, reason, words) = match now {
+            ReadyReport::Ready => (Level::Info, "Ready", "node is ready"),
+            ReadyReport::NotReady => (Level::Warning, "NotReady", "node is not ready"),
+            ReadyReport::Unknown => (
+                Level::Warning,
+                "Unknown",
+                "node does not report whether it is ready",
+            ),
         };
         let own = self.own_time(seen, "Ready");
         let draft = draft(source::NODE_MONITOR, level, seen)
@@ -91,7 +113,9 @@ impl Nodes {
         let unschedulable = reading::at(seen.now, "/spec/unschedulable");
         let is_schedulable = unschedulable.and_then(Value::as_bool) != Some(true);
         let is_updating = reading::text(before, CURRENT) != reading::text(seen.now, DESIRED);
-        if is_ready(before) && !is_ready(seen.now) && !is_updating && is_schedulable {
+        let was_ready = self.readiness(before) == ReadyReport::Ready;
+        let is_lost = was_ready && self.readiness(seen.now) == ReadyReport::NotReady;
+        if is_lost && !is_updating && is_schedulable {
             let own = self.own_time(seen, "Ready");
             let draft = draft(source::NODE_UNEXPECTED_NOT_READY, Level::Error, seen)
                 .reason("UnexpectedNotReady")
@@ -187,10 +211,6 @@ fn draft<'a>(source: &'a str, level: Level, seen: &WatchedEvent<'a>) -> Draft<'a
     Draft::new(source, level, seen.at)
         .about("Node", [("node", seen.key.name)])
         .shown_by(seen.seq)
-}
-
-fn is_ready(node: &Value) -> bool {
-    reading::condition_of(node, "Ready").is_some_and(|ready| ready.status == "True")
 }
 
 fn is_unreachable(node: &Value) -> bool {

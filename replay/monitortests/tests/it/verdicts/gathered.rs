@@ -24,6 +24,24 @@ fn with_ip(reel: Reel, path: &str, ip: &str) -> Reel {
 }
 
 #[test]
+fn a_node_that_does_not_report_ready_is_not_said_to_be_not_ready() {
+    let reel = || {
+        Reel::new()
+            .node("worker-0", "worker")
+            .at("10:05:00")
+            .change("Node", "worker-0", json!({"status": {"conditions": []}}))
+            .at("10:10:00")
+            .node_ready("worker-0", true)
+    };
+    let words = |reason| gathered(reel(), reason);
+    let unknown = "node does not report whether it is ready".to_owned();
+    assert_eq!(words("Unknown"), [(time("10:05:00"), unknown)]);
+    assert_eq!(words("NotReady"), []);
+    assert_eq!(words("UnexpectedNotReady"), []);
+    assert_eq!(words("Ready").len(), 2);
+}
+
+#[test]
 fn a_spell_is_one_whatever_reasons_it_gives() {
     let reel = Reel::new()
         .operator("dns", &[])
