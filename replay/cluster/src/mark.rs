@@ -45,6 +45,15 @@ pub struct MarkedCondition {
 }
 
 impl MarkSpan {
+    /// Makes the span between two records: a clock that was set back does not end it before it began.
+    pub(crate) fn between(from: RecordMark, to: RecordMark) -> Self {
+        let at = to.at.max(from.at);
+        Self {
+            from,
+            to: Some(RecordMark { at, ..to }),
+        }
+    }
+
     /// Returns its length in microseconds; an open span lasts until `now`.
     pub fn micros(&self, now: RecordedAt) -> u64 {
         let to = self.to.map_or(now, |to| to.at);
@@ -71,10 +80,7 @@ impl MarkSpans {
             (true, None) => self.open = Some(mark),
             (false, Some(from)) => {
                 self.open = None;
-                self.done.push(MarkSpan {
-                    from,
-                    to: Some(mark),
-                });
+                self.done.push(MarkSpan::between(from, mark));
             }
             _ => {}
         }
@@ -84,5 +90,26 @@ impl MarkSpans {
         let open = self.open.map(|from| MarkSpan { from, to: None });
         self.done.extend(open);
         self.done
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_that_was_set_back_ends_no_span_before_it_began() {
+        let mark = |seq, micros| RecordMark {
+            seq: Seq(seq),
+            at: RecordedAt::from_micros(micros),
+        };
+        let mut spans = MarkSpans::default();
+        spans.note(mark(1, 9), true);
+        spans.note(mark(2, 5), false);
+        let expected = MarkSpan {
+            from: mark(1, 9),
+            to: Some(mark(2, 9)),
+        };
+        assert_eq!(spans.all(), [expected]);
     }
 }

@@ -179,7 +179,8 @@ impl ValueSearch<'_> {
 
     fn close(&mut self, place: Option<usize>, at: RecordedAt) {
         if let Some(found) = place.and_then(|place| self.found.values.get_mut(place)) {
-            found.to = Some(at);
+            // Records order it: a clock that was set back does not end it before it began.
+            found.to = Some(at.max(found.from));
         }
     }
 

@@ -212,10 +212,7 @@ impl OpenNodeUpdate {
             && update.drain.is_none()
             && let Some(from) = self.draining
         {
-            update.drain = Some(MarkSpan {
-                from,
-                to: Some(mark),
-            });
+            update.drain = Some(MarkSpan::between(from, mark));
         }
         if node.noted("state") == "Rebooting" {
             self.rebooting.get_or_insert(mark);
@@ -226,10 +223,7 @@ impl OpenNodeUpdate {
         if is_rebooted && update.reboot.is_none() {
             let drained = update.drain.and_then(|drain| drain.to);
             let from = self.rebooting.or(drained).unwrap_or(mark);
-            update.reboot = Some(MarkSpan {
-                from,
-                to: Some(mark),
-            });
+            update.reboot = Some(MarkSpan::between(from, mark));
         }
         self.not_ready.note(mark, !node.is_ready());
         if update.reboot.is_some() && node.is_ready() {

@@ -171,7 +171,8 @@ pub(super) fn find(series: &TruthSeries, from: ReelInstant, terms: WaitTerms) ->
                     let what = WaitOutcome::Met {
                         at,
                         not_before: seen_not.filter(|_| came_unseen),
-                        until: until.map(|next| next.from.at),
+                        // Records order it: a clock that was set back does not end it before it began.
+                        until: until.map(|next| next.from.at.max(at)),
                         lasts_to_end,
                         since: piece,
                     };
@@ -269,6 +270,30 @@ mod tests {
         ] {
             assert_eq!(found(letters, from, ONCE), expected, "{letters} {from}");
         }
+    }
+
+    #[test]
+    fn a_clock_that_was_set_back_ends_nothing_before_it_began() {
+        let mut series = TruthSeries::until(at(9));
+        for (record, second, truth) in [
+            (0, 0, WaitTruth::NotMet),
+            (1, 5, WaitTruth::Met),
+            (2, 3, WaitTruth::NotMet),
+        ] {
+            series.push(TruthPiece {
+                from: ReelInstant {
+                    below: Seq(record),
+                    ..at(second)
+                },
+                seq: Some(Seq(record)),
+                truth,
+            });
+        }
+        let found = find(&series, at(0), ONCE).what;
+        let WaitOutcome::Met { at: met, until, .. } = found else {
+            panic!("met");
+        };
+        assert_eq!((met, until), (at(5).at, Some(at(5).at)));
     }
 
     #[test]
