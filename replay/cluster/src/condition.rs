@@ -5,6 +5,7 @@ use kubereel_format::RecordedAt;
 use kubereel_history::field::{is_true, items, number};
 use kubereel_history::timetext;
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 /// A condition of an object's status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,9 +34,19 @@ impl<'a> StatusCondition<'a> {
         }
     }
 
-    /// Returns the conditions of an object, in its order.
+    /// Returns the conditions of an object, in its order; of several of one type, the first.
     pub fn all(object: &'a Value) -> impl Iterator<Item = Self> {
-        Self::items(object).iter().map(Self::of)
+        Self::first_of_each(Self::items(object))
+    }
+
+    /// Reads items of `status.conditions`. A type stands for one condition: of several items of one type, the first
+    /// counts, as kubectl and the operators' own libraries look conditions up.
+    pub(crate) fn first_of_each(
+        items: impl IntoIterator<Item = &'a Value>,
+    ) -> impl Iterator<Item = Self> {
+        let mut kinds = BTreeSet::new();
+        let all = items.into_iter().map(Self::of);
+        all.filter(move |one| kinds.insert(one.kind))
     }
 
     /// Returns the items of an object's `status.conditions`.
@@ -106,7 +117,7 @@ impl<'a> ControllerReport<'a> {
         };
         let raw = items(object, "/status/conditions").iter();
         let present = raw.filter(|item| !is_old(number(item, "/observedGeneration")));
-        let present: Vec<_> = present.map(StatusCondition::of).collect();
+        let present: Vec<_> = StatusCondition::first_of_each(present).collect();
         // Some controllers note the generation when they have finished: a failure is said before.
         let has_failed = present.iter().any(StatusCondition::has_failed);
         if is_old(number(object, "/status/observedGeneration")) && !has_failed {
@@ -120,6 +131,20 @@ impl<'a> ControllerReport<'a> {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn of_two_conditions_of_one_type_the_first_counts() {
+        let of = |status: &str| json!({"type": "Degraded", "status": status});
+        let object = json!({"status": {"conditions": [of("False"), of("True")]}});
+        let read = |all: &mut dyn Iterator<Item = StatusCondition<'_>>| {
+            all.map(|one| one.status.to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(read(&mut StatusCondition::all(&object)), ["False"]);
+        let ControllerReport::Conditions(reported) = ControllerReport::of(&object) else {
+            panic!("conditions");
+        };
+        assert_eq!(read(&mut reported.into_iter()), ["False"]);
+    }
 
     #[test]
     fn what_is_of_an_older_generation_says_nothing_of_the_present() {

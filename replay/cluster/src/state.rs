@@ -385,11 +385,7 @@ impl TrackedObject {
         mut shared_state: impl FnMut(StateText) -> Arc<StateText>,
     ) {
         let mut reported: Vec<&str> = Vec::new();
-        for condition in conditions.iter().map(StatusCondition::of) {
-            // Of conditions of one type, the first one counts.
-            if reported.contains(&condition.kind) {
-                continue;
-            }
+        for condition in StatusCondition::first_of_each(conditions) {
             reported.push(condition.kind);
             let track = self.track(AspectRef::Condition(condition.kind), &mut text);
             let last = track.last();
