@@ -493,12 +493,12 @@ fn an_upgrade_that_ran_before_the_recording_is_told_as_such() {
         })
         .collect();
     // The recording saw one of them move; when another did is not known.
-    let moves = [
+    let expected = [
         ("dns", "1", false, true),
         ("console", "1", false, false),
         ("etcd", "2", true, false),
     ];
-    assert_eq!(told, moves);
+    assert_eq!(told, expected);
     assert!(update.is_older && update.is_from_partial);
     assert!(update.accepted.is_none() && update.requests.is_empty() && update.end.is_none());
     assert!(update.started.is_some());
