@@ -637,8 +637,13 @@ mod tests {
 
     /// Bytes that do not compress.
     fn noise() -> Vec<u8> {
-        let numbers = (0..400_000_u32).map(|n| n.wrapping_mul(2_654_435_761) >> 24);
-        let noise = numbers.map(|n| u8::try_from(n).expect("a byte"));
+        let mut state = 1_u64;
+        let noise = (0..400_000).map(move |_| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            u8::try_from(state >> 56).expect("a byte")
+        });
         REEL.iter().copied().chain(noise).collect()
     }
 
