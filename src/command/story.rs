@@ -98,9 +98,7 @@ pub(crate) fn text(timeline: &Timeline, story: &ClusterStory) -> Vec<String> {
             "  installations and upgrades cannot be read: {why}"
         ));
     } else if story.steps.is_empty() {
-        lines.push(
-            "  no installation, upgrade or rollout of an existing workload was recorded".to_owned(),
-        );
+        lines.push("  no installation, upgrade or replaced ReplicaSet was recorded".to_owned());
     }
     lines.extend([String::new(), "Problems:".to_owned()]);
     let mut listed: Vec<&Problem> = story

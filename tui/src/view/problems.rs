@@ -283,7 +283,7 @@ fn story_lines(open: &OpenReel) -> Vec<StoryLine> {
         );
         lines.push(StoryLine::of(Ink::Wary, words));
     } else if story.steps.is_empty() {
-        let words = "no installation, upgrade or rollout of an existing workload was recorded";
+        let words = "no installation, upgrade or replaced ReplicaSet was recorded";
         lines.push(StoryLine::of(Ink::Faint, words.to_owned()));
     }
     lines
