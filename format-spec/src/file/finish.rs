@@ -157,7 +157,7 @@ fn copy_path(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// What became of a file that was to take the place of another.
+/// The outcome of replacing a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub(crate) enum Replacement {
@@ -167,8 +167,8 @@ pub(crate) enum Replacement {
     Moved,
 }
 
-/// Renames a complete file to the name of the file that it was made of, which is still open: whoever moved that one
-/// away may have given its name to another, which must not be lost.
+/// Renames a complete file to the name of the file that it was made of, which is still open. If that file was moved,
+/// its name may be that of another one, which must not be lost.
 pub(crate) fn replace(
     new: &Path,
     old: &Path,
