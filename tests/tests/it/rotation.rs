@@ -159,6 +159,13 @@ impl Scene {
     }
 }
 
+/// Returns the reels that follow one another: the first, and those that took over.
+fn chain(rows: &[Row]) -> Vec<&Row> {
+    let rows = rows.iter();
+    rows.filter(|row| row.overlap.is_some() || row.continues.is_none())
+        .collect()
+}
+
 fn taken_over(rows: &[Row]) -> usize {
     rows.iter().filter(|row| row.overlap.is_some()).count()
 }
@@ -249,10 +256,7 @@ fn every_change_is_in_a_reel_and_neighbours_overlap() -> Result<()> {
     let ended = recording.finish(SURE)?;
     ensure!(ended.status.success(), "{}", ended.log);
     let rows = scene.rows()?;
-    let taken: Vec<&Row> = rows
-        .iter()
-        .filter(|row| row.overlap.is_some() || row.continues.is_none())
-        .collect();
+    let taken = chain(&rows);
     ensure!(taken.len() >= 5, "{rows:#?}");
     scene.nothing_is_lost(&taken)?;
     let mut before: Option<&Row> = None;
@@ -321,11 +325,7 @@ fn a_kill_in_the_middle_of_a_rotation_loses_nothing() -> Result<()> {
         "{rows:#?}"
     );
     let rows = scene.rows()?;
-    let taken: Vec<&Row> = rows
-        .iter()
-        .filter(|row| row.overlap.is_some() || row.continues.is_none())
-        .collect();
-    scene.nothing_is_lost(&taken)?;
+    scene.nothing_is_lost(&chain(&rows))?;
     let reel = Reel::open(&scene.path(&first.name))?;
     let ends = reel.notes().iter().filter(|entry| {
         let finished = SessionEnd::Finished;
@@ -365,11 +365,7 @@ fn a_reel_that_is_due_when_it_is_resumed_is_brought_up_to_date_first() -> Result
     let ended = recording.finish(SURE)?;
     ensure!(ended.status.success(), "{}", ended.log);
     let rows = scene.rows()?;
-    let taken: Vec<&Row> = rows
-        .iter()
-        .filter(|row| row.overlap.is_some() || row.continues.is_none())
-        .collect();
-    scene.nothing_is_lost(&taken)
+    scene.nothing_is_lost(&chain(&rows))
 }
 
 #[test]
