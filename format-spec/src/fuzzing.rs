@@ -24,7 +24,7 @@ pub fn decode(bytes: &[u8]) {
     let _packed = black_box(packed_index::unpack(bytes, 1 << 20));
     let _note = black_box(record::decode::<Note>(bytes));
     if let Ok(index) = IndexColumns::decode(bytes.to_vec()) {
-        let _objects = black_box(index.objects());
+        let _objects = black_box(index.new_objects());
         let _connections = black_box(index.connections(|_| Some(ResourceId(0))));
     }
     if let Ok(bodies) = Bodies::decode(bytes.to_vec(), BodyCounts::UNKNOWN) {

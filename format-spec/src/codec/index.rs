@@ -8,21 +8,21 @@ use super::varint::{self, FieldReader};
 use crate::codec::frame;
 use crate::event::{EventType, Evidence, ObjectKey, ObjectKeyRef};
 use crate::id::{ConnectionId, ObjectId, ResourceId, Stamp};
-use crate::limits::{MAX_NAME, MAX_RECORD};
+use crate::limits::{MAX_NAME, MAX_RECORD, place32};
 use crate::uid::{UidRef, uuid_number};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
-/// A record as the index keeps it.
+/// A record, to be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Record<C = ConnectionId> {
+pub(crate) struct Record {
     pub(crate) stamp: Stamp,
-    pub(crate) content: RecordContent<C>,
+    pub(crate) content: RecordContent,
 }
 
 /// What a record is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum RecordContent<C = ConnectionId> {
+pub(crate) enum RecordContent {
     /// A note, encoded.
     Note(Vec<u8>),
     /// An event without its body.
@@ -30,7 +30,7 @@ pub(crate) enum RecordContent<C = ConnectionId> {
         kind: EventType,
         evidence: Evidence,
         object: ObjectId,
-        connection: C,
+        connection: ConnectionId,
         version: Rv,
     },
 }
@@ -52,7 +52,8 @@ impl Rv {
     }
 }
 
-const NOTE: u8 = 0;
+/// The kind of a note.
+pub(crate) const NOTE: u8 = 0;
 const NEW_CONNECTION: u8 = 1 << 5;
 const TEXT_VERSION: u8 = 1 << 6;
 
@@ -172,19 +173,31 @@ pub(crate) fn encode(
     frame::join_columns([&keys, &kinds, &walls, &skews, &numbers, &versions, &notes])
 }
 
-/// The index of a segment as far as it is known without the segments before it.
+/// The index of a segment as far as it is known without the segments before it, by column: a reel has millions of
+/// records, and most readers need few of their numbers.
 pub(crate) struct IndexColumns {
     bytes: Vec<u8>,
     keys: Range<usize>,
-    /// A connection is given where it is not that of the resource's event before.
-    records: Vec<Record<Option<ConnectionId>>>,
+    /// The type and evidence of each record as in [`kind_byte`]; [`NOTE`] for a note.
+    pub(crate) kinds: Vec<u8>,
+    /// When each record was received.
+    pub(crate) stamps: Vec<Stamp>,
+    /// The object of each event.
+    pub(crate) objects: Vec<ObjectId>,
+    /// The resourceVersion of each event; one that is no number repeats the last that is.
+    pub(crate) versions: Vec<u64>,
+    /// The resourceVersions that are no numbers, with the places of their events.
+    pub(crate) odd_versions: Vec<(usize, String)>,
+    /// The events whose connection is not that of the resource's event before, by place.
+    connections: Vec<(usize, ConnectionId)>,
+    notes: Vec<Range<usize>>,
 }
 
 impl IndexColumns {
     /// Reads an index.
     pub(crate) fn decode(bytes: Vec<u8>) -> Result<Self, CodecError> {
         let places: [_; 7] = frame::column_places(&bytes, "a segment's index")?;
-        let [keys, ..] = places.clone();
+        let [keys, .., Range { end, .. }] = places.clone();
         let [_, kinds, walls, skews, numbers, versions, notes] =
             places.map(|place| bytes.get(place).unwrap_or_default());
         let mut walls = FieldReader::new(walls, "a wall time");
@@ -193,25 +206,66 @@ impl IndexColumns {
         let mut versions = FieldReader::new(versions, "a resourceVersion");
         let mut notes = FieldReader::new(notes, "a note");
         let mut before = Before::default();
-        let mut records = Vec::with_capacity(kinds.len());
+        let mut columns = Self {
+            bytes: Vec::new(),
+            keys,
+            kinds: Vec::with_capacity(kinds.len()),
+            stamps: Vec::with_capacity(kinds.len()),
+            objects: Vec::with_capacity(kinds.len()),
+            versions: Vec::with_capacity(kinds.len()),
+            odd_versions: Vec::new(),
+            connections: Vec::new(),
+            notes: Vec::new(),
+        };
         for byte in kinds {
             let stamp = take_stamp(&mut walls, &mut skews, &mut before)?;
-            let content = if *byte == NOTE {
-                RecordContent::Note(notes.sized(MAX_RECORD)?.to_vec())
+            columns.stamps.push(stamp);
+            if *byte == NOTE {
+                columns.kinds.push(NOTE);
+                let len = notes.sized(MAX_RECORD)?.len();
+                let behind = end - notes.rest().len();
+                columns.notes.push(behind - len..behind);
             } else {
-                let object = ObjectId(numbers.number32()?);
-                take_event(*byte, object, &mut versions, &mut before)?
-            };
-            records.push(Record { stamp, content });
+                columns.objects.push(ObjectId(numbers.number32()?));
+                columns.take_version(*byte, &mut versions, &mut before)?;
+            }
         }
         for column in [walls, skews, numbers, versions, notes] {
             column.end()?;
         }
-        Ok(Self {
-            bytes,
-            keys,
-            records,
-        })
+        columns.bytes = bytes;
+        Ok(columns)
+    }
+
+    fn take_version(
+        &mut self,
+        byte: u8,
+        versions: &mut FieldReader<'_>,
+        before: &mut Before,
+    ) -> Result<(), CodecError> {
+        let event = self.versions.len();
+        let kind = byte & !(NEW_CONNECTION | TEXT_VERSION);
+        // Checked here, so that later readers can rely on it.
+        kind_of(kind)?;
+        self.kinds.push(kind);
+        if byte & NEW_CONNECTION != 0 {
+            let connection = ConnectionId(versions.number32()?);
+            self.connections.push((event, connection));
+        }
+        if byte & TEXT_VERSION == 0 {
+            before.version = i128::from(before.version)
+                .checked_add(versions.signed()?)
+                .and_then(|sum| u64::try_from(sum).ok())
+                .ok_or(CodecError::Meaningless {
+                    what: "a resourceVersion's step from",
+                    found: before.version,
+                })?;
+        } else {
+            let text = versions.text(MAX_NAME)?.to_owned();
+            self.odd_versions.push((event, text));
+        }
+        self.versions.push(before.version);
+        Ok(())
     }
 
     /// Returns the number of its bytes.
@@ -219,13 +273,8 @@ impl IndexColumns {
         self.bytes.len()
     }
 
-    /// Returns the number of records.
-    pub(crate) fn records(&self) -> usize {
-        self.records.len()
-    }
-
     /// Reads the identities of the segment's new objects.
-    pub(crate) fn objects(&self) -> Result<Vec<ObjectKeyRef<'_>>, CodecError> {
+    pub(crate) fn new_objects(&self) -> Result<Vec<ObjectKeyRef<'_>>, CodecError> {
         let keys = self.bytes.get(self.keys.clone()).unwrap_or_default();
         let mut keys = FieldReader::new(keys, "an object's key");
         let mut objects = Vec::new();
@@ -235,28 +284,27 @@ impl IndexColumns {
         Ok(objects)
     }
 
+    /// Returns the encoded notes.
+    pub(crate) fn notes(&self) -> impl Iterator<Item = &[u8]> {
+        let places = self.notes.iter().cloned();
+        places.map(|place| self.bytes.get(place).unwrap_or_default())
+    }
+
     /// Returns the connection of each event. `resource_of` knows the objects of this segment and of
     /// earlier ones.
     pub(crate) fn connections(
         &self,
         resource_of: impl Fn(ObjectId) -> Option<ResourceId>,
     ) -> Result<Vec<ConnectionId>, CodecError> {
-        let mut known: BTreeMap<ResourceId, ConnectionId> = BTreeMap::new();
-        let mut connections = Vec::with_capacity(self.records.len());
-        for record in &self.records {
-            let RecordContent::Event {
-                object, connection, ..
-            } = &record.content
-            else {
-                continue;
-            };
+        let mut known = LastConnections::default();
+        let mut connections = Vec::with_capacity(self.objects.len());
+        let mut new = self.connections.iter().peekable();
+        for (event, object) in self.objects.iter().enumerate() {
             let resource = resource_of(*object);
-            let connection = resource.and_then(|resource| match connection {
-                Some(new) => {
-                    known.insert(resource, *new);
-                    Some(*new)
-                }
-                None => known.get(&resource).copied(),
+            let new = new.next_if(|(place, _)| *place == event);
+            let connection = resource.and_then(|resource| match new {
+                Some((_, new)) => Some(known.insert(resource, *new)),
+                None => known.get(resource),
             });
             connections.push(connection.ok_or(CodecError::Meaningless {
                 what: "an object's number",
@@ -265,44 +313,40 @@ impl IndexColumns {
         }
         Ok(connections)
     }
-
-    /// Returns the records.
-    pub(crate) fn into_records(self) -> Vec<Record<Option<ConnectionId>>> {
-        self.records
-    }
 }
 
-fn take_event(
-    byte: u8,
-    object: ObjectId,
-    versions: &mut FieldReader<'_>,
-    before: &mut Before,
-) -> Result<RecordContent<Option<ConnectionId>>, CodecError> {
-    let (kind, evidence) = kind_of(byte & !(NEW_CONNECTION | TEXT_VERSION))?;
-    let connection = match byte & NEW_CONNECTION {
-        0 => None,
-        _ => Some(ConnectionId(versions.number32()?)),
-    };
-    let version = if byte & TEXT_VERSION == 0 {
-        let number = i128::from(before.version)
-            .checked_add(versions.signed()?)
-            .and_then(|sum| u64::try_from(sum).ok())
-            .ok_or(CodecError::Meaningless {
-                what: "a resourceVersion's step from",
-                found: before.version,
-            })?;
-        before.version = number;
-        Rv::Number(number)
-    } else {
-        Rv::Text(versions.text(MAX_NAME)?.to_owned())
-    };
-    Ok(RecordContent::Event {
-        kind,
-        evidence,
-        object,
-        connection,
-        version,
-    })
+/// The last connection of each resource, found without hashing for those that were found before.
+#[derive(Default)]
+struct LastConnections {
+    all: HashMap<ResourceId, ConnectionId>,
+    /// By the last bits of the number.
+    near: [Option<(ResourceId, ConnectionId)>; NEAR],
+}
+
+const NEAR: usize = 32;
+
+impl LastConnections {
+    fn insert(&mut self, resource: ResourceId, connection: ConnectionId) -> ConnectionId {
+        self.all.insert(resource, connection);
+        self.keep_near(resource, connection)
+    }
+
+    fn keep_near(&mut self, resource: ResourceId, connection: ConnectionId) -> ConnectionId {
+        if let Some(near) = self.near.get_mut(place32(resource.0) % NEAR) {
+            *near = Some((resource, connection));
+        }
+        connection
+    }
+
+    fn get(&mut self, resource: ResourceId) -> Option<ConnectionId> {
+        match self.near.get(place32(resource.0) % NEAR) {
+            Some(Some((known, connection))) if *known == resource => Some(*connection),
+            _ => {
+                let connection = *self.all.get(&resource)?;
+                Some(self.keep_near(resource, connection))
+            }
+        }
+    }
 }
 
 fn take_stamp(
@@ -420,30 +464,36 @@ mod tests {
         })
     }
 
-    fn with_connections(
-        index: IndexColumns,
+    fn records_of(
+        index: &IndexColumns,
         resource_of: impl Fn(ObjectId) -> Option<ResourceId>,
     ) -> Result<Vec<Record>, CodecError> {
-        let mut connections = index.connections(resource_of)?.into_iter();
-        let records = index.into_records().into_iter();
-        let records = records.map(|Record { stamp, content }| Record {
-            stamp,
-            content: match content {
-                RecordContent::Note(bytes) => RecordContent::Note(bytes),
+        let connections = index.connections(resource_of)?;
+        let (mut notes, mut events) = (index.notes(), 0..);
+        let records = index.kinds.iter().zip(&index.stamps);
+        let records = records.map(|(byte, stamp)| {
+            let content = if *byte == NOTE {
+                RecordContent::Note(notes.next().unwrap().to_vec())
+            } else {
+                let event = events.next().unwrap();
+                let (kind, evidence) = kind_of(*byte).unwrap();
+                let mut odd = index.odd_versions.iter();
+                let odd = odd.find(|(place, _)| *place == event);
                 RecordContent::Event {
                     kind,
                     evidence,
-                    object,
-                    version,
-                    ..
-                } => RecordContent::Event {
-                    kind,
-                    evidence,
-                    object,
-                    version,
-                    connection: connections.next().unwrap(),
-                },
-            },
+                    object: index.objects[event],
+                    connection: connections[event],
+                    version: match odd {
+                        Some((_, text)) => Rv::Text(text.clone()),
+                        None => Rv::Number(index.versions[event]),
+                    },
+                }
+            };
+            Record {
+                stamp: *stamp,
+                content,
+            }
         });
         Ok(records.collect())
     }
@@ -459,15 +509,15 @@ mod tests {
             let of = |id: ObjectId| objects.get(usize::try_from(id.0).unwrap()).map(|key| key.resource);
             let views: Vec<_> = objects.iter().map(ObjectKey::view).collect();
             let index = IndexColumns::decode(encode(&objects, &records, of)).unwrap();
-            prop_assert_eq!(index.objects().unwrap(), views);
-            prop_assert_eq!(with_connections(index, of).unwrap(), records);
+            prop_assert_eq!(index.new_objects().unwrap(), views);
+            prop_assert_eq!(records_of(&index, of).unwrap(), records);
         }
 
         #[test]
         fn any_bytes_are_survived(bytes: Vec<u8>) {
             if let Ok(index) = IndexColumns::decode(bytes) {
-                let _objects = index.objects();
-                let _records = with_connections(index, |_| Some(ResourceId(0)));
+                let _objects = index.new_objects();
+                let _records = records_of(&index, |_| Some(ResourceId(0)));
             }
         }
     }

@@ -43,6 +43,12 @@ impl PackedColumn {
             .saturating_add(self.open.len())
     }
 
+    /// Returns all numbers in order, at less cost than each by its place.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = u64> {
+        let full = self.full.iter().flat_map(PackedGroup::iter);
+        full.chain(self.open.iter().copied())
+    }
+
     pub(crate) fn get(&self, place: usize) -> Option<u64> {
         let (group, within) = (place / GROUP, place % GROUP);
         match self.full.get(group) {
@@ -70,6 +76,14 @@ impl PackedGroup {
             most = most.max(*number);
         }
         let width = u64::BITS - (most - least).leading_zeros();
+        if width == 0 {
+            let words = Box::default();
+            return Self {
+                least,
+                width,
+                words,
+            };
+        }
         let mut words =
             Vec::with_capacity(usize::try_from(width).map_or(0, |bits| bits * GROUP / WORD));
         let (mut word, mut used) = (0_u64, 0_u32);
@@ -92,6 +106,27 @@ impl PackedGroup {
             width,
             words: words.into_boxed_slice(),
         }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = u64> {
+        let kept = u64::MAX.checked_shr(u64::BITS - self.width);
+        let kept = kept.unwrap_or_default();
+        let mut words = self.words.iter().copied();
+        let (mut word, mut unread) = (0_u64, 0_u32);
+        (0..GROUP).map(move |_| {
+            let mut distance = word;
+            if unread < self.width {
+                // A group has as many words as its numbers need.
+                let next = words.next().unwrap_or_default();
+                distance |= next.checked_shl(unread).unwrap_or_default();
+                word = next.checked_shr(self.width - unread).unwrap_or_default();
+                unread += u64::BITS - self.width;
+            } else {
+                word = word.checked_shr(self.width).unwrap_or_default();
+                unread -= self.width;
+            }
+            self.least + (distance & kept)
+        })
     }
 
     fn get(&self, place: usize) -> Option<u64> {
@@ -135,6 +170,7 @@ mod tests {
             for (place, number) in numbers.iter().enumerate() {
                 prop_assert_eq!(column.get(place), Some(*number), "place {}", place);
             }
+            prop_assert_eq!(column.iter().collect::<Vec<_>>(), numbers.clone());
             prop_assert_eq!(column.get(numbers.len()), None);
             prop_assert_eq!(column.get(usize::MAX), None);
         }

@@ -11,7 +11,7 @@
 //! * A tail row whose records are sealed is an old copy, and is left out.
 
 use crate::codec::bodies::{Bodies, BodyCounts};
-use crate::codec::index::{IndexColumns, Record, RecordContent, Rv};
+use crate::codec::index::IndexColumns;
 use crate::codec::{index, record};
 use crate::error::{Damage, Loss};
 use crate::event::{EventHead, EventType, Evidence, ObjectKeyRef};
@@ -165,7 +165,7 @@ impl Loaded {
             let taken = read.block.and_then(|block| {
                 let source = BlockSource::Sealed(block.at);
                 let (start, blobs) = (block.at.start, block.at.blobs);
-                self.take((number, block.writer), start, blobs, block.index, source)
+                self.take((number, block.writer), start, blobs, &block.index, source)
             });
             // A bad row damages its own block only: the next row states where its block begins.
             if let Err(cause) = taken {
@@ -247,7 +247,7 @@ impl Loaded {
         let source = BlockSource::Tail(Arc::new(bodies));
         let index = IndexColumns::decode(row.index).map_err(|error| error.to_string())?;
         let block = (self.next_block, writer);
-        self.take(block, row.start, blobs, index, source)
+        self.take(block, row.start, blobs, &index, source)
     }
 
     /// Adds the index of one block.
@@ -256,7 +256,7 @@ impl Loaded {
         (number, writer): (u32, u32),
         start: SegmentStart,
         blobs: u32,
-        index: IndexColumns,
+        index: &IndexColumns,
         source: BlockSource,
     ) -> Result<(), String> {
         let known = len64(self.objects.len());
@@ -271,14 +271,14 @@ impl Loaded {
         if hole > most || u64::from(start.object) - known > most || start.record > MAX_ITEMS {
             return Err(format!("it begins at record {}", start.record));
         }
-        let objects = index.objects().map_err(|error| error.to_string())?;
+        let objects = index.new_objects().map_err(|error| error.to_string())?;
         let resource_of = |object: ObjectId| match object.0.checked_sub(start.object) {
             Some(new) => objects.get(place32(new)).map(|key| key.resource),
             None => Some(self.objects.resource(object).unwrap_or(LOST_RESOURCE)),
         };
         let connections = index.connections(resource_of);
         let connections = connections.map_err(|error| error.to_string())?;
-        let count = u32::try_from(index.records()).map_err(|_too_many| "too many records")?;
+        let count = u32::try_from(index.kinds.len()).map_err(|_too_many| "too many records")?;
         let new_objects =
             u32::try_from(objects.len()).map_err(|_too_many| "too many objects".to_owned())?;
         let events = connections.len();
@@ -325,49 +325,24 @@ impl Loaded {
             source,
             writer,
         });
-        let mut connections = connections.into_iter();
-        for record in index.into_records() {
-            self.take_record(record, &mut connections);
+        let first = self.heads.notes.len();
+        self.heads.push_block(index, &connections);
+        let places = self.heads.notes.iter().skip(first);
+        for (seq, bytes) in places.map(|place| Seq(*place)).zip(index.notes()) {
+            let stamp = self.heads.stamp(seq).unwrap_or_default();
+            match record::decode::<Note>(bytes) {
+                Ok(note) => self.notes.push(NoteEntry { seq, stamp, note }),
+                Err(error) => self.damage.push(Damage {
+                    place: format!("note {seq}"),
+                    cause: error.to_string(),
+                    loss: Loss::Records {
+                        first: seq,
+                        last: Some(seq),
+                    },
+                }),
+            }
         }
         Ok(())
-    }
-
-    /// Takes in the next record. An event has the next connection.
-    #[expect(clippy::expect_used, reason = "each event was given a connection")]
-    fn take_record(
-        &mut self,
-        record: Record<Option<ConnectionId>>,
-        connections: &mut impl Iterator<Item = ConnectionId>,
-    ) {
-        let (seq, stamp) = (Seq(self.heads.len()), record.stamp);
-        let bytes = match record.content {
-            RecordContent::Note(bytes) => bytes,
-            RecordContent::Event {
-                kind,
-                evidence,
-                object,
-                version,
-                ..
-            } => {
-                let connection = connections.next().expect("there is one for each event");
-                let kind = index::kind_byte(kind, evidence);
-                return self
-                    .heads
-                    .push_event(stamp, kind, object, connection, version);
-            }
-        };
-        self.heads.push_note(stamp);
-        match record::decode::<Note>(&bytes) {
-            Ok(note) => self.notes.push(NoteEntry { seq, stamp, note }),
-            Err(error) => self.damage.push(Damage {
-                place: format!("note {seq}"),
-                cause: error.to_string(),
-                loss: Loss::Records {
-                    first: seq,
-                    last: Some(seq),
-                },
-            }),
-        }
     }
 }
 
@@ -484,35 +459,32 @@ impl Heads {
         self.last = numbers;
     }
 
-    fn push_note(&mut self, stamp: Stamp) {
-        self.notes.push(self.len());
-        let last = self.last;
-        self.put(NOTE, HeadNumbers { stamp, ..last });
-    }
-
-    fn push_event(
-        &mut self,
-        stamp: Stamp,
-        kind: u8,
-        object: ObjectId,
-        connection: ConnectionId,
-        version: Rv,
-    ) {
-        let version = match version {
-            Rv::Number(number) => number,
-            Rv::Text(text) => {
-                self.odd_versions.insert(self.len(), text);
-                self.last.version
+    /// Appends the records of a block; each event has a connection.
+    fn push_block(&mut self, index: &IndexColumns, connections: &[ConnectionId]) {
+        let first = self.events;
+        let mut events = index.objects.iter().zip(connections).zip(&index.versions);
+        let mut odd = index.odd_versions.iter().peekable();
+        for (kind, stamp) in index.kinds.iter().zip(&index.stamps) {
+            let event = (*kind != index::NOTE).then(|| events.next()).flatten();
+            let Some(((object, connection), version)) = event else {
+                self.notes.push(self.len());
+                let stamp = *stamp;
+                self.put(NOTE, HeadNumbers { stamp, ..self.last });
+                continue;
+            };
+            let place = self.events - first;
+            if let Some((_, text)) = odd.next_if(|(odd, _)| len64(*odd) == place) {
+                self.odd_versions.insert(self.len(), text.clone());
             }
-        };
-        self.events = self.events.saturating_add(1);
-        let numbers = HeadNumbers {
-            stamp,
-            connection: connection.0,
-            version,
-            kind,
-        };
-        self.put(u64::from(object.0) + FIRST_OBJECT, numbers);
+            self.events = self.events.saturating_add(1);
+            let numbers = HeadNumbers {
+                stamp: *stamp,
+                connection: connection.0,
+                version: *version,
+                kind: *kind,
+            };
+            self.put(u64::from(object.0) + FIRST_OBJECT, numbers);
+        }
     }
 
     /// Returns the number of notes between two records, the first of them included.
@@ -527,11 +499,7 @@ impl Heads {
     }
 
     fn slot_at(&self, place: usize) -> Option<Slot> {
-        Some(match self.objects.get(place)? {
-            NOTE => Slot::Note,
-            LOST => Slot::Lost,
-            object => Slot::Event(ObjectId(u32::try_from(object - FIRST_OBJECT).ok()?)),
-        })
+        self.objects.get(place).map(slot_of)
     }
 
     fn wall_at(&self, place: usize) -> Option<i64> {
@@ -635,8 +603,24 @@ impl Heads {
         Seq(len64(events + notes))
     }
 
-    /// Returns the objects' numbers, for indexing.
-    pub(crate) fn objects(&self) -> impl Iterator<Item = Slot> {
-        (0..self.objects.len()).map_while(|place| self.slot_at(place))
+    /// Returns the content of all records in order.
+    pub(crate) fn slots(&self) -> impl Iterator<Item = Slot> {
+        self.objects.iter().map(slot_of)
+    }
+}
+
+/// Reads a number of the column of objects.
+#[expect(
+    clippy::expect_used,
+    reason = "only a number of 32 bits is added to the first object's"
+)]
+fn slot_of(number: u64) -> Slot {
+    match number {
+        NOTE => Slot::Note,
+        LOST => Slot::Lost,
+        object => {
+            let object = u32::try_from(object - FIRST_OBJECT);
+            Slot::Event(ObjectId(object.expect("an object's number")))
+        }
     }
 }

@@ -11,7 +11,7 @@ use crate::file::column::PackedColumn;
 use crate::id::{ObjectId, ResourceId};
 use crate::limits::{len64, place32};
 use crate::uid::UidRef;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// The identities of objects, by number.
@@ -30,7 +30,7 @@ pub(crate) struct ObjectNames {
     odd_uids: BTreeMap<usize, Box<str>>,
     /// The index of each scope, by the hash of its resource and namespace; of the last one, should two hashes be
     /// equal, so that a scope may be stored again.
-    known: BTreeMap<u64, usize>,
+    known: HashMap<u64, usize>,
 }
 
 /// Marks a uid that is not a number, or that is this number.
@@ -71,7 +71,7 @@ impl ObjectNames {
 
     /// Releases memory that is only needed for pushing.
     pub(crate) fn settle(&mut self) {
-        self.known = BTreeMap::new();
+        self.known = HashMap::new();
         self.scopes.shrink_to_fit();
         self.text.shrink_to_fit();
         self.uids.shrink_to_fit();

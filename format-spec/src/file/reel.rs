@@ -118,7 +118,7 @@ impl Versions {
         let events = || {
             (0u64..)
                 .map(Seq)
-                .zip(loaded.heads.objects())
+                .zip(loaded.heads.slots())
                 .filter_map(|(seq, slot)| match slot {
                     Slot::Event(object) => Some((seq, object)),
                     Slot::Note | Slot::Lost => None,
