@@ -86,8 +86,8 @@ impl Timeline {
             open: BTreeMap::new(),
             found: FoundValues::default(),
         };
-        let replaced = self.replaced().iter();
-        let replaced: HashMap<Seq, ObjectId> = replaced.map(|(old, by)| (*by, *old)).collect();
+        let replaced = self.replaced().map(|(old, by)| (by, old));
+        let replaced: HashMap<Seq, ObjectId> = replaced.collect();
         for (step, read) in self.versions(asked.from..asked.to, |key| asked.takes(key)) {
             progress(step.seq);
             if let Some(old) = replaced.get(&step.seq) {

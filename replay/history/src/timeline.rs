@@ -17,6 +17,7 @@ use kubereel_format::{
     RecordedAt, Reel, ResourceId, ResourceInfo, Seq,
 };
 use serde_json::Value;
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use std::path::Path;
@@ -47,8 +48,8 @@ struct TimelineContent {
     /// Few queries need the revisions.
     sequences: OnceLock<Vec<RevisionSequence>>,
     origin_marks: Mutex<OriginMarks>,
-    /// Objects whose deletion was not observed before another one had their name, with its first version.
-    replaced: OnceLock<HashMap<ObjectId, Seq>>,
+    /// By resource: see [`Timeline::replaced_of`].
+    replaced: BTreeMap<ResourceId, OnceLock<HashMap<ObjectId, Seq>>>,
 }
 
 impl Timeline {
@@ -82,9 +83,13 @@ impl Timeline {
             coverage,
             damaged,
             sequences,
+            replaced: tables
+                .resources()
+                .iter()
+                .map(|info| (info.id, OnceLock::new()))
+                .collect(),
             tables,
             origin_marks: Mutex::default(),
-            replaced: OnceLock::new(),
         };
         Self {
             known: Arc::new(known),
@@ -209,46 +214,61 @@ impl Timeline {
         let Some(&last) = self.reel().versions(object).last() else {
             return false;
         };
-        let is_replaced = || self.replaced().get(&object).is_some_and(|by| last < *by);
+        let is_replaced = || self.replaced_by(object).is_some_and(|by| last < by);
         self.reel().kind_of(last) != Some(EventType::Deleted) && !is_replaced()
     }
 
     /// Returns the objects whose deletion was not observed before another one had their name, with the first
     /// version of that one: only one object has a name at a time.
-    pub fn replaced(&self) -> &HashMap<ObjectId, Seq> {
-        self.known.replaced.get_or_init(|| {
-            let reel = self.reel();
-            let mut replaced = HashMap::new();
-            for info in self.resources().iter() {
-                let mut last: HashMap<(&str, &str), (ObjectId, Seq)> = HashMap::new();
-                for &object in self.objects_of(info.id) {
-                    let (Some(key), Some(&first)) =
-                        (self.key_of(object), reel.versions(object).first())
-                    else {
-                        continue;
-                    };
-                    let Some((before, since)) =
-                        last.insert((key.namespace, key.name), (object, first))
-                    else {
-                        continue;
-                    };
-                    let (older, newer) = if since < first {
-                        (before, first)
-                    } else {
-                        last.insert((key.namespace, key.name), (before, since));
-                        (object, since)
-                    };
-                    let gone = reel.versions(older).last().copied();
-                    let is_gone = gone.is_some_and(|seq| {
-                        seq < newer && reel.kind_of(seq) == Some(EventType::Deleted)
-                    });
-                    if !is_gone {
-                        replaced.insert(older, newer);
-                    }
+    pub fn replaced(&self) -> impl Iterator<Item = (ObjectId, Seq)> {
+        let all = self.known.replaced.keys();
+        let all = all
+            .filter_map(|resource| self.replaced_of(*resource))
+            .flatten();
+        all.map(|(object, by)| (*object, *by))
+    }
+
+    /// Returns the first version of the object that replaced another one without an observed deletion.
+    pub fn replaced_by(&self, object: ObjectId) -> Option<Seq> {
+        let key = self.key_of(object)?;
+        self.replaced_of(key.resource)?.get(&object).copied()
+    }
+
+    fn replaced_of(&self, resource: ResourceId) -> Option<&HashMap<ObjectId, Seq>> {
+        let known = self.known.replaced.get(&resource)?;
+        Some(known.get_or_init(|| self.replaced_among(self.objects_of(resource).iter().copied())))
+    }
+
+    /// Finds those among objects of one resource, of which there are all or none of a name.
+    fn replaced_among(&self, objects: impl Iterator<Item = ObjectId>) -> HashMap<ObjectId, Seq> {
+        let reel = self.reel();
+        let mut replaced = HashMap::new();
+        let mut last: HashMap<(&str, &str), (ObjectId, Seq)> =
+            HashMap::with_capacity(objects.size_hint().0);
+        for object in objects {
+            let (Some(key), Some(&first)) = (self.key_of(object), reel.versions(object).first())
+            else {
+                continue;
+            };
+            let latest = last
+                .entry((key.namespace, key.name))
+                .or_insert((object, first));
+            let (older, newer) = match *latest {
+                (same, _) if same == object => continue,
+                (before, since) if since < first => {
+                    *latest = (object, first);
+                    (before, first)
                 }
+                (_, since) => (object, since),
+            };
+            let gone = reel.versions(older).last().copied();
+            let is_gone = gone
+                .is_some_and(|seq| seq < newer && reel.kind_of(seq) == Some(EventType::Deleted));
+            if !is_gone {
+                replaced.insert(older, newer);
             }
-            replaced
-        })
+        }
+        replaced
     }
 }
 
@@ -433,6 +453,7 @@ impl Timeline {
             Cut::Revision(rv) => self.epoch_of_revision(resource, rv),
         };
         let unversioned = UnversionedDeletions::at(self, cut, &epoch);
+        let replaced_by = self.replaced_within(resource, filter);
         for &object in self.objects_of(resource) {
             let Some(seq) = self.version_at(object, cut, &epoch) else {
                 continue;
@@ -445,8 +466,8 @@ impl Timeline {
             let is_alive = self.reel().kind_of(seq) != Some(EventType::Deleted)
                 && !unversioned.is_gone(object, seq);
             let is_replaced = || {
-                let by = self.replaced().get(&object);
-                by.is_some_and(|by| seq < *by && self.is_within(*by, cut))
+                let by = replaced_by(object);
+                by.is_some_and(|by| seq < by && self.is_within(by, cut))
             };
             if !is_asked || !is_alive || is_replaced() {
                 continue;
@@ -482,6 +503,29 @@ impl Timeline {
             rv: newest.rv,
             certainty,
             objects,
+        }
+    }
+
+    /// Answers [`Self::replaced_by`] for the objects that a filter takes. Names are few, and all objects of a
+    /// resource many.
+    fn replaced_within<'a>(
+        &'a self,
+        resource: ResourceId,
+        filter: &'a ObjectFilter<'_>,
+    ) -> impl Fn(ObjectId) -> Option<Seq> + 'a {
+        let named = OnceCell::new();
+        move |object| {
+            if filter.names.is_empty() {
+                return self.replaced_by(object);
+            }
+            let named = named.get_or_init(|| {
+                let is_asked = |object: &ObjectId| {
+                    let key = self.key_of(*object);
+                    key.is_some_and(|key| filter.takes(key.namespace, key.name))
+                };
+                self.replaced_among(self.objects_of(resource).iter().copied().filter(is_asked))
+            });
+            named.get(&object).copied()
         }
     }
 

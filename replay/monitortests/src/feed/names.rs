@@ -23,8 +23,9 @@ pub(super) struct NameChange {
 impl<'a> LiveNames<'a> {
     /// Finds the names.
     pub(super) fn of(timeline: &'a Timeline) -> Self {
-        let replaced = timeline.replaced().keys();
-        let keys = replaced.filter_map(|object| timeline.key_of(*object));
+        let keys = timeline
+            .replaced()
+            .filter_map(|(object, _)| timeline.key_of(object));
         Self {
             timeline,
             names: keys
@@ -46,8 +47,8 @@ impl<'a> LiveNames<'a> {
             return NameChange::default();
         };
         let other = live.filter(|live| *live != object);
-        let by = self.timeline.replaced().get(&object);
-        if is_gone && other.is_some() && by.is_some_and(|by| *by <= seq) {
+        let by = self.timeline.replaced_by(object);
+        if is_gone && other.is_some() && by.is_some_and(|by| by <= seq) {
             return NameChange {
                 ended: None,
                 is_late: true,
