@@ -48,9 +48,9 @@ pub enum PodStage<'a> {
     Failed(&'a str),
     /// A container waits for this reason, and will not run by itself.
     Stuck(&'a str),
-    /// It runs, and all its containers are ready.
+    /// It runs and is ready: by its condition, or by its containers if it has none.
     Ready,
-    /// It runs, and some container is not ready.
+    /// It runs and is not ready.
     NotReady,
     /// A scheduling gate holds it back.
     Gated,
@@ -80,10 +80,16 @@ impl<'a> PodStage<'a> {
         if let Some(reason) = waits.find(|reason| WaitingTrouble::of(reason).is_some()) {
             return Self::Stuck(reason);
         }
-        let mut all = items(pod, "/status/containerStatuses").iter();
-        let is_ready = all.all(|one| is_true(one, "/ready"));
-        let unscheduled =
-            StatusCondition::all(pod).find(|one| one.kind == "PodScheduled" && one.is("False"));
+        let condition = |kind| StatusCondition::all(pod).find(move |one| one.kind == kind);
+        // Containers of a lost Node stay ready in its last report; the condition is that of the node controller.
+        let is_ready = condition("Ready").map_or_else(
+            || {
+                let mut all = items(pod, "/status/containerStatuses").iter();
+                all.all(|one| is_true(one, "/ready"))
+            },
+            |ready| ready.is("True"),
+        );
+        let unscheduled = condition("PodScheduled").filter(|one| one.is("False"));
         match (phase, unscheduled) {
             ("Running", _) if is_ready => Self::Ready,
             ("Running", _) => Self::NotReady,
@@ -111,6 +117,18 @@ mod tests {
         assert_eq!(PodStage::of(&pod), PodStage::Failed("Error"));
         pod["metadata"] = json!({"deletionTimestamp": "2026-11-23T10:00:00Z"});
         assert_eq!(PodStage::of(&pod), PodStage::Terminating);
+    }
+
+    #[test]
+    fn a_pod_of_a_lost_node_is_not_ready() {
+        let mut pod = json!({"status": {
+            "phase": "Running",
+            "conditions": [{"type": "Ready", "status": "False"}],
+            "containerStatuses": [{"name": "main", "ready": true}],
+        }});
+        assert_eq!(PodStage::of(&pod), PodStage::NotReady);
+        pod["status"]["conditions"] = json!([]);
+        assert_eq!(PodStage::of(&pod), PodStage::Ready);
     }
 
     #[test]
