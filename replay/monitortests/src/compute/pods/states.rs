@@ -61,6 +61,7 @@ pub(crate) fn states(
             ends: Some("Deleted"),
             start: bounds.start(),
             end: bounds.end(),
+            first_sight: told.first.filter(|_| run.mode.is_exact()),
         };
         category.spans(&told.pod, words, &mut made);
         for (name, container) in &told.containers {
@@ -71,6 +72,7 @@ pub(crate) fn states(
                 ends: Some("ContainerExit"),
                 start: bounds.container_start(life),
                 end: bounds.container_end(name, life),
+                first_sight: category.first_sight,
             };
             category.spans(life, words, &mut made);
             let category = Category {
@@ -151,6 +153,8 @@ struct Category {
     ends: Option<&'static str>,
     start: RecordedAt,
     end: RecordedAt,
+    /// When the Pod was first seen, in exact mode: in which states its parts were before is not known.
+    first_sight: Option<RecordedAt>,
 }
 
 /// What the thing is in.
@@ -190,7 +194,8 @@ impl Category {
                 };
                 span.seq = now.seq;
             }
-            made.push(span);
+            let is_seen = self.first_sight != Some(now.from) || last.message.is_some();
+            made.extend(is_seen.then_some(span));
             let message = (self.ends != Some(reason)).then_some(&now.message);
             last = Now {
                 message,

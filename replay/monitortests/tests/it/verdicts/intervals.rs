@@ -258,6 +258,29 @@ fn a_container_waits_runs_and_exits() {
 }
 
 #[test]
+fn what_a_container_did_before_its_pod_was_first_seen_is_not_known() {
+    let reel = || {
+        Reel::new()
+            .at("10:02:00")
+            .pending_pod("shop/web")
+            .change(
+                "Pod",
+                "shop/web",
+                json!({"metadata": {"creationTimestamp": "2026-11-21T10:01:00Z"}}),
+            )
+            .container("shop/web", 0, &json!({"running": {}}), &json!({}))
+    };
+    let waited = |mode| {
+        let states = told(reel(), mode, "PodState");
+        states
+            .iter()
+            .filter(|one| one.contains("missed real \"ContainerWait\""))
+            .count()
+    };
+    assert_eq!((waited(Mode::Exact), waited(Mode::Upstream)), (0, 1));
+}
+
+#[test]
 fn a_pod_that_stays_pending_never_completed() {
     let reel = || {
         Reel::new()
