@@ -264,6 +264,7 @@ struct DescribeOutput<'a>(subject: &'a DescribedObject<'_>) {
         let events = subject.description.events.iter();
         events.map(|event| EventOutput::of(subject.timeline, event)).collect()
     },
+    events_may_be_missing: bool = subject.description.may_miss_events,
 }
 
 /// A line of the page that kubectl prints.
@@ -509,7 +510,12 @@ fn print_events(
     if subject.timeline.event_resources().is_empty() {
         return page.line(Style::Faint, "  not recorded");
     }
-    if events.is_empty() {
+    if subject.description.may_miss_events {
+        page.line(
+            Style::Wary,
+            "  the recording of Events has gaps: some may be missing",
+        )?;
+    } else if events.is_empty() {
         return page.line(Style::Faint, "  none");
     }
     // Of an Event that was repeated, the last word says it all.

@@ -1,6 +1,8 @@
 //! `kubereel describe`: the pages of kubectl, and which objects they are about.
 
-use super::run::{DEMO, Reel, kubereel};
+use super::run::{A, DEMO, Reel, kubereel};
+use crate::script::{Script, pod};
+use kubereel_format::EndCause;
 use serde_json::{Value, json};
 
 fn meta(namespace: &str, name: &str, more: Value) -> Value {
@@ -337,4 +339,36 @@ fn json_has_the_lines_of_the_page() {
     let told: Value = serde_json::from_str(&out).expect("JSON");
     let first = told.pointer("/page/0").expect("a line");
     assert_eq!(*first, json!({"depth": 0, "cells": ["Name:", "master-1"]}));
+}
+
+#[test]
+fn events_that_may_be_missing_are_not_none() {
+    let reel = Reel::write(|path| {
+        let mut script = Script::begin(path);
+        let pods = script.resource("pods", "Pod", &["po"]);
+        let events = script.resource("events", "Event", &["ev"]);
+        let pods = script.connect(pods, None);
+        script.initial(pods, A, 9, &pod(A, 9, "x"));
+        script.synced(pods, 10);
+        let stream = script.connect(events, None);
+        script.synced(stream, 10);
+        script.wait(2000);
+        let from = script.now();
+        script.disconnect(stream, EndCause::Expired);
+        script.wait(5000);
+        let stream = script.connect(events, None);
+        script.gap(events, 10, 30, from);
+        script.synced(stream, 30);
+        script.modified(pods, A, 31, &pod(A, 31, "z"));
+        script.finish();
+    });
+    let page = kubereel(&["describe", reel.path(), "pod/a"]).ok();
+    assert!(page.contains("some may be missing"), "{page}");
+    let page = kubereel(&["describe", reel.path(), "pod/a", "-o", "json"]).ok();
+    let page: Value = serde_json::from_str(&page).expect("JSON");
+    assert_eq!(page["events_may_be_missing"], true);
+    // Nothing that the Events would have reported is known to be absent.
+    kubereel(&["problems", reel.path()])
+        .code(4)
+        .says("changes of 1 resource may be missing: events");
 }

@@ -1,7 +1,7 @@
 //! `kubereel events`, `describe` and `man`, as a user runs them.
 
-use super::run::{DEMO, kubereel};
-use serde_json::Value;
+use super::run::{DEMO, Reel, kubereel};
+use serde_json::{Value, json};
 
 fn lines(args: &[&str]) -> Vec<Value> {
     let out = kubereel(args).ok();
@@ -232,4 +232,24 @@ fn what_was_never_there_is_said() {
         .code(1)
         .says("nodes/master-9 was never observed")
         .says("did you mean master-");
+}
+
+#[test]
+fn an_event_of_both_groups_is_printed_once() {
+    let event = |api_version: &str, name: &str, rv: u32| {
+        json!({
+            "kind": "Event", "apiVersion": api_version, "type": "Warning", "reason": "BackOff",
+            "metadata": {
+                "name": name, "namespace": "shop", "resourceVersion": rv.to_string(),
+                "uid": format!("5f0c5a0e-0c5e-4a53-a9c5-1b6a3e2f0d{rv}"),
+            },
+        })
+    };
+    let reel = Reel::import(&[
+        event("v1", "web-0.1", 10),
+        event("events.k8s.io/v1", "web-0.1", 10),
+        event("v1", "web-0.2", 11),
+    ]);
+    let events = lines(&["events", reel.path(), "-A", "-o", "json"]);
+    assert_eq!(events.len(), 2, "{events:?}");
 }

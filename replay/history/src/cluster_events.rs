@@ -7,6 +7,7 @@ use crate::timeline::Timeline;
 use crate::timetext;
 use kubereel_format::{EventType, Evidence, RecordedAt, ResourceId, Seq};
 use serde::Deserialize;
+use std::collections::HashSet;
 
 /// A query for Events.
 #[derive(Clone, Debug, Default)]
@@ -60,6 +61,14 @@ impl Timeline {
             .collect()
     }
 
+    /// Returns whether Events may be missing between two moments; `None` for the ends of the recording.
+    pub fn may_miss_events(&self, bounds: (Option<Cut>, Option<Cut>)) -> bool {
+        let resources = self.event_resources();
+        let is_incomplete =
+            |resource: &ResourceId| self.unobserved_within(*resource, bounds).next().is_some();
+        resources.is_empty() || resources.iter().any(is_incomplete)
+    }
+
     /// Returns the Events of a time.
     ///
     /// Which Events these are is known without reading a body; their objects are not.
@@ -71,7 +80,8 @@ impl Timeline {
                 && question.to.is_none_or(|cut| self.is_within(seq, cut))
         };
         let mut seqs = Vec::new();
-        for resource in self.event_resources() {
+        let resources = self.event_resources();
+        for &resource in &resources {
             for &object in self.objects_of(resource) {
                 let is_asked = self
                     .key_of(object)
@@ -87,6 +97,18 @@ impl Timeline {
             }
         }
         seqs.sort_unstable();
+        if resources.len() > 1 {
+            // The API server gives the same objects in both groups.
+            let mut known = HashSet::new();
+            seqs.retain(|&seq| {
+                let key = reel.object_of(seq).and_then(|object| self.key_of(object));
+                let version = key.zip(reel.rv_of(seq)).map(|(key, version)| {
+                    let uid = key.uid.text();
+                    (key.namespace, key.name, uid, version)
+                });
+                version.is_none_or(|version| known.insert(version))
+            });
+        }
         EventLog {
             timeline: self,
             question,

@@ -56,6 +56,8 @@ pub struct Description {
     pub left_out: usize,
     /// The Events about it.
     pub events: Vec<LoggedEvent>,
+    /// Whether more may be missing.
+    pub may_miss_events: bool,
 }
 
 /// A scalar member of a spec or a status.
@@ -107,14 +109,18 @@ impl Timeline {
             Cut::Revision(_) => self.wall_of(seq),
         };
         let (around, left_out) = self.around(resource, held, wall, around_micros, most);
+        let bounds = (
+            Some(self.moved(wall, -EVENTS_BACK_MICROS.max(around_micros))),
+            Some(self.moved(wall, around_micros)),
+        );
         let events = self.event_log(EventQuestion {
             namespace: Some(if held.namespace.is_empty() {
                 DEFAULT_NAMESPACE.to_owned()
             } else {
                 held.namespace.clone()
             }),
-            from: Some(self.moved(wall, -EVENTS_BACK_MICROS.max(around_micros))),
-            to: Some(self.moved(wall, around_micros)),
+            from: bounds.0,
+            to: bounds.1,
             about: Some(Regarding {
                 kind: resource.kind.clone(),
                 namespace: held.namespace.clone(),
@@ -151,6 +157,7 @@ impl Timeline {
             around,
             left_out,
             events,
+            may_miss_events: self.may_miss_events(bounds),
         })
     }
 

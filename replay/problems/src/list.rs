@@ -119,10 +119,8 @@ impl ProblemWatcher {
     /// Lists the problems, after the pass, and says what was looked at.
     pub fn finish(self, timeline: &Timeline, fed: &Fed) -> ProblemList {
         let found = self.0.finish(timeline.end());
-        let unobserved = timeline.resources().iter().filter(|info| {
-            let is_watched = !matches!(info.plural.as_str(), "events" | "leases");
-            is_watched && timeline.unobserved(info.id).next().is_some()
-        });
+        let unobserved = timeline.resources().iter();
+        let unobserved = unobserved.filter(|info| !timeline.is_fully_observed(info.id));
         let checked = CheckedReel {
             events: fed.events,
             resources: timeline.resources().iter().count(),

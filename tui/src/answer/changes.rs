@@ -206,7 +206,10 @@ pub(super) fn read_events(
             PanelLine::of(Ink::Wary, format!("{unread} unreadable Events")),
         );
     }
-    if lines.is_empty() {
+    if timeline.may_miss_events((None, Some(place.cut()))) {
+        let words = "the recording of Events has gaps: some may be missing";
+        lines.push(PanelLine::of(Ink::Wary, words));
+    } else if lines.is_empty() {
         let words = format!(
             "no Events about {} up to this time",
             subject.written(timeline)
