@@ -475,7 +475,7 @@ const fn short_trust(certainty: &Certainty) -> Option<&'static str> {
         Certainty::Imported { .. } => Some(AS_IMPORTED),
         Certainty::InsideGap { .. } => Some("inside a gap"),
         Certainty::Unobserved { .. } => Some("not observed"),
-        Certainty::Blind { .. } => Some("no watch ran"),
+        Certainty::Blind { recorder, .. } => Some(recorder.no_watch()),
         Certainty::Damaged { .. } => Some("the reel is damaged"),
         Certainty::AfterLast { .. } => Some("after the last known state"),
         Certainty::NotCovered { .. } | Certainty::BeforeFirst { .. } => Some("not known"),

@@ -9,10 +9,10 @@ use crate::follow::{self, FollowBounds, FollowOptions, ToldSpans};
 use crate::outputs::outputs;
 use crate::screen::{Console, JsonList, Style, StyledLine};
 use crate::words::count;
-use kubereel_format::{EventType, Evidence, Gap, RecordedAt, ResourceId};
+use kubereel_format::{EventType, Evidence, RecordedAt, ResourceId};
 use kubereel_history::{
     Authors, Certainty, ComparisonScope, Cut, DurationEnd, Field, FollowedReel, HistoryItem,
-    HistoryQuestion, HistoryVersion, Moment, ObjectHistory, Timeline, UnobservedSpan,
+    HistoryQuestion, HistoryVersion, Moment, ObjectHistory, RecordedGap, Timeline, UnobservedSpan,
     VersionDuration, VersionPlace, harmless, timetext,
 };
 use serde::Serialize;
@@ -97,7 +97,7 @@ fn follow(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
         tally.versions += history.versions();
         for mut item in history {
             match &mut item {
-                HistoryItem::Gap(gap) if !told.is_new_gap(gap) => continue,
+                HistoryItem::Gap(gap) if !told.is_new_gap(&gap.gap) => continue,
                 HistoryItem::Unobserved(span) if !told.is_new(span, is_last) => continue,
                 // How long the last version holds is to be seen.
                 HistoryItem::Version(version) if !is_last => {
@@ -219,8 +219,9 @@ fn say_late(
     for span in late.take(LATE_SHOWN) {
         let (from, to) = (timeline.written(span.from), timeline.written(span.to));
         screen.aside(format!(
-            "note: no watch ran {from}–{to}: changes of that time were received right after it, and have the times of \
-             their receipt"
+            "note: {} {from}–{to}: changes of that time were received right after it, and have the times of their \
+             receipt",
+            span.reason
         ))?;
     }
     Ok(())
@@ -436,12 +437,12 @@ impl HistoryOutputItem {
     pub(crate) fn of(timeline: &Timeline, item: &HistoryItem) -> Self {
         match item {
             HistoryItem::Gap(gap) => Self::Gap {
-                from: timetext::rfc3339(gap.from_time),
-                to: timetext::rfc3339(gap.to_time),
-                from_rv: gap.from_rv.clone(),
-                to_rv: gap.to_rv.clone(),
-                cause: gap.cause.as_str(),
-                missing_at_most: gap.missing_at_most,
+                from: timetext::rfc3339(gap.gap.from_time),
+                to: timetext::rfc3339(gap.gap.to_time),
+                from_rv: gap.gap.from_rv.clone(),
+                to_rv: gap.gap.to_rv.clone(),
+                cause: gap.cause(),
+                missing_at_most: gap.gap.missing_at_most,
             },
             HistoryItem::Unobserved(span) => Self::Unobserved {
                 from: timetext::rfc3339(span.from),
@@ -489,12 +490,12 @@ pub(crate) fn item_lines(timeline: &Timeline, item: &HistoryItem) -> Vec<StyledL
     }
 }
 
-pub(crate) fn gap_line(timeline: &Timeline, gap: &Gap) -> StyledLine {
+pub(crate) fn gap_line(timeline: &Timeline, gap: &RecordedGap) -> StyledLine {
     let (from, to) = (
-        timeline.written(gap.from_time),
-        timeline.written(gap.to_time),
+        timeline.written(gap.gap.from_time),
+        timeline.written(gap.gap.to_time),
     );
-    let cause = gap.cause.as_str();
+    let cause = gap.cause();
 
     StyledLine::of(
         Style::Wary,

@@ -391,9 +391,9 @@ pub(crate) fn trust(timeline: &Timeline, certainty: &Certainty) -> String {
         Certainty::Imported { .. } => AS_IMPORTED.to_owned(),
         Certainty::InsideGap { gap } => format!(
             "inside a gap {}–{}: may differ ({})",
-            written(gap.from_time),
-            written(gap.to_time),
-            gap.cause.as_str()
+            written(gap.gap.from_time),
+            written(gap.gap.to_time),
+            gap.cause()
         ),
         Certainty::Unobserved { from, to, reason } => {
             let to = to.map_or_else(|| "the end".to_owned(), written);
@@ -402,13 +402,26 @@ pub(crate) fn trust(timeline: &Timeline, certainty: &Certainty) -> String {
                 written(*from)
             )
         }
-        Certainty::Blind { from, to: Some(to) } => format!(
-            "no watch ran {}–{}: changes of that time were received later",
+        Certainty::Blind {
+            from,
+            to: Some(to),
+            recorder,
+        } => format!(
+            "{} {}–{}: changes of that time were received later",
+            recorder.no_watch(),
             written(*from),
             written(*to)
         ),
-        Certainty::Blind { from, to: None } => {
-            format!("no watch ran since {}: may differ", written(*from))
+        Certainty::Blind {
+            from,
+            to: None,
+            recorder,
+        } => {
+            format!(
+                "{} since {}: may differ",
+                recorder.no_watch(),
+                written(*from)
+            )
         }
         Certainty::Damaged { damage } => {
             format!(

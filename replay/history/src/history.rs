@@ -2,14 +2,14 @@
 //! read when it is requested.
 
 use crate::changes::{Change, ComparisonScope};
-use crate::coverage::UnobservedSpan;
+use crate::coverage::{RecordedGap, UnobservedSpan};
 use crate::moment::Cut;
 use crate::object::ObjectForm;
 use crate::select::ObjectFilter;
 use crate::timeline::QueryError;
 use crate::timeline::Timeline;
 use crate::writers::{self, Authors};
-use kubereel_format::{EventType, Evidence, Gap, ObjectId, RecordedAt, ResourceInfo, Seq};
+use kubereel_format::{EventType, Evidence, ObjectId, RecordedAt, ResourceInfo, Seq};
 use serde_json::Value;
 use std::collections::VecDeque;
 
@@ -36,7 +36,7 @@ pub enum HistoryItem {
     /// A version.
     Version(Box<HistoryVersion>),
     /// A gap of the recording, in which versions may be missing.
-    Gap(Gap),
+    Gap(Box<RecordedGap>),
     /// Another time in which versions may be missing.
     Unobserved(Box<UnobservedSpan>),
     /// A version that cannot be read.
@@ -143,7 +143,7 @@ enum PlannedStep {
         seq: Seq,
         before: Option<Seq>,
     },
-    Gap(Gap),
+    Gap(Box<RecordedGap>),
     Unobserved(Box<UnobservedSpan>),
 }
 
@@ -255,7 +255,7 @@ impl<'a> ObjectHistory<'a> {
     fn take(&mut self, step: PlannedStep) {
         match step {
             PlannedStep::Gap(gap) => {
-                self.settle(gap.from_time, DurationEnd::Gap);
+                self.settle(gap.gap.from_time, DurationEnd::Gap);
                 self.ready.push_back(HistoryItem::Gap(gap));
             }
             PlannedStep::Unobserved(span) => {
@@ -453,7 +453,7 @@ fn planned(
         .filter(|span| span.concerns(&filter) && span.to > asked.start && span.from < asked.end);
     let mut gaps: Vec<(RecordedAt, PlannedStep)> = spans
         .map(|span| match span.open_gap() {
-            Some(gap) => (span.from, PlannedStep::Gap(gap.gap.clone())),
+            Some(gap) => (span.from, PlannedStep::Gap(Box::new(gap.clone()))),
             None => (span.from, PlannedStep::Unobserved(Box::new(span.clone()))),
         })
         .collect();

@@ -60,7 +60,7 @@ pub use columns::{
 };
 pub use coverage::{
     Certainty, Coverage, CoveredFrom, DamagedSpan, GapJudgement, GapOutcome, ImportedFrom,
-    LostChange, RecordedGap, UnobservedEffect, UnobservedReason, UnobservedSpan,
+    LostChange, RecordedGap, RecorderEnd, UnobservedEffect, UnobservedReason, UnobservedSpan,
 };
 pub use cursor::{Cursor, CursorStep, StepBodies, Track, VersionScan};
 pub use density::{Density, MAX_SLICES};

@@ -315,7 +315,7 @@ impl Timeline {
     pub fn received_late(&self, resource: ResourceId) -> impl Iterator<Item = &UnobservedSpan> {
         let coverage = self.coverage(resource).into_iter();
         let spans = coverage.flat_map(Coverage::unobserved_spans);
-        let late = spans.filter(|span| span.reason == UnobservedReason::NoWatch);
+        let late = spans.filter(|span| matches!(span.reason, UnobservedReason::NoWatch { .. }));
         late.filter(move |span| {
             let mut missing = self.unobserved(resource);
             !missing.any(|other| other.from < span.to && other.to > span.from)

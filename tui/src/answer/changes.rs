@@ -54,8 +54,8 @@ pub(super) fn read_history(
         match item {
             HistoryItem::Gap(gap) => {
                 let (from, to) = (
-                    timeline.written(gap.from_time),
-                    timeline.written(gap.to_time),
+                    timeline.written(gap.gap.from_time),
+                    timeline.written(gap.gap.to_time),
                 );
                 let words = format!("░ gap {from} – {to}: versions may be missing");
                 lines.push(PanelLine::of(Ink::Wary, words));

@@ -77,18 +77,19 @@ pub(crate) fn trust(timeline: &Timeline, certainty: &Certainty) -> Option<String
         Certainty::Imported { .. } => "imported: completeness unknown".to_owned(),
         Certainty::InsideGap { gap } => format!(
             "unknown from {} to {}: {}",
-            at(gap.from_time),
-            at(gap.to_time),
-            gap.cause.as_str()
+            at(gap.gap.from_time),
+            at(gap.gap.to_time),
+            gap.cause()
         ),
         Certainty::Unobserved { from, to, reason } => {
             let to = to.map_or_else(|| "the end".to_owned(), at);
             format!("not observed from {} to {to}: {reason}", at(*from))
         }
-        Certainty::Blind { from, to } => {
+        Certainty::Blind { from, to, recorder } => {
             let to = to.map_or_else(|| "the end".to_owned(), at);
             format!(
-                "no watch from {} to {to}: showing the state before",
+                "{} from {} to {to}: showing the state before",
+                recorder.no_watch(),
                 at(*from)
             )
         }

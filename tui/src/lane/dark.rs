@@ -70,7 +70,7 @@ fn words(timeline: &Timeline, span: &UnobservedSpan) -> String {
                 span.reason.to_string()
             }
         }
-        UnobservedReason::Gap { gap } if !span.is_late() => gap.gap.cause.as_str().to_owned(),
+        UnobservedReason::Gap { gap } if !span.is_late() => gap.cause().to_owned(),
         UnobservedReason::NotRecorded { .. } => "not recorded".to_owned(),
         UnobservedReason::Damaged { .. } => "the reel is damaged".to_owned(),
         reason => harmless(&reason.to_string()).into_owned(),

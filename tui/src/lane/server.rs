@@ -5,7 +5,7 @@ use super::LaneState;
 use super::dark::DarkSpan;
 use super::line::{Lane, LaneGroup, LaneReading, LaneSubject};
 use super::spells::{StateSpan, overlaid};
-use kubereel_history::{Timeline, UnobservedEffect};
+use kubereel_history::{RecorderEnd, Timeline, UnobservedEffect};
 
 /// More outages have no lane.
 const MOST_OUTAGES: usize = 20_000;
@@ -45,7 +45,7 @@ fn between_sessions(timeline: &Timeline) -> Vec<DarkSpan> {
     let gaps = pairs.filter(|(before, next)| before.to < next.from);
     gaps.map(|(before, next)| DarkSpan {
         span: before.to..next.from,
-        why: "no recorder ran".to_owned(),
+        why: RecorderEnd::of(before).no_recorder().to_owned(),
         effect: UnobservedEffect::MayMiss,
     })
     .collect()

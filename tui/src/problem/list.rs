@@ -460,7 +460,7 @@ fn add_gaps(timeline: &Timeline) -> Vec<SharedGap> {
         let name = harmless(&info.qualified()).into_owned();
         for span in timeline.unobserved(info.id) {
             let why = match &span.reason {
-                UnobservedReason::Gap { gap } => gap.gap.cause.as_str().to_owned(),
+                UnobservedReason::Gap { gap } => gap.cause().to_owned(),
                 // What was refused from the start, or came late, is not a trouble of the recording; damage
                 // has an entry of its own.
                 UnobservedReason::NotRecorded { .. }

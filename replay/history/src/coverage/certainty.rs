@@ -1,13 +1,14 @@
 //! The certainty of a state at a moment, worded for an answer: the [`UnobservedSpan`] that contains
 //! the moment, or that there is none. `as_of` reads the state itself.
 
-use super::chain::{Coverage, CoveredFrom};
+use super::chain::{Coverage, CoveredFrom, RecorderEnd};
 use super::damaged::DamagedSpan;
+use super::gap::RecordedGap;
 use super::unobserved::{UnobservedReason, UnobservedSpan};
 use crate::moment::Cut;
 use crate::select::ObjectFilter;
 use crate::tables::ReelTables;
-use kubereel_format::{Damage, Gap, NotCoveredReason, RecordedAt, ResourceId, Seq};
+use kubereel_format::{Damage, NotCoveredReason, RecordedAt, ResourceId, Seq};
 
 /// The certainty of an answer about a moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +34,7 @@ pub enum Certainty {
     /// Changes may be missing: the state is that before the gap, or a part of the list after it.
     InsideGap {
         /// The gap.
-        gap: Gap,
+        gap: RecordedGap,
     },
     /// Changes may be missing since a moment, and no list has shown the state since.
     Unobserved {
@@ -51,6 +52,8 @@ pub enum Certainty {
         from: RecordedAt,
         /// When the next one began; `None` if none did.
         to: Option<RecordedAt>,
+        /// How much is known of the recorder at its begin.
+        recorder: RecorderEnd,
     },
     /// The resource was not recorded at the moment.
     NotCovered {
@@ -166,9 +169,14 @@ impl Certainty {
     fn of(span: &UnobservedSpan, first: Option<RecordedAt>) -> Self {
         let to = (!span.is_open()).then_some(span.to);
         if let Some(gap) = span.open_gap() {
-            let gap = gap.gap.clone();
+            let gap = gap.clone();
             return Self::InsideGap { gap };
         }
+        let blind = |recorder: RecorderEnd| Self::Blind {
+            from: span.from,
+            to,
+            recorder,
+        };
         match &span.reason {
             UnobservedReason::NotRecorded { reason, detail } => Self::NotCovered {
                 reason: *reason,
@@ -177,12 +185,10 @@ impl Certainty {
             UnobservedReason::NotBegun
             | UnobservedReason::NotListedYet
             | UnobservedReason::NeverListed => Self::BeforeFirst { first },
-            UnobservedReason::NoWatch
-            | UnobservedReason::WatchEnded
-            | UnobservedReason::Gap { .. } => Self::Blind {
-                from: span.from,
-                to,
-            },
+            UnobservedReason::NoWatch { recorder } | UnobservedReason::WatchEnded { recorder } => {
+                blind(*recorder)
+            }
+            UnobservedReason::Gap { gap } => blind(gap.recorder),
             reason @ (UnobservedReason::LostChange { .. }
             | UnobservedReason::Unparsed { .. }
             | UnobservedReason::Damaged { .. }) => Self::Unobserved {
@@ -210,9 +216,9 @@ fn rank(span: &UnobservedSpan) -> Option<u8> {
         UnobservedReason::NotBegun => Some(3),
         UnobservedReason::Unparsed { .. } => Some(4),
         UnobservedReason::LostChange { .. } => Some(5),
-        UnobservedReason::WatchEnded | UnobservedReason::NoWatch | UnobservedReason::Gap { .. } => {
-            Some(WATCHES)
-        }
+        UnobservedReason::WatchEnded { .. }
+        | UnobservedReason::NoWatch { .. }
+        | UnobservedReason::Gap { .. } => Some(WATCHES),
         // Unreadable versions are missing at every later moment, too: the damage is reported
         // separately.
         UnobservedReason::Damaged { .. } => None,

@@ -17,10 +17,11 @@ use super::lost::LostChange;
 use super::unobserved::UnobservedSpan;
 use super::unparsed::{RetriedLines, UnparsedSpan};
 use crate::select::ExcludedResource;
+use crate::session::RecordingSession;
 use crate::tables::ReelTables;
 use kubereel_format::{
-    ConnectionId, CoveredSpan, EndCause, EpochId, Gap, GapId, ListMethod, NotCoveredReason, Note,
-    NoteEntry, OddLineProblem, RecordedAt, ResourceId, Seq,
+    ConnectionId, CoveredSpan, EndCause, EpochId, Gap, GapCause, GapId, ListMethod,
+    NotCoveredReason, Note, NoteEntry, OddLineProblem, RecordedAt, ResourceId, Seq,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -70,6 +71,53 @@ pub struct ImportedFrom {
     pub first_rv: Option<u128>,
 }
 
+/// How much is known of the recorder at the begin of a time without records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecorderEnd {
+    /// It ended in order, or it ran on: everything that it had read is in the reel.
+    InOrder,
+    /// It was killed, at an unknown moment: it ran for a while, and what it read then was not
+    /// written.
+    Killed,
+}
+
+impl RecorderEnd {
+    /// Returns how the last record of a session bounds the time in which its recorder ran.
+    pub const fn of(session: &RecordingSession) -> Self {
+        if session.end.is_some() {
+            Self::InOrder
+        } else {
+            Self::Killed
+        }
+    }
+
+    /// Returns what is said of a time between two runs of the recorder.
+    pub const fn no_recorder(self) -> &'static str {
+        match self {
+            Self::InOrder => GapCause::RecorderStopped.as_str(),
+            Self::Killed => "no recorder ran, or it was killed before it could write",
+        }
+    }
+
+    /// Returns what is said of a time without a watch.
+    pub const fn no_watch(self) -> &'static str {
+        match self {
+            Self::InOrder => "no watch ran",
+            Self::Killed => "no watch ran, or the recorder was killed before it could write",
+        }
+    }
+
+    /// Returns what is said of the time since the last watch.
+    pub(super) const fn no_watch_any_more(self) -> &'static str {
+        match self {
+            Self::InOrder => "no watch ran any more",
+            Self::Killed => {
+                "no watch ran any more, or the recorder was killed before it could write"
+            }
+        }
+    }
+}
+
 /// A time without a watch of a resource.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct UnwatchedTime {
@@ -84,6 +132,8 @@ pub(super) struct UnwatchedTime {
     /// Whether the next watch continued at the position of the last one, so that all changes were
     /// delivered. A list shows existing objects only, not those that were created and deleted.
     pub(super) is_continued: bool,
+    /// How much is known of the recorder at its begin.
+    pub(super) recorder: RecorderEnd,
 }
 
 impl Coverage {
@@ -132,6 +182,7 @@ struct UnwatchedSince {
     from: RecordedAt,
     /// The server did not continue the watch, or the recorder did not trust it.
     is_refused: bool,
+    recorder: RecorderEnd,
 }
 
 /// The chains while the notes are read.
@@ -147,8 +198,10 @@ struct Chains<'a> {
     /// The open covered spans.
     covered: BTreeMap<ResourceId, CoveredFrom>,
     /// The resources that the servers refuse, with the covered span before it and its end: a watch may continue there.
-    refused: BTreeMap<ResourceId, (CoveredFrom, RecordedAt)>,
+    refused: BTreeMap<ResourceId, (CoveredFrom, UnwatchedSince)>,
     last_session: Option<usize>,
+    /// The resources without received data since a recorder was killed.
+    killed: BTreeSet<ResourceId>,
     epoch: Option<EpochId>,
     /// The resource of each gap.
     gaps: BTreeMap<GapId, ResourceId>,
@@ -167,6 +220,7 @@ impl<'a> Chains<'a> {
             covered: BTreeMap::new(),
             refused: BTreeMap::new(),
             last_session: None,
+            killed: BTreeSet::new(),
             epoch: None,
             gaps: BTreeMap::new(),
             retried_lines: RetriedLines::of(tables.reel().notes()),
@@ -180,14 +234,15 @@ impl<'a> Chains<'a> {
             // bookmark.
             self.close(resource, self.tables.reel().end());
         }
-        for (resource, UnwatchedSince { from, is_refused }) in self.unwatched {
+        for (resource, since) in self.unwatched {
             if let Some(coverage) = self.coverage.get_mut(&resource) {
-                coverage.is_refused = is_refused;
+                coverage.is_refused = since.is_refused;
                 coverage.unwatched.push(UnwatchedTime {
-                    from,
+                    from: since.from,
                     to: None,
                     is_resumed: false,
                     is_continued: false,
+                    recorder: since.recorder,
                 });
             }
         }
@@ -325,10 +380,12 @@ impl<'a> Chains<'a> {
             .get(&resource)
             .and_then(|one| one.covered.last());
         if let Some(span) = last.filter(|_| is_covered) {
-            let since = self
-                .unwatched
-                .get(&resource)
-                .map_or(wall, |since| since.from);
+            let since = self.unwatched.get(&resource).copied();
+            let since = since.unwrap_or(UnwatchedSince {
+                from: wall,
+                is_refused: true,
+                recorder: RecorderEnd::InOrder,
+            });
             self.refused.insert(resource, (span.clone(), since));
         }
     }
@@ -336,7 +393,7 @@ impl<'a> Chains<'a> {
     /// A watch continues behind the last change before the servers refused the resource: every change since then
     /// is delivered.
     fn continue_refused(&mut self, resource: ResourceId, wall: RecordedAt) {
-        let Some((span, from)) = self.refused.remove(&resource) else {
+        let Some((span, since)) = self.refused.remove(&resource) else {
             return;
         };
         let Some(coverage) = self.coverage.get_mut(&resource) else {
@@ -347,12 +404,13 @@ impl<'a> Chains<'a> {
         }
         coverage.covered.pop();
         coverage.excluded.retain(|one| one.since < span.proven_by);
-        coverage.unwatched.retain(|time| time.from < from);
+        coverage.unwatched.retain(|time| time.from < since.from);
         coverage.unwatched.push(UnwatchedTime {
-            from,
+            from: since.from,
             to: Some(wall),
             is_resumed: true,
             is_continued: true,
+            recorder: since.recorder,
         });
         self.covered.insert(resource, span);
     }
@@ -360,14 +418,15 @@ impl<'a> Chains<'a> {
     fn exclude(&mut self, resource: ResourceId, excluded: ExcludedResource, wall: RecordedAt) {
         let since = self.unwatched.remove(&resource);
         let coverage = self.coverage.entry(resource).or_default();
-        if let Some(UnwatchedSince { from, .. }) = since {
+        if let Some(since) = since {
             coverage.unwatched.push(UnwatchedTime {
-                from,
+                from: since.from,
                 to: Some(wall),
                 // That a resource is no longer served also explains what happened to its objects.
                 // Any other end may hide changes.
                 is_resumed: excluded.reason == NotCoveredReason::Gone,
                 is_continued: false,
+                recorder: since.recorder,
             });
         }
         coverage.excluded.push(excluded);
@@ -392,25 +451,27 @@ impl<'a> Chains<'a> {
         self.refused.clear();
         for resource in resources {
             self.close(resource, at);
-            let is_refused = true;
-            self.unwatched
-                .entry(resource)
-                .or_insert(UnwatchedSince { from, is_refused });
+            self.unwatched.entry(resource).or_insert(UnwatchedSince {
+                from,
+                is_refused: true,
+                recorder: RecorderEnd::InOrder,
+            });
         }
     }
 
     /// The connections of a killed session were never closed.
     fn start_session(&mut self) {
-        let ended = self
-            .last_session
-            .and_then(|at| self.tables.sessions().get(at));
-        self.last_session = Some(self.last_session.map_or(0, |at| at + 1));
-        let Some(ended) = ended else {
+        let sessions = self.tables.sessions();
+        let ended = self.last_session.and_then(|at| sessions.get(at));
+        let at = self.last_session.map_or(0, |at| at + 1);
+        self.last_session = Some(at);
+        let (Some(ended), Some(next)) = (ended, sessions.get(at)) else {
             return;
         };
         let stopped = UnwatchedSince {
             from: ended.to,
             is_refused: false,
+            recorder: RecorderEnd::of(ended),
         };
         for (resource, open) in std::mem::take(&mut self.open) {
             if !open.is_empty() {
@@ -422,6 +483,42 @@ impl<'a> Chains<'a> {
         let resources: Vec<ResourceId> = self.covered.keys().copied().collect();
         for resource in resources {
             self.unwatched.entry(resource).or_insert(stopped);
+        }
+        self.leave_unwritten(ended, next);
+    }
+
+    /// Notes the resources of which a killed recorder may have received more than it wrote: until
+    /// something of them is received again.
+    fn leave_unwritten(&mut self, ended: &RecordingSession, next: &RecordingSession) {
+        if RecorderEnd::of(ended) == RecorderEnd::Killed {
+            let refused = self.refused.values_mut().map(|(_, since)| since);
+            for since in self.unwatched.values_mut().chain(refused) {
+                since.recorder = RecorderEnd::Killed;
+            }
+            self.killed.extend(self.coverage.keys());
+            return;
+        }
+        let mut killed = std::mem::take(&mut self.killed);
+        killed.retain(|resource| {
+            let proven = self.covered.get(resource).map(|span| span.proven_by);
+            let received = self.tables.last_event(*resource, next.first);
+            proven.max(received).is_none_or(|last| last < ended.first)
+        });
+        self.killed = killed;
+    }
+
+    /// Returns how much is known of the recorder at the begin of a gap.
+    fn recorder_before(&mut self, gap: &Gap) -> RecorderEnd {
+        let session = self
+            .last_session
+            .and_then(|at| self.tables.sessions().get(at));
+        // A watch that went on after the kill, and lost its history later, ended in order.
+        let is_older = gap.cause == GapCause::RecorderStopped
+            || session.is_some_and(|session| gap.from_time < session.from);
+        if is_older && self.killed.remove(&gap.resource) {
+            RecorderEnd::Killed
+        } else {
+            RecorderEnd::InOrder
         }
     }
 
@@ -443,15 +540,16 @@ impl<'a> Chains<'a> {
 
     /// Ends a time without a watch.
     fn lighten(&mut self, resource: ResourceId, wall: RecordedAt, is_continued: bool) {
-        let Some(UnwatchedSince { from, .. }) = self.unwatched.remove(&resource) else {
+        let Some(since) = self.unwatched.remove(&resource) else {
             return;
         };
         if let Some(coverage) = self.coverage.get_mut(&resource) {
             coverage.unwatched.push(UnwatchedTime {
-                from,
+                from: since.from,
                 to: Some(wall),
                 is_resumed: true,
                 is_continued,
+                recorder: since.recorder,
             });
         }
     }
@@ -468,6 +566,7 @@ impl<'a> Chains<'a> {
             let since = self.unwatched.entry(resource).or_insert(UnwatchedSince {
                 from: wall,
                 is_refused,
+                recorder: RecorderEnd::InOrder,
             });
             since.is_refused |= is_refused;
         }
@@ -534,8 +633,11 @@ impl<'a> Chains<'a> {
     fn gap(&mut self, gap: &Gap, seq: Seq) {
         self.gaps.insert(gap.id, gap.resource);
         self.refused.remove(&gap.resource);
+        let recorder = self.recorder_before(gap);
         let coverage = self.coverage.entry(gap.resource).or_default();
-        coverage.gaps.push(RecordedGap::new(gap.clone(), seq));
+        coverage
+            .gaps
+            .push(RecordedGap::new(gap.clone(), seq, recorder));
         let Some(mut span) = self.covered.remove(&gap.resource) else {
             return;
         };

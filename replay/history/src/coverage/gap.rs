@@ -2,7 +2,8 @@
 //! revisions of the cluster's storage.
 
 use super::Coverage;
-use kubereel_format::{Gap, GapId, GapVerdict, Note, Seq};
+use super::chain::RecorderEnd;
+use kubereel_format::{Gap, GapCause, GapId, GapVerdict, Note, Seq};
 
 /// A gap, the record after which the state is known again, and the proofs about its changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +17,8 @@ pub struct RecordedGap {
     /// The number of revisions in it without a recorded event, of any resource; `None` if the
     /// revisions prove nothing for this resource.
     pub unexplained: Option<u64>,
+    /// How much is known of the recorder at its begin.
+    pub(super) recorder: RecorderEnd,
 }
 
 /// Whether changes are missing in a gap.
@@ -70,12 +73,22 @@ impl GapJudgement {
 }
 
 impl RecordedGap {
-    pub(super) const fn new(gap: Gap, closed_by: Seq) -> Self {
+    pub(super) const fn new(gap: Gap, closed_by: Seq, recorder: RecorderEnd) -> Self {
         Self {
             gap,
             closed_by,
             judgement: None,
             unexplained: None,
+            recorder,
+        }
+    }
+
+    /// Returns why it is a gap. A killed recorder ran for a while after its last record: of that
+    /// time, a gap does not say that no recorder ran.
+    pub const fn cause(&self) -> &'static str {
+        match self.gap.cause {
+            GapCause::RecorderStopped => self.recorder.no_recorder(),
+            cause => cause.as_str(),
         }
     }
 

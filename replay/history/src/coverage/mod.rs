@@ -10,7 +10,7 @@ mod unobserved;
 mod unparsed;
 
 pub use certainty::Certainty;
-pub use chain::{Coverage, CoveredFrom, ImportedFrom};
+pub use chain::{Coverage, CoveredFrom, ImportedFrom, RecorderEnd};
 pub use damaged::DamagedSpan;
 pub use gap::{GapJudgement, GapOutcome, RecordedGap};
 pub use lost::LostChange;

@@ -18,7 +18,7 @@
 //! * A span has bounds by arrival and, if a loss lies between two resourceVersions, bounds by
 //!   these. The same spans answer a query by revision and one by time.
 
-use super::chain::Coverage;
+use super::chain::{Coverage, RecorderEnd};
 use super::damaged::DamagedSpan;
 use super::gap::{GapOutcome, RecordedGap};
 use super::lost::LostChange;
@@ -138,9 +138,15 @@ pub enum UnobservedReason {
         detail: String,
     },
     /// No watch ran; the next one delivered the changes.
-    NoWatch,
+    NoWatch {
+        /// How much is known of the recorder at its begin.
+        recorder: RecorderEnd,
+    },
     /// No watch ran any more.
-    WatchEnded,
+    WatchEnded {
+        /// How much is known of the recorder at its begin.
+        recorder: RecorderEnd,
+    },
     /// Later events prove that a change of an object is lost.
     LostChange {
         /// The change.
@@ -170,7 +176,7 @@ impl UnobservedReason {
                 reason: NotCoveredReason::Gone,
                 ..
             } => UnobservedEffect::NoState,
-            Self::NoWatch => UnobservedEffect::Late,
+            Self::NoWatch { .. } => UnobservedEffect::Late,
             _ => UnobservedEffect::MayMiss,
         }
     }
@@ -269,16 +275,17 @@ impl fmt::Display for UnobservedReason {
             Self::NotListedYet => out.write_str("not listed yet"),
             Self::NeverListed => out.write_str("never listed completely"),
             Self::Gap { gap } if gap.outcome() == GapOutcome::MayMiss => {
-                write!(out, "gap: {}", gap.gap.cause.as_str())
+                write!(out, "gap: {}", gap.cause())
             }
-            Self::NoWatch | Self::Gap { .. } => out.write_str("no watch ran"),
+            Self::Gap { gap } => out.write_str(gap.recorder.no_watch()),
+            Self::NoWatch { recorder } => out.write_str(recorder.no_watch()),
             Self::NotRecorded { reason, detail } if detail.is_empty() => {
                 write!(out, "not recorded: {}", reason.as_str())
             }
             Self::NotRecorded { reason, detail } => {
                 write!(out, "not recorded: {}: {detail}", reason.as_str())
             }
-            Self::WatchEnded => out.write_str("no watch ran any more"),
+            Self::WatchEnded { recorder } => out.write_str(recorder.no_watch_any_more()),
             Self::LostChange { lost } if lost.is_deletion => out.write_str(
                 "a name was reused, but the deletion of its last object was never received",
             ),
@@ -371,8 +378,9 @@ impl Coverage {
     /// Returns the times without a watch that are not declared as a gap in which changes may be
     /// missing, however short, in no order.
     pub fn unwatched(&self) -> impl Iterator<Item = &UnobservedSpan> {
-        let is_unwatched =
-            |span: &&UnobservedSpan| span.is_late() || span.reason == UnobservedReason::WatchEnded;
+        let is_unwatched = |span: &&UnobservedSpan| {
+            span.is_late() || matches!(span.reason, UnobservedReason::WatchEnded { .. })
+        };
         let spans = self.observed_anyway().chain(&self.unobserved);
         spans.filter(is_unwatched)
     }
@@ -489,10 +497,11 @@ impl DerivedSpans<'_> {
     fn add_unwatched(&mut self, coverage: &Coverage) {
         for time in &coverage.unwatched {
             let end = time.to.map_or(SpanEnd::Open, SpanEnd::At);
+            let recorder = time.recorder;
             let reason = if time.is_resumed {
-                UnobservedReason::NoWatch
+                UnobservedReason::NoWatch { recorder }
             } else {
-                UnobservedReason::WatchEnded
+                UnobservedReason::WatchEnded { recorder }
             };
             let to = time.to.unwrap_or(self.tables.end());
             let is_long = to.micros_since(time.from) >= SHORTEST_BLINDNESS_MICROS;

@@ -219,7 +219,7 @@ impl GapSummary {
             span_secs: secs_between(gap.from_time, gap.to_time),
             from_rv: gap.from_rv.clone(),
             to_rv: gap.to_rv.clone(),
-            cause: gap.cause.as_str().to_owned(),
+            cause: recorded.cause().to_owned(),
             missing_at_most: recorded.missing_at_most(),
             differences: gap.differences,
             verdict: judgement.map(|judgement| judgement.verdict.as_str().to_owned()),

@@ -258,7 +258,7 @@ fn a_moment_inside_a_gap_says_so() {
         for moment in ["14:00:07.001", "14:00:11.999", "rv:17", "rv:29"] {
             let state = at(&timeline, pods, moment);
             assert!(
-                matches!(&state.certainty, Certainty::InsideGap { gap } if gap.to_rv == "30"),
+                matches!(&state.certainty, Certainty::InsideGap { gap } if gap.gap.to_rv == "30"),
                 "{moment}: {:?}",
                 state.certainty
             );

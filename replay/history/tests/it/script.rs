@@ -231,6 +231,17 @@ impl Script {
 
     /// Notes a gap of a resource that began at a time and ends now.
     pub fn gap(&mut self, resource: ResourceId, from_rv: u128, to_rv: u128, from: RecordedAt) {
+        self.gap_after(GapCause::Expired, resource, (from_rv, to_rv), from);
+    }
+
+    /// Notes a gap with a cause.
+    pub fn gap_after(
+        &mut self,
+        cause: GapCause,
+        resource: ResourceId,
+        (from_rv, to_rv): (u128, u128),
+        from: RecordedAt,
+    ) {
         let id = GapId(self.gaps);
         self.gaps += 1;
         self.note(Note::Gap(Gap {
@@ -240,7 +251,7 @@ impl Script {
             to_rv: to_rv.to_string(),
             from_time: from,
             to_time: self.now(),
-            cause: GapCause::Expired,
+            cause,
             missing_at_most: Some(4),
             differences: 1,
         }));

@@ -7,8 +7,8 @@ use kubereel_format::{
 };
 use kubereel_history::{
     Certainty, ComparisonScope, Cut, GapOutcome, HistoryItem, HistoryQuestion, ObjectFilter,
-    ReelSummary, ResourceProof, Timeline, UnobservedEffect, UnobservedReason, UnobservedSpan,
-    WaitFor, WaitQuestion, WaitSpan,
+    RecordedGap, RecorderEnd, ReelSummary, ResourceProof, Timeline, UnobservedEffect,
+    UnobservedReason, UnobservedSpan, WaitFor, WaitQuestion, WaitSpan,
 };
 use proptest::prelude::*;
 
@@ -189,7 +189,8 @@ fn a_late_list_a_lost_permission_and_a_watch_that_never_came_back_hide_changes()
         script.wait(3000);
     });
     assert_eq!(after.len(), 1, "{after:?}");
-    assert_eq!(after[0].reason, UnobservedReason::WatchEnded);
+    let recorder = RecorderEnd::InOrder;
+    assert_eq!(after[0].reason, UnobservedReason::WatchEnded { recorder });
     // The one that the recorder's own end cut is none.
     let (_, after) = unseen(|script| {
         let pods = script.resource("pods", "Pod", &[]);
@@ -313,7 +314,8 @@ fn what_was_announced_and_never_listed_is_not_observed() {
     let [hanging] = hanging.as_slice() else {
         panic!("{hanging:?}");
     };
-    assert_eq!(hanging.reason, UnobservedReason::WatchEnded);
+    let recorder = RecorderEnd::InOrder;
+    assert_eq!(hanging.reason, UnobservedReason::WatchEnded { recorder });
 }
 
 #[test]
@@ -399,6 +401,77 @@ fn a_lost_change_hides_the_state_of_its_name_at_the_revisions_in_which_it_lies()
     assert_eq!(known(&[]), [true, false, false, true]);
     assert_eq!(known(&names[1..]), [true, false, false, true]);
     assert_eq!(known(&names[..1]), [true; 4]);
+}
+
+/// The recorder ends, or is killed, 3 s after the last record of pods; a minute later the next one finds a gap, or
+/// the watch goes on.
+fn stopped(is_killed: bool, is_gap: bool) -> Timeline {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("test.reel");
+    let mut script = Script::begin(&path);
+    let pods = script.resource("pods", "Pod", &[]);
+    let stream = script.connect(pods, None);
+    script.initial(stream, A, 5, &pod(A, 5, "x"));
+    script.synced(stream, 10);
+    let last = script.now();
+    script.wait(3_000);
+    script.probed(10, 5);
+    if !is_killed {
+        script.disconnect(stream, EndCause::Stopped);
+        script.end_session();
+    }
+    script.wait(60_000);
+    let mut script = script.resume(&path);
+    let stream = script.connect(pods, Some(10));
+    if is_gap {
+        script.disconnect(stream, EndCause::Expired);
+        let stream = script.connect(pods, None);
+        script.gap_after(GapCause::RecorderStopped, pods, (10, 30), last);
+        script.synced(stream, 30);
+    } else {
+        script.modified(stream, A, 12, &pod(A, 12, "y"));
+    }
+    script.wait(10_000);
+    script.finish();
+    Timeline::open(&path).expect("a reel")
+}
+
+#[test]
+fn after_a_kill_it_is_not_claimed_that_no_recorder_ran() {
+    let told = |is_killed: bool, is_gap: bool| {
+        let timeline = stopped(is_killed, is_gap);
+        let pods = timeline.resources().find("pods").expect("pods").id;
+        let mut spans = timeline.unobserved_spans(pods).iter();
+        let span = spans
+            .find(|span| span.reason != UnobservedReason::NotBegun)
+            .expect("a span");
+        assert_eq!(secs(&timeline, span.from), if is_gap { 0 } else { 3 });
+        assert_eq!(secs(&timeline, span.to), 63);
+        if is_gap {
+            let summary = ReelSummary::of(&timeline);
+            let pods = summary.resources.iter().find(|one| one.resource == "pods");
+            let cause = pods.map(|pods| pods.gaps[0].cause.as_str());
+            assert_eq!(cause, span.open_gap().map(RecordedGap::cause));
+        }
+        let moment = "+30s".parse().expect("a moment");
+        let cut = timeline.resolve(moment).expect("a cut");
+        let recorder = match timeline.certainty(pods, cut) {
+            Certainty::InsideGap { gap } => return (span.reason.to_string(), gap.cause()),
+            Certainty::Blind { recorder, .. } => recorder,
+            other => panic!("{other:?}"),
+        };
+        (span.reason.to_string(), recorder.no_watch())
+    };
+    let words = |reason: &str, certainty| (reason.to_owned(), certainty);
+    assert_eq!(
+        told(false, true),
+        words("gap: no recorder ran", "no recorder ran")
+    );
+    let killed = "no recorder ran, or it was killed before it could write";
+    assert_eq!(told(true, true), words(&format!("gap: {killed}"), killed));
+    assert_eq!(told(false, false), words("no watch ran", "no watch ran"));
+    let killed = "no watch ran, or the recorder was killed before it could write";
+    assert_eq!(told(true, false), words(killed, killed));
 }
 
 /// What may happen to the recording of a resource.
@@ -653,7 +726,7 @@ proptest! {
         let mut named = Vec::new();
         for item in history {
             match item {
-                HistoryItem::Gap(gap) => named.push(gap.from_time),
+                HistoryItem::Gap(gap) => named.push(gap.gap.from_time),
                 HistoryItem::Unobserved(span) => named.push(span.from),
                 _ => {}
             }
@@ -670,7 +743,7 @@ proptest! {
                 UnobservedReason::Gap { gap } => gap.outcome() != GapOutcome::MayMiss,
                 _ => false,
             };
-            let is_resumed = span.reason == UnobservedReason::NoWatch;
+            let is_resumed = matches!(span.reason, UnobservedReason::NoWatch { .. });
             prop_assert_eq!(is_late, is_resumed || is_closed_gap);
         }
     }

@@ -28,7 +28,7 @@ pub(crate) fn intervals(timeline: &Timeline) -> Vec<Interval> {
         let resource = info.qualified();
         for hole in coverage.gaps(GapOutcome::MayMiss) {
             let gap = &hole.gap;
-            let cause = gap.cause.as_str();
+            let cause = hole.cause();
             let words = match gap.missing_at_most {
                 Some(missing) => format!("{cause}: up to {missing} changes may be missing"),
                 None => cause.to_owned(),
