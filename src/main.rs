@@ -40,6 +40,10 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     redaction::take_panics();
     let mut given: Vec<OsString> = std::env::args_os().collect();
+    if is_recording(&given) {
+        // Before anything else: a job may end its observer at once. The command repeats it, and reports a failure.
+        drop(kubereel_recorder::catch_signals());
+    }
     match command::completion::answer(Cli::command, &given) {
         Ok(false) => {}
         Ok(true) => return Exit::Yes.into(),
@@ -108,6 +112,12 @@ fn main() -> ExitCode {
         Ok(exit) => exit.into(),
         Err(error) => say(&error, &screen, called),
     }
+}
+
+/// Tells whether a command line is that of a recorder.
+fn is_recording(given: &[OsString]) -> bool {
+    let command = given.get(1);
+    command.is_some_and(|word| word == "record" || word == "observe")
 }
 
 fn print_plain(error: &clap::Error, text: &str) -> io::Result<()> {

@@ -32,7 +32,7 @@ pub use access::{StatusAccess, StatusToken, StatusTokenError};
 pub use budget::default_max_memory;
 pub use error::RecordError;
 pub use health::RecorderStatus;
-pub use lifecycle::{Recorder, RecordingSummary, StatusHandle, context_names, survive_size_limit};
+pub use lifecycle::{Recorder, RecordingSummary, StatusHandle, catch_signals, context_names};
 pub use marks::{MarkError, MarkPlace, leave_mark};
 pub use observer::{LABELS, Observation, ObserverOutcome, job_labels, observe};
 pub use options::{

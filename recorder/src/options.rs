@@ -86,7 +86,7 @@ pub enum SealPolicy {
     #[default]
     Never,
     /// Unless the end was requested by SIGTERM, after which a service manager often starts the recorder again to
-    /// resume the reel; and only if it takes no longer than this.
+    /// resume the reel, or by SIGHUP; and only if it takes no longer than this.
     UnlessTerminated {
         /// The time that it may take.
         within: Duration,

@@ -28,8 +28,8 @@ const SHARE_OF_GRACE: u32 = 3;
 /// Record a cluster as an observer of a CI job
 ///
 /// The observer can start before the cluster exists: it waits for the kubeconfigs that the job delivers,
-/// starts with the minimal one and switches to the full one without losing its position. On SIGINT or
-/// SIGTERM it finishes within its grace period. It exits with 0, except 2 for an invalid command line; the
+/// starts with the minimal one and switches to the full one without losing its position. On SIGINT,
+/// SIGTERM or SIGHUP it finishes within its grace period. It exits with 0, except 2 for an invalid command line; the
 /// outcome is in the reel, in metadata.json, in a JUnit file that never fails the job, and in a summary. If
 /// the port of --listen is in use, another port is chosen.
 #[derive(Debug, clap::Args)]
@@ -76,6 +76,9 @@ pub(crate) struct Args {
 /// Runs the command. It never fails once it has begun: a job is not to be red for its observer. An invalid command
 /// line would record nothing in any run, so that it fails in the first one.
 pub(crate) fn run(args: &Args) -> Exit {
+    if let Err(error) = recording::catch_signals() {
+        print_error(&error);
+    }
     let options = match args.recording.begin() {
         Ok(options) => options,
         Err(error) => {
@@ -117,7 +120,6 @@ fn observed(args: &Args, mut options: RecorderOptions) -> Result<ObserverOutcome
         is_there,
     );
     let output = folder.clone();
-    recording::survive_size_limit();
     let runtime = recording::runtime()?;
     let mut outcome = runtime.block_on(async {
         let mut telling = None;

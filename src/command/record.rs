@@ -22,8 +22,8 @@ const SEAL_WITHIN: Duration = Duration::from_secs(10);
 /// Record a cluster into a reel
 ///
 /// The cluster does not have to exist yet: the recorder waits for the kubeconfig and for the cluster,
-/// follows both as they change, and marks every time in which it may have missed changes. SIGINT (Ctrl-C)
-/// and SIGTERM finish the reel.
+/// follows both as they change, and marks every time in which it may have missed changes. SIGINT (Ctrl-C),
+/// SIGTERM and SIGHUP (a closed terminal, unless below nohup) finish the reel.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -107,6 +107,7 @@ fn marks_of(reel: &Path) -> PathBuf {
 
 /// Runs the command.
 pub(crate) fn run(args: &Args) -> Result<Exit, CommandError> {
+    recording::catch_signals()?;
     let mut options = args.recording.begin()?;
     options.output.clone_from(&args.output);
     let variable = std::env::var_os("KUBECONFIG");
@@ -115,7 +116,6 @@ pub(crate) fn run(args: &Args) -> Result<Exit, CommandError> {
     options.watch_secs = args.watch_secs;
     options.marks = Some(args.marks.clone().unwrap_or_else(|| marks_of(&args.output)));
     options.seal = seal_policy(args.seal, args.rotate.is_some());
-    recording::survive_size_limit();
     if let Some(every) = args.rotate {
         let keep = args.keep;
         return series(options, Rotation { every, keep });

@@ -71,7 +71,7 @@ pub(super) struct RecordingArgs {
 /// When a finished reel is sealed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum SealWhen {
-    /// If it is quick: within 10 s and not after SIGTERM, for observers within a third of the grace period
+    /// If it is quick: within 10 s and not after SIGTERM or SIGHUP, for observers within a third of the grace period
     Auto,
     /// However long it takes, but within the grace period of an observer
     Always,
@@ -99,11 +99,11 @@ impl RecordingArgs {
     }
 }
 
-/// Makes a file that reaches the size limit of the process an error of the recording.
-pub(super) fn survive_size_limit() {
-    if let Err(error) = kubereel_recorder::survive_size_limit() {
-        tracing::warn!(%error, "a file that reaches the size limit will kill the recorder");
-    }
+/// Makes a signal a request to finish the recording, and a file that reaches the size limit of the process an error
+/// of it: before anything else, since until then a signal kills the process.
+pub(super) fn catch_signals() -> Result<(), CommandError> {
+    kubereel_recorder::catch_signals()
+        .map_err(|error| CommandError::io(format!("cannot listen for signals: {error}")))
 }
 
 /// Starts the threads that record.

@@ -56,8 +56,8 @@ both. Outside of the recording, --at, and --from and --to of diff, are errors th
 
 /// What the table of exit codes does not say.
 const EXIT_CODES: &str = "\
-record ends with 0 when Ctrl-C (SIGINT) or SIGTERM stops it: the reel is finished. observe ends with 0,
-except 2 for an invalid command line. Commands of kubectl that change a cluster, such as apply, delete
+record ends with 0 when Ctrl-C (SIGINT), SIGTERM or SIGHUP stops it: the reel is finished. observe ends
+with 0, except 2 for an invalid command line. Commands of kubectl that change a cluster, such as apply, delete
 and config, end with 1; those that read what a recording does not have, such as logs and top, end
 with 4.
 ";

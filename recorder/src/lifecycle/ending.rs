@@ -5,6 +5,8 @@ use crate::health::RecorderStatus;
 use crate::writer::{Finished, HandoverTaker, WriteError};
 use kubereel_format::{RecordedAt, SessionEnd};
 use std::io;
+#[cfg(unix)]
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -103,28 +105,65 @@ pub(crate) struct Signals {
     interrupt: tokio::signal::unix::Signal,
     #[cfg(unix)]
     terminate: tokio::signal::unix::Signal,
+    /// That of a terminal that is closed; `None` if the process ignores it, as below `nohup`.
+    #[cfg(unix)]
+    hangup: Option<tokio::signal::unix::Signal>,
 }
+
+/// The receivers of [`catch_signals`]: the first run takes them, with the signals since then.
+#[cfg(unix)]
+static CAUGHT: Mutex<Option<Signals>> = Mutex::new(None);
 
 /// The signal of a file that grows beyond the limit of the process, on Linux and macOS.
 #[cfg(unix)]
 const SIGXFSZ: i32 = 25;
 
-/// From here on a write beyond the size limit of files fails, and does not kill the process. It must not be called
-/// from within a runtime.
+/// The signal of a terminal that is closed.
+#[cfg(unix)]
+const SIGHUP: u32 = 1;
+
+/// From here on the signals that end a run no longer kill the process: one that arrives before the run ends it as soon
+/// as it begins. A write beyond the size limit of files fails, and does not kill the process either. It must not be
+/// called from within a runtime.
 ///
 /// # Errors
-/// When the handler cannot be installed.
-pub fn survive_size_limit() -> io::Result<()> {
+/// When the handlers cannot be installed.
+pub fn catch_signals() -> io::Result<()> {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
-        // The handler stays when the receiver goes.
-        runtime.block_on(async { signal(SignalKind::from_raw(SIGXFSZ)).map(drop) })?;
+        let signals = runtime.block_on(async {
+            // The handler stays when the receiver goes.
+            signal(SignalKind::from_raw(SIGXFSZ)).map(drop)?;
+            Signals::listen()
+        })?;
+        *caught() = Some(signals);
     }
     Ok(())
+}
+
+#[cfg(unix)]
+fn caught() -> MutexGuard<'static, Option<Signals>> {
+    CAUGHT.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Returns whether the process ignores SIGHUP, as `nohup` has it; true where that is not known.
+#[cfg(unix)]
+fn ignores_hangup() -> bool {
+    std::fs::read_to_string("/proc/self/status").map_or(true, |status| ignores(&status, SIGHUP))
+}
+
+/// Reads from the status of a process whether it ignores a signal.
+#[cfg(unix)]
+fn ignores(status: &str, signal: u32) -> bool {
+    let mask = status
+        .lines()
+        .find_map(|line| line.strip_prefix("SigIgn:"))
+        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_none_or(|mask| mask & (1 << (signal - 1)) != 0)
 }
 
 impl Signals {
@@ -132,20 +171,35 @@ impl Signals {
     #[cfg(unix)]
     pub(crate) fn listen() -> io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
+        if let Some(signals) = caught().take() {
+            return Ok(signals);
+        }
         Ok(Self {
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
+            hangup: if ignores_hangup() {
+                None
+            } else {
+                Some(signal(SignalKind::hangup())?)
+            },
         })
     }
 
     /// Waits for a signal and returns its name.
     #[cfg(unix)]
     pub(crate) async fn next(&mut self) -> &'static str {
-        // If both are pending, SIGINT is reported: it is the one that was sent first.
+        let hangup = async {
+            match &mut self.hangup {
+                Some(hangup) => hangup.recv().await,
+                None => std::future::pending().await,
+            }
+        };
+        // If several are pending, SIGINT is reported: it is the one that was sent first.
         tokio::select! {
             biased;
             _ = self.interrupt.recv() => "SIGINT",
             _ = self.terminate.recv() => "SIGTERM",
+            _ = hangup => "SIGHUP",
         }
     }
 
@@ -179,6 +233,15 @@ mod tests {
 
     fn standing() -> (RecorderStatus, RecordedAt) {
         (RecorderStatus::default(), RecordedAt::default())
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_hangup_that_nohup_ignores_stays_ignored() {
+        let status = |mask: &str| format!("Name:\tkubereel\nSigBlk:\t0001\nSigIgn:\t{mask}\n");
+        assert!(ignores(&status("0000000000001001"), SIGHUP));
+        assert!(!ignores(&status("0000000000001000"), SIGHUP));
+        assert!(ignores("Name:\tkubereel\n", SIGHUP), "not known");
     }
 
     #[tokio::test]

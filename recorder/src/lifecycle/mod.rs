@@ -12,7 +12,7 @@ mod run;
 mod sealing;
 mod supervise;
 
-pub use ending::survive_size_limit;
+pub use ending::catch_signals;
 pub(crate) use ending::{Signals, WholeReel};
 pub use kubeconfig::context_names;
 pub use run::{Recorder, RecordingSummary, StatusHandle};

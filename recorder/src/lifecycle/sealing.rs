@@ -49,7 +49,9 @@ impl SealPolicy {
         match (self, end) {
             // What failed is resumed, or looked at.
             (Self::Never, _) | (_, SessionEnd::Failed(_)) => false,
-            (Self::UnlessTerminated { .. }, SessionEnd::Signal(name)) => name != "SIGTERM",
+            (Self::UnlessTerminated { .. }, SessionEnd::Signal(name)) => {
+                !["SIGTERM", "SIGHUP"].contains(&name.as_str())
+            }
             _ => true,
         }
     }
@@ -210,7 +212,7 @@ mod tests {
         let auto = SealPolicy::UnlessTerminated { within };
         assert!(auto.applies(&signal("SIGINT")));
         assert!(auto.applies(&SessionEnd::Finished));
-        assert!(!auto.applies(&signal("SIGTERM")));
+        assert!(!auto.applies(&signal("SIGTERM")) && !auto.applies(&signal("SIGHUP")));
         let observer = SealPolicy::Within { within };
         assert!(
             observer.applies(&signal("SIGTERM")) && SealPolicy::Always.applies(&signal("SIGTERM"))

@@ -133,6 +133,15 @@ impl Recording {
         self.signal(Signal::INT)
     }
 
+    /// Sends it what a terminal sends that is closed.
+    ///
+    /// # Errors
+    ///
+    /// When it has ended.
+    pub fn hang_up(&self) -> Result<()> {
+        self.signal(Signal::HUP)
+    }
+
     /// Tells whether it has not ended yet.
     ///
     /// # Errors
@@ -443,6 +452,15 @@ pub struct Observing {
     folder: PathBuf,
 }
 
+/// Tells whether a process has a handler for a signal.
+fn catches(pid: Pid, signal: Signal) -> Result<bool> {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", pid.as_raw_nonzero()))?;
+    let mut lines = status.lines();
+    let mask = lines.find_map(|line| line.strip_prefix("SigCgt:"));
+    let mask = u64::from_str_radix(mask.context("no signals")?.trim(), 16)?;
+    Ok(mask & (1 << (signal.as_raw() - 1)) != 0)
+}
+
 /// The outputs of an observer.
 #[derive(Debug)]
 pub struct Observed {
@@ -519,6 +537,21 @@ impl Observing {
         let log = self.log();
         let said = log.lines().find_map(|line| line.split_once(SAYS));
         Ok(said.context("it was said")?.1.trim().to_owned())
+    }
+
+    /// Sends it SIGTERM as soon as that does not kill it.
+    ///
+    /// # Errors
+    ///
+    /// When it would still kill it after `patience`.
+    pub fn terminate(&self, patience: Duration) -> Result<()> {
+        let pid = Pid::from_child(&self.child);
+        let deadline = Instant::now() + patience;
+        while !catches(pid, Signal::TERM)? {
+            ensure!(Instant::now() < deadline, "SIGTERM would kill it");
+            std::thread::sleep(LOOK_EVERY);
+        }
+        Ok(kill_process(pid, Signal::TERM)?)
     }
 
     /// Ends it as a pod's entrypoint does: SIGINT, and SIGTERM at once.

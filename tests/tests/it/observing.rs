@@ -361,6 +361,49 @@ fn ended_by(observed: &Observed) -> Result<Vec<SessionEnd>> {
 }
 
 #[test]
+fn a_signal_that_comes_before_the_recording_begins_ends_the_observer_in_order() -> Result<()> {
+    let job = Job::new()?;
+    let token = job.folder.path().join("token");
+    ensure!(Command::new("mkfifo").arg(&token).status()?.success());
+    let name = token.to_str().context("a path in letters")?;
+    // It waits for the token, and has not opened a reel yet.
+    let mut observing = job.observe(&["--listen", "0", "--status-token-file", name])?;
+    observing.terminate(SURE)?;
+    std::fs::write(&token, "token-of-the-status-page-0123456789")?;
+    let observed = observing.ended(SURE)?;
+    ensure!(observed.status.success(), "{observed:?}");
+    let end = SessionEnd::Signal("SIGTERM".to_owned());
+    assert_eq!(ended_by(&observed)?, [end]);
+    Ok(())
+}
+
+#[test]
+fn a_closed_terminal_ends_a_recording_in_order_except_under_nohup() -> Result<()> {
+    let job = Job::new()?;
+    job.deliver(&job.full(), &Kubeconfig::Good)?;
+    for (under, end) in [(&[][..], "SIGHUP"), (&["nohup"][..], "SIGTERM")] {
+        let reel = job.folder.path().join(format!("{end}.reel"));
+        let recording = Recording::start_under(under, &reel, &job.full(), &[])?;
+        recording.until_said_since_start("the cluster answers", SURE)?;
+        recording.hang_up()?;
+        let ended = if under.is_empty() {
+            recording.ended(SURE)?
+        } else {
+            recording.finish(SURE)?
+        };
+        ensure!(ended.status.success(), "{end}: {ended:?}");
+        let reel = Reel::open(&reel)?;
+        let ends = reel.notes().iter().filter_map(|entry| match &entry.note {
+            Note::SessionEnded { end, .. } => Some(end.clone()),
+            _ => None,
+        });
+        let ends: Vec<SessionEnd> = ends.collect();
+        assert_eq!(ends, [SessionEnd::Signal(end.to_owned())]);
+    }
+    Ok(())
+}
+
+#[test]
 fn two_signals_at_once_are_one_end_within_the_grace_period() -> Result<()> {
     let job = Job::new()?;
     job.deliver(&job.full(), &Kubeconfig::Good)?;
