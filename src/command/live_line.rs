@@ -167,9 +167,12 @@ fn trouble(status: &RecorderStatus) -> &str {
 
 /// Tells, where somebody watches, what the recording has become.
 pub(super) fn last_word(path: &Path, summary: &RecordingSummary) {
+    // The name of a reel that was moved is that of another file, or of none.
+    let name = (!summary.is_moved).then(|| path.display().to_string());
+    let open = (!summary.is_moved).then(|| opener(path));
     if !is_watched() {
         tracing::info!(
-            path = %path.display(),
+            path = name.as_deref().map(tracing::field::display),
             events = summary.status.events(),
             gaps = summary.status.gaps,
             closed_gaps = summary.status.closed_gaps,
@@ -178,14 +181,14 @@ pub(super) fn last_word(path: &Path, summary: &RecordingSummary) {
             left_out = summary.status.budget,
             unpacked = summary.unpacked.as_deref().unwrap_or_default(),
             unsealed = summary.unsealed.as_deref().unwrap_or_default(),
-            open = opener(path),
+            open,
             "the reel is finished"
         );
         return;
     }
     let mut line = format!(
         "{}: {}, {}, {}",
-        path.display(),
+        name.as_deref().unwrap_or("the reel"),
         count(summary.status.events(), "event"),
         gaps(&summary.status),
         bytes(summary.file_bytes)
@@ -197,8 +200,13 @@ pub(super) fn last_word(path: &Path, summary: &RecordingSummary) {
                 .iter()
                 .flat_map(|words| ["\n    ", words.as_str()]),
         );
-        let verify = shell_words::shell_line(&["kubereel".into(), "verify".into(), path.into()]);
-        line.extend(["\n  to see why and when: ", &verify]);
+        if !summary.is_moved {
+            let words = ["kubereel".into(), "verify".into(), path.into()];
+            line.extend([
+                "\n  to see why and when: ",
+                &shell_words::shell_line(&words),
+            ]);
+        }
     }
     for word in [
         &summary.status.budget,
@@ -213,8 +221,9 @@ pub(super) fn last_word(path: &Path, summary: &RecordingSummary) {
         let seal = shell_words::shell_line(&["kubereel".into(), "seal".into(), path.into()]);
         line.extend(["\n  not sealed: ", why, "; to seal it: ", &seal]);
     }
-    line.push_str("\nopen it: ");
-    line.push_str(&opener(path));
+    if let Some(open) = open {
+        line.extend(["\nopen it: ", &open]);
+    }
     line.push('\n');
     drop(io::stderr().lock().write_all(public(&line).as_bytes()));
 }

@@ -266,6 +266,7 @@ mod tests {
                     file_bytes: 7,
                     records: 1,
                     unpacked: None,
+                    is_moved: false,
                 })
             };
             let finished = ending

@@ -110,6 +110,8 @@ pub struct RecordingSummary {
     pub unpacked: Option<String>,
     /// Why it is not sealed, if it was to be.
     pub unsealed: Option<String>,
+    /// Whether the file was moved or replaced meanwhile: its path names another one, or none.
+    pub is_moved: bool,
 }
 
 impl Recorder {
@@ -271,6 +273,7 @@ impl Recorder {
                     refused: health.account().not_covered.kept,
                     unpacked: stats.unpacked,
                     unsealed,
+                    is_moved: stats.is_moved,
                 })
             }
             Err(WriteError::Finish(error)) => Err(RecordError::Finish(error)),

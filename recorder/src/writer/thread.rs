@@ -69,6 +69,8 @@ pub(crate) struct WrittenReel {
     pub(crate) records: u64,
     /// Why the finished file is not packed, if it is not.
     pub(crate) unpacked: Option<String>,
+    /// Whether the file no longer has its name.
+    pub(crate) is_moved: bool,
 }
 
 /// How the writer ended.
@@ -141,6 +143,7 @@ impl ReelWriter {
             file_bytes: stats.file_bytes,
             records: stats.records,
             unpacked: Some(why),
+            is_moved: false,
         };
         if !self.handover.ask(stats) {
             return Ok(unpacked(stats, NO_TIME.to_owned()));
@@ -150,12 +153,16 @@ impl ReelWriter {
                 file_bytes: stats.file_bytes,
                 records: stats.records,
                 unpacked: None,
+                is_moved: false,
             }),
             // The file is complete as it was recorded, but larger than it could be.
             Err(error @ (FinishError::Copy { .. } | FinishError::Moved { .. })) => {
                 let words = error.to_string();
                 tracing::warn!(error = words, "the reel is finished, but not packed");
-                Ok(unpacked(stats, words))
+                Ok(WrittenReel {
+                    is_moved: matches!(error, FinishError::Moved { .. }),
+                    ..unpacked(stats, words)
+                })
             }
             Err(error) => Err(error.into()),
         }

@@ -72,6 +72,33 @@ fn check_holds_demo(path: &Path) -> Result<Reel> {
 }
 
 #[test]
+fn the_last_words_about_a_reel_that_was_moved_do_not_name_another_file() -> Result<()> {
+    let cluster = ScriptedCluster::start()?;
+    let folder = tempfile::tempdir()?;
+    let kubeconfig = folder.path().join("kubeconfig");
+    cluster.write_kubeconfig(&kubeconfig, &Kubeconfig::Good)?;
+    let reel = folder.path().join("run.reel");
+    cluster.put("configmaps", "default", "c", r#""data":{"a":"1"}"#)?;
+    let recorder = Recording::start(&reel, &kubeconfig, &[])?;
+    settle(&cluster, "configmaps", SURE)?;
+    let moved = folder.path().join("moved.reel");
+    std::fs::rename(&reel, &moved)?;
+    recorder.interrupt()?;
+    let ended = recorder.ended(SURE)?;
+    ensure!(ended.status.success(), "{}: {}", ended.status, ended.log);
+    let log = &ended.log;
+    ensure!(
+        log.contains("moved or replaced while it was recorded"),
+        "{log}"
+    );
+    let last = log.lines().last().unwrap_or_default();
+    ensure!(last.contains("the reel is finished events="), "{log}");
+    ensure!(!last.contains("open="), "{log}");
+    ensure!(Reel::open(&moved)?.is_finished(), "{log}");
+    Ok(())
+}
+
+#[test]
 fn a_recording_that_ctrl_c_ends_is_sealed_and_resumed() -> Result<()> {
     let cluster = ScriptedCluster::start()?;
     let folder = tempfile::tempdir()?;
