@@ -11,12 +11,15 @@ use crate::words::count;
 use crate::{arguments, files};
 pub(crate) use form::COMPLETIONS;
 use form::{GetFormat, ObjectPrinter};
+use kubereel_format::Seq;
 use kubereel_history::{
     Certainty, Cut, FieldSelector, LabelSelector, ListForm, ListWriter, Moment, ObjectForm,
-    ObjectVersion, QueryError, ResourceColumns, ResourceSnapshot, SortField, SortKey, Timeline,
-    harmless, name_of, sort_by_keys, write_folded_yaml, write_json,
+    ObjectMeta, ObjectVersion, QueryError, ResourceColumns, ResourceSnapshot, SortField, SortKey,
+    Timeline, harmless, name_of, sort_by_keys, write_folded_yaml, write_json,
 };
 use serde_json::{Value, json};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::PathBuf;
 
@@ -184,6 +187,12 @@ pub(crate) fn answer(
     }
     let is_several = targets.len() > 1;
     print(timeline, args, &printer, &answers, is_several, screen)?;
+    for answer in &answers {
+        for line in answer.unreadable.borrow().values() {
+            exit = exit.worse(Exit::Reel);
+            screen.aside(line)?;
+        }
+    }
     let not_found = answers.iter().filter(|_| !args.ignore_not_found);
     for error in not_found.filter_map(|answer| answer.not_found(timeline)) {
         if answers.len() == 1 {
@@ -194,7 +203,7 @@ pub(crate) fn answer(
         screen.aside(format!("error: {}", error.message()))?;
     }
     let is_named = targets.iter().any(|target| !target.names.is_empty());
-    if !is_named && answers.iter().all(|answer| answer.held.is_empty()) {
+    if !is_named && answers.iter().all(GetAnswer::is_empty) {
         let namespace = targets
             .first()
             .and_then(|target| target.namespace.as_deref());
@@ -256,6 +265,8 @@ struct GetAnswer<'a> {
     held: Vec<ObjectVersion>,
     /// A field of the selector that none of the objects has.
     absent_field: Option<String>,
+    /// The objects that cannot be read, by their records, with the errors.
+    unreadable: RefCell<BTreeMap<Seq, String>>,
 }
 
 /// How many objects of a list are held at once. Each batch reads the blocks anew in which its objects
@@ -271,34 +282,88 @@ impl<'a> GetAnswer<'a> {
     ) -> Result<Self, CommandError> {
         let (cut, mut state) = target.state(timeline, args.at, cut)?;
         let held = std::mem::take(&mut state.objects);
-        let mut held = timeline
-            .labelled(held, cut, &args.selector)
-            .map_err(CommandError::reel)?;
-        let form = ObjectForm::default();
-        let mut absent_field = None;
-        if !args.field_selector.is_empty() {
-            let are_selected = read(
-                timeline,
-                target,
-                &held,
-                cut,
-                form,
-                &mut |_| {},
-                |_, object| {
-                    let selector = &args.field_selector;
-                    (selector.matches(&object), selector.absent_field(&object))
-                },
-            )?;
-            if are_selected.iter().all(|(_, absent)| absent.is_some()) {
-                absent_field = are_selected.first().and_then(|(_, absent)| absent.clone());
-            }
-            let mut are_selected = are_selected.into_iter();
-            held.retain(|_| {
-                are_selected
-                    .next()
-                    .is_some_and(|(is_selected, _)| is_selected)
-            });
+        let mut answer = Self {
+            target,
+            state,
+            cut,
+            held,
+            absent_field: None,
+            unreadable: RefCell::default(),
+        };
+        answer.select(timeline, args)?;
+        answer.sort(timeline, args)?;
+        Ok(answer)
+    }
+
+    /// Tells whether there is nothing, not even what cannot be read.
+    fn is_empty(&self) -> bool {
+        self.held.is_empty() && self.unreadable.borrow().is_empty()
+    }
+
+    /// Keeps the objects that match the selectors.
+    fn select(&mut self, timeline: &Timeline, args: &Args) -> Result<(), CommandError> {
+        if !args.selector.is_empty() {
+            let are_selected =
+                read_bodies(timeline, &self.held, self.cut, &mut |_| {}, |_, body| {
+                    let meta = ObjectMeta::of(body)?;
+                    Ok(args.selector.matches(&meta.labels))
+                })?;
+            self.retain(are_selected);
         }
+        if args.field_selector.is_empty() {
+            return Ok(());
+        }
+        let are_selected = read(
+            timeline,
+            self.target,
+            &self.held,
+            self.cut,
+            ObjectForm::default(),
+            &mut |_| {},
+            |_, object| {
+                let selector = &args.field_selector;
+                (selector.matches(&object), selector.absent_field(&object))
+            },
+        )?;
+        let mut absent = are_selected.iter().flatten().map(|(_, absent)| absent);
+        let first = absent.clone().next();
+        if absent.all(Option::is_some) {
+            self.absent_field = first.cloned().flatten();
+        }
+        let are_selected = are_selected.into_iter();
+        self.retain(are_selected.map(|one| one.map(|(is_selected, _)| is_selected)));
+        Ok(())
+    }
+
+    /// Keeps the selected objects. Whether one that cannot be read is selected is not known.
+    fn retain(&mut self, are_selected: impl IntoIterator<Item = Result<bool, QueryError>>) {
+        let held = std::mem::take(&mut self.held).into_iter();
+        for (held, is_selected) in held.zip(are_selected) {
+            if self.readable(&held, is_selected) == Some(true) {
+                self.held.push(held);
+            }
+        }
+    }
+
+    /// Returns what was made of an object, and keeps the error of one that cannot be read.
+    fn readable<T>(&self, held: &ObjectVersion, made: Result<T, QueryError>) -> Option<T> {
+        made.inspect_err(|error| {
+            let name = name_of(self.target.resource, &held.name);
+            let place = if held.namespace.is_empty() {
+                String::new()
+            } else {
+                format!(" in {}", held.namespace)
+            };
+            let line = harmless(&format!("error: cannot read {name}{place}: {error}")).into_owned();
+            self.unreadable.borrow_mut().insert(held.seq, line);
+        })
+        .ok()
+    }
+
+    /// Puts the objects in the order in which they are shown.
+    fn sort(&mut self, timeline: &Timeline, args: &Args) -> Result<(), CommandError> {
+        let target = self.target;
+        let held = &mut self.held;
         // Named objects come in the order of the names, as from kubectl.
         let names = &target.names;
         held.sort_by_key(|held| names.iter().position(|name| *name == held.name));
@@ -309,13 +374,18 @@ impl<'a> GetAnswer<'a> {
             let keys = read(
                 timeline,
                 target,
-                &held,
-                cut,
-                form,
+                held,
+                self.cut,
+                ObjectForm::default(),
                 &mut |_| {},
                 |_, object| field.of(&object),
             )?;
-            let mut sorted: Vec<(SortKey, ObjectVersion)> = keys.into_iter().zip(held).collect();
+            // One that cannot be read is named where it would be printed.
+            let keys = keys
+                .into_iter()
+                .map(|key| key.unwrap_or_else(|_unreadable| field.of(&Value::Null)));
+            let mut sorted: Vec<(SortKey, ObjectVersion)> =
+                keys.zip(std::mem::take(held)).collect();
             // A path with a typing error must not look like an order.
             if args.sort_by.is_some()
                 && sorted.len() > 1
@@ -333,18 +403,12 @@ impl<'a> GetAnswer<'a> {
                 return Err(CommandError::new(Exit::No, message).hint(hint));
             }
             sort_by_keys(&mut sorted);
-            held = sorted.into_iter().map(|(_, held)| held).collect();
+            *held = sorted.into_iter().map(|(_, held)| held).collect();
         }
-        Ok(Self {
-            target,
-            state,
-            cut,
-            held,
-            absent_field,
-        })
+        Ok(())
     }
 
-    /// Makes something of each of some objects, in the form in which it is shown.
+    /// Makes something of each of some objects that can be read, in the form in which it is shown.
     fn each<T: Send>(
         &self,
         timeline: &Timeline,
@@ -355,7 +419,7 @@ impl<'a> GetAnswer<'a> {
     ) -> Result<Vec<T>, CommandError> {
         let mut progress = ProgressReporter::begin("reading", some.len(), screen.is_err_terminal());
         let mut reached = |done| progress.reached(done);
-        read(
+        let objects = read(
             timeline,
             self.target,
             some,
@@ -363,7 +427,11 @@ impl<'a> GetAnswer<'a> {
             form,
             &mut reached,
             make,
-        )
+        )?;
+        let both = some.iter().zip(objects);
+        Ok(both
+            .filter_map(|(held, made)| self.readable(held, made))
+            .collect())
     }
 
     /// Makes the error of names that were not found.
@@ -395,6 +463,7 @@ impl<'a> GetAnswer<'a> {
     }
 }
 
+/// Makes something of each object; an error for one whose body is not an object.
 fn read<T: Send>(
     timeline: &Timeline,
     target: &SelectedResource<'_>,
@@ -403,14 +472,26 @@ fn read<T: Send>(
     form: ObjectForm,
     reached: &mut dyn FnMut(u64),
     make: impl Fn(&ObjectVersion, Value) -> T + Sync,
-) -> Result<Vec<T>, CommandError> {
+) -> Result<Vec<Result<T, QueryError>>, CommandError> {
+    read_bodies(timeline, held, cut, reached, |held, body| {
+        let object = form.of(body, target.resource)?;
+        Ok(make(held, object))
+    })
+}
+
+/// Makes something of each body; one that cannot be read hides none of the others.
+fn read_bodies<T: Send>(
+    timeline: &Timeline,
+    held: &[ObjectVersion],
+    cut: Cut,
+    reached: &mut dyn FnMut(u64),
+    make: impl Fn(&ObjectVersion, &[u8]) -> Result<T, serde_json::Error> + Sync,
+) -> Result<Vec<Result<T, QueryError>>, CommandError> {
     let rows = timeline.read_each(held, cut, reached, |held, body| {
-        let object = form.of(body, target.resource);
-        let object = object.map_err(|source| QueryError::Body {
+        Ok(make(held, body).map_err(|source| QueryError::Body {
             seq: held.seq,
             source,
-        })?;
-        Ok(make(held, object))
+        }))
     });
     rows.map_err(CommandError::reel)
 }

@@ -2,7 +2,7 @@
 //! answer.
 
 use super::run::{DEMO, Reel, kubereel, pods_with_gap};
-use crate::script::{Script, thing};
+use crate::script::{Script, pod, thing};
 use serde_json::{Value, json};
 
 fn json_of(args: &[&str]) -> Value {
@@ -250,6 +250,50 @@ fn labels_select() {
     assert_eq!(name("app in (y, z)"), "pod/b\n");
     assert_eq!(name("app,app!=x"), "pod/b\n");
     assert_eq!(name("!app"), "");
+}
+
+#[test]
+fn an_object_that_cannot_be_read_hides_no_other_one() {
+    let reel = Reel::write(|path| {
+        let mut script = Script::begin(path);
+        let pods = script.resource("pods", "Pod", &[]);
+        let stream = script.connect(pods, None);
+        for (name, body) in [
+            ("a", pod(thing("default", "a", "u"), 3, "x")),
+            ("b", b"no JSON".to_vec()),
+            ("c", pod(thing("default", "c", "w"), 5, "x")),
+        ] {
+            let one = thing("default", name, name);
+            script.initial(stream, one, 4, &body);
+        }
+        script.synced(stream, 5);
+        script.finish();
+    });
+    let words = "error: cannot read pod/b in default: record ";
+    let get = |more: &[&str]| {
+        let args = [&["get", reel.path(), "pods"], more].concat();
+        kubereel(&args).code(3).says(words).out
+    };
+    for more in [&[][..], &["-o", "wide"], &["--sort-by", ".metadata.name"]] {
+        let out = get(more);
+        let names: Vec<&str> = out
+            .lines()
+            .filter_map(|line| line.split_whitespace().next())
+            .collect();
+        assert_eq!(names, ["NAME", "a", "c"], "{more:?}");
+    }
+    let list: Value = serde_json::from_str(&get(&["-o", "json"])).expect("JSON");
+    assert_eq!(list["items"].as_array().map(Vec::len), Some(2));
+    // Whether it is selected is not known.
+    let selected = ["-l", "app=x", "-o", "name"];
+    assert_eq!(get(&selected), "pod/a\npod/c\n");
+    let selected = ["--field-selector", "metadata.name=c", "-o", "name"];
+    assert_eq!(get(&selected), "pod/c\n");
+    let ran = kubereel(&["get", reel.path(), "pod", "b"]);
+    assert_eq!(
+        ran.code(3).says(words).out,
+        "NAME   READY   STATUS   RESTARTS   AGE\n"
+    );
 }
 
 #[test]
