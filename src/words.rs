@@ -24,6 +24,9 @@ impl Amount for usize {
     }
 }
 
+/// What is counted where the recorder's clock was set.
+pub(crate) const CLOCK_STEP: &str = "step of the recorder's clock";
+
 /// Writes a number with commas between thousands.
 pub(crate) fn number(value: impl Amount) -> String {
     let digits = value.get().to_string();

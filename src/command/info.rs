@@ -6,7 +6,7 @@ use crate::files;
 use crate::progress::ProgressReporter;
 use crate::screen::{Console, Paint};
 use crate::table::TextTable;
-use crate::words::{bytes, count, duration, number};
+use crate::words::{CLOCK_STEP, bytes, count, duration, number};
 use kubereel_format::RecordedAt;
 use kubereel_history::{
     GapSummary, ReelSummary, ResourceSummary, Timeline, UnseenSummary, harmless, timetext, waits,
@@ -577,7 +577,7 @@ impl InfoPage<'_> {
                 "line of the server without an event",
             ),
             ("anomalies", summary.anomalies, "breach of the protocol"),
-            ("clock", summary.clock_steps, "step of the recorder's clock"),
+            ("clock", summary.clock_steps, CLOCK_STEP),
         ] {
             if odd > 0 {
                 let text = self.paint.wary(&count(odd, what));

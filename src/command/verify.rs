@@ -9,7 +9,7 @@ use crate::outputs::outputs;
 use crate::progress::ProgressReporter;
 use crate::screen::Console;
 use crate::table::TextTable;
-use crate::words::{Amount, bytes, count, duration, number};
+use crate::words::{Amount, CLOCK_STEP, bytes, count, duration, number};
 use kubereel_history::{
     AccountSummary, GapSummary, Integrity, OutageSummary, Proof, RangeSummary, ReelVerdict,
     ResourceCompleteness, ResourceProof, Timeline, harmless,
@@ -119,7 +119,12 @@ fn print_page(
     print_integrity(proof, screen)?;
     print_resources(timeline, proof, is_all, screen)?;
     print_revisions(timeline, proof, screen)?;
-    print_outages(timeline, proof, screen)
+    print_outages(timeline, proof, screen)?;
+    if proof.clock_steps == 0 {
+        return Ok(());
+    }
+    let steps = count(proof.clock_steps, CLOCK_STEP);
+    labelled(screen, "clock", &screen.paint().wary(&steps))
 }
 
 /// Writes a line behind its label.

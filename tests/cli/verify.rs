@@ -2,7 +2,7 @@
 
 use super::run::{A, DEMO, Ran, Reel, kubereel, pods_with_gap, program, run};
 use crate::script::{Script, pod};
-use kubereel_format::{OutageClass, RecordedAt};
+use kubereel_format::{Note, OutageClass, RecordedAt};
 use serde_json::Value;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -78,6 +78,32 @@ fn info_tells_the_same() {
     let proof: Value = serde_json::from_str(&out).expect("JSON");
     assert_eq!(info["accounts"], proof["accounts"]);
     assert_eq!(info["outages"], proof["outages"]["each"]);
+}
+
+#[test]
+fn a_clock_that_was_set_back_is_named_as_info_names_it() {
+    let reel = Reel::write(|path| {
+        let mut script = Script::begin(path);
+        let pods = script.resource("pods", "Pod", &["po"]);
+        let stream = script.connect(pods, None);
+        script.synced(stream, 10);
+        script.set_back(3_000);
+        script.note(Note::ClockStepped { micros: -3_000_000 });
+        script.bookmark(stream, 13);
+        script.finish();
+    });
+    let words = "1 step of the recorder's clock";
+    for command in ["info", "verify"] {
+        let page = kubereel(&[command, reel.path()]).ok();
+        let mut lines = page.lines();
+        let is_named = lines.any(|line| line.starts_with("clock  ") && line.ends_with(words));
+        assert!(is_named, "{page}");
+        let out = kubereel(&[command, reel.path(), "-o", "json"]).ok();
+        let value: Value = serde_json::from_str(&out).expect("JSON");
+        assert_eq!(value["clock_steps"], 1, "{command}");
+    }
+    let page = kubereel(&["verify", probed().path()]).ok();
+    assert!(!page.contains("clock"), "{page}");
 }
 
 #[test]

@@ -8,7 +8,7 @@
 use crate::coverage::GapOutcome;
 use crate::summary::{
     AccountSummary, DamageSummary, GapSummary, NotCoveredSummary, OutageSummary, UnseenSummary,
-    not_covered_summaries, outage_summaries,
+    clock_steps, not_covered_summaries, outage_summaries,
 };
 use crate::tables::count_of;
 use crate::timeline::Timeline;
@@ -58,6 +58,8 @@ pub struct Proof {
     pub no_account: Option<String>,
     /// The outages of the API.
     pub outages: OutageSum,
+    /// Steps of the recorder's wall clock.
+    pub clock_steps: u64,
 }
 
 /// The outages of the API. Most lose no event.
@@ -104,6 +106,7 @@ impl Proof {
                 .err()
                 .map(|error| error.as_str().to_owned()),
             outages: outage_sum(timeline),
+            clock_steps: clock_steps(timeline),
         }
     }
 }

@@ -331,7 +331,8 @@ impl ReelSummary {
         let sum = |part: fn(&ResourceSummary) -> u64| resources.iter().map(part).sum();
         let file_bytes = reel.sizes().file;
         let total = reel.event_count();
-        let (odd_lines, anomalies, clock_steps) = oddities(timeline);
+        let odd_lines = count_notes(timeline, |note| matches!(note, Note::OddLine { .. }));
+        let anomalies = count_notes(timeline, |note| matches!(note, Note::Anomaly { .. }));
         Self {
             file: reel.path().display().to_string(),
             file_bytes,
@@ -368,7 +369,7 @@ impl ReelSummary {
             counter_moves: CounterMove::all(timeline),
             odd_lines,
             anomalies,
-            clock_steps,
+            clock_steps: clock_steps(timeline),
             damage: DamageSummary::all(timeline),
             resources,
         }
@@ -563,19 +564,17 @@ pub(crate) fn outage_summaries(timeline: &Timeline) -> Vec<OutageSummary> {
         .collect()
 }
 
-fn oddities(timeline: &Timeline) -> (u64, u64, u64) {
-    let count = |wanted: fn(&Note) -> bool| {
-        let notes = timeline.reel().notes().iter();
-        (0u64..)
-            .zip(notes.filter(|entry| wanted(&entry.note)))
-            .last()
-            .map_or(0, |(last, _)| last + 1)
-    };
-    (
-        count(|note| matches!(note, Note::OddLine { .. })),
-        count(|note| matches!(note, Note::Anomaly { .. })),
-        count(|note| matches!(note, Note::ClockStepped { .. })),
-    )
+/// Counts the steps of the recorder's wall clock.
+pub(crate) fn clock_steps(timeline: &Timeline) -> u64 {
+    count_notes(timeline, |note| matches!(note, Note::ClockStepped { .. }))
+}
+
+fn count_notes(timeline: &Timeline, wanted: fn(&Note) -> bool) -> u64 {
+    let notes = timeline.reel().notes().iter();
+    (0u64..)
+        .zip(notes.filter(|entry| wanted(&entry.note)))
+        .last()
+        .map_or(0, |(last, _)| last + 1)
 }
 
 /// Returns the states of the kubeconfig, with their times.
