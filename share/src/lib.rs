@@ -24,4 +24,4 @@ pub use signature::{
     NAMESPACE, RecordingSignature, SignatureError, SigningError, SigningKey, VerifiedSigner,
     statement,
 };
-pub use signers::{AllowedSigners, SignersError};
+pub use signers::{AllowedSigners, SignerLineError, SignersError};

@@ -14,7 +14,19 @@ pub struct SignersError {
     /// Its number, from 1.
     pub line: usize,
     /// The cause.
-    pub source: ssh_key::Error,
+    pub source: SignerLineError,
+}
+
+/// Why a line of a list of signers cannot be read.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum SignerLineError {
+    /// It has no key, or no options, of a known form.
+    #[error(transparent)]
+    Form(#[from] ssh_key::Error),
+    /// The value of an option is not in quotation marks: OpenSSH refuses the line.
+    #[error("the value of the option {0} is not in quotation marks")]
+    Unquoted(String),
 }
 
 /// Why a key is not allowed.
@@ -89,7 +101,7 @@ impl AllowedSigners {
 }
 
 impl AllowedSigner {
-    fn parse(line: &str) -> Result<Self, ssh_key::Error> {
+    fn parse(line: &str) -> Result<Self, SignerLineError> {
         if let Ok(key) = PublicKey::from_openssh(line) {
             return Ok(Self {
                 principals: None,
@@ -102,14 +114,19 @@ impl AllowedSigner {
             None => line.split_once([' ', '\t']),
         }
         .unwrap_or((line, ""));
-        // The library parses options only before a key with a comment.
+        // The library parses options only before a key with a comment, and values without quotation marks, which OpenSSH
+        // refuses.
         let rest = rest.trim_ascii();
         let (options, key) = match PublicKey::from_openssh(rest) {
             Ok(key) => (ConfigOpts::default(), key),
             Err(error) => {
                 let (options, key) = split_unquoted(rest).ok_or(error)?;
                 let key = PublicKey::from_openssh(key.trim_ascii())?;
-                (ConfigOpts::new(options)?, key)
+                let options = ConfigOpts::new(options)?;
+                if let Some(option) = options.iter().find(|option| has_unquoted_value(option)) {
+                    return Err(SignerLineError::Unquoted(option.to_owned()));
+                }
+                (options, key)
             }
         };
         Ok(Self {
@@ -143,6 +160,14 @@ impl AllowedSigner {
         }
         None
     }
+}
+
+/// Returns whether the value of an option is not in quotation marks.
+fn has_unquoted_value(option: &str) -> bool {
+    let is_quoted = |value: &str| value.len() > 1 && value.starts_with('"') && value.ends_with('"');
+    option
+        .split_once('=')
+        .is_some_and(|(_, value)| !is_quoted(value))
 }
 
 /// Splits at the first blank outside of quotation marks.
@@ -263,6 +288,18 @@ mod tests {
                 SignerRefusal::NotAllowed(format!("its line has the option {option}"))
             });
             assert_eq!(said, wanted, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_value_without_quotation_marks_is_refused_as_by_openssh() {
+        for option in ["namespaces=git", "namespaces=", "valid-before=20990101"] {
+            let line = format!("a {PUBLIC}\nb {option} {PUBLIC}");
+            let error = AllowedSigners::parse(&line).expect_err("refused");
+            let words = format!("the value of the option {option} is not in quotation marks");
+            let text = error.to_string();
+            assert!(text.starts_with("line 2 is neither"), "{text}");
+            assert!(text.ends_with(&words), "{text}");
         }
     }
 

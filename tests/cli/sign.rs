@@ -188,6 +188,30 @@ fn a_bad_signature_and_none_are_told_apart() {
 }
 
 #[test]
+fn a_list_of_signers_that_ssh_keygen_refuses_is_refused() {
+    let Some(desk) = Desk::new() else { return };
+    desk.key("ed", "ed25519", "''");
+    let statement = desk.kubereel("sign run.reel --statement").ok();
+    desk.kubereel("sign run.reel -k ed --force").ok();
+    let key = desk.text("ed.pub");
+    for (option, is_read) in [
+        ("namespaces=\"recording@kubereel\"", true),
+        ("namespaces=recording@kubereel", false),
+    ] {
+        let list = format!("# people\ned@example.com {option} {key}");
+        fs::write(desk.path("list"), list).expect("written");
+        let verify = "-Y verify -f list -I ed@example.com -n recording@kubereel -s run.reel.sig";
+        let (is_good, said) = desk.keygen(verify, &statement);
+        assert_eq!(is_good, is_read, "{option}: {said}");
+        let ran = desk.kubereel("verify run.reel --signer list --identity ed@example.com");
+        assert_eq!(ran.out.contains("signature    good"), is_read, "{ran:?}");
+        if !is_read {
+            ran.code(2).says("line 2 is neither").says(option);
+        }
+    }
+}
+
+#[test]
 fn a_signature_is_of_the_recording_and_not_of_the_file() {
     let Some(desk) = Desk::new() else { return };
     desk.key("ann", "ed25519", "''");
