@@ -28,6 +28,14 @@ pub enum UnpackError {
         /// The error of its reader.
         source: io::Error,
     },
+    /// One file of an archive is damaged, such as one with a failed checksum; the others can be read.
+    #[error("the data of {name} is damaged: {source}")]
+    DamagedFile {
+        /// Its name.
+        name: String,
+        /// The error of the archive's reader.
+        source: io::Error,
+    },
     /// It exceeds the size limit.
     #[error("more than {limit} bytes after decompression")]
     TooLarge {
@@ -75,7 +83,10 @@ impl UnpackError {
 
     /// Returns whether the data before the error is valid: only the rest is missing.
     pub const fn is_damage(&self) -> bool {
-        matches!(self, Self::Damaged { .. } | Self::DamagedArchive { .. })
+        matches!(
+            self,
+            Self::Damaged { .. } | Self::DamagedArchive { .. } | Self::DamagedFile { .. }
+        )
     }
 }
 
@@ -96,10 +107,10 @@ impl UnpackError {
 impl From<UnpackError> for io::Error {
     fn from(error: UnpackError) -> Self {
         let kind = match &error {
-            UnpackError::Damaged { source, .. } | UnpackError::DamagedArchive { source, .. } => {
-                source.kind()
-            }
-            UnpackError::Read { source, .. } => source.kind(),
+            UnpackError::Damaged { source, .. }
+            | UnpackError::DamagedArchive { source, .. }
+            | UnpackError::DamagedFile { source, .. }
+            | UnpackError::Read { source, .. } => source.kind(),
             _ => io::ErrorKind::FileTooLarge,
         };
         // Readers retry `Interrupted` without end.

@@ -532,6 +532,18 @@ mod tests {
         encoder.finish().expect("memory")
     }
 
+    /// Makes a zip archive whose files are not compressed.
+    fn zip_of(files: &[(&str, Vec<u8>)]) -> Vec<u8> {
+        let mut writer = zip::ZipWriter::new(io::Cursor::new(Vec::new()));
+        let stored = zip::write::SimpleFileOptions::default()
+            .compression_method(zip::CompressionMethod::Stored);
+        for (name, content) in files {
+            writer.start_file(*name, stored).expect("memory");
+            writer.write_all(content).expect("memory");
+        }
+        writer.finish().expect("memory").into_inner()
+    }
+
     fn tar_of(files: &[(&str, Vec<u8>)]) -> Vec<u8> {
         let mut builder = tar::Builder::new(Vec::new());
         for (name, content) in files {
@@ -657,17 +669,18 @@ mod tests {
             gzip(&gzip(&noise())),
             gzip(&tar),
             tar_of(&[("run", gzip(&noise())), ("b", b"text".to_vec())]),
+            zip_of(&[("run.reel", noise()), ("b", b"text".to_vec())]),
         ] {
             let found = |bytes: &[u8]| {
                 fs::write(&path, bytes).expect("written");
                 locate(&path, &cache(folder.path()), |_| {}).expect("found")
             };
             assert!(found(&whole).damage().is_none());
-            let in_tar = archive_form(&whole).is_some();
+            let in_archive = archive_form(&whole).is_some();
             let mut flipped = whole.clone();
             flipped[200_000] ^= 1;
             let mut wrong = vec![("a flipped bit", flipped)];
-            if !in_tar {
+            if !in_archive {
                 wrong.push(("a cut", whole[..whole.len() - 3].to_vec()));
                 wrong.push(("junk", [&whole[..], b"junk behind it"].concat()));
             }

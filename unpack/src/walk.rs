@@ -3,7 +3,7 @@
 use crate::cut_zip::CutZip;
 use crate::error::UnpackError;
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use tar::{Archive, EntryType};
 use zip::ZipArchive;
@@ -105,16 +105,25 @@ impl<R: Read> Read for CountedContent<'_, R> {
                 }
                 Ok(read)
             }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => Err(error),
+            Err(error) if error.kind() == ErrorKind::Interrupted => Err(error),
             Err(source) => Err(match self.form {
                 Some(form) => damaged(form, self.name, source),
-                None => UnpackError::Read {
-                    name: quoted(self.name),
-                    source,
-                },
+                None => unreadable(self.name, source),
             }
             .into()),
         }
+    }
+}
+
+/// Makes the error of a file beside which others can be read.
+fn unreadable(name: &str, source: io::Error) -> UnpackError {
+    let name = quoted(name);
+    match source.kind() {
+        // So decompressors report damaged data; anything else is the disk.
+        ErrorKind::InvalidData | ErrorKind::InvalidInput | ErrorKind::UnexpectedEof => {
+            UnpackError::DamagedFile { name, source }
+        }
+        _ => UnpackError::Read { name, source },
     }
 }
 
