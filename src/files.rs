@@ -56,6 +56,11 @@ impl LocalReel {
         self.copy.as_deref().unwrap_or(self.located.path())
     }
 
+    /// Gives what is wrong with the file that it was taken from.
+    pub(crate) fn damage(&self) -> Option<&str> {
+        self.damage.as_deref()
+    }
+
     /// Tells whether it is a copy of a reel that is being recorded.
     pub(crate) const fn is_growing(&self) -> bool {
         self.copy.is_some()

@@ -88,6 +88,7 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
     let request = TuiRequest {
         path: files::named_path(&args.reel, &file),
         file: Some(file),
+        damage: located.damage().map(str::to_owned),
         copies: Some(files::copy_folder()),
         at: args.at,
         select: args.select.clone(),

@@ -36,6 +36,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let request = TuiRequest {
         path: Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/demo.reel"),
         file: None,
+        damage: None,
         copies: None,
         at: None,
         select: None,

@@ -30,6 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let request = TuiRequest {
             path: demo.clone(),
             file: None,
+            damage: None,
             copies: None,
             at: None,
             select: None,

@@ -16,6 +16,7 @@ fn request(reel: &Path) -> TuiRequest {
     TuiRequest {
         path: reel.to_owned(),
         file: None,
+        damage: None,
         copies: None,
         at: None,
         select: Some("clusteroperators/etcd".to_owned()),

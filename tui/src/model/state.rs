@@ -86,6 +86,8 @@ pub struct TuiRequest {
     pub path: PathBuf,
     /// The file to read, if it is another one: the reel inside of what the user names.
     pub file: Option<PathBuf>,
+    /// What is wrong with the file that the reel was taken from, such as a failed checksum.
+    pub damage: Option<String>,
     /// The folder for copies of a reel that is being recorded; the copies have no names there.
     /// `None` follows no reel.
     pub copies: Option<PathBuf>,

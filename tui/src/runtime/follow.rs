@@ -7,6 +7,7 @@ use super::reader::CACHE_BYTES;
 use crate::lane::gather;
 use crate::model::{LiveState, TuiRequest};
 use crate::msg::Msg;
+use kubereel_format::Reel;
 use kubereel_history::{FollowStep, FollowedReel, ReelFollower, Timeline};
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -23,10 +24,14 @@ pub(super) fn open(
     file: &Path,
 ) -> Result<(Timeline, Option<ReelFollower>), String> {
     let Some(copies) = &request.copies else {
-        let opened = Timeline::open(file).map_err(|error| error.to_string())?;
-        return Ok((opened, None));
+        let reel = Reel::open(file).map_err(|error| error.to_string())?;
+        let reel = match &request.damage {
+            Some(damage) => reel.taken_from_damaged(damage.clone()),
+            None => reel,
+        };
+        return Ok((Timeline::new(reel), None));
     };
-    let mut follower = ReelFollower::new(file, copies);
+    let mut follower = ReelFollower::new(file, copies).of_damaged(request.damage.clone());
     for _ in 0..TRIES {
         match follower.look().map_err(|error| error.to_string())? {
             FollowStep::Unchanged => thread::sleep(follower.pause()),
@@ -89,6 +94,31 @@ fn run(mut follower: ReelFollower, told: &SyncSender<RuntimeEvent>) -> Option<()
         if is_last != was_left {
             was_left = is_last;
             say(Msg::Live(if is_last { ended } else { LiveState::Live }))?;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::stage::request;
+
+    #[test]
+    fn damage_of_the_file_that_has_the_reel_is_damage_on_the_screen() {
+        let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/demo.reel");
+        let folder = tempfile::tempdir().expect("a folder");
+        for copies in [None, Some(folder.path().to_owned())] {
+            let mut request = request(&demo);
+            request.copies = copies;
+            request.damage = Some("a wrong checksum".to_owned());
+            let (timeline, _) = open(&request, &demo).expect("the demo");
+            let causes: Vec<&str> = timeline
+                .reel()
+                .damage()
+                .iter()
+                .map(|damage| damage.cause.as_str())
+                .collect();
+            assert_eq!(causes, ["a wrong checksum"]);
         }
     }
 }

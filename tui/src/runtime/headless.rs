@@ -250,6 +250,7 @@ mod tests {
         let request = TuiRequest {
             path: Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/demo.reel"),
             file: None,
+            damage: None,
             copies: None,
             at: "start".parse().ok(),
             select: None,

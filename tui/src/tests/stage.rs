@@ -53,6 +53,7 @@ pub(crate) fn request(path: &Path) -> TuiRequest {
     TuiRequest {
         path: path.to_owned(),
         file: None,
+        damage: None,
         copies: None,
         // Lanes at the start; the story is tested where it shows.
         at: Some(Moment::AfterStart { micros: 0 }),
