@@ -48,6 +48,14 @@ pub(super) struct SeriesRow {
     pub(super) ended: Option<String>,
 }
 
+impl SeriesRow {
+    /// Returns whether it is one of the reels that together have everything: the first, or one that
+    /// has taken over.
+    const fn is_in_chain(&self) -> bool {
+        self.took_over.is_some() || self.continues.is_none()
+    }
+}
+
 /// Why no index can be resumed.
 #[derive(Debug)]
 pub(super) enum NoIndex {
@@ -106,8 +114,7 @@ impl SeriesIndex {
     /// A reel that had not taken over begins later than the reel that it was to continue: resuming
     /// it would lose the time between.
     pub(super) fn newest(&self) -> Option<&SeriesRow> {
-        let mut rows = self.reels.iter().rev();
-        rows.find(|row| row.took_over.is_some() || row.continues.is_none())
+        self.reels.iter().rfind(|row| row.is_in_chain())
     }
 
     /// Adds a reel.
@@ -149,15 +156,34 @@ impl SeriesIndex {
         }
     }
 
-    /// Takes out the oldest finished reels, so that `keep` of them stay; returns their paths.
+    /// Takes out the oldest finished reels, so that `keep` of them stay besides the current one;
+    /// returns their paths.
+    ///
+    /// The current one is the newest that has taken over, also after it has ended. A reel that ended
+    /// before it took over is not counted: it may be empty, and the reel that it was to continue has
+    /// what it has. It goes with the reels before it.
     pub(super) fn take_old(&mut self, keep: usize, names: &SeriesNames) -> Vec<PathBuf> {
-        let ended = self.reels.iter().filter(|row| row.ended.is_some()).count();
-        let mut excess = ended.saturating_sub(keep);
+        let current = self.newest().map(|row| row.name.clone());
+        let is_current = |row: &SeriesRow| Some(&row.name) == current.as_ref();
+        let mut stays = 0;
+        let mut oldest = self.reels.len();
+        for (place, row) in self.reels.iter().enumerate().rev() {
+            if is_current(row) {
+                oldest = place;
+            } else if row.is_in_chain() && row.ended.is_some() && stays < keep {
+                stays += 1;
+                oldest = place;
+            }
+        }
+        if stays < keep {
+            return Vec::new();
+        }
         let mut taken = Vec::new();
+        let mut place = 0;
         self.reels.retain(|row| {
-            let goes = excess > 0 && row.ended.is_some();
+            let goes = place < oldest && row.ended.is_some();
+            place += 1;
             if goes {
-                excess -= 1;
                 taken.push(names.path(&row.name));
             }
             !goes
@@ -326,6 +352,8 @@ mod tests {
         let (folder, names, mut index) = series();
         let foreign = folder.path().join("c-20200101T000000Z.reel");
         fs::write(&foreign, "x").expect("a file");
+        index.took_over(SECOND, RecordedAt::default(), "");
+        index.took_over(THIRD, RecordedAt::default(), "");
         assert_eq!(index.take_old(0, &names), Vec::<PathBuf>::new());
         index.ended(SECOND, "finished");
         index.ended(FIRST, "finished");
@@ -337,6 +365,30 @@ mod tests {
         }
         assert!(foreign.is_file() && names.path(SECOND).is_file());
         assert_eq!(index.reels.len(), 2);
+    }
+
+    #[test]
+    fn a_reel_that_ends_before_it_takes_over_removes_no_other() {
+        let (_folder, names, mut index) = series();
+        index.took_over(SECOND, RecordedAt::default(), "");
+        for name in [FIRST, THIRD, SECOND] {
+            index.ended(name, "finished");
+            assert_eq!(index.take_old(1, &names), Vec::<PathBuf>::new(), "{name}");
+        }
+        assert_eq!(index.take_old(2, &names), Vec::<PathBuf>::new());
+        // It goes with the reel that it was to continue.
+        index.goes_on(SECOND);
+        for name in ["fourth", "fifth"] {
+            index.begin(name, RecordedAt::default(), Some(SECOND));
+            index.took_over(name, RecordedAt::default(), "");
+        }
+        index.ended(SECOND, "finished");
+        assert_eq!(index.take_old(1, &names), [names.path(FIRST)]);
+        index.ended("fourth", "finished");
+        assert_eq!(index.take_old(3, &names), Vec::<PathBuf>::new());
+        let taken = [names.path(SECOND), names.path(THIRD)];
+        assert_eq!(index.take_old(1, &names), taken);
+        assert_eq!(index.take_old(1, &names), Vec::<PathBuf>::new());
     }
 
     #[cfg(unix)]

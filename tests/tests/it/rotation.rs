@@ -418,13 +418,37 @@ fn only_its_own_old_reels_are_removed() -> Result<()> {
     let ended = recording.finish(SURE)?;
     ensure!(ended.status.success(), "{}", ended.log);
     let rows = scene.rows()?;
-    ensure!(
-        rows.iter().filter(|row| row.ended.is_some()).count() == 1,
-        "{rows:#?}"
-    );
+    // The current one, which has ended, too, and the one that is kept besides it.
+    ensure!(chain(&rows).len() == 2, "{rows:#?}");
     let mut expected: Vec<String> = rows.iter().map(|row| row.name.clone()).collect();
     expected.insert(0, foreign.to_owned());
     ensure!(reels(scene.folder.path())? == expected, "{rows:#?}");
     ensure!(std::fs::read_to_string(scene.path(foreign))? == "of somebody else");
+    Ok(())
+}
+
+#[test]
+fn a_series_that_ends_during_an_overlap_keeps_the_reel_that_has_everything() -> Result<()> {
+    let scene = Scene::new()?;
+    let recording = scene.record(&["--rotate", "3s", "--keep", "1"])?;
+    scene
+        .cluster
+        .wait_for_request("a watch of pods", SURE, |one| {
+            one.asked.path == "/api/v1/pods" && one.progress().lines > 0
+        })?;
+    // The next reel gets no list of pods, and cannot take over.
+    scene
+        .cluster
+        .fault(On::path("/api/v1/pods"), Fault::Delay(SURE));
+    let rows = scene.until(&recording, "next reel", |rows| rows.len() == 2)?;
+    let names: Vec<String> = rows.into_iter().map(|row| row.name).collect();
+    let ended = recording.finish(SURE)?;
+    ensure!(ended.status.success(), "{}", ended.log);
+    let rows = scene.rows()?;
+    ensure!(chain(&rows).len() == 1, "{rows:#?}");
+    ensure!(reels(scene.folder.path())? == names, "{rows:#?}");
+    let current = names.first().context("the current reel")?;
+    let hint = format!("open=\"kubereel {}\"", scene.path(current).display());
+    ensure!(ended.log.contains(&hint), "{hint}: {}", ended.log);
     Ok(())
 }
