@@ -94,6 +94,17 @@ impl QueueEntry {
         }
     }
 
+    /// Limits its time to that of the end of the recording.
+    fn limit(&mut self, end: Stamp) {
+        let stamp = match self {
+            Self::Event(event) => &mut event.stamp,
+            Self::Note { stamp, .. } | Self::Blob { stamp, .. } => stamp,
+        };
+        if stamp.elapsed > end.elapsed {
+            *stamp = end;
+        }
+    }
+
     /// Returns its size in the queue, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let own = match self {
@@ -141,6 +152,8 @@ pub(crate) enum QueueTake {
 struct QueueState {
     entries: VecDeque<Queued>,
     is_closed: bool,
+    /// When the recording ends, once that is known.
+    end: Option<Stamp>,
 }
 
 /// The queue.
@@ -171,6 +184,10 @@ impl Queue {
     /// its own queue.
     pub(crate) fn unqueued(&self, mut entry: QueueEntry, since: Elapsed) -> Queued {
         scrub(&mut entry, &self.redactor);
+        let end = self.lock().end;
+        if let Some(end) = end {
+            entry.limit(end);
+        }
         Queued {
             entry,
             since,
@@ -193,12 +210,7 @@ impl Queue {
         let Ok(room) = Arc::clone(&self.room).acquire_many_owned(permits).await else {
             return;
         };
-        self.lock().entries.push_back(Queued {
-            entry,
-            since,
-            _room: Some(room),
-        });
-        self.arrived.notify_one();
+        self.append(entry, since, room);
     }
 
     /// Appends an entry if there is room now, and returns whether there was.
@@ -209,13 +221,31 @@ impl Queue {
         let Ok(room) = Arc::clone(&self.room).try_acquire_many_owned(permits) else {
             return false;
         };
-        self.lock().entries.push_back(Queued {
+        self.append(entry, since, room);
+        true
+    }
+
+    fn append(&self, mut entry: QueueEntry, since: Elapsed, room: OwnedSemaphorePermit) {
+        let mut line = self.lock();
+        if let Some(end) = line.end {
+            entry.limit(end);
+        }
+        line.entries.push_back(Queued {
             entry,
             since,
             _room: Some(room),
         });
+        drop(line);
         self.arrived.notify_one();
-        true
+    }
+
+    /// The recording ends at this time: entries that come later get it.
+    ///
+    /// No stream is read any more from then on, but on a busy machine it takes a while until the
+    /// last one notes its end. A recording that ended with that note would claim that nothing
+    /// changed meanwhile.
+    pub(crate) fn end_at(&self, end: Stamp) {
+        self.lock().end = Some(end);
     }
 
     /// Takes all entries, or waits for one for at most `patience`.
@@ -314,7 +344,7 @@ pub(crate) fn redactor() -> Redactor {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kubereel_format::{ConnectionId, DocumentKind, EndCause, Note, Stamp};
+    use kubereel_format::{ConnectionId, DocumentKind, EndCause, Note, RecordedAt, Stamp};
 
     fn mark(text: &str) -> QueueEntry {
         QueueEntry::Note {
@@ -337,6 +367,29 @@ mod tests {
                 .collect(),
             other => panic!("{other:?}"),
         }
+    }
+
+    #[tokio::test]
+    async fn nothing_is_later_than_the_end_of_the_recording() {
+        let queue = Queue::new(1024, Clock::start(), redactor());
+        let stamp = |micros: u64| Stamp {
+            wall: RecordedAt::from_micros(i64::try_from(micros).expect("small") + 7),
+            elapsed: Elapsed { micros },
+        };
+        let note = |micros| QueueEntry::Note {
+            stamp: stamp(micros),
+            note: Note::Mark { text: "x".into() },
+        };
+        queue.end_at(stamp(50));
+        queue.push(note(40)).await;
+        assert!(queue.try_push(note(60)));
+        let own = queue.unqueued(note(70), Elapsed { micros: 70 });
+        assert_eq!(own.entry.stamp(), stamp(50));
+        let QueueTake::Some(taken) = queue.take(Duration::ZERO) else {
+            panic!("two entries");
+        };
+        let stamps: Vec<Stamp> = taken.iter().map(|queued| queued.entry.stamp()).collect();
+        assert_eq!(stamps, [stamp(40), stamp(50)]);
     }
 
     #[tokio::test]

@@ -535,7 +535,9 @@ impl RecordingRun {
         standing: RecorderStatus,
         once_whole: OnceWhole,
     ) -> Finished {
-        let at = self.clock.stamp().wall;
+        let stamp = self.clock.stamp();
+        let at = stamp.wall;
+        self.queue.end_at(stamp);
         self.stop.send_replace(true);
         // Tasks that still report a definition must not wait for a receiver.
         self.sightings.close();

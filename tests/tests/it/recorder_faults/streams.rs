@@ -7,7 +7,7 @@
 
 use crate::recorder_faults::{ENDPOINTS, SURE, Scene, cut};
 use anyhow::{Context as _, Result, ensure};
-use kubereel_format::{AnomalyKind, ConnectionId, EndCause, Note, OddLineProblem};
+use kubereel_format::{AnomalyKind, ConnectionId, EndCause, Note, OddLineProblem, Reel};
 use kubereel_history::ResourceProof;
 use kubereel_tests::recording::settle;
 use kubereel_tests::scripted::{
@@ -39,6 +39,27 @@ fn a_stream_cut_at_any_byte_loses_nothing() -> Result<()> {
     }
     let account = scene.whole(&["endpoints"])?;
     assert!(account.recorded >= 48, "{account:?}");
+    Ok(())
+}
+
+#[test]
+fn a_reel_ends_when_its_streams_are_stopped() -> Result<()> {
+    let mut scene = Scene::live()?;
+    let recorder = scene.recorder.take().context("somebody records")?;
+    let ended = recorder.finish(SURE)?;
+    ensure!(ended.status.success(), "{}", ended.log);
+    let reel = Reel::open(&scene.reel())?;
+    let ends = reel.notes().iter().filter(|entry| match &entry.note {
+        Note::Disconnected { cause, .. } => *cause == EndCause::Stopped,
+        note => matches!(note, Note::SessionEnded { .. }),
+    });
+    let ends: Vec<_> = ends.map(|entry| entry.stamp).collect();
+    let end = reel.notes().last().context("notes")?.stamp;
+    // What comes after the stop of a stream would be called unchanged up to the end of the reel.
+    ensure!(
+        ends.len() > 2 && ends.iter().all(|at| *at == end),
+        "{ends:?}"
+    );
     Ok(())
 }
 
