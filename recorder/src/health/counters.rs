@@ -57,6 +57,8 @@ pub struct RecorderStatus {
     pub resources_complete: u64,
     /// The number of resources that are not covered.
     pub resources_not_covered: u64,
+    /// The number of them that the recorder leaves out because of a limit.
+    pub resources_left_out: u64,
     /// Whether the cluster responds.
     pub is_reachable: bool,
     /// Why the recorder cannot reach the cluster; empty if it can.
@@ -91,6 +93,8 @@ pub(crate) enum ResourceCoverage {
     Complete,
     /// It currently cannot be recorded.
     NotCovered,
+    /// The recorder does not record it, because of its size or memory limit.
+    LeftOut,
 }
 
 /// How far all resources are durably recorded.
@@ -98,15 +102,15 @@ pub(crate) enum ResourceCoverage {
 pub(crate) struct RecordingProgress {
     /// The uid of the cluster; empty if it is not known.
     pub(crate) cluster: String,
-    /// The followed resources.
+    /// Its resources.
     pub(crate) resources: BTreeMap<GroupResource, ResourceProgress>,
 }
 
 /// How far one resource is recorded.
 #[derive(Clone, Debug)]
 pub(crate) struct ResourceProgress {
-    /// Whether it is complete up to the present.
-    pub(crate) is_complete: bool,
+    /// Its state.
+    pub(crate) state: ResourceCoverage,
     /// The version that its recording has reached.
     pub(crate) come: ResourceReach,
 }
@@ -119,6 +123,8 @@ struct StatusTexts {
     budget: String,
     resources: BTreeMap<u32, ResourceCoverage>,
     left_out: u64,
+    /// Resources that the reel never recorded, because of a limit.
+    unstarted: u64,
     waiting_resources: u64,
 }
 
@@ -341,6 +347,11 @@ impl Health {
         self.words().left_out = len64(resources);
     }
 
+    /// Sets how many resources that the reel never recorded are not followed because of a limit.
+    pub(crate) fn set_unstarted(&self, resources: usize) {
+        self.words().unstarted = len64(resources);
+    }
+
     /// Returns the summary of the notes so far.
     pub(crate) fn account(&self) -> RunAccount {
         self.tally.account()
@@ -356,6 +367,8 @@ impl Health {
             len64(states.filter(|state| **state == wanted).count())
         };
         let complete = count(ResourceCoverage::Complete);
+        let limited = words.unstarted + count(ResourceCoverage::LeftOut);
+        let uncovered = words.left_out + count(ResourceCoverage::NotCovered);
         RecorderStatus {
             elapsed_micros,
             added: get(&self.added),
@@ -380,7 +393,8 @@ impl Health {
             },
             resources: complete + count(ResourceCoverage::Behind) + words.waiting_resources,
             resources_complete: complete,
-            resources_not_covered: words.left_out + count(ResourceCoverage::NotCovered),
+            resources_not_covered: uncovered + limited,
+            resources_left_out: limited,
             is_reachable: words.is_reachable,
             trouble: words.trouble.clone(),
             write_trouble: words.write_trouble.clone(),
@@ -395,19 +409,13 @@ impl Health {
         }
     }
 
-    /// Returns how far the followed resources are recorded.
+    /// Returns how far the resources of this run are recorded, also those that no longer are.
     pub(crate) fn stand(&self) -> RecordingProgress {
         let states = self.words().resources.clone();
         let reach = self.reach();
-        let followed = states
-            .into_iter()
-            .filter(|(_, state)| *state != ResourceCoverage::NotCovered);
-        let resources = followed.filter_map(|(id, state)| {
+        let resources = states.into_iter().filter_map(|(id, state)| {
             let (info, come) = reach.of(ResourceId(id))?;
-            let stands = ResourceProgress {
-                is_complete: state == ResourceCoverage::Complete,
-                come,
-            };
+            let stands = ResourceProgress { state, come };
             Some(((info.group.clone(), info.plural.clone()), stands))
         });
         RecordingProgress {
@@ -437,12 +445,15 @@ mod tests {
         health.set_resource(3, Some(ResourceCoverage::NotCovered));
         health.set_resource(4, Some(ResourceCoverage::Complete));
         health.set_resource(4, None);
+        health.set_resource(5, Some(ResourceCoverage::LeftOut));
+        health.set_unstarted(3);
         health.set_left_out(2);
         health.set_reachable(Some("connection refused"));
         let status = health.status();
         assert_eq!(status.resources, 2);
         assert_eq!(status.resources_complete, 1);
-        assert_eq!(status.resources_not_covered, 3);
+        assert_eq!(status.resources_not_covered, 7);
+        assert_eq!(status.resources_left_out, 4);
         assert!(!status.is_reachable);
         assert_eq!(status.trouble, "connection refused");
         assert_eq!(status.lag_micros, 0);

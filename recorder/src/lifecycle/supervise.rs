@@ -157,7 +157,7 @@ impl Supervisor {
             let reason = out.reason(&info.group, &info.plural).as_str();
             tracing::info!(resource = info.qualified(), "left out: {reason}");
             let health = &self.shared.health;
-            health.set_resource(info.id.0, Some(ResourceCoverage::NotCovered));
+            health.set_resource(info.id.0, Some(ResourceCoverage::LeftOut));
         }
     }
 
@@ -366,11 +366,24 @@ impl Supervisor {
 
     /// Notes served resources that are not followed because of the size budget.
     async fn note_left_out_resources(&mut self, served: &[ServedResource]) {
+        let mut unstarted = 0;
         for one in served {
             let name = (one.group.clone(), one.plural.clone());
             let info = resource_info(one, ResourceId(0));
             if self.running.contains_key(&name) || !self.is_out(&info) {
                 continue;
+            }
+            let key = (
+                info.group.clone(),
+                info.version.clone(),
+                info.plural.clone(),
+            );
+            match self.left.get(&key) {
+                Some(left) => {
+                    let state = Some(ResourceCoverage::LeftOut);
+                    self.shared.health.set_resource(left.id.0, state);
+                }
+                None => unstarted += 1,
             }
             let reason = self.left_out.borrow().reason(&info.group, &info.plural);
             let left_out = SkippedResource {
@@ -382,6 +395,7 @@ impl Supervisor {
             };
             self.note_left_out(left_out).await;
         }
+        self.shared.health.set_unstarted(unstarted);
     }
 
     fn has_waited(&mut self) -> bool {

@@ -1,7 +1,7 @@
 //! The proof that two reels overlap: for every resource, the previous reel has reached the first
 //! list of the next one. Elapsed time proves nothing; an overlap that is not proven is named.
 
-use crate::health::RecordingProgress;
+use crate::health::{RecordingProgress, ResourceCoverage};
 use crate::version::ResourceVersion;
 use std::cmp::Ordering;
 use std::time::Duration;
@@ -33,6 +33,9 @@ pub(super) struct SeriesOverlap {
     pub(super) behind: usize,
     /// Resources without a list in the next reel.
     pub(super) lacking: Vec<String>,
+    /// Resources that one of the two does not record, although the previous one did: changes may be
+    /// in neither.
+    pub(super) apart: Vec<String>,
 }
 
 /// The timeouts for the rest of the proof.
@@ -65,15 +68,21 @@ impl SeriesOverlap {
                 (group, plural) if group.is_empty() => plural.clone(),
                 (group, plural) => format!("{plural}.{group}"),
             };
-            let listed = new.resources.get(name).filter(|come| come.is_complete);
-            let listed = listed.and_then(|come| come.come.listed.as_ref());
+            let after = new.resources.get(name);
+            if is_given_up(before.state) || after.is_some_and(|after| is_left_out(after.state)) {
+                overlap.apart.push(words);
+                continue;
+            }
+            let listed = after.filter(|after| after.state == ResourceCoverage::Complete);
+            let listed = listed.and_then(|after| after.come.listed.as_ref());
             match (listed, &before.come.reached) {
                 (None, _) => overlap.lacking.push(words),
                 (Some(listed), Some(reached)) if is_same && is_past(reached, listed) => {
                     overlap.proven += 1;
                 }
                 (Some(_), _) => {
-                    overlap.behind += usize::from(!before.is_complete);
+                    let is_behind = before.state != ResourceCoverage::Complete;
+                    overlap.behind += usize::from(is_behind);
                     overlap.open.push(words);
                 }
             }
@@ -102,11 +111,12 @@ impl SeriesOverlap {
 
     /// Returns the text that the next reel stores.
     pub(super) fn words(&self) -> String {
-        let all = self.proven + self.open.len() + self.lacking.len();
+        let all = self.proven + self.open.len() + self.lacking.len() + self.apart.len();
         let mut parts = vec![format!("proven for {} of {all} resources", self.proven)];
         for (what, names) in [
             ("by time only for", &self.open),
             ("not listed yet", &self.lacking),
+            ("not recorded in both", &self.apart),
         ] {
             let named: Vec<&str> = names.iter().take(NAMED).map(String::as_str).collect();
             let named = named.join(", ");
@@ -118,6 +128,16 @@ impl SeriesOverlap {
         }
         parts.join("; ")
     }
+}
+
+/// The recorder does not wait for a resource that it leaves out itself.
+fn is_left_out(state: ResourceCoverage) -> bool {
+    state == ResourceCoverage::LeftOut
+}
+
+/// Returns whether a resource that was recorded is not recorded any more.
+fn is_given_up(state: ResourceCoverage) -> bool {
+    is_left_out(state) || state == ResourceCoverage::NotCovered
 }
 
 fn is_past(reached: &ResourceVersion, listed: &ResourceVersion) -> bool {
@@ -140,10 +160,11 @@ mod tests {
                 listed: version(*listed),
                 reached: version(*reached),
             };
-            let stands = ResourceProgress {
-                is_complete: listed.is_some(),
-                come,
+            let state = match listed {
+                Some(_) => ResourceCoverage::Complete,
+                None => ResourceCoverage::Behind,
             };
+            let stands = ResourceProgress { state, come };
             ((String::new(), (*name).to_owned()), stands)
         });
         RecordingProgress {
@@ -189,6 +210,25 @@ mod tests {
     }
 
     #[test]
+    fn a_resource_that_one_of_the_two_leaves_out_is_named_and_not_waited_for() {
+        let row = |name| (name, Some("50"), Some("50"));
+        let rows = [row("events"), row("leases"), row("nodes"), row("pods")];
+        let (mut old, mut new) = (stand("u", &rows), stand("u", &rows));
+        let leave_out = |progress: &mut RecordingProgress, plural: &str, state| {
+            let name = (String::new(), plural.to_owned());
+            progress.resources.get_mut(&name).expect("a row").state = state;
+        };
+        leave_out(&mut old, "leases", ResourceCoverage::LeftOut);
+        leave_out(&mut new, "events", ResourceCoverage::LeftOut);
+        leave_out(&mut old, "nodes", ResourceCoverage::NotCovered);
+        let overlap = SeriesOverlap::of(&old, &new);
+        let words = "proven for 1 of 4 resources; not recorded in both: events, leases, nodes";
+        assert_eq!(overlap.words(), words);
+        let patience = OverlapPatience::of(Duration::from_hours(24));
+        assert!(overlap.is_enough(Duration::ZERO, Some(Duration::ZERO), patience));
+    }
+
+    #[test]
     fn what_is_not_proven_is_waited_for_and_not_for_ever() {
         let patience = OverlapPatience::of(Duration::from_hours(24));
         let secs = Duration::from_secs;
@@ -199,6 +239,7 @@ mod tests {
                 open: names(open),
                 behind: 0,
                 lacking: names(lacking),
+                apart: Vec::new(),
             }
         };
         let is_enough = |proven, open: &[&str], lacking: &[&str], waited, lists| {
