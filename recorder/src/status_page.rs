@@ -213,8 +213,8 @@ fn show(path: &str, health: &Health) -> Result<String, (StatusCode, String)> {
     match path {
         "/metrics" => Ok(metrics(&status)),
         "/healthz" if is_healthy(&status) => Ok("ok\n".to_owned()),
-        "/healthz" => unavailable(format!("not writing: {}\n", status.write_trouble)),
-        "/readyz" if is_ready(&status) => Ok("ok\n".to_owned()),
+        "/healthz" => unavailable(trouble(&status).unwrap_or_default() + "\n"),
+        "/readyz" if is_ready(&status) => Ok("ok".to_owned() + &left_out(&status) + "\n"),
         "/readyz" => {
             let mut words = format!(
                 "{} of {} resources complete, {} not covered; cluster: {}",
@@ -227,8 +227,9 @@ fn show(path: &str, health: &Health) -> Result<String, (StatusCode, String)> {
                     &status.trouble
                 }
             );
-            if !status.write_trouble.is_empty() {
-                words.extend(["; not writing: ", &status.write_trouble]);
+            words += &left_out(&status);
+            if let Some(trouble) = trouble(&status) {
+                words.extend(["; ", &trouble]);
             }
             unavailable(words + "\n")
         }
@@ -377,7 +378,29 @@ fn float(value: u64) -> f64 {
 
 /// Returns whether the recorder works: it can write, and is not far behind.
 fn is_healthy(status: &RecorderStatus) -> bool {
-    status.write_trouble.is_empty() && status.lag_micros < MAX_LAG_MICROS
+    trouble(status).is_none()
+}
+
+/// Returns why the recorder does not work.
+fn trouble(status: &RecorderStatus) -> Option<String> {
+    if !status.write_trouble.is_empty() {
+        return Some(format!("not writing: {}", status.write_trouble));
+    }
+    let is_behind = status.lag_micros >= MAX_LAG_MICROS;
+    is_behind.then(|| {
+        let secs = status.lag_micros / 1_000_000;
+        format!("behind: the oldest record that is not durable is {secs} s old")
+    })
+}
+
+/// Returns how many resources the limits of the recorder leave out, as text; empty if there are
+/// none.
+fn left_out(status: &RecorderStatus) -> String {
+    match status.resources_left_out {
+        0 => String::new(),
+        1 => "; 1 resource left out by the size or memory limit".to_owned(),
+        count => format!("; {count} resources left out by the size or memory limit"),
+    }
 }
 
 /// A recorder that is this far behind is not healthy.
@@ -396,6 +419,7 @@ mod tests {
     use super::*;
     use crate::access::StatusToken;
     use crate::clock::Clock;
+    use crate::health::ResourceCoverage;
     use crate::queue::{Queue, QueueEntry, QueueTake};
     use kubereel_format::Note;
     use std::net::SocketAddr;
@@ -578,6 +602,34 @@ mod tests {
             .count();
         assert_eq!(families, helps);
         assert_eq!(families, 17);
+    }
+
+    #[test]
+    fn answers_to_probes_name_the_reason() {
+        let health = Health::new(Clock::start(), crate::queue::redactor());
+        health.set_reachable(None);
+        health.set_resource(1, Some(ResourceCoverage::Complete));
+        let answer = |path, health: &Health| match show(path, health) {
+            Ok(text) => (200, text),
+            Err((status, text)) => (status.as_u16(), text),
+        };
+        assert_eq!(answer("/readyz", &health), (200, "ok\n".to_owned()));
+        health.set_resource(2, Some(ResourceCoverage::LeftOut));
+        health.set_resource(3, Some(ResourceCoverage::LeftOut));
+        let text = "ok; 2 resources left out by the size or memory limit\n";
+        assert_eq!(answer("/readyz", &health), (200, text.to_owned()));
+        health.set_write_trouble("disk full");
+        let text = "not writing: disk full\n";
+        assert_eq!(answer("/healthz", &health), (503, text.to_owned()));
+        let (status, text) = answer("/readyz", &health);
+        assert_eq!(status, 503);
+        assert!(text.ends_with("limit; not writing: disk full\n"), "{text}");
+        let status = RecorderStatus {
+            lag_micros: 31_500_000,
+            ..RecorderStatus::default()
+        };
+        let text = "behind: the oldest record that is not durable is 31 s old";
+        assert_eq!(trouble(&status).as_deref(), Some(text));
     }
 
     #[test]
