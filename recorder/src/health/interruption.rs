@@ -8,7 +8,7 @@
 //! * Memory is bounded by the number of resources and connections.
 
 use kubereel_format::{
-    ConnectionId, EndCause, GapId, GapVerdict, ListMethod, Note, ResourceId, Stamp,
+    ConnectionId, EndCause, GapId, GapVerdict, ListMethod, Note, OutageClass, ResourceId, Stamp,
 };
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -45,6 +45,8 @@ struct Interruption {
     out_since: Option<u64>,
     /// The endpoints that do not respond.
     out: BTreeSet<String>,
+    /// Whether an endpoint failed for another reason than the credentials.
+    is_unreached: bool,
     /// When the API responded again.
     answered: u64,
     /// When the last event happened.
@@ -102,9 +104,10 @@ impl InterruptionReport {
             }
             Note::OutageBegan {
                 endpoint,
+                class,
                 since_micros,
                 ..
-            } => self.out(endpoint, now.saturating_sub(*since_micros), now),
+            } => self.out(endpoint, *class, now.saturating_sub(*since_micros), now),
             Note::OutageEnded { endpoint, .. } => {
                 if let Some(current) = &mut self.current {
                     current.out.remove(endpoint);
@@ -167,8 +170,9 @@ impl InterruptionReport {
     }
 
     /// The API is out since some time before now.
-    fn out(&mut self, endpoint: &str, since: u64, now: u64) {
+    fn out(&mut self, endpoint: &str, class: OutageClass, since: u64, now: u64) {
         let current = self.current.get_or_insert_default();
+        current.is_unreached |= class != OutageClass::Credentials;
         current.out.insert(endpoint.to_owned());
         current.out_since.get_or_insert(since);
         current.last = now;
@@ -218,15 +222,20 @@ impl Interruption {
     fn line(&self, now: u64, name: impl Fn(ResourceId) -> String) -> InterruptionLine {
         let mut lossy = self.lossy.clone();
         lossy.extend(self.open.values());
+        let failure = if self.is_unreached {
+            "API not reachable"
+        } else {
+            "credentials refused by the API"
+        };
         let outage = match (self.out_since, self.out.is_empty()) {
             (None, _) => String::new(),
             (Some(since), true) => {
                 let lasted = span(self.answered.saturating_sub(since));
-                format!("API not reachable for {lasted}: ")
+                format!("{failure} for {lasted}: ")
             }
             (Some(since), false) => {
                 let lasted = span(now.saturating_sub(since));
-                format!("API not reachable since {lasted}: ")
+                format!("{failure} since {lasted}: ")
             }
         };
         let watches = match self.interrupted.len() {
@@ -284,7 +293,7 @@ fn span(micros: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kubereel_format::{Elapsed, Gap, GapCause, OutageClass, RecordedAt, SessionEnd, SessionId};
+    use kubereel_format::{Elapsed, Gap, GapCause, RecordedAt, SessionEnd, SessionId};
 
     /// A run with notes at these seconds.
     #[derive(Default)]
@@ -333,11 +342,15 @@ mod tests {
         }
 
         fn out(&mut self, secs: u64, since: u64) {
+            self.fails("e", OutageClass::Connect, (secs, since));
+        }
+
+        fn fails(&mut self, endpoint: &str, class: OutageClass, (secs, since): (u64, u64)) {
             self.note(
                 secs,
                 &Note::OutageBegan {
-                    endpoint: "e".to_owned(),
-                    class: OutageClass::Connect,
+                    endpoint: endpoint.to_owned(),
+                    class,
                     error: String::new(),
                     since_micros: (secs - since) * 1_000_000,
                 },
@@ -428,6 +441,25 @@ mod tests {
         assert!(run.lines.iter().all(|line| line.is_trouble));
         run.tick(500);
         assert_eq!(run.lines.len(), 1);
+    }
+
+    #[test]
+    fn an_api_that_refuses_the_credentials_is_reachable() {
+        let mut run = Run::default();
+        run.connect(1, 1, 1);
+        run.fails("e", OutageClass::Credentials, (102, 100));
+        run.cut(103, 1);
+        run.answers(188);
+        run.connect(188, 2, 1);
+        run.tick(192);
+        let text = "credentials refused by the API for 88 s: 1 watch interrupted, resumed";
+        assert_eq!(run.texts(), [text]);
+        run.fails("e", OutageClass::Credentials, (300, 300));
+        run.fails("f", OutageClass::Timeout, (301, 301));
+        let (session, end) = (SessionId(0), SessionEnd::Finished);
+        run.note(310, &Note::SessionEnded { session, end });
+        let text = "API not reachable since 10 s: no watch interrupted";
+        assert_eq!(run.texts().last(), Some(&text));
     }
 
     #[test]
