@@ -8,11 +8,11 @@ use crate::access::StatusToken;
 use crate::clock::Clock;
 use crate::number::len64;
 use crate::queue::{Queue, QueueEntry};
-use kubereel_format::Note;
+use kubereel_format::{Note, REEL_START_BYTES, is_reel_start};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::net::{SocketAddr, TcpStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -265,6 +265,12 @@ pub enum MarkError {
         /// The response text.
         answer: String,
     },
+    /// The file is a reel: a line at its end would damage it.
+    #[error("a mark cannot be appended to a reel: {path}", path = path.display())]
+    Reel {
+        /// The file.
+        path: PathBuf,
+    },
     /// The file cannot be written.
     #[error("cannot append to the file of marks: {source}: {path}", path = path.display())]
     File {
@@ -304,10 +310,15 @@ pub fn leave_mark(place: &MarkPlace, text: &str) -> Result<(), MarkError> {
                 answer: reason_text.lines().next().unwrap_or("nothing").to_owned(),
             })
         }
-        MarkPlace::File(path) => append(path, line).map_err(|source| MarkError::File {
-            path: path.clone(),
-            source,
-        }),
+        MarkPlace::File(path) => {
+            if is_reel(path) {
+                return Err(MarkError::Reel { path: path.clone() });
+            }
+            append(path, line).map_err(|source| MarkError::File {
+                path: path.clone(),
+                source,
+            })
+        }
     }
 }
 
@@ -327,6 +338,18 @@ fn post(address: SocketAddr, token: Option<&StatusToken>, line: &str) -> io::Res
     let mut answer = Vec::new();
     stream.take(ANSWER_BYTES).read_to_end(&mut answer)?;
     Ok(String::from_utf8_lossy(&answer).into_owned())
+}
+
+/// Returns whether a file begins as a reel; one that cannot be read does not.
+fn is_reel(path: &Path) -> bool {
+    // A pipe would block until somebody writes into it.
+    if !std::fs::metadata(path).is_ok_and(|about| about.is_file()) {
+        return false;
+    }
+    let mut start = Vec::new();
+    let read = File::open(path)
+        .and_then(|file| file.take(len64(REEL_START_BYTES)).read_to_end(&mut start));
+    read.is_ok() && is_reel_start(&start)
 }
 
 fn append(path: &PathBuf, line: &str) -> io::Result<()> {
@@ -367,7 +390,7 @@ mod tests {
         assert_eq!(desk.take(b"x").await, Err(NotTaken::TooMany));
     }
 
-    fn append(path: &std::path::Path, text: &str) {
+    fn append(path: &Path, text: &str) {
         let mut file = OpenOptions::new()
             .create(true)
             .append(true)
@@ -403,6 +426,25 @@ mod tests {
         assert!(later.look().is_empty());
         append(&path, "later\n");
         assert_eq!(later.look(), [b"later".to_vec()]);
+    }
+
+    #[test]
+    fn a_mark_is_not_appended_to_a_reel() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("run.reel");
+        let appender = kubereel_format::Appender::create(&path).expect("a reel");
+        drop(appender);
+        let before = std::fs::read(&path).expect("read");
+        let place = MarkPlace::File(path.clone());
+        let refused = leave_mark(&place, "tests started");
+        assert!(
+            matches!(refused, Err(MarkError::Reel { .. })),
+            "{refused:?}"
+        );
+        assert_eq!(std::fs::read(&path).expect("read"), before);
+        let marks = folder.path().join("run.reel.marks");
+        leave_mark(&MarkPlace::File(marks.clone()), "tests started").expect("appended");
+        assert_eq!(std::fs::read(&marks).expect("read"), b"tests started\n");
     }
 
     #[cfg(unix)]

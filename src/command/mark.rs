@@ -65,6 +65,10 @@ fn explain(error: &MarkError) -> CommandError {
         MarkError::Length { .. } => CommandError::usage(error),
         MarkError::Unanswered { .. } => CommandError::io(error)
             .hint("start the recorder with --listen, or write the mark with --file"),
+        MarkError::Reel { path } => CommandError::usage(error).hint(format!(
+            "give the file that the recorder follows, for example {}.marks",
+            path.display()
+        )),
         MarkError::File { .. } => CommandError::io(error)
             .hint("give the file that the recorder follows, in an existing directory"),
         _ => CommandError::io(error),

@@ -626,3 +626,16 @@ fn a_mark_in_a_new_file_says_so() {
     let ran = kubereel(&mark).code(0);
     assert_eq!(ran.err, "");
 }
+
+#[test]
+fn a_mark_is_not_written_into_a_reel() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let reel = folder.path().join("run.reel");
+    std::fs::copy(DEMO, &reel).expect("copied");
+    let reel = reel.to_str().expect("text");
+    kubereel(&["mark", "--file", reel, "tests started"])
+        .code(2)
+        .says("run.reel.marks");
+    let before = std::fs::read(DEMO).expect("read");
+    assert_eq!(std::fs::read(reel).expect("read"), before);
+}
