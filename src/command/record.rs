@@ -39,8 +39,8 @@ pub(crate) struct Args {
     ///
     /// The start time of each reel is added to the name given by -o: cluster.reel becomes
     /// cluster-20261122T060000Z.reel. The next reel lists everything before the current one ends, so that
-    /// changes in the overlap are in both. A reel that reaches 40 % of --max-size is replaced early, so
-    /// that no resource has to be left out.
+    /// changes in the overlap are in both. A reel that reaches 35 % of --max-size is replaced early,
+    /// before resources are left out, unless it reaches that in less than ten minutes.
     #[arg(long, value_name = "EVERY", value_parser = parse_every)]
     rotate: Option<Duration>,
     /// Keep the newest N finished reels of the series and remove older ones

@@ -53,8 +53,9 @@ pub(super) const STEPS: [(u64, BudgetStep); 13] = [
 ];
 
 /// The share, in percent, at which a series begins its next reel: early enough for the next reel to
-/// be complete before the first step.
-pub(crate) const ROTATE_PERCENT: u64 = 40;
+/// be complete before the first step. It is a share of the reachable size, as those of the steps;
+/// docs/rotation.md gives both as shares of the limit.
+pub(crate) const ROTATE_PERCENT: u64 = 35;
 
 /// The part of the free room that may wait for a commit, and that a single object may use.
 const WAITING_PART: u64 = 8;
@@ -267,6 +268,14 @@ mod tests {
         assert_eq!(plan.due(|id| id != ResourceId(0)), Some(ResourceId(1)));
         assert_eq!(plan.due(|id| id == ResourceId(2)), Some(ResourceId(2)));
         assert_eq!(plan.due(|_| false), None, "nothing is left to leave out");
+    }
+
+    #[test]
+    fn a_series_rotates_before_any_reel_leaves_something_out() {
+        // The smallest limit can be reached to this share of it, others to more, and at most whole.
+        const LEAST_REACH_PERCENT: u64 = 75;
+        let (first, _) = STEPS[0];
+        assert!(ROTATE_PERCENT * 100 < first * LEAST_REACH_PERCENT);
     }
 
     #[test]
