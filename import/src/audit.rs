@@ -3,7 +3,8 @@
 //!
 //! A response body is the object as the server stored it. A request body is not: it may be a patch,
 //! or lack fields that the server adds. So only a response body makes a version, and a change
-//! without one makes a mark. A request that failed changed nothing.
+//! without one makes a mark. A request that failed changed nothing, and neither did a dry run, which
+//! is answered as the real request is.
 
 use crate::document::{json_error, time};
 use crate::error::BrokenReason;
@@ -18,6 +19,8 @@ use std::borrow::Cow;
 struct AuditEvent<'a> {
     #[serde(borrow, default)]
     stage: Cow<'a, str>,
+    #[serde(borrow, default, rename = "requestURI")]
+    request_uri: Cow<'a, str>,
     #[serde(borrow, default)]
     verb: Cow<'a, str>,
     #[serde(borrow, default)]
@@ -26,6 +29,8 @@ struct AuditEvent<'a> {
     object_ref: Option<ObjectRef<'a>>,
     #[serde(default)]
     response_status: Option<ResponseStatus>,
+    #[serde(borrow, default)]
+    request_object: Option<&'a RawValue>,
     #[serde(borrow, default)]
     response_object: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -61,6 +66,24 @@ struct ObjectRef<'a> {
 struct ResponseStatus {
     #[serde(default)]
     code: u16,
+}
+
+/// The options in a request body: that of a deletion has nothing else, and an Eviction those of its
+/// deletion.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RequestOptions {
+    #[serde(default)]
+    dry_run: Option<Vec<String>>,
+    #[serde(default)]
+    delete_options: Option<DeleteOptions>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct DeleteOptions {
+    #[serde(default)]
+    dry_run: Option<Vec<String>>,
 }
 
 /// The fields of a response body that describe the object.
@@ -133,6 +156,8 @@ pub(crate) enum AuditRecord<'a> {
     Read,
     /// A request that failed.
     Failed,
+    /// A request that was tried and not carried out.
+    DryRun,
     /// An earlier stage of a request; a later stage has more information.
     Stage,
     /// A renewal of a Lease or an Event without its body: too frequent to be useful.
@@ -163,6 +188,9 @@ impl<'a> AuditRecord<'a> {
         if !(200..300).contains(&code) {
             return Ok(Self::Failed);
         }
+        if event.is_dry_run(target) {
+            return Ok(Self::DryRun);
+        }
         let stamp = event.stage_timestamp.or(event.request_received_timestamp);
         let stamp = stamp.map(RawValue::get).ok_or(BrokenReason::NoTime)?;
         let at = time(stamp).ok_or_else(|| BrokenReason::BadTime(stamp.to_owned()))?;
@@ -192,6 +220,27 @@ impl<'a> AuditRecord<'a> {
 }
 
 impl<'a> AuditEvent<'a> {
+    /// Returns whether the request was a dry run. Clients write that into the query of the address,
+    /// and for a deletion into the body.
+    fn is_dry_run(&self, target: &ObjectRef<'_>) -> bool {
+        let (_, query) = self.request_uri.split_once('?').unwrap_or_default();
+        let mut parameters = query.split('&').filter_map(|one| one.split_once('='));
+        if parameters.any(|(name, value)| name == "dryRun" && !value.is_empty()) {
+            return true;
+        }
+        let has_options = matches!(self.verb.as_ref(), "delete" | "deletecollection")
+            || target.subresource == "eviction";
+        let body = self.request_object.filter(|_| has_options);
+        // A body that cannot be read has no options.
+        let options = body.and_then(|body| serde_json::from_str::<RequestOptions>(body.get()).ok());
+        let options = options.unwrap_or_default();
+        let of_deletion = options.delete_options.unwrap_or_default();
+        [options.dry_run, of_deletion.dry_run]
+            .into_iter()
+            .flatten()
+            .any(|stages| !stages.is_empty())
+    }
+
     /// Returns the objects of a response.
     fn bodies(
         &self,
@@ -380,5 +429,79 @@ mod tests {
             broken.starts_with("not an event of an audit log: "),
             "{broken}"
         );
+    }
+
+    #[test]
+    fn a_dry_run_is_not_a_change() {
+        let object = json!({"kind": "Deployment", "metadata": {"name": "api"}});
+        let status = json!({"kind": "Status", "status": "Success", "metadata": {}});
+        let with = |text: String, member: &str, value: Value| {
+            let mut event: Value = serde_json::from_str(&text).expect("JSON");
+            event[member] = value;
+            event.to_string()
+        };
+        let uri = |query: &str| {
+            json!(format!(
+                "/apis/apps/v1/namespaces/web/deployments/api{query}"
+            ))
+        };
+        let deletion = || event("delete", 200, Some(status.clone()));
+        let options = |of: Value| with(deletion(), "requestObject", of);
+        let patch = || event("patch", 200, Some(object.clone()));
+        let list = json!({"kind": "DeploymentList", "metadata": {}, "items": [object]});
+        let collection = event("deletecollection", 200, Some(list));
+        let eviction = event("create", 201, Some(status.clone())).replace(
+            "\"objectRef\":{",
+            "\"objectRef\":{\"subresource\":\"eviction\",",
+        );
+        let evicted = |of: Value| {
+            with(
+                eviction.clone(),
+                "requestObject",
+                json!({"deleteOptions": of}),
+            )
+        };
+        for (text, words) in [
+            (
+                with(patch(), "requestURI", uri("?dryRun=All&fieldManager=x")),
+                "DryRun",
+            ),
+            (
+                with(patch(), "requestURI", uri("?fieldManager=x&dryRun=All")),
+                "DryRun",
+            ),
+            (with(collection, "requestURI", uri("?dryRun=All")), "DryRun"),
+            (
+                options(json!({"kind": "DeleteOptions", "dryRun": ["All"]})),
+                "DryRun",
+            ),
+            (evicted(json!({"dryRun": ["All"]})), "DryRun"),
+            (
+                with(patch(), "requestURI", uri("?fieldManager=dryRun")),
+                "deployments Modified",
+            ),
+            (
+                with(patch(), "requestURI", uri("?dryRun=")),
+                "deployments Modified",
+            ),
+            (
+                with(patch(), "requestObject", json!({"dryRun": ["All"]})),
+                "deployments Modified",
+            ),
+            (
+                options(json!({"kind": "DeleteOptions", "dryRun": []})),
+                "gone: jane: delete deployments.apps/api -n web",
+            ),
+            (
+                options(json!("unread")),
+                "gone: jane: delete deployments.apps/api -n web",
+            ),
+            (
+                evicted(json!({})),
+                "jane: create deployments.apps/api --subresource=eviction -n web",
+            ),
+        ] {
+            assert_eq!(summary(&text), words, "{text}");
+        }
     }
 }

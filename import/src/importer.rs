@@ -580,6 +580,7 @@ impl Importer {
             AuditRecord::Words { at, words } => return self.mark(at, &words),
             AuditRecord::Read => counts.reads += 1,
             AuditRecord::Failed => counts.failed += 1,
+            AuditRecord::DryRun => counts.dry_runs += 1,
             AuditRecord::Stage => counts.stages += 1,
             AuditRecord::Routine => counts.routine += 1,
         }

@@ -89,6 +89,8 @@ pub struct AuditCounts {
     pub reads: u64,
     /// Requests that failed.
     pub failed: u64,
+    /// Requests that were tried and not carried out.
+    pub dry_runs: u64,
     /// Earlier stages of requests.
     pub stages: u64,
     /// Changes of Leases and Events without their bodies.
