@@ -5,7 +5,7 @@ use crate::capture::{ApiPath, Capture, CaptureStep};
 use crate::document::json_error;
 use crate::error::{BrokenReason, BrokenUnit, GatheredFiles, ImportError};
 use crate::gather::GatheredObjects;
-use crate::importer::{Arrival, Importer, event_type};
+use crate::importer::{Arrival, Importer, Listing, event_type};
 use crate::input::{InputForm, InputLine, InputLines, MAX_JSON, MAX_YAML, unread, whole, yaml};
 use crate::meter::{CountedRead, Meter};
 use crate::repository::{Repository, RepositoryStep};
@@ -294,7 +294,12 @@ fn take_poll(
     importer.cover(&named, path.namespace.clone());
     let before = importer.broken.count;
     for item in items {
-        let outcome = importer.object(at, Arrival::Listed, &named, item.get().as_bytes());
+        let outcome = importer.object(
+            at,
+            Arrival::Listed(Listing::Item),
+            &named,
+            item.get().as_bytes(),
+        );
         importer.settle_in(place, outcome)?;
     }
     let version = list.metadata.resource_version.unwrap_or_default();

@@ -374,6 +374,8 @@ pub(crate) enum Leaf<'a> {
     Audit(&'a [u8]),
     /// An object, and what its list declares about it.
     Object(&'a [u8], ListType<'a>),
+    /// An object outside of a list.
+    Single(&'a [u8]),
     /// A list without items.
     EmptyList(ListType<'a>),
     /// It cannot be read.
@@ -432,6 +434,8 @@ fn nested<E>(
         || (shape.api_version.is_empty() && listed.api_version.starts_with(AUDIT));
     take(if is_audit {
         Leaf::Audit(bytes)
+    } else if depth == 0 {
+        Leaf::Single(bytes)
     } else {
         Leaf::Object(bytes, listed)
     })

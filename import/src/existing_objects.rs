@@ -9,7 +9,8 @@
 //! * An object that the list may not cover stays.
 
 use kubereel_format::ResourceId;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::collections::btree_map::{BTreeMap, Entry};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 /// The name of an object: only one object has it at a time.
@@ -55,6 +56,10 @@ pub(crate) enum ListScope {
     Seen,
     /// Only the namespaces of its objects.
     SeenOnly,
+    /// An object by itself, which proves nothing about others.
+    Object,
+    /// An object on a line of its own: several are a list.
+    Line,
 }
 
 /// An observed object compared with the known one.
@@ -123,6 +128,11 @@ impl ExistingObjects {
     /// Begins an input.
     pub(crate) fn begin_input(&mut self) {
         self.input = self.input.saturating_add(1);
+        for (scope, _) in self.listed.values_mut() {
+            if *scope == ListScope::Line {
+                *scope = ListScope::Object;
+            }
+        }
     }
 
     /// Returns whether another input of the current list has an object.
@@ -141,9 +151,20 @@ impl ExistingObjects {
 
     /// Notes that the list covers a resource.
     pub(crate) fn cover(&mut self, resource: ResourceId, scope: ListScope) {
-        self.listed
-            .entry(resource)
-            .or_insert_with(|| (scope, BTreeSet::new()));
+        match self.listed.entry(resource) {
+            Entry::Vacant(vacant) => {
+                vacant.insert((scope, BTreeSet::new()));
+            }
+            Entry::Occupied(mut occupied) => {
+                let (known, _) = occupied.get_mut();
+                match (&*known, scope) {
+                    (ListScope::Line, ListScope::Line) => *known = ListScope::Seen,
+                    (ListScope::Line, ListScope::Object) => {}
+                    (ListScope::Line | ListScope::Object, scope) => *known = scope,
+                    _ => {}
+                }
+            }
+        }
     }
 
     /// Notes that the list has an object.
@@ -224,6 +245,9 @@ impl ExistingObjects {
     pub(crate) fn end_list(&mut self, list_version: &str) -> Vanished {
         let mut vanished = Vanished::default();
         for (resource, (scope, namespaces)) in &self.listed {
+            if matches!(scope, ListScope::Object | ListScope::Line) {
+                continue;
+            }
             let from = ExistingKey {
                 resource: *resource,
                 namespace: String::new(),
@@ -251,7 +275,7 @@ impl ExistingObjects {
                     ListScope::Exact(Some(_)) => continue,
                     _ if namespaces.contains(&key.namespace) => true,
                     ListScope::Seen => namespaces.len() > 1 || (namespaces.is_empty() && of_one),
-                    ListScope::SeenOnly => false,
+                    ListScope::SeenOnly | ListScope::Object | ListScope::Line => false,
                 };
                 if is_covered {
                     vanished.gone.push((key.clone(), object.clone()));
@@ -346,6 +370,8 @@ mod tests {
         }
         let found = later_list(&mut objects(&all[..2]), &[], &ListScope::Seen);
         assert_eq!(found, (vec!["a1".to_owned(), "a2".to_owned()], 0));
+        let found = later_list(&mut objects(&all), &[("a", "a1")], &ListScope::Object);
+        assert_eq!(found, (Vec::new(), 0));
     }
 
     #[test]

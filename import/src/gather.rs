@@ -236,12 +236,8 @@ impl Gatherer {
 
     fn document(&mut self, name: &str, bytes: &[u8], converted: bool) -> Result<(), ImportError> {
         document::leaves(bytes, &mut |leaf| match leaf {
-            Leaf::Object(object, listed) => {
-                if self.object(object, listed)? {
-                    self.gathered.is_converted |= converted;
-                }
-                Ok(())
-            }
+            Leaf::Object(object, listed) => self.keep(object, listed, converted),
+            Leaf::Single(object) => self.keep(object, ListType::default(), converted),
             // In a folder of many files, documents that are not objects are expected.
             Leaf::Broken(_) | Leaf::EmptyList(_) => Ok(()),
             Leaf::Event(_) | Leaf::Audit(_) => {
@@ -261,6 +257,17 @@ impl Gatherer {
     }
 
     /// Takes an object; `false` if the document is not one.
+    fn keep(
+        &mut self,
+        object: &[u8],
+        listed: ListType<'_>,
+        converted: bool,
+    ) -> Result<(), ImportError> {
+        let is_kept = self.object(object, listed)?;
+        self.gathered.is_converted |= is_kept && converted;
+        Ok(())
+    }
+
     fn object(&mut self, object: &[u8], listed: ListType<'_>) -> Result<bool, ImportError> {
         let Ok(head) = ImportedHead::parse(object) else {
             return Ok(false);

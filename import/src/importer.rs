@@ -35,8 +35,19 @@ pub(crate) enum Arrival {
     Told(EventType),
     /// In an event that may repeat a known state.
     Watched(EventType),
-    /// In a list.
-    Listed,
+    /// As it was at a moment.
+    Listed(Listing),
+}
+
+/// How an object of a moment stands in the input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Listing {
+    /// In a list, or in a folder.
+    Item,
+    /// On a line of its own.
+    Line,
+    /// As a document of its own.
+    Document,
 }
 
 /// The current list.
@@ -276,17 +287,20 @@ impl Importer {
         if !self.is_tracking {
             let kind = match arrival {
                 Arrival::Told(kind) | Arrival::Watched(kind) => kind,
-                Arrival::Listed => EventType::Added,
+                Arrival::Listed(_) => EventType::Added,
             };
             return Ok(Some((kind, Evidence::Imported)));
         }
         let print = fingerprint(body);
-        self.current.has_overlap |=
-            arrival == Arrival::Listed && self.live.is_listed_elsewhere(key);
+        let listing = match arrival {
+            Arrival::Listed(listing) => Some(listing),
+            Arrival::Told(_) | Arrival::Watched(_) => None,
+        };
+        self.current.has_overlap |= listing.is_some() && self.live.is_listed_elsewhere(key);
         let observed = self
             .live
             .judge(key, &head.uid, &head.resource_version, print);
-        let evidence = if arrival == Arrival::Listed && self.current.is_later {
+        let evidence = if listing.is_some() && self.current.is_later {
             Evidence::Listed
         } else {
             Evidence::Imported
@@ -302,14 +316,14 @@ impl Importer {
                 self.lists.repeated += 1;
                 return Ok(None);
             }
-            (Arrival::Listed, Observed::Same | Observed::Outdated) => {
-                self.live.note_listed(key, self.scope());
+            (Arrival::Listed(listing), Observed::Same | Observed::Outdated) => {
+                self.live.note_listed(key, self.scope(listing));
                 self.lists.unchanged += 1;
                 return Ok(None);
             }
             (_, Observed::Changed) => EventType::Modified,
             (Arrival::Watched(kind), Observed::New) => kind,
-            (Arrival::Listed, Observed::New) => EventType::Added,
+            (Arrival::Listed(_), Observed::New) => EventType::Added,
             (_, Observed::Replaces(uid)) => {
                 let uid = uid.clone();
                 self.live.remove(key, &uid, "");
@@ -323,18 +337,19 @@ impl Importer {
             self.live
                 .put(key.clone(), &head.uid, &head.resource_version, print);
         }
-        if arrival == Arrival::Listed {
-            self.live.note_listed(key, self.scope());
+        if let Some(listing) = listing {
+            self.live.note_listed(key, self.scope(listing));
         }
         Ok(Some((kind, evidence)))
     }
 
-    /// Returns the assumed scope of a list.
-    fn scope(&self) -> ListScope {
-        if self.lists.is_gathering {
-            ListScope::SeenOnly
-        } else {
-            ListScope::Seen
+    /// Returns the assumed scope of what an object is in.
+    const fn scope(&self, listing: Listing) -> ListScope {
+        match listing {
+            Listing::Item if self.lists.is_gathering => ListScope::SeenOnly,
+            Listing::Item => ListScope::Seen,
+            Listing::Line => ListScope::Line,
+            Listing::Document => ListScope::Object,
         }
     }
 
@@ -523,6 +538,19 @@ impl Importer {
                 let outcome = self.listed_object(at, bytes, listed);
                 self.settle(number, outcome)
             }
+            Leaf::Single(bytes) => {
+                let listing = if number > 0 {
+                    Listing::Line
+                } else {
+                    Listing::Document
+                };
+                let number = self.count(number);
+                let at = self.listed_at.ok_or(ImportError::NoTime)?;
+                self.has_listed = true;
+                let arrival = Arrival::Listed(listing);
+                let outcome = self.object(at, arrival, &ResourceQuery::default(), bytes);
+                self.settle(number, outcome)
+            }
         }
     }
 
@@ -538,7 +566,7 @@ impl Importer {
             kind: listed.kind,
             ..ResourceQuery::default()
         };
-        self.object(at, Arrival::Listed, &named, object)
+        self.object(at, Arrival::Listed(Listing::Item), &named, object)
     }
 
     /// Takes an event of an audit log.

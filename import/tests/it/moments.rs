@@ -117,6 +117,54 @@ fn a_broken_later_list_proves_no_deletion() {
     );
 }
 
+/// A Pod by itself.
+fn pod(name: &str, version: u32) -> String {
+    json!({"apiVersion": "v1", "kind": "Pod", "metadata": {
+        "namespace": "a", "name": name, "uid": format!("a-{name}"), "resourceVersion": version.to_string(),
+    }})
+    .to_string()
+}
+
+#[test]
+fn objects_outside_of_a_list_prove_no_deletion_unless_they_are_several_lines() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (x, y) = (pod("x", 9), pod("y", 9));
+    let yaml = |name: &str| {
+        let names = format!("namespace: a, name: {name}, uid: a-{name}");
+        format!("---\napiVersion: v1\nkind: Pod\nmetadata: {{{names}, resourceVersion: '9'}}\n")
+    };
+    let pretty = |text: &str| text.replace("\"kind\"", "\n\"kind\"");
+    for (inputs, deleted) in [
+        (vec![x.clone()], ""),
+        (vec![format!("{x}\n")], ""),
+        (vec![pretty(&x)], ""),
+        (vec![format!("{}\n{}", pretty(&x), pretty(&y))], ""),
+        (vec![format!("{}{}", yaml("x"), yaml("y"))], ""),
+        (vec![x.clone(), y.clone()], ""),
+        (vec![format!("[{x}]")], "z y"),
+        (vec![format!("{x}\n{y}\n")], "z"),
+        (vec![x.clone(), pods(&[("a", "y", 9)])], "z"),
+    ] {
+        let reel = folder.path().join("a.reel");
+        let first = pods(&[("a", "x", 1), ("a", "y", 2), ("a", "z", 3)]);
+        let mut all = vec![list("first", 1, first)];
+        for (number, input) in inputs.iter().enumerate() {
+            all.push(list(&number.to_string(), 2, input.clone()));
+        }
+        let outcome = take(all, &reel, false).expect("an import");
+        let mut gone = told(&reel);
+        gone.retain(|event| event.contains("Deleted"));
+        let names = deleted.split_whitespace();
+        let mut expected: Vec<String> = names
+            .map(|name| format!("2 Deleted listed {name}"))
+            .collect();
+        expected.sort_unstable();
+        assert_eq!(gone, expected, "{inputs:?}");
+        assert_eq!(outcome.lists.uncertain, 0, "{inputs:?}");
+        std::fs::remove_file(&reel).expect("a file");
+    }
+}
+
 #[test]
 fn what_a_list_may_not_cover_is_kept_and_counted() {
     let folder = tempfile::tempdir().expect("a folder");
