@@ -165,6 +165,14 @@ pub(crate) enum AuditRecord<'a> {
 }
 
 impl<'a> AuditRecord<'a> {
+    /// Returns the time of a change.
+    pub(crate) const fn at(&self) -> Option<RecordedAt> {
+        match self {
+            Self::Bodies { at, .. } | Self::Gone { at, .. } | Self::Words { at, .. } => Some(*at),
+            Self::Read | Self::Failed | Self::DryRun | Self::Stage | Self::Routine => None,
+        }
+    }
+
     /// Reads an audit event.
     pub(crate) fn parse(bytes: &'a [u8]) -> Result<Self, BrokenReason> {
         let event: AuditEvent<'a> = serde_json::from_slice(bytes)

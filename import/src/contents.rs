@@ -35,6 +35,12 @@ pub(crate) struct InputFacts {
     pub(crate) formats: Vec<&'static str>,
 }
 
+pub(crate) fn skip_byte_order_mark(plain: &mut PlainInput<'_>) {
+    if plain.start().starts_with(BYTE_ORDER_MARK) {
+        plain.consume(BYTE_ORDER_MARK.len());
+    }
+}
+
 /// Takes an input of text, or a trace.
 pub(crate) fn take_text(
     form: InputForm,
@@ -43,16 +49,9 @@ pub(crate) fn take_text(
     facts: &mut InputFacts,
     meter: &mut Meter<'_>,
 ) -> Result<(), ImportError> {
-    if plain.start().starts_with(BYTE_ORDER_MARK) {
-        plain.consume(BYTE_ORDER_MARK.len());
-    }
+    skip_byte_order_mark(&mut plain);
     match form {
-        InputForm::Events => all_lines(plain, importer, meter, Importer::line),
-        InputForm::Objects => all_lines(plain, importer, meter, Importer::document),
-        InputForm::Audit => {
-            facts.formats.push("an audit log");
-            all_lines(plain, importer, meter, Importer::audit_line)
-        }
+        InputForm::Objects => all_lines(plain, importer, meter),
         InputForm::Json => all_json(plain, importer, meter),
         InputForm::Yaml => {
             facts.is_converted = true;
@@ -64,22 +63,25 @@ pub(crate) fn take_text(
             take_simkube(form, plain, importer, meter)
         }
         // These formats are handled before.
-        InputForm::Tar | InputForm::Zip | InputForm::GitBundle => Ok(()),
+        InputForm::Events
+        | InputForm::Audit
+        | InputForm::Tar
+        | InputForm::Zip
+        | InputForm::GitBundle => Ok(()),
     }
 }
 
-/// Takes an input line by line.
+/// Takes objects and lists line by line.
 fn all_lines(
     input: impl BufRead,
     importer: &mut Importer,
     meter: &mut Meter<'_>,
-    take: impl Fn(&mut Importer, u64, &[u8]) -> Result<(), ImportError>,
 ) -> Result<(), ImportError> {
     let mut lines = InputLines::new(input);
     while let Some((number, cut)) = lines.next_line().map_err(unread)? {
         match cut {
             InputLine::Whole(line) if line.trim_ascii().is_empty() => {}
-            InputLine::Whole(line) => take(importer, number, line)?,
+            InputLine::Whole(line) => importer.document(number, line)?,
             InputLine::TooLong => importer.broken(number, BrokenReason::TooLong),
         }
         meter.tick();

@@ -5,7 +5,7 @@
 //!
 //! * The reel gets its name when it is complete, and a failed import leaves no file. A reel to
 //!   which the import appends is not changed before that.
-//! * Lists are taken in the order of their moments. Those of one moment are one list, and must not
+//! * Inputs are taken in the order of their times. Lists of one moment are one list, and must not
 //!   share an object.
 //! * A damaged input is imported up to the damage, and reported with its place.
 
@@ -16,12 +16,13 @@ use crate::existing_objects::ExistingObjects;
 use crate::importer::{CurrentList, Importer};
 use crate::input::len_u64;
 use crate::meter::Meter;
+use crate::ordered::take_all;
 use crate::outcome::{DroppedMembers, Imported, ListCounts};
-use crate::prepared::{ImportContent, ImportInput, ImportOptions, ListPart, PreparedInput, order};
+use crate::prepared::{ImportContent, ImportInput, ImportOptions, PreparedInput};
 use crate::resources::InputResources;
 use crate::secrets::SecretRedaction;
 use crate::writer::{ImportWriter, PartFile, ReelStart};
-use kubereel_format::{RecordedAt, ResourceInfo};
+use kubereel_format::ResourceInfo;
 use std::cell::Cell;
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
@@ -52,8 +53,8 @@ pub fn import<'a>(
 
 /// Makes a reel of several inputs, or appends them to one.
 ///
-/// Lists are taken in the order of their times; what a later one no longer has is a deletion. Otherwise the inputs are
-/// taken in the order given.
+/// Lists, lines of events and audit logs are taken in the order of their times; what a later list no longer has is a
+/// deletion. Other inputs are taken whole, in the order given.
 ///
 /// # Errors
 /// As [`import`]; also when two lists of the same time have an object in common, or one is older than the reel's end.
@@ -82,7 +83,6 @@ pub fn import_all(
     for input in inputs {
         prepared.push(PreparedInput::open(input, options, &folder, &mut meter)?);
     }
-    order(&mut prepared);
     let secrets = SecretRedaction::new(options.redact.then_some(&options.redact_extra))?;
     let carried = options
         .append
@@ -95,34 +95,7 @@ pub fn import_all(
         importer.broken.counted = BrokenUnit::Parts;
     }
     let mut facts = InputFacts::default();
-    let moments: Vec<Option<RecordedAt>> = prepared.iter().map(PreparedInput::moment).collect();
-    let mut before = String::new();
-    for (number, one) in prepared.into_iter().enumerate() {
-        let moment = one.moment();
-        let is_same = |other: Option<usize>| {
-            let other = other.and_then(|other| moments.get(other));
-            moment.is_some() && other == Some(&moment)
-        };
-        let part = ListPart {
-            is_first: !is_same(number.checked_sub(1)),
-            is_last: !is_same(Some(number + 1)),
-        };
-        let name = one.name.clone();
-        importer.input = if is_several {
-            name.clone()
-        } else {
-            String::new()
-        };
-        one.take(part, &mut importer, &mut facts, &mut meter)?;
-        if let Some(at) = moment.filter(|_| importer.current.has_overlap) {
-            return Err(ImportError::SameTime {
-                first: before,
-                second: name,
-                at,
-            });
-        }
-        before = name;
-    }
+    take_all(prepared, &mut importer, &mut facts, &mut meter)?;
     let mut outcome = end(&mut importer, &facts)?;
     let mut notes = outcome.notes();
     notes.extend(importer.secrets.account());

@@ -125,6 +125,14 @@ impl Importer {
         self.settle(number, outcome)
     }
 
+    /// Notes the input that is being read, for broken parts.
+    pub(crate) fn enter(&mut self, name: &str, is_several: bool) {
+        let name = if is_several { name } else { "" };
+        if self.input != name {
+            name.clone_into(&mut self.input);
+        }
+    }
+
     /// Notes that a part of the input is broken.
     pub(crate) fn broken(&mut self, number: u64, problem: BrokenReason) {
         self.broken.push_in(&self.input, number, problem);

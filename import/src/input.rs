@@ -237,6 +237,8 @@ pub(crate) enum InputLine<'a> {
 pub(crate) struct InputLines<R> {
     input: R,
     line: Vec<u8>,
+    /// Whether the current line is too long.
+    is_long: bool,
     number: u64,
     max: usize,
 }
@@ -251,6 +253,7 @@ impl<R: BufRead> InputLines<R> {
         Self {
             input,
             line: Vec::new(),
+            is_long: false,
             number: 0,
             max,
         }
@@ -259,7 +262,7 @@ impl<R: BufRead> InputLines<R> {
     /// Returns the next line and its number; `None` at the end.
     pub(crate) fn next_line(&mut self) -> io::Result<Option<(u64, InputLine<'_>)>> {
         self.line.clear();
-        let mut is_long = false;
+        self.is_long = false;
         let mut is_any = false;
         loop {
             let buffer = match self.input.fill_buf() {
@@ -275,8 +278,8 @@ impl<R: BufRead> InputLines<R> {
             let piece = buffer
                 .get(..end.unwrap_or(buffer.len()))
                 .unwrap_or_default();
-            is_long |= self.line.len().saturating_add(piece.len()) > self.max;
-            if is_long {
+            self.is_long |= self.line.len().saturating_add(piece.len()) > self.max;
+            if self.is_long {
                 self.line = Vec::new();
             } else {
                 self.line.extend_from_slice(piece);
@@ -291,12 +294,16 @@ impl<R: BufRead> InputLines<R> {
             return Ok(None);
         }
         self.number += 1;
-        let cut = if is_long {
+        Ok(Some((self.number, self.current())))
+    }
+
+    /// Returns the line that was read last.
+    pub(crate) const fn current(&self) -> InputLine<'_> {
+        if self.is_long {
             InputLine::TooLong
         } else {
-            InputLine::Whole(&self.line)
-        };
-        Ok(Some((self.number, cut)))
+            InputLine::Whole(self.line.as_slice())
+        }
     }
 }
 

@@ -26,6 +26,7 @@ mod importer;
 mod input;
 mod meter;
 mod moment;
+mod ordered;
 mod outcome;
 mod prepared;
 mod repository;

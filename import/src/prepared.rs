@@ -2,13 +2,15 @@
 
 use crate::capture::Capture;
 use crate::contents::{
-    BYTE_ORDER_MARK, InputFacts, take_capture, take_gathered, take_repository, take_text,
+    BYTE_ORDER_MARK, InputFacts, skip_byte_order_mark, take_capture, take_gathered,
+    take_repository, take_text,
 };
 use crate::error::{BrokenReason, ImportError};
 use crate::gather::{GatheredObjects, Gatherer};
 use crate::importer::Importer;
 use crate::input::{self, InputForm, unread};
 use crate::meter::{CountedRead, Meter};
+use crate::ordered::LineInput;
 use crate::repository::Repository;
 use kubereel_format::RecordedAt;
 use kubereel_redact::Extra;
@@ -155,6 +157,24 @@ impl<'a> PreparedInput<'a> {
         }
     }
 
+    /// Returns whether it has a line for each event.
+    pub(crate) const fn has_lines(&self) -> bool {
+        matches!(
+            &self.content,
+            PreparedContent::Text(InputForm::Events | InputForm::Audit, _)
+        )
+    }
+
+    /// Returns its lines; `None` if it does not have a line for each event.
+    pub(crate) fn into_lines(self, place: usize, is_several: bool) -> Option<LineInput<'a>> {
+        let PreparedContent::Text(form, mut plain) = self.content else {
+            return None;
+        };
+        skip_byte_order_mark(&mut plain);
+        let name = if is_several { self.name } else { String::new() };
+        Some(LineInput::new(name, place, form, plain, self.at))
+    }
+
     /// Returns whether it may repeat known states.
     pub(crate) const fn needs_tracking(&self) -> bool {
         match &self.content {
@@ -221,7 +241,10 @@ impl<'a> PreparedInput<'a> {
 }
 
 /// Notes where an input was cut off; everything before that place is valid.
-fn cut(importer: &mut Importer, taken: Result<(), ImportError>) -> Result<bool, ImportError> {
+pub(crate) fn cut(
+    importer: &mut Importer,
+    taken: Result<(), ImportError>,
+) -> Result<bool, ImportError> {
     match taken {
         Err(ImportError::Unpack { source }) if source.is_damage() => {
             importer.broken(0, BrokenReason::Cut(source.to_string()));
@@ -238,11 +261,11 @@ pub(crate) struct ListPart {
     pub(crate) is_last: bool,
 }
 
-/// Sorts lists by their moments.
-pub(crate) fn order(inputs: &mut [PreparedInput<'_>]) {
-    if inputs.iter().all(|one| one.moment().is_some()) {
-        inputs.sort_by_key(PreparedInput::moment);
-    }
+impl ListPart {
+    pub(crate) const WHOLE: Self = Self {
+        is_first: true,
+        is_last: true,
+    };
 }
 
 /// Detects the content of a folder: a repository, or gathered files.

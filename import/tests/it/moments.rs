@@ -165,6 +165,130 @@ fn objects_outside_of_a_list_prove_no_deletion_unless_they_are_several_lines() {
     }
 }
 
+/// An input of lines of events: second, type, name.
+fn events(name: &str, of: &[(i64, &str, &str)]) -> ImportInput<'static> {
+    let lines: Vec<String> = of
+        .iter()
+        .map(|(secs, kind, name)| {
+            let object: serde_json::Value = serde_json::from_str(&pod(name, 1)).expect("JSON");
+            json!({"ts": secs, "type": kind, "object": object}).to_string()
+        })
+        .collect();
+    ImportInput {
+        at: None,
+        ..list(name, 0, lines.join("\n"))
+    }
+}
+
+/// An event of an audit log with the object that was written.
+fn audited(micros: i64, verb: &str, name: &str, version: u32) -> String {
+    let mut object: serde_json::Value = serde_json::from_str(&pod(name, version)).expect("JSON");
+    let metadata = object.pointer_mut("/metadata").filter(|_| verb == "delete");
+    if let Some(metadata) = metadata.and_then(serde_json::Value::as_object_mut) {
+        metadata.insert(
+            "deletionTimestamp".to_owned(),
+            json!("2026-11-23T10:00:00Z"),
+        );
+    }
+    json!({
+        "kind": "Event", "apiVersion": "audit.k8s.io/v1", "auditID": "x", "stage": "ResponseComplete",
+        "verb": verb, "user": {"username": "jane"},
+        "objectRef": {"resource": "pods", "apiVersion": "v1", "namespace": "a", "name": name},
+        "responseStatus": {"code": 200}, "responseObject": object,
+        "stageTimestamp": format!("1970-01-01T00:00:{:02}.{:06}Z", micros / 1_000_000, micros % 1_000_000),
+    })
+    .to_string()
+}
+
+fn audit_log(name: &str, lines: &[String]) -> ImportInput<'static> {
+    ImportInput {
+        at: None,
+        ..list(name, 0, lines.join("\n"))
+    }
+}
+
+#[test]
+fn lines_of_several_inputs_are_merged_by_time() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let reel = folder.path().join("a.reel");
+    let one = events(
+        "1",
+        &[(1, "ADDED", "x"), (4, "DELETED", "x"), (3, "ADDED", "z")],
+    );
+    let other = events("2", &[(2, "MODIFIED", "x"), (5, "ADDED", "y")]);
+    let first = list("3", 0, pods(&[("a", "w", 1)]));
+    take(vec![other, one, first], &reel, false).expect("an import");
+    assert_eq!(
+        told(&reel),
+        [
+            "0 Added imported w",
+            "1 Added imported x",
+            "2 Modified imported x",
+            "4 Deleted imported x",
+            // The lines of an input keep their order.
+            "3 Added imported z",
+            "5 Added imported y",
+        ]
+    );
+}
+
+#[test]
+fn a_list_is_compared_with_the_lines_before_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let reel = folder.path().join("a.reel");
+    let lines = events(
+        "1",
+        &[(1, "ADDED", "x"), (1, "ADDED", "y"), (5, "ADDED", "z")],
+    );
+    let later = list("2", 3, pods(&[("a", "y", 1)]));
+    take(vec![later, lines], &reel, false).expect("an import");
+    assert_eq!(
+        told(&reel),
+        [
+            "1 Added imported x",
+            "1 Added imported y",
+            "3 Deleted listed x",
+            "5 Added imported z",
+        ]
+    );
+}
+
+#[test]
+fn audit_logs_of_several_api_servers_are_one_log() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let reel = folder.path().join("a.reel");
+    let lines = [
+        audited(1_000_000, "create", "x", 1),
+        audited(2_000_000, "update", "x", 2),
+        audited(20_000_000, "update", "x", 3),
+        audited(30_000_000, "delete", "x", 4),
+        audited(40_000_000, "create", "y", 5),
+    ];
+    let of = |places: &[usize]| -> Vec<String> {
+        places
+            .iter()
+            .filter_map(|place| lines.get(*place))
+            .cloned()
+            .collect()
+    };
+    for (one, other) in [(of(&[0, 2, 4]), of(&[1, 3])), (of(&[3]), of(&[0, 1, 2, 4]))] {
+        let inputs = vec![audit_log("1", &one), audit_log("2", &other)];
+        let outcome = take(inputs, &reel, false).expect("an import");
+        assert_eq!(
+            told(&reel),
+            [
+                "1 Added imported x",
+                "2 Modified imported x",
+                "20 Modified imported x",
+                "30 Deleted imported x",
+                "40 Added imported y",
+            ]
+        );
+        assert_eq!(outcome.lists.repeated, 0);
+        std::fs::remove_file(&reel).expect("a file");
+    }
+}
+
 #[test]
 fn what_a_list_may_not_cover_is_kept_and_counted() {
     let folder = tempfile::tempdir().expect("a folder");
