@@ -6,8 +6,9 @@
 //! without one makes a mark. A request that failed changed nothing, and neither did a dry run, which
 //! is answered as the real request is.
 
-use crate::document::{json_error, time};
+use crate::document::{ImportedHead, json_error, time};
 use crate::error::BrokenReason;
+use crate::existing_objects::number;
 use kubereel_format::{EventType, RecordedAt};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -62,6 +63,23 @@ struct ObjectRef<'a> {
     subresource: Cow<'a, str>,
 }
 
+/// A version of an object in the storage.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct StoredVersion {
+    pub(crate) uid: String,
+    pub(crate) version: u128,
+}
+
+impl StoredVersion {
+    /// Returns the smallest version of the object.
+    pub(crate) fn first(&self) -> Self {
+        Self {
+            uid: self.uid.clone(),
+            version: 0,
+        }
+    }
+}
+
 #[derive(Debug, Deserialize)]
 struct ResponseStatus {
     #[serde(default)]
@@ -93,8 +111,17 @@ struct AnswerShape<'a> {
     kind: Cow<'a, str>,
     #[serde(default)]
     metadata: AnswerMetadata,
+    /// What a Status is about. Of other kinds, the member may be anything.
+    #[serde(borrow, default)]
+    details: Option<&'a RawValue>,
     #[serde(borrow, default)]
     items: Option<Vec<&'a RawValue>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct StatusDetails {
+    #[serde(default)]
+    uid: String,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -143,6 +170,8 @@ pub(crate) enum AuditRecord<'a> {
     Gone {
         at: RecordedAt,
         target: AuditTarget,
+        /// Its uid; empty if the response does not have it.
+        uid: String,
         /// The user and the request.
         words: String,
     },
@@ -171,6 +200,31 @@ impl<'a> AuditRecord<'a> {
             Self::Bodies { at, .. } | Self::Gone { at, .. } | Self::Words { at, .. } => Some(*at),
             Self::Read | Self::Failed | Self::DryRun | Self::Stage | Self::Routine => None,
         }
+    }
+
+    /// Returns the version of an object that the change made; of a deletion, one behind all.
+    pub(crate) fn version(&self) -> Option<StoredVersion> {
+        let (uid, version) = match self {
+            Self::Bodies { bodies, .. } => {
+                let [(_, body)] = bodies.as_slice() else {
+                    return None;
+                };
+                let head = ImportedHead::parse(body.get().as_bytes()).ok()?;
+                (head.uid.into_owned(), number(&head.resource_version)?)
+            }
+            Self::Gone { uid, .. } => (uid.clone(), u128::MAX),
+            _ => return None,
+        };
+        (!uid.is_empty()).then_some(StoredVersion { uid, version })
+    }
+
+    /// Moves the change to a time before which it was done, if its own is later.
+    pub(crate) fn done_before(mut self, latest: RecordedAt) -> Self {
+        if let Self::Bodies { at, .. } | Self::Gone { at, .. } | Self::Words { at, .. } = &mut self
+        {
+            *at = latest.min(*at);
+        }
+        self
     }
 
     /// Reads an audit event.
@@ -216,9 +270,14 @@ impl<'a> AuditRecord<'a> {
             "leases" | "events" | "tokenreviews" | "subjectaccessreviews"
         );
         let words = event.words(target);
-        if event.is_deletion_done(kind, target) {
+        if let Some(uid) = event.deleted_uid(kind, target) {
             let target = target.to_owned_target();
-            return Ok(Self::Gone { at, target, words });
+            return Ok(Self::Gone {
+                at,
+                target,
+                uid,
+                words,
+            });
         }
         if is_routine {
             return Ok(Self::Routine);
@@ -293,18 +352,20 @@ impl<'a> AuditEvent<'a> {
         Ok(vec![judged(answer, &of)])
     }
 
-    /// Returns whether the response means that one object is gone.
-    fn is_deletion_done(&self, kind: EventType, target: &ObjectRef<'_>) -> bool {
-        let is_status = || {
-            let answer = self.response_object?;
-            let of: AnswerShape<'_> = serde_json::from_str(answer.get()).ok()?;
-            Some(of.kind == "Status")
-        };
-        kind == EventType::Deleted
+    /// Returns the uid of the object, which may be empty, if the response means that it is gone.
+    fn deleted_uid(&self, kind: EventType, target: &ObjectRef<'_>) -> Option<String> {
+        let is_deletion = kind == EventType::Deleted
             && self.verb == "delete"
             && target.subresource.is_empty()
-            && !target.name.is_empty()
-            && is_status() == Some(true)
+            && !target.name.is_empty();
+        let answer = self.response_object.filter(|_| is_deletion)?;
+        let of: AnswerShape<'_> = serde_json::from_str(answer.get()).ok()?;
+        if of.kind != "Status" {
+            return None;
+        }
+        let details = of.details.map(RawValue::get);
+        let details = details.and_then(|text| serde_json::from_str::<StatusDetails>(text).ok());
+        Some(details.unwrap_or_default().uid)
     }
 
     /// Describes the user and the request.

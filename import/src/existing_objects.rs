@@ -43,7 +43,8 @@ impl ExistingObject {
     }
 }
 
-fn number(version: &str) -> Option<u128> {
+/// Parses a resourceVersion, if it can be compared.
+pub(crate) fn number(version: &str) -> Option<u128> {
     version.parse().ok()
 }
 

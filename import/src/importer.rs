@@ -585,6 +585,19 @@ impl Importer {
         self.settle(number, outcome)
     }
 
+    /// Takes an event of an audit log that was done at a time at the latest.
+    pub(crate) fn audit_line_before(
+        &mut self,
+        number: u64,
+        bytes: &[u8],
+        latest: RecordedAt,
+    ) -> Result<(), ImportError> {
+        let outcome = AuditRecord::parse(bytes)
+            .map_err(PartRefusal::from)
+            .and_then(|record| self.audit(record.done_before(latest)));
+        self.settle(number, outcome)
+    }
+
     fn audit(&mut self, record: AuditRecord<'_>) -> Result<(), PartRefusal> {
         let counts = &mut self.lists.audit;
         match record {
@@ -596,7 +609,9 @@ impl Importer {
                     self.object(at, Arrival::Watched(kind), &named, body.get().as_bytes())?;
                 }
             }
-            AuditRecord::Gone { at, target, words } => {
+            AuditRecord::Gone {
+                at, target, words, ..
+            } => {
                 if self.end.is_some_and(|end| at < end) {
                     return Err(BrokenReason::BeforeEnd.into());
                 }

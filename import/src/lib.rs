@@ -29,6 +29,7 @@ mod moment;
 mod ordered;
 mod outcome;
 mod prepared;
+mod reorder;
 mod repository;
 mod resources;
 mod secrets;

@@ -6,11 +6,12 @@
 //! * Lists of one moment are one list: nothing comes between them.
 //! * The lines of an input keep their order. A line whose time steps back comes with the line before
 //!   it, and so does one without a readable time.
-//! * Inputs are streams: of each input with lines, one line is in memory.
+//! * Inputs are streams: of each input with lines, one line is in memory, and of audit logs those
+//!   that wait for earlier versions.
 //! * A repository, a capture and a trace cannot be interrupted. What is given before one is taken
 //!   before it.
 
-use crate::audit::AuditRecord;
+use crate::audit::{AuditRecord, StoredVersion};
 use crate::contents::InputFacts;
 use crate::document::{self, EventLine};
 use crate::error::{BrokenReason, ImportError};
@@ -18,10 +19,12 @@ use crate::importer::Importer;
 use crate::input::{InputForm, InputLine, InputLines, unread};
 use crate::meter::Meter;
 use crate::prepared::{ListPart, PreparedInput, cut};
+use crate::reorder::{ReorderWindow, WaitingLine};
 use kubereel_format::RecordedAt;
 use kubereel_unpack::PlainInput;
 use serde_json::value::RawValue;
-use std::iter::Peekable;
+use std::iter::{self, Peekable};
+use std::rc::Rc;
 
 /// Takes all inputs.
 pub(crate) fn take_all(
@@ -61,11 +64,15 @@ impl TimedInputs<'_> {
         facts: &mut InputFacts,
         meter: &mut Meter<'_>,
     ) -> Result<(), ImportError> {
-        let is_timed = self.lists.len() + self.lines.len() > 1;
+        let audits = self
+            .lines
+            .iter()
+            .filter(|one| one.source.form == InputForm::Audit);
+        let audits = audits.count();
+        facts.formats.extend(iter::repeat_n("an audit log", audits));
+        let mut window = (audits > 0).then(ReorderWindow::default);
+        let is_timed = audits > 0 || self.lists.len() + self.lines.len() > 1;
         for input in &mut self.lines {
-            if input.form == InputForm::Audit {
-                facts.formats.push("an audit log");
-            }
             input.is_timed = is_timed;
             input.advance(importer)?;
         }
@@ -77,19 +84,26 @@ impl TimedInputs<'_> {
             let list = lists.peek().map(|(place, input)| (input.moment(), *place));
             match (line, list) {
                 (Some(line), list) if list.is_none_or(|list| (line.due, line.place) < list) => {
-                    line.take(importer)?;
+                    line.take(importer, window.as_mut())?;
                     line.advance(importer)?;
                     meter.tick();
                 }
                 (_, Some((moment, _))) => {
+                    if let Some(window) = &mut window {
+                        release(window, importer, true)?;
+                    }
                     let lists = MomentLists {
                         moment,
                         lists: &mut lists,
                     };
                     lists.take(is_several, importer, facts, meter)?;
                 }
-                (_, None) => return Ok(()),
+                (_, None) => break,
             }
+        }
+        match &mut window {
+            Some(window) => release(window, importer, true),
+            None => Ok(()),
         }
     }
 }
@@ -134,24 +148,38 @@ impl<'b, I: Iterator<Item = (usize, PreparedInput<'b>)>> MomentLists<'_, I> {
 
 /// An input with a line for each event.
 pub(crate) struct LineInput<'a> {
-    /// Its name for broken parts; empty if it is the only input.
-    name: String,
+    source: Rc<LineSource>,
     /// The place in which it was given.
     place: usize,
-    form: InputForm,
     lines: InputLines<PlainInput<'a>>,
-    /// The time of lines without one.
-    at: Option<RecordedAt>,
     /// Whether the times of its lines are needed.
     is_timed: bool,
-    /// The number of the next line; `None` at the end.
-    next: Option<u64>,
+    next: Option<NextLine>,
     /// The latest time up to the next line.
     due: Option<RecordedAt>,
 }
 
+/// What the lines of an input have in common.
+#[derive(Debug)]
+struct LineSource {
+    /// Its name for broken parts; empty if it is the only input.
+    name: String,
+    form: InputForm,
+    /// The time of lines without one.
+    at: Option<RecordedAt>,
+}
+
+/// The next line of an input.
+struct NextLine {
+    number: u64,
+    /// Its time, if it has one that can be read.
+    at: Option<RecordedAt>,
+    /// The version that it wrote, in an audit log.
+    version: Option<StoredVersion>,
+}
+
 impl<'a> LineInput<'a> {
-    pub(crate) const fn new(
+    pub(crate) fn new(
         name: String,
         place: usize,
         form: InputForm,
@@ -159,11 +187,9 @@ impl<'a> LineInput<'a> {
         at: Option<RecordedAt>,
     ) -> Self {
         Self {
-            name,
+            source: Rc::new(LineSource { name, form, at }),
             place,
-            form,
             lines: InputLines::new(plain),
-            at,
             is_timed: false,
             next: None,
             due: None,
@@ -181,45 +207,99 @@ impl<'a> LineInput<'a> {
                 Err(error) => break Err(unread(error)),
             }
         };
-        match read {
-            Ok(next) => self.next = next,
+        let number = match read {
+            Ok(number) => number,
             Err(error) => {
-                importer.enter(&self.name, true);
+                importer.enter(&self.source.name, true);
                 cut(importer, Err(error))?;
+                None
             }
-        }
-        if self.is_timed && self.next.is_some() {
-            self.due = self.due.max(self.time());
-        }
+        };
+        let Some(number) = number else {
+            return Ok(());
+        };
+        let (at, version) = match self.lines.current() {
+            InputLine::Whole(line) if self.is_timed => self.source.place(line),
+            _ => (None, None),
+        };
+        self.due = self.due.max(at);
+        self.next = Some(NextLine {
+            number,
+            at,
+            version,
+        });
         Ok(())
     }
 
-    /// Returns the time of the next line; `None` if it has none that can be read.
-    fn time(&self) -> Option<RecordedAt> {
-        let InputLine::Whole(line) = self.lines.current() else {
-            return None;
+    /// Imports the next line, or lets it wait for earlier versions.
+    fn take(
+        &mut self,
+        importer: &mut Importer,
+        window: Option<&mut ReorderWindow<LineSource>>,
+    ) -> Result<(), ImportError> {
+        let Some(next) = self.next.take() else {
+            return Ok(());
         };
-        if self.form == InputForm::Audit {
-            return AuditRecord::parse(line).ok()?.at();
-        }
-        let ts = EventLine::parse(line).ok()?.ts.map(RawValue::get);
-        ts.and_then(document::time).or(self.at)
-    }
-
-    /// Imports the next line.
-    fn take(&self, importer: &mut Importer) -> Result<(), ImportError> {
-        let number = self.next.unwrap_or_default();
-        importer.enter(&self.name, true);
-        importer.at = self.at;
-        match self.lines.current() {
-            InputLine::Whole(line) if self.form == InputForm::Audit => {
-                importer.audit_line(number, line)
-            }
-            InputLine::Whole(line) => importer.line(number, line),
-            InputLine::TooLong => {
-                importer.broken(number, BrokenReason::TooLong);
+        match (self.lines.current(), window, next.at) {
+            (InputLine::TooLong, ..) => {
+                importer.enter(&self.source.name, true);
+                importer.broken(next.number, BrokenReason::TooLong);
                 Ok(())
             }
+            (InputLine::Whole(line), Some(window), Some(at)) => {
+                window.push(WaitingLine {
+                    source: Rc::clone(&self.source),
+                    number: next.number,
+                    bytes: line.to_vec(),
+                    at,
+                    version: next.version,
+                });
+                release(window, importer, false)
+            }
+            (InputLine::Whole(line), ..) => self.source.take(importer, next.number, line, None),
+        }
+    }
+}
+
+/// Imports the lines that have waited long enough, or all.
+fn release(
+    window: &mut ReorderWindow<LineSource>,
+    importer: &mut Importer,
+    is_end: bool,
+) -> Result<(), ImportError> {
+    while let Some(line) = window.pop(is_end) {
+        line.source
+            .take(importer, line.number, &line.bytes, Some(line.at))?;
+    }
+    Ok(())
+}
+
+impl LineSource {
+    /// Returns the time of a line, and the version that it wrote.
+    fn place(&self, line: &[u8]) -> (Option<RecordedAt>, Option<StoredVersion>) {
+        if self.form == InputForm::Audit {
+            let record = AuditRecord::parse(line).ok();
+            return record.map_or((None, None), |record| (record.at(), record.version()));
+        }
+        let line = EventLine::parse(line).ok();
+        let ts = line.and_then(|line| line.ts).map(RawValue::get);
+        (ts.and_then(document::time).or(self.at), None)
+    }
+
+    /// Imports a line that was done at a time at the latest.
+    fn take(
+        &self,
+        importer: &mut Importer,
+        number: u64,
+        line: &[u8],
+        latest: Option<RecordedAt>,
+    ) -> Result<(), ImportError> {
+        importer.enter(&self.name, true);
+        importer.at = self.at;
+        match (self.form, latest) {
+            (InputForm::Audit, Some(latest)) => importer.audit_line_before(number, line, latest),
+            (InputForm::Audit, None) => importer.audit_line(number, line),
+            _ => importer.line(number, line),
         }
     }
 }

@@ -290,6 +290,36 @@ fn audit_logs_of_several_api_servers_are_one_log() {
 }
 
 #[test]
+fn concurrent_writes_in_an_audit_log_are_in_the_order_of_their_versions() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let reel = folder.path().join("a.reel");
+    let lines = [
+        audited(1_000_000, "create", "x", 10),
+        audited(2_000_000, "update", "x", 13),
+        audited(3_000_000, "update", "x", 12),
+        audited(4_000_000, "create", "y", 14),
+    ];
+    let outcome = take(vec![audit_log("1", &lines)], &reel, false).expect("an import");
+    assert_eq!(outcome.lists.repeated, 0);
+    assert_eq!(
+        told(&reel),
+        [
+            "1 Added imported x",
+            // It was done before version 13 was answered.
+            "2 Modified imported x",
+            "2 Modified imported x",
+            "4 Added imported y",
+        ]
+    );
+    let opened = Reel::open(&reel).expect("a reel");
+    let versions: Vec<String> = opened
+        .scan()
+        .map(|event| event.expect("an event").head.resource_version.clone())
+        .collect();
+    assert_eq!(versions, ["10", "12", "13", "14"]);
+}
+
+#[test]
 fn what_a_list_may_not_cover_is_kept_and_counted() {
     let folder = tempfile::tempdir().expect("a folder");
     let reel = folder.path().join("a.reel");
