@@ -99,6 +99,8 @@ pub(crate) struct Vanished {
     pub(crate) gone: Vec<(ExistingKey, ExistingObject)>,
     /// How many are missing that the list may not cover.
     pub(crate) uncertain: u64,
+    /// The resources of which the list has every object.
+    pub(crate) complete: Vec<ResourceId>,
 }
 
 /// Returns a fingerprint of an object's bytes.
@@ -268,6 +270,7 @@ impl ExistingObjects {
             let of_one = missing.windows(2).all(
                 |pair| matches!(pair, [(one, _), (other, _)] if one.namespace == other.namespace),
             );
+            let mut is_complete = !matches!(scope, ListScope::Exact(Some(_)));
             for (key, object) in missing {
                 let is_covered = match scope {
                     ListScope::Exact(None) => true,
@@ -282,7 +285,11 @@ impl ExistingObjects {
                     vanished.gone.push((key.clone(), object.clone()));
                 } else {
                     vanished.uncertain = vanished.uncertain.saturating_add(1);
+                    is_complete = false;
                 }
+            }
+            if is_complete {
+                vanished.complete.push(*resource);
             }
         }
         for (key, object) in &vanished.gone {

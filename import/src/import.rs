@@ -162,7 +162,7 @@ fn end(importer: &mut Importer, facts: &InputFacts) -> Result<Imported, ImportEr
         }
         importer
             .writer
-            .begin_at(importer.listed_at.unwrap_or_default())?;
+            .reach(importer.listed_at.unwrap_or_default())?;
     }
     let (from, to) = importer.writer.span();
     let mut guessed: Vec<String> = names(importer.resources.guessed());

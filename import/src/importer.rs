@@ -456,6 +456,7 @@ impl Importer {
         list_version: &str,
         is_whole: bool,
     ) -> Result<(), ImportError> {
+        self.writer.reach(at)?;
         if !self.is_tracking {
             return Ok(());
         }
@@ -473,6 +474,12 @@ impl Importer {
             let outcome = self.deletion(at, &key, &uid, Evidence::Listed);
             self.lists.deleted += 1;
             self.settle(0, outcome.map(drop))?;
+        }
+        for id in vanished.complete {
+            if let Some(info) = self.resources.take_news(id) {
+                self.writer.announce(at, info)?;
+            }
+            self.writer.list(at, id)?;
         }
         Ok(())
     }

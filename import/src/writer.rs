@@ -1,7 +1,11 @@
 //! Writes the reel: one session, a connection for each resource, every event with its own time, in
 //! a file that gets its name when it is complete.
 //!
-//! Invariant: an import never claims completeness. It writes no list, no bookmark and no gap.
+//! Invariants:
+//!
+//! * An import never claims completeness. It writes no list, no bookmark and no gap.
+//! * The source of a resource's events is noted at each moment at which a list had all objects of
+//!   the resource, also if nothing changed: a change that a list shows is not older than that.
 
 use crate::error::ImportError;
 use kubereel_format::{
@@ -10,7 +14,7 @@ use kubereel_format::{
     ResourceInfo, SessionEnd, SessionId, Stamp, is_in_use,
 };
 use kubereel_redact::POLICY;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -59,8 +63,8 @@ pub(crate) struct ImportWriter {
     appender: Appender,
     start: Option<ReelStart>,
     span: Option<(RecordedAt, RecordedAt)>,
-    /// The resources that have a connection.
-    connected: BTreeSet<ResourceId>,
+    /// The resources that have a connection, and when it was noted last.
+    connected: BTreeMap<ResourceId, RecordedAt>,
     session: SessionId,
     /// The connection of resource 0; that of another resource is higher by its id.
     first_connection: ConnectionId,
@@ -76,7 +80,7 @@ impl ImportWriter {
             appender: Appender::create(path)?,
             start: Some(start),
             span: None,
-            connected: BTreeSet::new(),
+            connected: BTreeMap::new(),
             session: SessionId(0),
             first_connection: ConnectionId(0),
             cluster: None,
@@ -95,7 +99,7 @@ impl ImportWriter {
             appender: Appender::resume(path)?,
             start: Some(start),
             span: None,
-            connected: BTreeSet::new(),
+            connected: BTreeMap::new(),
             session: used.session,
             first_connection: used.first_connection,
             cluster: used.cluster,
@@ -125,16 +129,24 @@ impl ImportWriter {
         at: RecordedAt,
         resource: ResourceId,
     ) -> Result<(), AppendError> {
-        if self.connected.insert(resource) {
-            let connected = Note::Connected {
-                connection: self.connection(resource),
-                resource,
-                from_rv: None,
-                method: ListMethod::Import,
-            };
-            self.note(at, connected)?;
+        if self.connected.contains_key(&resource) {
+            return Ok(());
         }
-        Ok(())
+        self.list(at, resource)
+    }
+
+    /// Notes that a list had all objects of a resource, once for each moment.
+    pub(crate) fn list(&mut self, at: RecordedAt, resource: ResourceId) -> Result<(), AppendError> {
+        if self.connected.insert(resource, at) == Some(at) {
+            return Ok(());
+        }
+        let connected = Note::Connected {
+            connection: self.connection(resource),
+            resource,
+            from_rv: None,
+            method: ListMethod::Import,
+        };
+        self.note(at, connected)
     }
 
     /// Notes the cluster of the events, once for each cluster.
@@ -218,8 +230,8 @@ impl ImportWriter {
         self.events
     }
 
-    /// Begins the reel at a time, if it has not begun.
-    pub(crate) fn begin_at(&mut self, at: RecordedAt) -> Result<(), AppendError> {
+    /// Extends the recording to a time.
+    pub(crate) fn reach(&mut self, at: RecordedAt) -> Result<(), AppendError> {
         self.stamp(at).map(drop)
     }
 

@@ -319,6 +319,66 @@ fn concurrent_writes_in_an_audit_log_are_in_the_order_of_their_versions() {
     assert_eq!(versions, ["10", "12", "13", "14"]);
 }
 
+/// The seconds at which a list had all objects of a resource, for each resource, and the end.
+fn moments(reel: &Path) -> (BTreeMap<u32, Vec<i64>>, i64) {
+    let reel = Reel::open(reel).expect("a reel");
+    let mut moments: BTreeMap<u32, Vec<i64>> = BTreeMap::new();
+    let secs = |stamp: kubereel_format::Stamp| stamp.wall.micros / 1_000_000;
+    for entry in reel.notes() {
+        if let Note::Connected { resource, .. } = &entry.note {
+            moments
+                .entry(resource.0)
+                .or_default()
+                .push(secs(entry.stamp));
+        }
+    }
+    let end = reel.notes().last().map(|entry| secs(entry.stamp));
+    (moments, end.expect("a note"))
+}
+
+#[test]
+fn a_moment_without_changes_is_in_the_recording() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let reel = folder.path().join("a.reel");
+    let both = [("a", "x", 1), ("b", "y", 2)];
+    let of_one = r#"{"kind":"PodList","apiVersion":"v1","items":[7]}"#;
+    let no_kind = r#"{"kind":"List","apiVersion":"v1","items":[]}"#;
+    let cases: [(Vec<String>, &[i64]); 6] = [
+        (vec![pods(&both), pods(&both)], &[1, 2]),
+        (
+            vec![
+                pods(&both),
+                pods(&both),
+                pods(&[("a", "x", 3), ("b", "y", 4)]),
+            ],
+            &[1, 2, 3],
+        ),
+        // A list of a resource names it, also without objects.
+        (vec![pods(&[]), pods(&both)], &[1, 2]),
+        (vec![no_kind.to_owned(), pods(&both)], &[2]),
+        // Such lists may not have all objects.
+        (vec![pods(&both), pods(&both[..1])], &[1]),
+        (vec![pods(&both), of_one.to_owned()], &[1]),
+    ];
+    for (lists, expected) in cases {
+        let inputs = (1..)
+            .zip(&lists)
+            .map(|(secs, text)| list("one", secs, text.clone()));
+        let outcome = take(inputs.collect(), &reel, false).expect("an import");
+        let (found, end) = moments(&reel);
+        let last = i64::try_from(lists.len()).expect("few");
+        assert_eq!(
+            found.get(&0).map(Vec::as_slice),
+            Some(expected),
+            "{lists:?}"
+        );
+        let secs = |at: RecordedAt| at.micros / 1_000_000;
+        let bounds = (secs(outcome.from), secs(outcome.to), end);
+        assert_eq!(bounds, (1, last, last), "{lists:?}");
+        std::fs::remove_file(&reel).expect("a file");
+    }
+}
+
 #[test]
 fn what_a_list_may_not_cover_is_kept_and_counted() {
     let folder = tempfile::tempdir().expect("a folder");
