@@ -338,14 +338,14 @@ pub(crate) fn take_repository(
             Ok(documents) => documents,
             Err(error) => {
                 let reason = BrokenReason::Unreadable(error.to_string());
-                importer.broken.push_in(&change.path, 0, reason);
+                importer.broken.push_in(&change.place, 0, reason);
                 return Ok(());
             }
         };
         let document = documents.pop().unwrap_or_default();
         if !documents.is_empty() {
             let reason = BrokenReason::NotAnObject("several documents".to_owned());
-            importer.broken.push_in(&change.path, 0, reason);
+            importer.broken.push_in(&change.place, 0, reason);
             return Ok(());
         }
         let outcome = importer.object(
@@ -354,7 +354,7 @@ pub(crate) fn take_repository(
             &ResourceQuery::default(),
             document.to_string().as_bytes(),
         );
-        importer.settle_in(&change.path, outcome)
+        importer.settle_in(&change.place, outcome)
     })
 }
 

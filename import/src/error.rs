@@ -5,7 +5,7 @@
 use kubereel_format::MAX_BODY;
 use kubereel_format::worded;
 use kubereel_format::{AppendError, FinishError, OpenError, ReadError, RecordedAt};
-use kubereel_redact::NoRandomness;
+use kubereel_redact::{NoRandomness, YamlMistake};
 use kubereel_unpack::UnpackError;
 use std::fmt;
 use std::io;
@@ -46,7 +46,7 @@ pub enum ImportError {
     #[error("the input is neither JSON lines of events nor a list of objects")]
     NotRecognised,
     /// It looks like YAML and is not valid.
-    #[error("cannot parse the input as YAML: {}", source.to_string().lines().next().unwrap_or_default())]
+    #[error("cannot parse the input as YAML: {}", yaml_text(&**source))]
     Yaml {
         /// The parser's error; its first line names the place.
         source: Box<dyn std::error::Error + Send + Sync>,
@@ -211,6 +211,22 @@ fn at_text(at: RecordedAt) -> String {
     let micros = at.micros;
     jiff::Timestamp::from_microsecond(micros)
         .map_or_else(|_beyond| micros.to_string(), |at| at.to_string())
+}
+
+/// Returns the first line of an error of YAML, which names the place. Of a key that occurs twice, the
+/// parser's text quotes the key and advises about an option of the parser.
+fn yaml_text(error: &(dyn std::error::Error + Send + Sync + 'static)) -> String {
+    match error.downcast_ref::<serde_saphyr::Error>() {
+        Some(of_yaml @ serde_saphyr::Error::DuplicateMappingKey { .. }) => {
+            YamlMistake::of(of_yaml).to_string()
+        }
+        _ => error
+            .to_string()
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .to_owned(),
+    }
 }
 
 /// All parts that could not be imported.

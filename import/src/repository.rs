@@ -138,7 +138,10 @@ fn is_read(part: &str) -> bool {
 /// The change of a file in a commit.
 pub(crate) struct FileChange {
     pub(crate) at: RecordedAt,
+    /// The file.
     pub(crate) path: String,
+    /// The commit and the file, for broken parts.
+    pub(crate) place: String,
     pub(crate) kind: EventType,
     pub(crate) content: Vec<u8>,
 }
@@ -255,15 +258,16 @@ impl Repository {
             tree = Some(commit.tree);
             for (path, kind, blob) in changes {
                 let mut content = Vec::new();
+                let place = format!("commit {}, {path}", commit.id.to_hex_with_len(12));
                 let step = match self.objects.find_blob(&blob, &mut content) {
                     Ok(_) => RepositoryStep::Change(FileChange {
                         at: commit.at,
                         path,
+                        place,
                         kind,
                         content,
                     }),
                     Err(error) => {
-                        let place = format!("commit {}, {path}", commit.id.to_hex_with_len(12));
                         RepositoryStep::Broken(place, BrokenReason::Unreadable(error.to_string()))
                     }
                 };

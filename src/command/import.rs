@@ -406,7 +406,7 @@ fn print_lists(lists: &ListCounts, screen: &mut Console) -> Result<(), CommandEr
             lists.deleted,
             "object deleted, as a later list no longer has it",
         ),
-        (lists.others, "record without an object left out"),
+        (lists.others, "record or file of another kind left out"),
         (audit.with_bodies, "change with the object's body"),
         (
             audit.marks,

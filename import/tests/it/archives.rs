@@ -80,22 +80,31 @@ fn a_folder_of_a_repository_without_commits_says_so() {
     }
 }
 
+/// The text of an object.
+fn config_map(version: usize) -> String {
+    format!(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c, namespace: d, uid: u, resourceVersion: '{version}', creationTimestamp: '2026-11-21T14:00:00Z'}}\n"
+    )
+}
+
 /// Writes a repository of two commits, which change one object.
 fn write_repository(folder: &Path) {
+    write_commits(folder, &[config_map(1), config_map(2)]);
+}
+
+/// Writes a repository with the contents that a file had, one commit for each.
+fn write_commits(folder: &Path, contents: &[String]) {
     let git = folder.join(".git");
     std::fs::create_dir_all(git.join("objects")).expect("made");
     let store = gix_odb::loose::Store::at(git.join("objects"), gix_hash::Kind::Sha1);
     let write = |kind, bytes: &[u8]| store.write_buf(kind, bytes).expect("an object");
     let mut parent = String::new();
-    for version in 1..=2 {
-        let object = format!(
-            "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c, namespace: d, uid: u, resourceVersion: '{version}', creationTimestamp: '2026-11-21T14:00:00Z'}}\n"
-        );
-        std::fs::write(folder.join("c.yaml"), &object).expect("written");
+    for (secs, object) in (1..).zip(contents) {
+        std::fs::write(folder.join("c.yaml"), object).expect("written");
         let blob = write(gix_object::Kind::Blob, object.as_bytes());
         let tree = [&b"100644 c.yaml\0"[..], blob.as_slice()].concat();
         let tree = write(gix_object::Kind::Tree, &tree);
-        let who = format!("w <w@example.com> {} +0000", 1_795_269_600 + version);
+        let who = format!("w <w@example.com> {} +0000", 1_795_269_600 + secs);
         let commit = format!("tree {tree}\n{parent}author {who}\ncommitter {who}\n\nm\n");
         let commit = write(gix_object::Kind::Commit, commit.as_bytes());
         parent = format!("parent {commit}\n");
@@ -138,6 +147,30 @@ fn a_repository_among_artifacts_is_its_commits_and_not_its_last_state() {
     let imported = import("dump.reel");
     assert_eq!((imported.events, imported.broken.count), (2, 0));
     assert_eq!(imported.gathered_at, Some(imported.from));
+}
+
+#[test]
+fn a_broken_object_of_a_repository_is_reported_with_its_commit() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let watch = folder.path().join("watch");
+    write_commits(
+        &watch,
+        &[
+            "kind: [".to_owned(),
+            "kind: Pod\n".to_owned(),
+            config_map(3),
+        ],
+    );
+    let imported = folder_import(&watch, &folder.path().join("a.reel")).expect("an import");
+    assert_eq!((imported.events, imported.broken.count), (1, 2));
+    for part in imported.broken.first {
+        let commit = part
+            .file
+            .strip_prefix("commit ")
+            .and_then(|rest| rest.split_once(", "));
+        let (commit, path) = commit.expect("a commit");
+        assert_eq!((commit.len(), path), (12, "c.yaml"), "{}", part.file);
+    }
 }
 
 #[test]

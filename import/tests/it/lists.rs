@@ -248,6 +248,11 @@ fn what_is_no_yaml_says_where() {
             "{error}"
         );
     }
+    let error = refused(b"kind: Secret\ndata:\n  hunter2: a\n  hunter2: b\n", &at(7));
+    assert_eq!(
+        error.to_string(),
+        "cannot parse the input as YAML: duplicate key, line 4, column 3"
+    );
     let error = refused(b"hello\nworld\n", &at(7));
     assert!(matches!(error, ImportError::NotRecognised), "{error}");
 }
