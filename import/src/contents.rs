@@ -4,6 +4,7 @@
 use crate::capture::{ApiPath, Capture, CaptureStep};
 use crate::document::json_error;
 use crate::error::{BrokenReason, BrokenUnit, GatheredFiles, ImportError};
+use crate::existing_objects::number;
 use crate::gather::GatheredObjects;
 use crate::importer::{Arrival, Importer, Listing, event_type};
 use crate::input::{InputForm, InputLine, InputLines, MAX_JSON, MAX_YAML, unread, whole, yaml};
@@ -17,7 +18,7 @@ use kubereel_unpack::PlainInput;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::cell::Cell;
-use std::collections::BTreeSet;
+use std::collections::btree_map::{BTreeMap, Entry};
 use std::io::{BufRead, BufReader, Read};
 use std::rc::Rc;
 
@@ -215,7 +216,7 @@ pub(crate) fn take_capture(
         importer.broken.push_in(&place, 0, reason);
     }
     let mut others: u64 = 0;
-    let mut polls = BTreeSet::new();
+    let mut polls = Polls::new();
     let mut discovered = Vec::new();
     capture.each(|place, step| {
         meter.tick();
@@ -261,10 +262,13 @@ pub(crate) fn take_capture(
     Ok(())
 }
 
+/// The polled resources and namespaces, with the newest resourceVersion of a list of each.
+type Polls = BTreeMap<(String, Option<String>), Option<u128>>;
+
 /// Takes a polled list of a capture; `false` if it is not a list.
 fn take_poll(
     importer: &mut Importer,
-    polls: &mut BTreeSet<(String, Option<String>)>,
+    polls: &mut Polls,
     place: &str,
     (at, path, body): (RecordedAt, ApiPath, &RawValue),
 ) -> Result<bool, ImportError> {
@@ -289,7 +293,18 @@ fn take_poll(
         namespaced: path.namespace.is_some(),
     };
     let resource = format!("{}/{}/{}", path.group, path.version, path.plural);
-    let is_first = polls.insert((resource, path.namespace.clone()));
+    let version = list.metadata.resource_version.unwrap_or_default();
+    let (is_first, newest) = match polls.entry((resource, path.namespace.clone())) {
+        Entry::Vacant(vacant) => (true, vacant.insert(None)),
+        Entry::Occupied(occupied) => (false, occupied.into_mut()),
+    };
+    // A server may answer from a cache that is behind: that state was before the one of an earlier list.
+    let listed = number(&version);
+    if listed.is_some() && listed < *newest {
+        importer.lists.outdated += 1;
+        return Ok(true);
+    }
+    *newest = listed.or(*newest);
     importer.begin_list(false);
     importer.listed_at = Some(at);
     importer.current.is_later = !is_first;
@@ -304,7 +319,6 @@ fn take_poll(
         );
         importer.settle_in(place, outcome)?;
     }
-    let version = list.metadata.resource_version.unwrap_or_default();
     let is_page = list.metadata.rest.is_some_and(|rest| !rest.is_empty());
     let is_whole = importer.broken.count == before && !is_page;
     importer.end_list(at, &version, is_whole)?;

@@ -63,6 +63,8 @@ pub struct ListCounts {
     pub unchanged: u64,
     /// Events that repeated a known state.
     pub repeated: u64,
+    /// Lists of a state before that of an earlier list.
+    pub outdated: u64,
     /// Objects that a later list lacks.
     pub deleted: u64,
     /// Objects that a later list lacks, and may not cover.

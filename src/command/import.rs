@@ -403,6 +403,10 @@ fn print_lists(lists: &ListCounts, screen: &mut Console) -> Result<(), CommandEr
         (lists.unchanged, "object unchanged in a later list"),
         (lists.repeated, "event without news left out"),
         (
+            lists.outdated,
+            "list left out that was older than the list before it",
+        ),
+        (
             lists.deleted,
             "object deleted, as a later list no longer has it",
         ),

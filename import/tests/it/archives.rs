@@ -1,10 +1,11 @@
 //! Folders, and formats that are not supported.
 
-use super::journey::{at, refused};
+use super::journey::{at, journey, refused};
 use gix_object::Write as _;
 use kubereel_import::{
     ImportContent, ImportError, ImportInput, ImportOptions, Imported, import_all,
 };
+use serde_json::json;
 use std::path::Path;
 
 fn folder_import(path: &Path, reel: &Path) -> Result<Imported, ImportError> {
@@ -147,6 +148,100 @@ fn a_repository_among_artifacts_is_its_commits_and_not_its_last_state() {
     let imported = import("dump.reel");
     assert_eq!((imported.events, imported.broken.count), (2, 0));
     assert_eq!(imported.gathered_at, Some(imported.from));
+}
+
+/// The checksum of zip archives.
+fn crc(bytes: &[u8]) -> u32 {
+    let of_byte = |crc: u32, byte: &u8| {
+        (0..8).fold(crc ^ u32::from(*byte), |crc, _| {
+            (crc >> 1) ^ (0xedb8_8320 * (crc & 1))
+        })
+    };
+    !bytes.iter().fold(u32::MAX, of_byte)
+}
+
+/// A zip archive of files that are not compressed.
+fn zip(files: &[(String, String)]) -> Vec<u8> {
+    let small = |number: usize| u16::try_from(number).expect("small").to_le_bytes();
+    let long = |number: usize| u32::try_from(number).expect("small").to_le_bytes();
+    let (mut zip, mut directory) = (Vec::new(), Vec::new());
+    for (name, content) in files {
+        let (size, sum) = (long(content.len()), crc(content.as_bytes()).to_le_bytes());
+        // Version 2.0, no flags, stored, no time.
+        let about = [&[20, 0, 0, 0, 0, 0, 0, 0, 0, 0][..], &sum, &size, &size].concat();
+        let about = [&about[..], &small(name.len()), &[0, 0]].concat();
+        let place = long(zip.len());
+        zip.extend(
+            [
+                b"PK\x03\x04",
+                &about[..],
+                name.as_bytes(),
+                content.as_bytes(),
+            ]
+            .concat(),
+        );
+        let entry = [
+            b"PK\x01\x02\x14\0",
+            &about[..],
+            &[0; 10],
+            &place,
+            name.as_bytes(),
+        ];
+        directory.extend(entry.concat());
+    }
+    let (count, place) = (small(files.len()), long(zip.len()));
+    zip.extend(&directory);
+    let end = [
+        b"PK\x05\x06\0\0\0\0",
+        &count[..],
+        &count,
+        &long(directory.len()),
+        &place,
+        &[0, 0],
+    ];
+    zip.extend(end.concat());
+    zip
+}
+
+#[test]
+fn a_captured_list_that_is_older_than_the_one_before_it_revives_nothing() {
+    let metadata = r#"{"format_version":2,"captured_at":"2026-01-01T10:00:00Z"}"#;
+    let mut files = vec![(
+        "k8shark-capture/metadata.json".to_owned(),
+        metadata.to_owned(),
+    )];
+    let pod = |name: &str, version: u32| json!({"metadata": {"name": name, "namespace": "a", "uid": name, "resourceVersion": version.to_string()}});
+    let list = |version: u32, items: &[serde_json::Value]| {
+        let metadata = json!({"resourceVersion": version.to_string()});
+        json!({"kind": "PodList", "apiVersion": "v1", "metadata": metadata, "items": items})
+    };
+    let (a, b) = (pod("a", 5), pod("b", 6));
+    for (secs, body) in [
+        (0, list(10, &[a.clone(), b.clone()])),
+        (5, list(30, std::slice::from_ref(&b))),
+        // From a cache that is behind.
+        (6, list(16, &[a, b.clone()])),
+        (9, list(40, &[b])),
+    ] {
+        let record = json!({
+            "captured_at": format!("2026-01-01T10:00:0{secs}Z"),
+            "api_path": "/api/v1/namespaces/a/pods",
+            "response_code": 200,
+            "response_body": body,
+        });
+        let name = format!("k8shark-capture/records/0/{secs}.json");
+        files.push((name, record.to_string()));
+    }
+    let options = ImportOptions::new("test", "a test");
+    let journey = journey(&zip(&files), &options);
+    let events: Vec<String> = journey
+        .events
+        .iter()
+        .map(|one| format!("{:?} {}", one.kind, one.name))
+        .collect();
+    assert_eq!(events, ["Added a", "Added b", "Deleted a"]);
+    let lists = journey.imported.lists;
+    assert_eq!((lists.lists, lists.outdated, lists.deleted), (3, 1, 1));
 }
 
 #[test]
