@@ -1,8 +1,8 @@
 //! A rule in plain words. Expressions are quoted, not interpreted.
 
 use super::model::{
-    CheckOperator, Component, Expectation, IntervalSelector, ListedValues, MonitorRule,
-    ObjectSelector, RelatedBy, RelatedObjects, RuleCheck, Unlisted, Watch,
+    CheckOperator, Component, DuplicateItems, Expectation, IntervalSelector, ListedValues,
+    MonitorRule, ObjectSelector, RelatedBy, RelatedObjects, RuleCheck, Unlisted, Watch,
 };
 use crate::cel::Program;
 use crate::phase::Phase;
@@ -78,10 +78,14 @@ fn objects_lines(rule: &MonitorRule, objects: &ObjectSelector, lines: &mut Vec<S
     lines.push(format!("{}.", line.concat()));
     if let Some(items) = &objects.items {
         lines.push(format!(
-            "Of each it watches every item of {}, identified by {}, as `{}`.",
+            "Of each it watches every item of {}, identified by {}, as `{}`{}.",
             quoted(&items.list),
             quoted(&items.key),
-            rule.scope.item
+            rule.scope.item,
+            match items.duplicates {
+                DuplicateItems::Error => "",
+                DuplicateItems::First => ", the first of those with the same key",
+            }
         ));
     }
     for related in &objects.related {

@@ -1,7 +1,7 @@
 //! The shape of a rule file in YAML, and how YAML errors become mistakes.
 
 use super::mask::MaskedText;
-use super::model::Unlisted;
+use super::model::{DuplicateItems, Unlisted};
 use super::source::{RuleMistake, RuleSource};
 use crate::applies::{AppliesTo, RuleClass};
 use crate::cel;
@@ -138,6 +138,8 @@ pub(super) struct YamlItems {
     #[serde(rename = "as")]
     pub(super) name: YamlText,
     pub(super) key: YamlText,
+    #[serde(default)]
+    pub(super) duplicates: DuplicateItems,
 }
 
 /// Other objects.

@@ -14,8 +14,9 @@ pub use source::{RuleErrors, RuleMistake};
 
 pub(crate) use explain::explained;
 pub(crate) use model::{
-    CheckOperator, Component, Expectation, FACT_NAMES, INTERVAL_MEMBERS, IntervalSelector,
-    ListedValues, MonitorRule, ObjectSelector, RelatedBy, RelatedObjects, ResourceName, RuleCheck,
-    Template, TemplatePart, Unlisted, Watch, place, seen_for,
+    CheckOperator, Component, DuplicateItems, Expectation, FACT_NAMES, INTERVAL_MEMBERS,
+    IntervalSelector, ItemSource, ListedValues, MonitorRule, ObjectSelector, RelatedBy,
+    RelatedObjects, ResourceName, RuleCheck, Template, TemplatePart, Unlisted, Watch, place,
+    seen_for,
 };
 pub(crate) use text::RuleText;

@@ -91,6 +91,18 @@ pub(crate) struct ObjectSelector {
 pub(crate) struct ItemSource {
     pub(crate) list: Program,
     pub(crate) key: Program,
+    pub(crate) duplicates: DuplicateItems,
+}
+
+/// What several items of one key mean.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum DuplicateItems {
+    /// The key is wrong: it must tell items apart.
+    #[default]
+    Error,
+    /// The first is the item.
+    First,
 }
 
 /// Other objects.

@@ -438,6 +438,7 @@ impl<'a> RuleReader<'a> {
             Some(ItemSource {
                 list: list?,
                 key: key?,
+                duplicates: items.duplicates,
             })
         });
         let related = related

@@ -6,7 +6,10 @@ use super::related::RelatedIndex;
 use super::thing::{CheckSignals, HighestValue, ObjectEvidence, WatchedItem, object_slots};
 use crate::cel::{EvalError, Program, Slots, Val};
 use crate::feed::{Action, Interest, WatchedEvent, Watcher};
-use crate::rule::{CheckOperator, Expectation, MonitorRule, ObjectSelector, Watch, place};
+use crate::rule::{
+    CheckOperator, DuplicateItems, Expectation, ItemSource, MonitorRule, ObjectSelector, Watch,
+    place,
+};
 use crate::signal::{Lifetime, Signal, SignalTruth};
 use kubereel_format::{Evidence as Known, ObjectId, RecordedAt, Seq};
 use serde_json::Value;
@@ -446,7 +449,7 @@ impl<'a> Evaluator<'a, '_> {
             self.one(live, "");
             return;
         };
-        let keyed = |slots: &mut Slots<'a>, list: Val<'a>| keyed(&items.key, slots, &list);
+        let keyed = |slots: &mut Slots<'a>, list: Val<'a>| keyed(items, slots, &list);
         let mut slots = self.slots.clone();
         let now = items
             .list
@@ -659,7 +662,7 @@ impl<'a> Evaluator<'a, '_> {
 
 /// Returns the items of a list by their keys.
 fn keyed<'a>(
-    key: &'a Program,
+    source: &'a ItemSource,
     slots: &mut Slots<'a>,
     list: &Val<'a>,
 ) -> Result<BTreeMap<String, Val<'a>>, EvalError> {
@@ -671,7 +674,7 @@ fn keyed<'a>(
     }
     for item in items.into_iter().flatten() {
         slots.set(place::ITEM, Some(item.clone()));
-        let key = match key.value(slots)? {
+        let key = match source.key.value(slots)? {
             Val::Text(key) => key.into_owned(),
             number @ (Val::Int(_) | Val::Uint(_)) => number.to_string(),
             other => {
@@ -682,6 +685,9 @@ fn keyed<'a>(
             }
         };
         if keyed.contains_key(&key) {
+            if source.duplicates == DuplicateItems::First {
+                continue;
+            }
             return wrong(format!(
                 "two items have the key `{key}`: `items.key` must tell them apart"
             ));

@@ -127,6 +127,23 @@ fn operators_keep_their_uid_and_the_times_of_their_conditions() {
         moved(began()),
         "dns moved the time of Available=True",
     );
+    // Of two conditions of one type the first counts.
+    let twice = |second: &str| {
+        let conditions = json!([
+            {"type": "Available", "status": "True", "lastTransitionTime": "2026-11-21T09:00:00Z"},
+            {"type": "Available", "status": "True", "lastTransitionTime": second},
+        ]);
+        json!({"status": {"conditions": conditions}})
+    };
+    let doubled = |reel: Reel, second| reel.change("ClusterOperator", "dns", twice(second));
+    let began_twice = || doubled(Reel::cluster().operator("dns", &[]), "2026-11-21T09:30:00Z");
+    is_kept(
+        "invariant-operator-transition-time",
+        "[sig-cluster-lifecycle] the transition time of an operator's condition moves only with its status",
+        doubled(began_twice().at("10:05:00"), "2026-11-21T10:05:00Z"),
+        moved(began_twice().at("10:05:00")),
+        "dns moved the time of Available=True",
+    );
     is_kept(
         "invariant-operator-is-kept",
         "[sig-cluster-lifecycle] a ClusterOperator is never made anew",

@@ -453,6 +453,9 @@ fn what_items_and_since_cannot_be_is_an_error() {
             found.why()
         );
     }
+    let first = "string(it.port), duplicates: first";
+    let found = judged_by(reel(), &items("object.status.list", first));
+    found.fails(IT, "10:01:00", "m");
     judged_by(reel(), &items("object.status.lists", "it.name")).is(IT, "unknown");
     judged_by(reel(), &items("object.status.list", "it.name")).fails(IT, "10:01:00", "m");
     let since = "eventually: has(object.status.x)\nwithin: 1m\nsince: object.status.list[0].at";
