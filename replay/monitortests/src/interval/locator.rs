@@ -43,6 +43,40 @@ pub(crate) const LOCATOR_TYPES: [&str; 21] = [
     "StaticPodInstall",
 ];
 
+/// The usual keys of locators, kubereel's and upstream's. An Event about an object has its kind as a key, of any
+/// kind.
+pub(crate) const LOCATOR_KEYS: [&str; 29] = [
+    "alert",
+    "clusteroperator",
+    "clusterversion",
+    "container",
+    "daemonset",
+    "deployment",
+    "disruption",
+    "e2e-test",
+    "hmsg",
+    "job",
+    "kind",
+    "lease",
+    "machine",
+    "metric",
+    "metrics-path",
+    "mirror-uid",
+    "name",
+    "namespace",
+    "node",
+    "pod",
+    "podType",
+    "pool",
+    "replicaset",
+    "resource",
+    "row",
+    "server",
+    "shutdown",
+    "statefulset",
+    "uid",
+];
+
 /// What an interval is about.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Locator {

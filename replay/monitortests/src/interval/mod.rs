@@ -16,8 +16,8 @@ pub use file::{
 };
 pub use filter::{FilterError, IntervalFilter, KeyPattern};
 pub use list::Intervals;
-pub(crate) use locator::LOCATOR_TYPES;
 pub use locator::Locator;
+pub(crate) use locator::{LOCATOR_KEYS, LOCATOR_TYPES};
 pub use message::IntervalMessage;
 pub use pairs::{Pair, Pairs};
 pub use span::{Display, Interval, Level, Source};

@@ -16,7 +16,7 @@ use super::source::{RuleErrors, RuleMistake, RuleSource, line_of};
 use super::text::RuleText;
 use crate::cel;
 use crate::cel::{CompileError, Compiler, Program};
-use crate::interval::{LOCATOR_TYPES, source};
+use crate::interval::{LOCATOR_KEYS, LOCATOR_TYPES, source};
 use crate::verdict::{MonitorTestInfo, Severity, WrittenIn};
 use regex::Regex;
 use serde_json::Value;
@@ -508,6 +508,7 @@ impl<'a> RuleReader<'a> {
     fn choice(&mut self, written: &YamlIntervals) -> IntervalSelector {
         let mut keys = Vec::new();
         for (key, regex) in &written.keys.0 {
+            self.almost_known(std::slice::from_ref(key), "locator key", &LOCATOR_KEYS);
             if let Some(regex) = self.whole(regex) {
                 keys.push((key.value.clone(), regex));
             }

@@ -172,6 +172,25 @@ fn words_that_nothing_has_are_told() {
 }
 
 #[test]
+fn a_misspelt_locator_key_is_told_and_the_kind_of_an_object_is_taken() {
+    let rest = |key: &str| {
+        intervals(&format!(
+            "    keys: {{{key}: a}}\n  expect:\n  - never: 'true'\n    message: m\n"
+        ))
+    };
+    expect(
+        &rest("namespce"),
+        "r.yaml:10:12: unknown locator key `namespce`",
+        "namespce",
+        "did you mean `namespace`?",
+    );
+    for known in ["podType", "e2e-test", "horizontalpodautoscaler", "ingress"] {
+        let read = RuleSet::read([("r.yaml", rest(known).as_str())]);
+        assert!(read.is_ok(), "{known}");
+    }
+}
+
+#[test]
 fn broken_yaml_is_told() {
     let (line, _, _) = mistake("monitortests:\n- id: x\n  monitor: y: z\n");
     assert!(line.starts_with("r.yaml:3:13: "), "{line}");
