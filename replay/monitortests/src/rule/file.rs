@@ -51,6 +51,30 @@ impl<'de, V: Deserialize<'de>> Deserialize<'de> for YamlEntries<V> {
     }
 }
 
+/// Reads `true` or `false`. A text in quotes is none, which the reader of YAML would take.
+fn boolean<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error> {
+    struct BooleanVisitor;
+
+    impl Visitor<'_> for BooleanVisitor {
+        type Value = bool;
+
+        fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+            out.write_str("true or false")
+        }
+
+        fn visit_bool<E>(self, value: bool) -> Result<bool, E> {
+            Ok(value)
+        }
+
+        fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<bool, E> {
+            let what = format!("expected true or false, found the text \"{text}\"");
+            Err(E::custom(what))
+        }
+    }
+
+    from.deserialize_any(BooleanVisitor)
+}
+
 /// A rule file.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -79,7 +103,7 @@ pub(super) struct YamlRule {
     pub(super) component_of: Option<YamlText>,
     #[serde(default)]
     pub(super) severity: Severity,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "boolean")]
     pub(super) flake_only: bool,
     #[serde(default)]
     pub(super) lifecycle: RuleLifecycle,
@@ -147,16 +171,16 @@ pub(super) struct YamlItems {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct YamlRelated {
     pub(super) resource: YamlText,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "boolean")]
     pub(super) owned: bool,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "boolean")]
     pub(super) owner: bool,
     pub(super) name: Option<YamlText>,
     pub(super) selected_by: Option<YamlText>,
     pub(super) selecting: Option<YamlText>,
     #[serde(rename = "where")]
     pub(super) chosen: Option<YamlText>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "boolean")]
     pub(super) anywhere: bool,
 }
 

@@ -191,6 +191,29 @@ fn a_misspelt_locator_key_is_told_and_the_kind_of_an_object_is_taken() {
 }
 
 #[test]
+fn a_text_is_not_a_boolean() {
+    let check = "  expect:\n  - never: 'true'\n    message: m\n";
+    for (rule, place) in [
+        (objects(&format!("  flakeOnly: 'true'\n{check}")), "10:14"),
+        (
+            objects(&format!(
+                "  related:\n    owners: {{resource: jobs.batch, owner: \"true\"}}\n{check}"
+            )),
+            "11:43",
+        ),
+    ] {
+        let (line, marked, _) = mistake(&rule);
+        let expected = format!(
+            "r.yaml:{place}: cannot be read: expected true or false, found the text \"true\""
+        );
+        assert!(line.starts_with(&expected), "{line}");
+        assert!(marked.contains("true"), "{marked}");
+    }
+    let good = objects(&format!("  flakeOnly: true\n{check}"));
+    assert!(RuleSet::read([("r.yaml", good.as_str())]).is_ok());
+}
+
+#[test]
 fn broken_yaml_is_told() {
     let (line, _, _) = mistake("monitortests:\n- id: x\n  monitor: y: z\n");
     assert!(line.starts_with("r.yaml:3:13: "), "{line}");
