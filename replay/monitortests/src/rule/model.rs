@@ -294,8 +294,12 @@ pub(crate) enum ExpressionPlace {
     Interval,
     /// A predicate of a check of intervals.
     IntervalCheck,
+    /// The same of a check that counts.
+    ObjectCount,
     /// A message, reason or `flakeIf` of intervals.
     IntervalEvidence,
+    /// The same of a check that counts.
+    IntervalCount,
     /// The same where the finding is that no interval came.
     MissingEvidence,
 }
@@ -357,40 +361,47 @@ impl RuleScope {
             ExpressionPlace::ObjectCheck => &["object", "old", "former", "action", "at"],
             ExpressionPlace::Since => &["object", "appeared", "started"],
             ExpressionPlace::Object | ExpressionPlace::ObjectPer => &["object"],
-            ExpressionPlace::ObjectEvidence => &[
-                "object", "old", "former", "action", "at", "from", "to", "duration", "count",
-                "place", "facts", "phase", "also",
+            ExpressionPlace::ObjectEvidence | ExpressionPlace::ObjectCount => &[
+                "object", "old", "former", "action", "at", "from", "to", "duration", "place",
+                "facts", "phase", "also",
             ],
             ExpressionPlace::Interval => &["interval", "facts", "phase"],
             ExpressionPlace::IntervalCheck => &["interval", "facts", "phase", "also", "place"],
-            ExpressionPlace::IntervalEvidence => &[
-                "interval", "facts", "phase", "also", "place", "from", "to", "duration", "count",
+            ExpressionPlace::IntervalEvidence | ExpressionPlace::IntervalCount => &[
+                "interval", "facts", "phase", "also", "place", "from", "to", "duration",
             ],
-            ExpressionPlace::MissingEvidence => &[
-                "facts", "phase", "also", "place", "from", "to", "duration", "count",
-            ],
+            ExpressionPlace::MissingEvidence => {
+                &["facts", "phase", "also", "place", "from", "to", "duration"]
+            }
         };
         let mut names: Vec<String> = fixed.iter().map(|&name| name.to_owned()).collect();
+        if matches!(
+            stand,
+            ExpressionPlace::ObjectCount | ExpressionPlace::IntervalCount
+        ) {
+            names.push("count".to_owned());
+        }
         let sees_items = matches!(
             stand,
             ExpressionPlace::ObjectCheck
                 | ExpressionPlace::Since
                 | ExpressionPlace::ObjectPer
                 | ExpressionPlace::ObjectEvidence
+                | ExpressionPlace::ObjectCount
+        );
+        let sees_change = matches!(
+            stand,
+            ExpressionPlace::ObjectCheck
+                | ExpressionPlace::ObjectEvidence
+                | ExpressionPlace::ObjectCount
         );
         if sees_items && !self.item.is_empty() {
             names.push(self.item.clone());
-            if matches!(
-                stand,
-                ExpressionPlace::ObjectCheck | ExpressionPlace::ObjectEvidence
-            ) {
+            if sees_change {
                 names.push("oldItem".to_owned());
             }
         }
-        if matches!(
-            stand,
-            ExpressionPlace::ObjectCheck | ExpressionPlace::ObjectEvidence
-        ) {
+        if sees_change {
             names.extend(self.related.iter().cloned());
         }
         names
@@ -415,6 +426,12 @@ impl RuleScope {
             }
             ("interval", _) => Some("this rule watches objects: read `object`"),
             ("oldItem", _) => Some("it exists only in rules with `items`"),
+            (
+                "count",
+                ExpressionPlace::ObjectEvidence
+                | ExpressionPlace::IntervalEvidence
+                | ExpressionPlace::MissingEvidence,
+            ) => Some("only atMost, flaps, highest and total count"),
             _ => None,
         }
     }

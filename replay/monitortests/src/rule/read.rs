@@ -851,9 +851,41 @@ fn usual_message(operands: YamlOperator<'_>) -> Template {
     }
 }
 
+/// The operators that count something, or measure it.
+const COUNTING: &[CheckOperator] = &[
+    CheckOperator::AtMost,
+    CheckOperator::Flaps,
+    CheckOperator::Highest,
+    CheckOperator::Total,
+];
+
+/// Returns where the predicates of a check stand, and where its message does.
+fn places_of(operator: CheckOperator, watches_objects: bool) -> (ExpressionPlace, ExpressionPlace) {
+    let counts = COUNTING.contains(&operator);
+    match (watches_objects, operator) {
+        (true, _) if counts => (ExpressionPlace::ObjectCheck, ExpressionPlace::ObjectCount),
+        (true, _) => (
+            ExpressionPlace::ObjectCheck,
+            ExpressionPlace::ObjectEvidence,
+        ),
+        (false, CheckOperator::Eventually) => (
+            ExpressionPlace::IntervalCheck,
+            ExpressionPlace::MissingEvidence,
+        ),
+        (false, _) if counts => (
+            ExpressionPlace::IntervalCheck,
+            ExpressionPlace::IntervalCount,
+        ),
+        (false, _) => (
+            ExpressionPlace::IntervalCheck,
+            ExpressionPlace::IntervalEvidence,
+        ),
+    }
+}
+
 /// Fields of checks, where they are given, and the operators that they go with.
 fn fields(written: &YamlCheck) -> [(&'static str, Option<Location>, &'static [CheckOperator]); 4] {
-    use CheckOperator::{Always, AtMost, Eventually, Flaps, Highest, Never, Total};
+    use CheckOperator::{Always, Eventually, Never};
     let place = |text: &Option<YamlText>| text.as_ref().map(|text| text.referenced);
     let counted = written.counted_per.as_ref();
     [
@@ -863,7 +895,7 @@ fn fields(written: &YamlCheck) -> [(&'static str, Option<Location>, &'static [Ch
         (
             "countedPer",
             counted.map(|counted| counted.referenced),
-            &[AtMost, Flaps, Highest, Total],
+            COUNTING,
         ),
     ]
 }
@@ -924,20 +956,7 @@ impl RuleReader<'_> {
             let mistake = self.source.of(spanned.referenced, what, hint);
             self.mistakes.push(mistake);
         }
-        let (stand, evidence) = match (watches_objects, operator) {
-            (true, _) => (
-                ExpressionPlace::ObjectCheck,
-                ExpressionPlace::ObjectEvidence,
-            ),
-            (false, CheckOperator::Eventually) => (
-                ExpressionPlace::IntervalCheck,
-                ExpressionPlace::MissingEvidence,
-            ),
-            (false, _) => (
-                ExpressionPlace::IntervalCheck,
-                ExpressionPlace::IntervalEvidence,
-            ),
-        };
+        let (stand, evidence) = places_of(operator, watches_objects);
         let expected = self.expected(written, operands, stand);
         let flake_if = written.flake_if.as_ref();
         let flake_if = flake_if.map(|text| self.cel(text, evidence));

@@ -214,6 +214,28 @@ fn a_text_is_not_a_boolean() {
 }
 
 #[test]
+fn only_checks_that_count_have_a_count() {
+    let hint = "only atMost, flaps, highest and total count";
+    let never = "  expect:\n  - never: 'true'\n    message: ${count} times\n";
+    let line = "r.yaml:12:16: `count` is not available here";
+    expect(&objects(never), line, "count", hint);
+    expect(&intervals(never), line, "count", hint);
+    let eventually = never.replace("never", "eventually");
+    expect(&intervals(&eventually), line, "count", hint);
+    for counted in [
+        "atMost: {times: 1, of: 'true'}",
+        "highest: {of: '2', above: 1}",
+        "total: {of: 'true', above: 1m}",
+    ] {
+        let check = format!("  expect:\n  - {counted}\n    message: ${{count}} times\n");
+        for text in [objects(&check), intervals(&check)] {
+            let read = RuleSet::read([("r.yaml", text.as_str())]);
+            assert!(read.is_ok(), "{counted}");
+        }
+    }
+}
+
+#[test]
 fn broken_yaml_is_told() {
     let (line, _, _) = mistake("monitortests:\n- id: x\n  monitor: y: z\n");
     assert!(line.starts_with("r.yaml:3:13: "), "{line}");
