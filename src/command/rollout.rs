@@ -355,6 +355,6 @@ fn print_status(
     screen.line(harmless(rollout.words()))?;
     Ok(match rollout {
         RolloutState::Complete(_) => Exit::Yes,
-        RolloutState::Underway(_) | RolloutState::Failed(_) => Exit::No,
+        RolloutState::Underway(_) | RolloutState::Failed(_) | RolloutState::Manual(_) => Exit::No,
     })
 }

@@ -10,7 +10,9 @@ use crate::screen::Console;
 use crate::words::{count, duration, number};
 use kubereel_format::RecordedAt;
 use kubereel_history::{Timeline, harmless, timetext};
-use kubereel_problems::{CheckedReel, ClusterPortrait, ClusterStory, Problem, StoryStep};
+use kubereel_problems::{
+    CheckedReel, ClusterPortrait, ClusterStory, Problem, StoryStep, WorkloadRollout,
+};
 use std::path::PathBuf;
 
 /// Tell what happened to a cluster, on one screen
@@ -98,7 +100,7 @@ pub(crate) fn text(timeline: &Timeline, story: &ClusterStory) -> Vec<String> {
             "  installations and upgrades cannot be read: {why}"
         ));
     } else if story.steps.is_empty() {
-        lines.push("  no installation, upgrade or replaced ReplicaSet was recorded".to_owned());
+        lines.push("  no installation or upgrade was recorded, and no rollout began".to_owned());
     }
     lines.extend([String::new(), "Problems:".to_owned()]);
     let mut listed: Vec<&Problem> = story
@@ -260,6 +262,18 @@ struct StepOutput(step: &StoryStep) {
     to: Option<String> = step.to.map(timetext::rfc3339),
     is_older: bool = step.is_older,
     message: String = step.words.clone(),
+    rollouts: Vec<RolloutOutput> = step.rollouts.iter().map(RolloutOutput::of).collect(),
+}
+
+/// A rollout of a workload, for programs.
+struct RolloutOutput(rollout: &WorkloadRollout) {
+    kind: String = rollout.workload.kind.clone(),
+    namespace: String = rollout.workload.namespace.clone(),
+    name: String = rollout.workload.name.clone(),
+    from: String = timetext::rfc3339(rollout.from),
+    to: Option<String> = rollout.to.map(timetext::rfc3339),
+    is_older: bool = rollout.is_older,
+    outcome: &'static str = rollout.outcome.as_str(),
 }
 
 /// What was looked at, for programs.

@@ -135,7 +135,40 @@ pub enum RolloutState {
     Underway(String),
     /// It exceeded its deadline.
     Failed(String),
+    /// The workload is not rolled out: its Pods are replaced when a user deletes them.
+    Manual(String),
 }
+
+/// The fields that the state of a rollout is read from, as paths with dots.
+const DEPLOYMENT_PATHS: &[&str] = &[
+    "metadata.generation",
+    "spec.replicas",
+    "status.observedGeneration",
+    "status.replicas",
+    "status.updatedReplicas",
+    "status.availableReplicas",
+    "status.conditions.type",
+    "status.conditions.reason",
+];
+const DAEMON_SET_PATHS: &[&str] = &[
+    "metadata.generation",
+    "spec.updateStrategy.type",
+    "status.observedGeneration",
+    "status.updatedNumberScheduled",
+    "status.desiredNumberScheduled",
+    "status.numberAvailable",
+];
+const STATEFUL_SET_PATHS: &[&str] = &[
+    "metadata.generation",
+    "spec.replicas",
+    "spec.updateStrategy",
+    "status.observedGeneration",
+    "status.readyReplicas",
+    "status.updatedReplicas",
+    "status.currentReplicas",
+    "status.currentRevision",
+    "status.updateRevision",
+];
 
 impl RolloutState {
     /// Derives it from a workload; `None` if its kind has no rollouts.
@@ -149,10 +182,23 @@ impl RolloutState {
         }
     }
 
+    /// Returns the fields that it is derived from; none if a resource has no rollouts.
+    pub fn paths(resource: &ResourceInfo) -> &'static [&'static str] {
+        match resource.qualified().as_str() {
+            "deployments.apps" => DEPLOYMENT_PATHS,
+            "daemonsets.apps" => DAEMON_SET_PATHS,
+            "statefulsets.apps" => STATEFUL_SET_PATHS,
+            _ => &[],
+        }
+    }
+
     /// Returns the text of kubectl.
     pub fn words(&self) -> &str {
         match self {
-            Self::Complete(words) | Self::Underway(words) | Self::Failed(words) => words,
+            Self::Complete(words)
+            | Self::Underway(words)
+            | Self::Failed(words)
+            | Self::Manual(words) => words,
         }
     }
 }
@@ -237,13 +283,12 @@ fn daemon_set(object: ObjectPart<'_>) -> RolloutState {
     }
 }
 
-/// With the strategy `OnDelete`, Pods are replaced when a user deletes them: there is no rollout to
-/// wait for.
+/// With the strategy `OnDelete` there is no rollout to wait for.
 fn manual(object: ObjectPart<'_>) -> Option<RolloutState> {
     let strategy = object.at("spec.updateStrategy.type").text();
     let is_manual = !matches!(strategy, "" | "RollingUpdate");
     is_manual.then(|| {
-        RolloutState::Failed(
+        RolloutState::Manual(
             "rollout status is only available for RollingUpdate strategy type".to_owned(),
         )
     })
@@ -346,7 +391,7 @@ mod tests {
         let set = json!({"spec": {"updateStrategy": {"type": "OnDelete"}}});
         assert!(matches!(
             daemon_set(ObjectPart::of(&set)),
-            RolloutState::Failed(_)
+            RolloutState::Manual(_)
         ));
         let set = json!({"spec": {"replicas": 2}, "status": {"readyReplicas": 1}});
         let words = stateful_set(ObjectPart::of(&set));

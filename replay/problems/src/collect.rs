@@ -11,9 +11,10 @@ use crate::deadline::{self, Deadline, ObservedTimes};
 use crate::endpoints::{ServiceEndpoints, ServiceHistory};
 use crate::event_words::{RegardedObject, WarningEvents};
 use crate::lookup::resources;
+use crate::rollout::{self, SeenRollouts};
 use crate::sign::{Sign, SignKind};
 use crate::signs::{self, Reading};
-use crate::span::{ShownTime, SignEnd, SignSpan, between, is_creation};
+use crate::span::{ShownTime, SignEnd, SignSpan, between};
 use kubereel_cluster::RecordMark;
 use kubereel_format::{ObjectId, RecordedAt, ResourceId, Seq};
 use kubereel_history::field::{at, is_true, items, text};
@@ -79,8 +80,7 @@ pub(crate) struct Collected {
     pub(crate) event_spans: Vec<(RegardedObject, SignSpan)>,
     /// The beginning of a cluster that began within the recording.
     pub(crate) birth: ClusterBirth,
-    /// The controllers' uids of `ReplicaSets`, with how often a new one came to replace another.
-    pub(crate) rollouts: Vec<(ObjectId, RecordedAt)>,
+    pub(crate) rollouts: SeenRollouts,
     /// Objects that ended well: Jobs that completed, and when.
     pub(crate) succeeded: BTreeMap<ObjectId, RecordedAt>,
     /// When workloads had all that they want.
@@ -127,8 +127,6 @@ pub(crate) struct SignCollector {
     tracked: BTreeMap<ObjectId, TrackedSigns>,
     deadlines: BTreeMap<ObjectId, KeptDeadline>,
     handovers: BTreeMap<ObjectId, LeaseHolders>,
-    /// The uids of the Deployments that have a `ReplicaSet`.
-    deployed: BTreeSet<String>,
     deployments: NamedDeployments,
     found: Collected,
 }
@@ -224,7 +222,7 @@ impl SignCollector {
                     let more = deadline::PATHS.iter().chain(bundles);
                     of(&mut signs::paths(info).chain(more.copied()))
                 }
-                _ => of(&mut signs::paths(info)),
+                _ => of(&mut signs::paths(info).chain(rollout::paths(info))),
             });
         }
         Self {
@@ -234,7 +232,6 @@ impl SignCollector {
             tracked: BTreeMap::new(),
             deadlines: BTreeMap::new(),
             handovers: BTreeMap::new(),
-            deployed: BTreeSet::new(),
             deployments: NamedDeployments::of(timeline),
             found: Collected {
                 birth: ClusterBirth::of(timeline),
@@ -455,6 +452,7 @@ impl Watcher for SignCollector {
             }
             _ => {}
         }
+        self.found.rollouts.take(seen);
         if seen.action == Action::Gone {
             self.found.birth.end(seen);
             self.end(seen, seen.object);
@@ -464,13 +462,6 @@ impl Watcher for SignCollector {
             && let Some(controller) = ControllerRef::of(seen.now)
         {
             let controller = self.deployments.above(seen, controller);
-            let is_rollout = seen.resource.plural == "replicasets"
-                && !self.deployed.insert(controller.uid.clone())
-                && is_creation(seen.evidence)
-                && !self.is_dump(seen);
-            if is_rollout && self.found.rollouts.len() < MOST_SPANS {
-                self.found.rollouts.push((seen.object, seen.at));
-            }
             self.found.controllers.insert(seen.object, controller);
         }
         let mut reading = signs::read(seen.resource, seen.now);

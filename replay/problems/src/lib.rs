@@ -17,6 +17,7 @@ mod lookup;
 mod problem;
 mod rank;
 mod refusal;
+mod rollout;
 mod rules;
 mod schedule;
 mod sign;
@@ -29,7 +30,7 @@ pub use endpoints::{ServiceChange, ServiceHistory, ServiceStates};
 pub use list::{ProblemWatcher, problems};
 pub use problem::{
     Cause, CheckedReel, InstallationNoise, Problem, ProblemList, ProblemObject, ProblemSign,
-    RolloutCount,
+    RolloutOutcome, WorkloadRollout,
 };
 pub use rules::{PROBLEMS_MONITOR, monitor_tests};
 pub use sign::{ProblemClass, SignKind};

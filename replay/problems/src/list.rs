@@ -9,7 +9,7 @@ use crate::event_words::{RegardedObject, WarningEvent};
 use crate::lookup::{by_uid, read, resources};
 use crate::problem::{
     Cause, CheckedReel, InstallationNoise, MOST_SIGNS, Problem, ProblemList, ProblemObject,
-    ProblemSign, RolloutCount,
+    ProblemSign,
 };
 use crate::rank::{ProblemRanking, SLACK, WORKLOADS, lower_planned};
 use crate::refusal::Refusals;
@@ -35,8 +35,6 @@ const MOST_EXPLAINED: usize = 100;
 const REBOOT: Duration = Duration::from_mins(20);
 /// What is wrong shortly after the installation began with it.
 const AFTER_INSTALLATION: Duration = Duration::from_mins(5);
-/// Rollouts that begin within this time of one another are one step of the story.
-const TOGETHER: Duration = Duration::from_mins(2);
 /// A container that came up within this time after its first end waited for what it needs.
 const SETTLED: Duration = Duration::from_secs(90);
 /// A workload is new for this long.
@@ -136,7 +134,9 @@ impl ProblemWatcher {
             dropped: found.dropped,
         };
         let builder = ListBuilder::new(timeline, &found);
-        let rollouts = builder.rollouts();
+        let rollouts = found
+            .rollouts
+            .observed(timeline, |object| builder.object_of(object));
         let (problems, installation) = builder.build();
         ProblemList {
             problems,
@@ -987,35 +987,6 @@ impl<'a> ListBuilder<'a> {
             seq: self.timeline.reel().seq_after(at),
             at,
         }
-    }
-
-    /// Counts the rollouts that followed one another closely.
-    fn rollouts(&self) -> Vec<RolloutCount> {
-        let mut all: Vec<RolloutCount> = Vec::new();
-        let mut namespaces: BTreeSet<String> = BTreeSet::new();
-        for &(replica_set, at) in &self.found.rollouts {
-            let Some(shown) = self.object_of(replica_set) else {
-                continue;
-            };
-            let workload = self.root(&shown, replica_set);
-            let last = all.last_mut();
-            if let Some(last) = last.filter(|last| between(last.to, at) <= TOGETHER) {
-                namespaces.insert(workload.namespace);
-                last.namespaces = namespaces.len();
-                last.count += 1;
-                last.to = at;
-            } else {
-                namespaces = BTreeSet::from([workload.namespace.clone()]);
-                all.push(RolloutCount {
-                    count: 1,
-                    namespaces: 1,
-                    first: workload,
-                    from: at,
-                    to: at,
-                });
-            }
-        }
-        all
     }
 
     /// Makes problems of the times in which the API server did not answer.

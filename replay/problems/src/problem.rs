@@ -174,19 +174,47 @@ pub struct CheckedReel {
     pub dropped: u64,
 }
 
-/// Rollouts that followed one another closely.
+/// How a rollout ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RolloutOutcome {
+    /// All Pods have the template and are available.
+    Complete,
+    /// The workload got another template before.
+    Replaced,
+    /// The workload was deleted before.
+    Deleted,
+    /// It had not ended at the end of the recording.
+    Incomplete,
+    /// Its end may lie in a time that was not observed.
+    Unknown,
+}
+
+impl RolloutOutcome {
+    /// Returns the word in output.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Complete => "complete",
+            Self::Replaced => "replaced",
+            Self::Deleted => "deleted",
+            Self::Incomplete => "incomplete",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// A rollout of a workload.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RolloutCount {
-    /// How many there were.
-    pub count: u64,
-    /// In how many namespaces.
-    pub namespaces: usize,
-    /// The workload of the first.
-    pub first: ProblemObject,
-    /// When the first began.
+pub struct WorkloadRollout {
+    /// The workload.
+    pub workload: ProblemObject,
+    /// When the first version with the template was received.
     pub from: RecordedAt,
-    /// When the last began.
-    pub to: RecordedAt,
+    /// Whether it began earlier, in a time that was not observed.
+    pub is_older: bool,
+    /// When it ended; `None` if it did not, or if that was not observed.
+    pub to: Option<RecordedAt>,
+    /// How it ended.
+    pub outcome: RolloutOutcome,
 }
 
 /// What was wrong in a reel, what an engineer wants first first.
@@ -196,8 +224,8 @@ pub struct ProblemList {
     pub problems: Vec<Problem>,
     /// What was normal because the cluster was being installed.
     pub installation: Option<InstallationNoise>,
-    /// The changes of workloads' templates, those close together counted as one.
-    pub rollouts: Vec<RolloutCount>,
+    /// The rollouts of workloads, in order of time.
+    pub rollouts: Vec<WorkloadRollout>,
     /// What was looked at.
     pub checked: CheckedReel,
 }

@@ -1,12 +1,17 @@
 //! The story of a reel: what cluster it was, what was done to it, and what went wrong, in order of time.
 
 use crate::lookup::{read, resources};
-use crate::problem::{ProblemList, RolloutCount};
+use crate::problem::{ProblemList, RolloutOutcome, WorkloadRollout};
+use crate::span::between;
 use kubereel_cluster::{ClusterHistory, ClusterUpdate, UpdateKind};
 use kubereel_format::RecordedAt;
 use kubereel_history::{Certainty, Cut, ObjectFilter, QueryError, Timeline};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+/// Rollouts that begin within this time of one another are one step of the story.
+const TOGETHER: Duration = Duration::from_mins(2);
 
 /// What a cluster was.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,12 +37,14 @@ pub struct ClusterPortrait {
 pub struct StoryStep {
     /// When it began.
     pub from: RecordedAt,
-    /// When it ended; `None` if it did not, or took no time.
+    /// When it ended; `None` if it did not, if that was not observed, or if it took no time.
     pub to: Option<RecordedAt>,
-    /// Whether it began before the recording.
+    /// Whether it began earlier: before the recording, or in a time that was not observed.
     pub is_older: bool,
     /// What, as text.
     pub words: String,
+    /// The rollouts, if it is made of such.
+    pub rollouts: Vec<WorkloadRollout>,
 }
 
 /// The story of a reel.
@@ -66,7 +73,7 @@ impl ClusterStory {
         let updates = updates.ok();
         let all = updates.iter().flat_map(|updates| &updates.all);
         let mut steps: Vec<StoryStep> = all.map(step).collect();
-        steps.extend(list.rollouts.iter().map(rollouts));
+        steps.extend(rollout_steps(&list.rollouts));
         steps.sort_by_key(|step| step.from);
         let mut cluster = portrait(timeline, end);
         cluster.openshift = updates
@@ -109,27 +116,73 @@ fn step(update: &ClusterUpdate) -> StoryStep {
         to: update.end.map(|end| end.mark.at),
         is_older: update.is_older,
         words,
+        rollouts: Vec::new(),
     }
 }
 
-fn rollouts(rollouts: &RolloutCount) -> StoryStep {
-    let what = match rollouts.count {
-        1 => format!("rollout of {}", rollouts.first.label()),
-        count => {
-            let namespaces = match rollouts.namespaces {
-                1 => "one namespace".to_owned(),
-                more => format!("{more} namespaces"),
-            };
-            let first = rollouts.first.label();
-            format!("{count} rollouts in {namespaces}, the first of {first}")
+/// Makes one step of each run of rollouts that follow one another closely.
+fn rollout_steps(rollouts: &[WorkloadRollout]) -> impl Iterator<Item = StoryStep> + '_ {
+    let is_near =
+        |one: &WorkloadRollout, next: &WorkloadRollout| between(one.from, next.from) <= TOGETHER;
+    rollouts.chunk_by(is_near).filter_map(rollout_step)
+}
+
+fn rollout_step(rollouts: &[WorkloadRollout]) -> Option<StoryStep> {
+    let first = rollouts.first()?;
+    let label = first.workload.label();
+    let all = rollouts.iter();
+    let namespaces: BTreeSet<&str> = all
+        .clone()
+        .map(|one| one.workload.namespace.as_str())
+        .collect();
+    let count = rollouts.len();
+    let what = match (count, namespaces.len()) {
+        (1, _) => format!("rollout of {label}"),
+        _ if all.clone().all(|one| one.workload == first.workload) => {
+            format!("{count} rollouts of {label}")
         }
+        (_, 1) => format!("{count} rollouts in one namespace, the first of {label}"),
+        (_, more) => format!("{count} rollouts in {more} namespaces, the first of {label}"),
     };
-    StoryStep {
-        from: rollouts.from,
-        to: (rollouts.to > rollouts.from).then_some(rollouts.to),
-        is_older: false,
-        words: what,
+    let older = match all.clone().filter(|one| one.is_older).count() {
+        0 => String::new(),
+        _ if count == 1 => ", begun while it was not observed".to_owned(),
+        some => format!(", {some} begun while not observed"),
+    };
+    let ends: Option<Vec<RecordedAt>> = all.clone().map(|one| one.to).collect();
+    Some(StoryStep {
+        from: first.from,
+        to: ends
+            .and_then(|ends| ends.into_iter().max())
+            .filter(|to| *to > first.from),
+        is_older: first.is_older,
+        words: format!("{what}{older}: {}", outcomes(rollouts)),
+        rollouts: rollouts.to_vec(),
+    })
+}
+
+/// Words how rollouts ended.
+fn outcomes(rollouts: &[WorkloadRollout]) -> String {
+    let mut counts: BTreeMap<(RolloutOutcome, bool), usize> = BTreeMap::new();
+    for one in rollouts {
+        *counts.entry((one.outcome, one.to.is_some())).or_default() += 1;
     }
+    let parts = counts.into_iter().map(|((outcome, is_dated), count)| {
+        let words = match outcome {
+            RolloutOutcome::Complete if is_dated => "complete",
+            RolloutOutcome::Complete => "complete, end not observed",
+            RolloutOutcome::Replaced => "replaced by another rollout",
+            RolloutOutcome::Deleted => "workload deleted",
+            RolloutOutcome::Incomplete => "not complete at the end",
+            RolloutOutcome::Unknown => "end not observed",
+        };
+        match count {
+            1 if rollouts.len() == 1 => words.to_owned(),
+            count if count == rollouts.len() && words == "complete" => format!("all {words}"),
+            count => format!("{count} {words}"),
+        }
+    });
+    parts.collect::<Vec<_>>().join(", ")
 }
 
 fn portrait(timeline: &Timeline, end: Cut) -> ClusterPortrait {

@@ -91,7 +91,11 @@ fn a_dump_of_objects_tells_of_no_rollout() -> Result<()> {
     let Some(list) = list_of("must-gather-aws48/objects.jsonl.zst") else {
         return Ok(());
     };
-    let rollouts: Vec<String> = list.rollouts.iter().map(|one| one.first.label()).collect();
+    let rollouts: Vec<String> = list
+        .rollouts
+        .iter()
+        .map(|one| one.workload.label())
+        .collect();
     ensure!(rollouts.is_empty(), "{rollouts:?}");
     Ok(())
 }

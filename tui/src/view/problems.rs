@@ -270,9 +270,8 @@ fn story_lines(open: &OpenReel) -> Vec<StoryLine> {
         });
         let at = clock_secs(&open.timeline, step.from);
         let words = format!("{at}  {}{took}", harmless(&step.words));
-        let mut rollouts = story.list.rollouts.iter();
         lines.push(StoryLine {
-            is_minor: rollouts.any(|rollouts| rollouts.from == step.from),
+            is_minor: !step.rollouts.is_empty(),
             ..StoryLine::of(Ink::Plain, words)
         });
     }
@@ -283,7 +282,7 @@ fn story_lines(open: &OpenReel) -> Vec<StoryLine> {
         );
         lines.push(StoryLine::of(Ink::Wary, words));
     } else if story.steps.is_empty() {
-        let words = "no installation, upgrade or replaced ReplicaSet was recorded";
+        let words = "no installation or upgrade was recorded, and no rollout began";
         lines.push(StoryLine::of(Ink::Faint, words.to_owned()));
     }
     lines

@@ -1,10 +1,10 @@
 //! A cluster's life in a few versions of objects, and the problems of its recording.
 
 use super::script::{Script, Stream, thing};
-use kubereel_format::EndCause;
+use kubereel_format::{EndCause, EventType, Evidence};
 use kubereel_history::{Timeline, timetext};
 use kubereel_monitortests::{ExceptionSet, RunOptions, RunReport, Selection, run_reel};
-use kubereel_problems::{Problem, ProblemList, monitor_tests, problems};
+use kubereel_problems::{ClusterStory, Problem, ProblemList, monitor_tests, problems};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use tempfile::TempDir;
@@ -90,6 +90,41 @@ impl Life {
     pub fn lose(&mut self, resource: &'static str) {
         let (_, stream) = *self.streams.get(resource).expect("a resource of this life");
         self.script.disconnect(stream, EndCause::Cut);
+    }
+
+    /// Lists a resource again whose watch was lost at a time of the day; an object is another one by then.
+    pub fn relist(&mut self, resource: &'static str, lost: &str, object: &str, mut body: Value) {
+        let (kind, stream) = *self.streams.get(resource).expect("a resource of this life");
+        let (namespace, name) = object.split_once('/').unwrap_or(("", object));
+        let before = self.rv;
+        self.rv += 10;
+        let uid = format!("{resource} {object}");
+        body["kind"] = json!(kind);
+        body["metadata"]["name"] = json!(name);
+        body["metadata"]["namespace"] = json!(namespace);
+        body["metadata"]["uid"] = json!(&uid);
+        let from = timetext::parsed(&format!("2026-11-21T{lost}Z")).expect("a time");
+        let script = &mut self.script;
+        let stream = script.connect(stream.resource, None);
+        script.gap(stream.resource, before, self.rv, from);
+        let what = thing(namespace, name, &uid);
+        let bytes = body.to_string().into_bytes();
+        script.event(
+            stream,
+            EventType::Modified,
+            Evidence::Listed,
+            what,
+            self.rv,
+            &bytes,
+        );
+        script.synced(stream, self.rv);
+        self.streams.insert(resource, (kind, stream));
+    }
+
+    /// Ends the recording at a time of the day, and tells its story.
+    pub fn story(self, time: &str) -> ClusterStory {
+        let timeline = self.finish(time);
+        ClusterStory::of(&timeline, problems(&timeline, |_seq| {}))
     }
 
     /// Ends the recording at a time of the day, and lists its problems.
