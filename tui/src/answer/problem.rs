@@ -8,7 +8,7 @@ use crate::time::span_text;
 use kubereel_history::Timeline;
 use kubereel_problems::shortened;
 
-/// The most letters of the sentence; the whole message follows what it may come from.
+/// The most letters of the sentence; the rest of it follows what it may come from.
 const MOST_SENTENCE: usize = 200;
 
 /// Gives the lines.
@@ -16,7 +16,7 @@ pub(crate) fn problem_lines(timeline: &Timeline, entry: &ProblemEntry) -> Vec<Pa
     let sentence = format!("{}: {}", entry.about, entry.words);
     // Where it comes from matters more than the end of a long message.
     let short = shortened(&sentence, MOST_SENTENCE);
-    let is_cut = short != sentence;
+    let rest = rest_of(&sentence, &short);
     let mut all = vec![
         PanelLine::prose(Ink::Strong, short),
         PanelLine::prose(Ink::Faint, times(timeline, entry)),
@@ -33,11 +33,10 @@ pub(crate) fn problem_lines(timeline: &Timeline, entry: &ProblemEntry) -> Vec<Pa
             None => line,
         });
     }
-    if is_cut {
-        all.push(PanelLine::prose(Ink::Plain, entry.words.clone()));
-    }
+    all.extend(rest.map(|rest| PanelLine::prose(Ink::Plain, rest)));
     let led_to = entry.led_to.iter();
     all.extend(led_to.map(|other| PanelLine::prose(Ink::Plain, format!("led to: {other}"))));
+    let mut shown: Vec<&str> = vec![&entry.words];
     for said in &entry.said {
         let does = match said.verdict {
             FindingVerdict::Fail => "fails",
@@ -45,8 +44,14 @@ pub(crate) fn problem_lines(timeline: &Timeline, entry: &ProblemEntry) -> Vec<Pa
         };
         let words = format!("rule {} {does}: {}", said.rule, said.test);
         all.push(PanelLine::prose(Ink::Faint, words));
-        let lines = said.lines.iter().filter(|line| **line != entry.words);
-        all.extend(lines.map(|line| PanelLine::prose(Ink::Plain, format!("  {line}"))));
+        for line in said.lines.iter() {
+            // Rules that found the same say the same.
+            if shown.iter().any(|one| one.contains(line.as_str())) {
+                continue;
+            }
+            shown.push(line);
+            all.push(PanelLine::prose(Ink::Plain, format!("  {line}")));
+        }
     }
     let count = entry.others.len() + entry.more_others;
     if count > 0 {
@@ -55,6 +60,13 @@ pub(crate) fn problem_lines(timeline: &Timeline, entry: &ProblemEntry) -> Vec<Pa
         all.extend(others.map(|other| PanelLine::prose(Ink::Plain, other.clone())));
     }
     all
+}
+
+/// Returns what a shortened text leaves out; `None` if nothing.
+fn rest_of(text: &str, short: &str) -> Option<String> {
+    let whole = shortened(text, usize::MAX);
+    let rest = whole.strip_prefix(short.strip_suffix('…')?)?;
+    (!rest.is_empty() && rest != "…").then(|| format!("…{rest}"))
 }
 
 /// Says from when to when it was so.
@@ -77,4 +89,23 @@ fn times(timeline: &Timeline, entry: &ProblemEntry) -> String {
         count => format!(", {count} times"),
     };
     format!("{from} → {to}{long}{often}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rest_of_a_shortened_text_begins_where_it_was_cut() {
+        let text = "one  two\nthree";
+        for most in 1..20 {
+            let short = shortened(text, most);
+            let shown = short.strip_suffix('…').unwrap_or(&short);
+            let rest = rest_of(text, &short).unwrap_or_default();
+            let rest = rest.strip_prefix('…').unwrap_or(&rest);
+            assert_eq!(format!("{shown}{rest}"), "one two three");
+        }
+        // A message that was cut before has no rest.
+        assert_eq!(rest_of("one …", "one …"), None);
+    }
 }
