@@ -132,14 +132,18 @@ pub(crate) enum KeyAction {
 }
 
 impl KeyAction {
-    /// Tells whether it opens a view of the selected object.
+    /// Tells whether it is about a view of the selected object: it opens or copies one.
     pub(crate) const fn shows_object(self) -> bool {
-        matches!(self, Self::Panel(_) | Self::Explain | Self::Stream)
+        matches!(
+            self,
+            Self::Panel(_) | Self::Explain | Self::Stream | Self::CopyAddress
+        )
     }
 
     /// Tells whether it opens another view.
     pub(crate) const fn opens_view(self) -> bool {
-        self.shows_object() || matches!(self, Self::AskTime | Self::Kinds | Self::Zone)
+        self.shows_object()
+            || matches!(self, Self::AskTime | Self::Kinds | Self::Zone | Self::First)
     }
 }
 

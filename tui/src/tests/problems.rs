@@ -4,7 +4,7 @@ use super::stage::{Stage, demo, gapped, request};
 use crate::effect::Effect;
 use crate::findings::{FindingVerdict, Findings, JudgingState, ReportedFinding};
 use crate::lane::Board;
-use crate::model::{LanePass, List};
+use crate::model::{ActiveScreen, LanePass, List};
 use crate::msg::{KeyAction, Msg};
 use crate::problem::{ProblemKind, problems};
 use crate::update::update;
@@ -60,6 +60,19 @@ fn keys_of_views_go_to_the_chosen_problem() {
     ] {
         let screen = after(keys, WIDE);
         assert!(screen.contains(shown), "{keys}: {screen}");
+    }
+    for (keys, word) in [
+        ("p<Down>!", "first problem "),
+        (
+            "p<Down><Down>Y",
+            "clusteroperators.config.openshift.io/image-registry",
+        ),
+    ] {
+        let mut stage = Stage::open(request(&demo()), WIDE);
+        stage.keys(keys);
+        let said = stage.model.word.clone().unwrap_or_default();
+        assert!(said.contains(word), "{keys}: {said}");
+        assert_eq!(stage.model.screen, ActiveScreen::Main, "{keys}");
     }
     // The screen stays the list where nothing else is opened.
     assert!(after("pU", WIDE).contains("PROBLEMS"));

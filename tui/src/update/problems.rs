@@ -226,7 +226,14 @@ pub(super) fn act(model: &mut Model, act: KeyAction) -> Vec<Effect> {
             }
         }
         KeyAction::Again => return again(model),
-        KeyAction::First => model.word = Some(first(open)),
+        KeyAction::First => {
+            let problems = open.trouble.problems.as_ref();
+            let is_found = problems.is_some_and(|problems| problems.first.is_some());
+            if is_found && matches!(model.screen, ActiveScreen::Problems(_)) {
+                model.screen = ActiveScreen::Main;
+            }
+            model.word = Some(first(open));
+        }
         KeyAction::Explain => model.word = explain(open),
         _ => {}
     }
