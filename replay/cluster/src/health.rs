@@ -138,6 +138,8 @@ const POD: &[ConditionMeaning] = &[
     ("DisruptionTarget", StateHealth::Changing, StateHealth::Good),
 ];
 
+/// The condition that says whether a Node works.
+const READY: &str = "Ready";
 /// Whether an operator can be upgraded does not describe its health.
 const UPGRADEABLE: &str = "Upgradeable";
 
@@ -296,14 +298,22 @@ impl StateKind {
         })
     }
 
-    /// Returns the worst of an object's conditions.
+    /// Returns the worst of an object's conditions. Whether a Node works is not known without its condition `Ready`,
+    /// whatever the others say.
     fn worst(self, object: &Value) -> (StateHealth, String) {
         let counted = self.conditions().filter(|kind| *kind != UPGRADEABLE);
         let found = counted.filter_map(|kind| {
             let condition = StatusCondition::all(object).find(|one| one.kind == kind)?;
             Some((self.health_of(kind, condition.status)?, condition))
         });
-        match found.max_by_key(|(health, _)| *health) {
+        let worst = found.max_by_key(|(health, _)| *health);
+        let is_unknown = self == Self::Node
+            && StatusCondition::all(object).all(|one| one.kind != READY)
+            && worst
+                .as_ref()
+                .is_none_or(|(health, _)| *health <= StateHealth::Unknown);
+        match worst {
+            _ if is_unknown => (StateHealth::Unknown, "Ready is not reported".to_owned()),
             None => (StateHealth::Changing, "no conditions yet".to_owned()),
             Some((StateHealth::Good, _)) if self == Self::Node && is_cordoned(object) => {
                 (StateHealth::Changing, "cordoned".to_owned())
@@ -609,5 +619,18 @@ mod tests {
         let read = |ready: &str| StateKind::Node.whole(&node(ready)).expect("a state");
         assert_eq!(read("Unknown").0, StateHealth::Down);
         assert_eq!(read("True").1, "cordoned");
+    }
+
+    #[test]
+    fn a_node_that_does_not_report_ready_is_unknown_unless_it_is_known_to_be_bad() {
+        let read = |conditions: Value| {
+            let node = json!({"status": {"conditions": conditions}});
+            StateKind::Node.whole(&node).expect("a state")
+        };
+        let unknown = (StateHealth::Unknown, "Ready is not reported".to_owned());
+        assert_eq!(read(json!([])), unknown);
+        let pressure = |status: &str| json!([{"type": "DiskPressure", "status": status}]);
+        assert_eq!(read(pressure("False")), unknown);
+        assert_eq!(read(pressure("True")).0, StateHealth::Bad);
     }
 }

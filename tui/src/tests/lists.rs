@@ -355,7 +355,7 @@ fn a_chosen_namespace_is_shown_and_left_by_esc() {
 }
 
 #[test]
-fn a_filter_for_unknown_finds_lanes_with_gaps() {
+fn a_filter_for_unknown_finds_lanes_with_gaps_and_nodes_that_do_not_report_ready() {
     let folder = tempfile::tempdir().expect("a folder");
     let count = |path: &std::path::Path| {
         let mut stage = Stage::open(request(path), WIDE);
@@ -364,6 +364,7 @@ fn a_filter_for_unknown_finds_lanes_with_gaps() {
     };
     // A head, and both nodes: neither has a recorded state "unknown" before the gap.
     assert_eq!(count(&super::stage::gapped(folder.path())), 3);
-    // Before the first list, each lane is unknown: that is not a gap.
-    assert_eq!(count(&demo()), 0);
+    // Before the first list, each lane is unknown: that is not a gap. A head, and five nodes that were created without
+    // `Ready`.
+    assert_eq!(count(&demo()), 6);
 }
