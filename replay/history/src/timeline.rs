@@ -13,8 +13,8 @@ use crate::session::{self, Cluster, Outage, RecordingSession};
 use crate::tables::ReelTables;
 use crate::timetext::ClockZone;
 use kubereel_format::{
-    Damage, EventType, GatheredBodies, Loss, ObjectId, ObjectKeyRef, OpenError, ReadError,
-    RecordedAt, Reel, ResourceId, ResourceInfo, Seq,
+    Damage, EventType, Evidence, GatheredBodies, Loss, ObjectId, ObjectKeyRef, OpenError,
+    ReadError, RecordedAt, Reel, ResourceId, ResourceInfo, Seq,
 };
 use serde_json::Value;
 use std::cell::OnceCell;
@@ -277,6 +277,18 @@ impl Timeline {
     /// Returns what was observed of a resource, and what was not.
     pub fn coverage(&self, resource: ResourceId) -> Option<&Coverage> {
         self.known.coverage.get(&resource)
+    }
+
+    /// Returns the moment after which a change happened that only a list of an import shows: that of
+    /// the list before. `None` if the change itself was recorded.
+    pub fn listed_before(&self, seq: Seq) -> Option<RecordedAt> {
+        let reel = self.reel();
+        if reel.evidence_of(seq)? != Evidence::Listed {
+            return None;
+        }
+        let resource = self.key_of(reel.object_of(seq)?)?.resource;
+        let coverage = self.coverage(resource)?;
+        coverage.listed_before(seq, self.wall_of(seq))
     }
 
     /// Returns the record that completed the first list of any resource.

@@ -34,6 +34,9 @@ pub struct Coverage {
     pub(super) unwatched: Vec<UnwatchedTime>,
     pub(super) excluded: Vec<ExcludedResource>,
     pub(super) imported: Option<ImportedFrom>,
+    /// The records that note the source of an import: its begin, and each moment at which a list had
+    /// all objects.
+    pub(super) listed: Vec<(Seq, RecordedAt)>,
     pub(super) unparsed: Vec<UnparsedSpan>,
     pub(super) lost: Vec<LostChange>,
     /// The records that announced the resource.
@@ -145,6 +148,14 @@ impl Coverage {
     /// Returns when another tool's recording of the resource begins, if there is one.
     pub const fn imported(&self) -> Option<&ImportedFrom> {
         self.imported.as_ref()
+    }
+
+    /// Returns the moment of the list before a record of an import: what a list shows at that record
+    /// changed after this moment.
+    pub fn listed_before(&self, seq: Seq, at: RecordedAt) -> Option<RecordedAt> {
+        let listed = self.listed.iter().rev();
+        let mut before = listed.filter(|(note, moment)| *note < seq && *moment < at);
+        before.next().map(|(_, moment)| *moment)
     }
 
     /// Returns whether only another tool recorded the resource, so that its completeness is not
@@ -306,6 +317,7 @@ impl<'a> Chains<'a> {
                 let coverage = self.coverage.entry(*resource).or_default();
                 // Only the first import counts: an appended one continues the recording.
                 coverage.imported.get_or_insert(imported);
+                coverage.listed.push((seq, wall));
             }
             // Such a connection does not watch.
             Note::Connected {

@@ -7,7 +7,7 @@ use crate::moment::Cut;
 use crate::timeline::Timeline;
 use crate::writers::Authors;
 use kubereel_format::worded;
-use kubereel_format::{RecordedAt, ResourceId, Seq};
+use kubereel_format::{EventType, Evidence, RecordedAt, ResourceId, Seq};
 
 /// A place in a reel: after all records below one, at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -91,10 +91,26 @@ impl WaitSpan {
                 at: timeline.start(),
             },
             |(seq, at)| ReelInstant {
-                below: Seq(seq.0.saturating_add(1)),
+                below: Self::behind_first_list(timeline, seq, at),
                 at,
             },
         )
+    }
+
+    /// Returns the first record behind the first known state. That of an import begins with its
+    /// source, and the objects follow it.
+    fn behind_first_list(timeline: &Timeline, first: Seq, at: RecordedAt) -> Seq {
+        let reel = timeline.reel();
+        let mut behind = Seq(first.0.saturating_add(1));
+        while behind < reel.end() && timeline.wall_of(behind) == at {
+            let is_object = reel.evidence_of(behind) == Some(Evidence::Imported)
+                && reel.kind_of(behind) == Some(EventType::Added);
+            if !is_object && reel.kind_of(behind).is_some() {
+                break;
+            }
+            behind = Seq(behind.0.saturating_add(1));
+        }
+        behind
     }
 }
 

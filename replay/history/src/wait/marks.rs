@@ -84,6 +84,19 @@ impl HiddenTime {
     }
 }
 
+impl HiddenTime {
+    /// Returns the time in which a change happened that only a list of an import shows.
+    fn before_list(timeline: &Timeline, seq: Seq) -> Option<Self> {
+        let from = timeline.listed_before(seq)?;
+        Some(Self {
+            from,
+            below: timeline.reel().seq_after(from),
+            until: Seq(seq.0.saturating_add(1)),
+            why: MissedReason::NotObserved,
+        })
+    }
+}
+
 /// Merges overlapping times: the end of one does not end the other. An object is known to have
 /// passed a gap unchanged only if the merged time consists of gaps.
 fn join(dark: Vec<HiddenTime>) -> Vec<HiddenTime> {
@@ -170,11 +183,13 @@ impl NameMarks {
             namespace: Some(namespace),
             names: &names,
         };
-        let dark = HiddenTime::all(timeline, resource, &filter, span);
+        let mut dark = HiddenTime::all(timeline, resource, &filter, span);
         let mut steps: Vec<(Seq, MarkStep)> = Vec::new();
         for life in timeline.lives(resource, namespace, name) {
             let object = life.object;
             let versions = timeline.reel().versions(object).iter();
+            let listed = versions.clone();
+            dark.extend(listed.filter_map(|&seq| HiddenTime::before_list(timeline, seq)));
             steps.extend(versions.map(|&seq| {
                 let below = Seq(seq.0.saturating_add(1));
                 (below, MarkStep::Version { object, seq })

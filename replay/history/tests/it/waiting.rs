@@ -1,7 +1,10 @@
 //! Waits over a recording: what was met when, what gaps hide, and what it costs.
 
 use crate::script::{Script, Stream, Thing, pod, thing};
-use kubereel_format::{EndCause, EventType, Evidence, RecordedAt, ResourceId, Seq};
+use kubereel_format::{
+    Appender, ConnectionId, Elapsed, EndCause, EventType, Evidence, ListMethod, NewBody, NewEvent,
+    Note, RecordedAt, ResourceId, ResourceInfo, Seq, Stamp,
+};
 use kubereel_history::{
     Cut, EventQuestion, MissedReason, Moment, Regarding, Timeline, WaitAnswer, WaitFor,
     WaitQuestion, WaitSpan, WaitVerdict,
@@ -532,4 +535,103 @@ fn every_pod_and_node_of_the_demo_agrees_with_a_plain_walk() {
         }
     }
     assert!(found > 20, "{found}");
+}
+
+/// Writes an import of lists, each with its moment, and opens it: what a list changes has only its
+/// evidence. The Pods are `a`, whose phase changes in the third list, and `b`, which it no longer
+/// has.
+fn listed() -> (tempfile::TempDir, Timeline) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("test.reel");
+    let mut reel = Appender::create(&path).expect("a reel");
+    let stamp = |secs: i64| Stamp {
+        wall: RecordedAt::from_micros((START_SECS + secs) * 1_000_000),
+        elapsed: Elapsed {
+            micros: u64::try_from(secs).expect("a time") * 1_000_000,
+        },
+    };
+    let info = ResourceInfo::new(ResourceId(0), "v1", "pods", "Pod");
+    reel.append_note(stamp(0), Note::Resource(info))
+        .expect("appended");
+    let list = |reel: &mut Appender, secs| {
+        let connected = Note::Connected {
+            connection: ConnectionId(0),
+            resource: ResourceId(0),
+            from_rv: None,
+            method: ListMethod::Import,
+        };
+        reel.append_note(stamp(secs), connected).expect("appended");
+    };
+    let event = |reel: &mut Appender, secs, name, kind, phase: &str| {
+        let body = format!(r#"{{"metadata":{{"name":"{name}"}},"status":{{"phase":"{phase}"}}}}"#);
+        reel.append_event(&NewEvent {
+            stamp: stamp(secs),
+            connection: ConnectionId(0),
+            kind,
+            evidence: if secs == 0 {
+                Evidence::Imported
+            } else {
+                Evidence::Listed
+            },
+            resource: ResourceId(0),
+            namespace: "x",
+            name,
+            uid: name,
+            resource_version: "",
+            body: if phase.is_empty() {
+                NewBody::Last
+            } else {
+                NewBody::Bytes(body.as_bytes())
+            },
+        })
+        .expect("appended");
+    };
+    list(&mut reel, 0);
+    event(&mut reel, 0, "a", EventType::Added, "Pending");
+    event(&mut reel, 0, "b", EventType::Added, "Running");
+    list(&mut reel, 1000);
+    event(&mut reel, 3000, "a", EventType::Modified, "Running");
+    event(&mut reel, 3000, "b", EventType::Deleted, "");
+    list(&mut reel, 3000);
+    reel.finish().expect("finished");
+    let timeline = Timeline::open(&path).expect("a reel");
+    (folder, timeline)
+}
+
+#[test]
+fn what_a_list_of_an_import_shows_happened_after_the_list_before_it() {
+    let (_folder, timeline) = listed();
+    let resource = timeline.resources().get(ResourceId(0)).expect("pods");
+    let wait = |name: &str, goal: &str, at_least_secs: u64| {
+        let goals = goals(&[goal]);
+        timeline.wait(&WaitQuestion {
+            resource,
+            namespace: "x",
+            name,
+            goals: &goals,
+            is_any: false,
+            fail_on: &[],
+            span: span(&timeline, resource.id, &goals),
+            nth: 1,
+            at_least_micros: at_least_secs * 1_000_000,
+        })
+    };
+    for (name, goal) in [("a", "jsonpath={.status.phase}=Running"), ("b", "delete")] {
+        let waited = wait(name, goal, 0);
+        assert_eq!(waited.verdict, WaitVerdict::Met, "{waited:?}");
+        assert_eq!(met(&waited), [3000]);
+        let step = waited.steps.first().expect("a step");
+        assert_eq!(step.not_before.map(secs), Some(1000), "{waited:?}");
+        let missed: Vec<(i64, i64)> = waited
+            .missed
+            .iter()
+            .map(|one| (secs(one.from), secs(one.to)))
+            .collect();
+        assert_eq!(missed, [(1000, 3000)]);
+    }
+    // It was so in two lists, and what was in between is not known.
+    let pending = "jsonpath={.status.phase}=Pending";
+    assert_eq!(wait("a", pending, 1000).verdict, WaitVerdict::Met);
+    assert_eq!(wait("a", pending, 2000).verdict, WaitVerdict::Unknown);
+    assert!(wait("a", pending, 0).missed.is_empty());
 }
