@@ -18,7 +18,7 @@ use crate::error::{BrokenReason, ImportError};
 use crate::importer::Importer;
 use crate::input::{InputForm, InputLine, InputLines, unread};
 use crate::meter::Meter;
-use crate::prepared::{ListPart, PreparedInput, cut};
+use crate::prepared::{ListPart, PreparedInput, PreparedLines, cut};
 use crate::reorder::{ReorderWindow, WaitingLine};
 use kubereel_format::RecordedAt;
 use kubereel_unpack::PlainInput;
@@ -37,7 +37,9 @@ pub(crate) fn take_all(
     let mut timed = TimedInputs::default();
     for (place, input) in inputs.into_iter().enumerate() {
         if input.has_lines() {
-            timed.lines.extend(input.into_lines(place, is_several));
+            let lines = input.into_lines();
+            let lines = lines.map(|lines| LineInput::new(lines, place, is_several));
+            timed.lines.extend(lines);
         } else if input.moment().is_some() {
             timed.lists.push((place, input));
         } else {
@@ -147,7 +149,7 @@ impl<'b, I: Iterator<Item = (usize, PreparedInput<'b>)>> MomentLists<'_, I> {
 }
 
 /// An input with a line for each event.
-pub(crate) struct LineInput<'a> {
+struct LineInput<'a> {
     source: Rc<LineSource>,
     /// The place in which it was given.
     place: usize,
@@ -179,17 +181,20 @@ struct NextLine {
 }
 
 impl<'a> LineInput<'a> {
-    pub(crate) fn new(
-        name: String,
-        place: usize,
-        form: InputForm,
-        plain: PlainInput<'a>,
-        at: Option<RecordedAt>,
-    ) -> Self {
+    fn new(lines: PreparedLines<'a>, place: usize, is_several: bool) -> Self {
+        let source = LineSource {
+            name: if is_several {
+                lines.name
+            } else {
+                String::new()
+            },
+            form: lines.form,
+            at: lines.at,
+        };
         Self {
-            source: Rc::new(LineSource { name, form, at }),
+            source: Rc::new(source),
             place,
-            lines: InputLines::new(plain),
+            lines: InputLines::new(lines.plain),
             is_timed: false,
             next: None,
             due: None,

@@ -10,7 +10,6 @@ use crate::gather::{GatheredObjects, Gatherer};
 use crate::importer::Importer;
 use crate::input::{self, InputForm, unread};
 use crate::meter::{CountedRead, Meter};
-use crate::ordered::LineInput;
 use crate::repository::Repository;
 use kubereel_format::RecordedAt;
 use kubereel_redact::Extra;
@@ -94,6 +93,15 @@ pub(crate) struct PreparedInput<'a> {
     is_assumed: bool,
 }
 
+/// An input with a line for each event.
+pub(crate) struct PreparedLines<'a> {
+    pub(crate) name: String,
+    pub(crate) form: InputForm,
+    pub(crate) plain: PlainInput<'a>,
+    /// The time of lines without one.
+    pub(crate) at: Option<RecordedAt>,
+}
+
 enum PreparedContent<'a> {
     Text(InputForm, PlainInput<'a>),
     Gathered(GatheredObjects),
@@ -166,13 +174,17 @@ impl<'a> PreparedInput<'a> {
     }
 
     /// Returns its lines; `None` if it does not have a line for each event.
-    pub(crate) fn into_lines(self, place: usize, is_several: bool) -> Option<LineInput<'a>> {
+    pub(crate) fn into_lines(self) -> Option<PreparedLines<'a>> {
         let PreparedContent::Text(form, mut plain) = self.content else {
             return None;
         };
         skip_byte_order_mark(&mut plain);
-        let name = if is_several { self.name } else { String::new() };
-        Some(LineInput::new(name, place, form, plain, self.at))
+        Some(PreparedLines {
+            name: self.name,
+            form,
+            plain,
+            at: self.at,
+        })
     }
 
     /// Returns whether it may repeat known states.
