@@ -421,7 +421,7 @@ fn print_lists(lists: &ListCounts, screen: &mut Console) -> Result<(), CommandEr
             "change of a Lease or an Event without its body left out",
         ),
         (audit.failed, "request that failed left out"),
-        (audit.dry_runs, "dry run left out"),
+        (audit.dry_runs, "request of a dry run left out"),
         (audit.reads, "request that changed nothing left out"),
         (audit.stages, "stage of a request before its end left out"),
     ] {
