@@ -635,7 +635,9 @@ fn object_change(timeline: &Timeline, found: &ChangedObject<'_>) -> String {
         }
         ObjectFate::Deleted { old } => {
             let last = reel.versions(old.object).last().copied();
-            let at = last.map(written).unwrap_or_default();
+            let listed = last.and_then(|last| timeline.listed_before(last));
+            let listed = listed.map(|at| timeline.written(at));
+            let at = listed.or(last.map(written)).unwrap_or_default();
             format!("deleted, last seen at {at}")
         }
         ObjectFate::Recreated { old, new } => {

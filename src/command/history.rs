@@ -102,7 +102,10 @@ fn follow(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
                 // How long the last version holds is to be seen.
                 HistoryItem::Version(version) if !is_last => {
                     version.held = version.held.filter(|held| {
-                        matches!(held.until, DurationEnd::Change | DurationEnd::Gap)
+                        matches!(
+                            held.until,
+                            DurationEnd::Change | DurationEnd::Gap | DurationEnd::List
+                        )
                     });
                 }
                 _ => {}
@@ -411,10 +414,12 @@ struct HistoryVersionOutput(timeline: &Timeline, version: &HistoryVersion) {
         version.changes.as_ref().map(|changes| FieldChangeOutput::all(changes)),
     /// How long it is known to have lasted.
     held_secs: Option<f64> = version.held.map(|held| field_text::length_secs(held.micros)),
-    /// change, gap, window: the end of the requested time, or end: that of the recording.
+    /// change, gap, list: the one before the change, window: the end of the requested time, or end: that of the
+    /// recording.
     held_until: Option<&'static str> = version.held.map(|held| match held.until {
         DurationEnd::Change => "change",
         DurationEnd::Gap => "gap",
+        DurationEnd::List => "list",
         DurationEnd::Window => "window",
         DurationEnd::End => "end",
     }),
@@ -601,7 +606,7 @@ fn held_text(held: VersionDuration) -> String {
     match held.until {
         DurationEnd::Change => format!("lasted {span}"),
         DurationEnd::Gap => format!("{span} until a gap"),
-        DurationEnd::Window => format!("lasted at least {span}"),
+        DurationEnd::Window | DurationEnd::List => format!("lasted at least {span}"),
         DurationEnd::End => format!("lasted {span}, to the end"),
     }
 }

@@ -297,3 +297,37 @@ fn what_names_nothing_is_explained() {
         .code(2)
         .says("not a moment");
 }
+
+#[test]
+fn what_a_later_list_shows_happened_after_the_list_before() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).to_str().expect("text").to_owned();
+    let pod = |name: &str, rv: u32, phase: &str| {
+        json!({
+            "kind": "Pod", "apiVersion": "v1", "status": {"phase": phase},
+            "metadata": {"name": name, "namespace": "shop", "resourceVersion": rv.to_string()},
+        })
+    };
+    let lists = [
+        json!([pod("a", 1, "Pending"), pod("b", 2, "Pending")]),
+        json!([pod("a", 1, "Pending"), pod("b", 2, "Pending")]),
+        json!([pod("a", 5, "Running")]),
+    ];
+    let mut args = vec!["import".to_owned(), "-o".to_owned(), path("lists.reel")];
+    for (items, at) in lists.iter().zip(["10:00", "10:40", "11:00"]) {
+        let file = path(at);
+        let list = json!({"kind": "List", "apiVersion": "v1", "items": items});
+        std::fs::write(&file, list.to_string()).expect("room");
+        args.extend([file, "--at".to_owned(), format!("2026-01-01T{at}:00Z")]);
+    }
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    kubereel(&args).ok();
+    let reel = path("lists.reel");
+    let page = kubereel(&["history", &reel, "pod/a", "-n", "shop"]).ok();
+    assert!(page.contains("first seen · lasted at least 40m"), "{page}");
+    let changes = kubereel(&["diff", &reel, "--from", "start", "--to", "end"]).ok();
+    assert!(
+        changes.contains("deleted, last seen at 10:40:00.000Z"),
+        "{changes}"
+    );
+}

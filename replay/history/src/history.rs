@@ -108,6 +108,8 @@ pub enum DurationEnd {
     Change,
     /// A gap: the state may have lasted longer or shorter.
     Gap,
+    /// The list of an import before the one that shows the next change: it lasted longer, or as long.
+    List,
     /// The end of the requested time, before the end of the recording: it lasted longer, or as long.
     Window,
     /// The end of the recording.
@@ -287,7 +289,10 @@ impl<'a> ObjectHistory<'a> {
         if is_quiet {
             return;
         }
-        self.settle(version.at, DurationEnd::Change);
+        match self.timeline.listed_before(version.seq) {
+            Some(listed) => self.settle(listed, DurationEnd::List),
+            None => self.settle(version.at, DurationEnd::Change),
+        }
         self.pending = Some(version);
     }
 
@@ -298,7 +303,9 @@ impl<'a> ObjectHistory<'a> {
         };
         if version.kind != EventType::Deleted {
             let micros = u64::try_from(at.micros_since(version.at)).unwrap_or_default();
-            version.held = Some(VersionDuration { micros, until });
+            // One list alone does not show for how long.
+            let is_known = until != DurationEnd::List || micros > 0;
+            version.held = is_known.then_some(VersionDuration { micros, until });
         }
         self.ready.push_back(HistoryItem::Version(version));
     }
