@@ -49,6 +49,8 @@ pub(super) const WRITER: &str = "it belongs to the operator that writes the obje
 pub(super) const CALLED: &str = "its containers call it";
 /// The relation of a Namespace that a webhook's selector selects.
 pub(super) const SELECTED_NAMESPACE: &str = "the webhook selects its label";
+/// The relation of a Pod that a Service without endpoints had.
+pub(super) const BEHIND: &str = "it was behind the Service";
 /// The kinds of what scales workloads.
 pub(super) const AUTOSCALERS: [&str; 2] = ["HorizontalPodAutoscaler", "ScaledObject"];
 /// The relations of what makes the object as it is.
@@ -89,6 +91,8 @@ pub(super) struct Dependencies<'a> {
     /// The namespaces that the webhooks of the problem select, and by which labels.
     namespace_selectors: Vec<LabelSelector>,
     selected_labels: BTreeSet<String>,
+    /// The labels by which the Service of the problem selects Pods.
+    service_labels: BTreeSet<String>,
     /// What an operator says that it is made of: group, plural, namespace and name; all of the resource
     /// where the name is empty.
     related: BTreeSet<(String, String, String, String)>,
@@ -119,6 +123,7 @@ impl<'a> Dependencies<'a> {
             wants_default_class: false,
             namespace_selectors: Vec::new(),
             selected_labels: BTreeSet::new(),
+            service_labels: BTreeSet::new(),
             accounts: words.accounts(),
             words,
             called_services: BTreeSet::new(),
@@ -379,6 +384,12 @@ impl<'a> Dependencies<'a> {
             "MutatingWebhookConfiguration"
             | "ValidatingWebhookConfiguration"
             | "CustomResourceDefinition" => self.take_webhooks(body, kind),
+            "Service" => {
+                let selector = body.pointer("/spec/selector").and_then(Value::as_object);
+                let keys = selector.into_iter().flat_map(|all| all.keys().cloned());
+                self.service_labels.extend(keys);
+                self.take_custom_spec(body, namespace);
+            }
             // `take_pod_spec` has read it.
             "Pod" => {}
             _ => self.take_custom_spec(body, namespace),
@@ -443,6 +454,11 @@ impl<'a> Dependencies<'a> {
     /// Returns whether a path is a label by which a webhook of the problem selects namespaces.
     pub(super) fn is_selecting_label(&self, path: &str) -> bool {
         is_label_of(path, &self.selected_labels)
+    }
+
+    /// Returns whether a path is a label by which the Service of the problem selects Pods.
+    pub(super) fn is_label_of_service(&self, path: &str) -> bool {
+        is_label_of(path, &self.service_labels)
     }
 
     /// Takes the labels by which deployment tools mark what they manage.
@@ -805,7 +821,9 @@ impl<'a> Dependencies<'a> {
         }
         let own = self.problem.object.namespace.as_str();
         let is_near = namespace.is_empty() || own.is_empty() || namespace == own;
-        if self.words.name(name) && (is_near || self.words.name(namespace)) {
+        // Data of some namespace may have the name of any word.
+        let is_meant = !own.is_empty() || self.words.mean_kind(&info.kind);
+        if is_meant && self.words.name(name) && (is_near || self.words.name(namespace)) {
             return of(1, "the words of the problem name it");
         }
         if let Some((distance, via)) = self.any_kind.get(name).filter(|_| is_near) {
@@ -872,6 +890,7 @@ impl<'a> Dependencies<'a> {
                     .any(|selector| selector.matches(&own))
                     .then_some((1, SELECTED_NAMESPACE))?
             }
+            "Pod" if self.problem.kind == SignKind::NoEndpoints => (1, BEHIND),
             "Node" if self.problem.kind == SignKind::Unschedulable => {
                 (1, "a Node that its Pods could run on")
             }

@@ -233,7 +233,11 @@ fn admission(sign: SignKind, words: &str, field: ChangedField<'_>) -> f64 {
     let says = |any: &[&str]| any.iter().any(|word| words.contains(word));
     match (field.kind, sign) {
         ("ResourceQuota", SignKind::CreateFailed) if says(&["quota"]) => 1.4,
-        ("ResourceQuota", SignKind::QuotaExceeded) if field.has(&["spec.hard"]) => 1.4,
+        ("ResourceQuota", SignKind::QuotaExceeded)
+            if field.has(&["spec.hard"]) || field.is_whole() && !field.is_deletion() =>
+        {
+            1.4
+        }
         // Its calls may have failed from the beginning.
         (_, SignKind::Webhook) if field.is_whole() && !field.is_deletion() => 0.7,
         ("LimitRange", SignKind::CreateFailed)
@@ -321,6 +325,8 @@ fn network(sign: SignKind, words: &str, field: ChangedField<'_>) -> f64 {
         ("Service", _) if field.is_deletion() => 0.7,
         ("Service", _) => 0.4,
         ("APIService", _) if field.has(&["spec.service"]) || field.is_deletion() => 1.3,
+        // The content of a Namespace cannot be listed as long as nobody serves one of the APIs.
+        ("APIService", SignKind::NamespaceStuck) if field.is_whole() => 1.3,
         ("APIService", _) => 0.7,
         (
             _,
@@ -521,7 +527,12 @@ fn data(sign: SignKind, words: &str, field: ChangedField<'_>) -> f64 {
             1.3
         }
         SignKind::Probe => 1.0,
-        SignKind::ContainerStart | SignKind::Condition => 0.9,
+        // An operator depends on no data but what its words name.
+        SignKind::ContainerStart
+        | SignKind::Condition
+        | SignKind::OperatorDegraded
+        | SignKind::OperatorUnavailable
+        | SignKind::PoolDegraded => 0.9,
         SignKind::ImagePull if field.kind == "Secret" && is_pull_refused(words) => 1.5,
         SignKind::ImagePull if field.kind == "Secret" => 1.1,
         // Settings of a heap, a cache or a pool decide how much memory is used.

@@ -129,6 +129,11 @@ impl ProblemWords {
         })
     }
 
+    /// Returns whether a name among the words can be that of an object of a kind: the words say so for data.
+    pub(super) fn mean_kind(&self, kind: &str) -> bool {
+        !["ConfigMap", "Secret"].contains(&kind) || self.text.contains(&kind.to_lowercase())
+    }
+
     pub(super) fn name(&self, name: &str) -> bool {
         name.len() >= SHORTEST_NAME && self.tokens.contains(name)
     }

@@ -1,8 +1,8 @@
 //! The search for causes: which changes are candidates, and their scores.
 
 use super::dependencies::{
-    AUTOSCALERS, CALLED, CONFIGURATION, Dependencies, MANAGING, OWN, PROVISIONER, QUOTA, ROOM,
-    Relation, SELECTED_NAMESPACE, WRITER, names_one_another,
+    AUTOSCALERS, BEHIND, CALLED, CONFIGURATION, Dependencies, MANAGING, OWN, PROVISIONER, QUOTA,
+    ROOM, Relation, SELECTED_NAMESPACE, WRITER, names_one_another,
 };
 use super::effect::{ChangedField, effect, effect_on_callers, effect_on_volumes, room_taken};
 use super::failure_words::is_unreachable;
@@ -31,6 +31,8 @@ const FOLLOWS: i64 = 60_000_000;
 const RAN_WELL: i64 = 60_000_000;
 /// An operator writes what its new version wants within this time, in microseconds.
 const WROTE: i64 = 600_000_000;
+/// What a new quota counts within this time was there before it, in seconds.
+const AT_ONCE: i64 = 15;
 /// More versions of one object in the window are not read, the oldest left out.
 const MOST_VERSIONS: usize = 40;
 /// What more versions changed is not kept from one problem to the next.
@@ -41,6 +43,22 @@ const MOST_CAUSES: usize = 5;
 const THRESHOLD: f64 = 30.0;
 /// One that scores this much less than the best is noise beside it.
 const SHARE_OF_BEST: f64 = 0.4;
+
+/// Parts of the kinds whose new objects restrict others.
+const RESTRICTIONS: [&str; 10] = [
+    "Quota",
+    "LimitRange",
+    "Policy",
+    "Budget",
+    "Webhook",
+    "PolicyBinding",
+    // As long as nobody serves it.
+    "APIService",
+    // New configurations of Nodes are new objects.
+    "MachineConfig",
+    "KubeletConfig",
+    "ContainerRuntimeConfig",
+];
 
 /// Resources that only show what others did.
 fn is_reaction(info: &ResourceInfo) -> bool {
@@ -99,7 +117,7 @@ pub(crate) fn explain(reel: ExplainedReel<'_>, problems: &mut [Problem], most: u
         if !explained(problem) {
             continue;
         }
-        let own = own_reactions(timeline, problem);
+        let own = own_reactions(reel, problem);
         let all = candidates.iter().chain(&own);
         let causes = Search::new(reel, &shared, problem).run(all.copied());
         problem.causes = causes;
@@ -115,20 +133,34 @@ pub(crate) fn called_services(
     Dependencies::of(reel, problem).called_services
 }
 
-/// Returns the object of a problem, if it is one that only shows what others did and is stuck in its deletion:
-/// who deleted it, and who put the finalizer there, wrote it there.
-fn own_reactions<'t>(timeline: &'t Timeline, problem: &Problem) -> Vec<CauseCandidate<'t>> {
+/// Returns what only shows what others did, and was changed itself: the object of a problem that is stuck in its
+/// deletion (who deleted it, who put the finalizer there), and the Pods that were behind a Service without endpoints
+/// (who changed their labels).
+fn own_reactions<'t>(reel: ExplainedReel<'t>, problem: &Problem) -> Vec<CauseCandidate<'t>> {
+    let timeline = reel.timeline;
     let own = &problem.object;
-    let mut infos = timeline.resources().iter();
-    let info = infos.find(|info| own.resource == Some(info.id) && is_reaction(info));
-    let Some(info) = info.filter(|_| problem.kind.is_deletion()) else {
-        return Vec::new();
+    let objects: Vec<ObjectId> = match problem.kind {
+        SignKind::NoEndpoints if own.kind == "Service" => {
+            let pods = reel.found.services.pods_of(&own.namespace, &own.name);
+            pods.filter_map(|uid| reel.by_uid.get(uid).copied())
+                .collect()
+        }
+        kind if kind.is_deletion() => {
+            let lives = own
+                .resource
+                .map(|resource| timeline.lives(resource, &own.namespace, &own.name));
+            let lives = lives.into_iter().flatten();
+            lives.map(|life| life.object).collect()
+        }
+        _ => return Vec::new(),
     };
-    let lives = timeline.lives(info.id, &own.namespace, &own.name);
-    let objects = lives.into_iter().map(|life| life.object);
-    objects
-        .map(|object| CauseCandidate::of(timeline, info, object))
-        .collect()
+    let candidates = objects.into_iter().filter_map(|object| {
+        let resource = timeline.key_of(object)?.resource;
+        let mut infos = timeline.resources().iter();
+        let info = infos.find(|info| info.id == resource && is_reaction(info))?;
+        Some(CauseCandidate::of(timeline, info, object))
+    });
+    candidates.collect()
 }
 
 /// An object whose changes may be causes, with what tells quickly that none of them is one of a problem.
@@ -400,11 +432,15 @@ impl<'a> Search<'a> {
                 causes.extend(self.cause(info, object, seq, &named, &relation));
             }
         }
-        // Of several changes of one object, the best one stands for it.
+        // Of several changes of one object, the best one stands for it, and one Pod for those beside it.
         causes.sort_by(|one: &Cause, other| other.score.total_cmp(&one.score));
         let mut best: Vec<Cause> = Vec::new();
         for cause in causes {
-            if !best.iter().any(|own| own.object == cause.object) {
+            let is_alike = |own: &Cause| own.via == BEHIND && cause.via == BEHIND;
+            if !best
+                .iter()
+                .any(|own| own.object == cause.object || is_alike(own))
+            {
                 best.push(cause);
             }
         }
@@ -565,27 +601,19 @@ impl<'a> Search<'a> {
         // A new object may never have worked itself; another one's trouble it explains if it restricts.
         if cause.field.is_empty() && cause.change == ChangeKind::Added && relation.distance > 0 {
             let kind = cause.object.kind.as_str();
-            let is_restriction = [
-                "Quota",
-                "LimitRange",
-                "Policy",
-                "Budget",
-                "Webhook",
-                "PolicyBinding",
-                // New configurations of Nodes are new objects.
-                "MachineConfig",
-                "KubeletConfig",
-                "ContainerRuntimeConfig",
-            ]
-            .iter()
-            .any(|part| kind.contains(part));
+            let is_restriction = RESTRICTIONS.iter().any(|part| kind.contains(part));
             effect *= if is_restriction { 1.0 } else { 0.4 };
         }
-        // That it was made says less than a change of anything else.
-        if relation.via == OWN && cause.field.is_empty() && cause.change == ChangeKind::Added {
+        let secs = self.problem.from.at.micros_since(cause.at.at) / 1_000_000;
+        // That it was made says less than a change of anything else; but a quota may be used up at once.
+        let is_at_once = self.problem.kind == SignKind::QuotaExceeded && secs <= AT_ONCE;
+        if relation.via == OWN
+            && cause.field.is_empty()
+            && cause.change == ChangeKind::Added
+            && !is_at_once
+        {
             effect = effect.min(0.45);
         }
-        let secs = self.problem.from.at.micros_since(cause.at.at) / 1_000_000;
         if relation.via == ROOM {
             // A workload that took room earlier had left enough of it.
             effect = if secs <= 300 { room_taken(field) } else { 0.0 };
@@ -603,6 +631,10 @@ impl<'a> Search<'a> {
         if is_unreachable && cause.object.kind == "Namespace" {
             let is_meant = self.dependencies.is_policy_label(field.path);
             effect = if is_meant { 1.3 } else { 0.0 };
+        }
+        if relation.via == BEHIND {
+            let is_meant = self.dependencies.is_label_of_service(field.path);
+            effect = if is_meant { 1.4 } else { 0.0 };
         }
         if relation.via == SELECTED_NAMESPACE {
             let is_meant = self.dependencies.is_selecting_label(field.path);
@@ -689,7 +721,7 @@ fn is_meant(path: &str, change: &Change, kind: &str) -> bool {
     if path.starts_with("metadata") {
         return match kind {
             "Node" => path.starts_with("metadata.labels") || path.contains("desiredConfig"),
-            "Namespace" | "ClusterRole" if path.starts_with("metadata.labels") => true,
+            "Namespace" | "ClusterRole" | "Pod" if path.starts_with("metadata.labels") => true,
             "StorageClass" if path.contains("is-default-class") => true,
             _ => path.contains("finalizers") || path.contains("deletionTimestamp"),
         };

@@ -15,3 +15,4 @@ mod rollouts;
 #[path = "../../../history/tests/it/script.rs"]
 mod script;
 mod signs;
+mod small_changes;

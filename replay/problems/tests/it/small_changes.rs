@@ -1,0 +1,205 @@
+//! Changes that explain a problem although most of their kind explain nothing: labels of Pods, new quotas and APIs, and
+//! data that an operator names.
+
+use super::life::{Life, causes, condition, warning};
+use kubereel_problems::{Problem, ProblemList};
+use serde_json::{Value, json};
+
+const OPERATORS: &str = "clusteroperators.config.openshift.io";
+const DEPLOYMENTS: &str = "deployments.apps";
+const SLICES: &str = "endpointslices.discovery.k8s.io";
+
+fn problem<'a>(list: &'a ProblemList, object: &str) -> &'a Problem {
+    let mut problems = list.problems.iter();
+    let found = problems.find(|problem| problem.object.label() == object);
+    found.expect("a problem of the object")
+}
+
+/// Makes a Deployment of two Pods.
+fn deployment() -> Value {
+    json!({
+        "metadata": {"generation": 1},
+        "spec": {"replicas": 2, "template": {"metadata": {"labels": {"app": "shop"}}, "spec": {
+            "containers": [{"name": "app", "image": "shop:1"}]}}},
+        "status": {"observedGeneration": 1, "replicas": 2, "updatedReplicas": 2, "availableReplicas": 2},
+    })
+}
+
+#[test]
+fn a_label_of_pods_is_why_their_service_lost_them() {
+    let mut life = Life::of(&[
+        ("pods", "Pod"),
+        ("services", "Service"),
+        (SLICES, "EndpointSlice"),
+    ]);
+    let pod = |tier: &str, zone: &str| {
+        json!({
+            "metadata": {"labels": {"tier": tier, "zone": zone}},
+            "spec": {"containers": [{"name": "app"}]},
+            "status": {"phase": "Running", "conditions": [condition("Ready", "True", "", "")]},
+        })
+    };
+    let slice = |pods: &[&str]| {
+        let endpoints = pods.iter().map(|pod| {
+            json!({"conditions": {"ready": true}, "targetRef": {"kind": "Pod", "name": pod, "uid": format!("pods web/{pod}")}})
+        });
+        json!({
+            "metadata": {"labels": {"kubernetes.io/service-name": "shop"}},
+            "endpoints": endpoints.collect::<Value>(),
+        })
+    };
+    let service = json!({"spec": {"selector": {"tier": "front"}}});
+    for name in ["web/shop-1", "web/shop-2"] {
+        life.put("pods", name, pod("front", "a"));
+    }
+    life.put("services", "web/shop", service);
+    life.put(SLICES, "web/shop-1", slice(&["shop-1", "shop-2"]));
+    life.until("14:10:00");
+    // The Service does not select by it.
+    life.put("pods", "web/shop-2", pod("front", "b"));
+    life.wait(100);
+    life.put("pods", "web/shop-1", pod("maint", "a"));
+    life.put("pods", "web/shop-2", pod("maint", "b"));
+    life.wait(100);
+    life.put(SLICES, "web/shop-1", slice(&[]));
+    let list = life.end("14:30:00");
+    let found = causes(problem(&list, "Service web/shop"));
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(
+        found
+            .iter()
+            .all(|cause| cause.ends_with("metadata.labels.tier")),
+        "{found:?}"
+    );
+}
+
+/// The causes of a quota that is used up at 14:10:01, made at a time.
+fn full_quota(made: &str) -> Vec<String> {
+    let mut life = Life::of(&[
+        ("resourcequotas", "ResourceQuota"),
+        ("replicasets.apps", "ReplicaSet"),
+        (DEPLOYMENTS, "Deployment"),
+        ("events", "Event"),
+    ]);
+    let quota = |used: &str| json!({"spec": {"hard": {"pods": "2"}}, "status": {"hard": {"pods": "2"}, "used": {"pods": used}}});
+    life.until(made);
+    if made < "14:09:30" {
+        life.put("resourcequotas", "shop/small", quota("0"));
+    }
+    life.until("14:09:30");
+    life.put(DEPLOYMENTS, "shop/web", deployment());
+    life.put(
+        "replicasets.apps",
+        "shop/web-1",
+        json!({
+            "metadata": {"ownerReferences": [{"kind": "Deployment", "name": "web", "uid": "deployments.apps shop/web", "controller": true}]},
+            "spec": {"replicas": 3}, "status": {"availableReplicas": 2}}),
+    );
+    life.until("14:10:00");
+    life.put("resourcequotas", "shop/small", quota("2"));
+    let refusal = "exceeded quota: small, requested: pods=1, used: pods=2, limited: pods=2";
+    let said = |count| {
+        warning(
+            "ReplicaSet",
+            "shop",
+            "web-1",
+            "FailedCreate",
+            refusal,
+            count,
+        )
+    };
+    life.put("events", "shop/web.1", said(2));
+    life.until("14:11:00");
+    life.put("events", "shop/web.1", said(9));
+    causes(problem(&life.end("14:20:00"), "ResourceQuota shop/small"))
+}
+
+#[test]
+fn a_new_quota_that_is_used_up_at_once_is_its_own_cause() {
+    let (quota, workload) = ("ResourceQuota shop/small ", "Deployment shop/web ");
+    let first = |made: &str| full_quota(made).into_iter().next();
+    assert_eq!(first("14:09:30").as_deref(), Some(quota));
+    // It was there long before somebody used it up.
+    assert_eq!(first("14:05:00").as_deref(), Some(workload));
+}
+
+#[test]
+fn a_new_api_without_a_server_keeps_a_namespace() {
+    let apis = "apiservices.apiregistration.k8s.io";
+    let mut life = Life::of(&[("namespaces", "Namespace"), (apis, "APIService")]);
+    let message = "Discovery failed for some groups, 1 failing: unable to retrieve the complete list of \
+                   server APIs: gone.example.com/v1: stale GroupVersion discovery: gone.example.com/v1";
+    life.put("namespaces", "web", json!({"status": {"phase": "Active"}}));
+    life.until("14:10:00");
+    let unavailable = condition("Available", "False", "ServiceNotFound", "");
+    life.put(
+        apis,
+        "v1.gone.example.com",
+        json!({"spec": {"group": "gone.example.com", "version": "v1", "service": {"namespace": "x", "name": "y"}},
+            "status": {"conditions": [unavailable]}}),
+    );
+    life.until("14:10:10");
+    let stuck = condition(
+        "NamespaceDeletionDiscoveryFailure",
+        "True",
+        "DiscoveryFailed",
+        message,
+    );
+    life.put(
+        "namespaces",
+        "web",
+        json!({
+            "metadata": {"deletionTimestamp": "2026-11-21T14:10:10Z"},
+            "status": {"phase": "Terminating", "conditions": [stuck]}}),
+    );
+    let list = life.end("14:30:00");
+    let found = causes(problem(&list, "Namespace web"));
+    assert!(
+        found.contains(&"APIService v1.gone.example.com ".to_owned()),
+        "{found:?}"
+    );
+}
+
+/// The causes of an operator that becomes degraded with a message, after data of two namespaces were changed.
+fn degraded(message: &str) -> Vec<String> {
+    let mut life = Life::of(&[
+        (OPERATORS, "ClusterOperator"),
+        ("secrets", "Secret"),
+        ("configmaps", "ConfigMap"),
+    ]);
+    let operator = |degraded: &str, message: &str| {
+        json!({"status": {"conditions": [
+            condition("Available", "True", "AsExpected", ""),
+            condition("Degraded", degraded, "RouterCertsError", message)]}})
+    };
+    life.put(OPERATORS, "authentication", operator("False", ""));
+    life.put(
+        "secrets",
+        "login/router-certs",
+        json!({"data": {"tls": "a"}}),
+    );
+    life.put("configmaps", "tools/valid", json!({"data": {"a": "1"}}));
+    life.until("14:10:00");
+    life.put(
+        "secrets",
+        "login/router-certs",
+        json!({"data": {"tls": "b"}}),
+    );
+    life.put("configmaps", "tools/valid", json!({"data": {"a": "2"}}));
+    life.until("14:10:30");
+    life.put(OPERATORS, "authentication", operator("True", message));
+    causes(problem(
+        &life.end("14:40:00"),
+        "ClusterOperator authentication",
+    ))
+}
+
+#[test]
+fn the_data_that_an_operator_names_is_a_cause() {
+    let secret = ["Secret login/router-certs data.tls"];
+    let named = degraded("secret \"login/router-certs\" is not a valid certificate");
+    assert_eq!(named, secret);
+    assert_eq!(degraded("secret/router-certs -n login: not valid"), secret);
+    // A word that is the name of data by chance.
+    assert!(degraded("the router's certificates are not valid").is_empty());
+}
