@@ -12,7 +12,8 @@ use crate::credentials::KnownCredentials;
 use crate::extra::Extra;
 use crate::mark::{self, Edit, Marker, RuleName, is_mark};
 use crate::search::json;
-use crate::search::object::{self, FieldRules, TextScope};
+use crate::search::known_parts::KnownParts;
+use crate::search::object::{self, FieldRules, FoundInObject, TextScope};
 use crate::search::text::{self, SearchContext};
 use crate::secret_fields::{self, FieldAction, ResourceType};
 use crate::text::places;
@@ -255,9 +256,38 @@ impl Redactor {
         has_paths: bool,
     ) -> Option<Vec<Edit>> {
         let text = std::str::from_utf8(object).ok()?;
-        let context = self.context(has_paths);
         let rules = FieldRules::of(resource, &self.extra.places);
-        let suspicious = places(object, &self.extra.texts);
+        let parts = if self.extra.count() == 0 && !rules.need_identity() {
+            KnownParts::of(resource, text)
+        } else {
+            KnownParts::default()
+        };
+        let found = self.search_besides(text, &rules, &parts, has_paths)?;
+        let known = parts.known();
+        let is_met = |at: &usize| known.iter().any(|part| part.start == *at);
+        if found.edits.is_empty() && !found.effects.iter().any(is_met) {
+            parts.remember(&found.effects);
+            return Some(found.edits);
+        }
+        if known.is_empty() {
+            return Some(found.edits);
+        }
+        // What is replaced, or announced beside it, may concern a part that was passed over.
+        let all = self.search_besides(text, &rules, &KnownParts::default(), has_paths)?;
+        Some(all.edits)
+    }
+
+    /// Searches an object without its known parts.
+    fn search_besides(
+        &self,
+        text: &str,
+        rules: &FieldRules<'_>,
+        parts: &KnownParts,
+        has_paths: bool,
+    ) -> Option<FoundInObject> {
+        let object = text.as_bytes();
+        let context = self.context(has_paths);
+        let suspicious = places(object, &self.extra.texts, parts.known());
         let is_plain = suspicious
             .as_ref()
             .is_some_and(|found| found.texts.is_empty() && !found.has_fields);
@@ -268,10 +298,13 @@ impl Redactor {
             && !object::may_be_deep(object)
             && KnownCredentials::of_process().find(object).is_empty()
         {
-            return Some(Vec::new());
+            return Some(FoundInObject {
+                edits: Vec::new(),
+                effects: parts.broken(text),
+            });
         }
         let scope = suspicious.as_ref().map_or(TextScope::All, TextScope::At);
-        object::find(context, rules, scope, text)
+        object::find(context, rules.clone(), scope, text, parts.known())
     }
 
     fn search_text(&self, text: &[u8], has_paths: bool) -> Vec<Edit> {

@@ -15,7 +15,7 @@ use std::fmt;
 use std::sync::LazyLock;
 
 /// The resource type of an object. Unknown parts are empty.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ResourceType<'a> {
     /// The API group; empty for the core group.
     pub group: &'a str,

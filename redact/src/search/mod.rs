@@ -3,5 +3,6 @@
 
 mod flag;
 pub(crate) mod json;
+pub(crate) mod known_parts;
 pub(crate) mod object;
 pub(crate) mod text;

@@ -11,6 +11,7 @@
 
 use super::flag::{FlagArgument, flag_argument};
 use super::json::JsonText;
+use super::known_parts;
 use super::text::{self, SearchContext};
 use crate::base64;
 use crate::decoded::{self, DecodedText};
@@ -93,6 +94,19 @@ struct ObjectWalk<'w> {
     has_odd_key: bool,
     /// Keys of `fieldsV1` that contain values.
     owned: Vec<Range<usize>>,
+    /// Parts in which nothing is to be found, in order, and how many of them are behind the walk.
+    known: (&'w [Range<usize>], usize),
+    /// Where parts begin that have an effect on what is beside them, or are under one.
+    effects: Vec<usize>,
+}
+
+/// What the search of an object found.
+#[derive(Debug)]
+pub(crate) struct FoundInObject {
+    /// The edits, settled.
+    pub(crate) edits: Vec<Edit>,
+    /// Where parts begin whose search depends on what is beside them, or the other way round.
+    pub(crate) effects: Vec<usize>,
 }
 
 /// Which texts of an object are searched.
@@ -125,21 +139,34 @@ impl<'w> FieldRules<'w> {
     pub(crate) fn is_empty(&self) -> bool {
         self.fields.is_empty() && self.own.is_empty()
     }
+
+    /// Returns whether a rule asks for the identity of the object.
+    pub(crate) fn need_identity(&self) -> bool {
+        self.fields.iter().any(|field| {
+            use FieldAction::{Config, ConfigBase64, Name};
+            matches!(field.action, Config | ConfigBase64 | Name)
+        })
+    }
 }
 
-/// Finds what may not be stored of an object, settled; `None` if it cannot be read.
+/// Finds what may not be stored of an object; `None` if it cannot be read. The `known` parts are passed over.
 pub(crate) fn find(
     context: SearchContext<'_>,
     rules: FieldRules<'_>,
     scope: TextScope<'_>,
     text: &str,
-) -> Option<Vec<Edit>> {
+    known: &[Range<usize>],
+) -> Option<FoundInObject> {
     let marker = context.marker;
     let mut walk = ObjectWalk::new(context, rules, scope, text, 0);
     walk.opens = true;
+    walk.known.0 = known;
     walk.whole()?;
     walk.judge_owned();
-    Some(mark::settle(walk.edits, text.as_bytes(), marker))
+    Some(FoundInObject {
+        edits: mark::settle(walk.edits, text.as_bytes(), marker),
+        effects: walk.effects,
+    })
 }
 
 /// Finds what may not be stored of an object inside a text, such as the last applied one.
@@ -179,19 +206,15 @@ impl<'w> ObjectWalk<'w> {
         text: &'w str,
         depth: u8,
     ) -> Self {
-        let needs_identity = rules.fields.iter().any(|field| {
-            use FieldAction::{Config, ConfigBase64, Name};
-            matches!(field.action, Config | ConfigBase64 | Name)
-        });
         Self {
             context,
             json: JsonText(text),
-            rules,
-            identity: if needs_identity {
+            identity: if rules.need_identity() {
                 ObjectIdentity::read(text)
             } else {
                 ObjectIdentity::default()
             },
+            rules,
             steps: Vec::new(),
             edits: Vec::new(),
             scope,
@@ -205,6 +228,8 @@ impl<'w> ObjectWalk<'w> {
             owned_from: None,
             has_odd_key: false,
             owned: Vec::new(),
+            known: (&[], 0),
+            effects: Vec::new(),
         }
     }
 
@@ -231,7 +256,11 @@ impl<'w> ObjectWalk<'w> {
             self.judge_string(at..end);
             return Some(end);
         }
+        if let Some(end) = self.known_end(at) {
+            return Some(end);
+        }
         let before = self.edits.len();
+        let is_announced = self.announced != NameClass::Plain;
         let end = match first {
             b'{' if self.steps.len() < NESTED_MOST => self.fields(at)?,
             b'[' if self.steps.len() < NESTED_MOST => self.items(at)?,
@@ -243,7 +272,24 @@ impl<'w> ObjectWalk<'w> {
             _ => self.json.literal(at)?,
         };
         self.judge_other(at..end, before);
+        let is_part = self.steps.len() <= known_parts::LEVELS && matches!(first, b'{' | b'[');
+        if is_part && (is_announced || self.has_program) {
+            self.effects.push(at);
+        }
         Some(end)
+    }
+
+    /// Returns the end of a known part that begins here.
+    fn known_end(&mut self, at: usize) -> Option<usize> {
+        let (known, passed) = &mut self.known;
+        while known.get(*passed).is_some_and(|part| part.start < at) {
+            *passed += 1;
+        }
+        let part = known.get(*passed).filter(|part| part.start == at)?;
+        if self.announced != NameClass::Plain || self.has_program {
+            self.effects.push(at);
+        }
+        Some(part.end)
     }
 
     fn items(&mut self, at: usize) -> Option<usize> {

@@ -14,6 +14,7 @@ use crate::memo::Memo;
 use crate::names::{self, NameClass};
 use crate::secret_fields;
 use regex::bytes::Regex;
+use std::ops::Range;
 use std::sync::LazyLock;
 
 /// How far the string around a name is checked, before and after the name.
@@ -601,17 +602,37 @@ const LEGIBLE_LEAST: usize = 7;
 /// The patterns of the user's rules, which are suspicious as well.
 type OwnPatterns = [(String, Regex)];
 
-/// Finds the places in an object's JSON where a secret or its encoding may be. With rules of the
-/// user, every text is suspicious, because JSON may escape a match in any way.
-pub(crate) fn places(json: &[u8], extra: &OwnPatterns) -> Option<SuspectPlaces> {
+/// Finds the places in an object's JSON where a secret or its encoding may be, but for those in objects and lists that
+/// are `known`, in order. With rules of the user, every text is suspicious, because JSON may escape a match in any way.
+pub(crate) fn places(
+    json: &[u8],
+    extra: &OwnPatterns,
+    known: &[Range<usize>],
+) -> Option<SuspectPlaces> {
     if !extra.is_empty() {
         return None;
     }
-    let mut places = trigger_places(json);
-    places.texts.extend(hiding(json, 0, extra, true));
-    places.texts.sort_unstable();
-    Some(places)
+    let mut all = SuspectPlaces::default();
+    let mut from = 0;
+    let ends = known.iter().map(|part| part.start + BEYOND);
+    let begins = known.iter().map(|part| part.end - BEYOND);
+    for (end, next) in ends.zip(begins).chain([(json.len(), json.len())]) {
+        let part = json.get(from..end).unwrap_or_default();
+        let found = trigger_places(part);
+        let mut texts = found.texts;
+        texts.extend(hiding(part, 0, extra, true));
+        texts.sort_unstable();
+        all.texts.extend(texts.into_iter().map(|at| at + from));
+        all.names
+            .extend(found.names.into_iter().map(|at| at + from));
+        all.has_fields |= found.has_fields;
+        from = next;
+    }
+    Some(all)
 }
+
+/// How many bytes of what is known are looked at beside it: a sequence that begins or ends with a bracket.
+const BEYOND: usize = 2;
 
 /// Returns whether a text, or what it encodes, may contain a secret.
 pub(crate) fn suspects(text: &[u8], depth: u8, extra: &OwnPatterns) -> bool {
@@ -696,7 +717,7 @@ mod tests {
             r#"{"message":"Get \"https://10.0.0.1:6443/api\": dial tcp 10.0.0.1:6443: connect: connection refused","note":"a \u003c b"}"#,
             r#"{"message":"secret \"pull-secret\" not found; basic access is off"}"#,
         ] {
-            let places = places(text.as_bytes(), &[]).expect("no rules");
+            let places = places(text.as_bytes(), &[], &[]).expect("no rules");
             assert!(places.texts.is_empty(), "{text}: {places:?}");
         }
     }
@@ -709,7 +730,7 @@ mod tests {
             r#"{"message":"x\u0026password=hunter2x"}"#,
             r#"{"message":"\nenvH4sIAAAAAAAAA0tMSgYAAAAA"}"#,
         ] {
-            let places = places(text.as_bytes(), &[]).expect("no rules");
+            let places = places(text.as_bytes(), &[], &[]).expect("no rules");
             assert!(!places.texts.is_empty(), "{text}");
         }
     }
