@@ -276,6 +276,7 @@ fn a_part_that_had_no_secret_has_one_where_something_else_announces_it() {
     let quick = redactor();
     let part = r#"{"words":"hunter-2-in-a-part-that-is-long-enough-to-be-known"}"#;
     let list = r#"["plain","-phunter-2-in-a-part-that-is-long-enough-to-be-known"]"#;
+    let program = r#"["mysql","--host=database.shop.svc.cluster.local","--compress"]"#;
     let owned = r#"{"managedFields":[{"fieldsV1":{"f:spec":{"f:words":{"v:\"hunter-2\"":{}}}}}]}"#;
     for (harmless, harmful) in [
         (
@@ -285,6 +286,10 @@ fn a_part_that_had_no_secret_has_one_where_something_else_announces_it() {
         (
             format!(r#"{{"spec":{{"args":{list},"command":["sh"]}}}}"#),
             format!(r#"{{"spec":{{"args":{list},"command":["mysql"]}}}}"#),
+        ),
+        (
+            format!(r#"{{"spec":{{"command":{program}}}}}"#),
+            format!(r#"{{"spec":{{"command":{program},"args":["-phunter-2"]}}}}"#),
         ),
         (
             format!(r#"{{"a":[{{"kind":"ConfigMaps","data":{part}}}]}}"#),
