@@ -11,6 +11,7 @@
 use crate::credentials::KnownCredentials;
 use crate::extra::Extra;
 use crate::mark::{self, Edit, Marker, RuleName, is_mark};
+use crate::path::PathStep;
 use crate::search::json;
 use crate::search::known_parts::KnownParts;
 use crate::search::object::{self, FieldRules, FoundInObject, TextScope};
@@ -46,7 +47,7 @@ pub struct NoRandomness;
 pub struct RedactionFinding {
     /// The rule.
     pub rule: String,
-    /// The path in the object; empty in a text.
+    /// The path in the object, with the keys replaced that contain a secret; empty in a text.
     pub path: String,
     /// The offset in the searched bytes.
     pub at: usize,
@@ -239,6 +240,11 @@ impl Redactor {
         }
         self.counts.add(&edits);
         Cow::Owned(mark::apply(text, &edits))
+    }
+
+    /// Writes a place in an object without secrets.
+    pub(crate) fn path_text(&self, steps: &[PathStep<'_>]) -> String {
+        self.context(true).path_text(steps)
     }
 
     fn context(&self, has_paths: bool) -> SearchContext<'_> {

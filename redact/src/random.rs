@@ -5,7 +5,8 @@
 
 use crate::base64;
 use crate::mark::{Hint, SENTENCE, WORD};
-use crate::policy::RedactionFinding;
+use crate::path::PathStep;
+use crate::policy::{RedactionFinding, Redactor};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashSet};
 use std::hash::{BuildHasher as _, RandomState};
@@ -49,50 +50,64 @@ pub struct RandomStrings {
 
 impl RandomStrings {
     /// Finds them in an object, with offsets within the text at their path. A body that is not JSON
-    /// is searched as one text.
-    pub fn in_object(&mut self, object: &[u8]) -> Vec<RedactionFinding> {
+    /// is searched as one text. The redactor keeps secrets out of the paths.
+    pub fn in_object(&mut self, redactor: &Redactor, object: &[u8]) -> Vec<RedactionFinding> {
+        let Ok(value) = serde_json::from_slice(object) else {
+            return self.in_text(&String::from_utf8_lossy(object));
+        };
         let mut found = Vec::new();
-        match serde_json::from_slice(object) {
-            Ok(value) => self.value(&value, "", &mut found),
-            Err(_) => self.text(&String::from_utf8_lossy(object), "", 0, &mut found),
-        }
+        self.value(redactor, &value, &mut Vec::new(), &mut found);
         found
     }
 
     /// Finds them in a text.
     pub fn in_text(&mut self, text: &str) -> Vec<RedactionFinding> {
-        let mut found = Vec::new();
-        self.text(text, "", 0, &mut found);
-        found
+        let found = self.text(text, 0);
+        found.into_iter().map(|found| found.at("")).collect()
     }
 
-    fn value(&mut self, value: &Value, path: &str, found: &mut Vec<RedactionFinding>) {
+    fn value<'v>(
+        &mut self,
+        redactor: &Redactor,
+        value: &'v Value,
+        steps: &mut Vec<PathStep<'v>>,
+        found: &mut Vec<RedactionFinding>,
+    ) {
         match value {
-            Value::String(text) => self.text(text, path, 0, found),
+            Value::String(text) => {
+                let inside = self.text(text, 0);
+                if !inside.is_empty() {
+                    let path = redactor.path_text(steps);
+                    found.extend(inside.into_iter().map(|found| found.at(&path)));
+                }
+            }
             Value::Array(items) => {
                 for (number, item) in items.iter().enumerate() {
-                    self.value(item, &format!("{path}[{number}]"), found);
+                    steps.push(PathStep::Item(number));
+                    self.value(redactor, item, steps, found);
+                    steps.pop();
                 }
             }
             Value::Object(fields) => {
-                for (name, value) in fields {
-                    if !is_public(name) {
-                        self.value(value, &format!("{path}.{name}"), found);
-                    }
+                for (name, value) in fields.iter().filter(|(name, _)| !is_public(name)) {
+                    steps.push(PathStep::Key(name.into()));
+                    self.value(redactor, value, steps, found);
+                    steps.pop();
                 }
             }
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
 
-    fn text(&mut self, text: &str, path: &str, layer: u8, found: &mut Vec<RedactionFinding>) {
+    fn text(&mut self, text: &str, layer: u8) -> Vec<RandomWord> {
         // Certificates, public keys, and requests for certificates.
         if text.len() < RANDOM_LEAST || text.contains("-----BEGIN ") || text.contains(SENTENCE) {
-            return;
+            return Vec::new();
         }
         let is_part = |byte: u8| {
             byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_' | b'=')
         };
+        let mut found = Vec::new();
         let mut at = 0;
         for word in text.split(|letter: char| !u8::try_from(letter).is_ok_and(is_part)) {
             let start = text.len().min(at);
@@ -109,21 +124,16 @@ impl RandomStrings {
             }
             if let Some(inner) = decoded_text(word) {
                 if layer < LAYERS_MOST {
-                    self.text(&inner, path, layer + 1, found);
+                    found.extend(self.text(&inner, layer + 1));
                 }
                 continue;
             }
             if is_random(word) && self.is_new(word) {
-                let Hint { len, begin } = Hint::of(word.as_bytes());
-                found.push(RedactionFinding {
-                    rule: "high-entropy".to_owned(),
-                    path: path.to_owned(),
-                    at: start,
-                    len,
-                    begin,
-                });
+                let hint = Hint::of(word.as_bytes());
+                found.push(RandomWord { start, hint });
             }
         }
+        found
     }
 
     fn is_new(&mut self, word: &str) -> bool {
@@ -132,6 +142,24 @@ impl RandomStrings {
             return !self.seen.contains(&hash);
         }
         self.seen.insert(hash)
+    }
+}
+
+/// A random word of a text.
+struct RandomWord {
+    start: usize,
+    hint: Hint,
+}
+
+impl RandomWord {
+    fn at(self, path: &str) -> RedactionFinding {
+        RedactionFinding {
+            rule: "high-entropy".to_owned(),
+            path: path.to_owned(),
+            at: self.start,
+            len: self.hint.len,
+            begin: self.hint.begin,
+        }
     }
 }
 
@@ -210,19 +238,32 @@ fn entropy(bytes: &[u8]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Extra;
+
+    fn redactor() -> Redactor {
+        Redactor::new(Extra::default()).expect("random bytes")
+    }
 
     #[test]
     fn random_strings_are_found_once_with_their_place() {
         let mut strings = RandomStrings::default();
         let object = br#"{"spec":{"items":["x vQ7pL2mZ9kT4wX8rB3nY6c y"]}}"#;
-        let found = strings.in_object(object);
+        let found = strings.in_object(&redactor(), object);
         assert_eq!(found.len(), 1);
         assert_eq!(
             (found[0].path.as_str(), found[0].len),
             (".spec.items[0]", 22)
         );
         assert_eq!(found[0].begin, "vQ7p");
-        assert_eq!(strings.in_object(object), []);
+        assert_eq!(strings.in_object(&redactor(), object), []);
+        let secret_key =
+            br#"{"ghp_aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY1zA2":"vQ8pL3mZ7kT5wX9rB2nY4c"}"#;
+        let found = strings.in_object(&redactor(), secret_key);
+        let path = &found[0].path;
+        assert!(
+            path.starts_with("['redacted-by-kubereel-40-bytes-"),
+            "{path}"
+        );
         let encoded = base64::encode(b"user kX4tQ9wZ1bN7mV3cP8sJ5h here");
         assert_eq!(strings.in_text(&encoded).len(), 1);
         assert_eq!(strings.in_text("w8f2k5q9z1x7c3v6b4n0m8").len(), 1);
@@ -243,7 +284,11 @@ mod tests {
             r#"{"a":"ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABgQDQ7pL2mZ9kT4wX8rB3nY6c core@host"}"#,
             r#"{"checksum/config":"vQ7pL2mZ9kT4wX8rB3nY6c"}"#,
         ] {
-            assert_eq!(strings.in_object(object.as_bytes()), [], "{object}");
+            assert_eq!(
+                strings.in_object(&redactor(), object.as_bytes()),
+                [],
+                "{object}"
+            );
         }
     }
 }

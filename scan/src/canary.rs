@@ -3,6 +3,7 @@
 use aho_corasick::AhoCorasick;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
+use std::ops::Range;
 use thiserror::Error;
 
 /// The shortest canary, in bytes.
@@ -13,6 +14,12 @@ const MOST: usize = 10_000;
 
 /// The largest number of letters of a canary that are ever shown.
 const SHOWN: usize = 4;
+
+/// What a report shows instead of a canary: shorter than any.
+const HIDDEN: &str = "…";
+
+/// How often a text is searched for canaries to hide: without one, its ends may form another.
+const ROUNDS: usize = 4;
 
 /// Why canaries cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -38,8 +45,8 @@ pub(crate) struct CanaryMatch {
     pub(crate) number: usize,
     /// The encoding.
     pub(crate) form: &'static str,
-    /// The offset, in bytes.
-    pub(crate) at: usize,
+    /// The bytes of the encoded canary.
+    pub(crate) place: Range<usize>,
     /// The length of the canary.
     pub(crate) len: usize,
     /// Its first letters.
@@ -104,6 +111,30 @@ impl Canaries {
         self.longest
     }
 
+    /// Returns a text without them, in any encoding.
+    pub(crate) fn hide(&self, text: &str) -> String {
+        let mut shown = text.to_owned();
+        for _ in 0..ROUNDS {
+            let found = self.find(shown.as_bytes());
+            if found.is_empty() {
+                return shown;
+            }
+            let mut rest = shown.as_bytes();
+            let mut parts = Vec::with_capacity(rest.len());
+            let mut from = 0;
+            for one in found {
+                let (before, after) = rest.split_at(one.place.start - from);
+                parts.extend_from_slice(before);
+                parts.extend_from_slice(HIDDEN.as_bytes());
+                rest = after.get(one.place.len()..).unwrap_or_default();
+                from = one.place.end;
+            }
+            parts.extend_from_slice(rest);
+            shown = String::from_utf8_lossy(&parts).into_owned();
+        }
+        HIDDEN.to_owned()
+    }
+
     /// Finds them in bytes.
     pub(crate) fn find(&self, bytes: &[u8]) -> Vec<CanaryMatch> {
         let Some(search) = &self.search else {
@@ -122,7 +153,7 @@ impl Canaries {
                 Some(CanaryMatch {
                     number,
                     form,
-                    at: found.start(),
+                    place: found.range(),
                     len: word.len(),
                     begin: begin.map(|byte| char::from(*byte)).collect(),
                 })
@@ -234,6 +265,23 @@ mod tests {
             );
         }
         assert!(canaries.find(b"canary/yellow bird").is_empty());
+    }
+
+    #[test]
+    fn a_hidden_canary_is_in_no_encoding_of_the_text() {
+        let words = [&b"yellow-bird"[..], b"low-birds", b"abcdef"];
+        let canaries = Canaries::new(words.map(<[u8]>::to_vec).to_vec()).expect("canaries");
+        for (text, expected) in [
+            ("configmaps/a -n b", "configmaps/a -n b"),
+            ("configmaps/my-yellow-bird-cm", "configmaps/my-…-cm"),
+            (".data['yellow-birds']", ".data['…s']"),
+            (".data['eWVsbG93LWJpcmQ=']", ".data['…Q=']"),
+            (".data.79656c6c6f772d62697264", ".data.…"),
+            ("é yellow-bird é abcdef é", "é … é … é"),
+        ] {
+            assert_eq!(canaries.hide(text), expected);
+        }
+        assert_eq!(Canaries::default().hide("yellow-bird"), "yellow-bird");
     }
 
     #[test]

@@ -56,7 +56,7 @@ pub fn scan(
         },
     };
     for damage in reel.damage() {
-        search.unread(format!("{}: {}", damage.place, damage.cause));
+        search.unread(&format!("{}: {}", damage.place, damage.cause));
     }
     for entry in reel.notes() {
         if let Note::Resource(info) = &entry.note {
@@ -70,7 +70,7 @@ pub fn scan(
                 search.event(&event);
                 progress(event.head.seq.0);
             }
-            Err(error) => search.unread(error.to_string()),
+            Err(error) => search.unread(&error.to_string()),
         }
     }
     for entry in reel.notes() {
@@ -95,10 +95,16 @@ struct ReelSearch<'a> {
 }
 
 impl ReelSearch<'_> {
-    fn unread(&mut self, what: String) {
+    fn unread(&mut self, what: &str) {
         if self.report.unread.len() < UNREAD_MOST {
+            let what = self.shown(what);
             self.report.unread.push(what);
         }
+    }
+
+    /// Returns a text of the reel as the report shows it: without secrets and canaries.
+    fn shown(&self, text: &str) -> String {
+        self.options.canaries.hide(&self.redactor.words(text))
     }
 
     fn names(&mut self) {
@@ -138,7 +144,7 @@ impl ReelSearch<'_> {
             .map(|resource| self.resource_type(resource))
             .unwrap_or_default();
         let findings = self.redactor.findings(&resource_type, &event.body);
-        let random = self.random.in_object(&event.body);
+        let random = self.random.in_object(&self.redactor, &event.body);
         let in_hex = hex_texts(&event.body);
         let met = self.options.canaries.find(&event.body);
         self.report.decompressed_bytes = self
@@ -171,7 +177,7 @@ impl ReelSearch<'_> {
         for blob in blobs {
             match self.reel.blob(*blob) {
                 Ok(bytes) => whole.extend_from_slice(&bytes),
-                Err(error) => self.unread(error.to_string()),
+                Err(error) => self.unread(&error.to_string()),
             }
         }
         if !whole.is_empty() {
@@ -182,7 +188,7 @@ impl ReelSearch<'_> {
                 .report
                 .decompressed_bytes
                 .saturating_add(len_u64(whole.len()));
-            let random = self.random.in_object(&whole);
+            let random = self.random.in_object(&self.redactor, &whole);
             self.push(findings, met, &place);
             self.hex(hex_texts(&whole), &place);
             self.random(random, &place);
@@ -206,7 +212,7 @@ impl ReelSearch<'_> {
         for (at, text) in texts {
             let start = len_u64(at);
             for finding in self.redactor.text_findings(&text) {
-                let found = by_policy(finding, place.clone(), 0);
+                let found = self.by_policy(finding, place);
                 self.report.push(ScanFinding {
                     form: "hex",
                     offset: start,
@@ -218,7 +224,7 @@ impl ReelSearch<'_> {
 
     fn random(&mut self, findings: Vec<RedactionFinding>, place: &FindingPlace) {
         for finding in findings {
-            let found = by_policy(finding, place.clone(), 0);
+            let found = self.by_policy(finding, place);
             self.report.push_random(found);
         }
     }
@@ -229,12 +235,18 @@ impl ReelSearch<'_> {
         met: Vec<CanaryMatch>,
         place: &FindingPlace,
     ) {
-        let by_policy = findings
-            .into_iter()
-            .map(|one| by_policy(one, place.clone(), 0));
-        for found in by_policy.chain(met.into_iter().map(|one| by_canary(one, place.clone(), 0))) {
+        for finding in findings {
+            let found = self.by_policy(finding, place);
             self.report.push(found);
         }
+        for canary in met {
+            self.report.push(by_canary(canary, place.clone(), 0));
+        }
+    }
+
+    fn by_policy(&self, finding: RedactionFinding, place: &FindingPlace) -> ScanFinding {
+        let path = self.shown(&finding.path);
+        by_policy(RedactionFinding { path, ..finding }, place.clone(), 0)
     }
 
     fn object_key(&self, object: ObjectId) -> Option<ObjectKeyRef<'_>> {
@@ -249,7 +261,7 @@ impl ReelSearch<'_> {
             })
     }
 
-    /// Returns the object as a command line names it, with a name that is a secret replaced.
+    /// Returns the object as a command line names it, without secrets and canaries.
     fn called(&self, object: ObjectId) -> String {
         let Some(key) = self.object_key(object) else {
             return "an object".to_owned();
@@ -263,10 +275,10 @@ impl ReelSearch<'_> {
             .redactor
             .name(&resource_type, key.name, &key.uid.text());
         if key.namespace.is_empty() {
-            format!("{resource}/{name}")
+            self.shown(&format!("{resource}/{name}"))
         } else {
             let namespace = self.redactor.words(key.namespace);
-            format!("{resource}/{name} -n {namespace}")
+            self.shown(&format!("{resource}/{name} -n {namespace}"))
         }
     }
 }
@@ -319,7 +331,7 @@ fn search_file(
         // A finding that lies wholly in the earlier window was reported with it.
         let is_new = |end: usize| end > before;
         for met in canaries.find(&window) {
-            if is_new(met.at + met.len) {
+            if is_new(met.place.end) {
                 report.push(by_canary(met, FindingPlace::File, start));
             }
         }
@@ -359,7 +371,7 @@ fn by_canary(met: CanaryMatch, place: FindingPlace, start: u64) -> ScanFinding {
         form: met.form,
         place,
         path: String::new(),
-        offset: start.saturating_add(len_u64(met.at)),
+        offset: start.saturating_add(len_u64(met.place.start)),
         len: met.len,
         begin: met.begin,
     }

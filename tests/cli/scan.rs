@@ -77,6 +77,62 @@ fn what_redaction_left_has_no_known_secret_and_what_it_did_not_see_has() {
 }
 
 #[test]
+fn no_key_and_no_name_that_is_a_secret_or_a_canary_is_printed() {
+    const TOKEN: &str = "ghp_aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY1zA2";
+    let folder = tempfile::tempdir().expect("a folder");
+    let input = folder.path().join("events.jsonl");
+    let encoded = "eWVsbG93LWNhbmFyeS1iaXJk";
+    let texts = [
+        line(
+            "ConfigMap",
+            "configmaps",
+            &format!(r#""data":{{"{TOKEN}":"x"}}"#),
+        ),
+        line(
+            "Widget",
+            "widgets",
+            &format!(r#""spec":{{"{TOKEN}":"kX4tQ9wZ1bN7mV3cP8sJ5h"}}"#),
+        ),
+        line(
+            "ConfigMap",
+            "configmaps",
+            r#""data":{"x-yellow-canary-bird":"foo"}"#,
+        )
+        .replace(r#""name":"a""#, r#""name":"my-yellow-canary-bird-cm""#)
+        .replace(
+            r#""namespace":"n""#,
+            r#""namespace":"of-yellow-canary-bird""#,
+        )
+        .replace(r#""uid":"u""#, r#""uid":"v""#),
+        line(
+            "Gadget",
+            "yellow-canary-birds",
+            &format!(r#""spec":{{"{encoded}":{{"password":"foo bar"}}}}"#),
+        ),
+    ];
+    std::fs::write(&input, texts.join("\n")).expect("written");
+    let reel = import(folder.path(), input.to_str().expect("text"), &[]);
+    for more in [&[][..], &["-o", "json"]] {
+        let args = [&["scan", &reel, "--canary", "yellow-canary-bird"][..], more].concat();
+        let ran = kubereel(&args).code(1);
+        for words in [
+            ".data['redacted-by-kubereel-40-bytes-",
+            "my-…-cm -n of-…",
+            ".data['x-…']",
+            "gh",
+        ] {
+            assert!(ran.out.contains(words), "{words}: {ran:#?}");
+        }
+        for secret in [TOKEN, "yellow-canary", encoded, "aB3d"] {
+            assert!(
+                !ran.out.contains(secret) && !ran.err.contains(secret),
+                "{secret}: {ran:#?}"
+            );
+        }
+    }
+}
+
+#[test]
 fn canaries_are_read_as_editors_write_them_and_none_is_a_mistake() {
     let folder = tempfile::tempdir().expect("a folder");
     let input = planted(folder.path());

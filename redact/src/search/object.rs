@@ -19,7 +19,7 @@ use crate::extra::PlaceRule;
 use crate::forms::{self, ValueForm};
 use crate::mark::{self, Edit, Hint, RuleName, is_encoded_mark, is_mark};
 use crate::names::{self, NameClass};
-use crate::path::{self, PathPattern, PathStep};
+use crate::path::{PathPattern, PathStep};
 use crate::secret_fields::{
     self, FieldAction, LAST_APPLIED, ObjectIdentity, ResourceType, SecretField, ValueEncoding,
 };
@@ -991,8 +991,11 @@ impl<'w> ObjectWalk<'w> {
         }
     }
 
+    /// Writes the place of the walk. The keys of a `fieldsV1` contain values: a place ends above them.
     fn path_text(&self) -> String {
-        path::write(&self.steps)
+        let end = self.owned_from.unwrap_or(self.steps.len());
+        let steps = self.steps.get(..end).unwrap_or(&self.steps);
+        self.context.path_text(steps)
     }
 
     /// Returns whether the object is an item of a list with that name.

@@ -8,6 +8,7 @@ use crate::base64;
 use crate::decoded::{self, DecodedText};
 use crate::mark::{self, Edit, Hint, Marker, RuleName, is_mark};
 use crate::memo::Memo;
+use crate::path::{self, PathStep};
 use crate::text::{DEPTH_MOST, assignments, binary, patterns, programs, suspects, tokens};
 use regex::bytes::Regex;
 use std::ops::Range;
@@ -41,6 +42,26 @@ impl SearchContext<'_> {
             place,
             path: String::new(),
         })
+    }
+
+    /// Writes a place. A key that contains a secret is replaced whole: the place of its value must
+    /// not reveal it.
+    pub(crate) fn path_text(&self, steps: &[PathStep<'_>]) -> String {
+        let search = Self {
+            has_paths: false,
+            ..*self
+        };
+        let has_secret = |key: &str| !find_in_value(search, key.as_bytes(), 0).is_empty();
+        let steps: Vec<_> = steps
+            .iter()
+            .map(|step| match step {
+                PathStep::Key(key) if has_secret(key) => {
+                    PathStep::Key(self.marker.word(key.as_bytes()).into())
+                }
+                step => step.clone(),
+            })
+            .collect();
+        path::write(&steps)
     }
 
     /// Returns whether a text may hold a secret.

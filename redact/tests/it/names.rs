@@ -375,3 +375,32 @@ fn an_object_keeps_its_shape_under_every_name() {
         assert!(same_shape(&object, &after), "{after}");
     }
 }
+
+#[test]
+fn the_path_of_a_finding_has_no_secret_of_a_key_above_it() {
+    let object = json!({
+        "metadata": {"managedFields": [{"fieldsV1": {"f:data": {
+            "v:\"canary one\"": {"k:{\"pin\":\"canary one\"}": {"f:password": {"token": "canary two 22"}}},
+        }}}]},
+        "data": {
+            "ghp_aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY1zA2": "canary yellow bird",
+            "{\"password\":\"canary 3\"}": {"token": "canary yellow bird"},
+        },
+    });
+    let subject = ResourceType::new("", "configmaps").with_kind("ConfigMap");
+    let findings = redactor().findings(&subject, object.to_string().as_bytes());
+    let paths: Vec<_> = findings.iter().map(|found| found.path.as_str()).collect();
+    let count = |begin: &str| paths.iter().filter(|path| path.starts_with(begin)).count();
+    assert_eq!(
+        count(".data['redacted-by-kubereel-40-bytes-"),
+        1,
+        "{paths:?}"
+    );
+    assert!(
+        count(".metadata.managedFields[0].fieldsV1") > 0,
+        "{paths:?}"
+    );
+    for path in &paths {
+        assert!(!path.contains("canary") && !path.contains("ghp_"), "{path}");
+    }
+}
