@@ -1,13 +1,14 @@
 //! `kubereel demo`: example commands on the included recording, run by the code of those commands.
 
 use super::{diff, get, history, info};
+use crate::command::object_query::ChangeTrust;
 use crate::command_error::{CommandError, Exit};
 use crate::files;
 use crate::screen::Console;
 use crate::words::duration;
 use clap::Parser as _;
-use kubereel_cluster::{ClusterHistory, DegradedSpell};
-use kubereel_format::RecordedAt;
+use kubereel_cluster::{ClusterHistory, DegradedSpell, StateKind};
+use kubereel_format::{RecordedAt, ResourceInfo};
 use kubereel_history::{ReelSummary, Timeline};
 use std::path::{Path, PathBuf};
 
@@ -78,7 +79,7 @@ fn walk(timeline: &Timeline, name: &str, screen: &mut Console) -> Result<Exit, C
         .degraded_spells()
         .map_err(CommandError::reel)?;
     let Some(spell) = longest(&spells, timeline.end()) else {
-        screen.line("No operator became degraded in it.")?;
+        screen.line(none_degraded(timeline))?;
         return Ok(whole);
     };
     let lasted = spell.to.map_or_else(
@@ -161,6 +162,24 @@ impl DemoWalk<'_> {
         let read = read.map_err(CommandError::usage)?;
         answer(&read.args, self.screen)?;
         Ok(())
+    }
+}
+
+/// Says that no operator became degraded, as far as the recording knows.
+fn none_degraded(timeline: &Timeline) -> &'static str {
+    if timeline.reel().has_losses() {
+        return "No operator became degraded in the readable part of it.";
+    }
+    let operators = StateKind::Operator.resource();
+    let is_operator = |info: &&ResourceInfo| {
+        operators.is_some_and(|(group, plural)| info.group == group && info.plural == plural)
+    };
+    let recorded = timeline.resources().iter().filter(is_operator);
+    let trust = ChangeTrust::of(timeline, recorded.map(|info| info.id), (None, None));
+    if trust.exit() == Exit::Unknown {
+        "No operator became degraded in it, as far as it was observed."
+    } else {
+        "No operator became degraded in it."
     }
 }
 

@@ -1,7 +1,8 @@
 //! `kubereel demo`: it shows what the data holds, by the same code as the commands.
 
-use super::run::{Reel, kubereel, operator};
+use super::run::{DEMO, Reel, kubereel, operator};
 use crate::script::Script;
+use kubereel_format::EndCause;
 
 /// A recording in which one operator is degraded for a time, another for a shorter one.
 fn degraded(name: &str, millis: i64) -> Reel {
@@ -92,4 +93,41 @@ fn a_recording_in_which_nothing_failed_says_so() {
     let reel = super::run::pods_with_gap();
     let out = kubereel(&["demo", reel.path()]).ok();
     assert!(out.contains("No operator became degraded"), "{out}");
+}
+
+#[test]
+fn a_recording_with_an_unknown_part_does_not_claim_that_nothing_failed() {
+    let gap = Reel::write(|path| {
+        let mut script = Script::begin(path);
+        let operators = script.resource(
+            "clusteroperators.config.openshift.io",
+            "ClusterOperator",
+            &["co"],
+        );
+        let stream = script.connect(operators, None);
+        operator(&mut script, stream, "etcd", 5, "False");
+        script.synced(stream, 10);
+        script.wait(1000);
+        let from = script.now();
+        script.disconnect(stream, EndCause::Expired);
+        script.wait(5000);
+        let stream = script.connect(operators, None);
+        script.gap(operators, 10, 30, from);
+        script.synced(stream, 30);
+        script.wait(1000);
+        script.finish();
+    });
+    let out = kubereel(&["demo", gap.path()]).code(0).out;
+    let words = "No operator became degraded in it, as far as it was observed.";
+    assert!(out.contains(words), "{out}");
+
+    let folder = tempfile::tempdir().expect("a folder");
+    let cut = folder.path().join("cut.reel");
+    let name = cut.to_str().expect("text");
+    kubereel(&["recover", DEMO, name]).ok();
+    let whole = std::fs::read(&cut).expect("a reel");
+    std::fs::write(&cut, &whole[..whole.len() * 3 / 5]).expect("written");
+    let out = kubereel(&["demo", name]).out;
+    let words = "No operator became degraded in the readable part of it.";
+    assert!(out.contains(words), "{out}");
 }
