@@ -8,10 +8,10 @@ use crate::outputs::outputs;
 use crate::progress::ProgressReporter;
 use crate::screen::Console;
 use crate::table::TextTable;
-use crate::words::count;
+use crate::words::{Amount as _, count, number};
 use kubereel_format::Seq;
 use kubereel_history::{
-    Cut, FoundValue, Moment, Timeline, ValueQuestion, harmless, name_of, timetext,
+    Cut, FoundValue, FoundValues, Moment, Timeline, ValueQuestion, harmless, name_of, timetext,
 };
 use regex::{Regex, RegexBuilder};
 use std::path::PathBuf;
@@ -20,6 +20,7 @@ use std::path::PathBuf;
 ///
 /// Prints each field whose value matches the regular expression, from the version that brought the value
 /// to the one that replaced it. Names of fields, managedFields and resourceVersion are not searched.
+/// Of more values than --limit the first are printed, and the number of all.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
@@ -47,6 +48,9 @@ pub(crate) struct Args {
     /// Only versions up to this moment
     #[arg(long, value_name = "TIME", value_parser = arguments::read_moment, allow_hyphen_values = true)]
     to: Option<Moment>,
+    /// Print at most this many values, 0 for all
+    #[arg(long, value_name = "COUNT", default_value_t = 100_000)]
+    limit: usize,
     #[command(flatten)]
     output: JsonOutput,
 }
@@ -57,6 +61,7 @@ Examples:
   kubereel grep run.reel -i 'timed? ?out' pods -n web
   kubereel grep run.reel '^sha256:9c3b' deploy/web --from 14:02
   kubereel grep run.reel -F quay.io/web:2 -o json | jq -r '[.from, .resource, .name, .field] | @tsv'
+  kubereel grep run.reel '' --limit 0 -o json      every value, however many
 
 Exit codes:
   0  something was found
@@ -96,18 +101,20 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
         name: named.map(|(_, name)| name).filter(|name| !name.is_empty()),
         from: below(from, Seq(0))?,
         to: below(to, timeline.reel().end())?,
+        limit: (args.limit > 0).then_some(args.limit),
     };
     let end = timeline.reel().end().0;
     let mut progress = ProgressReporter::begin("searching", end, screen.is_err_terminal());
     let found = timeline.search(&asked, |seq| progress.reached(seq.0));
-    print(&timeline, args, &found.values, to, screen)?;
+    print(&timeline, args, &found, to, screen)?;
     let mut summary = format!(
         "{} in {}",
-        count(found.values.len(), "value"),
+        count(total(&found), "value"),
         count(found.versions, "version")
     );
     if found.more > 0 {
-        summary = format!("{summary}; {} more are not shown", found.more);
+        let shown = number(found.values.len().get());
+        summary = format!("{summary}; the first {shown} are shown, all with --limit 0");
     }
     screen.aside(summary)?;
     for line in &found.unreadable {
@@ -157,7 +164,7 @@ fn pattern(args: &Args) -> Result<Regex, CommandError> {
 fn print(
     timeline: &Timeline,
     args: &Args,
-    values: &[FoundValue],
+    found: &FoundValues,
     to: Option<Cut>,
     screen: &mut Console,
 ) -> Result<(), CommandError> {
@@ -169,7 +176,7 @@ fn print(
         }
         _ => "end".to_owned(),
     };
-    for value in values {
+    for value in &found.values {
         let Some(key) = timeline.key_of(value.object) else {
             continue;
         };
@@ -178,7 +185,12 @@ fn print(
             continue;
         };
         if args.output.is_json() {
-            screen.json_line(&FoundValueOutput::of(&info.qualified(), key, value))?;
+            screen.json_line(&FoundValueOutput::of(
+                &info.qualified(),
+                key,
+                value,
+                total(found),
+            ))?;
             continue;
         }
         let to = value
@@ -193,10 +205,15 @@ fn print(
             kubereel_problems::shortened(&value.value, MOST_LETTERS),
         ]);
     }
-    if args.output.is_json() || values.is_empty() {
+    if args.output.is_json() || found.values.is_empty() {
         return Ok(());
     }
     screen.table(&table)
+}
+
+/// Gives the number of all matching values.
+fn total(found: &FoundValues) -> u64 {
+    found.values.len().get().saturating_add(found.more)
 }
 
 outputs! {
@@ -204,7 +221,8 @@ outputs! {
     struct FoundValueOutput<'a>(
         resource: &'a str,
         key: kubereel_format::ObjectKeyRef<'a>,
-        found: &'a FoundValue
+        found: &'a FoundValue,
+        total: u64
     ) {
         resource: &'a str = resource,
         namespace: &'a str = key.namespace,
@@ -215,5 +233,7 @@ outputs! {
         seq: u64 = found.seq.0,
         /// Null if it stayed to the end of the searched time.
         to: Option<String> = found.to.map(timetext::rfc3339),
+        /// The number of all matching values, of which at most --limit are written; the same in each line.
+        total: u64 = total,
     }
 }

@@ -52,3 +52,37 @@ fn what_is_not_found_is_known_only_where_everything_was_seen() {
         .says("error: invalid regular expression: unclosed character class: \"no.such[value\"\n")
         .says("hint: -F takes the pattern as a text");
 }
+
+#[test]
+fn of_more_values_than_the_limit_the_number_of_all_is_said() {
+    let reel = pods_with_gap();
+    let values = |limit: &str| kubereel(&["grep", reel.path(), "^[xyz]$", "--limit", limit]);
+    let json = |limit: &str| {
+        let args = [
+            "grep",
+            reel.path(),
+            "^[xyz]$",
+            "--limit",
+            limit,
+            "-o",
+            "json",
+        ];
+        let out = kubereel(&args).ok();
+        let lines = out.lines();
+        lines
+            .map(|line| serde_json::from_str(line).expect("a line"))
+            .collect::<Vec<Value>>()
+    };
+    let all = json("0");
+    let total = all.len();
+    assert!(total > 2, "{all:?}");
+    let ran = values("0").code(0);
+    assert!(!ran.err.contains("--limit"), "{ran:#?}");
+    let ran = values("2").code(0).says(&format!(
+        "{total} values in 5 versions; the first 2 are shown, all with --limit 0"
+    ));
+    assert_eq!(ran.out.lines().count(), 3);
+    let first = json("2");
+    assert_eq!(first, all[..2]);
+    assert_eq!(first[0]["total"], total);
+}

@@ -13,9 +13,6 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
-/// The number of findings that are kept; others are counted.
-const MOST: usize = 100_000;
-
 /// A query.
 #[derive(Clone, Debug)]
 pub struct ValueQuestion<'a> {
@@ -31,6 +28,8 @@ pub struct ValueQuestion<'a> {
     pub from: Seq,
     /// Only versions before this record.
     pub to: Seq,
+    /// The number of values that are kept, others are counted; `None` for all.
+    pub limit: Option<usize>,
 }
 
 /// A matching value.
@@ -55,7 +54,7 @@ pub struct FoundValue {
 pub struct FoundValues {
     /// The values, by their first time.
     pub values: Vec<FoundValue>,
-    /// The number of further findings.
+    /// The number of further matching values, beyond the limit.
     pub more: u64,
     /// The number of searched versions.
     pub versions: u64,
@@ -83,6 +82,7 @@ impl Timeline {
         let mut search = ValueSearch {
             pattern: asked.pattern,
             is_anchored: is_anchored(asked.pattern.as_str()),
+            limit: asked.limit,
             open: BTreeMap::new(),
             found: FoundValues::default(),
         };
@@ -110,6 +110,7 @@ type MatchingFields = BTreeMap<FieldPath, (String, Option<usize>)>;
 struct ValueSearch<'a> {
     pattern: &'a Regex,
     is_anchored: bool,
+    limit: Option<usize>,
     open: BTreeMap<ObjectId, MatchingFields>,
     found: FoundValues,
 }
@@ -169,12 +170,13 @@ impl ValueSearch<'_> {
     }
 
     fn add(&mut self, value: FoundValue) -> Option<usize> {
-        if self.found.values.len() >= MOST {
+        let kept = self.found.values.len();
+        if self.limit.is_some_and(|limit| kept >= limit) {
             self.found.more += 1;
             return None;
         }
         self.found.values.push(value);
-        Some(self.found.values.len() - 1)
+        Some(kept)
     }
 
     fn close(&mut self, place: Option<usize>, at: RecordedAt) {
@@ -347,6 +349,7 @@ mod tests {
         let search = ValueSearch {
             is_anchored: is_anchored(pattern.as_str()),
             pattern: &pattern,
+            limit: None,
             open: BTreeMap::new(),
             found: FoundValues::default(),
         };
