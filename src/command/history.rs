@@ -237,7 +237,8 @@ struct HistoryTally {
     first: Option<RecordedAt>,
     last: Option<RecordedAt>,
     versions: usize,
-    /// Versions that change what was asked for, first ones left out.
+    /// Versions that change what was asked for. The first one does if it created the object: before another first
+    /// one, the value is not known.
     changing: usize,
     shown: usize,
     unreadable: usize,
@@ -253,9 +254,9 @@ impl HistoryTally {
                 self.first = self.first.or(Some(version.at));
                 self.last = Some(version.at);
                 let changes = version.changes.as_ref();
-                let is_first = version.place != VersionPlace::Later;
+                let is_known_before = version.place == VersionPlace::Later || is_creation(version);
                 let is_changing = changes.is_some_and(|changes| !changes.is_empty());
-                self.changing += usize::from(is_changing && !is_first);
+                self.changing += usize::from(is_changing && is_known_before);
                 self.has_field |= is_changing;
             }
             HistoryItem::Gap(_) | HistoryItem::Unobserved(_) => {}
@@ -571,6 +572,18 @@ fn head_line(timeline: &Timeline, version: &HistoryVersion) -> StyledLine {
     line
 }
 
+/// Tells whether a version is the creation of its object.
+const fn is_creation(version: &HistoryVersion) -> bool {
+    matches!(
+        (version.kind, version.evidence, &version.place),
+        (
+            EventType::Added,
+            Evidence::Live | Evidence::Reconstructed,
+            VersionPlace::First | VersionPlace::Anew { .. },
+        )
+    )
+}
+
 /// Says what kind of version it is, if it is no plain change.
 const fn version_kind(version: &HistoryVersion) -> &'static str {
     match (version.kind, version.evidence, &version.place) {
@@ -581,12 +594,8 @@ const fn version_kind(version: &HistoryVersion) -> &'static str {
         (_, Evidence::Initial, VersionPlace::First | VersionPlace::Anew { .. }) => {
             "existed when the recording started"
         }
-        (EventType::Added, Evidence::Live | Evidence::Reconstructed, VersionPlace::First) => {
-            "created"
-        }
-        (EventType::Added, Evidence::Live | Evidence::Reconstructed, VersionPlace::Anew { .. }) => {
-            "created again"
-        }
+        (_, _, VersionPlace::First) if is_creation(version) => "created",
+        (_, _, VersionPlace::Anew { .. }) if is_creation(version) => "created again",
         (
             _,
             Evidence::Listed | Evidence::Polled,

@@ -1,7 +1,7 @@
 //! Tests of `kubereel history`: versions, writers, changes, gaps, and the output when there are
 //! none.
 
-use super::run::{DEMO, Reel, demo_spell, kubereel, operator, pods_with_gap};
+use super::run::{A, B, DEMO, Reel, demo_spell, kubereel, operator, pods_with_gap};
 use crate::script::{Script, pod, thing};
 use kubereel_format::{EventType, Evidence};
 use serde_json::{Value, json};
@@ -330,4 +330,48 @@ fn what_a_later_list_shows_happened_after_the_list_before() {
         changes.contains("deleted, last seen at 10:40:00.000Z"),
         "{changes}"
     );
+}
+
+#[test]
+fn the_creation_of_an_object_changes_the_fields_that_it_sets() {
+    let reel = Reel::write(|path| {
+        let mut script = Script::begin(path);
+        let pods = script.resource("pods", "Pod", &["po"]);
+        let stream = script.connect(pods, None);
+        script.initial(stream, A, 9, &pod(A, 9, "x"));
+        script.synced(stream, 10);
+        script.wait(1000);
+        script.added(stream, B, 12, &pod(B, 12, "x"));
+        script.wait(1000);
+        for (thing, rv) in [(A, 13), (B, 14)] {
+            script.modified(stream, thing, rv, &pod(thing, rv, "x"));
+        }
+        script.wait(1000);
+        script.finish();
+    });
+    // What existed before the recording may have had the value for long.
+    for (pod, namespace, words) in [
+        (
+            "pod/b",
+            "web",
+            "1 of 2 versions change .metadata.labels.app",
+        ),
+        (
+            "pod/a",
+            "default",
+            "0 of 2 versions change .metadata.labels.app",
+        ),
+    ] {
+        let ran = kubereel(&[
+            "history",
+            reel.path(),
+            pod,
+            "-n",
+            namespace,
+            "--field",
+            ".metadata.labels.app",
+        ]);
+        let ran = ran.code(0).says(words);
+        assert!(ran.out.contains("metadata.labels.app  + x"), "{ran:#?}");
+    }
 }
