@@ -12,9 +12,9 @@ pub(crate) enum Exit {
     Yes,
     /// Done; the answer is no.
     No,
-    /// The command was called wrongly.
+    /// The command was called wrongly, or a file that an option names is missing.
     Usage,
-    /// The reel cannot be read or is damaged.
+    /// The reel or the input is missing, cannot be read or is damaged.
     Reel,
     /// The question falls into a gap or into something not recorded.
     Unknown,
@@ -74,8 +74,8 @@ impl Exit {
         match self {
             Self::Yes => "success; a positive answer",
             Self::No => "success; a negative answer",
-            Self::Usage => "invalid usage",
-            Self::Reel => "the reel cannot be read or is damaged",
+            Self::Usage => "invalid usage; a file that an option names is missing",
+            Self::Reel => "the reel or the input is missing, cannot be read or is damaged",
             Self::Unknown => "unknown: the answer lies in an unobserved span",
             Self::Io => "I/O error (cluster, disk or network)",
             Self::Interrupted => "interrupted by SIGINT",

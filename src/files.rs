@@ -3,7 +3,7 @@
 
 pub(crate) mod encrypted;
 
-use crate::command_error::CommandError;
+use crate::command_error::{CommandError, Exit};
 use crate::progress::ProgressReporter;
 use crate::{arguments, shell_words, words};
 use encrypted::DecryptedFile;
@@ -296,7 +296,7 @@ pub(crate) fn open_download(path: &Path) -> Option<Result<File, CommandError>> {
     let word = address_of(path)?;
     let opened = download(word, WantedFile::Any).and_then(|fetched| {
         // An open file stays readable where its temporary name is taken away.
-        File::open(fetched.path()).map_err(|error| cannot_read(&error, fetched.path()))
+        File::open(fetched.path()).map_err(|error| cannot_read_input(&error, fetched.path()))
     });
     Some(opened)
 }
@@ -306,7 +306,7 @@ fn download(word: &str, wanted: WantedFile) -> Result<FetchedFile, CommandError>
     let failed = |error: FetchError| match (&error, wanted) {
         // What a folder has to hold is said where a reel is looked for.
         (FetchError::NotFound { .. }, WantedFile::Any) => {
-            CommandError::io(error).hint("give the address of the file itself")
+            CommandError::reel(error).hint("give the address of the file itself")
         }
         _ => explain_fetch(&error, word),
     };
@@ -512,7 +512,7 @@ pub(crate) fn explain_open(error: &OpenError) -> CommandError {
     }
 }
 
-/// Reads a file of at most `limit` bytes.
+/// Reads a file that an option names, of at most `limit` bytes.
 pub(crate) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, CommandError> {
     let failed = |error: io::Error| cannot_read(&error, path);
     let file = File::open(path).map_err(failed)?;
@@ -526,7 +526,7 @@ pub(crate) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, CommandError> {
     Err(CommandError::usage(message))
 }
 
-/// Reads a file of at most `limit` bytes as UTF-8.
+/// Reads a file that an option names, of at most `limit` bytes, as UTF-8.
 pub(crate) fn read_text(path: &Path, limit: u64) -> Result<String, CommandError> {
     String::from_utf8(read(path, limit)?).map_err(|error| {
         let (error, path) = (error.utf8_error(), path.display());
@@ -534,9 +534,23 @@ pub(crate) fn read_text(path: &Path, limit: u64) -> Result<String, CommandError>
     })
 }
 
-/// Makes the error of a file that cannot be read.
+/// Makes the error of a file that an option names and that cannot be read.
 pub(crate) fn cannot_read(error: &io::Error, path: &Path) -> CommandError {
-    CommandError::io(format!("cannot read: {error}: {}", path.display()))
+    unread(error, path, Exit::Usage)
+}
+
+/// Makes the error of an input that cannot be read. A missing one ends a command as a missing reel does.
+pub(crate) fn cannot_read_input(error: &io::Error, path: &Path) -> CommandError {
+    unread(error, path, Exit::Reel)
+}
+
+fn unread(error: &io::Error, path: &Path, missing: Exit) -> CommandError {
+    let exit = if error.kind() == io::ErrorKind::NotFound {
+        missing
+    } else {
+        Exit::Io
+    };
+    CommandError::new(exit, format!("cannot read: {error}: {}", path.display()))
 }
 
 /// Makes the error of a file that cannot be written.

@@ -140,7 +140,7 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
             progress.reached(done);
         })
         .map_err(|error| match &error {
-            EncryptionError::Read(failed) => files::cannot_read(failed, source),
+            EncryptionError::Read(failed) => files::cannot_read_input(failed, source),
             EncryptionError::Write(failed) => files::cannot_write(failed, &destination),
             _ => CommandError::usage(error),
         })?;
@@ -225,7 +225,7 @@ pub(crate) fn run_decrypt(args: &DecryptArgs, screen: &mut Console) -> Result<Ex
 }
 
 fn open(path: &Path) -> Result<File, CommandError> {
-    let file = File::open(path).map_err(|error| files::cannot_read(&error, path))?;
+    let file = File::open(path).map_err(|error| files::cannot_read_input(&error, path))?;
     if file.metadata().is_ok_and(|about| about.is_dir()) {
         return Err(CommandError::usage(format!(
             "a folder, not a file: {}",

@@ -140,7 +140,7 @@ fn open(path: &Path) -> Result<(ImportInput<'static>, u64), CommandError> {
         };
         return Ok((input, about.map_or(0, |about| about.len())));
     }
-    let failed = |error: io::Error| files::cannot_read(&error, path);
+    let failed = |error: io::Error| files::cannot_read_input(&error, path);
     // An open file stays readable where its temporary name is taken away.
     let decrypted = files::encrypted::decrypted(path)?;
     if let Some(damage) = decrypted.as_ref().and_then(|one| one.damage.as_ref()) {

@@ -19,6 +19,44 @@ fn a_missing_file_is_named() {
 }
 
 #[test]
+fn a_missing_input_ends_as_a_missing_reel_and_a_missing_file_of_an_option_as_wrong_usage() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (no, new) = (folder.path().join("absent"), folder.path().join("new.reel"));
+    let (no, new) = (no.to_str().expect("text"), new.to_str().expect("text"));
+    for args in [
+        &["info", no][..],
+        &["story", no],
+        &["seal", no],
+        &["recover", no, new],
+        &["scan", no],
+        &["import", no, "-o", new],
+        &["encrypt", no, "-r", RECIPIENT],
+        &["decrypt", no, new, "-i", DEMO],
+    ] {
+        let ran = kubereel(args).code(3).says("No such file");
+        assert!(ran.err.contains(no), "{args:?}: {ran:#?}");
+    }
+    for args in [
+        &["scan", DEMO, "--redact-extra", no][..],
+        &["scan", DEMO, "--canaries", no],
+        &["import", DEMO, "-o", new, "--redact", "--redact-extra", no],
+        &["record", "-o", new, "--redact-extra", no],
+        &["verify", DEMO, "--signer", no],
+        &["sign", DEMO, "-k", no],
+        &["encrypt", DEMO, new, "-R", no],
+        &["get", DEMO, "-f", no],
+        &["test", DEMO, "--rules", no],
+        &["test", DEMO, "--exceptions", no],
+    ] {
+        let ran = kubereel(args).code(2).says("cannot read: No such file");
+        assert!(ran.err.contains(no), "{args:?}: {ran:#?}");
+    }
+}
+
+/// A recipient, as age-keygen prints it.
+const RECIPIENT: &str = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p";
+
+#[test]
 fn a_file_that_is_no_reel_is_told_what_it_is() {
     for (bytes, words) in [
         (&b""[..], "not a reel (the file is empty)"),

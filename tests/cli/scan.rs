@@ -259,6 +259,6 @@ fn mistakes_are_told() {
             .says("not a regular expression");
     }
     kubereel(&["scan", &reel, "--canaries", "absent.txt"])
-        .code(5)
+        .code(2)
         .says("cannot read");
 }

@@ -180,7 +180,7 @@ fn manifests_name_objects() {
     .code(2)
     .says("download it first");
     wait(reel.path(), &["-f", "absent.yaml", "--for=create"])
-        .code(5)
+        .code(2)
         .says("cannot read: ");
     wait(reel.path(), &["pod/a", "-f", &both, "--for=create"]).code(2);
 }

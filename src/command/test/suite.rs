@@ -234,9 +234,7 @@ fn of_folder(folder: &Path) -> Result<Vec<PathBuf>, CommandError> {
 }
 
 fn read(path: &Path) -> Result<(String, String), CommandError> {
-    // A file that the user named and that cannot be read is a wrong file of rules or exceptions.
-    let text =
-        files::read_text(path, FILE_BYTES).map_err(|error| CommandError::usage(error.message()))?;
+    let text = files::read_text(path, FILE_BYTES)?;
     Ok((path.display().to_string(), text))
 }
 
