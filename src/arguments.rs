@@ -316,7 +316,7 @@ pub(crate) fn read_micros(text: &str) -> Result<i64, String> {
         Ok(Moment::AfterStart { micros }) => i64::try_from(micros).ok(),
         _ => None,
     }
-    .ok_or_else(|| format!("expected a duration such as 30s or 5m: {text:?}"))
+    .ok_or_else(|| format!("expected a duration in h, m and s, such as 30s, 5m or 36h: {text:?}"))
 }
 
 /// Reads a time that is not relative to a recording.

@@ -56,7 +56,7 @@ pub(crate) struct Args {
     /// Show the state at this time
     #[arg(long, value_name = "TIME", default_value = "end", value_parser = arguments::read_moment, allow_hyphen_values = true)]
     at: Moment,
-    /// Show changes this many minutes before and after the moment
+    /// Show changes this many minutes before and after the moment, 1 to 1440
     #[arg(long, value_name = "MINUTES", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=1440))]
     around: u16,
     /// Show at most this many versions before and after the moment

@@ -41,7 +41,7 @@ pub(super) struct RecordingArgs {
     /// File with additional redaction rules; see `kubereel help scan`
     #[arg(long, value_name = "FILE")]
     redact_extra: Option<PathBuf>,
-    /// Maximum size of the reel on disk, such as 250MB; `none` for no limit
+    /// Maximum size of the reel on disk, such as 250MB, at least 8MB; `none` for no limit
     ///
     /// Near the limit, resources are left out step by step, and the reel notes each step: Leases first,
     /// then Events, then the resource with the most data, until only pods, nodes, cluster operators and
@@ -49,7 +49,7 @@ pub(super) struct RecordingArgs {
     /// it at the end temporarily needs the same space again, or is skipped.
     #[arg(long, value_name = "SIZE", default_value = "100MB", value_parser = parse_size)]
     max_size: MaxSize,
-    /// Memory limit of the recorder, such as 512MB; `auto` is 75 % of the cgroup limit, `none` is no limit
+    /// Memory limit of the recorder, such as 512MB, at least 128MB; `auto` is 75 % of the cgroup limit, `none` is no limit
     ///
     /// The last bodies of objects take at most 96 MB of memory, less near the limit; beyond that they move to an unnamed
     /// temporary file in the reel's folder.
@@ -60,7 +60,7 @@ pub(super) struct RecordingArgs {
     /// Sample these metrics of the API servers every 30 s; `info -o json` shows when they changed
     #[arg(long, value_name = "NAME", num_args = 1.., value_delimiter = ',')]
     metrics: Vec<String>,
-    /// Stop after this time, for example 90m
+    /// Stop after this time, in hours, minutes and seconds: 36h, 90m or 1h30m
     #[arg(long = "for", value_name = "DURATION", value_parser = parse_duration)]
     duration: Option<Duration>,
     /// Log filter, for example info or `kubereel_recorder=debug`
@@ -171,9 +171,9 @@ pub(super) fn parse_listen(text: &str) -> Result<SocketAddr, String> {
 }
 
 pub(super) fn parse_duration(text: &str) -> Result<Duration, String> {
-    let duration: jiff::SignedDuration = text
-        .parse()
-        .map_err(|_unread| "expected a duration such as 45s, 90m or 1h30m".to_owned())?;
+    let duration: jiff::SignedDuration = text.parse().map_err(|_unread| {
+        "expected a duration in h, m and s, such as 36h, 90m or 1h30m".to_owned()
+    })?;
     Duration::try_from(duration)
         .map_err(|_negative| "expected a duration that is not negative".to_owned())
 }

@@ -57,6 +57,37 @@ fn a_missing_input_ends_as_a_missing_reel_and_a_missing_file_of_an_option_as_wro
 const RECIPIENT: &str = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p";
 
 #[test]
+fn the_help_of_an_option_has_its_limits() {
+    for (args, limit, help) in [
+        (
+            &["describe", DEMO, "co/etcd", "--around", "1441"][..],
+            "1..=1440",
+            "1 to 1440",
+        ),
+        (
+            &["record", "-o", "never.reel", "--max-size", "7MB"],
+            "at least 8MB",
+            "at least 8MB",
+        ),
+        (
+            &["record", "-o", "never.reel", "--max-memory", "9MB"],
+            "at least 128MB",
+            "at least 128MB",
+        ),
+        (
+            &["record", "-o", "never.reel", "--for", "1d"],
+            "in h, m and s",
+            "in hours, minutes and seconds",
+        ),
+    ] {
+        let _ran = kubereel(args).code(2).says(limit);
+        let out = kubereel(&[args[0], "--help"]).ok();
+        let words: Vec<_> = out.split_whitespace().collect();
+        assert!(words.join(" ").contains(help), "{help}: {out}");
+    }
+}
+
+#[test]
 fn a_file_that_is_no_reel_is_told_what_it_is() {
     for (bytes, words) in [
         (&b""[..], "not a reel (the file is empty)"),
