@@ -94,7 +94,7 @@ Examples:
   kubereel run.reel                                browse it in the terminal
   kubereel story https://prow.ci.openshift.org/view/gs/BUCKET/logs/JOB/1
                                                    the reel of a job, or any reel at a URL
-  kubereel story run.reel                          tell what happened on one screen
+  kubereel story run.reel                          tell what happened on one page
   kubereel problems run.reel                       show what went wrong, and why
   kubereel info run.reel                           show its contents and integrity
   kubereel get run.reel pods -n web --at 14:02     list the pods of a moment

@@ -46,7 +46,7 @@ Files, below the output folder:
   artifacts/kubereel-TIME-summary.txt              for people
   artifacts/custom-link-kubereel-TIME.html         the same, for Spyglass
   artifacts/kubereel.marks                         followed for marks, one per line
-  artifacts/kubereel-TIME-story.txt                what happened, on one screen
+  artifacts/kubereel-TIME-story.txt                what happened, on one page
   artifacts/kubereel-TIME-problems.jsonl           what kubereel problems -o json prints
   artifacts/kubereel-TIME-rules/                   JUnit of kubereel test
   junit/junit_kubereel_TIME_NN.xml                 findings on the recording, as flakes")]

@@ -1,4 +1,4 @@
-//! `kubereel story`: a reel on one screen of text, to be pasted into a bug.
+//! `kubereel story`: a reel on one page of text, to be pasted into a bug.
 
 use crate::arguments::JsonOutput;
 use crate::command::problems::{self, ProblemOutput};
@@ -15,7 +15,7 @@ use kubereel_problems::{
 };
 use std::path::PathBuf;
 
-/// Tell what happened to a cluster, on one screen
+/// Tell what happened to a cluster, on one page
 ///
 /// Says what the cluster was, what was done to it (installation, upgrades, rollouts), what went wrong in
 /// order of time with causes and durations, and what had not recovered at the end. Made to be pasted into
