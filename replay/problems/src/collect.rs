@@ -116,6 +116,29 @@ impl Wellness {
         }
         later.find(|(_, is_well)| *is_well).map(|(at, _)| *at)
     }
+
+    /// Returns when the object was no longer well: the last such time up to one, and all from there to another.
+    fn losses(&self, from: RecordedAt, to: RecordedAt) -> Vec<RecordedAt> {
+        let before = self.0.partition_point(|(at, _)| *at <= from);
+        let (before, later) = self.0.split_at(before);
+        let last = before.last().filter(|(_, is_well)| !is_well);
+        let last = last.map_or(from, |(at, _)| *at);
+        let later = later
+            .iter()
+            .filter(|(at, is_well)| !is_well && *at <= to)
+            .map(|(at, _)| *at);
+        std::iter::once(last).chain(later).collect()
+    }
+}
+
+impl Collected {
+    /// Returns when a workload no longer had all that it wants: for the sign of a span, and within it.
+    pub(crate) fn turns_of(&self, span: &SignSpan, end: RecordedAt) -> Vec<RecordedAt> {
+        match self.wellness.get(&span.object) {
+            Some(well) => well.losses(span.from.at, span.end.at().unwrap_or(end)),
+            None => vec![span.from.at],
+        }
+    }
 }
 
 /// Takes what a reel says, and makes spans of it.
@@ -575,7 +598,7 @@ fn is_deleted(object: &Value) -> bool {
 }
 
 impl ControllerRef {
-    fn of(object: &Value) -> Option<Self> {
+    pub(crate) fn of(object: &Value) -> Option<Self> {
         let owners = items(object, "/metadata/ownerReferences").iter();
         let mut controlling = owners.filter(|owner| is_true(owner, "/controller"));
         let owner = controlling.next()?;

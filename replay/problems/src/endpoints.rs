@@ -3,7 +3,7 @@
 use crate::sign::{Sign, SignKind};
 use crate::signs::Reading;
 use kubereel_cluster::{RecordMark, StateHealth};
-use kubereel_format::{ObjectId, ResourceId};
+use kubereel_format::{ObjectId, RecordedAt, ResourceId};
 use kubereel_history::field::{at, is_true, items, text};
 use kubereel_monitortests::{Action, WatchedEvent};
 use serde_json::Value;
@@ -15,6 +15,8 @@ const MOST_PODS: usize = 200;
 const MOST_SERVICES: usize = 2_000;
 /// More changes of their states, in all, are not kept.
 const MOST_CHANGES: usize = 20_000;
+/// More times at which one Service lost its last ready endpoint are not kept.
+const MOST_LOSSES: usize = 1_000;
 
 /// A change of how many endpoints of a Service are ready.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,11 +73,24 @@ struct ServiceState {
     pods: BTreeSet<String>,
     resource: Option<ResourceId>,
     changes: Vec<ServiceChange>,
+    /// Whether requests could be sent to it.
+    is_served: bool,
+    losses: Vec<EndpointLoss>,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+/// A moment at which a Service lost its last ready endpoints.
+#[derive(Debug)]
+pub(crate) struct EndpointLoss {
+    pub(crate) at: RecordedAt,
+    /// The uids of the Pods of those endpoints; none where the Service itself was changed.
+    pub(crate) pods: Vec<String>,
+}
+
+#[derive(Clone, Debug, Default)]
 struct SliceCounts {
     ready: usize,
+    /// The uids of the Pods whose endpoints are ready.
+    ready_pods: Vec<String>,
     all: usize,
     /// Whether its endpoints have a port: one that no container has by its name is left out of the slice.
     has_port: bool,
@@ -99,12 +114,13 @@ impl ServiceEndpoints {
 
     /// Takes an event of a Service or a slice; gives what it says of the Service.
     pub(crate) fn take(&mut self, seen: &WatchedEvent<'_>) -> Option<(ObjectId, Reading)> {
-        let place = if seen.resource.plural == "services" {
-            self.take_service(seen)
+        let (place, before) = if seen.resource.plural == "services" {
+            (self.take_service(seen), SliceCounts::default())
         } else {
             self.take_slice(seen)?
         };
         let service = self.services.get_mut(&place)?;
+        service.note_loss(seen.at, before);
         if self.changes <= MOST_CHANGES {
             let mark = RecordMark {
                 seq: seen.seq,
@@ -148,6 +164,13 @@ impl ServiceEndpoints {
         pods.into_iter().flatten().map(String::as_str)
     }
 
+    /// Returns the moments at which a Service lost its last ready endpoints, in order.
+    pub(crate) fn losses_of(&self, namespace: &str, name: &str) -> &[EndpointLoss] {
+        let place = (namespace.to_owned(), name.to_owned());
+        let service = self.services.get(&place);
+        service.map_or(&[], |service| service.losses.as_slice())
+    }
+
     /// Returns the uids of the Pods that were ever behind any Service.
     pub(crate) fn pods(&self) -> impl Iterator<Item = &str> {
         let all = self.services.values();
@@ -175,12 +198,13 @@ impl ServiceEndpoints {
         place
     }
 
-    fn take_slice(&mut self, seen: &WatchedEvent<'_>) -> Option<(String, String)> {
+    /// Takes a version of a slice; gives its Service, and what the slice had before.
+    fn take_slice(&mut self, seen: &WatchedEvent<'_>) -> Option<((String, String), SliceCounts)> {
         if seen.action == Action::Gone {
             let place = self.slices.remove(&seen.object)?;
             let service = self.services.get_mut(&place)?;
-            service.slices.remove(&seen.object);
-            return Some(place);
+            let before = service.slices.remove(&seen.object);
+            return Some((place, before.unwrap_or_default()));
         }
         let labels = at(seen.now, "/metadata/labels")?;
         let name = labels
@@ -193,22 +217,38 @@ impl ServiceEndpoints {
         // An absent condition counts as ready.
         let is_ready =
             |one: &&Value| at(one, "/conditions/ready").and_then(Value::as_bool) != Some(false);
+        let ready = all.iter().filter(is_ready);
+        let ready_pods = ready.clone().map(|one| text(one, "/targetRef/uid"));
         let counts = SliceCounts {
-            ready: all.iter().filter(is_ready).count(),
+            ready: ready.count(),
+            ready_pods: ready_pods
+                .filter(|uid| !uid.is_empty())
+                .map(str::to_owned)
+                .collect(),
             all: all.len(),
             has_port: !items(seen.now, "/ports").is_empty(),
         };
-        service.slices.insert(seen.object, counts);
+        let before = service.slices.insert(seen.object, counts);
         for uid in all.iter().map(|one| text(one, "/targetRef/uid")) {
             if !uid.is_empty() && service.pods.len() < MOST_PODS {
                 service.pods.insert(uid.to_owned());
             }
         }
-        Some(place)
+        Some((place, before.unwrap_or_default()))
     }
 }
 
 impl ServiceState {
+    /// Notes whether its last ready endpoints are gone, which were in a slice as it was before.
+    fn note_loss(&mut self, at: RecordedAt, before: SliceCounts) {
+        let was_served = self.is_served;
+        self.is_served = self.counts().is_some_and(|(ready, _)| ready > 0);
+        if was_served && !self.is_served && self.losses.len() < MOST_LOSSES {
+            let pods = before.ready_pods;
+            self.losses.push(EndpointLoss { at, pods });
+        }
+    }
+
     /// Counts the endpoints that requests can be sent to, and all; `None` where nothing is known of them, or none
     /// are needed.
     fn counts(&self) -> Option<(usize, usize)> {
@@ -294,7 +334,7 @@ impl ServiceState {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kubereel_format::{RecordedAt, Seq};
+    use kubereel_format::Seq;
 
     #[test]
     fn a_service_is_as_well_as_its_endpoints_are_ready() {
@@ -309,6 +349,7 @@ mod tests {
                 ready,
                 all,
                 has_port: seq < 6,
+                ..SliceCounts::default()
             };
             service.slices.insert(ObjectId(1), counts);
             let at = RecordedAt::from_micros(i64::try_from(seq).expect("small"));

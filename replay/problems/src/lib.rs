@@ -10,6 +10,7 @@ mod cause;
 mod certificate;
 mod collect;
 mod deadline;
+mod drain;
 mod endpoints;
 mod event_words;
 mod list;

@@ -4,6 +4,7 @@
 use crate::birth::Installation;
 use crate::cause;
 use crate::collect::{Collected, ControllerRef, SignCollector};
+use crate::drain::DrainedNodes;
 use crate::endpoints::ServiceHistory;
 use crate::event_words::{RegardedObject, WarningEvent};
 use crate::lookup::{by_uid, read, resources};
@@ -17,7 +18,7 @@ use crate::sign::{Sign, SignKind};
 use crate::signs::{FULL, is_killed_by_signal};
 use crate::span::{ShownTime, SignEnd, SignSpan, between, is_creation};
 use kubereel_cluster::{ClusterHistory, DrainHold, MarkSpan, RecordMark, Retrieval};
-use kubereel_format::{EventType, ObjectId, RecordedAt, Seq};
+use kubereel_format::{ObjectId, RecordedAt, Seq};
 use kubereel_history::field::{number, text};
 use kubereel_history::{ChangeKind, Cut, ObjectFilter, Timeline};
 use kubereel_monitortests::{Fed, Interest, WatchedEvent, Watcher, feed};
@@ -215,8 +216,7 @@ struct ListBuilder<'a> {
     installation: Installation,
     /// The objects of the uids that controllers and endpoints name.
     by_uid: BTreeMap<&'a str, ObjectId>,
-    /// The times in which Nodes took no Pods, with the names of the Nodes.
-    cordons: Vec<(&'a str, &'a SignSpan)>,
+    drained: DrainedNodes<'a>,
     /// The Pods of each workload, if they were needed.
     pods: OnceCell<BTreeMap<ProblemObject, Vec<ObjectId>>>,
 }
@@ -231,12 +231,7 @@ impl<'a> ListBuilder<'a> {
             found,
             installation: found.birth.installation(timeline.end()),
             by_uid: by_uid(timeline, wanted),
-            cordons: found
-                .spans
-                .iter()
-                .filter(|span| span.sign.kind == SignKind::NodeCordoned)
-                .filter_map(|span| Some((timeline.key_of(span.object)?.name, span)))
-                .collect(),
+            drained: DrainedNodes::of(timeline, found),
             pods: OnceCell::new(),
         }
     }
@@ -825,57 +820,30 @@ impl<'a> ListBuilder<'a> {
         }
     }
 
-    /// Returns whether a Node went away because somebody drained and rebooted it, or a workload was
+    /// Returns whether a Node went away because somebody drained and rebooted it, or a Service or a workload was
     /// short of Pods only while that was done.
     fn is_planned(&self, root: &ProblemObject, spans: &[GroupedSpan]) -> bool {
-        let is_node = root.kind == "Node";
         spans.iter().all(|(_, shown, span)| {
             let is_short = span
                 .end
                 .at()
                 .is_some_and(|to| between(span.from.at, to) <= REBOOT);
-            let is_meant = matches!(
-                span.sign.kind,
-                SignKind::NodeNotReady
-                    | SignKind::Unavailable
-                    | SignKind::ReplicasMissing
-                    | SignKind::NoEndpoints
-            );
             is_short
-                && is_meant
-                && self.cordons.iter().any(|(node, cordon)| {
-                    let is_then = cordon.from.seq < span.from.seq
-                        && cordon.end.at().is_none_or(|to| to >= span.from.at);
-                    is_then
-                        && if is_node {
-                            *node == shown.name
-                        } else {
-                            self.has_left(root, node, cordon.from.at)
-                        }
-                })
-        })
-    }
-
-    /// Returns whether a Pod of a workload, or behind a Service, was on a Node at a time or later.
-    fn has_left(&self, root: &ProblemObject, node: &str, at: RecordedAt) -> bool {
-        let pods: Vec<ObjectId> = if root.kind == "Service" {
-            let uids = self.found.services.pods_of(&root.namespace, &root.name);
-            uids.filter_map(|uid| self.by_uid.get(uid).copied())
-                .collect()
-        } else {
-            let pods = self.pods.get_or_init(|| self.pods_of_workloads());
-            pods.get(root).cloned().unwrap_or_default()
-        };
-        let reel = self.timeline.reel();
-        pods.into_iter().any(|pod| {
-            let last = reel.versions(pod).last().copied();
-            let Some(last) = last.filter(|seq| {
-                reel.kind_of(*seq) != Some(EventType::Deleted) || self.timeline.wall_of(*seq) >= at
-            }) else {
-                return false;
-            };
-            let body = read(self.timeline, last);
-            body.is_some_and(|body| text(&body, "/spec/nodeName") == node)
+                && match span.sign.kind {
+                    SignKind::NodeNotReady => self.drained.had_cordoned(&shown.name, span),
+                    SignKind::NoEndpoints => {
+                        let services = &self.found.services;
+                        let losses = services.losses_of(&shown.namespace, &shown.name);
+                        self.drained.took_endpoints(losses, span, &self.by_uid)
+                    }
+                    SignKind::Unavailable | SignKind::ReplicasMissing => {
+                        let pods = self.pods.get_or_init(|| self.pods_of_workloads());
+                        let pods = pods.get(root).map_or(&[][..], Vec::as_slice);
+                        let turns = self.found.turns_of(span, self.timeline.end());
+                        self.drained.took_pods(&shown.kind, pods, &turns, span)
+                    }
+                    _ => false,
+                }
         })
     }
 
@@ -899,7 +867,8 @@ impl<'a> ListBuilder<'a> {
     /// Finds disruption budgets that allowed no eviction while a cordoned Node had their Pods.
     fn held_drains(&self) -> Vec<(ProblemObject, SignSpan)> {
         let drains: Vec<(&str, MarkSpan)> = self
-            .cordons
+            .drained
+            .cordons()
             .iter()
             .map(|(node, cordon)| {
                 let from = cordon.from;

@@ -3,6 +3,7 @@
 use super::life::{Life, condition, line, lines, warning};
 use kubereel_history::timetext;
 use kubereel_monitortests::CaseVerdict;
+use kubereel_problems::ProblemList;
 use serde_json::{Value, json};
 
 /// A Pod of a workload on a Node, with its phase.
@@ -181,48 +182,133 @@ fn another_object_of_the_name_ends_a_problem() {
     assert_eq!(found, [("Node", replaced.clone()), ("Pod", replaced)]);
 }
 
+/// A Node that is ready, and takes Pods or not.
+fn node(is_cordoned: bool) -> Value {
+    json!({"metadata": {}, "spec": {"unschedulable": is_cordoned},
+        "status": {"conditions": [condition("Ready", "True", "r", "m")]}})
+}
+
+/// A Pod of the Deployment `shop/api` on a Node.
+fn api_pod(node: &str, ready: &str) -> Value {
+    let mut pod = pod(("Deployment", "api"), node, "Running");
+    pod["status"]["conditions"] = json!([{"type": "Ready", "status": ready}]);
+    pod
+}
+
+/// The slice of the Service `shop/api`, with its Pods.
+fn api_slice(pods: &[&str]) -> Value {
+    let endpoints = pods.iter().map(|pod| {
+        json!({"conditions": {"ready": true},
+            "targetRef": {"kind": "Pod", "name": pod, "uid": format!("pods shop/{pod}")}})
+    });
+    json!({"metadata": {"labels": {"kubernetes.io/service-name": "api"}},
+        "endpoints": endpoints.collect::<Vec<Value>>()})
+}
+
+/// Two Nodes, two Pods of a Deployment and a Service; the Node of the first Pod is cordoned, and the Pod evicted.
+fn drained() -> Life {
+    let mut life = Life::of(&[
+        ("nodes", "Node"),
+        ("pods", "Pod"),
+        ("services", "Service"),
+        (SLICES, "EndpointSlice"),
+        ("deployments.apps", "Deployment"),
+    ]);
+    for name in ["n1", "n2"] {
+        life.put("nodes", name, node(false));
+    }
+    life.put("deployments.apps", "shop/api", deployment(1, 1, 1));
+    life.put(
+        "services",
+        "shop/api",
+        json!({"metadata": {}, "spec": {"selector": {"app": "api"}}}),
+    );
+    life.put("pods", "shop/api-1", api_pod("n1", "True"));
+    life.put(SLICES, "shop/api-1", api_slice(&["api-1"]));
+    life.until("14:10:00");
+    life.put("nodes", "n1", node(true));
+    life.wait(1_000);
+    life.delete("pods", "shop/api-1");
+    life
+}
+
+const SLICES: &str = "endpointslices.discovery.k8s.io";
+
+/// Lists the problems that were not planned.
+fn unplanned(list: &ProblemList) -> Vec<String> {
+    let all = list.problems.iter().filter(|problem| !problem.is_planned);
+    all.map(line).collect()
+}
+
 #[test]
-fn a_cordon_plans_the_outage_of_what_was_on_the_node_only() {
-    let planned = |cordoned: &str| {
-        let mut life = Life::of(&[
-            ("nodes", "Node"),
-            ("pods", "Pod"),
-            ("deployments.apps", "Deployment"),
-        ]);
-        for node in ["n1", "n2"] {
-            life.put(
-                "nodes",
-                node,
-                json!({"metadata": {}, "spec": {},
-                "status": {"conditions": [condition("Ready", "True", "r", "m")]}}),
-            );
-        }
-        life.put("deployments.apps", "shop/api", deployment(1, 1, 1));
-        life.put(
-            "pods",
-            "shop/api-1",
-            pod(("Deployment", "api"), "n2", "Running"),
-        );
-        life.until("14:10:00");
-        life.put(
-            "nodes",
-            cordoned,
-            json!({"metadata": {}, "spec": {"unschedulable": true},
-            "status": {"conditions": [condition("Ready", "True", "r", "m")]}}),
-        );
-        life.wait(5_000);
-        life.put("deployments.apps", "shop/api", deployment(1, 1, 0));
-        life.until("14:20:00");
-        life.put("deployments.apps", "shop/api", deployment(1, 1, 1));
-        let list = life.end("14:30:00");
-        let own = list
-            .problems
-            .iter()
-            .find(|problem| problem.object.name == "api");
-        own.expect("a problem").is_planned
-    };
-    assert!(planned("n2"));
-    assert!(!planned("n1"), "no Pod of it was there");
+fn a_drain_plans_what_lacks_its_pods_until_they_are_replaced() {
+    let mut life = drained();
+    life.put(SLICES, "shop/api-1", api_slice(&[]));
+    life.put("deployments.apps", "shop/api", deployment(1, 1, 0));
+    life.put("pods", "shop/api-2", api_pod("n2", "False"));
+    life.until("14:12:00");
+    life.put("pods", "shop/api-2", api_pod("n2", "True"));
+    life.put(SLICES, "shop/api-1", api_slice(&["api-2"]));
+    life.put("deployments.apps", "shop/api", deployment(1, 1, 1));
+    life.put("nodes", "n1", node(false));
+    let list = life.end("14:30:00");
+    assert_eq!(list.problems.len(), 2);
+    assert!(unplanned(&list).is_empty(), "{:?}", unplanned(&list));
+}
+
+#[test]
+fn what_lacks_pods_after_those_of_a_drain_were_replaced_was_not_planned() {
+    let mut life = drained();
+    life.put(SLICES, "shop/api-1", api_slice(&[]));
+    life.put("deployments.apps", "shop/api", deployment(1, 1, 0));
+    life.put("pods", "shop/api-2", api_pod("n2", "False"));
+    life.wait(8_000);
+    life.put("pods", "shop/api-2", api_pod("n2", "True"));
+    life.put(SLICES, "shop/api-1", api_slice(&["api-2"]));
+    life.put("deployments.apps", "shop/api", deployment(1, 1, 1));
+    life.until("14:10:30");
+    // Its label is changed, so that it is no longer one of them; the Node still takes no Pods.
+    let mut released = api_pod("n2", "True");
+    released["metadata"] = json!({"labels": {"app": "other"}});
+    life.put("pods", "shop/api-2", released);
+    life.put(SLICES, "shop/api-1", api_slice(&[]));
+    life.put("deployments.apps", "shop/api", deployment(1, 1, 0));
+    life.until("14:10:45");
+    life.put("nodes", "n1", node(false));
+    life.until("14:12:00");
+    life.put(SLICES, "shop/api-1", api_slice(&["api-2"]));
+    life.put("deployments.apps", "shop/api", deployment(1, 1, 1));
+    let expected = [
+        "Deployment shop/api Replicas",
+        "Service shop/api NoReadyEndpoints",
+    ];
+    assert_eq!(unplanned(&life.end("14:30:00")), expected);
+}
+
+#[test]
+fn a_cordon_alone_plans_nothing() {
+    let mut life = Life::of(&[
+        ("nodes", "Node"),
+        ("pods", "Pod"),
+        ("deployments.apps", "Deployment"),
+    ]);
+    life.put("nodes", "n1", node(false));
+    life.put("deployments.apps", "shop/api", deployment(1, 1, 1));
+    life.put("pods", "shop/api-1", api_pod("n2", "True"));
+    life.until("14:10:00");
+    life.put("nodes", "n1", node(true));
+    life.wait(5_000);
+    life.delete("pods", "shop/api-1");
+    life.put("deployments.apps", "shop/api", deployment(1, 1, 0));
+    life.until("14:20:00");
+    life.put("deployments.apps", "shop/api", deployment(1, 1, 1));
+    life.put("nodes", "n1", node(false));
+    let list = life.end("14:30:00");
+    assert_eq!(
+        unplanned(&list),
+        ["Deployment shop/api Replicas"],
+        "no Pod of it was there"
+    );
 }
 
 #[test]

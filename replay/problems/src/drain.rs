@@ -1,0 +1,201 @@
+//! Which outages are due to Nodes that were drained: the Pods that a Service or a workload lacks were on a Node that
+//! took no Pods, and went from there. That an earlier Pod was on such a Node says nothing, once it was replaced.
+
+use crate::collect::{Collected, ControllerRef};
+use crate::endpoints::EndpointLoss;
+use crate::lookup::read;
+use crate::sign::SignKind;
+use crate::span::{SignSpan, is_creation};
+use kubereel_cluster::StatusCondition;
+use kubereel_format::{EventType, ObjectId, RecordedAt, Seq};
+use kubereel_history::Timeline;
+use kubereel_history::field::text;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// What a Pod shows, and what its controller or the `EndpointSlice` says of it, come in any order: in microseconds.
+const SEEN_WITHIN: i64 = 5_000_000;
+/// A controller may count a Pod that went this much later, in microseconds.
+const COUNTED_WITHIN: i64 = 10_000_000;
+/// A drain takes no longer than this, in microseconds: what was lost earlier was lost for another reason.
+const DRAIN: i64 = 20 * 60 * 1_000_000;
+
+/// The Nodes that took no Pods, and the Pods that went from them.
+pub(crate) struct DrainedNodes<'a> {
+    timeline: &'a Timeline,
+    /// The times in which Nodes took no Pods, with the names of the Nodes.
+    cordons: Vec<(&'a str, &'a SignSpan)>,
+}
+
+/// A Pod at a time.
+struct PodState {
+    node: String,
+    /// Whether its workload counts it among those that it has.
+    is_counted: bool,
+}
+
+impl<'a> DrainedNodes<'a> {
+    pub(crate) fn of(timeline: &'a Timeline, found: &'a Collected) -> Self {
+        let spans = found.spans.iter();
+        let cordons = spans.filter(|span| span.sign.kind == SignKind::NodeCordoned);
+        Self {
+            timeline,
+            cordons: cordons
+                .filter_map(|span| Some((timeline.key_of(span.object)?.name, span)))
+                .collect(),
+        }
+    }
+
+    /// Returns the times in which Nodes took no Pods, with the names of the Nodes.
+    pub(crate) fn cordons(&self) -> &[(&'a str, &'a SignSpan)] {
+        &self.cordons
+    }
+
+    /// Returns whether a Node took no Pods before and when it shows a sign.
+    pub(crate) fn had_cordoned(&self, node: &str, span: &SignSpan) -> bool {
+        self.cordons.iter().any(|(name, cordon)| {
+            *name == node
+                && cordon.from.seq < span.from.seq
+                && cordon.end.at().is_none_or(|to| to >= span.from.at)
+        })
+    }
+
+    /// Returns whether a Node took no Pods at some time between two.
+    fn was_cordoned(&self, node: &str, since: RecordedAt, until: RecordedAt) -> bool {
+        self.cordons.iter().any(|(name, cordon)| {
+            *name == node && cordon.from.at <= until && cordon.end.at().is_none_or(|to| to >= since)
+        })
+    }
+
+    /// Returns whether a Service lost its endpoints because their Pods were drained, each time that it had none.
+    pub(crate) fn took_endpoints(
+        &self,
+        losses: &[EndpointLoss],
+        span: &SignSpan,
+        by_uid: &BTreeMap<&str, ObjectId>,
+    ) -> bool {
+        let until = span.end.at().unwrap_or(self.timeline.end());
+        let mut own = losses
+            .iter()
+            .filter(|loss| (span.from.at..=until).contains(&loss.at))
+            .peekable();
+        let is_known = own.peek().is_some_and(|first| first.at == span.from.at);
+        is_known
+            && own.all(|loss| {
+                let mut pods = loss.pods.iter();
+                !loss.pods.is_empty()
+                    && pods.all(|uid| {
+                        let pod = by_uid.get(uid.as_str());
+                        pod.is_some_and(|pod| self.has_drained(*pod, loss.at))
+                    })
+            })
+    }
+
+    /// Returns whether a Pod is gone, going or not ready, on a Node that took no Pods then.
+    fn has_drained(&self, pod: ObjectId, at: RecordedAt) -> bool {
+        let state = self.pod_at(pod, later(at, SEEN_WITHIN), |pod| {
+            is_ready(pod) && !is_going(pod)
+        });
+        state.is_some_and(|state| !state.is_counted && self.was_cordoned(&state.node, at, at))
+    }
+
+    /// Returns whether a workload lacks Pods because they were drained, each time that it did. `turns` are the times
+    /// at which it no longer had all that it wants, first that of the sign.
+    pub(crate) fn took_pods(
+        &self,
+        kind: &str,
+        pods: &[ObjectId],
+        turns: &[RecordedAt],
+        span: &SignSpan,
+    ) -> bool {
+        let Some((first, others)) = turns.split_first() else {
+            return false;
+        };
+        let earliest = later(span.from.at, -DRAIN);
+        let since = later(*first, -COUNTED_WITHIN).max(earliest);
+        let until = later(span.from.at, SEEN_WITHIN);
+        let lost = self.lost_on(kind, pods, since, until);
+        !lost.is_empty()
+            && lost
+                .iter()
+                .all(|node| self.was_cordoned(node, since, until))
+            && others.iter().all(|turn| {
+                let (since, until) = (later(*turn, -COUNTED_WITHIN), later(*turn, SEEN_WITHIN));
+                let lost = self.lost_on(kind, pods, since, until);
+                lost.iter()
+                    .all(|node| self.was_cordoned(node, since, until))
+            })
+    }
+
+    /// Returns the Nodes of the Pods that a workload had at a time, and no longer had at a later one.
+    fn lost_on(
+        &self,
+        kind: &str,
+        pods: &[ObjectId],
+        since: RecordedAt,
+        until: RecordedAt,
+    ) -> Vec<String> {
+        let is_counted = |pod: &Value| {
+            // A StatefulSet counts a Pod until it is gone.
+            let is_going = kind != "StatefulSet" && is_going(pod);
+            is_ready(pod) && !is_going && ControllerRef::of(pod).is_some()
+        };
+        let lost = pods.iter().filter_map(|pod| {
+            let had = |at| self.pod_at(*pod, at, is_counted);
+            let before = had(since).or_else(|| self.first_look(*pod, is_counted))?;
+            let after = had(until)?;
+            (before.is_counted && !after.is_counted).then_some(before.node)
+        });
+        lost.collect()
+    }
+
+    /// Reads a Pod as it was at a time; `None` before its first version.
+    fn pod_at(
+        &self,
+        pod: ObjectId,
+        at: RecordedAt,
+        is_counted: impl Fn(&Value) -> bool,
+    ) -> Option<PodState> {
+        let reel = self.timeline.reel();
+        let versions = reel.versions(pod).iter().rev();
+        let mut known = versions.filter(|seq| self.timeline.wall_of(**seq) <= at);
+        let last = *known.next()?;
+        if reel.kind_of(last) != Some(EventType::Deleted) {
+            return self.pod_of(last, is_counted);
+        }
+        let living = self.pod_of(*known.next()?, is_counted)?;
+        Some(PodState {
+            is_counted: false,
+            ..living
+        })
+    }
+
+    /// Reads a Pod that was there before anybody looked.
+    fn first_look(&self, pod: ObjectId, is_counted: impl Fn(&Value) -> bool) -> Option<PodState> {
+        let reel = self.timeline.reel();
+        let first = *reel.versions(pod).first()?;
+        let was_there = !is_creation(reel.head(first)?.evidence);
+        self.pod_of(first, is_counted).filter(|_| was_there)
+    }
+
+    fn pod_of(&self, seq: Seq, is_counted: impl Fn(&Value) -> bool) -> Option<PodState> {
+        let body = read(self.timeline, seq)?;
+        Some(PodState {
+            node: text(&body, "/spec/nodeName").to_owned(),
+            is_counted: is_counted(&body),
+        })
+    }
+}
+
+fn is_ready(pod: &Value) -> bool {
+    StatusCondition::all(pod).any(|one| one.kind == "Ready" && one.is("True"))
+}
+
+fn is_going(pod: &Value) -> bool {
+    !text(pod, "/metadata/deletionTimestamp").is_empty()
+}
+
+/// Returns a time some microseconds later.
+fn later(at: RecordedAt, micros: i64) -> RecordedAt {
+    RecordedAt::from_micros(at.micros.saturating_add(micros))
+}
