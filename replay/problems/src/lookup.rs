@@ -34,6 +34,13 @@ pub(crate) fn read(timeline: &Timeline, seq: Seq) -> Option<Value> {
     serde_json::from_slice(&body).ok()
 }
 
+/// Returns the namespace and name of the Service that serves an `APIService`; both are empty for one that the API
+/// server itself serves.
+pub(crate) fn serving_service(api_service: &Value) -> (&str, &str) {
+    let of = |field: &str| text(api_service, &format!("/spec/service/{field}"));
+    (of("namespace"), of("name"))
+}
+
 /// Makes a selector of a `LabelSelector` object, or of the map of labels that older kinds have.
 pub(crate) fn match_labels(selector: &Value) -> Option<LabelSelector> {
     let is_map =

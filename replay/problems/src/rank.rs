@@ -3,7 +3,7 @@
 
 use crate::cause::is_about_network_plugin;
 use crate::collect::Collected;
-use crate::lookup::read;
+use crate::lookup::{read, serving_service};
 use crate::problem::{Problem, ProblemObject};
 use crate::sign::SignKind;
 use crate::span::between;
@@ -14,8 +14,10 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// What explains another problem may be seen a little later than it.
+/// What explains another problem may be noticed this much later than it.
 pub(crate) const SLACK: Duration = Duration::from_mins(1);
+/// What one controller reports may be recorded this much later than what another one reports of it.
+const SKEW: Duration = Duration::from_secs(10);
 /// A Service that loses its endpoints within this time after its selector was changed loses them for that.
 const SWITCHED: Duration = Duration::from_secs(15);
 /// More problems that explain one another in a row are not put in order.
@@ -110,7 +112,7 @@ impl ProblemRanking<'_> {
         if one.object == other.object {
             return false;
         }
-        let is_earlier = between(other.from.at, one.from.at) <= SLACK;
+        let is_earlier = between(other.from.at, one.from.at) <= noticed_within(one, other);
         let is_then = one.to.is_none_or(|to| between(to, other.from.at) <= SLACK);
         if !is_earlier || !is_then {
             return false;
@@ -122,7 +124,7 @@ impl ProblemRanking<'_> {
             ) => other
                 .signs
                 .iter()
-                .any(|sign| sign.message.contains(&one.object.name)),
+                .any(|sign| has_word(&sign.message, &one.object.name)),
             // The program that makes the network of the Node ran on it and failed.
             (_, SignKind::NodeNotReady) if one.object.kind == "DaemonSet" => {
                 takes_network_away(one, other)
@@ -150,7 +152,11 @@ impl ProblemRanking<'_> {
                 one.object.name == other.object.namespace
             }
             (SignKind::NoEndpoints, SignKind::ApiService) => {
-                other.message.contains(&one.object.name)
+                let body = read(self.timeline, other.kind_from.seq);
+                body.is_some_and(|body| {
+                    let service = (one.object.namespace.as_str(), one.object.name.as_str());
+                    serving_service(&body) == service
+                })
             }
             // What calls a Service that nothing serves fails.
             (
@@ -160,13 +166,11 @@ impl ProblemRanking<'_> {
                 | SignKind::Probe
                 | SignKind::PodPending,
             ) => (self.calls)(other, &one.object) && !self.is_behind(other, one),
-            // The words hold the address that was called, or the Service that has no endpoints.
+            // The words hold the address that was called.
             (SignKind::NoEndpoints, SignKind::Webhook) => {
                 let service = &one.object;
-                other
-                    .message
-                    .contains(&format!("{}.{}.svc", service.name, service.namespace))
-                    || other.message.contains(&format!("\"{}\"", service.name))
+                let host = format!("//{}.{}.svc", service.name, service.namespace);
+                other.message.contains(&host)
             }
             (SignKind::Webhook, _) => {
                 let words = one.message.split(": ").next().unwrap_or_default();
@@ -217,6 +221,26 @@ impl ProblemRanking<'_> {
                 .filter_map(|id| self.timeline.key_of(*id));
             of_uid.into_iter().any(|key| key.uid == *uid) || (self.is_of)(uid, &workload.object)
         })
+    }
+}
+
+/// Returns whether a text has the name of an object as a word.
+fn has_word(text: &str, name: &str) -> bool {
+    let mut words = text.split(|letter: char| !(letter.is_alphanumeric() || letter == '-'));
+    words.any(|word| word == name)
+}
+
+/// Returns how much later than its consequence a problem may be noticed: it must have begun before.
+fn noticed_within(one: &Problem, other: &Problem) -> Duration {
+    match (one.kind, other.kind) {
+        // The API server looks at the endpoints.
+        (SignKind::NoEndpoints, SignKind::ApiService) => SKEW,
+        // A Node that is lost is waited for, and a Pod behind a Service fails several probes; what ran on the one or
+        // calls the other fails at once.
+        (SignKind::NodeNotReady | SignKind::NodePressure | SignKind::NoEndpoints, _)
+        // The Pods that a Service had are gone before their successors fail.
+        | (_, SignKind::NoEndpoints) => SLACK,
+        _ => SKEW,
     }
 }
 

@@ -7,7 +7,7 @@ use super::pod_data::{containers, data_of_pod_spec};
 use super::problem_words::{ProblemWords, SHORTEST_NAME};
 use super::search::ExplainedReel;
 use super::shared_objects::RoleBinding;
-use crate::lookup::{labels, match_labels, resources};
+use crate::lookup::{labels, match_labels, resources, serving_service};
 use crate::problem::Problem;
 use crate::sign::SignKind;
 use kubereel_format::{ObjectId, ResourceId, ResourceInfo, Seq};
@@ -342,10 +342,7 @@ impl<'a> Dependencies<'a> {
                 );
             }
             "APIService" => {
-                let (at, name) = (
-                    text(body, "/spec/service/namespace"),
-                    text(body, "/spec/service/name"),
-                );
+                let (at, name) = serving_service(body);
                 self.name("Service", at, name, 1, "the Service that serves it");
                 self.take_service(at, name, 2);
             }

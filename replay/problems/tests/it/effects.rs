@@ -1,7 +1,7 @@
 //! Which changes are found behind a failure, on any cluster: the effect that a change can have, and what lies between.
 
 use super::life::{Life, causes, condition, lines, warning};
-use kubereel_problems::ProblemList;
+use kubereel_problems::{Problem, ProblemList, SignKind};
 use serde_json::{Value, json};
 
 const DEPLOYMENTS: &str = "deployments.apps";
@@ -475,6 +475,64 @@ fn what_calls_a_service_without_endpoints_is_a_consequence_of_what_broke_it() {
         let first = causes(problem).into_iter().next();
         assert_eq!(first.as_deref(), Some("ConfigMap web/stock data.level"));
     }
+}
+
+/// An aggregated API that fails at a time because of a Service, and the Service `web/api`, without endpoints from
+/// 14:10:00 on. Returns the API's problem.
+fn failing_api(service: (&str, &str), fails: &'static str) -> Problem {
+    let (slices, apis) = (
+        "endpointslices.discovery.k8s.io",
+        "apiservices.apiregistration.k8s.io",
+    );
+    let mut life = Life::of(&[
+        ("services", "Service"),
+        (slices, "EndpointSlice"),
+        (apis, "APIService"),
+    ]);
+    let slice = |endpoints: Value| json!({"metadata": {"labels": {"kubernetes.io/service-name": "api"}}, "endpoints": endpoints});
+    let api = |status: &str| {
+        let message = format!("service/{} in {:?} is not present", service.1, service.0);
+        json!({"spec": {"service": {"namespace": service.0, "name": service.1}},
+            "status": {"conditions": [condition("Available", status, "ServiceNotFound", &message)]}})
+    };
+    let selector = json!({"spec": {"selector": {"app": "api"}}});
+    life.put("services", "web/api", selector);
+    let ready = json!([{"conditions": {"ready": true}}]);
+    life.put(slices, "web/api-1", slice(ready));
+    life.put(apis, "v1.example.com", api("True"));
+    let mut steps = [("14:10:00", slices), (fails, apis)];
+    steps.sort_unstable();
+    for (time, resource) in steps {
+        life.until(time);
+        if resource == apis {
+            life.put(apis, "v1.example.com", api("False"));
+        } else {
+            life.put(slices, "web/api-1", slice(json!([])));
+        }
+    }
+    let list = life.end("14:30:00");
+    let mut all = list.problems.iter();
+    let own = all.find(|one| one.kind == SignKind::ApiService);
+    own.expect("a problem").clone()
+}
+
+#[test]
+fn only_the_service_that_serves_an_aggregated_api_explains_it_and_only_from_before() {
+    assert!(
+        failing_api(("web", "api"), "14:10:02")
+            .consequence_of
+            .is_some()
+    );
+    // The message has its name, too.
+    assert_eq!(
+        failing_api(("web", "api-v2"), "14:10:02").consequence_of,
+        None
+    );
+    assert_eq!(
+        failing_api(("apis", "api"), "14:10:02").consequence_of,
+        None
+    );
+    assert_eq!(failing_api(("web", "api"), "14:09:10").consequence_of, None);
 }
 
 #[test]
