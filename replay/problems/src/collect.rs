@@ -337,6 +337,10 @@ impl SignCollector {
             SignEnd::Recovered
         };
         let tracked = self.tracked.entry(object).or_default();
+        let node = text(seen.now, "/spec/nodeName");
+        if !node.is_empty() {
+            node.clone_into(&mut tracked.node);
+        }
         tracked.end_all_but(&reading.signs, mark, end);
         tracked.take(object, mark, is_older, reading);
     }
@@ -503,13 +507,7 @@ impl Watcher for SignCollector {
             _ => {}
         }
         if !reading.signs.is_empty() || reading.is_well || self.tracked.contains_key(&seen.object) {
-            let node = text(seen.now, "/spec/nodeName").to_owned();
             self.apply(seen, seen.object, reading);
-            if let Some(tracked) = self.tracked.get_mut(&seen.object)
-                && !node.is_empty()
-            {
-                tracked.node = node;
-            }
         }
     }
 }

@@ -9,8 +9,8 @@ use crate::endpoints::ServiceHistory;
 use crate::event_words::{RegardedObject, WarningEvent};
 use crate::lookup::{by_uid, read, resources};
 use crate::problem::{
-    Cause, CheckedReel, InstallationNoise, MOST_SIGNS, Problem, ProblemList, ProblemObject,
-    ProblemSign,
+    Cause, CheckedReel, InstallationNoise, MOST_SIGNS, NodeFailure, Problem, ProblemList,
+    ProblemObject, ProblemSign,
 };
 use crate::rank::{ProblemRanking, SLACK, WORKLOADS, lower_planned};
 use crate::refusal::Refusals;
@@ -732,13 +732,18 @@ impl<'a> ListBuilder<'a> {
             open.map(|(_, _, span)| self.unknown_since(span)).collect();
         let unknown_since = unknown.and_then(|all| all.into_iter().max());
         let mut shown_by: Vec<ObjectId> = Vec::new();
-        let mut nodes: BTreeSet<String> = BTreeSet::new();
+        let mut nodes: Vec<NodeFailure> = Vec::new();
         for (_, _, span) in spans {
             if !shown_by.contains(&span.object) && shown_by.len() < MOST_SIGNS {
                 shown_by.push(span.object);
             }
-            if !span.node.is_empty() {
-                nodes.insert(span.node.clone());
+            // The spans are in order of time.
+            if !span.node.is_empty() && nodes.iter().all(|one| one.node != span.node) {
+                nodes.push(NodeFailure {
+                    node: span.node.clone(),
+                    pod: span.object,
+                    from: span.from,
+                });
             }
         }
         let kind = telling.sign.kind;
@@ -786,7 +791,7 @@ impl<'a> ListBuilder<'a> {
                     to: span.end.at(),
                 })
                 .collect(),
-            nodes: nodes.into_iter().collect(),
+            nodes,
             is_planned: self.is_planned(&root, spans),
             consequence_of: None,
             causes: Vec::new(),

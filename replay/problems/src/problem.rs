@@ -98,6 +98,14 @@ pub struct Cause {
     pub(crate) score: f64,
 }
 
+/// The first failure of a Pod on a Node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct NodeFailure {
+    pub(crate) node: String,
+    pub(crate) pod: ObjectId,
+    pub(crate) from: RecordMark,
+}
+
 /// What was wrong with one thing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Problem {
@@ -133,8 +141,8 @@ pub struct Problem {
     pub shown_by: Vec<ObjectId>,
     /// All signs, in order of time; the first of many.
     pub signs: Vec<ProblemSign>,
-    /// The Nodes of the Pods that showed it.
-    pub nodes: Vec<String>,
+    /// The Nodes of the Pods that showed it, the first first.
+    pub(crate) nodes: Vec<NodeFailure>,
     /// Whether somebody meant it: a Node that was drained for its reboot.
     pub is_planned: bool,
     /// The rank of the problem that explains this one.

@@ -4,12 +4,13 @@
 use crate::cause::is_about_network_plugin;
 use crate::collect::Collected;
 use crate::lookup::{read, serving_service};
-use crate::problem::{Problem, ProblemObject};
+use crate::problem::{NodeFailure, Problem, ProblemObject};
 use crate::sign::SignKind;
 use crate::span::between;
 use kubereel_cluster::RecordMark;
 use kubereel_format::RecordedAt;
 use kubereel_history::Timeline;
+use kubereel_history::field::text;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -130,7 +131,7 @@ impl ProblemRanking<'_> {
                 takes_network_away(one, other)
             }
             (SignKind::NodeNotReady | SignKind::NodePressure, _) if other.object.kind != "Node" => {
-                other.nodes.contains(&one.object.name)
+                self.began_on(other, one)
                     && !matches!(other.kind, SignKind::ImagePull | SignKind::DrainHeld)
                     && !takes_network_away(other, one)
             }
@@ -178,6 +179,24 @@ impl ProblemRanking<'_> {
             }
             _ => false,
         }
+    }
+
+    /// Returns whether a problem began with a Pod that was on a Node before that was well again.
+    fn began_on(&self, problem: &Problem, node: &Problem) -> bool {
+        let Some(first) = problem.nodes.first() else {
+            return false;
+        };
+        let bound = || {
+            let mut versions = self.timeline.reel().versions(first.pod).iter();
+            versions.find(|seq| {
+                read(self.timeline, **seq)
+                    .is_some_and(|pod| text(&pod, "/spec/nodeName") == first.node)
+            })
+        };
+        first.node == node.object.name
+            && node
+                .to
+                .is_none_or(|to| bound().is_some_and(|seq| self.timeline.wall_of(*seq) <= to))
     }
 
     /// Returns whether the selector of a Service was changed just before it had no endpoints: that took the
@@ -246,9 +265,9 @@ fn noticed_within(one: &Problem, other: &Problem) -> Duration {
 
 /// Returns whether a Node has no network because the Pod of a `DaemonSet` that makes it failed there before.
 fn takes_network_away(workload: &Problem, node: &Problem) -> bool {
+    let is_there = |one: &NodeFailure| one.node == node.object.name && one.from < node.from;
     workload.object.kind == "DaemonSet"
-        && workload.nodes.contains(&node.object.name)
-        && workload.from < node.from
+        && workload.nodes.iter().any(is_there)
         && is_about_network_plugin(&node.message.to_lowercase())
 }
 

@@ -180,8 +180,8 @@ impl<'a> Dependencies<'a> {
             let kind = self.kind_of(*pod);
             self.take_object(*pod, &kind, &object.namespace);
         }
-        for node in self.problem.nodes.clone() {
-            self.name("Node", "", &node, 1, "the Node of its Pods");
+        for failure in &self.problem.nodes {
+            self.name("Node", "", &failure.node, 1, "the Node of its Pods");
         }
         self.name("Namespace", "", &object.namespace, 1, "its namespace");
         if object.kind == "Service" {

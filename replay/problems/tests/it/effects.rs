@@ -332,6 +332,68 @@ fn a_node_without_a_network_has_lost_the_program_that_makes_it() {
     assert_eq!(causes(node), [cause]);
 }
 
+/// A Deployment with Pods on two Nodes. That on the first fails at 14:10:10, and another one on the second at a time;
+/// the second is not ready from 14:10:00 to 14:10:40. Returns their problem.
+fn failing_pods(first: &str, second_fails: &str) -> Problem {
+    let mut life = Life::of(&[
+        ("pods", "Pod"),
+        ("nodes", "Node"),
+        (DEPLOYMENTS, "Deployment"),
+    ]);
+    let node = |ready: &str| json!({"status": {"conditions": [condition("Ready", ready, "KubeletNotReady", "PLEG is not healthy")]}});
+    let on = |name: &str, state: &Value| {
+        let mut pod = pod(("Deployment", "shop"), state, *state == running());
+        pod["spec"]["nodeName"] = json!(name);
+        pod
+    };
+    life.put(DEPLOYMENTS, "web/shop", deployment(1, "shop:1"));
+    life.put("nodes", "node-2", node("True"));
+    life.put("pods", "web/shop-1", on(first, &running()));
+    life.until("14:10:00");
+    life.put("nodes", "node-2", node("False"));
+    life.until("14:10:10");
+    life.put("pods", "web/shop-1", on(first, &ended("bad flag")));
+    life.until("14:10:40");
+    life.put("nodes", "node-2", node("True"));
+    life.until(second_fails);
+    life.put("pods", "web/shop-2", on("node-2", &running()));
+    life.wait(1_000);
+    life.put("pods", "web/shop-2", on("node-2", &ended("bad flag")));
+    let list = life.end("14:20:00");
+    let mut all = list.problems.iter();
+    let own = all.find(|one| one.object.name == "shop");
+    own.expect("a problem").clone()
+}
+
+#[test]
+fn a_node_explains_failures_only_of_pods_that_were_on_it_while_it_was_not_ready() {
+    assert!(failing_pods("node-2", "14:12:00").consequence_of.is_some());
+    assert_eq!(failing_pods("node-1", "14:11:10").consequence_of, None);
+}
+
+#[test]
+fn a_pod_that_came_after_its_node_was_ready_again_is_not_explained_by_it() {
+    let mut life = Life::of(&[("pods", "Pod"), ("nodes", "Node")]);
+    let node = |ready: &str| json!({"status": {"conditions": [condition("Ready", ready, "KubeletNotReady", "PLEG is not healthy")]}});
+    life.put("nodes", "node-1", node("True"));
+    life.until("14:10:00");
+    life.put("nodes", "node-1", node("False"));
+    life.until("14:10:40");
+    life.put("nodes", "node-1", node("True"));
+    life.until("14:11:00");
+    life.put(
+        "pods",
+        "web/ci",
+        pod(("Deployment", "ci"), &running(), true),
+    );
+    life.until("14:11:10");
+    let failed = pod(("Deployment", "ci"), &ended("bad flag"), false);
+    life.put("pods", "web/ci", failed);
+    let list = life.end("14:20:00");
+    let by: Vec<Option<usize>> = list.problems.iter().map(|one| one.consequence_of).collect();
+    assert_eq!(by, [None, None], "{:?}", lines(&list));
+}
+
 #[test]
 fn a_service_that_is_switched_to_pods_that_never_were_ready_comes_first() {
     let slices = "endpointslices.discovery.k8s.io";
