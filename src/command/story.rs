@@ -103,13 +103,7 @@ pub(crate) fn text(timeline: &Timeline, story: &ClusterStory) -> Vec<String> {
         lines.push("  no installation or upgrade was recorded, and no rollout began".to_owned());
     }
     lines.extend([String::new(), "Problems:".to_owned()]);
-    let mut listed: Vec<&Problem> = story
-        .list
-        .problems
-        .iter()
-        .filter(|problem| !problem.is_planned && problem.consequence_of.is_none())
-        .take(MOST_PROBLEMS)
-        .collect();
+    let mut listed: Vec<&Problem> = story.list.roots().take(MOST_PROBLEMS).collect();
     listed.sort_by_key(|problem| problem.from);
     lines.extend(
         listed
@@ -122,11 +116,8 @@ pub(crate) fn text(timeline: &Timeline, story: &ClusterStory) -> Vec<String> {
         lines.push("  no problem was found".to_owned());
     }
     let all = story.list.problems.iter();
-    let planned = all.clone().filter(|problem| problem.is_planned).count();
-    let roots = all
-        .clone()
-        .filter(|problem| !problem.is_planned && problem.consequence_of.is_none());
-    let rest = roots.count() - listed.len();
+    let planned = all.filter(|problem| problem.is_planned).count();
+    let rest = story.list.roots().count() - listed.len();
     if rest > 0 {
         let all = with_given_reel("kubereel problems REEL");
         lines.push(format!("  … {} more: {all}", number(rest)));
@@ -149,9 +140,7 @@ pub(crate) fn text(timeline: &Timeline, story: &ClusterStory) -> Vec<String> {
 fn ending(story: &ClusterStory, listed: &[&Problem]) -> String {
     let open: Vec<String> = story
         .list
-        .problems
-        .iter()
-        .filter(|problem| problem.is_open() && !problem.is_planned)
+        .open()
         .take(MOST_PROBLEMS)
         .map(|problem| harmless(&problem.object.label()).into_owned())
         .collect();
@@ -239,9 +228,7 @@ struct ClusterStoryOutput(timeline: &Timeline, story: &ClusterStory) {
         .collect(),
     not_recovered: Vec<String> = story
         .list
-        .problems
-        .iter()
-        .filter(|problem| problem.is_open() && !problem.is_planned)
+        .open()
         .map(|problem| problem.object.label())
         .collect(),
     checked: CheckedOutput = CheckedOutput::of(&story.list.checked),

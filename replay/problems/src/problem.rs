@@ -237,3 +237,20 @@ pub struct ProblemList {
     /// What was looked at.
     pub checked: CheckedReel,
 }
+
+impl ProblemList {
+    /// Returns the problems to be told by themselves, in the order of their ranks: those that were not planned, and
+    /// that no other one of those explains.
+    pub fn roots(&self) -> impl Iterator<Item = &Problem> {
+        self.problems.iter().filter(|problem| {
+            let by = problem.consequence_of.and_then(|by| self.problems.get(by));
+            !problem.is_planned && by.is_none_or(|by| by.is_planned)
+        })
+    }
+
+    /// Returns the problems that had not ended at the end, in the order of their ranks.
+    pub fn open(&self) -> impl Iterator<Item = &Problem> {
+        let all = self.problems.iter();
+        all.filter(|problem| problem.is_open() && !problem.is_planned)
+    }
+}

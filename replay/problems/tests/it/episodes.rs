@@ -3,7 +3,7 @@
 use super::life::{Life, condition, line, lines, warning};
 use kubereel_history::timetext;
 use kubereel_monitortests::CaseVerdict;
-use kubereel_problems::ProblemList;
+use kubereel_problems::{Problem, ProblemList};
 use serde_json::{Value, json};
 
 /// A Pod of a workload on a Node, with its phase.
@@ -309,6 +309,38 @@ fn a_cordon_alone_plans_nothing() {
         ["Deployment shop/api Replicas"],
         "no Pod of it was there"
     );
+}
+
+#[test]
+fn what_outlasts_a_planned_problem_is_told_by_itself() {
+    let mut life = Life::of(&[("nodes", "Node"), ("pods", "Pod")]);
+    let node = |ready: &str, is_cordoned: bool| {
+        json!({"metadata": {}, "spec": {"unschedulable": is_cordoned},
+            "status": {"conditions": [condition("Ready", ready, "NodeStatusUnknown", "stopped posting")]}})
+    };
+    let agent = |ready: &str| {
+        let mut pod = pod(("Job", "agent"), "n1", "Running");
+        pod["spec"]["containers"] = json!([{"name": "app"}]);
+        pod["status"]["conditions"] = json!([condition("Ready", ready, "ContainersNotReady", "m")]);
+        pod["status"]["containerStatuses"] =
+            json!([{"name": "app", "ready": ready == "True", "state": {"running": {}}}]);
+        pod
+    };
+    life.put("nodes", "n1", node("True", true));
+    life.put("pods", "shop/agent-1", agent("True"));
+    life.until("14:10:00");
+    life.put("nodes", "n1", node("Unknown", true));
+    life.put("pods", "shop/agent-1", agent("False"));
+    life.until("14:11:00");
+    life.put("nodes", "n1", node("True", false));
+    let list = life.end("14:20:00");
+    let explained: Vec<Option<usize>> =
+        list.problems.iter().map(|one| one.consequence_of).collect();
+    assert_eq!(explained, [Some(1), None]);
+    assert_eq!(unplanned(&list), ["Job shop/agent ContainersNotReady"]);
+    let told = |all: Vec<&Problem>| all.into_iter().map(line).collect::<Vec<_>>();
+    assert_eq!(told(list.roots().collect()), unplanned(&list));
+    assert_eq!(told(list.open().collect()), unplanned(&list));
 }
 
 #[test]
