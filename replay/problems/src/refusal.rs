@@ -6,9 +6,9 @@ use crate::collect::Collected;
 use crate::lookup::{read, resources};
 use crate::problem::ProblemObject;
 use crate::sign::{Sign, SignKind};
-use crate::span::{ShownTime, SignEnd, SignSpan, between};
+use crate::span::{ShownTime, SignEnd, SignSpan, between, is_creation};
 use kubereel_cluster::RecordMark;
-use kubereel_format::{EventType, ObjectId, RecordedAt};
+use kubereel_format::{EventType, ObjectId, RecordedAt, Seq};
 use kubereel_history::Timeline;
 use kubereel_history::field::{items, text};
 use serde_json::Value;
@@ -39,17 +39,32 @@ enum FailedWebhook {
 }
 
 /// The calls of a webhook that failed.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct FailedCalls {
+    /// The words of the first one that was read.
     message: String,
+    all: Vec<RefusedTime>,
+}
+
+/// A time in which an object was refused.
+#[derive(Debug)]
+struct RefusedTime {
     from: RecordMark,
     is_older: bool,
     end: SignEnd,
     seen: RecordedAt,
-    /// By the signs of objects.
-    shown: u64,
-    /// By the counts of Events.
+    /// By the count of an Event; 0 for the sign of an object.
     said: u64,
+}
+
+/// The times of an object that wants to be called.
+#[derive(Clone, Copy, Debug)]
+struct WebhookLife {
+    object: ObjectId,
+    /// When it was created; `None` if it was there before.
+    created: Option<RecordMark>,
+    /// When it was deleted.
+    gone: Option<RecordedAt>,
 }
 
 impl Refusals {
@@ -83,26 +98,17 @@ impl Refusals {
         let Some((webhook, words)) = failed_webhook(message) else {
             return;
         };
-        let calls = self.webhooks.entry(webhook).or_insert(FailedCalls {
-            message: words.to_owned(),
+        let calls = self.webhooks.entry(webhook).or_default();
+        if calls.message.is_empty() {
+            words.clone_into(&mut calls.message);
+        }
+        calls.all.push(RefusedTime {
             from: span.from,
             is_older: span.is_older,
             end: span.end,
             seen: span.seen,
-            shown: 0,
-            said: 0,
+            said,
         });
-        if span.from < calls.from {
-            calls.from = span.from;
-            calls.is_older = span.is_older;
-        }
-        calls.end = match (calls.end.at(), span.end.at()) {
-            (Some(one), Some(other)) => SignEnd::Recovered(one.max(other)),
-            _ => SignEnd::Open,
-        };
-        calls.seen = calls.seen.max(span.seen);
-        calls.shown += u64::from(said == 0);
-        calls.said += said;
     }
 
     /// Returns whether something was refused for a quota.
@@ -119,7 +125,8 @@ impl Refusals {
                 for &object in timeline.objects_of(resource) {
                     let webhooks = of(timeline, object).into_iter();
                     let calls = webhooks.filter_map(|webhook| self.webhooks.get(&webhook));
-                    spans.extend(calls.map(|calls| calls.span(object)));
+                    let life = WebhookLife::of(timeline, object);
+                    spans.extend(calls.filter_map(|calls| calls.span(life?)));
                 }
             }
         };
@@ -145,23 +152,62 @@ impl Refusals {
 /// Returns the webhooks that an object wants to be called.
 type NamedWebhooks = dyn Fn(&Timeline, ObjectId) -> Vec<FailedWebhook>;
 
-impl FailedCalls {
-    fn span(&self, object: ObjectId) -> SignSpan {
-        let until = self.end.at().unwrap_or(self.seen);
-        SignSpan {
+impl WebhookLife {
+    fn of(timeline: &Timeline, object: ObjectId) -> Option<Self> {
+        let versions = timeline.reel().versions(object);
+        let is_deletion = |seq: &Seq| timeline.reel().kind_of(*seq) == Some(EventType::Deleted);
+        let (first, last) = (*versions.first()?, *versions.last()?);
+        let is_new = is_creation(timeline.reel().head(first)?.evidence);
+        Some(Self {
             object,
+            created: is_new.then(|| RecordMark {
+                seq: first,
+                at: timeline.wall_of(first),
+            }),
+            gone: is_deletion(&last).then(|| timeline.wall_of(last)),
+        })
+    }
+}
+
+impl FailedCalls {
+    /// Makes a span of the calls that failed for an object, while it was there.
+    fn span(&self, life: WebhookLife) -> Option<SignSpan> {
+        let is_then = |one: &&RefusedTime| {
+            let is_over = match (one.end.at(), life.created) {
+                (Some(end), Some(created)) => end < created.at,
+                _ => false,
+            };
+            !is_over && life.gone.is_none_or(|gone| one.from.at <= gone)
+        };
+        let own = self.all.iter().filter(is_then);
+        let first = own.clone().min_by_key(|one| one.from)?;
+        let ends: Option<Vec<RecordedAt>> = own.clone().map(|one| one.end.at()).collect();
+        let end = ends.and_then(|ends| ends.into_iter().max());
+        let end = match (end, life.gone) {
+            (Some(end), Some(gone)) if end < gone => SignEnd::Recovered(end),
+            (_, Some(gone)) => SignEnd::Deleted(gone),
+            (Some(end), None) => SignEnd::Recovered(end),
+            (None, None) => SignEnd::Open,
+        };
+        let from = life.created.max(Some(first.from)).unwrap_or(first.from);
+        let seen = own.clone().map(|one| one.seen).max()?;
+        let until = end.at().unwrap_or(seen);
+        let shown: u64 = own.clone().map(|one| u64::from(one.said == 0)).sum();
+        let said = own.map(|one| one.said).sum();
+        Some(SignSpan {
+            object: life.object,
             sign: Sign::new(SignKind::Webhook, "", &self.message),
-            from: self.from,
-            is_older: self.is_older,
-            end: self.end,
-            shown: ShownTime::of(between(self.from.at, until)),
+            from,
+            is_older: first.is_older && from == first.from,
+            end,
+            shown: ShownTime::of(between(from.at, until)),
             run_from: until,
-            seen: self.seen,
+            seen,
             was_well: true,
-            count: self.shown.max(self.said),
+            count: shown.max(said),
             node: String::new(),
             reasons: Vec::new(),
-        }
+        })
     }
 }
 
@@ -214,7 +260,6 @@ fn conversion_webhook(timeline: &Timeline, object: ObjectId) -> Vec<FailedWebhoo
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kubereel_format::Seq;
 
     fn span(message: &str, from: i64, end: SignEnd) -> SignSpan {
         let at = RecordedAt::from_micros(from);
@@ -251,13 +296,35 @@ mod tests {
         all.take("shop", &span(call, 6, SignEnd::Open), 12);
         let gate = FailedWebhook::Admission("pods.gate.example".to_owned());
         let calls = all.webhooks.get(&gate).expect("its calls");
-        let span = calls.span(ObjectId(3));
-        assert_eq!(
-            (span.from.seq, span.end, span.count),
-            (Seq(6), SignEnd::Open, 12)
-        );
-        assert!(span.sign.message.starts_with("failed calling webhook"));
+        let mut life = WebhookLife {
+            object: ObjectId(3),
+            created: None,
+            gone: None,
+        };
+        let of = |life| {
+            let span: Option<SignSpan> = calls.span(life);
+            span.map(|span| (span.from.seq, span.end, span.count))
+        };
+        assert_eq!(of(life), Some((Seq(6), SignEnd::Open, 12)));
+        let words = calls.span(life).map(|span| span.sign.message);
+        assert!(words.is_some_and(|words| words.starts_with("failed calling webhook")));
+        // What was deleted is called no more, and its successor has failures of its own.
+        let gone = RecordedAt::from_micros(8);
+        life.gone = Some(gone);
+        assert_eq!(of(life), Some((Seq(6), SignEnd::Deleted(gone), 12)));
+        life.gone = Some(RecordedAt::from_micros(5));
+        assert_eq!(of(life), None);
+        life = WebhookLife {
+            created: Some(RecordMark {
+                seq: Seq(8),
+                at: gone,
+            }),
+            gone: None,
+            ..life
+        };
+        assert_eq!(of(life), Some((Seq(8), SignEnd::Open, 12)));
     }
+
     #[test]
     fn a_failed_conversion_names_the_custom_resource() {
         let message = "Failed to delete all resource types, 1 remaining: conversion webhook for example.com/v1, Kind=Bucket failed: Post \"https://convert.storage.svc:443/?timeout=30s\": service \"convert\" not found";

@@ -456,6 +456,26 @@ fn a_webhook_without_a_service_explains_what_it_refuses() {
 }
 
 #[test]
+fn the_problem_of_a_webhook_ends_with_its_configuration() {
+    let hooks = "mutatingwebhookconfigurations.admissionregistration.k8s.io";
+    let mut life = Life::of(&[(hooks, "MutatingWebhookConfiguration"), ("events", "Event")]);
+    let hook = json!({"webhooks": [{"name": "pods.gate.example"}]});
+    life.put(hooks, "policy", hook);
+    let words = "failed calling webhook \"pods.gate.example\": connect: connection refused";
+    let said = |count| warning("ReplicaSet", "shop", "web-1", "FailedCreate", words, count);
+    life.put("events", "shop/web.1", said(1));
+    life.until("14:02:00");
+    life.put("events", "shop/web.1", said(15));
+    life.until("14:02:30");
+    life.delete(hooks, "policy");
+    let list = life.end("14:02:50");
+    let mut all = list.problems.iter();
+    let own = all.find(|one| one.object.kind == "MutatingWebhookConfiguration");
+    let to = own.expect("a problem").to.map(timetext::rfc3339_secs);
+    assert_eq!(to.as_deref(), Some("2026-11-21T14:02:30Z"));
+}
+
+#[test]
 fn a_webhook_that_was_not_reached_for_seconds_is_no_problem() {
     let hooks = "mutatingwebhookconfigurations.admissionregistration.k8s.io";
     let mut life = Life::of(&[(hooks, "MutatingWebhookConfiguration"), ("events", "Event")]);
