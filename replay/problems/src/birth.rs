@@ -71,6 +71,16 @@ impl ClusterBirth {
         }
     }
 
+    /// Returns whether the cluster is being installed at a time that the pass has reached.
+    pub(crate) fn is_under_way(&self, at: RecordedAt) -> bool {
+        match self.openshift {
+            Some(Installation::None) => false,
+            Some(Installation::Running) => true,
+            Some(Installation::Done(done)) => at < done,
+            None => self.began.is_some() && self.done.is_none(),
+        }
+    }
+
     /// Returns whether it is that of an OpenShift cluster.
     pub(crate) const fn is_openshift(&self) -> bool {
         self.openshift.is_some()

@@ -30,6 +30,8 @@ const MOST_SPANS: usize = 50_000;
 const MOST_TURNS: usize = 1_000;
 /// A controller counts the replicas of its workload at most this long after one failed.
 const COUNTED: Duration = Duration::from_secs(10);
+/// What is a part of the cluster reports its first conditions within this time after its creation.
+const SET_UP: Duration = Duration::from_mins(1);
 /// More changes of one holder are not kept.
 const MOST_HANDOVERS: usize = 1_000;
 /// The annotation of `ConfigMaps` and Endpoints by which leaders were elected before there were Leases.
@@ -53,7 +55,32 @@ pub(crate) struct ControllerRef {
 struct TrackedSigns {
     spans: Vec<SignSpan>,
     was_well: bool,
+    age: KnownAge,
     node: String,
+}
+
+/// What is known of the age of an object.
+#[derive(Clone, Copy, Debug, Default)]
+struct KnownAge {
+    created: Option<RecordedAt>,
+    /// Whether it was there when the recorder first looked, in a cluster that was not being installed.
+    was_there: bool,
+}
+
+impl KnownAge {
+    /// Returns whether the object was no longer new when its condition changed to what a sign tells. How it was
+    /// before need not be recorded: what is normal of a new object is not normal of this one.
+    fn is_settled(self, sign: &Sign) -> bool {
+        let (Some(created), Some(since)) = (self.created, sign.since) else {
+            return false;
+        };
+        let new_for = if self.was_there && sign.kind.is_of_cluster() {
+            SET_UP
+        } else {
+            sign.kind.grace().starting
+        };
+        between(created, since) > new_for
+    }
 }
 
 /// The deadline of an object's last version.
@@ -336,7 +363,13 @@ impl SignCollector {
         } else {
             SignEnd::Recovered
         };
+        let is_installed = !self.found.birth.is_under_way(seen.at);
         let tracked = self.tracked.entry(object).or_default();
+        if object == seen.object && is_installed {
+            let created = timetext::parsed(text(seen.now, "/metadata/creationTimestamp"));
+            tracked.age.created = created;
+            tracked.age.was_there |= is_older;
+        }
         let node = text(seen.now, "/spec/nodeName");
         if !node.is_empty() {
             node.clone_into(&mut tracked.node);
@@ -534,16 +567,17 @@ impl TrackedSigns {
 
     /// Takes a sign that the object shows from a moment on.
     fn show(&mut self, object: ObjectId, mark: RecordMark, is_older: bool, sign: Sign) {
-        let was_well = self.was_well;
+        let was_well = self.was_well || self.age.is_settled(&sign);
         let known = self
             .spans
             .iter_mut()
             .rfind(|span| (span.sign.kind, &span.sign.part) == (sign.kind, &sign.part))
             // What was well in between is another time.
-            .filter(|span| {
-                let end = span.end.at();
-                span.was_well == was_well
-                    && end.is_none_or(|to| between(to, mark.at) <= merge_gap(sign.kind))
+            .filter(|span| match span.end.at() {
+                None => true,
+                Some(to) => {
+                    span.was_well == was_well && between(to, mark.at) <= merge_gap(sign.kind)
+                }
             });
         let new = |sign, node: &str| SignSpan {
             object,

@@ -127,7 +127,7 @@ impl ProblemClass {
 pub(crate) struct SignGrace {
     /// While the object was never well in its life.
     pub(crate) starting: Duration,
-    /// After the object had been well.
+    /// After the object had been well, or once it is no longer new.
     pub(crate) was_well: Duration,
 }
 
@@ -232,6 +232,20 @@ impl SignKind {
             Self::VersionFailing | Self::PoolDegraded => grace(600, 0),
             Self::Condition => grace(600, 60),
         }
+    }
+
+    /// Returns whether the object is a part of the cluster itself: it is new only while the cluster is installed, or
+    /// while the recording shows its creation.
+    pub(crate) const fn is_of_cluster(self) -> bool {
+        matches!(
+            self,
+            Self::NodeNotReady
+                | Self::NodePressure
+                | Self::OperatorUnavailable
+                | Self::OperatorDegraded
+                | Self::VersionFailing
+                | Self::PoolDegraded
+        )
     }
 
     /// Returns how long a sign that nothing ended is normal at most: what takes minutes only in large clusters.

@@ -78,7 +78,7 @@ pub(crate) struct SignSpan {
     pub(crate) run_from: RecordedAt,
     /// When the last version was received that showed it.
     pub(crate) seen: RecordedAt,
-    /// Whether the object had been well before.
+    /// Whether the object had been well before, or was no longer new.
     pub(crate) was_well: bool,
     /// How often the sign appeared.
     pub(crate) count: u64,

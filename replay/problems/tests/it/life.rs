@@ -75,6 +75,21 @@ impl Life {
         }
     }
 
+    /// Records an object that was there when the recorder first looked.
+    pub fn find(&mut self, resource: &'static str, object: &str, mut body: Value) {
+        let (kind, stream) = *self.streams.get(resource).expect("a resource of this life");
+        let (namespace, name) = object.split_once('/').unwrap_or(("", object));
+        let uid = format!("{resource} {object}");
+        body["kind"] = json!(kind);
+        body["metadata"]["name"] = json!(name);
+        body["metadata"]["namespace"] = json!(namespace);
+        body["metadata"]["uid"] = json!(&uid);
+        self.there.insert((resource, object.to_owned()));
+        let what = thing(namespace, name, &uid);
+        let bytes = body.to_string().into_bytes();
+        self.script.initial(stream, what, self.rv, &bytes);
+    }
+
     /// Records the deletion of an object.
     pub fn delete(&mut self, resource: &'static str, object: &str) {
         let (_, stream) = *self.streams.get(resource).expect("a resource of this life");

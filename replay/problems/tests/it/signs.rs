@@ -492,6 +492,78 @@ fn a_webhook_that_was_not_reached_for_seconds_is_no_problem() {
     assert!(lines(&life.end("14:10:00")).is_empty());
 }
 
+/// A resource with a condition that is bad when the recording begins, changed at 13:59:50, and is good again at a time.
+/// Returns the problem's reason and since when the object says so.
+fn bad_at_first(
+    (resource, kind): (&'static str, &'static str),
+    (condition, bad, good): (&str, &str, &str),
+    created: &str,
+    well: &str,
+) -> Vec<(String, Option<String>)> {
+    let mut life = Life::of(&[(resource, kind)]);
+    let object = |status: &str, since: &str| {
+        let history = json!([{"state": "Completed", "version": "4.18.5", "image": "r",
+            "startedTime": "2026-11-10T08:00:00Z", "completionTime": "2026-11-10T08:40:00Z"}]);
+        json!({"metadata": {"creationTimestamp": created}, "status": {"history": history, "conditions": [
+            {"type": condition, "status": status, "reason": "Down", "lastTransitionTime": since}]}})
+    };
+    life.find(resource, "one", object(bad, "2026-11-21T13:59:50Z"));
+    life.until(well);
+    life.put(
+        resource,
+        "one",
+        object(good, &format!("2026-11-21T{well}Z")),
+    );
+    let list = life.end("15:00:00");
+    let all = list.problems.iter();
+    all.map(|one| (one.reason.clone(), one.since.map(timetext::rfc3339_secs)))
+        .collect()
+}
+
+#[test]
+fn what_went_bad_just_before_the_recording_is_not_new() {
+    let operator = ("clusteroperators.config.openshift.io", "ClusterOperator");
+    let pool = (
+        "machineconfigpools.machineconfiguration.openshift.io",
+        "MachineConfigPool",
+    );
+    let version = ("clusterversions.config.openshift.io", "ClusterVersion");
+    let expected = [("Down".to_owned(), Some("2026-11-21T13:59:50Z".to_owned()))];
+    for (resource, condition, well) in [
+        (operator, ("Available", "False", "True"), "14:10:20"),
+        (operator, ("Degraded", "True", "False"), "14:25:00"),
+        (("nodes", "Node"), ("Ready", "False", "True"), "14:04:30"),
+        (pool, ("Degraded", "True", "False"), "14:04:50"),
+        (version, ("Failing", "True", "False"), "14:04:50"),
+    ] {
+        let old = bad_at_first(resource, condition, "2026-11-10T09:00:00Z", well);
+        assert_eq!(old, expected, "{resource:?} {condition:?}");
+        // It is being set up.
+        let new = bad_at_first(resource, condition, "2026-11-21T13:59:20Z", well);
+        assert!(new.is_empty(), "{resource:?} {condition:?}");
+    }
+}
+
+#[test]
+fn an_operator_whose_creation_is_recorded_may_take_its_time() {
+    let operators = "clusteroperators.config.openshift.io";
+    let mut life = Life::of(&[(operators, "ClusterOperator")]);
+    let operator = |status: &str, since: &str| {
+        json!({"metadata": {"creationTimestamp": "2026-11-21T14:00:00Z"}, "status": {"conditions": [
+            {"type": "Available", "status": status, "reason": "Deploying", "lastTransitionTime": since}]}})
+    };
+    life.put(
+        operators,
+        "olm",
+        operator("Unknown", "2026-11-21T14:00:00Z"),
+    );
+    life.until("14:05:00");
+    life.put(operators, "olm", operator("False", "2026-11-21T14:05:00Z"));
+    life.until("14:15:00");
+    life.put(operators, "olm", operator("True", "2026-11-21T14:15:00Z"));
+    assert!(lines(&life.end("15:00:00")).is_empty());
+}
+
 /// A cluster whose only Node takes seven minutes, and whose DNS takes longer.
 fn young_cluster(created: &str) -> ProblemList {
     let mut life = Life::of(&[
