@@ -33,6 +33,7 @@ mod rows;
 mod rule;
 mod run;
 mod signal;
+mod unseen;
 mod verdict;
 
 pub use applies::{AppliesTo, BelowRelease, ClusterKind, Inapplicability, RuleClass};

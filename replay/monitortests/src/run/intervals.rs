@@ -1,12 +1,13 @@
 //! A run over a file of intervals: there are no objects, and only Events describe the cluster.
 
-use super::reel::{Missing, RunOptions, Unseen, choose, judge};
+use super::reel::{Missing, RunOptions, choose, judge};
 use super::report::{RunReport, RunStats, RunTrust};
 use crate::compute::computed_from;
 use crate::exception::RunKind;
 use crate::facts::{Facts, FactsOverTime, UpgradeWindow};
 use crate::gather::Mode;
 use crate::interval::{Interval, Intervals, source};
+use crate::unseen::Unseen;
 use crate::verdict::MonitorTest;
 use std::collections::BTreeSet;
 
