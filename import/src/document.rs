@@ -384,31 +384,57 @@ pub(crate) enum Leaf<'a> {
 
 /// Splits a document: an object, an event, or lists of them, also nested.
 ///
+/// `take` receives the number of each in its list, from 1; 0 outside of lists.
+///
 /// # Errors
 /// When `take` fails.
 pub(crate) fn leaves<E>(
     document: &[u8],
-    take: &mut impl FnMut(Leaf<'_>) -> Result<(), E>,
+    take: &mut impl FnMut(u64, Leaf<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
-    nested(document, ListType::default(), 0, take)
+    nested(document, ListType::default(), ListPlace::default(), take)
+}
+
+/// Where a part of a document stands.
+#[derive(Clone, Copy, Default)]
+struct ListPlace {
+    /// In how many lists.
+    depth: usize,
+    /// Its number in the innermost, from 1; 0 outside of lists.
+    item: u64,
+}
+
+impl ListPlace {
+    /// Splits the items of a list that stands here.
+    fn each<E>(
+        self,
+        items: &[&RawValue],
+        listed: ListType<'_>,
+        take: &mut impl FnMut(u64, Leaf<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let depth = self.depth + 1;
+        (1..).zip(items).try_for_each(|(item, json)| {
+            nested(json.get().as_bytes(), listed, Self { depth, item }, take)
+        })
+    }
 }
 
 fn nested<E>(
     bytes: &[u8],
     listed: ListType<'_>,
-    depth: usize,
-    take: &mut impl FnMut(Leaf<'_>) -> Result<(), E>,
+    place: ListPlace,
+    take: &mut impl FnMut(u64, Leaf<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
     let bytes = bytes.trim_ascii();
     if bytes.starts_with(b"[") {
-        return items(bytes, listed, depth, take);
+        return items(bytes, listed, place, take);
     }
     let shape = match DocumentShape::of(bytes) {
         Ok(shape) => shape,
-        Err(problem) => return take(Leaf::Broken(problem)),
+        Err(problem) => return take(place.item, Leaf::Broken(problem)),
     };
     if shape.is_event {
-        return take(Leaf::Event(bytes));
+        return take(place.item, Leaf::Event(bytes));
     }
     let list_of = shape.kind.strip_suffix(LIST);
     let declared = match list_of {
@@ -423,40 +449,44 @@ fn nested<E>(
     {
         match items_json.get() {
             array if array.starts_with('[') => {
-                return items(array.as_bytes(), declared, depth, take);
+                return items(array.as_bytes(), declared, place, take);
             }
             // So a server's own types write a list without items, as kubectl cluster-info dump does.
-            "null" if list_of.is_some() => return take(Leaf::EmptyList(declared)),
+            "null" if list_of.is_some() => return take(place.item, Leaf::EmptyList(declared)),
             _ => {}
         }
     }
     let is_audit = shape.api_version.starts_with(AUDIT)
         || (shape.api_version.is_empty() && listed.api_version.starts_with(AUDIT));
-    take(if is_audit {
-        Leaf::Audit(bytes)
-    } else if depth == 0 {
-        Leaf::Single(bytes)
-    } else {
-        Leaf::Object(bytes, listed)
-    })
+    take(
+        place.item,
+        if is_audit {
+            Leaf::Audit(bytes)
+        } else if place.depth == 0 {
+            Leaf::Single(bytes)
+        } else {
+            Leaf::Object(bytes, listed)
+        },
+    )
 }
 
 fn items<E>(
     array: &[u8],
     listed: ListType<'_>,
-    depth: usize,
-    take: &mut impl FnMut(Leaf<'_>) -> Result<(), E>,
+    place: ListPlace,
+    take: &mut impl FnMut(u64, Leaf<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
     match serde_json::from_slice::<Vec<&RawValue>>(array) {
-        Ok(_) if depth >= DEPTH => {
+        Ok(_) if place.depth >= DEPTH => {
             let why = format!("more than {DEPTH} lists in lists");
-            take(Leaf::Broken(BrokenReason::NotAnObject(why)))
+            take(place.item, Leaf::Broken(BrokenReason::NotAnObject(why)))
         }
-        Ok(items) if items.is_empty() => take(Leaf::EmptyList(listed)),
-        Ok(items) => items
-            .into_iter()
-            .try_for_each(|item| nested(item.get().as_bytes(), listed, depth + 1, take)),
-        Err(error) => take(Leaf::Broken(BrokenReason::NotJson(json_error(&error)))),
+        Ok(items) if items.is_empty() => take(place.item, Leaf::EmptyList(listed)),
+        Ok(items) => place.each(&items, listed, take),
+        Err(error) => take(
+            place.item,
+            Leaf::Broken(BrokenReason::NotJson(json_error(&error))),
+        ),
     }
 }
 
@@ -466,7 +496,7 @@ fn items<E>(
 /// When `take` fails.
 pub(crate) fn leaves_before_damage<E>(
     list: &[u8],
-    take: &mut impl FnMut(Leaf<'_>) -> Result<(), E>,
+    take: &mut impl FnMut(u64, Leaf<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut read = DamagedList::default();
     let mut deserializer = serde_json::Deserializer::from_slice(list);
@@ -485,9 +515,7 @@ pub(crate) fn leaves_before_damage<E>(
             kind,
         }
     };
-    read.items
-        .iter()
-        .try_for_each(|item| nested(item.get().as_bytes(), listed, 1, take))
+    ListPlace::default().each(&read.items, listed, take)
 }
 
 /// A list, as far as it can be parsed.
@@ -729,7 +757,7 @@ mod tests {
             for cut in 0..text.len() {
                 let mut found = Vec::new();
                 let taken: Result<(), ()> =
-                    leaves_before_damage(&text.as_bytes()[..cut], &mut |leaf| {
+                    leaves_before_damage(&text.as_bytes()[..cut], &mut |_, leaf| {
                         if let Leaf::Object(bytes, listed) = leaf {
                             found.push((bytes.to_vec(), listed.kind.to_owned()));
                         }

@@ -261,6 +261,8 @@ pub struct BrokenPart {
     pub file: String,
     /// Its number, from 1; 0 for the whole file.
     pub number: u64,
+    /// Its number in the list that the line is, from 1; 0 if it is the line.
+    pub item: u64,
     /// The cause.
     pub problem: BrokenReason,
 }
@@ -329,14 +331,20 @@ impl ImportError {
 impl BrokenParts {
     /// Adds a part of a file; the name is empty for a single input.
     pub(crate) fn push_in(&mut self, file: &str, number: u64, problem: BrokenReason) {
+        let file = file.to_owned();
+        self.push(BrokenPart {
+            file,
+            number,
+            item: 0,
+            problem,
+        });
+    }
+
+    /// Adds a part.
+    pub(crate) fn push(&mut self, part: BrokenPart) {
         self.count = self.count.saturating_add(1);
         if self.first.len() < NAMED {
-            let file = file.to_owned();
-            self.first.push(BrokenPart {
-                file,
-                number,
-                problem,
-            });
+            self.first.push(part);
         }
     }
 

@@ -235,7 +235,7 @@ impl Gatherer {
     }
 
     fn document(&mut self, name: &str, bytes: &[u8], converted: bool) -> Result<(), ImportError> {
-        document::leaves(bytes, &mut |leaf| match leaf {
+        document::leaves(bytes, &mut |_, leaf| match leaf {
             Leaf::Object(object, listed) => self.keep(object, listed, converted),
             Leaf::Single(object) => self.keep(object, ListType::default(), converted),
             // In a folder of many files, documents that are not objects are expected.

@@ -147,6 +147,7 @@ fn importer(
         end,
         input: String::new(),
         objects: 0,
+        item: 0,
     })
 }
 

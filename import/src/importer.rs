@@ -13,7 +13,7 @@ use crate::capture::CapturedGroup;
 use crate::document::{
     self, EventLine, ImportedHead, Leaf, ListType, leaves, leaves_before_damage,
 };
-use crate::error::{BrokenParts, BrokenReason, BrokenUnit, ImportError};
+use crate::error::{BrokenPart, BrokenParts, BrokenReason, BrokenUnit, ImportError};
 use crate::existing_objects::{
     ExistingKey, ExistingObject, ExistingObjects, ListScope, Observed, fingerprint,
 };
@@ -90,6 +90,8 @@ pub(crate) struct Importer {
     pub(crate) input: String,
     /// The number of objects so far, for inputs without lines.
     pub(crate) objects: u64,
+    /// The item of the list that is read from a line, from 1; 0 outside of such a list.
+    pub(crate) item: u64,
 }
 
 /// Why a part of the input is not in the reel.
@@ -135,7 +137,12 @@ impl Importer {
 
     /// Notes that a part of the input is broken.
     pub(crate) fn broken(&mut self, number: u64, problem: BrokenReason) {
-        self.broken.push_in(&self.input, number, problem);
+        self.broken.push(BrokenPart {
+            file: self.input.clone(),
+            number,
+            item: self.item,
+            problem,
+        });
     }
 
     /// Notes a broken part, or ends the import with a fatal error.
@@ -519,12 +526,18 @@ impl Importer {
 
     /// Takes a document: the content of one line, or of one place of a longer text.
     pub(crate) fn document(&mut self, number: u64, bytes: &[u8]) -> Result<(), ImportError> {
-        leaves(bytes, &mut |leaf| self.leaf(number, leaf))
+        let taken = leaves(bytes, &mut |item, leaf| {
+            // Without lines, the number is that of the item.
+            self.item = if number > 0 { item } else { 0 };
+            self.leaf(number, leaf)
+        });
+        self.item = 0;
+        taken
     }
 
     /// Takes the items before the damage of a document that is a list.
     pub(crate) fn document_before_damage(&mut self, bytes: &[u8]) -> Result<(), ImportError> {
-        leaves_before_damage(bytes, &mut |leaf| self.leaf(0, leaf))
+        leaves_before_damage(bytes, &mut |_, leaf| self.leaf(0, leaf))
     }
 
     fn leaf(&mut self, number: u64, leaf: Leaf<'_>) -> Result<(), ImportError> {

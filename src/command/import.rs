@@ -452,8 +452,12 @@ fn print_broken(broken: &BrokenParts, screen: &mut Console) -> Result<(), Comman
             (file, 0) => file.to_owned(),
             (file, number) => format!("{file}, {what} {number}"),
         };
+        let item = match one.item {
+            0 => String::new(),
+            item => format!(", item {item}"),
+        };
         screen.aside(format!(
-            "{}: {}",
+            "{}{item}: {}",
             harmless(&place),
             harmless(&one.problem.to_string())
         ))?;

@@ -83,6 +83,20 @@ fn watch_events_may_go_over_several_lines() {
 }
 
 #[test]
+fn broken_items_of_a_list_on_a_line_are_numbered() {
+    let text = format!("{POD}\n[{NODE},7,[{POD},{{\"metadata\":{{}}}}]]\n7\n");
+    let journey = journey(text.as_bytes(), &at(7));
+    let broken = &journey.imported.broken;
+    assert_eq!(broken.counted, BrokenUnit::Lines);
+    let places: Vec<(u64, u64)> = broken
+        .first
+        .iter()
+        .map(|one| (one.number, one.item))
+        .collect();
+    assert_eq!(places, [(2, 2), (2, 2), (3, 0)]);
+}
+
+#[test]
 fn broken_items_are_numbered_as_they_stand() {
     let text = format!(
         "{{\"kind\":\"List\",\n\"items\":[{POD},7,{{\"metadata\":{{}}}},{NODE}]}}\n{{\"a\":"
