@@ -10,6 +10,7 @@ use crate::gather::{
     VersionWatcher, WantedIntervals, conditions, recording,
 };
 use crate::interval::{Interval, Intervals, SharedTexts, source};
+use crate::unseen::Unseen;
 use kubereel_cluster::{StateKind, StateTrack};
 use kubereel_history::Timeline;
 use std::collections::BTreeSet;
@@ -151,6 +152,7 @@ impl Gathering {
         let tracks: Vec<StateTrack> = states.collect();
         let mut facts = self.facts.into_facts(start);
         facts.is_openshift = is_openshift(timeline);
+        facts.no_history = no_history(timeline, &facts);
         let mut few = recording::intervals(timeline);
         let operators = self.operators.into_iter();
         few.extend(operators.flat_map(Operators::into_intervals));
@@ -254,4 +256,19 @@ fn is_openshift(timeline: &Timeline) -> bool {
             .excluded()
             .iter()
             .any(|resource| resource.group == OPENSHIFT)
+}
+
+const VERSIONS: &str = "clusterversions.config.openshift.io";
+
+/// Returns why no history of the cluster was seen; `None` if one was, or the cluster has none.
+fn no_history(timeline: &Timeline, facts: &FactsOverTime) -> Option<String> {
+    let is_seen = facts.install.is_some() || facts.saw_install;
+    let unseen = Unseen::of(timeline);
+    if is_seen || !facts.is_openshift || !unseen.is_served(VERSIONS) {
+        return None;
+    }
+    unseen.why_missing(VERSIONS).or_else(|| {
+        let mut dark = unseen.dark.get(VERSIONS)?.iter();
+        dark.next().map(|dark| dark.why.clone())
+    })
 }

@@ -103,6 +103,9 @@ pub struct TestCase {
     pub error: Option<String>,
 }
 
+/// How many times that are not known a case names.
+const MAX_DARK: usize = 20;
+
 impl TestCase {
     /// Makes a case without findings.
     pub(crate) fn named(junit: impl Into<String>) -> Self {
@@ -110,6 +113,24 @@ impl TestCase {
             junit: junit.into(),
             ..Self::default()
         }
+    }
+
+    /// Notes a time in which something was not known.
+    pub(crate) fn doubt(&mut self, dark: CaseGap) {
+        if self.dark.len() < MAX_DARK && !self.dark.contains(&dark) {
+            self.dark.push(dark);
+        }
+    }
+
+    /// Makes findings of an unknown phase of the cluster gaps: they count in some phases only.
+    pub(crate) fn doubt_unknown_phases(mut self, scene: &JudgeContext<'_>) -> Self {
+        for finding in std::mem::take(&mut self.findings) {
+            match scene.phase_gap(&finding) {
+                Some(dark) => self.doubt(dark),
+                None => self.findings.push(finding),
+            }
+        }
+        self
     }
 }
 
@@ -251,6 +272,20 @@ impl JudgeContext<'_> {
         gaps.sort();
         gaps.dedup();
         gaps
+    }
+
+    /// Returns what a finding is instead if it counts in some phases of the cluster only, and the one in
+    /// which it began is unknown; `None` if the phase is known.
+    pub(crate) fn phase_gap(&self, finding: &TestFinding) -> Option<CaseGap> {
+        let why = self.facts.unknown_phase(finding.from)?;
+        Some(CaseGap {
+            from: finding.from,
+            to: finding.to.unwrap_or(self.intervals.end()),
+            why: format!(
+                "the phase of the cluster is unknown ({why}), and this does not count in every phase: {}",
+                finding.message
+            ),
+        })
     }
 }
 

@@ -21,6 +21,9 @@ pub struct FactsOverTime {
     pub(crate) none: Facts,
     /// Whether the cluster is one of OpenShift.
     pub(crate) is_openshift: bool,
+    /// Why the phase is unknown where no history shows it; `None` if the cluster has no
+    /// `ClusterVersion`, and so neither an installation nor upgrades.
+    pub(crate) no_history: Option<String>,
 }
 
 impl FactsOverTime {
@@ -65,7 +68,10 @@ impl FactsOverTime {
         self.installed
     }
 
-    /// Returns what the cluster was doing at a moment; `None` if nothing tells.
+    /// Returns what the cluster was doing at a moment; `None` if that is unknown.
+    ///
+    /// A cluster without a `ClusterVersion` has neither an installation nor upgrades, and is stable
+    /// throughout.
     pub fn phase(&self, at: RecordedAt) -> Option<Phase> {
         let is_upgrade =
             |window: &&UpgradeWindow| window.from <= at && window.to.is_none_or(|to| at < to);
@@ -76,7 +82,14 @@ impl FactsOverTime {
             Some(installed) if at < installed => Some(Phase::Install),
             Some(_) => Some(Phase::Stable),
             None if self.saw_install => Some(Phase::Install),
+            None if self.no_history.is_none() => Some(Phase::Stable),
             None => None,
         }
+    }
+
+    /// Returns why the phase of a moment is unknown; `None` if it is known.
+    pub fn unknown_phase(&self, at: RecordedAt) -> Option<&str> {
+        let why = self.no_history.as_deref();
+        why.filter(|_| self.phase(at).is_none())
     }
 }

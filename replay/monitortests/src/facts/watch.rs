@@ -62,6 +62,7 @@ impl FactsWatcher {
             install,
             none: Facts::default(),
             is_openshift: false,
+            no_history: None,
         }
     }
 

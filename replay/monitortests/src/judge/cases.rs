@@ -8,16 +8,13 @@ use crate::known::{
 };
 use crate::rule::{
     Component, ListedValues, MonitorRule, RuleCheck, Template, TemplatePart as Part, Unlisted,
-    place,
+    Watch, place,
 };
 use crate::verdict::{CaseGap, FindingSubject, JudgeContext, Severity, TestCase, TestFinding};
 use kubereel_format::{RecordedAt, Seq};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::rc::Rc;
-
-/// How many times that are not known a case names.
-const MAX_DARK: usize = 20;
 
 /// The values of a case's places, in the order of the rule's `per`.
 pub(super) type CaseKey = Vec<String>;
@@ -114,13 +111,35 @@ impl<'r> RuleCases<'r> {
         case.findings.push(finding);
     }
 
+    /// Returns whether a check counts in some phases of the cluster only.
+    pub(super) fn is_of_some_phases(&self, check: &RuleCheck) -> bool {
+        let of_choice = match &self.rule.watch {
+            Watch::Intervals(choice) => choice.during.as_slice(),
+            Watch::Objects(_) => &[],
+        };
+        !check.during.is_empty() || !of_choice.is_empty()
+    }
+
+    /// Adds a finding of a check, or that nobody knows whether it counts: in which phase it began is
+    /// unknown.
+    pub(super) fn find_in_phase(
+        &mut self,
+        check: &RuleCheck,
+        group: &CaseKey,
+        finding: TestFinding,
+        scene: &JudgeContext<'_>,
+    ) {
+        let is_of_some = self.is_of_some_phases(check);
+        match scene.phase_gap(&finding).filter(|_| is_of_some) {
+            Some(dark) => self.doubt(group, dark),
+            None => self.find(group, finding),
+        }
+    }
+
     /// Notes a time in which something was not known.
     pub(super) fn doubt(&mut self, group: &CaseKey, dark: CaseGap) {
-        if let Some(case) = self.case(group)
-            && case.dark.len() < MAX_DARK
-            && !case.dark.contains(&dark)
-        {
-            case.dark.push(dark);
+        if let Some(case) = self.case(group) {
+            case.doubt(dark);
         }
     }
 

@@ -217,6 +217,7 @@ impl<'a> IntervalJudge<'a, '_> {
         group: &CaseKey,
         intervals: &[JudgedInterval<'a>],
     ) {
+        let facts = self.scene.facts;
         let (start, end) = (self.scene.intervals.start(), self.scene.intervals.end());
         let mut slots = Slots::default();
         slots.set(place::STARTED, Some(Val::time(start)));
@@ -239,9 +240,13 @@ impl<'a> IntervalJudge<'a, '_> {
             RecordedAt::from_micros(from.micros.saturating_add(within))
         });
         let those = self.those(&check.expected.first, true, intervals);
-        let is_met = those
-            .iter()
-            .any(|judged| judged.interval.from <= deadline && judged.interval.to_or(end) >= from);
+        let is_of_some = self.cases.is_of_some_phases(check);
+        let is_met = those.iter().any(|judged| {
+            let interval = judged.interval;
+            // One that may not count is not enough: then it is not known whether any does.
+            let may_not_count = is_of_some && facts.unknown_phase(interval.from).is_some();
+            interval.from <= deadline && interval.to_or(end) >= from && !may_not_count
+        });
         if is_met || deadline > end {
             return;
         }
@@ -387,7 +392,7 @@ impl<'a> IntervalJudge<'a, '_> {
         if let Some(wrong) = wrong {
             self.cases.wrong(group, wrong);
         }
-        self.cases.find(group, finding);
+        self.cases.find_in_phase(check, group, finding, &self.scene);
     }
 }
 

@@ -33,11 +33,11 @@ impl IntervalSelector {
     }
 }
 
-/// Returns whether a moment is in one of some phases; all are, if none is named. Where nothing
-/// reports an installation or an upgrade, a cluster counts as stable: else a rule would pass
-/// without a look.
+/// Returns whether a moment is in one of some phases, or may be: its phase is unknown. All are, if none
+/// is named. Nothing is found of an unknown phase: `RuleCases::find_in_phase` makes it a doubt.
 pub(super) fn is_during(phases: &[Phase], at: RecordedAt, facts: &FactsOverTime) -> bool {
-    phases.is_empty() || phases.contains(&facts.phase(at).unwrap_or(Phase::Stable))
+    let phase = facts.phase(at);
+    phases.is_empty() || phase.is_none_or(|phase| phases.contains(&phase))
 }
 
 /// Sets what an expression sees of a moment.

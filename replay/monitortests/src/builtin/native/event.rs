@@ -11,7 +11,8 @@ pub(crate) fn times(message: &IntervalMessage) -> u64 {
         .map_or(1, |count| count.parse().unwrap_or(0))
 }
 
-/// Returns whether an Event is of the installation, which upstream's monitor does not see.
+/// Returns whether an Event is of the installation, which upstream's monitor does not see. What is found
+/// where that is unknown goes to `TestCase::doubt_unknown_phases`.
 pub(crate) fn is_installing(scene: &JudgeContext<'_>, event: &Interval) -> bool {
     scene.facts.phase(event.from) == Some(Phase::Install)
 }

@@ -125,11 +125,13 @@ impl MonitorTest for RepeatedEvents {
         if self.place == NamespaceClass::Known {
             let each = known_namespaces().map(|namespace| {
                 let findings = found.remove(namespace).unwrap_or_default();
-                self.case(namespace, findings)
+                let case = self.case(namespace, findings);
+                case.doubt_unknown_phases(scene)
             });
             return each.collect();
         }
-        vec![self.case("", found.into_values().flatten().collect())]
+        let case = self.case("", found.into_values().flatten().collect());
+        vec![case.doubt_unknown_phases(scene)]
     }
 }
 

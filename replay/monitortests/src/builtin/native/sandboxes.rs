@@ -86,11 +86,12 @@ impl MonitorTest for SandboxFailures {
                 .collect();
             findings
                 .sort_by(|one, other| (one.from, &one.subject).cmp(&(other.from, &other.subject)));
-            TestCase {
+            let case = TestCase {
                 group: BTreeMap::from([("kind".to_owned(), kind.to_owned())]),
                 findings,
                 ..TestCase::named(self.about.junit.replace("{kind}", kind))
-            }
+            };
+            case.doubt_unknown_phases(scene)
         });
         cases.collect()
     }

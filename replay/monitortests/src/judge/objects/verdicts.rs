@@ -430,6 +430,6 @@ impl<'a> ObjectJudge<'a, '_> {
             let about = self.about(thing, found.from);
             cases.wrong(&thing.group, format!("{about}: {wrong}"));
         }
-        cases.find(&thing.group, finding);
+        cases.find_in_phase(check, &thing.group, finding, self.scene);
     }
 }

@@ -148,7 +148,15 @@ fn facts_are_what_the_objects_say() {
     assert_eq!((last.masters, last.workers), (Some(3), Some(2)));
     let unknown = gathered(Reel::new().pod("shop/web"), Mode::Upstream).facts;
     assert_eq!(unknown.last().topology, None);
-    assert_eq!(unknown.phase(time("10:00:00")), None);
+    let start = time("10:00:00");
+    assert_eq!(unknown.phase(start), Some(Phase::Stable));
+    let unknown = gathered(Reel::cluster().without("ClusterVersion"), Mode::Upstream).facts;
+    assert_eq!(unknown.phase(start), None);
+    let why = unknown.unknown_phase(start).expect("a reason");
+    assert!(
+        why.starts_with("clusterversions.config.openshift.io was not recorded"),
+        "{why}"
+    );
 }
 
 #[test]

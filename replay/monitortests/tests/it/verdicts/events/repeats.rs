@@ -1,6 +1,7 @@
 //! Events that repeat and are not on the list of those that may.
 
 use crate::verdicts::fixture::Fixture;
+use crate::verdicts::judged::judged;
 use crate::verdicts::reel::Reel;
 use kubereel_monitortests::CaseVerdict;
 
@@ -143,4 +144,14 @@ fn of_known_namespaces() -> Vec<Fixture> {
 #[test]
 fn events_repeat_within_limits() {
     super::check(&fixtures());
+}
+
+#[test]
+fn an_event_that_repeats_in_an_unknown_phase_is_unknown() {
+    let id = "events-do-not-repeat";
+    let reel = || event("openshift-dns", "Failing", "something is wrong", 40);
+    judged(reel(), id).is(OF_DNS, "fail");
+    let unknown = judged(reel().without("ClusterVersion"), id);
+    unknown.is(OF_DNS, "unknown");
+    assert!(unknown.dark(OF_DNS).contains("event happened 40 times"));
 }

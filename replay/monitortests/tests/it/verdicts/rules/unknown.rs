@@ -1,6 +1,6 @@
 //! What cannot be known is neither passed nor failed.
 
-use super::{IT, check, over_objects};
+use super::{HEAD, IT, check, over_objects};
 use crate::verdicts::judged::judged_by;
 use crate::verdicts::reel::Reel;
 use serde_json::{Value, json};
@@ -152,4 +152,56 @@ fn a_fact_that_nothing_told_skips() {
     let known = judged_by(known, &rule);
     known.is(IT, "skipped");
     assert_eq!(known.why(), "it is not external");
+}
+
+#[test]
+fn an_unknown_phase_of_the_cluster_is_neither_passed_nor_failed() {
+    let during =
+        |phase: &str, a: &str| check(&format!("never: object.data.a == '{a}'\nduring: [{phase}]"));
+    let story = |reel: Reel| {
+        let reel = reel.at("10:01:00").put(map(&json!({"a": "1"})));
+        reel.until("11:00:00")
+    };
+    let unknown = || story(Reel::cluster().without("ClusterVersion"));
+    for phase in ["stable", "upgrade", "upgrade, stable", "install"] {
+        let verdicts = judged_by(unknown(), &during(phase, "1"));
+        verdicts.is(IT, "unknown");
+        let dark = verdicts.dark(IT);
+        let why = "the phase of the cluster is unknown (clusterversions.config.openshift.io was not recorded";
+        assert!(dark.contains(why), "{phase}: {dark}");
+        assert!(dark.contains("found in cm"), "{phase}: {dark}");
+        // In no phase was anything wrong.
+        judged_by(unknown(), &during(phase, "2")).passes(IT);
+    }
+    judged_by(unknown(), &check("never: object.data.a == '1'")).is(IT, "fail");
+    // Without a ClusterVersion there is neither an installation nor an upgrade.
+    for reel in [Reel::cluster, Reel::new] {
+        judged_by(story(reel()), &during("stable", "1")).fails(IT, "10:01:00", "found");
+        judged_by(story(reel()), &during("upgrade", "1")).passes(IT);
+    }
+}
+
+#[test]
+fn intervals_of_an_unknown_phase_are_neither_passed_nor_failed() {
+    let rule = |head: &str, operator: &str, tail: &str| {
+        format!(
+            "{HEAD}  intervals:\n    sources: [OperatorState]\n{head}  expect:\n  - {operator}: interval.annotations.condition == 'Degraded'\n{tail}    message: found\n"
+        )
+    };
+    let (of_choice, of_check) = ("    during: [stable]\n", "    during: [stable]\n");
+    let story = |reel: Reel| {
+        let reel = reel.at("10:05:00");
+        let reel = reel.operator("etcd", &[("Degraded", "True", "Bad")]);
+        reel.until("11:00:00")
+    };
+    for (head, tail) in [(of_choice, ""), ("", of_check)] {
+        let never = rule(head, "never", tail);
+        judged_by(story(Reel::cluster()), &never).fails(IT, "10:05:00", "found");
+        let eventually = rule(head, "eventually", tail);
+        judged_by(story(Reel::cluster()), &eventually).passes(IT);
+        for rule in [never, eventually] {
+            let unknown = story(Reel::cluster().without("ClusterVersion"));
+            judged_by(unknown, &rule).is(IT, "unknown");
+        }
+    }
 }
