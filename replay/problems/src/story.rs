@@ -136,14 +136,19 @@ fn rollout_step(rollouts: &[WorkloadRollout]) -> Option<StoryStep> {
         .map(|one| one.workload.namespace.as_str())
         .collect();
     let count = rollouts.len();
-    let what = match (count, namespaces.len()) {
-        (1, _) => format!("rollout of {label}"),
+    // The first workload comes last: a narrow screen cuts the end, and the outcome is not to be missed.
+    let (what, first_of) = match (count, namespaces.len()) {
+        (1, _) => (format!("rollout of {label}"), None),
         _ if all.clone().all(|one| one.workload == first.workload) => {
-            format!("{count} rollouts of {label}")
+            (format!("{count} rollouts of {label}"), None)
         }
-        (_, 1) => format!("{count} rollouts in one namespace, the first of {label}"),
-        (_, more) => format!("{count} rollouts in {more} namespaces, the first of {label}"),
+        (_, 1) => (format!("{count} rollouts in one namespace"), Some(label)),
+        (_, more) => (
+            format!("{count} rollouts in {more} namespaces"),
+            Some(label),
+        ),
     };
+    let first_of = first_of.map_or_else(String::new, |label| format!("; the first of {label}"));
     let older = match all.clone().filter(|one| one.is_older).count() {
         0 => String::new(),
         _ if count == 1 => ", begun while it was not observed".to_owned(),
@@ -156,7 +161,7 @@ fn rollout_step(rollouts: &[WorkloadRollout]) -> Option<StoryStep> {
             .and_then(|ends| ends.into_iter().max())
             .filter(|to| *to > first.from),
         is_older: first.is_older,
-        words: format!("{what}{older}: {}", outcomes(rollouts)),
+        words: format!("{what}{older}: {}{first_of}", outcomes(rollouts)),
         rollouts: rollouts.to_vec(),
     })
 }

@@ -120,8 +120,8 @@ fn a_rollback_to_a_known_template_is_a_rollout_that_replaces_the_one_before() {
         steps(&story),
         [
             "14:10:00 14:11:30 2 rollouts of Deployment shop/web: 1 complete, 1 replaced by another rollout",
-            "14:20:00 ? 2 rollouts in 2 namespaces, the first of Deployment shop/web: \
-             1 workload deleted, 1 not complete at the end",
+            "14:20:00 ? 2 rollouts in 2 namespaces: \
+             1 workload deleted, 1 not complete at the end; the first of Deployment shop/web",
         ]
     );
     let outcomes = story.list.rollouts.iter().map(|one| one.outcome.as_str());
