@@ -99,7 +99,7 @@ async fn get_prints_kubectls_tables() -> Result<()> {
 /// Asks the reel what kubectl was asked, and says where it says otherwise.
 fn difference(program: &Path, reel: &Path, answer: &Answer) -> Result<Option<String>> {
     let mut tables = Vec::new();
-    for at in answer.moments() {
+    for at in moments(answer.from, answer.to) {
         let table = get(program, reel, answer.words, at)?;
         if table == answer.said {
             return Ok(None);
@@ -292,18 +292,16 @@ pub(crate) async fn ask(
     })
 }
 
-impl Answer {
-    /// Returns a moment of each second in which it may have been answered, the last first: within a
-    /// second only cells of the server's own Events change, and most of kubectl's time is before the
-    /// server's.
-    pub(crate) fn moments(&self) -> Vec<Timestamp> {
-        let seconds = self.from.as_second() + 1..=self.to.as_second();
-        let starts = seconds.filter_map(|second| Timestamp::from_second(second).ok());
-        let ends = [self.from].into_iter().chain(starts).chain([self.to]);
-        let mut moments: Vec<Timestamp> = ends.collect();
-        moments.reverse();
-        moments
-    }
+/// Returns a moment of each second in which kubectl may have been answered, the last first: within a
+/// second only cells of the server's own Events change, and most of kubectl's time is before the
+/// server's.
+pub(crate) fn moments(from: Timestamp, to: Timestamp) -> Vec<Timestamp> {
+    let seconds = from.as_second() + 1..=to.as_second();
+    let starts = seconds.filter_map(|second| Timestamp::from_second(second).ok());
+    let ends = [from].into_iter().chain(starts).chain([to]);
+    let mut moments: Vec<Timestamp> = ends.collect();
+    moments.reverse();
+    moments
 }
 
 /// Objects in the order in which they are made.

@@ -2,7 +2,7 @@
 //! lines of kubectl among more, an answer of its own form, or why a recording has none. `docs/kubectl.md` is made of
 //! this list.
 
-use crate::kubectl_tables::Stage;
+use crate::kubectl_tables::{Stage, moments};
 use anyhow::{Context as _, Result, ensure};
 use jiff::Timestamp;
 use kubereel_tests::control_plane::{self, ControlPlane};
@@ -275,18 +275,6 @@ struct KubectlOutput {
     to: Timestamp,
 }
 
-impl KubectlOutput {
-    /// Returns a moment of each second in which it may have been said, the last first.
-    fn moments(&self) -> Vec<Timestamp> {
-        let seconds = self.from.as_second() + 1..=self.to.as_second();
-        let starts = seconds.filter_map(|second| Timestamp::from_second(second).ok());
-        let ends = [self.from].into_iter().chain(starts).chain([self.to]);
-        let mut moments: Vec<Timestamp> = ends.collect();
-        moments.reverse();
-        moments
-    }
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn what_users_of_kubectl_type_is_answered() -> Result<()> {
     if control_plane::skipped() {
@@ -397,7 +385,7 @@ fn differs(
     if let (Same | SameRows | More, Some(said)) = (likeness, said) {
         let mut last = String::new();
         let mut answers = Vec::new();
-        for at in said.moments() {
+        for at in moments(said.from, said.to) {
             let (code, out, err) = answer(program, reel, typed, Some(at))?;
             ensure!(
                 code == 0 || typed.starts_with("rollout"),

@@ -111,6 +111,17 @@ impl Scene {
         }
     }
 
+    /// Waits until Pods are watched, and then for the next reel: it gets no list of Pods, and cannot take over.
+    fn next_without_pods(&self, recording: &Recording) -> Result<Vec<Row>> {
+        self.cluster
+            .wait_for_request("a watch of pods", SURE, |one| {
+                one.asked.path == "/api/v1/pods" && one.progress().lines > 0
+            })?;
+        self.cluster
+            .fault(On::path("/api/v1/pods"), Fault::Delay(SURE));
+        self.until(recording, "next reel", |rows| rows.len() == 2)
+    }
+
     /// Waits until this many reels more have taken over.
     fn rotated(&self, recording: &Recording, more: usize) -> Result<Vec<Row>> {
         let so_far = taken_over(&self.rows()?);
@@ -285,17 +296,7 @@ fn a_kill_in_the_middle_of_a_rotation_loses_nothing() -> Result<()> {
     let scene = Scene::new()?;
     let loads = scene.load(7)?;
     let recording = scene.record(&["--rotate", "1s"])?;
-    scene.until(&recording, "reel", |rows| !rows.is_empty())?;
-    scene
-        .cluster
-        .wait_for_request("a watch of pods", SURE, |one| {
-            one.asked.path == "/api/v1/pods" && one.progress().lines > 0
-        })?;
-    // The next reel gets no list of pods, and cannot take over.
-    scene
-        .cluster
-        .fault(On::path("/api/v1/pods"), Fault::Delay(SURE));
-    let rows = scene.until(&recording, "next reel", |rows| rows.len() == 2)?;
+    let rows = scene.next_without_pods(&recording)?;
     let next = scene.path(&rows.last().context("the next")?.name);
     scene
         .cluster
@@ -431,16 +432,7 @@ fn only_its_own_old_reels_are_removed() -> Result<()> {
 fn a_series_that_ends_during_an_overlap_keeps_the_reel_that_has_everything() -> Result<()> {
     let scene = Scene::new()?;
     let recording = scene.record(&["--rotate", "3s", "--keep", "1"])?;
-    scene
-        .cluster
-        .wait_for_request("a watch of pods", SURE, |one| {
-            one.asked.path == "/api/v1/pods" && one.progress().lines > 0
-        })?;
-    // The next reel gets no list of pods, and cannot take over.
-    scene
-        .cluster
-        .fault(On::path("/api/v1/pods"), Fault::Delay(SURE));
-    let rows = scene.until(&recording, "next reel", |rows| rows.len() == 2)?;
+    let rows = scene.next_without_pods(&recording)?;
     let names: Vec<String> = rows.into_iter().map(|row| row.name).collect();
     let ended = recording.finish(SURE)?;
     ensure!(ended.status.success(), "{}", ended.log);

@@ -11,7 +11,8 @@ use kubereel_format::{AnomalyKind, ConnectionId, EndCause, Note, OddLineProblem,
 use kubereel_history::ResourceProof;
 use kubereel_tests::recording::settle;
 use kubereel_tests::scripted::{
-    AnswerCut, Canned, Chunking, Churn, Edit, End, Exchange, Fault, On, Pick, Place, Resource,
+    AnswerCut, Canned, Chunking, Churn, Churning, Edit, End, Exchange, Fault, On, Pick, Place,
+    Resource,
 };
 use kubereel_tests::skipped::skipped_as_slow;
 use std::sync::Arc;
@@ -112,24 +113,36 @@ fn streams_that_end_after_every_event_lose_nothing() -> Result<()> {
     Ok(())
 }
 
+/// The resources that are written to.
+const LOADED: [&str; 3] = ["endpoints", "pods", "leases.coordination.k8s.io"];
+
+/// Writes to each of the resources once all are watched.
+fn load(scene: &Scene, pace: &Churn) -> Result<Vec<Churning>> {
+    for resource in LOADED {
+        scene.await_live(&scene.cluster.resource(resource)?.path())?;
+    }
+    let loads = LOADED.into_iter().zip(1..).map(|(resource, seed)| {
+        scene.cluster.churn(Churn {
+            resource: resource.to_owned(),
+            seed,
+            ..pace.clone()
+        })
+    });
+    loads.collect()
+}
+
 #[test]
 fn streams_cut_all_the_time_under_load_lose_nothing() -> Result<()> {
     let mut scene = Scene::new()?;
-    let resources = ["endpoints", "pods", "leases.coordination.k8s.io"];
     scene.record()?;
-    for resource in resources {
-        scene.await_live(&scene.cluster.resource(resource)?.path())?;
-    }
-    let mut loads = Vec::new();
-    for (resource, seed) in resources.into_iter().zip(1..) {
-        loads.push(scene.cluster.churn(Churn {
-            resource: resource.to_owned(),
+    let loads = load(
+        &scene,
+        &Churn {
             writes: Some(600),
             per_second: Some(150),
-            seed,
             ..Churn::default()
-        })?);
-    }
+        },
+    )?;
     // Every cut falls after another hundred revisions, so in the middle of writes.
     for end in [End::Reset, End::Closed, End::Finished]
         .into_iter()
@@ -145,7 +158,7 @@ fn streams_cut_all_the_time_under_load_lose_nothing() -> Result<()> {
     for load in loads {
         load.finish()?;
     }
-    let account = scene.whole(&resources)?;
+    let account = scene.whole(&LOADED)?;
     assert!(account.recorded >= 1800, "{account:?}");
     Ok(())
 }
@@ -564,20 +577,9 @@ fn taken_over(scene: &Scene, path: &str, plural: &str) -> Result<(usize, usize)>
 #[test]
 fn watches_hand_over_under_load_and_lose_and_double_nothing() -> Result<()> {
     let mut scene = Scene::new()?;
-    let resources = ["endpoints", "pods", "leases.coordination.k8s.io"];
     scene.record_with(&SHORT)?;
-    for resource in resources {
-        scene.await_live(&scene.cluster.resource(resource)?.path())?;
-    }
-    let mut loads = Vec::new();
-    for (resource, seed) in resources.into_iter().zip(1..) {
-        loads.push(scene.cluster.churn(Churn {
-            resource: resource.to_owned(),
-            seed,
-            ..Churn::default()
-        })?);
-    }
-    for resource in resources {
+    let loads = load(&scene, &Churn::default())?;
+    for resource in LOADED {
         let path = scene.cluster.resource(resource)?.path();
         scene.cluster.wait_until("three watches", SURE, |_| {
             (watches(&scene, &path).len() >= 3).then_some(())
@@ -591,9 +593,9 @@ fn watches_hand_over_under_load_and_lose_and_double_nothing() -> Result<()> {
     scene.cluster.wait_until("a quiet handover", SURE, |_| {
         (watches(&scene, ENDPOINTS).len() > quiet).then_some(())
     })?;
-    let account = scene.whole(&resources)?;
+    let account = scene.whole(&LOADED)?;
     assert!(account.recorded >= 1_000, "{account:?}");
-    for (resource, plural) in resources.into_iter().zip(["endpoints", "pods", "leases"]) {
+    for (resource, plural) in LOADED.into_iter().zip(["endpoints", "pods", "leases"]) {
         let path = scene.cluster.resource(resource)?.path();
         let (by_server, by_reel) = taken_over(&scene, &path, plural)?;
         assert!(by_server >= 2, "{plural}: {by_server}");
