@@ -6,9 +6,10 @@ use std::io;
 use std::process::ExitCode;
 
 /// How a command ends, as a program that called it sees it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Exit {
     /// Done; the answer is yes.
+    #[default]
     Yes,
     /// Done; the answer is no.
     No,

@@ -6,6 +6,7 @@ use crate::command::history::{HistoryOutputItem, item_lines};
 use crate::command::manifests::ManifestFiles;
 use crate::command::object_query::{self, TargetObject};
 use crate::command::selection::{ObjectSelection, SelectedResource};
+use crate::command::unreadable::UnreadableObjects;
 use crate::command_error::{CommandError, Exit};
 use crate::field_text::{self, FieldWriterOutput, HANG};
 use crate::files;
@@ -17,8 +18,8 @@ use clap::ArgAction;
 use kubereel_format::{ResourceInfo, Seq};
 use kubereel_history::{
     Authors, Child, Cut, DescribedCondition, Description, LabelSelector, LoggedEvent, Moment,
-    ObjectFilter, ObjectPage, ObjectVersion, OwnerRef, PageLine, ResourceSnapshot, Scalar,
-    Timeline, timetext,
+    ObjectFilter, ObjectPage, ObjectVersion, OwnerRef, PageLine, QueryError, ResourceSnapshot,
+    Scalar, Timeline, timetext,
 };
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -108,11 +109,19 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
         all_namespaces: args.all_namespaces,
         has_selector: !args.selector.is_empty(),
     };
+    let unreadable = UnreadableObjects::default();
     let mut exit = Exit::Yes;
     let mut described = 0_u64;
     for target in selection.resources(&timeline, cut)? {
         let (cut, state) = target.state(&timeline, args.at, cut)?;
-        let found = FoundObjects::of(&timeline, &target, &state, cut, &args.selector)?;
+        let labelled = unreadable.labelled(
+            &timeline,
+            target.resource,
+            state.objects.clone(),
+            cut,
+            &args.selector,
+        );
+        let found = FoundObjects::of(&timeline, &target, &state, cut, labelled);
         screen.aside(object_query::header(
             &timeline,
             &state,
@@ -120,22 +129,36 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
             screen.err_paint(),
         ))?;
         for held in &found.held {
+            let read = read(args, &timeline, (&target, &state, cut), held);
+            let Some((description, page)) = unreadable.readable(target.resource, held, read) else {
+                continue;
+            };
             if described > 0 && !args.output.is_json() {
                 screen.line("\n")?;
             }
-            describe(args, &timeline, (&target, &state, cut), held, screen)?;
+            let subject = DescribedObject {
+                timeline: &timeline,
+                resource: target.resource,
+                state: &state,
+                held,
+                description: &description,
+                page: &page,
+                around_minutes: args.around,
+            };
+            describe(args, &subject, screen)?;
             described += 1;
         }
         exit = exit.worse(object_query::exit_of(&state.certainty));
         if let Some(error) = found.absent {
+            unreadable.report(screen)?;
             screen.finish()?;
             return Err(error);
         }
     }
-    if described == 0 {
+    if described == 0 && unreadable.is_empty() {
         screen.aside("No resources found.")?;
     }
-    Ok(exit)
+    Ok(exit.worse(unreadable.report(screen)?))
 }
 
 /// The objects that the words of a command name.
@@ -152,10 +175,8 @@ impl FoundObjects {
         target: &SelectedResource<'_>,
         state: &ResourceSnapshot,
         cut: Cut,
-        selector: &LabelSelector,
-    ) -> Result<Self, CommandError> {
-        let held = timeline.labelled(state.objects.clone(), cut, selector);
-        let mut held = held.map_err(CommandError::reel)?;
+        mut held: Vec<ObjectVersion>,
+    ) -> Self {
         // In the order of the names, as from kubectl.
         held.sort_by_key(|held| target.names.iter().position(|name| *name == held.name));
         let mut absent = None;
@@ -182,22 +203,21 @@ impl FoundObjects {
                 absent = Some(named.absent(timeline, state));
             }
         }
-        Ok(Self { held, absent })
+        Self { held, absent }
     }
 }
 
-fn describe(
+/// Reads what is known of an object, and the page that kubectl prints of it.
+fn read(
     args: &Args,
     timeline: &Timeline,
     (target, state, cut): (&SelectedResource<'_>, &ResourceSnapshot, Cut),
     held: &ObjectVersion,
-    screen: &mut Console,
-) -> Result<(), CommandError> {
+) -> Result<(Description, ObjectPage), QueryError> {
     const MICROS_A_MINUTE: i64 = 60_000_000;
     let around = i64::from(args.around) * MICROS_A_MINUTE;
     let versions = usize::from(args.versions);
-    let described = timeline.describe(target.resource, held, cut, around, versions);
-    let mut description = described.map_err(CommandError::reel)?;
+    let mut description = timeline.describe(target.resource, held, cut, around, versions)?;
     if !args.show_events {
         description.events.clear();
     }
@@ -207,20 +227,19 @@ fn describe(
         &description.object,
         cut,
         state.at,
-    );
-    let subject = DescribedObject {
-        timeline,
-        resource: target.resource,
-        state,
-        held,
-        description: &description,
-        page: &page.map_err(CommandError::reel)?,
-        around_minutes: args.around,
-    };
+    )?;
+    Ok((description, page))
+}
+
+fn describe(
+    args: &Args,
+    subject: &DescribedObject<'_>,
+    screen: &mut Console,
+) -> Result<(), CommandError> {
     if args.output.is_json() {
-        screen.json(&DescribeOutput::of(&subject))
+        screen.json(&DescribeOutput::of(subject))
     } else {
-        print_page(args, &subject, screen)
+        print_page(args, subject, screen)
     }
 }
 

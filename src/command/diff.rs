@@ -4,6 +4,7 @@
 use crate::arguments::{self, JsonOutput};
 use crate::command::object_query;
 use crate::command::object_query::{AS_IMPORTED, TargetObject};
+use crate::command::unreadable::UnreadableObjects;
 use crate::command_error::{CommandError, Exit};
 use crate::field_text::{self, FieldChangeOutput, HANG};
 use crate::files;
@@ -126,22 +127,24 @@ pub(crate) fn answer(
         arguments::resolve_within(timeline, args.from, "--from")?,
         arguments::resolve_within(timeline, args.to, "--to")?,
     );
+    let unreadable = UnreadableObjects::default();
     let compared = match &args.resource {
-        Some(resource) => one_resource(timeline, args, resource, cuts, screen)?,
-        None => all_resources(timeline, args, cuts, screen)?,
+        Some(resource) => one_resource(timeline, args, resource, cuts, &unreadable, screen)?,
+        None => all_resources(timeline, args, cuts, &unreadable, screen)?,
     };
     let scope = ComparisonScope {
         fields: args.fields.clone(),
         shows_managed_fields: args.show_managed_fields,
         shows_resource_version: false,
     };
-    let found = print_differences(timeline, args, &compared, &scope, screen)?;
+    let found = print_differences(timeline, args, &compared, &scope, &unreadable, screen)?;
     let certainties = compared
         .pairs
         .iter()
         .flat_map(|pair| [&pair.states.0.certainty, &pair.states.1.certainty])
         .chain(compared.unknown.iter().map(|(_, certainty)| certainty));
     let is_damaged = |certainty: &&Certainty| matches!(certainty, Certainty::Damaged { .. });
+    let of_objects = unreadable.report(screen)?;
     Ok(if certainties.clone().any(|one| is_damaged(&one)) {
         Exit::Reel
     } else if certainties.clone().any(|one| !one.is_known()) {
@@ -150,7 +153,8 @@ pub(crate) fn answer(
         Exit::No
     } else {
         Exit::Yes
-    })
+    }
+    .worse(of_objects))
 }
 
 fn one_resource<'a>(
@@ -158,6 +162,7 @@ fn one_resource<'a>(
     args: &Args,
     resource: &str,
     cuts: (Cut, Cut),
+    unreadable: &UnreadableObjects,
     screen: &mut Console,
 ) -> Result<DiffStates<'a>, CommandError> {
     let (resource, names) = object_query::names(resource, &args.names)?;
@@ -166,7 +171,7 @@ fn one_resource<'a>(
         return Err(CommandError::usage(both));
     }
     let found = object_query::find_resource(timeline, resource)?;
-    let pair = state_pair(timeline, args, found, cuts, &names)?;
+    let pair = state_pair(timeline, args, found, cuts, &names, unreadable)?;
     for (word, asked, state) in [
         ("from", pair.before, &pair.states.0),
         ("to", pair.after, &pair.states.1),
@@ -227,6 +232,7 @@ fn state_pair<'a>(
     found: &'a ResourceInfo,
     cuts: (Cut, Cut),
     names: &[String],
+    unreadable: &UnreadableObjects,
 ) -> Result<StatePair<'a>, CommandError> {
     let asked = |at: Moment, cut: Cut| {
         let cut = object_query::known_cut(timeline, timeline.resource_at(found, cut).id, at, cut)?;
@@ -241,17 +247,15 @@ fn state_pair<'a>(
     let ((before, mut old), (after, mut new)) =
         (asked(args.from, cuts.0)?, asked(args.to, cuts.1)?);
     if !args.selector.is_empty() {
-        let chosen = |state: &ResourceSnapshot, cut: Cut| {
-            timeline
-                .labelled(state.objects.clone(), cut, &args.selector)
-                .map_err(CommandError::reel)
+        let chosen = |state: &ResourceSnapshot, at: ResourceMoment<'_>| {
+            let objects = state.objects.clone();
+            unreadable.labelled(timeline, at.resource, objects, at.cut, &args.selector)
         };
-        let either: BTreeSet<(String, String)> =
-            [chosen(&old, before.cut)?, chosen(&new, after.cut)?]
-                .into_iter()
-                .flatten()
-                .map(|held| (held.namespace, held.name))
-                .collect();
+        let either: BTreeSet<(String, String)> = [chosen(&old, before), chosen(&new, after)]
+            .into_iter()
+            .flatten()
+            .map(|held| (held.namespace, held.name))
+            .collect();
         let is_chosen =
             |held: &ObjectVersion| either.contains(&(held.namespace.clone(), held.name.clone()));
         old.objects.retain(is_chosen);
@@ -277,6 +281,7 @@ fn print_differences(
     args: &Args,
     compared: &DiffStates<'_>,
     scope: &ComparisonScope,
+    unreadable: &UnreadableObjects,
     screen: &mut Console,
 ) -> Result<u64, CommandError> {
     let all: Vec<(&StatePair<'_>, ObjectDifference)> = compared
@@ -312,7 +317,13 @@ fn print_differences(
             progress.reached(done);
             let resources = (pair.before.resource, pair.after.resource);
             let changes = bodies.changes(&differing.fate, resources, scope);
-            let changes = changes.map_err(CommandError::reel)?;
+            let fate = &differing.fate;
+            let Some(held) = fate.after().or(fate.before()) else {
+                continue;
+            };
+            let Some(changes) = unreadable.readable(resources.1, held, changes) else {
+                continue;
+            };
             let is_whole =
                 scope.fields.is_empty() && !matches!(differing.fate, ObjectFate::Changed { .. });
             if changes.is_empty() && !is_whole {
@@ -354,6 +365,7 @@ fn all_resources<'a>(
     timeline: &'a Timeline,
     args: &Args,
     cuts: (Cut, Cut),
+    unreadable: &UnreadableObjects,
     screen: &mut Console,
 ) -> Result<DiffStates<'a>, CommandError> {
     // A resource that was recorded in several versions is one resource.
@@ -366,7 +378,7 @@ fn all_resources<'a>(
     let mut pairs = Vec::new();
     let mut unknown = Vec::new();
     for (name, info) in resources {
-        let pair = state_pair(timeline, args, info, cuts, &[])?;
+        let pair = state_pair(timeline, args, info, cuts, &[], unreadable)?;
         let without = [&pair.states.0, &pair.states.1]
             .into_iter()
             .find(|state| !state.certainty.has_state());

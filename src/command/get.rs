@@ -3,6 +3,7 @@
 use crate::command::manifests::ManifestFiles;
 use crate::command::object_query::{self, AS_IMPORTED, TargetObject};
 use crate::command::selection::{ObjectSelection, SelectedResource};
+use crate::command::unreadable::UnreadableObjects;
 use crate::command_error::{CommandError, Exit};
 use crate::progress::ProgressReporter;
 use crate::screen::Console;
@@ -11,15 +12,12 @@ use crate::words::count;
 use crate::{arguments, files};
 pub(crate) use form::COMPLETIONS;
 use form::{GetFormat, ObjectPrinter};
-use kubereel_format::Seq;
 use kubereel_history::{
     Certainty, Cut, FieldSelector, LabelSelector, ListForm, ListWriter, Moment, ObjectForm,
-    ObjectMeta, ObjectVersion, QueryError, ResourceColumns, ResourceSnapshot, SortField, SortKey,
-    Timeline, harmless, name_of, sort_by_keys, write_folded_yaml, write_json,
+    ObjectVersion, QueryError, ResourceColumns, ResourceSnapshot, SortField, SortKey, Timeline,
+    harmless, name_of, sort_by_keys, write_folded_yaml, write_json,
 };
 use serde_json::{Value, json};
-use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::PathBuf;
 
@@ -188,10 +186,7 @@ pub(crate) fn answer(
     let is_several = targets.len() > 1;
     print(timeline, args, &printer, &answers, is_several, screen)?;
     for answer in &answers {
-        for line in answer.unreadable.borrow().values() {
-            exit = exit.worse(Exit::Reel);
-            screen.aside(line)?;
-        }
+        exit = exit.worse(answer.unreadable.report(screen)?);
     }
     let not_found = answers.iter().filter(|_| !args.ignore_not_found);
     for error in not_found.filter_map(|answer| answer.not_found(timeline)) {
@@ -265,8 +260,7 @@ struct GetAnswer<'a> {
     held: Vec<ObjectVersion>,
     /// A field of the selector that none of the objects has.
     absent_field: Option<String>,
-    /// The objects that cannot be read, by their records, with the errors.
-    unreadable: RefCell<BTreeMap<Seq, String>>,
+    unreadable: UnreadableObjects,
 }
 
 /// How many objects of a list are held at once. Each batch reads the blocks anew in which its objects
@@ -288,30 +282,26 @@ impl<'a> GetAnswer<'a> {
             cut,
             held,
             absent_field: None,
-            unreadable: RefCell::default(),
+            unreadable: UnreadableObjects::default(),
         };
-        answer.select(timeline, args)?;
+        answer.select(timeline, args);
         answer.sort(timeline, args)?;
         Ok(answer)
     }
 
     /// Tells whether there is nothing, not even what cannot be read.
     fn is_empty(&self) -> bool {
-        self.held.is_empty() && self.unreadable.borrow().is_empty()
+        self.held.is_empty() && self.unreadable.is_empty()
     }
 
     /// Keeps the objects that match the selectors.
-    fn select(&mut self, timeline: &Timeline, args: &Args) -> Result<(), CommandError> {
-        if !args.selector.is_empty() {
-            let are_selected =
-                read_bodies(timeline, &self.held, self.cut, &mut |_| {}, |_, body| {
-                    let meta = ObjectMeta::of(body)?;
-                    Ok(args.selector.matches(&meta.labels))
-                })?;
-            self.retain(are_selected);
-        }
+    fn select(&mut self, timeline: &Timeline, args: &Args) {
+        let resource = self.target.resource;
+        let held = std::mem::take(&mut self.held);
+        let unreadable = &self.unreadable;
+        self.held = unreadable.labelled(timeline, resource, held, self.cut, &args.selector);
         if args.field_selector.is_empty() {
-            return Ok(());
+            return;
         }
         let are_selected = read(
             timeline,
@@ -324,40 +314,16 @@ impl<'a> GetAnswer<'a> {
                 let selector = &args.field_selector;
                 (selector.matches(&object), selector.absent_field(&object))
             },
-        )?;
+        );
         let mut absent = are_selected.iter().flatten().map(|(_, absent)| absent);
         let first = absent.clone().next();
         if absent.all(Option::is_some) {
             self.absent_field = first.cloned().flatten();
         }
         let are_selected = are_selected.into_iter();
-        self.retain(are_selected.map(|one| one.map(|(is_selected, _)| is_selected)));
-        Ok(())
-    }
-
-    /// Keeps the selected objects. Whether one that cannot be read is selected is not known.
-    fn retain(&mut self, are_selected: impl IntoIterator<Item = Result<bool, QueryError>>) {
-        let held = std::mem::take(&mut self.held).into_iter();
-        for (held, is_selected) in held.zip(are_selected) {
-            if self.readable(&held, is_selected) == Some(true) {
-                self.held.push(held);
-            }
-        }
-    }
-
-    /// Returns what was made of an object, and keeps the error of one that cannot be read.
-    fn readable<T>(&self, held: &ObjectVersion, made: Result<T, QueryError>) -> Option<T> {
-        made.inspect_err(|error| {
-            let name = name_of(self.target.resource, &held.name);
-            let place = if held.namespace.is_empty() {
-                String::new()
-            } else {
-                format!(" in {}", held.namespace)
-            };
-            let line = harmless(&format!("error: cannot read {name}{place}: {error}")).into_owned();
-            self.unreadable.borrow_mut().insert(held.seq, line);
-        })
-        .ok()
+        let are_selected = are_selected.map(|one| one.map(|(is_selected, _)| is_selected));
+        let held = std::mem::take(&mut self.held);
+        self.held = unreadable.selected(resource, held, are_selected);
     }
 
     /// Puts the objects in the order in which they are shown.
@@ -379,7 +345,7 @@ impl<'a> GetAnswer<'a> {
                 ObjectForm::default(),
                 &mut |_| {},
                 |_, object| field.of(&object),
-            )?;
+            );
             // One that cannot be read is named where it would be printed.
             let keys = keys
                 .into_iter()
@@ -416,7 +382,7 @@ impl<'a> GetAnswer<'a> {
         form: ObjectForm,
         screen: &Console,
         make: impl Fn(&ObjectVersion, Value) -> T + Sync,
-    ) -> Result<Vec<T>, CommandError> {
+    ) -> Vec<T> {
         let mut progress = ProgressReporter::begin("reading", some.len(), screen.is_err_terminal());
         let mut reached = |done| progress.reached(done);
         let objects = read(
@@ -427,11 +393,11 @@ impl<'a> GetAnswer<'a> {
             form,
             &mut reached,
             make,
-        )?;
+        );
+        let resource = self.target.resource;
         let both = some.iter().zip(objects);
-        Ok(both
-            .filter_map(|(held, made)| self.readable(held, made))
-            .collect())
+        both.filter_map(|(held, made)| self.unreadable.readable(resource, held, made))
+            .collect()
     }
 
     /// Makes the error of names that were not found.
@@ -463,7 +429,7 @@ impl<'a> GetAnswer<'a> {
     }
 }
 
-/// Makes something of each object; an error for one whose body is not an object.
+/// Makes something of each object; an error for one that cannot be read.
 fn read<T: Send>(
     timeline: &Timeline,
     target: &SelectedResource<'_>,
@@ -472,28 +438,15 @@ fn read<T: Send>(
     form: ObjectForm,
     reached: &mut dyn FnMut(u64),
     make: impl Fn(&ObjectVersion, Value) -> T + Sync,
-) -> Result<Vec<Result<T, QueryError>>, CommandError> {
-    read_bodies(timeline, held, cut, reached, |held, body| {
-        let object = form.of(body, target.resource)?;
-        Ok(make(held, object))
-    })
-}
-
-/// Makes something of each body; one that cannot be read hides none of the others.
-fn read_bodies<T: Send>(
-    timeline: &Timeline,
-    held: &[ObjectVersion],
-    cut: Cut,
-    reached: &mut dyn FnMut(u64),
-    make: impl Fn(&ObjectVersion, &[u8]) -> Result<T, serde_json::Error> + Sync,
-) -> Result<Vec<Result<T, QueryError>>, CommandError> {
-    let rows = timeline.read_each(held, cut, reached, |held, body| {
-        Ok(make(held, body).map_err(|source| QueryError::Body {
+) -> Vec<Result<T, QueryError>> {
+    timeline.read_each(held, cut, reached, |held, body| {
+        let object = form.of(body, target.resource);
+        let object = object.map_err(|source| QueryError::Body {
             seq: held.seq,
             source,
-        }))
-    });
-    rows.map_err(CommandError::reel)
+        })?;
+        Ok(make(held, object))
+    })
 }
 
 /// Prints the answers in the form that was asked for.
@@ -530,7 +483,7 @@ fn print(
         && answer.target.namespace.is_some() == answer.target.resource.namespaced
     {
         let one = std::slice::from_ref(one);
-        let objects = answer.each(timeline, one, form, screen, |_, object| object)?;
+        let objects = answer.each(timeline, one, form, screen, |_, object| object);
         return objects
             .iter()
             .try_for_each(|object| print_value(object, printer, screen));
@@ -540,8 +493,7 @@ fn print(
         ObjectPrinter::Template(template, is_json) => {
             let mut items = Vec::new();
             for answer in answers {
-                items
-                    .extend(answer.each(timeline, &answer.held, form, screen, |_, object| object)?);
+                items.extend(answer.each(timeline, &answer.held, form, screen, |_, object| object));
             }
             let list = json!({
                 "apiVersion": "v1", "kind": "List", "metadata": {"resourceVersion": ""}, "items": items,
@@ -557,7 +509,7 @@ fn print(
         for some in answer.held.chunks(AT_ONCE) {
             let items = answer.each(timeline, some, form, screen, |_, object| {
                 list_form.item(object)
-            })?;
+            });
             for item in items {
                 list.item(&item.map_err(failed)?, screen.out())
                     .map_err(failed)?;
@@ -633,7 +585,7 @@ fn print_tables(
                 *name = harmless(&name_of(resource, &held.name)).into_owned();
             }
             Ok(row(&held.namespace, cells, labels.row(&object)))
-        })?;
+        });
         for row in rows {
             table.push(row?);
         }

@@ -40,6 +40,7 @@ pub(crate) mod top_writers;
 pub(crate) mod topic;
 pub(crate) mod tui;
 pub(crate) mod unavailable;
+mod unreadable;
 pub(crate) mod upgrade;
 pub(crate) mod verify;
 pub(crate) mod version;

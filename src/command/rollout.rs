@@ -4,6 +4,7 @@ use crate::arguments::{self, JsonOutput};
 use crate::command::manifests::ManifestFiles;
 use crate::command::object_query::{self, TargetObject};
 use crate::command::selection::ObjectSelection;
+use crate::command::unreadable::UnreadableObjects;
 use crate::command_error::{CommandError, Exit};
 use crate::files;
 use crate::outputs::outputs;
@@ -11,8 +12,8 @@ use crate::screen::{Console, Style, StyledLine};
 use crate::table::TextTable;
 use kubereel_format::ResourceInfo;
 use kubereel_history::{
-    Cut, LabelSelector, Moment, ObjectForm, ObjectVersion, Revision, RolloutState, Timeline,
-    harmless, name_of, timetext,
+    Cut, LabelSelector, Moment, ObjectForm, ObjectVersion, QueryError, Revision, RolloutState,
+    Timeline, harmless, name_of, timetext,
 };
 use serde_json::Value;
 use std::path::PathBuf;
@@ -57,12 +58,13 @@ struct WorkloadArgs {
 
 impl WorkloadArgs {
     /// Shows each of them at a moment.
-    fn each(
+    fn each<T>(
         &self,
         timeline: &Timeline,
         at: Moment,
         screen: &mut Console,
-        mut show: impl FnMut(&mut Console, &FoundWorkload<'_>) -> Result<Exit, CommandError>,
+        read: impl Fn(&Timeline, &FoundWorkload<'_>) -> Result<T, QueryError>,
+        mut show: impl FnMut(&mut Console, &FoundWorkload<'_>, T) -> Result<Exit, CommandError>,
     ) -> Result<Exit, CommandError> {
         let cut = arguments::resolve_at(timeline, at)?;
         let selection = ObjectSelection {
@@ -75,12 +77,14 @@ impl WorkloadArgs {
             all_namespaces: false,
             has_selector: !self.selector.is_empty(),
         };
+        let unreadable = UnreadableObjects::default();
         let mut exit = Exit::Yes;
         let mut shown = 0_usize;
         for target in selection.resources(timeline, cut)? {
             let (cut, state) = target.state(timeline, at, cut)?;
-            let held = timeline.labelled(state.objects.clone(), cut, &self.selector);
-            let mut held = held.map_err(CommandError::reel)?;
+            let resource = target.resource;
+            let objects = state.objects.clone();
+            let mut held = unreadable.labelled(timeline, resource, objects, cut, &self.selector);
             held.sort_by_key(|held| target.names.iter().position(|name| *name == held.name));
             screen.aside(object_query::header(
                 timeline,
@@ -90,13 +94,16 @@ impl WorkloadArgs {
             ))?;
             for held in &held {
                 let workload = FoundWorkload {
-                    resource: target.resource,
+                    resource,
                     held,
                     cut,
                     is_first: shown == 0,
                 };
-                exit = exit.worse(show(screen, &workload)?);
-                shown += 1;
+                let read = read(timeline, &workload);
+                if let Some(read) = unreadable.readable(resource, held, read) {
+                    exit = exit.worse(show(screen, &workload, read)?);
+                    shown += 1;
+                }
             }
             exit = exit.worse(object_query::exit_of(&state.certainty));
             let absent = target
@@ -109,14 +116,15 @@ impl WorkloadArgs {
                     namespace: target.namespace.as_deref().unwrap_or_default(),
                     name: name.clone(),
                 };
+                unreadable.report(screen)?;
                 screen.finish()?;
                 return Err(named.absent(timeline, &state));
             }
         }
-        if shown == 0 {
+        if shown == 0 && unreadable.is_empty() {
             screen.aside("No resources found.")?;
         }
-        Ok(exit)
+        Ok(exit.worse(unreadable.report(screen)?))
     }
 }
 
@@ -218,26 +226,28 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
 
 fn history(args: &HistoryArgs, screen: &mut Console) -> Result<Exit, CommandError> {
     let timeline = files::open_reel(&args.reel)?;
-    args.workloads
-        .each(&timeline, args.at, screen, |screen, workload| {
-            print_history(args, &timeline, workload, screen)?;
+    let read = |timeline: &Timeline, workload: &FoundWorkload<'_>| {
+        Revision::all(timeline, workload.resource, workload.held, workload.cut)
+    };
+    args.workloads.each(
+        &timeline,
+        args.at,
+        screen,
+        read,
+        |screen, workload, revisions| {
+            print_history(args, &timeline, workload, revisions, screen)?;
             Ok(Exit::Yes)
-        })
+        },
+    )
 }
 
 fn print_history(
     args: &HistoryArgs,
     timeline: &Timeline,
     workload: &FoundWorkload<'_>,
+    revisions: Option<Vec<Revision>>,
     screen: &mut Console,
 ) -> Result<(), CommandError> {
-    let FoundWorkload {
-        resource,
-        held,
-        cut,
-        ..
-    } = *workload;
-    let revisions = Revision::all(timeline, resource, held, cut).map_err(CommandError::reel)?;
     let Some(revisions) = revisions else {
         return Err(no_rollout(&workload.written()));
     };
@@ -262,7 +272,7 @@ fn print_history(
     if !workload.is_first {
         screen.line("")?;
     }
-    let name = name_of(resource, &held.name);
+    let name = name_of(workload.resource, &workload.held.name);
     if let (Some(asked), Some(revision)) = (asked, all.first()) {
         screen.line(harmless(&format!("{name} with revision #{asked}")))?;
         let mut page = TextTable::page();
@@ -317,10 +327,16 @@ struct RevisionOutput<'a>(revision: &'a Revision) {
 
 fn status(args: &StatusArgs, screen: &mut Console) -> Result<Exit, CommandError> {
     let timeline = files::open_reel(&args.reel)?;
-    args.workloads
-        .each(&timeline, args.at, screen, |screen, workload| {
-            print_status(args.revision, &timeline, workload, screen)
-        })
+    let read = |timeline: &Timeline, workload: &FoundWorkload<'_>| {
+        timeline.object(workload.held.seq, workload.resource, ObjectForm::default())
+    };
+    args.workloads.each(
+        &timeline,
+        args.at,
+        screen,
+        read,
+        |screen, workload, object| print_status(args.revision, workload, &object, screen),
+    )
 }
 
 /// The annotation with the revision of a Deployment.
@@ -328,13 +344,11 @@ const REVISION: &str = "deployment.kubernetes.io/revision";
 
 fn print_status(
     revision: i64,
-    timeline: &Timeline,
     workload: &FoundWorkload<'_>,
+    object: &Value,
     screen: &mut Console,
 ) -> Result<Exit, CommandError> {
-    let object = timeline.object(workload.held.seq, workload.resource, ObjectForm::default());
-    let object = object.map_err(CommandError::reel)?;
-    let Some(rollout) = RolloutState::of(workload.resource, &object) else {
+    let Some(rollout) = RolloutState::of(workload.resource, object) else {
         return Err(no_rollout(&workload.written()));
     };
     let annotations = object

@@ -2,6 +2,7 @@
 
 use crate::arguments::{self, JsonOutput};
 use crate::command::object_query::AS_IMPORTED;
+use crate::command::unreadable::UnreadableObjects;
 use crate::command_error::{CommandError, Exit};
 use crate::field_text::{self, FieldWriterOutput};
 use crate::files;
@@ -190,12 +191,13 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
         to: arguments::resolve(&timeline, args.to, "--to")?,
         timeout: args.timeout,
     };
-    let mut targets = targets::find(&timeline, args, search)?;
-    if targets.is_empty() {
+    let unreadable = UnreadableObjects::default();
+    let mut targets = targets::find(&timeline, args, search, &unreadable)?;
+    if targets.is_empty() && unreadable.is_empty() {
         return none_matched(&timeline, args, search, screen);
     }
     let answers = answers(&timeline, args, &mut targets);
-    end(&timeline, args, &targets, answers, screen)
+    end(&timeline, args, &targets, answers, &unreadable, screen)
 }
 
 /// The time of the recording that is searched.
@@ -230,15 +232,16 @@ fn follow(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
             to: part.to.unwrap_or(timeline.last_cut()),
             timeout: args.timeout.filter(|timeout| *timeout == 0),
         };
-        let mut targets = targets::find(timeline, args, search)?;
-        if targets.is_empty() && is_last {
+        let unreadable = UnreadableObjects::default();
+        let mut targets = targets::find(timeline, args, search, &unreadable)?;
+        if targets.is_empty() && unreadable.is_empty() && is_last {
             return none_matched(timeline, args, search, screen).map(Some);
         }
         let answers = answers(timeline, args, &mut targets);
         if !is_last && !is_decided(args, &answers) {
             return Ok(None);
         }
-        end(timeline, args, &targets, answers, screen).map(Some)
+        end(timeline, args, &targets, answers, &unreadable, screen).map(Some)
     };
     follow::follow(&args.reel, options, screen, take)
 }
@@ -292,6 +295,7 @@ fn end(
     args: &Args,
     targets: &[WaitTarget<'_>],
     answers: Vec<WaitAnswer>,
+    unreadable: &UnreadableObjects,
     screen: &mut Console,
 ) -> Result<Exit, CommandError> {
     let answers: Vec<(&WaitTarget<'_>, WaitAnswer)> = targets.iter().zip(answers).collect();
@@ -300,7 +304,9 @@ fn end(
     } else {
         print_text(timeline, args, &answers, screen)?;
     }
-    let is_damaged = answers.iter().any(|(_, waited)| waited.has_unreadable);
+    unreadable.report(screen)?;
+    let has_unreadable = |(_, waited): &(_, WaitAnswer)| waited.has_unreadable;
+    let is_damaged = !unreadable.is_empty() || answers.iter().any(has_unreadable);
     if is_damaged || timeline.reel().has_losses() {
         screen.finish()?;
         return Err(CommandError::damaged("versions are missing"));

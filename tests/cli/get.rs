@@ -2,7 +2,7 @@
 //! answer.
 
 use super::run::{DEMO, Reel, kubereel, pods_with_gap};
-use crate::script::{Script, pod, thing};
+use crate::script::{Script, Stream, pod, thing};
 use serde_json::{Value, json};
 
 fn json_of(args: &[&str]) -> Value {
@@ -252,23 +252,98 @@ fn labels_select() {
     assert_eq!(name("!app"), "");
 }
 
+/// Writes a reel of three objects of each resource, of which the second cannot be read; a second later, all
+/// have another label.
+fn with_unreadable(resources: &[(&str, &str)]) -> Reel {
+    Reel::write(|path| {
+        let mut script = Script::begin(path);
+        let streams: Vec<Stream> = resources
+            .iter()
+            .map(|(resource, kind)| {
+                let id = script.resource(resource, kind, &[]);
+                script.connect(id, None)
+            })
+            .collect();
+        for (rv, app) in [(4, "w"), (5, "x")] {
+            for stream in &streams {
+                for name in ["a", "b", "c"] {
+                    let one = thing("default", name, name);
+                    let body = match name {
+                        "b" => format!("no JSON {rv}").into_bytes(),
+                        _ => pod(one, 4, app),
+                    };
+                    if app == "w" {
+                        script.initial(*stream, one, rv, &body);
+                    } else {
+                        script.modified(*stream, one, rv, &body);
+                    }
+                }
+                if app == "w" {
+                    script.synced(*stream, rv);
+                }
+            }
+            script.wait(1000);
+        }
+        script.finish();
+    })
+}
+
+#[test]
+fn every_command_names_an_object_that_it_cannot_read_and_shows_the_others() {
+    let reel = with_unreadable(&[("pods", "Pod"), ("deployments.apps", "Deployment")]);
+    let ask = |command: &[&str], objects: &str, more: &[&str]| {
+        let args = [command, &[reel.path(), objects, "-l", "app=x"], more].concat();
+        let kind = if objects == "pods" {
+            "pod"
+        } else {
+            "deployment.apps"
+        };
+        let words = format!("error: cannot read {kind}/b in default: record ");
+        let ran = kubereel(&args).code(3).says(&words);
+        assert_eq!(ran.err.matches("cannot read").count(), 1, "{ran:#?}");
+        ran.out
+    };
+    let described = ask(&["describe"], "pods", &["-o", "json"]);
+    let described = serde_json::Deserializer::from_str(&described).into_iter::<Value>();
+    let names = described.map(|one| one.expect("JSON")["name"].clone());
+    assert_eq!(names.collect::<Vec<_>>(), ["a", "c"]);
+    let waited = ask(
+        &["wait"],
+        "pods",
+        &["--for=create", "--from", "14:00:01.500"],
+    );
+    assert_eq!(waited.lines().count(), 2, "{waited}");
+    let status = ask(&["rollout", "status"], "deployments", &[]);
+    assert_eq!(status.lines().count(), 2, "{status}");
+    let revisions = ask(&["rollout", "history"], "deployments", &[]);
+    assert_eq!(
+        revisions.matches("deployment.apps/").count(),
+        2,
+        "{revisions}"
+    );
+    let between = ["--from", "14:00:00", "--to", "14:00:01", "-o", "json"];
+    let differing = ask(&["diff"], "pods", &between);
+    let differing: Value = serde_json::from_str(&differing).expect("JSON");
+    assert_eq!(differing["differences"].as_array().map(Vec::len), Some(2));
+    let args = [
+        "get",
+        reel.path(),
+        "pods",
+        "-l",
+        "app=x",
+        "--watch",
+        "-o",
+        "name",
+    ];
+    let watched = kubereel(&args)
+        .code(3)
+        .says("cannot read pod/b in default: record ");
+    assert_eq!(watched.out, "pod/a\npod/c\n");
+}
+
 #[test]
 fn an_object_that_cannot_be_read_hides_no_other_one() {
-    let reel = Reel::write(|path| {
-        let mut script = Script::begin(path);
-        let pods = script.resource("pods", "Pod", &[]);
-        let stream = script.connect(pods, None);
-        for (name, body) in [
-            ("a", pod(thing("default", "a", "u"), 3, "x")),
-            ("b", b"no JSON".to_vec()),
-            ("c", pod(thing("default", "c", "w"), 5, "x")),
-        ] {
-            let one = thing("default", name, name);
-            script.initial(stream, one, 4, &body);
-        }
-        script.synced(stream, 5);
-        script.finish();
-    });
+    let reel = with_unreadable(&[("pods", "Pod")]);
     let words = "error: cannot read pod/b in default: record ";
     let get = |more: &[&str]| {
         let args = [&["get", reel.path(), "pods"], more].concat();

@@ -117,7 +117,7 @@ impl Relatives {
         cut: Cut,
         children: &mut Vec<Child>,
     ) -> Result<(), QueryError> {
-        let found = timeline.read_each(&state.objects, cut, &mut |_| {}, |held, body| {
+        let found = timeline.read_all(&state.objects, cut, &mut |_| {}, |held, body| {
             // Most bodies do not contain the owner's uid: those need not be parsed.
             if !holds(body, uid) {
                 return Ok(None);
@@ -280,7 +280,7 @@ impl OwnedObjects {
     pub fn of(timeline: &Timeline, namespace: &str, cut: Cut) -> Result<Self, QueryError> {
         let mut objects = Vec::new();
         let unsearched = search(timeline, namespace, cut, |state| {
-            let found = timeline.read_each(&state.objects, cut, &mut |_| {}, |held, body| {
+            let found = timeline.read_all(&state.objects, cut, &mut |_| {}, |held, body| {
                 // Most bodies have no owner: those need not be parsed.
                 if !holds(body, "ownerReferences") {
                     return Ok(None);

@@ -111,7 +111,7 @@ impl ResourceSchema {
             return Ok(Some(published));
         }
         let held = timeline.as_of(resource.id, cut, &ObjectFilter::default());
-        let objects = timeline.read_each(&held.objects, cut, &mut |_| {}, |held, body| {
+        let objects = timeline.read_all(&held.objects, cut, &mut |_| {}, |held, body| {
             ObjectForm::WHOLE
                 .of(body, resource)
                 .map_err(|source| QueryError::Body {

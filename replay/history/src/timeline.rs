@@ -21,7 +21,7 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use thiserror::Error;
@@ -728,43 +728,54 @@ impl Timeline {
         self.reel().gather(&events, at, reached)
     }
 
-    /// Keeps the objects that match a label selector.
-    ///
-    /// # Errors
-    /// When an object's labels cannot be read: it is then not known whether the object matches.
-    pub fn labelled(
+    /// Returns of each object whether it matches a label selector, in order; the error of one means that
+    /// its labels cannot be read.
+    pub fn are_labelled(
         &self,
-        objects: Vec<ObjectVersion>,
+        objects: &[ObjectVersion],
         cut: Cut,
         selector: &LabelSelector,
-    ) -> Result<Vec<ObjectVersion>, QueryError> {
+    ) -> Vec<Result<bool, QueryError>> {
         if selector.is_empty() {
-            return Ok(objects);
+            return objects.iter().map(|_| Ok(true)).collect();
         }
-        let are_selected = self.read_each(&objects, cut, &mut |_| {}, |held, body| {
+        self.read_each(objects, cut, &mut |_| {}, |held, body| {
             let meta = ObjectMeta::of(body).map_err(|source| QueryError::Body {
                 seq: held.seq,
                 source,
             })?;
             Ok(selector.matches(&meta.labels))
-        })?;
-        let both = objects.into_iter().zip(are_selected);
-        Ok(both.filter(|(_, is)| *is).map(|(held, _)| held).collect())
+        })
     }
 
-    /// Reads each of the versions at a moment with a function, and returns the results in order.
+    /// Reads all of the versions at a moment with a function, and returns the results in order.
     ///
     /// `progress` receives the number of versions at intervals.
     ///
     /// # Errors
     /// The first error of `read`, or of the reel.
-    pub fn read_each<T: Send>(
+    pub fn read_all<T: Send>(
         &self,
         held: &[ObjectVersion],
         cut: Cut,
         progress: &mut dyn FnMut(u64),
         read: impl Fn(&ObjectVersion, &[u8]) -> Result<T, QueryError> + Sync,
     ) -> Result<Vec<T>, QueryError> {
+        let each = self.read_each(held, cut, progress, read);
+        each.into_iter().collect()
+    }
+
+    /// Reads each of the versions at a moment with a function, and returns the results in order: the error
+    /// of one, of `read` or of the reel, hides none of the others.
+    ///
+    /// `progress` receives the number of versions at intervals.
+    pub fn read_each<T: Send>(
+        &self,
+        held: &[ObjectVersion],
+        cut: Cut,
+        progress: &mut dyn FnMut(u64),
+        read: impl Fn(&ObjectVersion, &[u8]) -> Result<T, QueryError> + Sync,
+    ) -> Vec<Result<T, QueryError>> {
         let mut order: Vec<(usize, &ObjectVersion)> = held.iter().enumerate().collect();
         order.sort_unstable_by_key(|(_, held)| held.seq);
         let mut gathered = 0;
@@ -772,25 +783,19 @@ impl Timeline {
             gathered = count;
             progress(count);
         });
-        let (done, failed) = (AtomicU64::new(0), AtomicBool::new(false));
+        let done = AtomicU64::new(0);
         let run =
             |part: &[(usize, &ObjectVersion)], tell: &mut dyn FnMut(u64)| -> IndexedResults<T> {
                 let mut made = Vec::with_capacity(part.len());
                 for (place, held) in part {
-                    if failed.load(Ordering::Relaxed) {
-                        break;
-                    }
                     let one = bodies
                         .body(held.seq)
                         .map_err(QueryError::from)
                         .and_then(|body| read(held, &body));
-                    made.push((
-                        *place,
-                        one.inspect_err(|_| failed.store(true, Ordering::Relaxed))?,
-                    ));
+                    made.push((*place, one));
                     tell(gathered.max(done.fetch_add(1, Ordering::Relaxed) + 1));
                 }
-                Ok(made)
+                made
             };
         let threads = thread::available_parallelism().map_or(1, usize::from);
         let threads = threads
@@ -816,17 +821,14 @@ impl Timeline {
             }
             made
         });
-        let mut all = Vec::with_capacity(held.len());
-        for part in made {
-            all.extend(part?);
-        }
+        let mut all: IndexedResults<T> = made.into_iter().flatten().collect();
         all.sort_unstable_by_key(|(place, _)| *place);
-        Ok(all.into_iter().map(|(_, made)| made).collect())
+        all.into_iter().map(|(_, made)| made).collect()
     }
 }
 
 /// The results of one thread, each with its index in the request.
-type IndexedResults<T> = Result<Vec<(usize, T)>, QueryError>;
+type IndexedResults<T> = Vec<(usize, Result<T, QueryError>)>;
 
 /// Deletions that came without a resourceVersion, as other tools write them: each happened before what was recorded
 /// after it.

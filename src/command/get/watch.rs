@@ -6,17 +6,19 @@ use super::form::{ObjectPrinter, mismatch, write_template};
 use super::print_value;
 use crate::command::object_query;
 use crate::command::selection::SelectedResource;
+use crate::command::unreadable::UnreadableObjects;
 use crate::command_error::{CommandError, Exit};
 use crate::follow::{self, FollowBounds, FollowOptions, FollowPart, ToldSpans};
 use crate::screen::Console;
 use crate::table::TextTable;
-use kubereel_format::{EventType, ObjectId, RecordedAt, Seq};
+use kubereel_format::{EventType, ObjectId, ReadError, RecordedAt, Seq};
 use kubereel_history::{
-    Certainty, ColumnRoom, Cut, FollowedReel, LabelColumns, Moment, ObjectMeta, ResourceColumns,
-    Timeline, Track, harmless, name_of, write_json_line,
+    Certainty, ColumnRoom, Cut, FollowedReel, LabelColumns, Moment, ObjectMeta, ObjectVersion,
+    QueryError, ResourceColumns, Timeline, Track, harmless, name_of, write_json_line,
 };
 use serde_json::Value;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Rows are aligned in groups of this size, as they come.
 const ROWS: usize = 100;
@@ -54,7 +56,8 @@ pub(super) fn follow(args: &Args, screen: &mut Console) -> Result<Exit, CommandE
         if !is_last {
             return Ok(None);
         }
-        end(timeline, target, part, screen).map(Some)
+        let exit = end(timeline, target, part, screen)?;
+        Ok(Some(exit.worse(progress.of_objects)))
     };
     follow::follow(&args.reel, FollowOptions::default(), screen, take)
 }
@@ -93,6 +96,8 @@ struct WatchProgress {
     table: TextTable,
     rows: usize,
     told: ToldSpans,
+    /// How the command ends because of what could not be read.
+    of_objects: Exit,
 }
 
 struct ChangeWatch<'a> {
@@ -105,6 +110,7 @@ struct ChangeWatch<'a> {
     progress: &'a mut WatchProgress,
     /// Whether events are printed, not only taken note of.
     is_shown: bool,
+    unreadable: UnreadableObjects,
 }
 
 impl<'a> ChangeWatch<'a> {
@@ -127,6 +133,7 @@ impl<'a> ChangeWatch<'a> {
             labels: args.label_columns(),
             progress,
             is_shown: true,
+            unreadable: UnreadableObjects::default(),
         })
     }
 
@@ -155,10 +162,20 @@ impl<'a> ChangeWatch<'a> {
             key.resource == self.target.resource.id && filter.takes(key.namespace, key.name)
         });
         for (step, bodies) in versions {
-            let body = bodies.map_err(CommandError::reel)?.now;
-            self.change(step.seq, step.object, step.at, step.kind, &body, screen)?;
+            let key = self.timeline.key_of(step.object);
+            let held = ObjectVersion {
+                object: step.object,
+                namespace: key.map_or_else(String::new, |key| key.namespace.to_owned()),
+                name: key.map_or_else(String::new, |key| key.name.to_owned()),
+                seq: step.seq,
+            };
+            let body = bodies.map(|bodies| bodies.now);
+            self.change(&held, step.at, step.kind, body, screen)?;
         }
-        self.flush(screen)
+        self.flush(screen)?;
+        let of_objects = self.unreadable.report(screen)?;
+        self.progress.of_objects = self.progress.of_objects.worse(of_objects);
+        Ok(())
     }
 
     fn head(&mut self) {
@@ -191,36 +208,30 @@ impl<'a> ChangeWatch<'a> {
         }
         for held in state.objects {
             let body = self.timeline.reel().body(held.seq);
-            let body = body.map_err(CommandError::reel)?;
-            self.change(
-                held.seq,
-                held.object,
-                state.at,
-                EventType::Added,
-                &body,
-                screen,
-            )?;
+            self.change(&held, state.at, EventType::Added, body, screen)?;
         }
         Ok(())
     }
 
     fn change(
         &mut self,
-        seq: Seq,
-        id: ObjectId,
+        held: &ObjectVersion,
         at: RecordedAt,
         kind: EventType,
-        body: &[u8],
+        body: Result<Arc<[u8]>, ReadError>,
         screen: &mut Console,
     ) -> Result<(), CommandError> {
-        let unreadable = |error: &dyn std::fmt::Display| {
-            CommandError::reel(format!("record {seq} is not an object: {error}"))
-        };
-        let meta = ObjectMeta::of(body).map_err(|error| unreadable(&error))?;
+        let id = held.object;
+        let (seq, resource) = (held.seq, self.target.resource);
         let form = self.printer.object_form(self.args.show_managed_fields);
-        let object = form
-            .of(body, self.target.resource)
-            .map_err(|error| unreadable(&error))?;
+        let read = body.map_err(QueryError::from).and_then(|body| {
+            let meta = ObjectMeta::of(&body);
+            let both = meta.and_then(|meta| Ok((meta, form.of(&body, resource)?)));
+            both.map_err(|source| QueryError::Body { seq, source })
+        });
+        let Some((meta, object)) = self.unreadable.readable(resource, held, read) else {
+            return Ok(());
+        };
         let is_selected =
             self.args.selector.matches(&meta.labels) && self.args.field_selector.matches(&object);
         let was_selected = self.progress.selected.contains(&id);

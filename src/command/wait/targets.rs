@@ -3,6 +3,7 @@
 use super::{Args, SearchedTime};
 use crate::command::manifests::{ManifestFiles, named_objects};
 use crate::command::object_query::{self, NamedResources, TargetObject, find_resource};
+use crate::command::unreadable::UnreadableObjects;
 use crate::command_error::CommandError;
 use kubereel_format::{EventType, ResourceInfo, Seq};
 use kubereel_history::{Cut, ObjectFilter, ObjectForm, ObjectVersion, Timeline, WaitFor, WaitSpan};
@@ -22,6 +23,7 @@ pub(super) fn find<'a>(
     timeline: &'a Timeline,
     args: &'a Args,
     search: SearchedTime,
+    unreadable: &UnreadableObjects,
 ) -> Result<Vec<WaitTarget<'a>>, CommandError> {
     let mut targets = Vec::new();
     let which = &args.which;
@@ -46,7 +48,7 @@ pub(super) fn find<'a>(
     for (spelt, names) in named_resources(args)? {
         let place = TargetSearch::of(timeline, args, search, spelt)?;
         if names.is_empty() {
-            targets.extend(place.chosen()?);
+            targets.extend(place.chosen(unreadable));
         }
         for name in names {
             targets.push(place.named(name)?);
@@ -174,8 +176,8 @@ impl<'a> TargetSearch<'a> {
 
     /// Gives the objects that are there at the start or come later, as they are then. What comes later
     /// was not there to be deleted.
-    fn chosen(&self) -> Result<Vec<WaitTarget<'a>>, CommandError> {
-        let mut held = self.held(self.start())?;
+    fn chosen(&self, unreadable: &UnreadableObjects) -> Vec<WaitTarget<'a>> {
+        let mut held = self.held(self.start(), unreadable);
         if !self.args.goals.iter().any(WaitFor::is_deletion) {
             let mut names: BTreeSet<(String, String)> = BTreeSet::new();
             names.extend(
@@ -189,7 +191,7 @@ impl<'a> TargetSearch<'a> {
                     wall: self.span.to.at,
                 };
                 if !names.contains(&name) {
-                    held.extend(self.matching(vec![later], cut)?);
+                    held.extend(self.matching(vec![later], cut, unreadable));
                     names.insert(name);
                 }
             }
@@ -199,9 +201,9 @@ impl<'a> TargetSearch<'a> {
             held.dedup_by(|one, other| one.namespace == other.namespace && one.name == other.name);
         }
         let targets = held.iter();
-        Ok(targets
+        targets
             .map(|held| self.target(&held.namespace, &held.name))
-            .collect())
+            .collect()
     }
 
     /// Gives the first version of each object that came after the start.
@@ -234,38 +236,38 @@ impl<'a> TargetSearch<'a> {
         is_bound.then_some(self.args.which.namespace())
     }
 
-    fn held(&self, cut: Cut) -> Result<Vec<ObjectVersion>, CommandError> {
+    fn held(&self, cut: Cut, unreadable: &UnreadableObjects) -> Vec<ObjectVersion> {
         let filter = ObjectFilter {
             namespace: self.namespace(),
             names: &[],
         };
         let state = self.timeline.as_of(self.resource.id, cut, &filter);
-        self.matching(state.objects, cut)
+        self.matching(state.objects, cut, unreadable)
     }
 
     fn matching(
         &self,
         held: Vec<ObjectVersion>,
         cut: Cut,
-    ) -> Result<Vec<ObjectVersion>, CommandError> {
-        let unreadable = |error| CommandError::reel(error);
+        unreadable: &UnreadableObjects,
+    ) -> Vec<ObjectVersion> {
+        let (timeline, resource) = (self.timeline, self.resource);
         let labels = &self.args.which.selector;
-        let held = self.timeline.labelled(held, cut, labels);
-        let mut held = held.map_err(unreadable)?;
+        let held = unreadable.labelled(timeline, resource, held, cut, labels);
         let fields = &self.args.which.field_selector;
         if fields.is_empty() {
-            return Ok(held);
+            return held;
         }
         let form = ObjectForm {
             shows_managed_fields: false,
         };
-        let mut matching = Vec::new();
-        for one in held.drain(..) {
-            let object = self.timeline.object(one.seq, self.resource, form);
-            if fields.matches(&object.map_err(unreadable)?) {
-                matching.push(one);
-            }
-        }
-        Ok(matching)
+        let are_selected: Vec<_> = held
+            .iter()
+            .map(|held| {
+                let object = timeline.object(held.seq, resource, form);
+                object.map(|object| fields.matches(&object))
+            })
+            .collect();
+        unreadable.selected(resource, held, are_selected)
     }
 }

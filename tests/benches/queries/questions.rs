@@ -73,7 +73,7 @@ pub(crate) fn state(
         .map(|info| timeline.as_of(info.id, cut, &ObjectFilter::default()))
         .collect();
     let held: Vec<_> = states.into_iter().flat_map(|state| state.objects).collect();
-    timeline.read_each(&held, cut, &mut |_| {}, |_, body| {
+    timeline.read_all(&held, cut, &mut |_| {}, |_, body| {
         take(body);
         Ok(())
     })?;

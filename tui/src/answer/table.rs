@@ -149,11 +149,9 @@ pub(super) fn read(timeline: &Timeline, listing: &TableQuery, place: CursorPlace
     let read = timeline.read_each(asked, place.cut(), &mut |_| {}, |held, body| {
         Ok(rows.row(held, body))
     });
-    let mut read: Vec<ObjectRow> = match read {
-        Ok(read) => read.into_iter().flatten().collect(),
-        // Something is damaged: each object is read alone, to list the readable ones.
-        Err(_) => asked.iter().filter_map(|held| rows.alone(held)).collect(),
-    };
+    let read = asked.iter().zip(read);
+    let read = read.filter_map(|(held, row)| row.unwrap_or_else(|error| rows.unread(held, &error)));
+    let mut read: Vec<ObjectRow> = read.collect();
     table.rest = read.len().saturating_sub(MOST_ROWS);
     read.truncate(MOST_ROWS);
     if !is_narrowed {
@@ -185,26 +183,18 @@ impl RowReader<'_> {
                 }
                 self.columns.row(&object, self.place.at)
             }
-            Err(error) => self.unread(held, &error.to_string())?,
+            Err(error) => return self.unread(held, &error),
         };
         self.passed(held, cells)
     }
 
-    /// Makes a row of what cannot be read together with the others.
-    fn alone(&self, held: &ObjectVersion) -> Option<ObjectRow> {
-        match self.timeline.reel().body(held.seq) {
-            Ok(body) => self.row(held, &body),
-            Err(error) => {
-                let cells = self.unread(held, &error.to_string())?;
-                self.passed(held, cells)
-            }
+    /// Makes a row of what cannot be read; whether its labels and fields pass is not known.
+    fn unread(&self, held: &ObjectVersion, error: &dyn std::fmt::Display) -> Option<ObjectRow> {
+        if self.listing.filter.is_deep() {
+            return None;
         }
-    }
-
-    /// Gives the cells of what cannot be read; whether its labels and fields pass is not known.
-    fn unread(&self, held: &ObjectVersion, error: &str) -> Option<Vec<String>> {
-        let is_known = !self.listing.filter.is_deep();
-        is_known.then(|| vec![held.name.clone(), format!("cannot be read: {error}")])
+        let cells = vec![held.name.clone(), format!("cannot be read: {error}")];
+        self.passed(held, cells)
     }
 
     fn passed(&self, held: &ObjectVersion, mut cells: Vec<String>) -> Option<ObjectRow> {

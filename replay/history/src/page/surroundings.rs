@@ -41,7 +41,7 @@ impl Surroundings<'_> {
         }
         let read = self
             .timeline
-            .read_each(&state.objects, self.cut, &mut |_| {}, |held, body| {
+            .read_all(&state.objects, self.cut, &mut |_| {}, |held, body| {
                 serde_json::from_slice(body).map_err(|source| QueryError::Body {
                     seq: held.seq,
                     source,

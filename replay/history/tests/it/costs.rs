@@ -157,7 +157,7 @@ const QUESTIONS: [(&str, Ask); 10] = [
         let info = timeline.resources().find("pods").expect("pods");
         let state = timeline.as_of(info.id, cut, &ObjectFilter::default());
         assert_eq!(state.objects.len(), 200);
-        let read = timeline.read_each(&state.objects, cut, &mut |_| {}, |_, body| Ok(body.len()));
+        let read = timeline.read_all(&state.objects, cut, &mut |_| {}, |_, body| Ok(body.len()));
         assert_eq!(read.expect("bodies").len(), 200);
     }),
     ("a history", |timeline, _| {
