@@ -6,7 +6,7 @@ use kubereel_history::{Timeline, timetext};
 use kubereel_monitortests::{ExceptionSet, RunOptions, RunReport, Selection, run_reel};
 use kubereel_problems::{ClusterStory, Problem, ProblemList, monitor_tests, problems};
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use tempfile::TempDir;
 
 /// A recording in the making. It begins at 14:00:00.
@@ -15,7 +15,8 @@ pub struct Life {
     folder: TempDir,
     rv: u128,
     streams: BTreeMap<&'static str, (&'static str, Stream)>,
-    there: BTreeSet<(&'static str, String)>,
+    /// The objects that are there, with their last versions.
+    there: BTreeMap<(&'static str, String), Vec<u8>>,
 }
 
 impl Life {
@@ -28,7 +29,7 @@ impl Life {
             folder,
             rv: 10,
             streams: BTreeMap::new(),
-            there: BTreeSet::new(),
+            there: BTreeMap::new(),
         };
         for &(qualified, kind) in resources {
             let resource = life.script.resource(qualified, kind, &[]);
@@ -68,7 +69,10 @@ impl Life {
         body["metadata"]["uid"] = json!(uid);
         let bytes = body.to_string().into_bytes();
         let what = thing(namespace, name, uid);
-        if self.there.insert((resource, object.to_owned())) {
+        let before = self
+            .there
+            .insert((resource, object.to_owned()), bytes.clone());
+        if before.is_none() {
             self.script.added(stream, what, self.rv, &bytes);
         } else {
             self.script.modified(stream, what, self.rv, &bytes);
@@ -84,9 +88,10 @@ impl Life {
         body["metadata"]["name"] = json!(name);
         body["metadata"]["namespace"] = json!(namespace);
         body["metadata"]["uid"] = json!(&uid);
-        self.there.insert((resource, object.to_owned()));
         let what = thing(namespace, name, &uid);
         let bytes = body.to_string().into_bytes();
+        self.there
+            .insert((resource, object.to_owned()), bytes.clone());
         self.script.initial(stream, what, self.rv, &bytes);
     }
 
@@ -97,8 +102,9 @@ impl Life {
         self.rv += 1;
         let uid = format!("{resource} {object}");
         let what = thing(namespace, name, &uid);
-        self.script.deleted(stream, what, self.rv, b"{}");
-        self.there.remove(&(resource, object.to_owned()));
+        let last = self.there.remove(&(resource, object.to_owned()));
+        let last = last.expect("an object that is there");
+        self.script.deleted(stream, what, self.rv, &last);
     }
 
     /// Ends the watch of a resource.
