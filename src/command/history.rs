@@ -173,8 +173,12 @@ fn exit_of(
     from: Option<Cut>,
     to: Option<Cut>,
 ) -> Exit {
-    let mut bounds = from.into_iter().chain(to);
-    if bounds.all(|cut| timeline.certainty(named.resource.id, cut).is_known()) {
+    let certainty = |cut| timeline.certainty(named.resource.id, cut);
+    // The changes of a time without a watch at the begin were received after it: they are among the versions.
+    let is_from_known = from.map(certainty).is_none_or(|certainty| {
+        certainty.is_known() || matches!(certainty, Certainty::Blind { to: Some(_), .. })
+    });
+    if is_from_known && to.is_none_or(|cut| certainty(cut).is_known()) {
         Exit::Yes
     } else {
         Exit::Unknown

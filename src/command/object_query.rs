@@ -319,6 +319,8 @@ pub(crate) const AS_IMPORTED: &str = "as imported: completeness is unknown";
 pub(crate) enum ChangeTrust {
     Complete,
     Imported,
+    /// The time span ends in a time without a watch.
+    Late,
     Gaps,
     /// The time span is longer than the recording.
     Outside,
@@ -329,6 +331,10 @@ impl ChangeTrust {
     pub(crate) fn words(self, timeline: &Timeline, gaps: &str) -> String {
         match self {
             Self::Gaps => gaps.to_owned(),
+            Self::Late => {
+                "no watch ran at the end of the time span: changes of that time were received later"
+                    .to_owned()
+            }
             Self::Imported => AS_IMPORTED.to_owned(),
             Self::Complete => "complete".to_owned(),
             Self::Outside => {
@@ -350,12 +356,16 @@ impl ChangeTrust {
         }
         let each = resources.into_iter().map(|resource| {
             let coverage = timeline.coverage(resource);
-            if timeline
-                .unobserved_within(resource, bounds)
-                .next()
-                .is_some()
-            {
-                Self::Gaps
+            let unobserved = timeline.unobserved_within(resource, bounds);
+            let worst = unobserved.map(|span| {
+                if span.is_late() {
+                    Self::Late
+                } else {
+                    Self::Gaps
+                }
+            });
+            if let Some(worst) = worst.max() {
+                worst
             } else if coverage.is_some_and(|coverage| coverage.imported().is_some()) {
                 Self::Imported
             } else {
@@ -368,7 +378,7 @@ impl ChangeTrust {
     /// Gives the exit code of an answer that lists changes.
     pub(crate) const fn exit(self) -> Exit {
         match self {
-            Self::Gaps | Self::Outside => Exit::Unknown,
+            Self::Late | Self::Gaps | Self::Outside => Exit::Unknown,
             Self::Imported | Self::Complete => Exit::Yes,
         }
     }

@@ -1,8 +1,8 @@
 //! `kubereel verify`: complete, incomplete, damaged, and what it says of each.
 
-use super::run::{A, DEMO, Ran, Reel, kubereel, pods_with_gap, program, run};
+use super::run::{A, B, DEMO, Ran, Reel, kubereel, pods_with_gap, program, run};
 use crate::script::{Script, pod};
-use kubereel_format::{Note, OutageClass, RecordedAt};
+use kubereel_format::{EndCause, Note, OutageClass, RecordedAt};
 use serde_json::Value;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -342,5 +342,62 @@ fn a_pipe_without_a_writer_is_not_waited_for() {
     ] {
         let ran = kubereel(words).code(3);
         ran.says("a pipe or a device");
+    }
+}
+
+/// Pod `a` is `x`; no watch runs from 14:00:06 to 14:00:16, then its change to `late` and an Event are received.
+fn pods_received_late() -> Reel {
+    Reel::write(|path| {
+        let mut script = Script::begin(path);
+        let pods = script.resource("pods", "Pod", &["po"]);
+        let events = script.resource("events", "Event", &["ev"]);
+        script.wait(1000);
+        let streams = [pods, events].map(|resource| script.connect(resource, None));
+        script.initial(streams[0], A, 9, &pod(A, 9, "x"));
+        for stream in streams {
+            script.synced(stream, 10);
+        }
+        script.wait(5000);
+        for stream in streams {
+            script.bookmark(stream, 11);
+            script.disconnect(stream, EndCause::Cut);
+        }
+        script.wait(10_000);
+        let streams = [pods, events].map(|resource| script.connect(resource, Some(11)));
+        script.modified(streams[0], A, 13, &pod(A, 13, "late"));
+        let event =
+            br#"{"kind":"Event","apiVersion":"v1","metadata":{"name":"b","namespace":"web"}}"#;
+        script.added(streams[1], B, 14, event);
+        script.wait(5000);
+        for stream in streams {
+            script.bookmark(stream, 15);
+        }
+        script.finish();
+    })
+}
+
+#[test]
+fn every_command_knows_that_changes_were_received_after_a_time_without_a_watch() {
+    let reel = pods_received_late();
+    let path = reel.path();
+    let commands: [&[&str]; 7] = [
+        &["top-writers", path],
+        &["events", path, "-A"],
+        &["intervals", path],
+        &["grep", path, "^late$", "pod/a"],
+        &["history", path, "pod/a"],
+        &["get", path, "pods", "-A", "--watch"],
+        &["diff", path, "-A"],
+    ];
+    let within = ["--from", "14:00:08", "--to", "14:00:12"];
+    for command in commands {
+        kubereel(&[command, &within].concat()).code(4);
+    }
+    kubereel(&[commands[0], &within].concat())
+        .code(4)
+        .says("changes of that time were received later");
+    let after = ["--from", "14:00:08", "--to", "14:00:18"];
+    for command in &commands[..6] {
+        kubereel(&[*command, &after].concat()).code(0);
     }
 }

@@ -3,7 +3,8 @@
 
 use crate::account::{AccountError, CommitBounds, RevisionAccount, RevisionSequence};
 use crate::coverage::{
-    self, Certainty, Coverage, DamagedSpan, RecordedGap, UnobservedReason, UnobservedSpan,
+    self, Certainty, Coverage, DamagedSpan, RecordedGap, UnobservedEffect, UnobservedReason,
+    UnobservedSpan,
 };
 use crate::moment::{Cut, Moment, ResolveError};
 use crate::object::{ObjectForm, ObjectMeta};
@@ -334,20 +335,30 @@ impl Timeline {
         })
     }
 
-    /// Returns the times within two moments in which changes of a recorded resource may be missing; `None` for the
-    /// ends of the recording.
+    /// Returns the times for which an answer about the changes of a recorded resource between two moments may be
+    /// incomplete; `None` for the ends of the recording.
+    ///
+    /// These are the times between them in which changes may be missing, and the time without a watch that
+    /// contains the second moment: its changes were received after that moment, so an answer dated by receipt
+    /// lacks them. An answer up to a later moment has them.
     pub fn unobserved_within(
         &self,
         resource: ResourceId,
         (from, to): (Option<Cut>, Option<Cut>),
     ) -> impl Iterator<Item = &UnobservedSpan> {
-        let wall = |cut| match cut {
-            Some(Cut::Arrival { wall, .. }) => Some(wall),
+        let place = |cut| match cut {
+            Some(Cut::Arrival { below, wall }) => Some((below, wall)),
             Some(Cut::Revision(_)) | None => None,
         };
-        let (from, to) = (wall(from), wall(to));
-        self.unobserved(resource).filter(move |span| {
-            from.is_none_or(|from| span.to >= from) && to.is_none_or(|to| span.from <= to)
+        let (from, to) = (place(from), place(to));
+        let spans = self.unobserved_spans(resource).iter();
+        spans.filter(move |span| match span.reason.effect() {
+            UnobservedEffect::MayMiss => {
+                from.is_none_or(|(_, from)| span.to >= from)
+                    && to.is_none_or(|(_, to)| span.from <= to)
+            }
+            UnobservedEffect::Late => to.is_some_and(|(below, wall)| span.holds(below, wall)),
+            UnobservedEffect::NoState => false,
         })
     }
 

@@ -71,7 +71,9 @@ fn end(
 ) -> Result<Exit, CommandError> {
     let to = part.to.unwrap_or(timeline.last_cut());
     let certainty = timeline.certainty(target.resource.id, to);
-    let unobserved = timeline.unobserved(target.resource.id).count();
+    let bounds = (part.asked_from, Some(to));
+    let unobserved = timeline.unobserved_within(target.resource.id, bounds);
+    let unobserved = unobserved.filter(|span| !span.is_late()).count();
     if unobserved > 0 {
         let words = crate::words::count(unobserved, "span not observed");
         screen.aside(format!(

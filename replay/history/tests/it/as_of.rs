@@ -394,6 +394,20 @@ fn between_two_sessions_nobody_watched() {
         let certainty = at(&timeline, stream.resource, moment).certainty;
         assert!(certainty.is_known(), "{moment}: {certainty:?}");
     }
+    // Only an answer that ends in that time lacks its changes.
+    let unobserved = |from: &str, to: &str| {
+        let place = |moment: &str| {
+            let moment: Moment = moment.parse().expect("a moment");
+            timeline.resolve(moment).expect("a place")
+        };
+        let bounds = (Some(place(from)), Some(place(to)));
+        timeline.unobserved_within(stream.resource, bounds).count()
+    };
+    assert_eq!(unobserved("14:00:05", "14:00:30"), 1);
+    assert_eq!(unobserved("14:00:20", "14:00:30"), 1);
+    assert_eq!(unobserved("14:00:20", "end"), 0);
+    assert_eq!(unobserved("14:00:05", "14:00:08"), 0);
+    assert_eq!(unobserved("14:00:05", "rv:18"), 0);
 }
 
 #[test]
