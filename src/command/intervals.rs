@@ -1,7 +1,7 @@
 //! `kubereel intervals`: states from when to when, with the names of the OpenShift monitor. The first byte of the input
 //! tells whether it is a reel or a file of intervals.
 
-use crate::command::object_query::AS_IMPORTED;
+use crate::command::object_query::ChangeTrust;
 use crate::command_error::{CommandError, Exit};
 use crate::field_text::{HANG, secs};
 use crate::outputs::outputs;
@@ -111,7 +111,7 @@ Examples:
   kubereel intervals run.reel -o json | jq 'select(.is_open) | .locator.text'
   kubereel intervals run.reel --export artifacts/junit
 
-Exit codes: 0 complete; 4 the recording has gaps, intervals may be missing.
+Exit codes: 0 complete; 4 the recording has gaps or does not cover the time span, intervals may be missing.
 
 {}",
         arguments::forms_help()
@@ -179,22 +179,18 @@ fn print_trust(
     }
     let paint = screen.err_paint();
     let exit = match &opened.trust {
-        IntervalTrust::Complete => {
-            said.push("complete".to_owned());
-            Exit::Yes
-        }
         IntervalTrust::File => {
             said.push("as in the file".to_owned());
             Exit::Yes
         }
-        IntervalTrust::Imported => {
-            said.push(AS_IMPORTED.to_owned());
-            Exit::Yes
-        }
-        IntervalTrust::Gaps(gaps) => {
-            let gaps = count(*gaps, "gap of the recording");
-            said.push(paint.wary(&format!("{gaps}: some may be missing")));
-            Exit::Unknown
+        IntervalTrust::Reel { changes, words } => {
+            let is_known = changes.exit() == Exit::Yes;
+            said.push(if is_known {
+                words.clone()
+            } else {
+                paint.wary(words)
+            });
+            changes.exit()
         }
         IntervalTrust::NotRecorded => {
             said.push(paint.wary("none of the resources that these intervals need was recorded"));
@@ -223,12 +219,13 @@ struct IntervalInput {
 
 /// How far the intervals can be taken for all that there were.
 enum IntervalTrust {
-    Complete,
     /// A file holds what its writer saw.
     File,
-    Imported,
-    /// The number of gaps in the resources that were read.
-    Gaps(usize),
+    /// The changes that were read, and what limits them.
+    Reel {
+        changes: ChangeTrust,
+        words: String,
+    },
     /// None of the resources that intervals need is in the reel.
     NotRecorded,
     Damaged(String),
@@ -328,19 +325,18 @@ fn trust(
     let resources = timeline.resources().iter();
     let read = resources.filter(|info| read.contains(&(&*info.group, &*info.plural)));
     let read: Vec<_> = read.map(|info| info.id).collect();
-    let gaps = read
-        .iter()
-        .map(|id| timeline.unobserved_within(*id, bounds).count())
-        .sum();
-    let mut coverages = read.iter().filter_map(|id| timeline.coverage(*id));
     if read.is_empty() {
-        IntervalTrust::NotRecorded
-    } else if gaps > 0 {
-        IntervalTrust::Gaps(gaps)
-    } else if coverages.any(|one| one.imported().is_some()) {
-        IntervalTrust::Imported
-    } else {
-        IntervalTrust::Complete
+        return IntervalTrust::NotRecorded;
+    }
+    let unobserved = read
+        .iter()
+        .flat_map(|id| timeline.unobserved_within(*id, bounds));
+    let gaps = unobserved.filter(|span| !span.is_late()).count();
+    let gaps = count(gaps, "gap of the recording");
+    let changes = ChangeTrust::of(timeline, read, bounds);
+    IntervalTrust::Reel {
+        changes,
+        words: changes.words(timeline, &format!("{gaps}: some may be missing")),
     }
 }
 

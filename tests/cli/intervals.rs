@@ -1,6 +1,7 @@
 //! `kubereel intervals`, as a user runs it: on the demo, on files of intervals, on what is neither.
 
-use super::run::{DEMO, kubereel};
+use super::run::{A, DEMO, Reel, kubereel};
+use crate::script::{Script, pod};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -141,4 +142,29 @@ fn old_files_are_read_and_bad_ones_are_named() {
     kubereel(&["intervals", DEMO, "--from", "end", "--to", "start"])
         .code(2)
         .says("--from is after --to");
+}
+
+#[test]
+fn a_time_span_outside_of_the_recording_is_not_complete() {
+    let reel = Reel::write(|path| {
+        let mut script = Script::begin(path);
+        let pods = script.resource("pods", "Pod", &["po"]);
+        let stream = script.connect(pods, None);
+        script.initial(stream, A, 9, &pod(A, 9, "x"));
+        script.synced(stream, 10);
+        script.wait(5000);
+        script.bookmark(stream, 11);
+        script.finish();
+    });
+    kubereel(&["intervals", reel.path()])
+        .code(0)
+        .says("complete");
+    for (from, to) in [
+        ("2020-01-01T00:00:00Z", "2021-01-01T00:00:00Z"),
+        ("start", "+2h"),
+    ] {
+        kubereel(&["intervals", reel.path(), "--from", from, "--to", to])
+            .code(4)
+            .says("not observed outside of the recording, 14:00:00.000Z to 14:00:05.000Z");
+    }
 }
