@@ -4,8 +4,9 @@
 //! Invariants:
 //!
 //! * An import never claims completeness. It writes no list, no bookmark and no gap.
-//! * The source of a resource's events is noted at each moment at which a list had all objects of
-//!   the resource, also if nothing changed: a change that a list shows is not older than that.
+//! * The source of a resource's events is noted before the first of them, and behind each list that
+//!   has all objects of the resource, also if nothing changed: a change that a later list shows is
+//!   not older than that, and what only lists show is not known after the last of them.
 
 use crate::error::ImportError;
 use kubereel_format::{
@@ -14,7 +15,7 @@ use kubereel_format::{
     ResourceInfo, SessionEnd, SessionId, Stamp, is_in_use,
 };
 use kubereel_redact::POLICY;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -63,8 +64,10 @@ pub(crate) struct ImportWriter {
     appender: Appender,
     start: Option<ReelStart>,
     span: Option<(RecordedAt, RecordedAt)>,
-    /// The resources that have a connection, and when it was noted last.
-    connected: BTreeMap<ResourceId, RecordedAt>,
+    /// The resources that have a connection.
+    connected: BTreeSet<ResourceId>,
+    /// The moment of the last list with all objects of a resource.
+    listed: BTreeMap<ResourceId, RecordedAt>,
     session: SessionId,
     /// The connection of resource 0; that of another resource is higher by its id.
     first_connection: ConnectionId,
@@ -80,7 +83,8 @@ impl ImportWriter {
             appender: Appender::create(path)?,
             start: Some(start),
             span: None,
-            connected: BTreeMap::new(),
+            connected: BTreeSet::new(),
+            listed: BTreeMap::new(),
             session: SessionId(0),
             first_connection: ConnectionId(0),
             cluster: None,
@@ -99,7 +103,8 @@ impl ImportWriter {
             appender: Appender::resume(path)?,
             start: Some(start),
             span: None,
-            connected: BTreeMap::new(),
+            connected: BTreeSet::new(),
+            listed: BTreeMap::new(),
             session: used.session,
             first_connection: used.first_connection,
             cluster: used.cluster,
@@ -129,17 +134,22 @@ impl ImportWriter {
         at: RecordedAt,
         resource: ResourceId,
     ) -> Result<(), AppendError> {
-        if self.connected.contains_key(&resource) {
+        if !self.connected.insert(resource) {
             return Ok(());
         }
-        self.list(at, resource)
+        self.source(at, resource)
     }
 
     /// Notes that a list had all objects of a resource, once for each moment.
     pub(crate) fn list(&mut self, at: RecordedAt, resource: ResourceId) -> Result<(), AppendError> {
-        if self.connected.insert(resource, at) == Some(at) {
+        self.connected.insert(resource);
+        if self.listed.insert(resource, at) == Some(at) {
             return Ok(());
         }
+        self.source(at, resource)
+    }
+
+    fn source(&mut self, at: RecordedAt, resource: ResourceId) -> Result<(), AppendError> {
         let connected = Note::Connected {
             connection: self.connection(resource),
             resource,

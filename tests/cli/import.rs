@@ -786,3 +786,68 @@ fn what_changes_in_the_first_moment_is_counted_and_a_window_beyond_the_recording
         assert_eq!(told["end"], "1970-01-01T00:02:10.000Z", "{told}");
     }
 }
+
+/// A Pod since 09:00 whose image cannot be pulled.
+const WAITING: &str = r#"{"apiVersion":"v1","kind":"Pod","metadata":{"name":"web-0","namespace":"web",
+    "uid":"u1","resourceVersion":"10","creationTimestamp":"2026-01-01T09:00:00Z"},
+    "spec":{"nodeName":"n","containers":[{"name":"c","image":"i"}]},
+    "status":{"phase":"Pending","startTime":"2026-01-01T09:00:00Z",
+        "conditions":[{"type":"Ready","status":"False","lastTransitionTime":"2026-01-01T09:00:00Z"}],
+        "containerStatuses":[{"name":"c","ready":false,"restartCount":0,"image":"i","imageID":"",
+            "state":{"waiting":{"reason":"ImagePullBackOff"}}}]}}"#;
+
+/// Imports the Pod at 10:00 and at 12:00, by lists or events, and a Node at 20:00.
+fn waiting(folder: &TempDir, has_events: bool) -> String {
+    let path = |name: &str| folder.path().join(name).to_str().expect("text").to_owned();
+    let list = |item: &str| format!(r#"{{"apiVersion":"v1","kind":"List","items":[{item}]}}"#);
+    let node = r#"{"apiVersion":"v1","kind":"Node","metadata":{"name":"n","uid":"u2","resourceVersion":"9"}}"#;
+    let object = WAITING.replace('\n', " ");
+    let event = format!(r#"{{"ts":"2026-01-01T10:00:00Z","type":"ADDED","object":{object}}}"#);
+    let mut inputs = vec![("nodes.json", "20:00", list(node))];
+    if has_events {
+        inputs.push(("pods.jsonl", "12:00", event));
+    } else {
+        inputs.push(("pods-1.json", "10:00", list(&object)));
+        inputs.push(("pods-2.json", "12:00", list(&object)));
+    }
+    let mut args = vec!["import".to_owned(), "-o".to_owned(), path("reel")];
+    for (name, at, text) in inputs {
+        std::fs::write(path(name), text).expect("written");
+        args.extend([path(name), format!("--at=2026-01-01T{at}:00Z")]);
+    }
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    kubereel(&args).ok();
+    path("reel")
+}
+
+#[test]
+fn what_only_lists_show_is_not_known_after_the_last_of_them() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let reel = waiting(&folder, false);
+    let json = |ran: Ran| -> serde_json::Value { serde_json::from_str(&ran.out).expect("JSON") };
+    let problem = json(kubereel(&["problems", &reel, "-o", "json"]));
+    let since = &problem["end_unknown_since"];
+    assert_eq!(since, "2026-01-01T12:00:00.000Z", "{problem:#}");
+    let history =
+        json(kubereel(&["history", &reel, "pod/web-0", "-n", "web", "-o", "json"]).code(0));
+    assert_eq!(history["items"][0]["held_secs"], 7200.0, "{history:#}");
+    let ready = "--for=condition=Ready=False";
+    for (at_least, code) in [("2h", 0), ("9h", 4)] {
+        let at_least = format!("--for-at-least={at_least}");
+        kubereel(&["wait", &reel, "pod/web-0", "-n", "web", ready, &at_least]).code(code);
+    }
+    kubereel(&["intervals", &reel]).code(4);
+    kubereel(&["get", &reel, "pods", "-A", "--at", "12:00"]).code(0);
+    kubereel(&["get", &reel, "pods", "-A"])
+        .code(4)
+        .says("not listed again");
+    kubereel(&["get", &reel, "nodes"]).code(0);
+}
+
+#[test]
+fn what_events_show_stays_as_it_is_to_the_end_of_the_import() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let reel = waiting(&folder, true);
+    kubereel(&["get", &reel, "pods", "-A"]).code(0);
+    kubereel(&["intervals", &reel]).code(0);
+}

@@ -343,22 +343,23 @@ fn a_moment_without_changes_is_in_the_recording() {
     let both = [("a", "x", 1), ("b", "y", 2)];
     let of_one = r#"{"kind":"PodList","apiVersion":"v1","items":[7]}"#;
     let no_kind = r#"{"kind":"List","apiVersion":"v1","items":[]}"#;
+    // The source is noted before the first objects and behind each list.
     let cases: [(Vec<String>, &[i64]); 6] = [
-        (vec![pods(&both), pods(&both)], &[1, 2]),
+        (vec![pods(&both), pods(&both)], &[1, 1, 2]),
         (
             vec![
                 pods(&both),
                 pods(&both),
                 pods(&[("a", "x", 3), ("b", "y", 4)]),
             ],
-            &[1, 2, 3],
+            &[1, 1, 2, 3],
         ),
         // A list of a resource names it, also without objects.
-        (vec![pods(&[]), pods(&both)], &[1, 2]),
-        (vec![no_kind.to_owned(), pods(&both)], &[2]),
+        (vec![pods(&[]), pods(&both)], &[1, 1, 2]),
+        (vec![no_kind.to_owned(), pods(&both)], &[2, 2]),
         // Such lists may not have all objects.
-        (vec![pods(&both), pods(&both[..1])], &[1]),
-        (vec![pods(&both), of_one.to_owned()], &[1]),
+        (vec![pods(&both), pods(&both[..1])], &[1, 1]),
+        (vec![pods(&both), of_one.to_owned()], &[1, 1]),
     ];
     for (lists, expected) in cases {
         let inputs = (1..)

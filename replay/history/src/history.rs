@@ -304,7 +304,8 @@ impl<'a> ObjectHistory<'a> {
         if version.kind != EventType::Deleted {
             let micros = u64::try_from(at.micros_since(version.at)).unwrap_or_default();
             // One list alone does not show for how long.
-            let is_known = until != DurationEnd::List || micros > 0;
+            let is_shown = !matches!(until, DurationEnd::List | DurationEnd::Gap);
+            let is_known = is_shown || micros > 0;
             version.held = is_known.then_some(VersionDuration { micros, until });
         }
         self.ready.push_back(HistoryItem::Version(version));

@@ -20,7 +20,7 @@ use crate::span::{ShownTime, SignEnd, SignSpan, between, is_creation};
 use kubereel_cluster::{ClusterHistory, DrainHold, MarkSpan, RecordMark, Retrieval};
 use kubereel_format::{ObjectId, RecordedAt, Seq};
 use kubereel_history::field::{number, text};
-use kubereel_history::{ChangeKind, Cut, ObjectFilter, Timeline};
+use kubereel_history::{ChangeKind, Cut, ObjectFilter, Timeline, UnobservedSpan};
 use kubereel_monitortests::{Fed, Interest, WatchedEvent, Watcher, feed};
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -532,9 +532,15 @@ impl<'a> ListBuilder<'a> {
         })
     }
 
-    /// Returns since when the end of a sign may have been missed: the first time after the last
-    /// version that showed it in which its resource was not observed.
+    /// Returns since when the end of a sign may have been missed.
     fn unknown_since(&self, span: &SignSpan) -> Option<RecordedAt> {
+        let unobserved = self.unobserved_after(span);
+        unobserved.map(|unobserved| unobserved.from.max(span.seen))
+    }
+
+    /// Returns the first time after the last version that showed a sign in which its resource was not
+    /// observed.
+    fn unobserved_after(&self, span: &SignSpan) -> Option<&UnobservedSpan> {
         if span.end != SignEnd::Open {
             return None;
         }
@@ -553,14 +559,16 @@ impl<'a> ListBuilder<'a> {
             .filter(|resource| self.timeline.may_miss_changes(*resource, span.seen, end))
             .flat_map(|resource| self.timeline.unobserved(resource))
             .filter(|unobserved| unobserved.to > span.seen);
-        later.map(|unobserved| unobserved.from.max(span.seen)).min()
+        later.min_by_key(|unobserved| unobserved.from.max(span.seen))
     }
 
     /// Returns whether a sign lasted longer than is normal.
     fn is_confirmed(&self, span: &SignSpan) -> bool {
         let mut normal = span.normal();
         let unknown_since = self.unknown_since(span);
-        let is_open = span.end == SignEnd::Open && unknown_since.is_none();
+        // Also what the last list of an import shows is not known to go on.
+        let unobserved = self.unobserved_after(span);
+        let is_open = span.end == SignEnd::Open && unobserved.is_none_or(UnobservedSpan::is_open);
         let end = unknown_since.unwrap_or(self.timeline.end());
         let mut lasting = span.lasted(end);
         match span.sign.since {

@@ -465,6 +465,7 @@ fn add_gaps(timeline: &Timeline) -> Vec<SharedGap> {
                 // has an entry of its own.
                 UnobservedReason::NotRecorded { .. }
                 | UnobservedReason::NotListedYet
+                | UnobservedReason::NotListedAgain
                 | UnobservedReason::Damaged { .. } => continue,
                 reason => reason.to_string(),
             };

@@ -189,7 +189,8 @@ impl Certainty {
                 blind(*recorder)
             }
             UnobservedReason::Gap { gap } => blind(gap.recorder),
-            reason @ (UnobservedReason::LostChange { .. }
+            reason @ (UnobservedReason::NotListedAgain
+            | UnobservedReason::LostChange { .. }
             | UnobservedReason::Unparsed { .. }
             | UnobservedReason::Damaged { .. }) => Self::Unobserved {
                 from: span.from,
@@ -216,7 +217,8 @@ fn rank(span: &UnobservedSpan) -> Option<u8> {
         UnobservedReason::NotBegun => Some(3),
         UnobservedReason::Unparsed { .. } => Some(4),
         UnobservedReason::LostChange { .. } => Some(5),
-        UnobservedReason::WatchEnded { .. }
+        UnobservedReason::NotListedAgain
+        | UnobservedReason::WatchEnded { .. }
         | UnobservedReason::NoWatch { .. }
         | UnobservedReason::Gap { .. } => Some(WATCHES),
         // Unreadable versions are missing at every later moment, too: the damage is reported

@@ -20,7 +20,7 @@ use crate::select::ExcludedResource;
 use crate::session::RecordingSession;
 use crate::tables::ReelTables;
 use kubereel_format::{
-    ConnectionId, CoveredSpan, EndCause, EpochId, Gap, GapCause, GapId, ListMethod,
+    ConnectionId, CoveredSpan, EndCause, EpochId, Evidence, Gap, GapCause, GapId, ListMethod,
     NotCoveredReason, Note, NoteEntry, OddLineProblem, RecordedAt, ResourceId, Seq,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,9 +34,11 @@ pub struct Coverage {
     pub(super) unwatched: Vec<UnwatchedTime>,
     pub(super) excluded: Vec<ExcludedResource>,
     pub(super) imported: Option<ImportedFrom>,
-    /// The records that note the source of an import: its begin, and each moment at which a list had
-    /// all objects.
+    /// The records that note the source of an import: its begin, and behind each list that had all
+    /// objects its moment.
     pub(super) listed: Vec<(Seq, RecordedAt)>,
+    /// If only lists of an import show the resource: the last moment at which it is known.
+    pub(super) listed_until: Option<RecordedAt>,
     pub(super) unparsed: Vec<UnparsedSpan>,
     pub(super) lost: Vec<LostChange>,
     /// The records that announced the resource.
@@ -158,6 +160,31 @@ impl Coverage {
         before.next().map(|(_, moment)| *moment)
     }
 
+    /// Finds the last moment at which a resource is known that only lists of an import show; `None` if
+    /// another source, such as an audit log, may have shown every change.
+    fn find_listed_until(&self, tables: &ReelTables, resource: ResourceId) -> Option<RecordedAt> {
+        let (_, mut until) = *self.listed.last().filter(|_| self.is_only_imported())?;
+        let reel = tables.reel();
+        for object in tables.objects_of(resource) {
+            for &seq in reel.versions(*object) {
+                let at = tables.wall_of(seq);
+                // An object of the first list has the evidence of an event, and its list is noted
+                // behind it.
+                let is_of_first = || {
+                    let behind = self.listed.partition_point(|(note, _)| *note < seq);
+                    let noted = self.listed.get(behind);
+                    noted.is_some_and(|(_, moment)| *moment == at)
+                };
+                if reel.evidence_of(seq) != Some(Evidence::Listed) && !is_of_first() {
+                    return None;
+                }
+                // Also by a list that did not have all objects.
+                until = until.max(at);
+            }
+        }
+        Some(until)
+    }
+
     /// Returns whether only another tool recorded the resource, so that its completeness is not
     /// known.
     pub const fn is_only_imported(&self) -> bool {
@@ -262,6 +289,7 @@ impl<'a> Chains<'a> {
             // back.
             coverage.join_gaps(GapOutcome::ReadBack);
             coverage.find_lost(self.tables, *resource);
+            coverage.listed_until = coverage.find_listed_until(self.tables, *resource);
         }
         self.coverage
     }

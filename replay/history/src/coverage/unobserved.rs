@@ -14,7 +14,7 @@
 //! * A change that the lives of objects prove to be lost concerns the object of that name only. It
 //!   does not affect queries about other objects; it affects queries about all objects.
 //! * An imported recording does not state its completeness: only the losses that it marks itself
-//!   are known.
+//!   are known. What only lists show is not known after the last of them.
 //! * A span has bounds by arrival and, if a loss lies between two resourceVersions, bounds by
 //!   these. The same spans answer a query by revision and one by time.
 
@@ -147,6 +147,8 @@ pub enum UnobservedReason {
         /// How much is known of the recorder at its begin.
         recorder: RecorderEnd,
     },
+    /// Only lists of an import show the resource, and this is the time after the last of them.
+    NotListedAgain,
     /// Later events prove that a change of an object is lost.
     LostChange {
         /// The change.
@@ -274,6 +276,7 @@ impl fmt::Display for UnobservedReason {
             Self::NotBegun => out.write_str("not recorded yet"),
             Self::NotListedYet => out.write_str("not listed yet"),
             Self::NeverListed => out.write_str("never listed completely"),
+            Self::NotListedAgain => out.write_str("not listed again"),
             Self::Gap { gap } if gap.outcome() == GapOutcome::MayMiss => {
                 write!(out, "gap: {}", gap.cause())
             }
@@ -446,6 +449,13 @@ impl DerivedSpans<'_> {
             self.add_gap(gap);
         }
         self.add_excluded(coverage);
+        // The files of one moment may have times that differ by less.
+        if let Some(last) = coverage.listed_until
+            && self.tables.end().micros_since(last) >= SHORTEST_BLINDNESS_MICROS
+        {
+            let begin = SpanBegin::At(last);
+            self.add(begin, SpanEnd::Open, UnobservedReason::NotListedAgain);
+        }
         for unparsed in &coverage.unparsed {
             let begin = SpanBegin::Record(unparsed.since());
             let end = unparsed.until().map_or(SpanEnd::Open, SpanEnd::Record);
