@@ -60,8 +60,12 @@ impl ClusterStage {
     }
 }
 
-/// Finds the stages, in order of time and without overlap.
+/// Finds the stages, in order of time and without overlap; none of a cluster that reports no installation and no
+/// upgrades.
 pub(super) fn stages(timeline: &Timeline, facts: &FactsOverTime) -> Vec<ClusterStage> {
+    if !facts.is_openshift() {
+        return Vec::new();
+    }
     let mut known = of_facts(timeline, facts);
     known.extend(bootstrap(timeline, &known));
     known.extend(of_upgrades(timeline));
