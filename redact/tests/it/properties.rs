@@ -2,7 +2,7 @@
 //! and lose their secrets.
 
 use crate::{redacted, redactor, same_shape};
-use kubereel_redact::{Extra, Redactor, ResourceType};
+use kubereel_redact::{Extra, RedactionFinding, Redactor, ResourceType};
 use proptest::prelude::*;
 use serde_json::{Map, Value};
 
@@ -240,6 +240,20 @@ fn slow() -> Redactor {
     Redactor::new(Extra::read("own.yaml", rule).unwrap()).unwrap()
 }
 
+/// What a policy finds, without the hashes of marks in paths: each policy has its own key.
+fn found(policy: &Redactor, subject: &ResourceType<'_>, text: &str) -> Vec<RedactionFinding> {
+    let mut findings = policy.findings(subject, text.as_bytes());
+    for finding in &mut findings {
+        let parts = finding.path.split("-bytes-");
+        let parts = parts.enumerate().map(|(place, part)| match place {
+            0 => part,
+            _ => part.get(16..).unwrap_or(part),
+        });
+        finding.path = parts.collect();
+    }
+    findings
+}
+
 /// Objects of a few parts, each of them again and again: at the same place, at another one, and beside other parts.
 fn versions() -> impl Strategy<Value = Vec<Value>> {
     let part = (value(), any::<bool>()).prop_map(|(value, is_list)| {
@@ -317,10 +331,7 @@ proptest! {
         let (quick, slow) = (redactor(), slow());
         for version in versions.iter().chain(&versions) {
             let text = version.to_string();
-            prop_assert_eq!(
-                quick.findings(&subject, text.as_bytes()),
-                slow.findings(&subject, text.as_bytes())
-            );
+            prop_assert_eq!(found(&quick, &subject, &text), found(&slow, &subject, &text));
             let once = quick.object(&subject, text.as_bytes()).unwrap().into_owned();
             prop_assert!(slow.findings(&subject, &once).is_empty());
         }
@@ -353,8 +364,8 @@ proptest! {
     fn the_quick_way_and_the_slow_way_find_the_same(subject in subject(), value in value()) {
         let text = value.to_string();
         prop_assert_eq!(
-            redactor().findings(&subject, text.as_bytes()),
-            slow().findings(&subject, text.as_bytes())
+            found(&redactor(), &subject, &text),
+            found(&slow(), &subject, &text)
         );
     }
 
