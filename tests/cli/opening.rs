@@ -133,7 +133,7 @@ fn recordings_of_other_tools_are_imported_from_addresses() {
         assert!(!about.contains("s3cret"), "{about}");
     }
     let ran = world.run(&["import", "gs://results/job/none.json", "-o", "n.reel"]);
-    assert_eq!(ran.code, Some(5), "{ran:#?}");
+    assert_eq!(ran.code, Some(3), "{ran:#?}");
     assert!(
         ran.err
             .contains("hint: give the address of the file itself"),
