@@ -28,7 +28,7 @@ pub(crate) struct DrainedNodes<'a> {
 }
 
 /// A Pod at a time.
-struct PodState {
+struct SeenPod {
     node: String,
     /// Whether its workload counts it among those that it has.
     is_counted: bool,
@@ -155,7 +155,7 @@ impl<'a> DrainedNodes<'a> {
         pod: ObjectId,
         at: RecordedAt,
         is_counted: impl Fn(&Value) -> bool,
-    ) -> Option<PodState> {
+    ) -> Option<SeenPod> {
         let reel = self.timeline.reel();
         let versions = reel.versions(pod).iter().rev();
         let mut known = versions.filter(|seq| self.timeline.wall_of(**seq) <= at);
@@ -164,23 +164,23 @@ impl<'a> DrainedNodes<'a> {
             return self.pod_of(last, is_counted);
         }
         let living = self.pod_of(*known.next()?, is_counted)?;
-        Some(PodState {
+        Some(SeenPod {
             is_counted: false,
             ..living
         })
     }
 
     /// Reads a Pod that was there before anybody looked.
-    fn first_look(&self, pod: ObjectId, is_counted: impl Fn(&Value) -> bool) -> Option<PodState> {
+    fn first_look(&self, pod: ObjectId, is_counted: impl Fn(&Value) -> bool) -> Option<SeenPod> {
         let reel = self.timeline.reel();
         let first = *reel.versions(pod).first()?;
         let was_there = !is_creation(reel.head(first)?.evidence);
         self.pod_of(first, is_counted).filter(|_| was_there)
     }
 
-    fn pod_of(&self, seq: Seq, is_counted: impl Fn(&Value) -> bool) -> Option<PodState> {
+    fn pod_of(&self, seq: Seq, is_counted: impl Fn(&Value) -> bool) -> Option<SeenPod> {
         let body = read(self.timeline, seq)?;
-        Some(PodState {
+        Some(SeenPod {
             node: text(&body, "/spec/nodeName").to_owned(),
             is_counted: is_counted(&body),
         })
