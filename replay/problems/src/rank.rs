@@ -257,8 +257,9 @@ fn noticed_within(one: &Problem, other: &Problem) -> Duration {
         // A Node that is lost is waited for, and a Pod behind a Service fails several probes; what ran on the one or
         // calls the other fails at once.
         (SignKind::NodeNotReady | SignKind::NodePressure | SignKind::NoEndpoints, _)
-        // The Pods that a Service had are gone before their successors fail.
-        | (_, SignKind::NoEndpoints) => SLACK,
+        // The Pods that a Service had are gone before their successors fail, and a ClusterVersion that fails again
+        // names what fails last.
+        | (_, SignKind::NoEndpoints | SignKind::VersionFailing) => SLACK,
         _ => SKEW,
     }
 }
