@@ -269,13 +269,12 @@ impl Redactor {
             KnownParts::default()
         };
         let found = self.search_besides(text, &rules, &parts, has_paths)?;
-        let known = parts.known();
-        let is_met = |at: &usize| known.iter().any(|part| part.start == *at);
-        if found.edits.is_empty() && !found.effects.iter().any(is_met) {
-            parts.remember(&found.effects);
+        let mut effects = found.effects.iter();
+        if found.edits.is_empty() && !effects.any(|at| parts.begin_at(*at)) {
+            parts.remember(found.effects);
             return Some(found.edits);
         }
-        if known.is_empty() {
+        if parts.known().is_empty() {
             return Some(found.edits);
         }
         // What is replaced, or announced beside it, may concern a part that was passed over.

@@ -89,11 +89,18 @@ impl KnownParts {
         &self.known
     }
 
+    /// Returns whether a known part begins at a place.
+    pub(crate) fn begin_at(&self, at: usize) -> bool {
+        let found = self.known.binary_search_by_key(&at, |part| part.start);
+        found.is_ok()
+    }
+
     /// Remembers the other parts: of those that begin at `effects`, what is beside them depends on.
-    pub(crate) fn remember(&self, effects: &[usize]) {
+    pub(crate) fn remember(&self, mut effects: Vec<usize>) {
+        effects.sort_unstable();
         MEMORY.with(|memory| {
             for (place, hash) in &self.others {
-                if !effects.contains(&place.start) {
+                if effects.binary_search(&place.start).is_err() {
                     memory.remember(*hash);
                 }
             }
