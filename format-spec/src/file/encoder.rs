@@ -31,7 +31,10 @@ const MOST_ALIKE: usize = 1 << 16;
 
 /// How many bytes of bodies are kept as they are before they are compressed: most versions follow the one before
 /// them soon.
-const RECENT_BYTES: usize = 16 * 1024 * 1024;
+const RECENT_BYTES: u64 = 16 * 1024 * 1024;
+
+/// How many recent versions are noted before those that were replaced are removed.
+const RECENT_LEAST: usize = 4096;
 
 /// The memory that a live object takes beside names and body: its row, and the boxes around the rest.
 const ROW_BYTES: u64 = 96;
@@ -44,6 +47,8 @@ struct LiveObject {
     reach: DeltaReach,
     /// The record that brought it.
     seq: u64,
+    /// Whether its body is one of the recent ones, which are not compressed yet.
+    is_recent: bool,
     resource: ResourceId,
     name_bytes: u16,
 }
@@ -71,6 +76,11 @@ impl LiveObject {
             BodyPlace::Memory(kept) => len64(kept.1.len()),
             BodyPlace::File(place) => u64::from(place.len),
         }
+    }
+
+    /// Counts the bytes of its body if it is a recent one.
+    fn recent_bytes(&self) -> u64 {
+        if self.is_recent { self.body_bytes() } else { 0 }
     }
 }
 
@@ -132,9 +142,11 @@ pub(crate) struct Encoder {
     prints: Fingerprints,
     pub(crate) blobs: BlobTexts,
     packer: Packer,
-    /// The versions that are not compressed yet: the object, the record and the length of each, the oldest first.
-    recent: VecDeque<(ObjectId, u64, usize)>,
-    recent_bytes: usize,
+    /// The recent versions, the oldest first: the object and the record of each. The last of an object counts.
+    recent: VecDeque<(ObjectId, u64)>,
+    recent_bytes: u64,
+    /// With more recent versions, those that were replaced are removed.
+    most_recent: usize,
     memory: HashMap<ResourceId, LiveMemory>,
     boxed_bytes: u64,
     body_bytes: u64,
@@ -172,6 +184,7 @@ impl Encoder {
             packer: Packer::new(),
             recent: VecDeque::new(),
             recent_bytes: 0,
+            most_recent: RECENT_LEAST,
             memory: HashMap::new(),
             boxed_bytes: 0,
             body_bytes: 0,
@@ -251,8 +264,11 @@ impl Encoder {
                 names.extend_from_slice(name.as_bytes());
             }
             last.place = BodyPlace::File(file.push(&body.encode(&names)).map_err(&refused)?);
+            last.is_recent = false;
         }
         file.flush().map_err(&refused)?;
+        self.recent.clear();
+        self.recent_bytes = 0;
         self.boxed_bytes = 0;
         self.memory
             .values_mut()
@@ -305,6 +321,7 @@ impl Encoder {
         memory.boxed_bytes = memory.boxed_bytes.saturating_add(boxed);
         self.boxed_bytes = self.boxed_bytes.saturating_add(boxed);
         self.body_bytes = self.body_bytes.saturating_add(last.body_bytes());
+        self.recent_bytes = self.recent_bytes.saturating_add(last.recent_bytes());
     }
 
     fn uncount(&mut self, last: &LiveObject) {
@@ -315,6 +332,7 @@ impl Encoder {
         memory.boxed_bytes = memory.boxed_bytes.saturating_sub(boxed);
         self.boxed_bytes = self.boxed_bytes.saturating_sub(boxed);
         self.body_bytes = self.body_bytes.saturating_sub(last.body_bytes());
+        self.recent_bytes = self.recent_bytes.saturating_sub(last.recent_bytes());
         if let (BodyPlace::File(place), Some(file)) = (&last.place, &mut self.spill) {
             file.forget(*place);
         }
@@ -465,6 +483,7 @@ impl Encoder {
             place: BodyPlace::Memory(Box::new((key.clone(), PackedBody::of(body)))),
             reach,
             seq,
+            is_recent: true,
             resource: key.resource,
             name_bytes: u16::try_from(name_bytes).expect("three names of at most MAX_NAME bytes"),
         };
@@ -478,22 +497,29 @@ impl Encoder {
             self.alike.insert(self.print(key), object);
             self.newest.insert(key.resource, object);
         }
-        self.recent.push_back((object, seq, body.len()));
-        self.recent_bytes = self.recent_bytes.saturating_add(body.len());
+        self.recent.push_back((object, seq));
+        if self.recent.len() > self.most_recent {
+            let live = &self.live;
+            self.recent.retain(|(object, seq)| {
+                let last = live.get(object);
+                last.is_some_and(|last| last.is_recent && last.seq == *seq)
+            });
+            self.most_recent = self.recent.len().saturating_mul(2).max(RECENT_LEAST);
+        }
         self.pack_recent();
     }
 
     /// Compresses the oldest of the recent versions, those that are still the last of their objects.
     fn pack_recent(&mut self) {
         while self.recent_bytes > RECENT_BYTES
-            && let Some((object, seq, len)) = self.recent.pop_front()
+            && let Some((object, seq)) = self.recent.pop_front()
         {
-            self.recent_bytes = self.recent_bytes.saturating_sub(len);
             let Some(mut last) = self.live.remove(&object) else {
                 continue;
             };
-            if last.seq == seq && matches!(last.place, BodyPlace::Memory(_)) {
+            if last.is_recent && last.seq == seq {
                 self.uncount(&last);
+                last.is_recent = false;
                 if let BodyPlace::Memory(kept) = &mut last.place
                     && let Some(raw) = kept.1.plain()
                 {
@@ -696,6 +722,31 @@ mod tests {
         assert_eq!(encoder.memory()[&ResourceId(1)], memory[&ResourceId(1)]);
         assert!(encoder.kept(ObjectId(0)).unwrap().is_none());
         assert!(encoder.kept(ObjectId(1)).unwrap().is_some());
+    }
+
+    #[test]
+    fn replaced_versions_leave_their_room_to_recent_ones() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut encoder = Encoder::new(folder.path(), None);
+        let long = vec![b'x'; 1 << 20];
+        encoder.restore(ObjectId(0), &key(0), &long, 0);
+        for seq in 1..40 {
+            encoder.restore(ObjectId(1), &key(1), &long, seq);
+        }
+        assert_eq!(encoder.live_bytes(), 2 << 20, "both are as they are");
+        for number in 2..40 {
+            encoder.restore(ObjectId(number), &key(number), &long, 40);
+        }
+        assert_eq!(encoder.recent_bytes, RECENT_BYTES);
+        assert!(encoder.live_bytes() < RECENT_BYTES + (1 << 20));
+        for number in 0..40 {
+            assert_eq!(encoder.last(ObjectId(number)), Some(Ok(long.clone())));
+        }
+        for seq in 50..50_000 {
+            encoder.restore(ObjectId(0), &key(0), b"short", seq);
+        }
+        assert!(encoder.recent.len() <= RECENT_LEAST);
+        assert_eq!(encoder.recent_bytes, RECENT_BYTES - (1 << 20) + 5);
     }
 
     #[test]
