@@ -16,7 +16,7 @@ use std::cell::RefCell;
 use std::io::{self, BufRead, Read, Write as _};
 use std::ops::Range;
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64, xxh3_128};
-use zstd::zstd_safe::{DCtx, get_error_name};
+use zstd::zstd_safe::{CCtx, DCtx, compress_bound, get_error_name};
 
 /// The bytes of a frame before its payload.
 pub(crate) const HEADER: usize = 1 + 4 + 16;
@@ -60,7 +60,7 @@ impl Form {
     }
 }
 
-/// What is at most so long, in bytes, is decompressed in one step.
+/// What is at most so long, in bytes, is compressed and decompressed in one step.
 const AT_ONCE: usize = 2 * 1024 * 1024;
 
 /// The compression level of everything that stays: a good middle of speed and size.
@@ -109,6 +109,9 @@ pub(crate) fn pack_pieces(raw: &[u8]) -> Result<Vec<u8>, CodecError> {
 
 /// Makes one zstd frame of some bytes.
 pub(crate) fn compress(raw: &[u8], level: i32, prefix: &[u8]) -> Result<Vec<u8>, CodecError> {
+    if prefix.is_empty() && raw.len() <= AT_ONCE && level <= LEVEL_KEPT {
+        return deflate(raw, level);
+    }
     let refused = library("cannot compress");
     let out = Vec::with_capacity(raw.len() / 4);
     let mut encoder =
@@ -120,6 +123,24 @@ pub(crate) fn compress(raw: &[u8], level: i32, prefix: &[u8]) -> Result<Vec<u8>,
     encoder.include_checksum(false).map_err(&refused)?;
     encoder.write_all(raw).map_err(&refused)?;
     encoder.finish().map_err(&refused)
+}
+
+/// Makes one zstd frame of a few bytes, with the context of this thread.
+fn deflate(raw: &[u8], level: i32) -> Result<Vec<u8>, CodecError> {
+    let cannot = library("cannot compress");
+    let refused = |code| cannot(io::Error::other(get_error_name(code)));
+    let no_memory = || cannot(io::ErrorKind::OutOfMemory.into());
+    COMPRESSOR.with_borrow_mut(|kept| {
+        let context = match kept {
+            Some(context) => context,
+            None => kept.insert(CCtx::try_create().ok_or_else(no_memory)?),
+        };
+        let mut out = Vec::with_capacity(compress_bound(raw.len()));
+        context
+            .compress_using_dict(&mut out, raw, &[], level)
+            .map_err(refused)?;
+        Ok(out)
+    })
 }
 
 /// Makes a frame whose payload encodes `raw`.
@@ -211,6 +232,7 @@ fn u32_le(bytes: &[u8]) -> u32 {
 thread_local! {
     /// Making a context takes a good part of what a block takes, so that each thread keeps one.
     static CONTEXT: RefCell<Option<DCtx<'static>>> = const { RefCell::new(None) };
+    static COMPRESSOR: RefCell<Option<CCtx<'static>>> = const { RefCell::new(None) };
 }
 
 /// Decompresses one zstd frame to at most about `len` bytes, which the caller has bounded.
