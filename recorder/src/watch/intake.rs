@@ -178,11 +178,17 @@ impl Intake {
             self.long_line(bytes, at);
             return LineFlow::On;
         }
+        if let Some(line) = wire::event(bytes) {
+            return self.event(line.kind, line.head, line.object, at);
+        }
         let Some(line) = wire::line(bytes) else {
             return self.unparsable_line(bytes, at);
         };
         match line.kind {
-            LineKind::Event(kind) => self.event(kind, line.object, bytes, at),
+            LineKind::Event(kind) => match wire::head(line.object) {
+                Some(head) => self.event(kind, head, line.object, at),
+                None => self.unreadable(bytes, at),
+            },
             LineKind::Bookmark => self.bookmark(line.object, bytes, at),
             LineKind::Error => self.error(line.object, bytes, at),
             LineKind::Unknown(_) => {
@@ -238,10 +244,13 @@ impl Intake {
         }
     }
 
-    fn event(&mut self, kind: EventType, object: &[u8], line: &[u8], at: Stamp) -> LineFlow {
-        let Some(head) = wire::head(object) else {
-            return self.unreadable(line, at);
-        };
+    fn event(
+        &mut self,
+        kind: EventType,
+        head: ObjectHead<'_>,
+        object: &[u8],
+        at: Stamp,
+    ) -> LineFlow {
         let head = self.renamed(head);
         let mut outputs = Vec::new();
         self.stream.event(kind, &head, at, &mut outputs);

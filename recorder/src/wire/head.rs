@@ -1,6 +1,7 @@
 //! Parses the few fields that the recorder needs of a watch line or a list item: type, namespace,
 //! name, uid, resourceVersion. The object's bytes are passed on unchanged.
 
+use kubereel_format::EventType;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -18,11 +19,22 @@ pub(crate) struct WatchLine<'a> {
     pub(crate) object: &'a [u8],
 }
 
+/// The line of an event, parsed.
+#[derive(Debug)]
+pub(crate) struct WatchEvent<'a> {
+    /// The change.
+    pub(crate) kind: EventType,
+    /// The head of the object.
+    pub(crate) head: ObjectHead<'a>,
+    /// The object's bytes, exactly as in the line.
+    pub(crate) object: &'a [u8],
+}
+
 /// The `type` of a watch line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum LineKind<'a> {
     /// An object changed.
-    Event(kubereel_format::EventType),
+    Event(EventType),
     /// A bookmark: no other change up to a resourceVersion.
     Bookmark,
     /// An error: the server ends this watch.
@@ -145,9 +157,9 @@ fn from_object<'de, T: Deserialize<'de>>(bytes: &'de [u8]) -> Option<T> {
 pub(crate) fn line(bytes: &[u8]) -> Option<WatchLine<'_>> {
     let raw: RawLine<'_> = from_object(bytes)?;
     let kind = match raw.kind.as_ref() {
-        "ADDED" => LineKind::Event(kubereel_format::EventType::Added),
-        "MODIFIED" => LineKind::Event(kubereel_format::EventType::Modified),
-        "DELETED" => LineKind::Event(kubereel_format::EventType::Deleted),
+        "ADDED" => LineKind::Event(EventType::Added),
+        "MODIFIED" => LineKind::Event(EventType::Modified),
+        "DELETED" => LineKind::Event(EventType::Deleted),
         "BOOKMARK" => LineKind::Bookmark,
         "ERROR" => LineKind::Error,
         _ => LineKind::Unknown(raw.kind),
@@ -155,6 +167,34 @@ pub(crate) fn line(bytes: &[u8]) -> Option<WatchLine<'_>> {
     Some(WatchLine {
         kind,
         object: raw.object.get().as_bytes(),
+    })
+}
+
+/// The beginnings of lines as API servers write them, up to the object.
+const EVENT_BEGINS: [(&str, EventType); 3] = [
+    (r#"{"type":"MODIFIED","object":"#, EventType::Modified),
+    (r#"{"type":"ADDED","object":"#, EventType::Added),
+    (r#"{"type":"DELETED","object":"#, EventType::Deleted),
+];
+
+/// Splits the line of an event and parses the head of its object, in one pass; `None` unless the line is spelled as API
+/// servers do. Then [`line()`] and [`head`] decide.
+pub(crate) fn event(bytes: &[u8]) -> Option<WatchEvent<'_>> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    let (kind, rest) = EVENT_BEGINS
+        .iter()
+        .find_map(|(begin, kind)| Some((*kind, text.strip_prefix(begin)?)))?;
+    // Serde would also accept an array for a struct.
+    if !rest.starts_with('{') {
+        return None;
+    }
+    let mut objects = serde_json::Deserializer::from_str(rest).into_iter::<WithHead<'_>>();
+    let with = objects.next()?.ok()?;
+    let (object, end) = rest.split_at_checked(objects.byte_offset())?;
+    (end == "}").then_some(WatchEvent {
+        kind,
+        head: with.metadata,
+        object: object.as_bytes(),
     })
 }
 
@@ -196,7 +236,7 @@ const ERROR_LETTERS: usize = 200;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kubereel_format::EventType;
+    use proptest::prelude::*;
 
     #[test]
     fn hands_on_the_exact_bytes_of_the_object() {
@@ -243,6 +283,46 @@ mod tests {
             br#"{"metadata":{"name":7}}"#,
         ] {
             assert!(head(text).is_none(), "{}", String::from_utf8_lossy(text));
+        }
+    }
+
+    #[test]
+    fn the_line_of_an_event_is_read_in_one_pass() {
+        let text = br#"{"type":"DELETED","object":{"metadata":{"name":"a","uid":"u","resourceVersion":"7"},"n":[1e3]}}"#;
+        let line = event(text).expect("an event");
+        assert_eq!(line.kind, EventType::Deleted);
+        assert_eq!(line.head.version, "7");
+        assert!(line.object.ends_with(b"[1e3]}"));
+    }
+
+    proptest! {
+        #[test]
+        fn one_pass_reads_what_two_read(
+            kind in "ADDED|MODIFIED|DELETED|BOOKMARK",
+            parts in prop::collection::vec(
+                prop_oneof![
+                    Just(r#"{"metadata":{"name":"a","uid":"u","resourceVersion":"7"}}"#.to_owned()),
+                    Just(r#"{"metadata":{"na\u006de":"\u0061"},"a":[{},1e3,"}"]}"#.to_owned()),
+                    "[\\]\\[\\{\\}\" \u{e9},:\\\\0-9a-z]{0,3}",
+                ],
+                1..3,
+            ),
+            end in "\\}{0,2}|\\} |,\"object\":1\\}",
+            cut: prop::sample::Index,
+            byte in prop::option::of(any::<u8>()),
+        ) {
+            let mut text = format!(r#"{{"type":"{kind}","object":{}{end}"#, parts.concat()).into_bytes();
+            if let Some(byte) = byte {
+                let at = cut.index(text.len());
+                text[at] = byte;
+            }
+            if let Some(found) = event(&text) {
+                let line = line(&text).expect("a line");
+                prop_assert_eq!(line.kind, LineKind::Event(found.kind));
+                prop_assert_eq!(line.object, found.object);
+                let head = head(line.object).expect("a head");
+                prop_assert_eq!(format!("{head:?}"), format!("{:?}", found.head));
+            }
         }
     }
 

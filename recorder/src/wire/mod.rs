@@ -5,6 +5,6 @@ mod head;
 mod line;
 mod split;
 
-pub(crate) use head::{LineKind, ObjectHead, bookmark, error_message, head, line, status};
+pub(crate) use head::{LineKind, ObjectHead, bookmark, error_message, event, head, line, status};
 pub(crate) use line::{LinePiece, LineSplitter};
 pub(crate) use split::{ListPiece, ListSplitter};
