@@ -60,7 +60,8 @@ impl LineSplitter {
                 return None;
             }
             let room = self.max_line.saturating_sub(self.pending.len());
-            let newline = self.chunk.iter().take(room + 1).position(|b| *b == b'\n');
+            let within = self.chunk.len().min(room.saturating_add(1));
+            let newline = memchr::memchr(b'\n', self.chunk.get(..within).unwrap_or_default());
             let Some(end) = newline else {
                 let part = self.chunk.split_to(self.chunk.len().min(room));
                 self.pending.extend_from_slice(&part);
