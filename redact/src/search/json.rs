@@ -30,7 +30,7 @@ impl<'j> JsonText<'j> {
         let bytes = self.0.as_bytes();
         let mut from = at + 1;
         loop {
-            let found = from + memchr::memchr2(b'"', b'\\', bytes.get(from..)?)?;
+            let found = from + quote_or_escape(bytes.get(from..)?)?;
             if bytes.get(found) == Some(&b'"') {
                 return Some(found + 1);
             }
@@ -122,6 +122,34 @@ impl<'j> JsonText<'j> {
     }
 }
 
+/// Returns the place of the first quote or backslash. Most strings are short, and a call takes longer than to look at
+/// a few words.
+fn quote_or_escape(text: &[u8]) -> Option<usize> {
+    let (words, _) = text.as_chunks::<8>();
+    for (place, word) in words.iter().take(SHORT_WORDS).enumerate() {
+        let word = u64::from_le_bytes(*word);
+        let found = equal_bytes(word, b'"') | equal_bytes(word, b'\\');
+        if found != 0 {
+            let within = usize::try_from(found.trailing_zeros() / 8).ok()?;
+            return Some(place * 8 + within);
+        }
+    }
+    let from = words.len().min(SHORT_WORDS) * 8;
+    Some(from + memchr::memchr2(b'"', b'\\', text.get(from..)?)?)
+}
+
+/// How many words of eight bytes are looked at before the rest is searched.
+const SHORT_WORDS: usize = 4;
+
+/// Returns the highest bit of each of eight bytes that equal `byte`, up to the first of them; those behind it may have
+/// it as well.
+const fn equal_bytes(word: u64, byte: u8) -> u64 {
+    const ONE: u64 = u64::from_le_bytes([1; 8]);
+    const HIGH: u64 = u64::from_le_bytes([0x80; 8]);
+    let differing = word ^ u64::from_le_bytes([byte; 8]);
+    differing.wrapping_sub(ONE) & !differing & HIGH
+}
+
 /// Extends each edit of a part of a string to the whole string.
 pub(crate) fn whole_strings(json: &[u8], edits: Vec<Edit>, marker: &Marker) -> Vec<Edit> {
     let Ok(text) = std::str::from_utf8(json) else {
@@ -159,4 +187,28 @@ pub(crate) fn whole_strings(json: &[u8], edits: Vec<Edit>, marker: &Marker) -> V
         }
     }
     widened
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotes_and_escapes_are_found_as_in_each_byte_by_itself() {
+        for other in [b' ', b'!', b'#', b'[', b']', 0x22 ^ 0x80, 0x5c ^ 0x80, 0] {
+            for len in 0..80 {
+                for at in 0..len {
+                    for (first, second) in [(b'"', b'\\'), (b'\\', b'"'), (b'"', other)] {
+                        let mut text = vec![other; len];
+                        text[at] = first;
+                        if let Some(next) = text.get_mut(at + 1) {
+                            *next = second;
+                        }
+                        assert_eq!(quote_or_escape(&text), Some(at), "{text:?}");
+                    }
+                }
+                assert_eq!(quote_or_escape(&vec![other; len]), None);
+            }
+        }
+    }
 }

@@ -14,7 +14,7 @@ use super::json::JsonText;
 use crate::secret_fields::ResourceType;
 use serde::de::IgnoredAny;
 use std::cell::Cell;
-use std::hash::{BuildHasher as _, RandomState};
+use std::hash::{BuildHasher as _, DefaultHasher, Hasher as _, RandomState};
 use std::ops::Range;
 
 /// How many levels below an object its parts are.
@@ -79,7 +79,9 @@ impl KnownParts {
                 parts: Self::default(),
             };
             let path = memory.hasher.hash_one(resource);
-            let whole = finder.members(finder.json.space(0), path, LEVELS);
+            let begin = finder.json.space(0);
+            let mut whole = finder.begin(path, begin);
+            let whole = finder.members(begin, path, LEVELS, &mut whole);
             whole.map_or_else(Self::default, |_end| finder.parts)
         })
     }
@@ -132,9 +134,38 @@ struct PartFinder<'t> {
     parts: KnownParts,
 }
 
+/// The hash of an object or list in the making: of its path, and of its bytes, with the hashes of parts in it in place
+/// of their bytes, so that each byte is hashed once. Lengths keep what is hashed apart.
+struct PartHash {
+    hasher: DefaultHasher,
+    /// Where the bytes begin that are not hashed yet.
+    from: usize,
+}
+
+impl PartHash {
+    fn text(&mut self, json: JsonText<'_>, to: usize) {
+        let text = json.raw(&(self.from..to));
+        self.hasher.write(text.as_bytes());
+        self.hasher.write_usize(text.len());
+        self.from = to;
+    }
+
+    fn part(&mut self, json: JsonText<'_>, place: &Range<usize>, hash: u64) {
+        self.text(json, place.start);
+        self.hasher.write_u64(hash);
+        self.from = place.end;
+    }
+}
+
 impl PartFinder<'_> {
     /// Finds the parts among the members of an object or list, and returns its end.
-    fn members(&mut self, at: usize, path: u64, levels: usize) -> Option<usize> {
+    fn members(
+        &mut self,
+        at: usize,
+        path: u64,
+        levels: usize,
+        outer: &mut PartHash,
+    ) -> Option<usize> {
         let is_object = match self.json.byte(at)? {
             b'{' => true,
             b'[' => false,
@@ -145,18 +176,16 @@ impl PartFinder<'_> {
             return Some(at + 1);
         }
         loop {
-            let mut path = path;
+            let mut key = ITEM;
             if is_object {
                 let end = (self.json.byte(at)? == b'"').then(|| self.json.string(at))??;
-                path = self.hash(path, self.json.raw(&(at..end)));
+                key = self.json.raw(&(at..end));
                 let colon = self.json.space(end);
                 at = (self.json.byte(colon)? == b':').then(|| self.json.space(colon + 1))?;
-            } else {
-                path = self.hash(path, ITEM);
             }
             let end = match self.json.byte(at)? {
                 b'"' => self.json.string(at)?,
-                b'{' | b'[' => self.part(at, path, levels)?,
+                b'{' | b'[' => self.part(at, (path, key), levels, outer)?,
                 _ => self.json.literal(at)?,
             };
             at = self.json.space(end);
@@ -168,25 +197,77 @@ impl PartFinder<'_> {
         }
     }
 
-    fn hash(&self, path: u64, text: &str) -> u64 {
-        self.memory.hasher.hash_one((path, text))
+    fn begin(&self, path: u64, from: usize) -> PartHash {
+        let mut hasher = self.memory.hasher.build_hasher();
+        hasher.write_u64(path);
+        PartHash { hasher, from }
     }
 
     /// Takes an object or list as a part, or its members, and returns its end.
-    fn part(&mut self, at: usize, path: u64, levels: usize) -> Option<usize> {
-        let end = self.json.nested(at)?;
-        if end - at < PART_LEAST {
+    fn part(
+        &mut self,
+        at: usize,
+        (above, key): (u64, &str),
+        levels: usize,
+        outer: &mut PartHash,
+    ) -> Option<usize> {
+        if matches!(self.json.byte(at + 1), Some(b'}' | b']')) {
+            return Some(at + 2);
+        }
+        let path = self.memory.hasher.hash_one((above, key));
+        let mut whole = self.begin(path, at);
+        let (known, others) = (self.parts.known.len(), self.parts.others.len());
+        // It stands before the parts in it.
+        self.parts.others.push((at..at, 0));
+        let end = if levels > 1 {
+            self.members(at, path, levels - 1, &mut whole)?
+        } else {
+            self.json.nested(at)?
+        };
+        let place = at..end;
+        if place.len() < PART_LEAST {
+            self.parts.others.truncate(others);
             return Some(end);
         }
-        let hash = self.hash(path, self.json.raw(&(at..end)));
+        whole.text(self.json, end);
+        let hash = whole.hasher.finish();
+        outer.part(self.json, &place, hash);
         if self.memory.has(hash) {
-            self.parts.known.push(at..end);
-            return Some(end);
+            self.parts.known.truncate(known);
+            self.parts.others.truncate(others);
+            self.parts.known.push(place);
+        } else if let Some(other) = self.parts.others.get_mut(others) {
+            *other = (place, hash);
         }
-        self.parts.others.push((at..end, hash));
-        match levels.checked_sub(1) {
-            None | Some(0) => Some(end),
-            Some(levels) => self.members(at, path, levels).filter(|inner| *inner == end),
-        }
+        Some(end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_is_known_by_all_of_its_bytes_and_its_path() {
+        let item =
+            |name| format!(r#"{{"name":"{name}","image":"registry.example.org/app:1.2.3"}}"#);
+        let object = |middle, last| {
+            let (first, last) = (item("a"), item(last));
+            format!(r#"{{"spec":{{"first":{first},"middle":{middle},"last":{last}}}}}"#)
+        };
+        let resource = ResourceType::new("example.org", "parts");
+        let known = |text: &str| -> Vec<String> {
+            let parts = KnownParts::of(&resource, text);
+            let known = parts.known().iter();
+            known.map(|part| text[part.clone()].to_owned()).collect()
+        };
+        let text = object(1, "b");
+        assert!(known(&text).is_empty());
+        KnownParts::of(&resource, &text).remember(Vec::new());
+        assert_eq!(known(&text), [&text[8..text.len() - 1]]);
+        assert_eq!(known(&object(2, "b")), [item("a"), item("b")]);
+        assert_eq!(known(&object(1, "c")), [item("a")]);
+        assert_eq!(known(&text.replace("first", "other")), [item("b")]);
+        assert!(known(&text.replace("spec", "status")).is_empty());
     }
 }
