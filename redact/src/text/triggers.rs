@@ -451,21 +451,23 @@ impl<'t> TriggerPass<'t> {
     /// Reports suspicions until one is sufficient.
     fn any(&mut self, mut is_enough: impl FnMut(usize, Suspicion) -> bool) -> bool {
         let table = &*TABLE;
+        let text = self.text;
         let mut code = 0;
-        // The end is the end of a word.
-        for (at, byte) in self.text.iter().chain(b"\0").enumerate() {
-            code = next_symbol(code, symbol(*byte));
-            if !table.is_hit(code) {
-                continue;
-            }
-            for trigger in table.at(code) {
+        let mut look = |code, at: usize| {
+            table.at(code).iter().any(|trigger| {
                 let suspicion = self.look(*trigger, at + 1);
-                if suspicion != Suspicion::Unfounded && is_enough(at.saturating_sub(1), suspicion) {
-                    return true;
-                }
+                suspicion != Suspicion::Unfounded && is_enough(at.saturating_sub(1), suspicion)
+            })
+        };
+        for (at, byte) in text.iter().enumerate() {
+            code = next_symbol(code, symbol(*byte));
+            if table.is_hit(code) && look(code, at) {
+                return true;
             }
         }
-        false
+        // The end is the end of a word.
+        code = next_symbol(code, 0);
+        table.is_hit(code) && look(code, text.len())
     }
 
     /// Checks every code before `end`.
