@@ -49,6 +49,14 @@ impl PackedColumn {
         full.chain(self.open.iter().copied())
     }
 
+    /// Returns the numbers of a group of [`GROUP`] places in order, fewer of the last one.
+    pub(crate) fn group(&self, group: usize) -> impl Iterator<Item = u64> {
+        let full = self.full.get(group).into_iter();
+        let open = (group == self.full.len()).then_some(&self.open);
+        let open = open.into_iter().flatten().copied();
+        full.flat_map(PackedGroup::iter).chain(open)
+    }
+
     pub(crate) fn get(&self, place: usize) -> Option<u64> {
         let (group, within) = (place / GROUP, place % GROUP);
         match self.full.get(group) {
@@ -171,6 +179,9 @@ mod tests {
                 prop_assert_eq!(column.get(place), Some(*number), "place {}", place);
             }
             prop_assert_eq!(column.iter().collect::<Vec<_>>(), numbers.clone());
+            let groups = 0..=numbers.len() / GROUP;
+            let grouped = groups.flat_map(|group| column.group(group));
+            prop_assert_eq!(grouped.collect::<Vec<_>>(), numbers.clone());
             prop_assert_eq!(column.get(numbers.len()), None);
             prop_assert_eq!(column.get(usize::MAX), None);
         }

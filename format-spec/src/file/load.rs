@@ -26,6 +26,7 @@ use crate::limits::{MAX_ITEMS, len64, place32};
 use crate::note::{Note, NoteEntry};
 use crate::uid::UidRef;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The resource of an object that was lost by damage.
@@ -373,8 +374,8 @@ pub(crate) struct Heads {
     /// Where records were lost.
     pub(crate) lost: Vec<(u64, u64)>,
     events: u64,
-    /// The earliest wall time among the events of each group of records.
-    lows: Vec<i64>,
+    /// The events of each group of records.
+    groups: Vec<GroupEvents>,
     /// The earliest wall time of each [`RUN`] of records.
     run_lows: Vec<i64>,
     last: HeadNumbers,
@@ -388,6 +389,28 @@ struct HeadNumbers {
     connection: u32,
     version: u64,
     kind: u8,
+}
+
+/// When the events of a group of records were received, and how many there are.
+#[derive(Clone, Copy, Debug)]
+struct GroupEvents {
+    earliest: i64,
+    latest: i64,
+    count: u64,
+}
+
+impl GroupEvents {
+    const NONE: Self = Self {
+        earliest: i64::MAX,
+        latest: i64::MIN,
+        count: 0,
+    };
+
+    fn push(&mut self, wall: i64) {
+        self.earliest = wall.min(self.earliest);
+        self.latest = wall.max(self.latest);
+        self.count += 1;
+    }
 }
 
 /// How many records share one of the finer minima; a group has whole runs.
@@ -438,14 +461,16 @@ impl Heads {
         let stamp = numbers.stamp;
         let wall = stamp.wall.micros;
         if self.objects.len().is_multiple_of(GROUP) {
-            self.lows.push(i64::MAX);
+            self.groups.push(GroupEvents::NONE);
         }
         if self.objects.len().is_multiple_of(RUN) {
             self.run_lows.push(i64::MAX);
         }
         if object >= FIRST_OBJECT {
-            let lows = [self.lows.last_mut(), self.run_lows.last_mut()];
-            for low in lows.into_iter().flatten() {
+            if let Some(group) = self.groups.last_mut() {
+                group.push(wall);
+            }
+            if let Some(low) = self.run_lows.last_mut() {
                 *low = wall.min(*low);
             }
         }
@@ -584,10 +609,10 @@ impl Heads {
         let is_event = |place: usize| matches!(self.slot_at(place), Some(Slot::Event(_)));
         let reaches = |low: Option<&i64>| low.is_some_and(|low| *low <= at.micros);
         // Arrival times can step back, so the search runs from the end, a group at a time.
-        let groups = (0..self.lows.len()).rev();
+        let groups = self.groups.iter().enumerate().rev();
         let runs = groups
-            .filter(|group| reaches(self.lows.get(*group)))
-            .flat_map(|group| (group * GROUP / RUN..(group + 1) * GROUP / RUN).rev());
+            .filter(|(_, events)| reaches(Some(&events.earliest)))
+            .flat_map(|(group, _)| (group * GROUP / RUN..(group + 1) * GROUP / RUN).rev());
         let last = runs
             .filter(|run| reaches(self.run_lows.get(*run)))
             .find_map(|run| {
@@ -601,6 +626,38 @@ impl Heads {
             .take_while(|place| is_by_then(*place) && self.slot_at(*place) == Some(Slot::Note))
             .count();
         Seq(len64(events + notes))
+    }
+
+    /// Counts the events that were received in a time, in slices of it; those behind the last slice are left out.
+    ///
+    /// Of a group of records in one slice no time is read, nor of one outside of them.
+    pub(crate) fn count_events(&self, within: Range<i64>, slice_micros: u64, counts: &mut [u64]) {
+        let slice_of = |wall: i64| {
+            let into = wall.wrapping_sub(within.start).cast_unsigned();
+            usize::try_from(into / slice_micros.max(1)).unwrap_or(usize::MAX)
+        };
+        for (group, events) in self.groups.iter().enumerate() {
+            if events.count == 0 || events.latest < within.start || events.earliest >= within.end {
+                continue;
+            }
+            let mut add = |slice: usize, events: u64| {
+                if let Some(count) = counts.get_mut(slice) {
+                    *count = count.saturating_add(events);
+                }
+            };
+            let is_inside = events.earliest >= within.start && events.latest < within.end;
+            let first = slice_of(events.earliest);
+            if is_inside && first == slice_of(events.latest) {
+                add(first, events.count);
+                continue;
+            }
+            let walls = self.walls.group(group).map(time_of);
+            for (object, wall) in self.objects.group(group).zip(walls) {
+                if object >= FIRST_OBJECT && within.contains(&wall) {
+                    add(slice_of(wall), 1);
+                }
+            }
+        }
     }
 
     /// Returns the content of all records in order.

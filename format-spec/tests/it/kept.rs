@@ -7,7 +7,8 @@
 use crate::life::{WrittenEvent, append, begin, check, key, life, path_in, resource, stamp};
 use kubereel_format::{
     Appender, BlobNote, Bounds, ConnectionId, DocumentKind, EventType, Evidence, Loss, NewBody,
-    NewEvent, Note, ObjectId, OpenError, ReadError, Reel, ResourceId, SealDensity, Seq, seal,
+    NewEvent, Note, ObjectId, OpenError, ReadError, RecordedAt, Reel, ResourceId, SealDensity, Seq,
+    seal,
 };
 use proptest::prelude::*;
 use std::collections::HashSet;
@@ -223,6 +224,52 @@ fn times_lead_to_records() {
         "the last record received at that time counts"
     );
     assert_eq!(after(99_999), 3_003);
+}
+
+#[test]
+fn events_are_counted_in_the_slices_of_a_time_whichever_way_the_clock_goes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = path_in(&folder);
+    let mut appender = begin(&path);
+    let mut walls = Vec::new();
+    for (number, event) in (0i64..).zip(&life(5_000, 5)) {
+        // The clock steps back once, in the middle of a group of records.
+        let at = number * 10 - if number < 2_500 { 0 } else { 7_000 };
+        append(&mut appender, event, at);
+        walls.push(stamp(at).wall.micros);
+        if number % 1_000 == 0 {
+            let text = "not an event".to_owned();
+            appender
+                .append_note(stamp(at), Note::Mark { text })
+                .unwrap();
+        }
+    }
+    appender.finish().unwrap();
+    let reel = Reel::open(&path).unwrap();
+    let [first, last] = [stamp(0), stamp(50_000)].map(|stamp| stamp.wall.micros);
+    for (from, to) in [
+        (first, last),
+        (first + 15_005, first + 27_777),
+        (first + 30_000, first + 30_010),
+        (first - 9_999, last + 9_999),
+        (last, first),
+    ] {
+        for slices in [1, 3, 80, 2_000] {
+            let slice_micros = u64::try_from(to - from)
+                .unwrap_or(0)
+                .div_ceil(slices)
+                .max(1);
+            let mut expected = vec![0; usize::try_from(slices).unwrap()];
+            for wall in walls.iter().filter(|wall| (from..to).contains(wall)) {
+                let slice = u64::try_from(wall - from).unwrap() / slice_micros;
+                expected[usize::try_from(slice).unwrap()] += 1;
+            }
+            let mut counts = vec![0; expected.len()];
+            let within = RecordedAt::from_micros(from)..RecordedAt::from_micros(to);
+            reel.count_events(within, slice_micros, &mut counts);
+            assert_eq!(counts, expected, "{slices} slices of {from}..{to}");
+        }
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The number of events over time, at any zoom: counted from what is in memory, without a body.
 
 use crate::timeline::Timeline;
-use kubereel_format::{RecordedAt, ResourceId, Seq};
+use kubereel_format::{RecordedAt, ResourceId};
 use std::ops::Range;
 
 /// The largest number of slices of a density: more than a screen has columns.
@@ -54,13 +54,7 @@ impl Density {
                     .for_each(|stamp| count(stamp.wall));
             }
         } else {
-            // In the order of arrival, up to the last early enough event: memory is read from front
-            // to back, and no further than necessary.
-            let events = (0..reel.seq_after(span.end).0).map(Seq);
-            events
-                .filter(|seq| reel.object_of(*seq).is_some())
-                .filter_map(|seq| reel.stamp(seq))
-                .for_each(|stamp| count(stamp.wall));
+            reel.count_events(span.clone(), slice_micros, &mut counts);
         }
         Self {
             from: span.start,
