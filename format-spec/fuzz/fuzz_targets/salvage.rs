@@ -1,7 +1,7 @@
 //! Any bytes as a damaged reel, and rows with valid headers behind them: no panic, and no event twice.
 #![no_main]
 
-use kubereel_format::{Reel, Seq, fuzzing, recover};
+use kubereel_format::{Reel, fuzzing, recover};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::LazyLock;
