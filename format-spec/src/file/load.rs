@@ -634,14 +634,14 @@ impl Heads {
     pub(crate) fn count_events(&self, within: Range<i64>, slice_micros: u64, counts: &mut [u64]) {
         let slice_of = |wall: i64| {
             let into = wall.wrapping_sub(within.start).cast_unsigned();
-            usize::try_from(into / slice_micros.max(1)).unwrap_or(usize::MAX)
+            usize::try_from(into / slice_micros.max(1)).ok()
         };
         for (group, events) in self.groups.iter().enumerate() {
             if events.count == 0 || events.latest < within.start || events.earliest >= within.end {
                 continue;
             }
-            let mut add = |slice: usize, events: u64| {
-                if let Some(count) = counts.get_mut(slice) {
+            let mut add = |slice: Option<usize>, events: u64| {
+                if let Some(count) = slice.and_then(|slice| counts.get_mut(slice)) {
                     *count = count.saturating_add(events);
                 }
             };
