@@ -4,6 +4,7 @@ use super::native::{crd_storage, ha, images, node_upgrades, recording, repeats, 
 use super::native::{slow_operators, static_pods, version_pods};
 use crate::rule::RuleSet;
 use crate::verdict::MonitorTest;
+use std::sync::LazyLock;
 
 macro_rules! rule_files {
     ($($name:literal),* $(,)?) => {
@@ -33,11 +34,15 @@ const FILES: [(&str, &str); 14] = rule_files![
     "workloads.yaml",
 ];
 
+/// The rules of the built-in files: one reading for a process, because it takes longer than to judge a small reel.
+static RULES: LazyLock<RuleSet> = LazyLock::new(|| {
+    // A test of this crate reads the rule files; a program whose own rules are broken has none of them.
+    RuleSet::read(builtin_rule_files()).unwrap_or_default()
+});
+
 /// Returns every built-in monitor test, new, in the order in which reports show them.
 pub fn builtin() -> Vec<Box<dyn MonitorTest>> {
-    // A test of this crate reads the rule files; a program whose own rules are broken has none of them.
-    let rules = RuleSet::read(builtin_rule_files()).map(|rules| rules.tests());
-    let mut tests = rules.unwrap_or_default();
+    let mut tests = RULES.tests();
     tests.extend([
         slow_operators::messages_test(),
         slow_operators::operators_test(),

@@ -8,17 +8,24 @@ use kubereel_format::RecordedAt;
 use kubereel_history::Moment;
 use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
-use serde::de::{Deserializer, Error, SeqAccess, Visitor};
+use serde::de::{Deserializer, Error, IgnoredAny, SeqAccess, Visitor};
 use serde_saphyr::Spanned;
 use std::fmt;
 use std::marker::PhantomData;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use thiserror::Error;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ExceptionFile {
-    exceptions: Vec<Spanned<Exception>>,
+    exceptions: Vec<Exception>,
+}
+
+/// Where the exceptions of a file begin. They are read by themselves, because a [`Spanned`] struct is compiled for each
+/// form in which it could come.
+#[derive(Deserialize)]
+struct ExceptionPlaces {
+    exceptions: Vec<Spanned<IgnoredAny>>,
 }
 
 impl ExceptionSet {
@@ -47,7 +54,7 @@ impl ExceptionSet {
             column,
             message,
         };
-        let read: ExceptionFile = serde_saphyr::from_str(text).map_err(|error| {
+        let wrong = |error: serde_saphyr::Error| {
             let at = error.location();
             let (line, column) = at.map_or((1, 1), |at| (at.line(), at.column()));
             let words = error.without_snippet().to_string();
@@ -57,20 +64,19 @@ impl ExceptionSet {
                 .rsplit_once(" at line ")
                 .map_or(first, |(words, _)| words);
             wrong_at(line, column, first.to_owned())
-        })?;
+        };
+        let read: ExceptionFile = serde_saphyr::from_str(text).map_err(wrong)?;
+        let places: ExceptionPlaces = serde_saphyr::from_str(text).map_err(wrong)?;
         let name: Arc<str> = Arc::from(file);
         let mut entries = Vec::new();
-        for Spanned {
-            value, referenced, ..
-        } in read.exceptions
-        {
-            let mut exception = value;
+        for (mut exception, place) in read.exceptions.into_iter().zip(places.exceptions) {
+            let at = place.referenced;
             if let Some(message) = incomplete(&exception) {
                 let message = message.to_owned();
-                return Err(wrong_at(referenced.line(), referenced.column(), message));
+                return Err(wrong_at(at.line(), at.column(), message));
             }
             exception.file = Arc::clone(&name);
-            exception.line = referenced.line();
+            exception.line = at.line();
             exception.is_builtin = is_builtin;
             entries.push(exception);
         }
@@ -239,10 +245,12 @@ impl ExceptionSet {
     /// # Errors
     /// Never, as a test of this crate shows.
     pub fn builtin() -> Result<Self, ExceptionError> {
-        FILES
-            .iter()
-            .try_fold(Self::default(), |read, (name, text)| {
-                Ok(read.then(Self::read_as(name, text, true)?))
+        static READ: LazyLock<Result<ExceptionSet, ExceptionError>> = LazyLock::new(|| {
+            let none = ExceptionSet::default();
+            FILES.iter().try_fold(none, |read, (name, text)| {
+                Ok(read.then(ExceptionSet::read_as(name, text, true)?))
             })
+        });
+        READ.clone()
     }
 }

@@ -9,8 +9,8 @@ use crate::interval::Level;
 use crate::phase::Phase;
 use crate::verdict::Severity;
 use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, Visitor};
-use serde_saphyr::{Error, Spanned};
+use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde_saphyr::{Error, Location, Spanned};
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -82,13 +82,19 @@ pub(super) struct YamlFile {
     #[serde(default)]
     pub(super) constants: YamlEntries<serde_json::Value>,
     #[serde(default)]
-    pub(super) monitortests: Vec<Spanned<YamlRule>>,
+    pub(super) monitortests: Vec<YamlRule>,
 }
 
 /// A rule.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct YamlRule {
+    /// Where it begins.
+    #[serde(skip, default = "unknown_location")]
+    pub(super) at: Location,
+    /// Where its list of checks begins.
+    #[serde(skip, default = "unknown_location")]
+    pub(super) expect_at: Location,
     pub(super) id: Option<YamlText>,
     pub(super) monitor: Option<YamlText>,
     pub(super) junit: Option<YamlText>,
@@ -121,7 +127,7 @@ pub(super) struct YamlRule {
     pub(super) each: YamlEntries<YamlText>,
     #[serde(default)]
     pub(super) unlisted: Option<Spanned<Unlisted>>,
-    pub(super) expect: Option<Spanned<Vec<Spanned<YamlCheck>>>>,
+    pub(super) expect: Option<Vec<YamlCheck>>,
 }
 
 /// Whether a verdict blocks.
@@ -239,17 +245,20 @@ pub(super) enum CountedPer {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct YamlCheck {
+    /// Where it begins.
+    #[serde(skip, default = "unknown_location")]
+    pub(super) at: Location,
     pub(super) never: Option<YamlText>,
     pub(super) always: Option<YamlText>,
     pub(super) at_end: Option<YamlText>,
     pub(super) eventually: Option<YamlText>,
-    pub(super) leads_to: Option<Spanned<YamlLeadsTo>>,
-    pub(super) until: Option<Spanned<YamlUntil>>,
-    pub(super) stays: Option<Spanned<YamlStays>>,
-    pub(super) at_most: Option<Spanned<YamlAtMost>>,
-    pub(super) flaps: Option<Spanned<YamlFlaps>>,
-    pub(super) highest: Option<Spanned<YamlHighest>>,
-    pub(super) total: Option<Spanned<YamlTotal>>,
+    pub(super) leads_to: Option<YamlLeadsTo>,
+    pub(super) until: Option<YamlUntil>,
+    pub(super) stays: Option<YamlStays>,
+    pub(super) at_most: Option<YamlAtMost>,
+    pub(super) flaps: Option<YamlFlaps>,
+    pub(super) highest: Option<YamlHighest>,
+    pub(super) total: Option<YamlTotal>,
     pub(super) for_at_least: Option<YamlText>,
     pub(super) within: Option<YamlText>,
     pub(super) since: Option<YamlText>,
@@ -325,6 +334,37 @@ pub(super) struct YamlTotal {
     pub(super) above: YamlText,
 }
 
+fn unknown_location() -> Location {
+    Location::UNKNOWN
+}
+
+/// Where the rules and checks of a file begin. They are read by themselves, because a [`Spanned`] struct is compiled for
+/// each form in which it could come.
+#[derive(Deserialize)]
+struct YamlPlaces {
+    #[serde(default)]
+    monitortests: Vec<Spanned<YamlRulePlaces>>,
+}
+
+#[derive(Deserialize)]
+struct YamlRulePlaces {
+    expect: Option<Spanned<Vec<Spanned<IgnoredAny>>>>,
+}
+
+impl YamlFile {
+    fn place(&mut self, places: YamlPlaces) {
+        for (rule, place) in self.monitortests.iter_mut().zip(places.monitortests) {
+            rule.at = place.referenced;
+            if let (Some(checks), Some(places)) = (&mut rule.expect, place.value.expect) {
+                rule.expect_at = places.referenced;
+                for (check, place) in checks.iter_mut().zip(places.value) {
+                    check.at = place.referenced;
+                }
+            }
+        }
+    }
+}
+
 /// The most mistakes of shape that are reported of a file.
 const MAX_MISTAKES: usize = 100;
 
@@ -343,7 +383,12 @@ pub(super) fn read_yaml(
         if text.trim().is_empty() {
             return Some(YamlFile::default());
         }
-        let error = match serde_saphyr::from_str_with_options(&text, options()) {
+        let read = serde_saphyr::from_str_with_options::<YamlFile>(&text, options());
+        let read = read.and_then(|mut file| {
+            file.place(serde_saphyr::from_str_with_options(&text, options())?);
+            Ok(file)
+        });
+        let error = match read {
             Ok(file) => return Some(file),
             Err(error) => error,
         };

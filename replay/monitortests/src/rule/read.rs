@@ -62,7 +62,7 @@ impl RuleSet {
             }
             let file = read_yaml(&source, text, &mut mistakes);
             if let Some(file) = file {
-                let first = |rule: &Spanned<YamlRule>| line_of(rule.referenced);
+                let first = |rule: &YamlRule| line_of(rule.at);
                 let next = file.monitortests.iter().skip(1).map(first).map(Some);
                 for (rule, end) in file.monitortests.iter().zip(next.chain([None])) {
                     texts.push(RuleText::of(name, text, first(rule), end));
@@ -75,7 +75,7 @@ impl RuleSet {
         let mut rules = Vec::new();
         for (source, file) in &parsed {
             for written in &file.monitortests {
-                if let Some(id) = &written.value.id
+                if let Some(id) = &written.id
                     && !ids.insert(id.value.as_str())
                 {
                     let what = format!("duplicate id `{}`", id.value);
@@ -187,10 +187,9 @@ impl<'a> RuleReader<'a> {
     }
 
     /// Reads a rule; its mistakes are kept.
-    fn rule(&mut self, spanned: &Spanned<YamlRule>) -> Option<MonitorRule> {
-        let written = &spanned.value;
+    fn rule(&mut self, written: &YamlRule) -> Option<MonitorRule> {
         self.scope = self.names(written);
-        let id = self.id(spanned);
+        let id = self.id(written);
         let (objects, intervals) = (&written.objects, &written.intervals);
         let watch = match (objects, intervals) {
             (Some(objects), None) => self
@@ -226,7 +225,7 @@ impl<'a> RuleReader<'a> {
         let each = self.each(written);
         self.places(written);
         let component = self.component(written);
-        let checks = self.checks(spanned, watches_objects, written.severity);
+        let checks = self.checks(written, watches_objects, written.severity);
         Some(MonitorRule {
             about: about(written, &id.value),
             is_informing: written.lifecycle == RuleLifecycle::Informing,
@@ -388,11 +387,11 @@ impl<'a> RuleReader<'a> {
     }
 
     /// Reads the id; one that is missing is empty, at the place of the rule.
-    fn id(&mut self, rule: &Spanned<YamlRule>) -> YamlText {
-        let Some(id) = &rule.value.id else {
+    fn id(&mut self, rule: &YamlRule) -> YamlText {
+        let Some(id) = &rule.id else {
             let hint = "lower-case letters, digits and dashes";
-            self.missing(rule.referenced, "id", hint);
-            return Spanned::new(String::new(), rule.referenced, rule.defined);
+            self.missing(rule.at, "id", hint);
+            return Spanned::new(String::new(), rule.at, rule.at);
         };
         let is_good = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
         if id.value.is_empty() || !id.value.chars().all(is_good) {
@@ -808,31 +807,34 @@ impl<'y> YamlOperator<'y> {
             .into_iter()
             .filter_map(|(operator, first, span)| Some(Self::new(operator, first.as_ref()?, span)));
         let mut all: Vec<Self> = plain.collect();
-        all.extend(check.leads_to.as_ref().map(|Spanned { value, .. }| {
+        all.extend(check.leads_to.as_ref().map(|value| {
             Self::new(CheckOperator::LeadsTo, &value.from, Some(&value.within)).with(&value.to)
         }));
-        all.extend(check.until.as_ref().map(|Spanned { value, .. }| {
-            Self::new(CheckOperator::Until, &value.hold, None).with(&value.until)
-        }));
-        all.extend(check.stays.as_ref().map(|Spanned { value, .. }| {
+        all.extend(
+            check
+                .until
+                .as_ref()
+                .map(|value| Self::new(CheckOperator::Until, &value.hold, None).with(&value.until)),
+        );
+        all.extend(check.stays.as_ref().map(|value| {
             Self::new(CheckOperator::Stays, &value.after, value.span.as_ref()).with(&value.hold)
         }));
-        all.extend(check.at_most.as_ref().map(|Spanned { value, .. }| Self {
+        all.extend(check.at_most.as_ref().map(|value| Self {
             times: value.times,
             ..Self::new(CheckOperator::AtMost, &value.of, value.span.as_ref())
         }));
-        all.extend(check.flaps.as_ref().map(|Spanned { value, .. }| Self {
+        all.extend(check.flaps.as_ref().map(|value| Self {
             times: value.more_than,
             ..Self::new(CheckOperator::Flaps, &value.of, value.span.as_ref())
         }));
-        all.extend(check.highest.as_ref().map(|Spanned { value, .. }| Self {
+        all.extend(check.highest.as_ref().map(|value| Self {
             above: value.above,
             ..Self::new(CheckOperator::Highest, &value.of, None)
         }));
         let total = check.total.as_ref();
-        all.extend(total.map(|Spanned { value, .. }| {
-            Self::new(CheckOperator::Total, &value.of, Some(&value.above))
-        }));
+        all.extend(
+            total.map(|value| Self::new(CheckOperator::Total, &value.of, Some(&value.above))),
+        );
         all
     }
 }
@@ -904,39 +906,38 @@ impl RuleReader<'_> {
     /// Reads the checks of a rule.
     fn checks(
         &mut self,
-        rule: &Spanned<YamlRule>,
+        rule: &YamlRule,
         watches_objects: bool,
         usual: Severity,
     ) -> Vec<RuleCheck> {
-        let Some(expect) = &rule.value.expect else {
+        let Some(expect) = &rule.expect else {
             let hint = "a list of checks, such as `- never: object.status.phase == \"Failed\"`";
-            self.missing(rule.referenced, "expect", hint);
+            self.missing(rule.at, "expect", hint);
             return Vec::new();
         };
-        if expect.value.is_empty() {
+        if expect.is_empty() {
             let what = "the rule has no checks";
-            let mistake = self.source.of(expect.referenced, what, "add a check");
+            let mistake = self.source.of(rule.expect_at, what, "add a check");
             self.mistakes.push(mistake);
         }
-        let written = expect.value.iter();
-        written
+        expect
+            .iter()
             .filter_map(|check| self.check(check, watches_objects, usual))
             .collect()
     }
 
     fn check(
         &mut self,
-        spanned: &Spanned<YamlCheck>,
+        written: &YamlCheck,
         watches_objects: bool,
         usual: Severity,
     ) -> Option<RuleCheck> {
-        let written = &spanned.value;
         let operators = YamlOperator::all(written);
         if operators.len() != 1 {
             let what = format!("the check has {} operators", operators.len());
             let hint = "give exactly one of never, always, atEnd, eventually, leadsTo, until, stays, \
                         atMost, flaps, highest, total";
-            let mistake = self.source.of(spanned.referenced, what, hint);
+            let mistake = self.source.of(written.at, what, hint);
             self.mistakes.push(mistake);
         }
         let operands = *operators.first()?;
@@ -953,7 +954,7 @@ impl RuleReader<'_> {
             let what = format!("`{}` is for rules over objects", operator.field());
             let hint = "over intervals there are never, always, atEnd, eventually, leadsTo, atMost, \
                         highest and total";
-            let mistake = self.source.of(spanned.referenced, what, hint);
+            let mistake = self.source.of(written.at, what, hint);
             self.mistakes.push(mistake);
         }
         let (stand, evidence) = places_of(operator, watches_objects);
