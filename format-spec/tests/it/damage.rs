@@ -164,7 +164,12 @@ impl Whole {
             .iter()
             .map(|(seq, event)| (*seq, event))
             .collect();
-        for event in reel.scan().filter_map(Result::ok) {
+        let mut is_named = reel.has_losses();
+        for event in reel.scan() {
+            let Ok(event) = event else {
+                is_named = true;
+                continue;
+            };
             let (head, body) = lost.remove(&event.head.seq).unwrap();
             assert_eq!(*body, *event.body, "wrong bytes");
             let is_head = (head.stamp, head.kind, head.evidence, &head.resource_version)
@@ -176,7 +181,6 @@ impl Whole {
                 );
             assert!(is_head, "another event: {head:?} {:?}", event.head);
         }
-        let is_named = reel.has_losses() || reel.scan().any(|event| event.is_err());
         // The database of a killed recorder's reel falls back to the commit before: the reel ends
         // earlier, and it does not record where it ended.
         let is_cut = !reel.is_finished() && lost.keys().all(|seq| *seq >= reel.end());
@@ -303,7 +307,7 @@ fn a_damaged_finished_reel_gives_what_is_not_damaged() {
 
 #[test]
 fn a_damaged_sealed_reel_gives_what_is_not_damaged() {
-    classes("sealed", &Whole::sealed(), 16, [0.999, 0.25, 0.999, 0.99]);
+    classes("sealed", &Whole::sealed(), 10, [0.999, 0.25, 0.999, 0.99]);
 }
 
 #[test]
@@ -359,19 +363,19 @@ fn a_large_sealed_reel_loses_little_to_much_damage() {
         }
     };
     // The format promises 0.97.
-    let mean = sealed.mean("one page zeroed", sealed.places(PAGE, 12), pages(1));
+    let mean = sealed.mean("one page zeroed", sealed.places(PAGE, 6), pages(1));
     assert!(mean > 0.999, "{mean}");
     // More than a sixty-fourth of the last stripe, which is short.
-    let mean = sealed.mean("16 pages zeroed", sealed.places(PAGE, 8), pages(16));
+    let mean = sealed.mean("16 pages zeroed", sealed.places(PAGE, 4), pages(16));
     assert!(mean > 0.97, "{mean}");
-    let mean = sealed.mean("400 pages zeroed", sealed.places(PAGE, 8), pages(400));
+    let mean = sealed.mean("400 pages zeroed", sealed.places(PAGE, 4), pages(400));
     assert!(mean > 0.4, "{mean}");
-    let flips = sealed.mean("16 bits flipped", sealed.places(PAGE, 8), |bytes, at| {
+    let flips = sealed.mean("16 bits flipped", sealed.places(PAGE, 4), |bytes, at| {
         flip(bytes, at);
     });
     assert!(flips > 0.999, "{flips}");
     // A cut takes the recovery shards of the stripe; everything before it stays.
-    let places = sealed.places(sealed.bytes.len() / 8, 8).skip(1);
+    let places = sealed.places(sealed.bytes.len() / 4, 4).skip(1);
     let mean = sealed.mean("cut off", places, Vec::truncate);
     assert!(mean > 0.4, "{mean}");
 }
