@@ -20,7 +20,7 @@
 )]
 
 use kubereel_format::{
-    Appender, BlobNote, Bounds, DocumentKind, EventHead, Note, Reel, SealDensity, Seq,
+    Appender, BlobNote, BodyBuffer, Bounds, DocumentKind, EventHead, Note, Reel, SealDensity, Seq,
     panic_is_caught, recover, seal,
 };
 use std::collections::BTreeMap;
@@ -275,10 +275,11 @@ impl WholeReel {
         }
         let some: Vec<Seq> = self.events.keys().copied().step_by(16).collect();
         let bodies = reel.gather(&some, None, &mut |_| {});
+        let mut buffer = BodyBuffer::default();
         for seq in some {
             if bodies
-                .body(seq)
-                .is_ok_and(|body| self.events[&seq].body != *body)
+                .body(seq, &mut buffer)
+                .is_ok_and(|body| self.events[&seq].body != body)
             {
                 return Err(format!("wrong bytes in event {seq}, read as one of many"));
             }

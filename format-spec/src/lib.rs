@@ -29,9 +29,9 @@ pub use error::{
 };
 pub use event::{EventHead, EventType, Evidence, NewBody, NewEvent, ObjectKey, ObjectKeyRef};
 pub use file::{
-    Appender, BlockInfo, Bounds, CommitStats, Event, FinishStats, GatheredBodies, GrowingReel,
-    ObjectMemory, PartSizes, PartWeight, REEL_START_BYTES, ReadCounts, RecoverStats, Reel,
-    ReelGrowth, ReelObject, ReelWeight, Scan, SealDensity, Sealed, SizeBreakdown, Usage,
+    Appender, BlockInfo, BodyBuffer, Bounds, CommitStats, Event, FinishStats, GatheredBodies,
+    GrowingReel, ObjectMemory, PartSizes, PartWeight, REEL_START_BYTES, ReadCounts, RecoverStats,
+    Reel, ReelGrowth, ReelObject, ReelWeight, Scan, SealDensity, Sealed, SizeBreakdown, Usage,
     copy_in_use, file_digest, is_in_use, is_reel_start, panic_is_caught, recover,
 };
 pub use harmless::harmless;

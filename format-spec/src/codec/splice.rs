@@ -212,12 +212,27 @@ pub(crate) fn apply<E: From<CodecError>>(
     ops: &[u8],
     text: &[u8],
     max: usize,
-    mut blob: impl FnMut(BlobId, &mut dyn FnMut(&[u8])) -> Result<(), E>,
+    blob: impl FnMut(BlobId, &mut dyn FnMut(&[u8])) -> Result<(), E>,
 ) -> Result<Vec<u8>, E> {
+    let mut new = Vec::new();
+    apply_into(&mut new, old, ops, text, max, blob)?;
+    Ok(new)
+}
+
+/// Replaces `out` by the new text. See [`apply`].
+pub(crate) fn apply_into<E: From<CodecError>>(
+    out: &mut Vec<u8>,
+    old: &[u8],
+    ops: &[u8],
+    text: &[u8],
+    max: usize,
+    mut blob: impl FnMut(BlobId, &mut dyn FnMut(&[u8])) -> Result<(), E>,
+) -> Result<(), E> {
     let mut ops = FieldReader::new(ops, "a delta");
     let mut old = FieldReader::new(old, "a delta's old text");
     let mut text = FieldReader::new(text, "a delta's own text");
-    let mut out = Vec::with_capacity(
+    out.clear();
+    out.reserve(
         old.rest()
             .len()
             .saturating_add(text.rest().len())
@@ -227,13 +242,13 @@ pub(crate) fn apply<E: From<CodecError>>(
         let copy = ops.len_at_most(old.rest().len())?;
         let skip = ops.len_at_most(old.rest().len())?;
         let insert = ops.number()?;
-        push(&mut out, old.bytes(copy)?, max)?;
+        push(out, old.bytes(copy)?, max)?;
         old.bytes(skip)?;
         if insert & 1 == 0 {
             let len = usize::try_from(insert >> 1).map_err(|_too_long| CodecError::Short {
                 what: "a delta's own text",
             })?;
-            push(&mut out, text.bytes(len)?, max)?;
+            push(out, text.bytes(len)?, max)?;
         } else {
             let id = u32::try_from(insert >> 1).map_err(|_too_wide| CodecError::Bound {
                 what: "a delta's blob",
@@ -242,14 +257,14 @@ pub(crate) fn apply<E: From<CodecError>>(
             })?;
             let mut outcome = Ok(());
             blob(BlobId(id), &mut |bytes| {
-                outcome = push(&mut out, bytes, max);
+                outcome = push(out, bytes, max);
             })?;
             outcome?;
         }
     }
-    push(&mut out, old.rest(), max)?;
+    push(out, old.rest(), max)?;
     text.end()?;
-    Ok(out)
+    Ok(())
 }
 
 /// Gives the texts of the blob log that a delta inserts, up to its first damage.

@@ -416,15 +416,17 @@ impl BodyReader {
         }
     }
 
-    /// Applies one event's delta, whose texts of the blob log are known; gives nothing if one is not, or for damage.
+    /// Replaces `out` by the body that one event's delta gives, whose texts of the blob log are known; gives nothing if
+    /// one is not, or for damage.
     pub(crate) fn splice_known<'t>(
         &self,
+        out: &mut Vec<u8>,
         against: &[u8],
         delta: Delta<'_>,
         text_of: impl Fn(BlobId) -> Option<&'t [u8]>,
-    ) -> Option<Vec<u8>> {
+    ) -> Option<()> {
         let ops = delta.hunks(against).ok()?;
-        let built = splice::apply(against, &ops, delta.text, MAX_BODY, |id, take| {
+        let built = splice::apply_into(out, against, &ops, delta.text, MAX_BODY, |id, take| {
             take(text_of(id).ok_or_else(|| BodyFault::Read(missing(id)))?);
             Ok::<(), BodyFault>(())
         });

@@ -253,21 +253,43 @@ impl BodyGatherer<'_> {
     }
 }
 
+/// The memory in which bodies are put together one after another: new memory for each would take longer than what is
+/// written into it.
+#[derive(Debug, Default)]
+pub struct BodyBuffer {
+    built: Vec<u8>,
+    /// The version before it, which has been read when a chain of deltas goes on.
+    before: Vec<u8>,
+    /// A body that was put together elsewhere.
+    known: Option<Arc<[u8]>>,
+}
+
+impl BodyBuffer {
+    fn body(&self) -> &[u8] {
+        self.known.as_deref().unwrap_or(&self.built)
+    }
+}
+
 impl GatheredBodies<'_> {
     /// Returns the body of one of the events.
     ///
     /// # Errors
     ///
     /// As for [`Reel::body`].
-    pub fn body(&self, seq: Seq) -> Result<Arc<[u8]>, ReadError> {
-        match self.put_together(seq) {
-            Some(body) => Ok(body),
-            None => delta_chain::body_of(self.reel, self.reel.reader(), seq, self.at),
+    pub fn body<'b>(&self, seq: Seq, buffer: &'b mut BodyBuffer) -> Result<&'b [u8], ReadError> {
+        if self.put_together(seq, buffer).is_none() {
+            let body = delta_chain::body_of(self.reel, self.reel.reader(), seq, self.at)?;
+            buffer.known = Some(body);
         }
+        Ok(buffer.body())
     }
 
     /// Puts a body together of what was taken out, unless something is missing or wrong.
-    pub(crate) fn put_together(&self, seq: Seq) -> Option<Arc<[u8]>> {
+    pub(crate) fn put_together<'b>(
+        &self,
+        seq: Seq,
+        buffer: &'b mut BodyBuffer,
+    ) -> Option<&'b [u8]> {
         let reader = self.reel.reader();
         let mut steps = Vec::new();
         let mut here = seq;
@@ -285,21 +307,20 @@ impl GatheredBodies<'_> {
             }
         };
         let text_of = |id| self.texts.get(&id).map(|text| &**text);
-        let mut built: Option<Vec<u8>> = None;
+        buffer.known = known;
         for (here, step) in steps.into_iter().rev() {
-            let before = built.as_deref().or(known.as_deref());
+            let before = (step.base != Base::Whole).then(|| match &buffer.known {
+                Some(known) => &**known,
+                None => &*buffer.built,
+            });
             let old = against(self.reel, step.object, step.base, before)?;
-            let body = reader.splice_known(&old, step.delta(), text_of)?;
-            if step.is_shared && here != seq {
-                reader.keep(here, &Arc::from(&*body));
+            reader.splice_known(&mut buffer.before, &old, step.delta(), text_of)?;
+            std::mem::swap(&mut buffer.built, &mut buffer.before);
+            buffer.known = None;
+            if step.is_shared {
+                reader.keep(here, &Arc::from(&*buffer.built));
             }
-            built = Some(body);
         }
-        let Some(built) = built else {
-            return known;
-        };
-        let body = Arc::from(built);
-        reader.keep(seq, &body);
-        Some(body)
+        Some(buffer.body())
     }
 }

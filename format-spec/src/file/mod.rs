@@ -39,7 +39,7 @@ pub use backend::panic_is_caught;
 pub(crate) use backend::{FileIdentity, keep_access};
 pub use finish::{FinishStats, Sealed};
 pub(crate) use finish::{Replacement, replace};
-pub use gather::GatheredBodies;
+pub use gather::{BodyBuffer, GatheredBodies};
 pub use growth::Usage;
 pub use open::{REEL_START_BYTES, file_digest, is_reel_start};
 pub use recover::{RecoverStats, recover};

@@ -8,6 +8,7 @@ use crate::codec::splice;
 use crate::error::ReadError;
 use crate::event::{EventHead, EventType, NewBody, NewEvent, ObjectKeyRef};
 use crate::file::delta_chain;
+use crate::file::gather::BodyBuffer;
 use crate::id::{ObjectId, Seq};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -180,9 +181,10 @@ impl<'a> Scan<'a> {
             .collect();
         let seqs: Vec<Seq> = lasts.iter().map(|(_, seq)| *seq).collect();
         let gathered = reel.gather(&seqs, Some(from), &mut |_| {});
+        let mut buffer = BodyBuffer::default();
         for (object, seq) in lasts {
-            if let Some(body) = gathered.put_together(seq) {
-                self.lasts.put(object, &body);
+            if let Some(body) = gathered.put_together(seq, &mut buffer) {
+                self.lasts.put(object, &Arc::from(body));
             }
         }
     }

@@ -1,8 +1,8 @@
 //! Events of a test, how they are written to a reel, and the check that they are read back.
 
 use kubereel_format::{
-    Appender, ConnectionId, EventType, Evidence, NewBody, NewEvent, Note, ObjectKey, Reel,
-    ResourceId, ResourceInfo, Seq, Stamp,
+    Appender, BodyBuffer, ConnectionId, EventType, Evidence, NewBody, NewEvent, Note, ObjectKey,
+    Reel, ResourceId, ResourceInfo, Seq, Stamp,
 };
 use std::path::{Path, PathBuf};
 
@@ -118,9 +118,13 @@ pub(super) fn check(path: &Path, written: &[WrittenEvent]) {
     assert_eq!(events.len(), written.len());
     let all: Vec<Seq> = events.iter().map(|event| event.head.seq).collect();
     let bodies = reel.gather(&all, None, &mut |_| {});
+    let mut buffer = BodyBuffer::default();
     for (event, written) in events.iter().zip(written) {
         assert_eq!(&event.body[..], &written.body[..]);
-        assert_eq!(&bodies.body(event.head.seq).unwrap()[..], &written.body[..]);
+        assert_eq!(
+            bodies.body(event.head.seq, &mut buffer).unwrap(),
+            &written.body[..]
+        );
         assert_eq!(event.head.kind, written.kind);
         assert_eq!(event.head.resource_version, written.rv);
         assert_eq!(event.head.connection, ConnectionId(written.resource + 10));

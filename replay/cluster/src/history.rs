@@ -4,7 +4,9 @@
 use crate::health::StateKind;
 use crate::mark::RecordMark;
 use crate::state::{StateTrack, StateTracker, StateVersion};
-use kubereel_format::{EventType, Evidence, ObjectId, ObjectKeyRef, RecordedAt, ResourceId, Seq};
+use kubereel_format::{
+    BodyBuffer, EventType, Evidence, ObjectId, ObjectKeyRef, RecordedAt, ResourceId, Seq,
+};
 use kubereel_history::{Cut, QueryError, Timeline};
 use serde::Deserialize;
 use serde_json::Value;
@@ -106,13 +108,14 @@ impl ClusterHistory<'_> {
         });
         let all: Vec<_> = all.collect();
         let mut read = Ok(Vec::new());
+        let mut buffer = BodyBuffer::default();
         for group in all.chunks(TOGETHER) {
             let seqs: Vec<Seq> = group.iter().map(|(_, seq, _)| *seq).collect();
             let bodies = self.timeline.reel().gather(&seqs, None, &mut |_| {});
             for (name, seq, is_last) in group {
                 if let Ok(versions) = &mut read {
-                    let body = bodies.body(*seq).map_err(QueryError::from);
-                    match body.and_then(|body| self.parsed(*seq, &body)) {
+                    let body = bodies.body(*seq, &mut buffer).map_err(QueryError::from);
+                    match body.and_then(|body| self.parsed(*seq, body)) {
                         Ok(version) => versions.push(version),
                         Err(error) => read = Err(error),
                     }

@@ -9,7 +9,7 @@ use crate::timeline::QueryError;
 use crate::timeline::Timeline;
 use crate::timeline::{ObjectVersion, ResourceSnapshot};
 use crate::writers::{self, Authors};
-use kubereel_format::{EventType, Evidence, GatheredBodies, ResourceInfo, Seq};
+use kubereel_format::{BodyBuffer, EventType, Evidence, GatheredBodies, ResourceInfo, Seq};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -220,7 +220,7 @@ fn value(
     resource: &ResourceInfo,
 ) -> Result<Value, QueryError> {
     ObjectForm::WHOLE
-        .of(&bodies.body(seq)?, resource)
+        .of(bodies.body(seq, &mut BodyBuffer::default())?, resource)
         .map_err(|source| QueryError::Body { seq, source })
 }
 

@@ -14,8 +14,8 @@ use crate::session::{self, Cluster, Outage, RecordingSession};
 use crate::tables::ReelTables;
 use crate::timetext::ClockZone;
 use kubereel_format::{
-    Damage, EventType, Evidence, GatheredBodies, Loss, ObjectId, ObjectKeyRef, OpenError,
-    ReadError, RecordedAt, Reel, ResourceId, ResourceInfo, Seq,
+    BodyBuffer, Damage, EventType, Evidence, GatheredBodies, Loss, ObjectId, ObjectKeyRef,
+    OpenError, ReadError, RecordedAt, Reel, ResourceId, ResourceInfo, Seq,
 };
 use serde_json::Value;
 use std::cell::OnceCell;
@@ -667,9 +667,10 @@ impl Timeline {
         let mut first = None;
         let count = objects.len();
         let bodies = self.gather(&objects, cut, &mut |_| {});
+        let mut buffer = BodyBuffer::default();
         let readable: Vec<ObjectVersion> = objects
             .into_iter()
-            .filter(|held| match bodies.body(held.seq) {
+            .filter(|held| match bodies.body(held.seq, &mut buffer) {
                 Ok(_) => true,
                 Err(error) => {
                     first.get_or_insert((held.seq, error.to_string()));
@@ -798,11 +799,12 @@ impl Timeline {
         let run =
             |part: &[(usize, &ObjectVersion)], tell: &mut dyn FnMut(u64)| -> IndexedResults<T> {
                 let mut made = Vec::with_capacity(part.len());
+                let mut buffer = BodyBuffer::default();
                 for (place, held) in part {
                     let one = bodies
-                        .body(held.seq)
+                        .body(held.seq, &mut buffer)
                         .map_err(QueryError::from)
-                        .and_then(|body| read(held, &body));
+                        .and_then(|body| read(held, body));
                     made.push((*place, one));
                     tell(gathered.max(done.fetch_add(1, Ordering::Relaxed) + 1));
                 }

@@ -3,7 +3,7 @@
 
 use super::label_keys::namespace_labels;
 use crate::lookup::{labels, resources};
-use kubereel_format::{EventType, ObjectId, Seq};
+use kubereel_format::{BodyBuffer, EventType, ObjectId, Seq};
 use kubereel_history::Timeline;
 use kubereel_history::field::{items, text};
 use serde_json::Value;
@@ -166,9 +166,10 @@ impl<'a> SharedObjects<'a> {
     fn read(&self, versions: Vec<(ObjectId, Seq)>) -> impl Iterator<Item = (ObjectId, Value)> {
         let seqs: Vec<Seq> = versions.iter().map(|(_, seq)| *seq).collect();
         let bodies = self.timeline.reel().gather(&seqs, None, &mut |_| {});
+        let mut buffer = BodyBuffer::default();
         versions.into_iter().filter_map(move |(object, seq)| {
-            let body = bodies.body(seq).ok()?;
-            Some((object, serde_json::from_slice(&body).ok()?))
+            let body = bodies.body(seq, &mut buffer).ok()?;
+            Some((object, serde_json::from_slice(body).ok()?))
         })
     }
 }
