@@ -253,8 +253,7 @@ impl BodyGatherer<'_> {
     }
 }
 
-/// The memory in which bodies are put together one after another: new memory for each would take longer than what is
-/// written into it.
+/// The memory in which bodies are put together one after another.
 #[derive(Debug, Default)]
 pub struct BodyBuffer {
     built: Vec<u8>,
