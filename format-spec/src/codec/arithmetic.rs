@@ -5,7 +5,6 @@
 //! shows whether they are the right ones.
 
 use crate::limits::place32;
-use std::sync::LazyLock;
 
 /// Probabilities that a decision is "yes" are given in parts of this.
 const WHOLE: u32 = 1 << 12;
@@ -156,31 +155,39 @@ const LOGISTIC: [i32; 33] = [
 /// The bound of a logit: odds of e to the 8th, in parts of 256 of the exponent.
 const MOST_LOGIT: i16 = 2047;
 
+/// Returns the point of the line behind a place of [`LOGISTIC`], in parts of 128 of its length.
+#[expect(clippy::indexing_slicing, reason = "logits are between two of the 33")]
+const fn between(place: usize, part: i32) -> i32 {
+    (LOGISTIC[place] * (128 - part) + LOGISTIC[place + 1] * part + 64) / 128
+}
+
 /// Returns the probability of a logit.
-#[expect(
-    clippy::indexing_slicing,
-    reason = "a clamped logit is between two of the 33 values"
-)]
 fn squash(logit: i32) -> i32 {
     let shifted = (logit.clamp(-i32::from(MOST_LOGIT), MOST_LOGIT.into()) + 2048).unsigned_abs();
-    let place = place32(shifted / 128);
-    let between = (shifted % 128).cast_signed();
-    let (low, high) = (LOGISTIC[place], LOGISTIC[place + 1]);
-    (low * (128 - between) + high * between + 64) / 128
+    between(place32(shifted / 128), (shifted % 128).cast_signed())
 }
 
 /// The logit of each probability: the least whose [`squash`] is not below it.
-static LOGITS: LazyLock<Box<[i16]>> = LazyLock::new(|| {
-    let mut logit = -MOST_LOGIT;
-    (0..4096)
-        .map(|chance| {
-            while logit < MOST_LOGIT && squash(logit.into()) < chance {
-                logit += 1;
-            }
-            logit
-        })
-        .collect()
-});
+#[expect(clippy::indexing_slicing, reason = "computed when this is compiled")]
+static LOGITS: [i16; 4096] = {
+    let mut logits = [MOST_LOGIT; 4096];
+    let (mut place, mut part, mut logit) = (0, 1, -MOST_LOGIT);
+    let (mut next, mut chance) = (0, 0);
+    while logit < MOST_LOGIT {
+        while chance <= between(place, part) {
+            logits[next] = logit;
+            next += 1;
+            chance += 1;
+        }
+        logit += 1;
+        part += 1;
+        if part == 128 {
+            place += 1;
+            part = 0;
+        }
+    }
+    logits
+};
 
 /// A probability moves by at least 1 in this many of what it was wrong.
 const SLOWEST: u32 = 127;

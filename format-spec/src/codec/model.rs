@@ -48,6 +48,9 @@ pub(crate) struct EventFacts {
 
 /// Codes decisions and new texts.
 trait PieceCoder: DecisionCoder {
+    /// Whether it knows what is wanted.
+    const WRITES: bool;
+
     /// Codes a text that was not there before, of at most `most` bytes.
     fn literal(
         &mut self,
@@ -69,6 +72,8 @@ impl DecisionCoder for Writer {
 }
 
 impl PieceCoder for Writer {
+    const WRITES: bool = true;
+
     fn literal(
         &mut self,
         wanted: &[u8],
@@ -92,6 +97,8 @@ impl DecisionCoder for Reader<'_> {
 }
 
 impl PieceCoder for Reader<'_> {
+    const WRITES: bool = false;
+
     fn literal(
         &mut self,
         _wanted: &[u8],

@@ -295,19 +295,39 @@ pub(crate) fn in_bytes(old: &[u8], ops: &[u8]) -> Result<Vec<u8>, CodecError> {
     convert(ops, {
         let mut rest = old;
         move |count| {
-            let mut len = 0;
-            for _ in 0..count {
-                let behind = rest.get(len..).unwrap_or_default();
-                if behind.is_empty() {
-                    return Err(OLD_ENDS);
-                }
-                let end = behind.iter().position(|byte| ends_piece(*byte));
-                len += end.map_or(behind.len(), |end| end + 1);
-            }
+            let len = length_of_pieces(rest, count).ok_or(OLD_ENDS)?;
             rest = rest.get(len..).unwrap_or_default();
             Ok(len64(len))
         }
     })
+}
+
+/// Returns the length of the first pieces of a text, if there are as many.
+fn length_of_pieces(text: &[u8], count: u64) -> Option<usize> {
+    let mut left = count;
+    let mut len = 0;
+    let (words, _) = text.as_chunks::<8>();
+    for word in words {
+        let ends = u64::from(last_of_pieces(u64::from_le_bytes(*word)).count_ones());
+        if left <= ends {
+            break;
+        }
+        left -= ends;
+        len += word.len();
+    }
+    if left == 0 {
+        return Some(len);
+    }
+    for byte in text.get(len..)? {
+        len += 1;
+        left -= u64::from(ends_piece(*byte));
+        if left == 0 {
+            return Some(len);
+        }
+    }
+    // The last piece of a text may have no end.
+    let has_open_piece = text.last().is_some_and(|last| !ends_piece(*last));
+    (left == 1 && has_open_piece).then_some(len)
 }
 
 const OLD_ENDS: CodecError = CodecError::Short {
@@ -627,6 +647,19 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn pieces_have_the_length_of_all_of_them(text in "[ab,{}\\[\\]]{0,60}") {
+            let text = text.as_bytes();
+            let mut len = 0;
+            prop_assert_eq!(length_of_pieces(text, 0), Some(0));
+            for (count, piece) in (1..).zip(pieces(text)) {
+                len += piece.len();
+                prop_assert_eq!(length_of_pieces(text, count), Some(len));
+            }
+            let count = len64(pieces(text).count());
+            prop_assert_eq!(length_of_pieces(text, count + 1), None);
+        }
+
         #[test]
         fn shared_ends_are_shared(
             old in "[a,{}]{0,12}",

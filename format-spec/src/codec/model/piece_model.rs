@@ -52,8 +52,15 @@ mod kind {
 /// Texts by number, in the order of their first use.
 #[derive(Clone, Debug, Default)]
 struct Texts {
-    all: Vec<Arc<[u8]>>,
+    all: Vec<KnownText>,
     numbers: HashMap<Arc<[u8]>, u32>,
+}
+
+#[derive(Clone, Debug)]
+struct KnownText {
+    text: Arc<[u8]>,
+    /// The time that it is, in seconds, if it is one.
+    second: Option<i64>,
 }
 
 impl Texts {
@@ -62,7 +69,13 @@ impl Texts {
     }
 
     fn text(&self, number: u32) -> &[u8] {
-        self.all.get(place32(number)).map_or(&[], |text| &**text)
+        self.all
+            .get(place32(number))
+            .map_or(&[], |known| &*known.text)
+    }
+
+    fn second(&self, number: u32) -> Option<i64> {
+        self.all.get(place32(number))?.second
     }
 
     fn len(&self) -> u32 {
@@ -74,8 +87,15 @@ impl Texts {
             return number;
         }
         let number = self.len();
+        let second = match PieceTime::parse(text) {
+            Some(PieceTime::Seconds(seconds)) => Some(seconds),
+            _ => None,
+        };
         let text: Arc<[u8]> = text.into();
-        self.all.push(Arc::clone(&text));
+        self.all.push(KnownText {
+            text: Arc::clone(&text),
+            second,
+        });
         self.numbers.insert(text, number);
         number
     }
@@ -133,6 +153,7 @@ impl PieceContext {
 }
 
 /// A piece as it is wanted, with the numbers that it has so far; empty for a reader.
+#[derive(Default)]
 struct WantedPiece<'a> {
     key: Option<u32>,
     key_text: &'a [u8],
@@ -141,7 +162,22 @@ struct WantedPiece<'a> {
     end: u32,
 }
 
-impl WantedPiece<'_> {
+impl<'a> WantedPiece<'a> {
+    fn new(model: &PieceModel, piece: &'a [u8]) -> Self {
+        let (key, value, end) = parts(piece);
+        let texts = &model.texts;
+        let key_number = texts
+            .number(key)
+            .and_then(|text| model.key_numbers.get(&text));
+        Self {
+            key: key_number.copied(),
+            key_text: key,
+            value: texts.number(value),
+            value_text: value,
+            end,
+        }
+    }
+
     fn is(&self, piece: Piece) -> bool {
         self.key == Some(piece.key)
             && self.value == Some(piece.value)
@@ -179,6 +215,8 @@ pub(super) struct PieceModel {
     key_numbers: HashMap<u32, u32>,
     /// The last time that a body named, in seconds.
     second: i64,
+    /// The memory of the pieces that were tried for one.
+    tried: Vec<Piece>,
 }
 
 impl PieceModel {
@@ -190,6 +228,7 @@ impl PieceModel {
             keys: Vec::new(),
             key_numbers: HashMap::new(),
             second: 0,
+            tried: Vec::new(),
         };
         model.intern_key(b"");
         model
@@ -211,27 +250,21 @@ impl PieceModel {
     }
 
     /// Codes a piece.
-    pub(super) fn piece(
+    pub(super) fn piece<C: PieceCoder>(
         &mut self,
-        coder: &mut GroupCoder<'_, impl PieceCoder>,
+        coder: &mut GroupCoder<'_, C>,
         (facts, resource, before): (&EventFacts, u32, u32),
         contexts: [u32; 4],
         wanted: &[u8],
         room: usize,
     ) -> Result<Piece, CodecError> {
-        let (key, value, end) = parts(wanted);
-        let wanted = WantedPiece {
-            key: self
-                .texts
-                .number(key)
-                .and_then(|text| self.key_numbers.get(&text))
-                .copied(),
-            key_text: key,
-            value: self.texts.number(value),
-            value_text: value,
-            end,
+        let wanted = if C::WRITES {
+            WantedPiece::new(self, wanted)
+        } else {
+            WantedPiece::default()
         };
-        let mut tried = Vec::with_capacity(MOST_TRIED);
+        let mut tried = std::mem::take(&mut self.tried);
+        tried.clear();
         let found = self.candidate(coder, (contexts, before), &wanted, &mut tried);
         let piece = if let Some(piece) = found {
             piece
@@ -259,6 +292,7 @@ impl PieceModel {
                 end: end.ok_or(meaningless("the end of a piece"))?,
             }
         };
+        self.tried = tried;
         self.learn(contexts, before, piece);
         Ok(piece)
     }
@@ -363,9 +397,9 @@ impl PieceModel {
     }
 
     /// Codes a value, and returns its number and how it was given.
-    fn value(
+    fn value<C: PieceCoder>(
         &mut self,
-        coder: &mut GroupCoder<'_, impl PieceCoder>,
+        coder: &mut GroupCoder<'_, C>,
         (facts, resource, before): (&EventFacts, u32, u32),
         (contexts, key, tried): ([u32; 4], u32, &[Piece]),
         wanted: &WantedPiece<'_>,
@@ -375,12 +409,13 @@ impl PieceModel {
             .keys
             .get(place32(key))
             .map_or(&[][..], |key| &key.values);
-        let last = values
-            .first()
-            .map_or(&[][..], |last| self.texts.text(*last));
-        let number = Number::parse(last);
-        let version = facts.version.map(|version| format!("\"{version}\""));
-        let symbol = wanted.kind(version.as_deref(), values, number);
+        let number = || Number::parse(self.texts.text(*values.first()?));
+        let version = || Some(format!("\"{}\"", facts.version?));
+        let symbol = if C::WRITES {
+            wanted.kind(version().as_deref(), values, number())
+        } else {
+            0
+        };
         let mixed = [
             context([51, key]),
             context([52, key, resource, count32(tried.len())]),
@@ -400,7 +435,7 @@ impl PieceModel {
                 let value = u64::from(newest).checked_sub(ago).map(low32);
                 return Ok((value.ok_or(meaningless("a text's number"))?, symbol));
             }
-            kind::VERSION => version.ok_or(meaningless("a version"))?.into_bytes(),
+            kind::VERSION => version().ok_or(meaningless("a version"))?.into_bytes(),
             kind::SECONDS => self.seconds(coder, facts, key, wanted)?,
             kind::MICROS => {
                 let wanted = match PieceTime::parse(wanted.value_text) {
@@ -412,7 +447,7 @@ impl PieceModel {
                 PieceTime::Micros(micros).text()?
             }
             kind::STEP => {
-                let number = number.ok_or(meaningless("a number's step"))?;
+                let number = number().ok_or(meaningless("a number's step"))?;
                 let wanted = Number::parse(wanted.value_text);
                 let wanted = wanted.and_then(|wanted| number.step_to(wanted));
                 let step = coder.signed(context([73, key]), wanted.unwrap_or(0));
@@ -497,8 +532,6 @@ impl PieceModel {
         if let Some(key) = self.keys.get_mut(place32(before)) {
             move_to_front(&mut key.next, piece.key, RECENT_KEYS);
         }
-        if let Some(PieceTime::Seconds(seconds)) = PieceTime::parse(self.texts.text(piece.value)) {
-            self.second = seconds;
-        }
+        self.second = self.texts.second(piece.value).unwrap_or(self.second);
     }
 }
