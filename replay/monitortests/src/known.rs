@@ -1,6 +1,7 @@
 //! Operators and namespaces of the platform, and the Jira component of each; the tables are data, in
 //! `known.yaml`. A name outside of the tables has no component.
 
+use crate::table::read_table;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -20,12 +21,7 @@ struct KnownTables {
     namespaces: BTreeMap<String, Option<String>>,
 }
 
-#[expect(
-    clippy::expect_used,
-    reason = "the file is part of the program, and tests read it"
-)]
-static TABLES: LazyLock<KnownTables> =
-    LazyLock::new(|| serde_saphyr::from_str(include_str!("known.yaml")).expect("two tables"));
+static TABLES: LazyLock<KnownTables> = LazyLock::new(|| read_table(include_str!("known.yaml")));
 
 /// Returns the names of the platform's operators, from A to Z.
 pub fn known_operators() -> impl Iterator<Item = &'static str> {

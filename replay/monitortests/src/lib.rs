@@ -33,6 +33,7 @@ mod rows;
 mod rule;
 mod run;
 mod signal;
+mod table;
 mod unseen;
 mod verdict;
 

@@ -2,6 +2,7 @@
 //! here, or why it is not. The names are data, in `rows.yaml`.
 
 use crate::applies::{AppliesTo, RuleClass};
+use crate::table::read_table;
 use crate::verdict::{MonitorTestInfo, WrittenIn};
 use serde::Deserialize;
 use std::sync::LazyLock;
@@ -51,12 +52,7 @@ pub struct UpstreamRow {
     pub differs: String,
 }
 
-#[expect(
-    clippy::expect_used,
-    reason = "the file is part of the program, and tests read it"
-)]
-static ROWS: LazyLock<Vec<UpstreamRow>> =
-    LazyLock::new(|| serde_saphyr::from_str(include_str!("rows.yaml")).expect("a table of rows"));
+static ROWS: LazyLock<Vec<UpstreamRow>> = LazyLock::new(|| read_table(include_str!("rows.yaml")));
 
 /// Returns all rows, by number.
 pub fn rows() -> &'static [UpstreamRow] {

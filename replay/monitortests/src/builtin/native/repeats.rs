@@ -9,6 +9,7 @@ use crate::builtin::rows::info;
 use crate::interval::{Interval, Intervals, source};
 use crate::interval_needs::IntervalNeeds;
 use crate::known::{is_known_namespace, known_namespaces};
+use crate::table::read_table;
 use crate::verdict::{
     JudgeContext, MonitorTest, MonitorTestInfo, Needs, Severity, TestCase, TestFinding,
 };
@@ -220,12 +221,7 @@ fn etcd_revision(intervals: &Intervals) -> Option<u64> {
 
 const LIST: &str = include_str!("allowed.yaml");
 
-#[expect(
-    clippy::expect_used,
-    reason = "the list is part of the program, and tests read it"
-)]
-static ENTRIES: LazyLock<Vec<AllowedEvent>> =
-    LazyLock::new(|| serde_saphyr::from_str(LIST).expect("a list of events that may repeat"));
+static ENTRIES: LazyLock<Vec<AllowedEvent>> = LazyLock::new(|| read_table(LIST));
 
 /// An Event that may repeat: everything that is given must match.
 #[derive(Debug, Deserialize)]

@@ -10,6 +10,7 @@ use super::event::is_installing;
 use crate::builtin::rows::info;
 use crate::interval::{Interval, Intervals};
 use crate::interval_needs::IntervalNeeds;
+use crate::table::read_table;
 use crate::verdict::{
     JudgeContext, MonitorTest, MonitorTestInfo, Needs, Severity, TestCase, TestFinding,
 };
@@ -280,13 +281,8 @@ struct KnownMessage {
     flake: Option<String>,
 }
 
-#[expect(
-    clippy::expect_used,
-    reason = "the file is part of the program, and tests read it"
-)]
-static MESSAGES: LazyLock<SandboxMessages> = LazyLock::new(|| {
-    serde_saphyr::from_str(include_str!("sandboxes.yaml")).expect("messages of sandboxes")
-});
+static MESSAGES: LazyLock<SandboxMessages> =
+    LazyLock::new(|| read_table(include_str!("sandboxes.yaml")));
 
 /// Returns the kinds of failure.
 fn kinds() -> impl Iterator<Item = &'static str> {
