@@ -363,7 +363,7 @@ mod tests {
 
     #[test]
     fn the_nearest_color_is_that_of_all() {
-        let parts = || (0..=u8::MAX).step_by(5);
+        let parts = || (0..=u8::MAX).step_by(15);
         let colors = parts().flat_map(|red| {
             parts().flat_map(move |green| parts().map(move |blue| (red, green, blue)))
         });

@@ -1,6 +1,6 @@
 //! The list of problems, and what the monitortests add to it.
 
-use super::stage::{Stage, demo, gapped, request};
+use super::stage::{Stage, demo, gapped, is_demo, request};
 use crate::effect::Effect;
 use crate::findings::{FindingVerdict, Findings, JudgingState, ReportedFinding};
 use crate::lane::Board;
@@ -348,8 +348,7 @@ fn gaps_are_problems_and_resources_share_one() {
 /// Judges a reel; the demo, and a copy of it, once for all tests.
 pub(super) fn judged(path: &Path) -> JudgingState {
     static DEMO: OnceLock<JudgingState> = OnceLock::new();
-    let bytes = |path: &Path| std::fs::read(path).ok();
-    if bytes(path) == bytes(&demo()) {
+    if is_demo(path) {
         DEMO.get_or_init(|| judging(path)).clone()
     } else {
         judging(path)

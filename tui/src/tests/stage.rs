@@ -4,12 +4,13 @@ use super::problems::judged;
 use super::script::{Script, thing};
 use crate::answer::{Panel, ScreenQuestion, answer, document};
 use crate::effect::Effect;
+use crate::findings::Findings;
 use crate::keep::SavedState;
 use crate::keymap::{KeyPress, act};
-use crate::lane::gather;
+use crate::lane::{Board, gather};
 use crate::model::{ActiveScreen, Model, NoteInput, PickerState, SaveInput, TuiRequest};
 use crate::msg::Msg;
-use crate::problem::problems;
+use crate::problem::{Problems, problems};
 use crate::runtime::save;
 use crate::theme::{Depth, Palette, Theme};
 use crate::time::CursorPlace;
@@ -22,7 +23,7 @@ use ratatui::backend::TestBackend;
 use ratatui::style::Style;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock, OnceLock};
 
 /// A UI that plays.
 pub(super) struct Stage {
@@ -76,17 +77,70 @@ pub(super) fn meant(key: KeyPress, model: &Model) -> Option<Msg> {
     }
 }
 
+/// What the program reads of the demo, and of a copy of it: once for all tests.
+struct DemoContent {
+    bytes: Vec<u8>,
+    timeline: Arc<Timeline>,
+    board: Option<Arc<Board>>,
+    /// The problems without the monitor tests, and with them.
+    problems: [OnceLock<Arc<Problems>>; 2],
+}
+
+static DEMO: LazyLock<DemoContent> = LazyLock::new(|| {
+    let timeline = Timeline::open(&demo()).expect("the demo");
+    DemoContent {
+        bytes: std::fs::read(demo()).expect("the demo"),
+        board: board(&timeline),
+        timeline: Arc::new(timeline),
+        problems: [OnceLock::new(), OnceLock::new()],
+    }
+});
+
+/// Returns whether a file has the content of the demo.
+pub(super) fn is_demo(path: &Path) -> bool {
+    std::fs::read(path).is_ok_and(|bytes| bytes == DEMO.bytes)
+}
+
+fn board(timeline: &Timeline) -> Option<Arc<Board>> {
+    gather(timeline, |_| ControlFlow::Continue(())).map(Arc::new)
+}
+
+fn listed(
+    timeline: &Arc<Timeline>,
+    board: Option<&Arc<Board>>,
+    findings: Option<&Arc<Findings>>,
+) -> Arc<Problems> {
+    let list = || {
+        Arc::new(problems(
+            timeline,
+            board.map(Arc::as_ref),
+            findings.map(Arc::as_ref),
+        ))
+    };
+    let is_board = |board| Arc::ptr_eq(board, DEMO.board.as_ref().expect("the demo has lanes"));
+    if Arc::ptr_eq(timeline, &DEMO.timeline) && board.is_some_and(is_board) {
+        let [without, with] = &DEMO.problems;
+        let known = if findings.is_some() { with } else { without };
+        Arc::clone(known.get_or_init(list))
+    } else {
+        list()
+    }
+}
+
 /// Does what the program asks of the world, and gives what the world says.
 pub(super) fn done(effect: Effect) -> Option<Msg> {
     Some(match effect {
+        Effect::Open(request) if is_demo(&request.path) => {
+            Msg::Opened(Ok(Arc::clone(&DEMO.timeline)))
+        }
         Effect::Open(request) => {
             let opened = Timeline::open(&request.path).map(Arc::new);
             Msg::Opened(opened.map_err(|error| error.to_string()))
         }
-        Effect::Gather(timeline) => {
-            let board = gather(&timeline, |_| ControlFlow::Continue(()));
-            Msg::Gathered(board.map(Arc::new))
+        Effect::Gather(timeline) if Arc::ptr_eq(&timeline, &DEMO.timeline) => {
+            Msg::Gathered(DEMO.board.clone())
         }
+        Effect::Gather(timeline) => Msg::Gathered(board(&timeline)),
         Effect::Ask(timeline, question) => Msg::Answered(answer(&timeline, question)),
         Effect::Search(timeline, number, search) => {
             let found = search.run(&timeline, &mut |_, _| true)?;
@@ -102,8 +156,7 @@ pub(super) fn done(effect: Effect) -> Option<Msg> {
         Effect::Fetch(timeline, question) => Msg::Fetched(document(&timeline, question)),
         Effect::Judge(path) => Msg::Judging(judged(&path)),
         Effect::List(timeline, board, findings) => {
-            let all = problems(&timeline, board.as_deref(), findings.as_deref());
-            Msg::Listed(Arc::new(all))
+            Msg::Listed(listed(&timeline, board.as_ref(), findings.as_ref()))
         }
         Effect::StopGathering | Effect::StopJudging | Effect::StopSearch | Effect::Copy(_) => {
             return None;
