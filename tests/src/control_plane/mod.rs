@@ -2,8 +2,8 @@
 //! the scheduler, each a process of its own that can be killed, paused and rolled.
 //!
 //! It owns the processes, their certificates, ports, logs and kubeconfigs. When a [`ControlPlane`]
-//! is dropped, or its test panics, or the test process is killed, nothing of it remains. It does
-//! not be a cluster: there is no kubelet, hence no pod ever runs by itself, and without controllers
+//! is dropped, or its test panics, or the test process is killed, nothing of it remains. It is not
+//! a whole cluster: there is no kubelet, hence no pod ever runs by itself, and without controllers
 //! there is not even a default `ServiceAccount`.
 
 mod certificates;
