@@ -302,6 +302,21 @@ impl Timeline {
         &self.known.damaged
     }
 
+    /// Returns the damage that hides the state of a resource: with the first record at which it is no
+    /// longer known, and the one that shows it again, if one does.
+    pub(crate) fn hidden_by_damage(
+        &self,
+        resource: ResourceId,
+        filter: &ObjectFilter<'_>,
+    ) -> impl Iterator<Item = (&DamagedSpan, Seq, Option<Seq>)> {
+        self.damaged().iter().filter_map(move |span| {
+            let listed = self.coverage(resource).into_iter();
+            let listed = listed.flat_map(Coverage::listed);
+            let (first, again) = span.hidden(&self.known.tables, resource, filter, listed)?;
+            Some((span, first, again))
+        })
+    }
+
     /// Describes the loss at a damaged place.
     pub fn damage_words(&self, span: &DamagedSpan) -> String {
         span.words(&self.known.tables, &self.zone)

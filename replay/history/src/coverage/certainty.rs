@@ -113,10 +113,7 @@ impl Certainty {
             Cut::Arrival { below, .. } => Some(below),
             Cut::Revision(_) => None,
         };
-        let listed = || {
-            let covered = coverage.map_or(&[][..], Coverage::spans).iter();
-            covered.map(|span| span.begun_by)
-        };
+        let listed = || coverage.into_iter().flat_map(Coverage::listed);
         let hides = |span: &&DamagedSpan| span.hides(tables, resource, (below, filter), listed());
         if let Some(span) = damaged.iter().find(hides) {
             return Self::Damaged {
@@ -241,6 +238,11 @@ impl Coverage {
             .filter(|span| hides(span) && span.concerns(filter));
         let ranked = within.filter_map(|span| Some((rank(span)?, span)));
         ranked.rev().min_by_key(|(rank, _)| *rank)
+    }
+
+    /// Returns the records that completed a list.
+    pub(crate) fn listed(&self) -> impl Iterator<Item = Seq> {
+        self.spans().iter().map(|span| span.begun_by)
     }
 
     /// Returns when the state is first known after all records below one.

@@ -104,40 +104,52 @@ impl DamagedSpan {
             && (self.resources.is_empty() || self.resources.contains(&resource))
     }
 
-    /// Returns whether a state of a resource after all records below `cut` may lack lost records:
-    /// until a list shows the state again, `listed` being the records that completed one; if the
-    /// query is about one object, until its next version.
+    /// Returns whether a state of a resource after all records below `cut` may lack lost records.
     pub(super) fn hides(
         &self,
         tables: &ReelTables,
         resource: ResourceId,
         (cut, filter): (Option<Seq>, &ObjectFilter<'_>),
-        mut listed: impl Iterator<Item = Seq>,
+        listed: impl Iterator<Item = Seq>,
     ) -> bool {
+        let hidden = self.hidden(tables, resource, filter, listed);
+        hidden.is_some_and(|(first, again)| {
+            cut.is_none_or(|cut| first < cut && again.is_none_or(|again| cut <= again))
+        })
+    }
+
+    /// Returns the first record at which the state of a resource is no longer known, and the one
+    /// that shows it again: the completion of a list, `listed` being those records; if the query is
+    /// about one object, also its next version.
+    pub(crate) fn hidden(
+        &self,
+        tables: &ReelTables,
+        resource: ResourceId,
+        filter: &ObjectFilter<'_>,
+        listed: impl Iterator<Item = Seq>,
+    ) -> Option<(Seq, Option<Seq>)> {
         let (first, last) = match self.damage.loss {
             // If only bodies are lost, the events are known, and reading a lost body fails by
             // itself.
-            Loss::Nothing | Loss::Bodies { .. } => return false,
-            Loss::Unknown => return true,
+            Loss::Nothing | Loss::Bodies { .. } => return None,
+            Loss::Unknown => return Some((Seq(0), None)),
             Loss::Records { first, last } => (first, last),
         };
         if !self.concerns(resource) {
-            return false;
-        }
-        let Some(cut) = cut else {
-            return true;
-        };
-        if first >= cut {
-            return false;
+            return None;
         }
         let Some(last) = last else {
-            return true;
+            return Some((first, None));
         };
         // The note of a recovery comes before all lost records: only records that were received
         // later show the state again.
-        let is_later = |seq| !self.is_recovered || tables.wall_of(seq) > self.to;
-        let is_between = |seq: Seq| last < seq && seq < cut && is_later(seq);
-        !listed.any(is_between) && !is_seen_again(tables, resource, filter, is_between)
+        let is_later =
+            |seq: &Seq| last < *seq && (!self.is_recovered || tables.wall_of(*seq) > self.to);
+        let list = listed.filter(is_later).min();
+        let version = versions_of_only(tables, resource, filter)
+            .filter(is_later)
+            .min();
+        Some((first, list.into_iter().chain(version).min()))
     }
 
     /// Describes the loss: time, records, and resources.
@@ -187,24 +199,22 @@ impl DamagedSpan {
     }
 }
 
-/// Returns whether the only object of a filter has a version among some records.
-fn is_seen_again(
+/// Returns the versions of the only object of a filter; nothing if it takes more.
+fn versions_of_only(
     tables: &ReelTables,
     resource: ResourceId,
     filter: &ObjectFilter<'_>,
-    is_between: impl Fn(Seq) -> bool,
-) -> bool {
-    let [name] = filter.names else {
-        return false;
+) -> impl Iterator<Item = Seq> {
+    let objects = match filter.names {
+        [_] => tables.objects_of(resource),
+        _ => &[],
     };
-    let mut objects = tables.objects_of(resource).iter();
-    objects.any(|&object| {
-        let is_meant = tables.key_of(object).is_some_and(|key| {
-            key.name == *name && filter.namespace.unwrap_or_default() == key.namespace
-        });
-        let mut versions = tables.reel().versions(object).iter();
-        is_meant && versions.any(|&seq| is_between(seq))
-    })
+    let namespace = filter.namespace.unwrap_or_default();
+    let meant = objects.iter().filter(move |&&object| {
+        let key = tables.key_of(object);
+        key.is_some_and(|key| key.namespace == namespace && [key.name] == filter.names)
+    });
+    meant.flat_map(|&object| tables.reel().versions(object).iter().copied())
 }
 
 /// Formats a number in groups of three digits.

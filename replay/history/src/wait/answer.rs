@@ -206,7 +206,7 @@ pub enum MissedReason {
     NotObserved = "not observed",
     /// The recording had ended.
     RecordingEnded = "recording ended",
-    /// The version cannot be read.
+    /// The version cannot be read, or records are lost by damage.
     Unreadable = "unreadable",
     /// The value was redacted.
     Redacted = "redacted",

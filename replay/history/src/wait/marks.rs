@@ -53,7 +53,7 @@ impl HiddenTime {
             let (below, until) = unobserved.records(timeline.reel());
             let why = match unobserved.reason {
                 _ if unobserved.open_gap().is_some() => MissedReason::Gap,
-                // Each unreadable version is reported by itself.
+                // Below, up to where the state is shown again. An unreadable version is reported by itself.
                 UnobservedReason::Damaged { .. } => continue,
                 _ => MissedReason::NotObserved,
             };
@@ -68,10 +68,19 @@ impl HiddenTime {
                 why,
             });
         }
+        for (damaged, below, again) in timeline.hidden_by_damage(resource, filter) {
+            dark.push(Self {
+                from: damaged.from,
+                below,
+                until: again.map_or(NEVER, |again| Seq(again.0.saturating_add(1))),
+                why: MissedReason::Unreadable,
+            });
+        }
         if span.to.at > timeline.end() {
             dark.push(Self {
                 from: timeline.end(),
-                below: timeline.reel().end(),
+                // Records that damage took from the end have no time.
+                below: timeline.reel().end().min(span.to.below),
                 until: NEVER,
                 why: MissedReason::RecordingEnded,
             });

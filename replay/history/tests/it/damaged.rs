@@ -2,7 +2,9 @@
 
 use crate::script::{Script, Thing, pod};
 use kubereel_format::{Note, RecordedAt};
-use kubereel_history::{Certainty, Cut, ObjectFilter, Timeline};
+use kubereel_history::{
+    Certainty, Cut, MissedReason, ObjectFilter, Timeline, WaitQuestion, WaitSpan, WaitVerdict,
+};
 
 const A: Thing<'static> = Thing {
     namespace: "default",
@@ -96,4 +98,39 @@ fn a_loss_is_named_by_its_time_and_resources_and_is_not_observed() {
         "{unseen:?}"
     );
     assert!(timeline.is_fully_observed(nodes));
+}
+
+#[test]
+fn a_wait_does_not_know_what_a_loss_hides() {
+    let (timeline, moments) = recovered();
+    let answered = |resource: &str, name: &str, to: usize| {
+        let goal = "condition=Degraded".parse().expect("a goal");
+        let resource = timeline.resources().find(resource).expect("a resource");
+        let wall = moments[to];
+        let below = timeline.reel().seq_after(wall);
+        let to = Cut::Arrival { below, wall };
+        let goals = [goal];
+        let question = WaitQuestion {
+            resource,
+            namespace: "default",
+            name,
+            goals: &goals,
+            is_any: false,
+            fail_on: &[],
+            span: WaitSpan::of(&timeline, resource.id, &goals, None, to, None),
+            nth: 1,
+            at_least_micros: 0,
+        };
+        let answer = timeline.wait(&question);
+        let missed = answer.missed.iter().map(|missed| missed.why);
+        (answer.verdict, missed.collect::<Vec<_>>())
+    };
+    let lost = vec![MissedReason::Unreadable];
+    assert_eq!(answered("pods", "a", 0), (WaitVerdict::NotMet, vec![]));
+    assert_eq!(
+        answered("pods", "a", 1),
+        (WaitVerdict::Unknown, lost.clone())
+    );
+    assert_eq!(answered("pods", "b", 2), (WaitVerdict::Unknown, lost));
+    assert_eq!(answered("nodes", "a", 2), (WaitVerdict::NotMet, vec![]));
 }
