@@ -238,9 +238,7 @@ impl TargetObject<'_> {
                 ""
             };
             let from = timeline.written(life.from);
-            let to = life
-                .to
-                .map_or_else(|| "the end".to_owned(), |to| timeline.written(to));
+            let to = life.end_words(timeline);
             error = error.hint(format!("{name:?} existed from {before}{from} to {to}"));
         }
         if !lives.is_empty() {

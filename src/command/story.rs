@@ -112,6 +112,8 @@ pub(crate) fn text(timeline: &Timeline, story: &ClusterStory) -> Vec<String> {
     );
     if story.list.checked.is_empty() {
         lines.push("  not known: no resource was recorded".to_owned());
+    } else if listed.is_empty() && timeline.reel().has_losses() {
+        lines.push("  no problem was found in what can be read".to_owned());
     } else if listed.is_empty() {
         lines.push("  no problem was found".to_owned());
     }
@@ -123,7 +125,7 @@ pub(crate) fn text(timeline: &Timeline, story: &ClusterStory) -> Vec<String> {
         lines.push(format!("  … {} more: {all}", number(rest)));
     }
     lines.push(String::new());
-    lines.push(ending(story, &listed));
+    lines.push(ending(timeline, story, &listed));
     if planned > 0 {
         lines.push(format!(
             "Planned:    {} while Nodes were drained",
@@ -137,7 +139,7 @@ pub(crate) fn text(timeline: &Timeline, story: &ClusterStory) -> Vec<String> {
 }
 
 /// Says what had not recovered at the end.
-fn ending(story: &ClusterStory, listed: &[&Problem]) -> String {
+fn ending(timeline: &Timeline, story: &ClusterStory, listed: &[&Problem]) -> String {
     let open: Vec<String> = story
         .list
         .open()
@@ -146,6 +148,9 @@ fn ending(story: &ClusterStory, listed: &[&Problem]) -> String {
         .collect();
     match open.as_slice() {
         [] if story.list.checked.is_empty() => "At the end: not known".to_owned(),
+        [] if timeline.reel().has_losses() => {
+            "At the end: not known, as parts of the reel cannot be read".to_owned()
+        }
         [] if listed.is_empty() => "At the end: no open problem".to_owned(),
         [] if listed.iter().any(|problem| problem.to.is_none()) => {
             "At the end: whether all of it had recovered was not observed".to_owned()

@@ -187,6 +187,11 @@ fn not_seen(timeline: &Timeline, certainty: &Certainty) -> CommandError {
         let first = timeline.written(*first);
         return CommandError::unknown(message).hint(format!("the first known state: --at {first}"));
     }
+    if certainty.is_proven() {
+        let message = "no ClusterVersion at that moment: no installation had begun";
+        return CommandError::new(Exit::No, message)
+            .hint("the state at the end: kubereel upgrade REEL");
+    }
     CommandError::unknown(
         "no ClusterVersion in the reel: not an OpenShift cluster, or it was not recorded",
     )

@@ -85,6 +85,19 @@ fn where_no_record_can_be_read_no_time_is_told() {
 }
 
 #[test]
+fn where_the_first_records_are_lost_the_recording_begins_with_the_first_readable_one() {
+    let copies = Copies::new();
+    let mut bytes = copies.bytes.clone();
+    bytes[120_000..280_000].fill(0);
+    let path = copies.write("begin.reel", &bytes);
+    for command in ["info", "story"] {
+        let out = kubereel(&[command, &path]).code(3).out;
+        assert!(out.contains("2026-11-22") && !out.contains("1970"), "{out}");
+        assert!(!out.contains("nothing is lost by this"), "{out}");
+    }
+}
+
+#[test]
 fn a_cut_reel_names_times_and_records_and_answers_the_rest() {
     let copies = Copies::new();
     let path = copies.cut();
@@ -106,6 +119,10 @@ fn a_cut_reel_names_times_and_records_and_answers_the_rest() {
     assert!(early.contains("Ready"), "{early}");
     let verdict = kubereel(&["verify", &path]).code(3).out;
     assert!(verdict.contains("damaged"), "{verdict}");
+    let story = kubereel(&["story", &path]).code(3).out;
+    assert!(story.contains("to 4.21.9: end not observed"), "{story}");
+    assert!(story.contains("At the end: not known"), "{story}");
+    assert!(!story.contains("[to the end"), "{story}");
 }
 
 #[test]

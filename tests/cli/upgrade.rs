@@ -116,6 +116,16 @@ fn what_was_known_at_a_moment_is_told_as_of_then() {
 }
 
 #[test]
+fn before_the_installation_there_was_none() {
+    for (command, at) in [("install", "23:21:14"), ("upgrade", "23:21:14")] {
+        let _said = kubereel(&[command, DEMO, "--at", at])
+            .code(1)
+            .says("no installation had begun");
+    }
+    let _said = kubereel(&["install", DEMO, "--at", "start"]).code(4);
+}
+
+#[test]
 fn an_installation_is_told_and_listed() {
     let told = story(&["install", DEMO]);
     assert_eq!(told["kind"], "install");

@@ -101,7 +101,9 @@ pub use summary::{
     OutageSummary, RangeSummary, ReelSummary, ResourceSummary, SessionSummary, UnseenSummary,
     waits,
 };
-pub use timeline::{ObjectLifetime, ObjectVersion, QueryError, ResourceSnapshot, Timeline};
+pub use timeline::{
+    LifetimeEnd, ObjectLifetime, ObjectVersion, QueryError, ResourceSnapshot, Timeline,
+};
 pub use wait::{
     GoalError, MissedReason, MissedTime, ReelInstant, WaitAnswer, WaitFor, WaitQuestion, WaitSpan,
     WaitStep, WaitVerdict,

@@ -382,15 +382,26 @@ impl Timeline {
         self.unobserved(resource).next().is_none()
     }
 
-    /// Returns whether changes may be missing between two versions of one object, received at these
-    /// times.
-    pub fn may_miss_changes(&self, resource: ResourceId, from: RecordedAt, to: RecordedAt) -> bool {
-        self.unobserved(resource).any(|span| {
+    /// Returns the times in which changes of an object may be missing that were made after a version
+    /// of it was received.
+    pub fn may_miss_after(
+        &self,
+        resource: ResourceId,
+        from: RecordedAt,
+    ) -> impl Iterator<Item = &UnobservedSpan> {
+        self.unobserved(resource).filter(move |span| {
             // Between two versions of one object, neither its creation nor its deletion can be
             // lost.
             let is_of_all = !matches!(span.reason, UnobservedReason::LostChange { .. });
-            is_of_all && span.from < to && span.to > from
+            is_of_all && span.to > from
         })
+    }
+
+    /// Returns whether changes may be missing between two versions of one object, received at these
+    /// times.
+    pub fn may_miss_changes(&self, resource: ResourceId, from: RecordedAt, to: RecordedAt) -> bool {
+        let mut after = self.may_miss_after(resource, from);
+        after.any(|span| span.from < to)
     }
 
     /// Returns whether a part of the time between two moments is outside of the recording, so that nothing was
@@ -589,10 +600,20 @@ impl Timeline {
                 is_older_than_reel: reel
                     .head(first)
                     .is_some_and(|head| head.evidence.is_first_look(from, self.start())),
-                to: is_deleted.then(|| self.wall_of(last)),
+                end: if is_deleted {
+                    LifetimeEnd::Deleted(self.wall_of(last))
+                } else {
+                    LifetimeEnd::NotObserved
+                },
             });
         }
         lives.sort_by_key(|life| life.first);
+        let nexts: Vec<RecordedAt> = lives.iter().skip(1).map(|life| life.from).collect();
+        for (life, next) in lives.iter_mut().zip(nexts) {
+            if life.end == LifetimeEnd::NotObserved {
+                life.end = LifetimeEnd::Replaced(next);
+            }
+        }
         lives
     }
 
@@ -942,8 +963,38 @@ pub struct ObjectLifetime {
     pub from: RecordedAt,
     /// Whether it existed when the recorder first listed the resource.
     pub is_older_than_reel: bool,
-    /// When its deletion was received; `None` if it outlived the recording.
-    pub to: Option<RecordedAt>,
+    /// Its end.
+    pub end: LifetimeEnd,
+}
+
+/// The end of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LifetimeEnd {
+    /// Its deletion was received.
+    Deleted(RecordedAt),
+    /// Its deletion was not received; another object of its name was.
+    Replaced(RecordedAt),
+    /// It outlived the recording, or its end was not observed.
+    NotObserved,
+}
+
+impl ObjectLifetime {
+    /// Returns when its end was received; `None` if it was not.
+    pub const fn to(&self) -> Option<RecordedAt> {
+        match self.end {
+            LifetimeEnd::Deleted(at) | LifetimeEnd::Replaced(at) => Some(at),
+            LifetimeEnd::NotObserved => None,
+        }
+    }
+
+    /// Words its end, to follow "to" or "until".
+    pub fn end_words(&self, timeline: &Timeline) -> String {
+        match self.end {
+            LifetimeEnd::Deleted(at) => timeline.written(at),
+            LifetimeEnd::Replaced(at) => format!("before {}", timeline.written(at)),
+            LifetimeEnd::NotObserved => "the end".to_owned(),
+        }
+    }
 }
 
 /// A query could not be answered.

@@ -46,12 +46,13 @@ const SYSTEM: &str = "kube-system";
 const MOST_OWNERS: usize = 8;
 
 /// The resources without which most problems cannot be seen.
-const USUAL: [(&str, &str, &str); 5] = [
-    ("", "pods", "Pods"),
-    ("", "nodes", "Nodes"),
-    ("", "events", "Events"),
-    ("apps", "deployments", "Deployments"),
-    ("discovery.k8s.io", "endpointslices", "EndpointSlices"),
+const USUAL: [(&[&str], &str, &str); 5] = [
+    (&[""], "pods", "Pods"),
+    (&[""], "nodes", "Nodes"),
+    // A recording has them in one of their groups.
+    (&["", "events.k8s.io"], "events", "Events"),
+    (&["apps"], "deployments", "Deployments"),
+    (&["discovery.k8s.io"], "endpointslices", "EndpointSlices"),
 ];
 
 /// Finds what was wrong in a reel, in one pass over it.
@@ -129,7 +130,10 @@ impl ProblemWatcher {
                 .collect(),
             absent: USUAL
                 .iter()
-                .filter(|(group, plural, _)| resources(timeline, group, plural).is_empty())
+                .filter(|(groups, plural, _)| {
+                    let mut groups = groups.iter();
+                    groups.all(|group| resources(timeline, group, plural).is_empty())
+                })
                 .map(|(_, _, words)| *words)
                 .collect(),
             dropped: found.dropped,
@@ -553,12 +557,9 @@ impl<'a> ListBuilder<'a> {
         for (group, plural) in others {
             shown_in.extend(resources(self.timeline, group, plural));
         }
-        let end = self.timeline.end();
         let later = shown_in
             .into_iter()
-            .filter(|resource| self.timeline.may_miss_changes(*resource, span.seen, end))
-            .flat_map(|resource| self.timeline.unobserved(resource))
-            .filter(|unobserved| unobserved.to > span.seen);
+            .flat_map(|resource| self.timeline.may_miss_after(resource, span.seen));
         later.min_by_key(|unobserved| unobserved.from.max(span.seen))
     }
 

@@ -72,7 +72,10 @@ impl ClusterStory {
         let unread = updates.as_ref().err().map(QueryError::to_string);
         let updates = updates.ok();
         let all = updates.iter().flat_map(|updates| &updates.all);
-        let mut steps: Vec<StoryStep> = all.map(step).collect();
+        let is_end_known = resources(timeline, "config.openshift.io", "clusterversions")
+            .into_iter()
+            .all(|resource| timeline.certainty(resource, end).is_known());
+        let mut steps: Vec<StoryStep> = all.map(|update| step(update, is_end_known)).collect();
         steps.extend(rollout_steps(&list.rollouts));
         steps.sort_by_key(|step| step.from);
         let mut cluster = portrait(timeline, end);
@@ -88,7 +91,7 @@ impl ClusterStory {
     }
 }
 
-fn step(update: &ClusterUpdate) -> StoryStep {
+fn step(update: &ClusterUpdate, is_end_known: bool) -> StoryStep {
     let target = match update.target_version() {
         "" => "a release without a version",
         version => version,
@@ -108,7 +111,8 @@ fn step(update: &ClusterUpdate) -> StoryStep {
     }
     match &update.end {
         Some(end) => words = format!("{words}: {}", end.how.as_str()),
-        None => words.push_str(": not complete at the end"),
+        None if is_end_known => words.push_str(": not complete at the end"),
+        None => words.push_str(": end not observed"),
     }
     let began = update.asked().unwrap_or(update.first);
     StoryStep {

@@ -165,10 +165,10 @@ impl ClusterPortrait {
         } else {
             ""
         };
-        let nodes = if self.are_nodes_recorded {
-            format!("{least}{}", count(self.node_count, "Node"))
-        } else {
-            "Nodes not recorded".to_owned()
+        let nodes = match self.node_count {
+            _ if !self.are_nodes_recorded => "Nodes not recorded".to_owned(),
+            0 if self.has_unreadable_nodes => "number of Nodes not known".to_owned(),
+            some => format!("{least}{}", count(some, "Node")),
         };
         parts.push(match roles.as_slice() {
             [] => nodes,

@@ -340,7 +340,7 @@ fn fit(open: &mut OpenReel) -> Option<String> {
     };
     let ends = lives
         .iter()
-        .map(|life| life.to.unwrap_or(open.timeline.end()));
+        .map(|life| life.to().unwrap_or(open.timeline.end()));
     let end = ends.max().unwrap_or(first.from);
     open.window = ViewWindow::whole(first.from, end).moved(0, open.bounds());
     None

@@ -173,6 +173,9 @@ impl DamagedSpan {
             None => "any number of events may be".to_owned(),
         };
         match loss {
+            Loss::Nothing if tables.reel().has_losses() => {
+                format!("{why}; what is lost by it is listed by itself")
+            }
             Loss::Nothing => format!("{why}; nothing is lost by this"),
             Loss::Unknown => format!("{why}; events may be missing anywhere"),
             Loss::Records { .. } if self.is_recovered => {

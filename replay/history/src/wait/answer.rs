@@ -45,7 +45,8 @@ impl WaitSpan {
                 let of_events = goals.iter().any(WaitFor::is_momentary);
                 let events = timeline.event_resources().first().copied();
                 let events = events
-                    .filter(|_| of_events)
+                    // An import knows of no list of Events: its first one must not be passed over.
+                    .filter(|&id| of_events && !timeline.is_only_imported(id))
                     .map(|id| Self::first_known(timeline, id));
                 events.map_or(own, |events| own.max(events))
             },

@@ -92,7 +92,7 @@ impl Timeline {
 
     /// Returns whether only another tool recorded a resource, so that its completeness is not
     /// known.
-    fn is_only_imported(&self, resource: ResourceId) -> bool {
+    pub(super) fn is_only_imported(&self, resource: ResourceId) -> bool {
         self.coverage(resource)
             .is_some_and(Coverage::is_only_imported)
     }

@@ -6,7 +6,8 @@ use kubereel_format::{
     ResourceId,
 };
 use kubereel_history::{
-    Certainty, Cut, GapOutcome, Moment, ObjectFilter, ResourceSnapshot, Timeline, UnobservedReason,
+    Certainty, Cut, GapOutcome, LifetimeEnd, Moment, ObjectFilter, ResourceSnapshot, Timeline,
+    UnobservedReason,
 };
 use std::path::Path;
 
@@ -173,6 +174,8 @@ fn a_new_object_under_an_old_name_takes_its_place_though_the_deletion_was_never_
     let lives = timeline.lives(stream.resource, "web", "a");
     assert_eq!(lives.len(), 2);
     assert!(lives[0].is_older_than_reel && !lives[1].is_older_than_reel);
+    assert_eq!(lives[0].end, LifetimeEnd::Replaced(lives[1].from));
+    assert_eq!(lives[1].end, LifetimeEnd::NotObserved);
 }
 
 #[test]
