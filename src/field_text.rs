@@ -2,7 +2,7 @@
 
 use crate::screen::{Style, StyledLine};
 use crate::words::number;
-use kubereel_cluster::{StateHealth, change_health};
+use kubereel_cluster::{StateHealth, VersionChanges};
 use kubereel_history::{
     Authors, Change, ChangeKind, FieldStep, FieldWriter, SegmentKind, timetext, words,
 };
@@ -24,10 +24,10 @@ const INDENT: usize = 4;
 pub(crate) const HANG: usize = 8;
 
 /// Writes a line for each changed field.
-pub(crate) fn lines(changes: &[Change]) -> Vec<StyledLine> {
+pub(crate) fn lines(changes: VersionChanges<'_>) -> Vec<StyledLine> {
     let mut shown: Vec<Change> = Vec::new();
     let mut rest = 0;
-    for change in changes {
+    for change in changes.all() {
         let room = SHOWN_FIELDS.saturating_sub(shown.len());
         if room == 0 {
             rest += 1;
@@ -50,7 +50,7 @@ pub(crate) fn lines(changes: &[Change]) -> Vec<StyledLine> {
         .map(|(leaf, path)| {
             let mut line = StyledLine::of(Style::Plain, " ".repeat(INDENT));
             line.push(Style::Plain, format!("{path:<width$}  "));
-            push_values(&mut line, leaf, new_style(leaf, &shown));
+            push_values(&mut line, leaf, new_style(changes.health(leaf)));
             line
         })
         .collect();
@@ -91,8 +91,8 @@ fn is_key(leaf: &Change) -> bool {
 }
 
 /// Gives the colour of a new value: green is healthy and red is not, and nothing else is either.
-fn new_style(change: &Change, changes: &[Change]) -> Style {
-    match change_health(change, changes) {
+const fn new_style(health: Option<StateHealth>) -> Style {
+    match health {
         Some(StateHealth::Good) => Style::Good,
         Some(StateHealth::Bad | StateHealth::Down) => Style::Bad,
         _ => Style::Strong,
@@ -272,13 +272,14 @@ pub(crate) fn length_secs(micros: u64) -> f64 {
 mod tests {
     use super::*;
     use crate::screen::Paint;
+    use kubereel_cluster::StateKind;
     use kubereel_history::ComparisonScope;
     use serde_json::{Map, json};
 
     fn shown(old: &Value, new: &Value) -> Vec<String> {
         let changes = ComparisonScope::default().changes(old, new);
         let paint = Paint::for_output(false);
-        lines(&changes)
+        lines(VersionChanges::of(StateKind::Other, &changes))
             .iter()
             .flat_map(|line| line.rows(None, HANG, paint))
             .collect()
@@ -310,7 +311,8 @@ mod tests {
     fn a_new_value_is_red_or_green_by_what_it_means() {
         let paint = Paint::with_colours();
         let shown = |old: &Value, new: &Value| {
-            let lines = lines(&ComparisonScope::default().changes(old, new));
+            let changes = ComparisonScope::default().changes(old, new);
+            let lines = lines(VersionChanges::of(StateKind::Other, &changes));
             let rows = lines.iter().flat_map(|line| line.rows(None, HANG, paint));
             rows.collect::<Vec<_>>().join("\n")
         };

@@ -12,6 +12,7 @@ use crate::outputs::outputs;
 use crate::progress::ProgressReporter;
 use crate::screen::{Console, JsonList, Style, StyledLine};
 use crate::words::count;
+use kubereel_cluster::{StateKind, VersionChanges};
 use kubereel_format::{RecordedAt, ResourceInfo};
 use kubereel_history::{
     Certainty, ComparedBodies, ComparisonScope, Cut, Field, LabelSelector, Moment,
@@ -602,7 +603,11 @@ fn print_object(
     screen: &mut Console,
 ) -> Result<(), CommandError> {
     let mut lines = vec![object_line(timeline, found)];
-    lines.extend(field_text::lines(&found.changes));
+    let resource = found.pair.after.resource;
+    lines.extend(field_text::lines(VersionChanges::of(
+        StateKind::of_resource(resource),
+        &found.changes,
+    )));
     let (width, paint) = (screen.width(), screen.paint());
     let mut rows = lines.iter().flat_map(|line| line.rows(width, HANG, paint));
     rows.try_for_each(|row| screen.line(row))

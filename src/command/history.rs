@@ -9,6 +9,7 @@ use crate::follow::{self, FollowBounds, FollowOptions, ToldSpans};
 use crate::outputs::outputs;
 use crate::screen::{Console, JsonList, Style, StyledLine};
 use crate::words::count;
+use kubereel_cluster::VersionChanges;
 use kubereel_format::{EventType, Evidence, RecordedAt, ResourceId};
 use kubereel_history::{
     Authors, Certainty, ComparisonScope, Cut, DurationEnd, Field, FollowedReel, HistoryItem,
@@ -494,7 +495,7 @@ pub(crate) fn item_lines(timeline: &Timeline, item: &HistoryItem) -> Vec<StyledL
         HistoryItem::Version(version) => {
             let mut lines: Vec<StyledLine> = anew_line(version).into_iter().collect();
             lines.push(head_line(timeline, version));
-            lines.extend(field_lines(version));
+            lines.extend(field_lines(timeline, version));
             lines
         }
     }
@@ -624,7 +625,7 @@ fn held_text(held: VersionDuration) -> String {
     }
 }
 
-fn field_lines(version: &HistoryVersion) -> Vec<StyledLine> {
+fn field_lines(timeline: &Timeline, version: &HistoryVersion) -> Vec<StyledLine> {
     let note = |text: &str| {
         let line = StyledLine::of(Style::Faint, format!("    {text}"));
         vec![line]
@@ -637,6 +638,6 @@ fn field_lines(version: &HistoryVersion) -> Vec<StyledLine> {
             }
             _ => note("no field changed"),
         },
-        Some(changes) => field_text::lines(changes),
+        Some(changes) => field_text::lines(VersionChanges::at(timeline, version.seq, changes)),
     }
 }

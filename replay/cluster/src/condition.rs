@@ -2,7 +2,7 @@
 //! an object without a field makes no statement about it.
 
 use kubereel_format::RecordedAt;
-use kubereel_history::field::{is_true, items, number};
+use kubereel_history::field::{ObservedGeneration, is_true, items, number};
 use kubereel_history::timetext;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -66,12 +66,6 @@ impl<'a> StatusCondition<'a> {
         self.status == status
     }
 
-    /// Returns whether a Pod is no longer ready because its containers have done their work: the kubelet's reason for
-    /// it is normal.
-    pub fn is_of_completion(&self) -> bool {
-        self.is("False") && self.reason == "PodCompleted"
-    }
-
     /// Returns `lastTransitionTime`, by the writer's clock.
     pub fn since(&self) -> Option<RecordedAt> {
         timetext::parsed(self.last_transition)
@@ -111,9 +105,7 @@ impl<'a> ControllerReport<'a> {
         }
         let generation = number(object, "/metadata/generation");
         let is_old = |observed: Option<i64>| {
-            observed
-                .zip(generation)
-                .is_some_and(|(observed, now)| observed != 0 && observed < now)
+            ObservedGeneration::of(observed, generation) == ObservedGeneration::Older
         };
         let raw = items(object, "/status/conditions").iter();
         let present = raw.filter(|item| !is_old(number(item, "/observedGeneration")));

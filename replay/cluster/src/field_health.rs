@@ -1,34 +1,56 @@
 //! The meaning of a changed field: whether its new value is one of a healthy object. Every list of changes draws it.
 
-use crate::condition::StatusCondition;
 use crate::health::{StateHealth, StateKind};
-use kubereel_history::{Change, FieldPath, FieldStep};
+use kubereel_format::Seq;
+use kubereel_history::{Change, FieldPath, FieldStep, Timeline};
 use serde_json::{Value, json};
 
-/// Returns what the new value of a change means; `None` if the field tells nothing of the health, or the value is
-/// normal at the end of an object's life. `changes` are all changes of the version.
-pub fn change_health(change: &Change, changes: &[Change]) -> Option<StateHealth> {
-    let value = change.new.as_ref()?;
-    let Some((condition, item)) = condition_status(&change.path) else {
-        return pod_health(&change.path, value);
-    };
-    let sibling = |member: &str| {
-        let wanted = FieldStep::Member(member.to_owned());
-        let mut siblings = changes.iter().filter(|one| {
-            let steps = one.path.steps().split_last();
-            steps.is_some_and(|(last, rest)| *last == wanted && rest == item)
-        });
-        siblings.find_map(|one| one.new.as_ref()?.as_str())
-    };
-    let reason = sibling("reason").unwrap_or_default();
-    let item = json!({"type": condition, "status": value, "reason": reason});
-    let item = StatusCondition::of(&item);
-    if item.is_of_completion() {
-        return None;
+/// The changes of one version of an object.
+#[derive(Clone, Copy, Debug)]
+pub struct VersionChanges<'a> {
+    kind: StateKind,
+    all: &'a [Change],
+}
+
+impl<'a> VersionChanges<'a> {
+    /// Takes all changes of a version of an object of a kind.
+    pub const fn of(kind: StateKind, all: &'a [Change]) -> Self {
+        Self { kind, all }
     }
-    let own = |kind: StateKind| kind.health_of(condition, value.as_str()?);
-    let usual = item.usual_health();
-    usual.or_else(|| StateKind::ALL.into_iter().find_map(own))
+
+    /// Takes all changes of the version that a record brought.
+    pub fn at(timeline: &Timeline, seq: Seq, all: &'a [Change]) -> Self {
+        let object = timeline.reel().object_of(seq);
+        let key = object.and_then(|object| timeline.key_of(object));
+        let resource = key.and_then(|key| timeline.resources().get(key.resource));
+        let kind = resource.map_or(StateKind::Other, StateKind::of_resource);
+        Self::of(kind, all)
+    }
+
+    /// Returns them all.
+    pub const fn all(self) -> &'a [Change] {
+        self.all
+    }
+
+    /// Returns what the new value of one of them means; `None` if the field tells nothing of the health, or the
+    /// value is normal at the end of an object's life.
+    pub fn health(self, change: &Change) -> Option<StateHealth> {
+        let value = change.new.as_ref()?;
+        let Some((condition, item)) = condition_status(&change.path) else {
+            return pod_health(&change.path, value);
+        };
+        let sibling = |member: &str| {
+            let wanted = FieldStep::Member(member.to_owned());
+            let mut siblings = self.all.iter().filter(|one| {
+                let steps = one.path.steps().split_last();
+                steps.is_some_and(|(last, rest)| *last == wanted && rest == item)
+            });
+            siblings.find_map(|one| one.new.as_ref()?.as_str())
+        };
+        let reason = sibling("reason").unwrap_or_default();
+        self.kind
+            .condition_health(condition, value.as_str()?, reason)
+    }
 }
 
 /// Takes `conditions[TYPE].status` apart: the type, and the steps to the condition.
@@ -76,11 +98,12 @@ mod tests {
     use super::*;
     use kubereel_history::ComparisonScope;
 
-    /// Returns the word for the health of the change at a path.
-    fn health(old: &Value, new: &Value, path: &str) -> &'static str {
+    /// Returns the word for the health of the change at a path of an object of a kind.
+    fn health(kind: StateKind, old: &Value, new: &Value, path: &str) -> &'static str {
         let changes = ComparisonScope::default().changes(old, new);
         let change = changes.iter().find(|one| one.path.to_string() == path);
-        let health = change_health(change.expect(path), &changes);
+        let all = &changes;
+        let health = VersionChanges::of(kind, all).health(change.expect(path));
         health.map_or("nothing", StateHealth::word)
     }
 
@@ -94,23 +117,59 @@ mod tests {
             object("False", "True", "Running"),
             object("True", "False", "Failed"),
         );
-        for (path, when_ill) in [
-            ("status.conditions[Degraded].status", "bad"),
-            ("status.conditions[Ready].status", "bad"),
-            ("status.phase", "down"),
+        for (kind, path, when_ill) in [
+            (
+                StateKind::Operator,
+                "status.conditions[Degraded].status",
+                "bad",
+            ),
+            (StateKind::Other, "status.conditions[Ready].status", "bad"),
+            (StateKind::Node, "status.conditions[Ready].status", "down"),
+            (
+                StateKind::Pod,
+                "status.conditions[Ready].status",
+                "changing",
+            ),
+            (StateKind::Pod, "status.phase", "down"),
         ] {
-            assert_eq!(health(&well, &ill, path), when_ill, "{path}");
-            assert_eq!(health(&ill, &well, path), "good", "{path}");
+            assert_eq!(health(kind, &well, &ill, path), when_ill, "{path}");
+            assert_eq!(health(kind, &ill, &well, path), "good", "{path}");
         }
-        assert_eq!(health(&well, &ill, "spec.x"), "nothing");
+        let spec = health(StateKind::Pod, &well, &ill, "spec.x");
+        assert_eq!(spec, "nothing");
+    }
+
+    #[test]
+    fn a_condition_is_judged_as_one_of_its_kind() {
+        let object = |status: &str| {
+            let of = |kind: &str| json!({"type": kind, "status": status});
+            json!({"status": {"conditions": [of("Progressing"), of("ReleaseAccepted")]}})
+        };
+        for (kind, condition, when_false) in [
+            (StateKind::Deployment, "Progressing", "bad"),
+            (StateKind::Operator, "Progressing", "good"),
+            (StateKind::Version, "ReleaseAccepted", "bad"),
+            (StateKind::Other, "ReleaseAccepted", "nothing"),
+        ] {
+            let path = format!("status.conditions[{condition}].status");
+            let found = health(kind, &object("True"), &object("False"), &path);
+            assert_eq!(found, when_false, "{kind:?} {condition}");
+        }
     }
 
     #[test]
     fn a_pod_that_has_done_its_work_is_not_ready_and_well() {
         let pod = |status: &str, reason: &str| json!({"status": {"conditions": [{"type": "Ready", "status": status, "reason": reason}]}});
         let path = "status.conditions[Ready].status";
-        let of = |reason: &str| health(&pod("True", ""), &pod("False", reason), path);
+        let of = |reason: &str| {
+            health(
+                StateKind::Pod,
+                &pod("True", ""),
+                &pod("False", reason),
+                path,
+            )
+        };
         assert_eq!(of("PodCompleted"), "nothing");
-        assert_eq!(of("ContainersNotReady"), "bad");
+        assert_eq!(of("ContainersNotReady"), "changing");
     }
 }

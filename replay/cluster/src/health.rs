@@ -4,6 +4,8 @@
 use crate::condition::{ControllerReport, StatusCondition};
 use crate::pod::PodStage;
 use crate::workload::{self, WorkloadStage};
+use kubereel_format::ResourceInfo;
+use kubereel_history::field::{is_being_deleted, is_true};
 use serde_json::Value;
 
 /// The health of a state. If several share one place, the later variant has precedence.
@@ -163,6 +165,11 @@ impl StateKind {
         all.find(|kind| kind.resource() == Some((group, plural)))
     }
 
+    /// Returns the kind of a resource's objects; [`Self::Other`] without one of their own.
+    pub fn of_resource(resource: &ResourceInfo) -> Self {
+        Self::of(&resource.group, &resource.plural).unwrap_or(Self::Other)
+    }
+
     /// Returns the API group and the plural of its resource; `None` if it has several.
     pub const fn resource(self) -> Option<(&'static str, &'static str)> {
         Some(match self {
@@ -200,6 +207,7 @@ impl StateKind {
                 "status.conditions.lastTransitionTime",
             ],
             Self::Node => &[
+                "metadata.deletionTimestamp",
                 "status.conditions.type",
                 "status.conditions.status",
                 "status.conditions.reason",
@@ -208,6 +216,7 @@ impl StateKind {
                 "spec.unschedulable",
             ],
             Self::Deployment | Self::StatefulSet | Self::DaemonSet => &[
+                "metadata.deletionTimestamp",
                 "spec.replicas",
                 "status.availableReplicas",
                 "status.readyReplicas",
@@ -215,11 +224,18 @@ impl StateKind {
                 "status.desiredNumberScheduled",
                 "status.numberAvailable",
                 "status.updatedNumberScheduled",
+                "metadata.generation",
+                "spec.updateStrategy",
+                "status.observedGeneration",
+                "status.replicas",
+                "status.currentRevision",
+                "status.updateRevision",
                 "status.conditions.type",
                 "status.conditions.status",
                 "status.conditions.reason",
             ],
             Self::Job => &[
+                "metadata.deletionTimestamp",
                 "status.failed",
                 "status.conditions.type",
                 "status.conditions.status",
@@ -274,6 +290,23 @@ impl StateKind {
         })
     }
 
+    /// Returns the health that a condition of any type shows on an object of this kind; `None` if
+    /// the good status of the type is not known, or the condition is normal at the end of the
+    /// object's life.
+    pub fn condition_health(
+        self,
+        condition: &str,
+        status: &str,
+        reason: &str,
+    ) -> Option<StateHealth> {
+        // The containers have done their work: the kubelet's reason for it is normal.
+        if status == "False" && reason == "PodCompleted" {
+            return None;
+        }
+        let own = self.health_of(condition, status);
+        own.or_else(|| usual_meaning(condition, status))
+    }
+
     /// Returns the state of an object as a whole, with the reason in a few words: the worst of its
     /// conditions. `None` if no condition has a known meaning.
     pub fn whole(self, object: &Value) -> Option<(StateHealth, String)> {
@@ -284,6 +317,11 @@ impl StateKind {
                 if object.get("status").is_none() =>
             {
                 (StateHealth::Unknown, "status not recorded".to_owned())
+            }
+            Self::Node | Self::Deployment | Self::StatefulSet | Self::DaemonSet | Self::Job
+                if is_being_deleted(object) =>
+            {
+                (StateHealth::Changing, "Terminating".to_owned())
             }
             Self::Pod => {
                 let (health, word) = pod(object);
@@ -363,7 +401,7 @@ fn other(object: &Value) -> Option<(StateHealth, String)> {
         Some((health, one))
     });
     let (health, one) = known.max_by_key(|(health, _)| *health)?;
-    if object.pointer("/metadata/deletionTimestamp").is_some() {
+    if is_being_deleted(object) {
         return Some((StateHealth::Changing, "Terminating".to_owned()));
     }
     let word = match health {
@@ -391,7 +429,7 @@ pub fn condition_word(kind: &str, status: &str, reason: &str) -> String {
 
 /// Returns whether a Node is cordoned.
 pub fn is_cordoned(node: &Value) -> bool {
-    kubereel_history::field::is_true(node, "/spec/unschedulable")
+    is_true(node, "/spec/unschedulable")
 }
 
 fn pod(object: &Value) -> (StateHealth, &str) {
@@ -608,6 +646,25 @@ mod tests {
         let paused = json!({"spec": {"paused": true}, "status": {"conditions": ready("False")}});
         let state = StateKind::Other.whole(&paused).map(|(_, word)| word);
         assert_eq!(state.as_deref(), Some("suspended"));
+    }
+
+    #[test]
+    fn what_is_being_deleted_is_changing_and_a_null_is_no_time() {
+        let read = |kind: StateKind, deleted: Value| {
+            let object = json!({"metadata": {"deletionTimestamp": deleted},
+                "spec": {"replicas": 3}, "status": {"phase": "Running", "readyReplicas": 0}});
+            kind.whole(&object).expect("a state")
+        };
+        let going = (StateHealth::Changing, "Terminating".to_owned());
+        for kind in [
+            StateKind::Deployment,
+            StateKind::StatefulSet,
+            StateKind::Job,
+            StateKind::Pod,
+        ] {
+            assert_eq!(read(kind, json!("2026-11-23T10:00:00Z")), going, "{kind:?}");
+            assert_ne!(read(kind, Value::Null), going, "{kind:?}");
+        }
     }
 
     #[test]

@@ -5,7 +5,8 @@ use crate::health::StateKind;
 use crate::mark::RecordMark;
 use crate::state::{StateTrack, StateTracker, StateVersion};
 use kubereel_format::{
-    BodyBuffer, EventType, Evidence, ObjectId, ObjectKeyRef, RecordedAt, ResourceId, Seq,
+    BodyBuffer, EventType, Evidence, ObjectId, ObjectKeyRef, RecordedAt, ResourceId, ResourceInfo,
+    Seq,
 };
 use kubereel_history::{Cut, QueryError, Timeline};
 use serde::Deserialize;
@@ -300,7 +301,6 @@ impl ClusterHistory<'_> {
         name: &str,
     ) -> Result<Vec<StateTrack>, QueryError> {
         let info = self.timeline.resources().get(resource);
-        let kind = info.and_then(|info| StateKind::of(&info.group, &info.plural));
         let lives = self.timeline.lives(resource, namespace, name);
         let versions = lives.iter().flat_map(|life| {
             let versions = self.timeline.reel().versions(life.object).iter();
@@ -308,8 +308,25 @@ impl ClusterHistory<'_> {
         });
         let mut versions: Vec<(Seq, ResourceId, ObjectId)> = versions.collect();
         versions.sort_unstable();
-        let kind = kind.unwrap_or(StateKind::Other);
+        let kind = info.map_or(StateKind::Other, StateKind::of_resource);
         self.derived(kind, &versions, StateTracker::with_parts())
+    }
+
+    /// Derives every state of an object over some of its versions, and counts those that cannot be
+    /// read.
+    pub fn states_over(
+        self,
+        resource: &ResourceInfo,
+        object: ObjectId,
+        versions: &[Seq],
+    ) -> (Vec<StateTrack>, usize) {
+        let kind = StateKind::of_resource(resource);
+        let mut tracker = StateTracker::with_parts();
+        let fed = versions
+            .iter()
+            .map(|seq| self.feed(kind, (*seq, resource.id, object), &mut tracker));
+        let unread = fed.filter(Result::is_err).count();
+        (tracker.into_tracks().collect(), unread)
     }
 
     fn derived(
@@ -318,28 +335,38 @@ impl ClusterHistory<'_> {
         versions: &[(Seq, ResourceId, ObjectId)],
         mut tracker: StateTracker,
     ) -> Result<Vec<StateTrack>, QueryError> {
-        for &(seq, resource, object) in versions {
-            let Some(key) = self.timeline.key_of(object) else {
-                continue;
-            };
-            let reel = self.timeline.reel();
-            let version = StateVersion {
-                kind,
-                resource,
-                object,
-                namespace: key.namespace,
-                name: key.name,
-                mark: self.mark(seq),
-                evidence: reel.head(seq).map_or(Evidence::Live, |head| head.evidence),
-            };
-            if reel.kind_of(seq) == Some(EventType::Deleted) {
-                tracker.end(&version);
-                continue;
-            }
-            let body = serde_json::from_slice(&reel.body(seq)?);
-            let body: Value = body.map_err(|source| QueryError::Body { seq, source })?;
-            tracker.take(&version, &body);
+        for version in versions {
+            self.feed(kind, *version, &mut tracker)?;
         }
         Ok(tracker.into_tracks().collect())
+    }
+
+    fn feed(
+        self,
+        kind: StateKind,
+        (seq, resource, object): (Seq, ResourceId, ObjectId),
+        tracker: &mut StateTracker,
+    ) -> Result<(), QueryError> {
+        let Some(key) = self.timeline.key_of(object) else {
+            return Ok(());
+        };
+        let reel = self.timeline.reel();
+        let version = StateVersion {
+            kind,
+            resource,
+            object,
+            namespace: key.namespace,
+            name: key.name,
+            mark: self.mark(seq),
+            evidence: reel.head(seq).map_or(Evidence::Live, |head| head.evidence),
+        };
+        if reel.kind_of(seq) == Some(EventType::Deleted) {
+            tracker.end(&version);
+            return Ok(());
+        }
+        let body = serde_json::from_slice(&reel.body(seq)?);
+        let body: Value = body.map_err(|source| QueryError::Body { seq, source })?;
+        tracker.take(&version, &body);
+        Ok(())
     }
 }

@@ -19,7 +19,7 @@ mod story;
 mod workload;
 
 pub use condition::{ControllerReport, StatusCondition};
-pub use field_health::change_health;
+pub use field_health::VersionChanges;
 pub use health::{StateHealth, StateKind, is_cordoned};
 pub use history::{ClusterHistory, DegradedSpell};
 pub use mark::{MarkSpan, MarkedCondition, MarkedMessage, RecordMark};

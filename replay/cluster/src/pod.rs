@@ -1,7 +1,7 @@
 //! The one reading of a Pod's phase, of the waits of its containers and of its deletion.
 
 use crate::condition::StatusCondition;
-use kubereel_history::field::{is_true, items, text};
+use kubereel_history::field::{is_being_deleted, is_true, items, text};
 use serde_json::Value;
 
 /// Why a container waits and will not run by itself, by the reason of the kubelet.
@@ -65,7 +65,7 @@ pub enum PodStage<'a> {
 impl<'a> PodStage<'a> {
     /// Reads a Pod.
     pub fn of(pod: &'a Value) -> Self {
-        if pod.pointer("/metadata/deletionTimestamp").is_some() {
+        if is_being_deleted(pod) {
             return Self::Terminating;
         }
         let phase = text(pod, "/status/phase");

@@ -358,7 +358,8 @@ impl StateTracker {
             tracked.end_containers(version, &shown.containers);
         }
         if *has_parts || version.kind.has_conditions() {
-            tracked.take_conditions(version, shown.conditions, text, shared_state);
+            let conditions = (shown.conditions, *has_parts);
+            tracked.take_conditions(version, conditions, text, shared_state);
         }
     }
 }
@@ -380,7 +381,7 @@ impl TrackedObject {
     fn take_conditions(
         &mut self,
         version: &StateVersion<'_>,
-        conditions: &[Value],
+        (conditions, is_shown_by_itself): (&[Value], bool),
         mut text: impl FnMut(&str) -> Arc<str>,
         mut shared_state: impl FnMut(StateText) -> Arc<StateText>,
     ) {
@@ -397,7 +398,17 @@ impl TrackedObject {
                 continue;
             }
             let state = StateText {
-                health: version.kind.health_of(condition.kind, condition.status),
+                health: if is_shown_by_itself {
+                    let StatusCondition {
+                        kind,
+                        status,
+                        reason,
+                        ..
+                    } = condition;
+                    version.kind.condition_health(kind, status, reason)
+                } else {
+                    version.kind.health_of(condition.kind, condition.status)
+                },
                 status: text(condition.status),
                 reason: text(condition.reason),
                 message: text(condition.message),

@@ -2,6 +2,8 @@
 //! whether a Job ended. `problems` decides what is wrong for too long, and why.
 
 use crate::condition::StatusCondition;
+use kubereel_history::RolloutState;
+use kubereel_history::field::number;
 use serde_json::Value;
 
 /// The state of a workload, with the reason in a few words if it is not as wanted.
@@ -19,10 +21,6 @@ pub(crate) enum WorkloadStage {
     Nothing(String),
 }
 
-fn number(object: &Value, path: &str) -> Option<i64> {
-    object.pointer(path).and_then(Value::as_i64)
-}
-
 fn is_true(object: &Value, kind: &str) -> Option<String> {
     let mut all = StatusCondition::all(object);
     let found = all.find(|one| one.kind == kind && one.is("True"))?;
@@ -36,7 +34,8 @@ pub(crate) fn deployment(object: &Value) -> WorkloadStage {
     let wanted = number(object, "/spec/replicas").unwrap_or(1);
     let there = number(object, "/status/availableReplicas").unwrap_or(0);
     let updated = number(object, "/status/updatedReplicas").unwrap_or(0);
-    let read = of_counts(wanted, there, updated, "available");
+    let rollout = RolloutState::of_named("deployments.apps", object);
+    let read = of_counts((wanted, there, updated), "available", rollout.as_ref());
     match stuck {
         Some(stuck) if !matches!(read, WorkloadStage::Nothing(_)) => {
             WorkloadStage::Stuck(stuck.reason.to_owned())
@@ -49,26 +48,35 @@ pub(crate) fn deployment(object: &Value) -> WorkloadStage {
 pub(crate) fn stateful_set(object: &Value) -> WorkloadStage {
     let wanted = number(object, "/spec/replicas").unwrap_or(1);
     let there = number(object, "/status/readyReplicas").unwrap_or(0);
-    let updated = number(object, "/status/updatedReplicas").unwrap_or(wanted);
-    of_counts(wanted, there, updated, "ready")
+    let updated = number(object, "/status/updatedReplicas").unwrap_or(0);
+    let rollout = RolloutState::of_named("statefulsets.apps", object);
+    of_counts((wanted, there, updated), "ready", rollout.as_ref())
 }
 
 /// Reads the state of a `DaemonSet`.
 pub(crate) fn daemon_set(object: &Value) -> WorkloadStage {
     let wanted = number(object, "/status/desiredNumberScheduled").unwrap_or(0);
     let there = number(object, "/status/numberAvailable").unwrap_or(0);
-    let updated = number(object, "/status/updatedNumberScheduled").unwrap_or(wanted);
-    of_counts(wanted, there, updated, "available")
+    let updated = number(object, "/status/updatedNumberScheduled").unwrap_or(0);
+    let rollout = RolloutState::of_named("daemonsets.apps", object);
+    of_counts((wanted, there, updated), "available", rollout.as_ref())
 }
 
-fn of_counts(wanted: i64, there: i64, updated: i64, what: &str) -> WorkloadStage {
+fn of_counts(
+    (wanted, there, updated): (i64, i64, i64),
+    what: &str,
+    rollout: Option<&RolloutState>,
+) -> WorkloadStage {
+    let is_rolling = matches!(rollout, Some(RolloutState::Underway(_)));
     let words = format!("{there} of {wanted} {what}");
     if wanted > 0 && there <= 0 {
         WorkloadStage::Nothing(words)
     } else if there < wanted {
         WorkloadStage::Partial(words)
-    } else if updated < wanted {
+    } else if is_rolling && updated < wanted {
         WorkloadStage::Partial(format!("{updated} of {wanted} updated"))
+    } else if is_rolling {
+        WorkloadStage::Partial("rollout under way".to_owned())
     } else {
         WorkloadStage::AsWanted
     }
@@ -128,10 +136,32 @@ mod tests {
         assert_eq!(job(&ended("Failed")), failed);
         let running = WorkloadStage::Partial("running".to_owned());
         assert_eq!(job(&json!({"status": {"active": 1}})), running);
-        let all = json!({"status": {"desiredNumberScheduled": 3, "numberAvailable": 3}});
-        assert_eq!(daemon_set(&all), WorkloadStage::AsWanted);
-        let set = json!({"spec": {"replicas": 2}, "status": {"readyReplicas": 1}});
-        let partial = WorkloadStage::Partial("1 of 2 ready".to_owned());
-        assert_eq!(stateful_set(&set), partial);
+    }
+
+    #[test]
+    fn a_workload_is_rolled_out_when_kubectl_says_so() {
+        let daemons = |updated: i64| {
+            daemon_set(
+                &json!({"status": {"desiredNumberScheduled": 3, "numberAvailable": 3,
+                "updatedNumberScheduled": updated}}),
+            )
+        };
+        assert_eq!(daemons(3), WorkloadStage::AsWanted);
+        let partial = |words: &str| WorkloadStage::Partial(words.to_owned());
+        assert_eq!(daemons(0), partial("0 of 3 updated"));
+        let set = |ready: i64, update: &str, strategy: &str| {
+            stateful_set(&json!({"metadata": {"generation": 2},
+                "spec": {"replicas": 2, "updateStrategy": {"type": strategy}},
+                "status": {"readyReplicas": ready, "currentRevision": "a", "updateRevision": update,
+                    "observedGeneration": 2}}))
+        };
+        assert_eq!(set(1, "a", "RollingUpdate"), partial("1 of 2 ready"));
+        assert_eq!(set(2, "a", "RollingUpdate"), WorkloadStage::AsWanted);
+        // A counter of 0 is left out.
+        assert_eq!(set(2, "b", "RollingUpdate"), partial("0 of 2 updated"));
+        assert_eq!(set(2, "b", "OnDelete"), WorkloadStage::AsWanted);
+        let unobserved = json!({"metadata": {"generation": 2}, "spec": {"replicas": 1},
+            "status": {"availableReplicas": 1, "updatedReplicas": 1, "replicas": 1, "observedGeneration": 1}});
+        assert_eq!(deployment(&unobserved), partial("rollout under way"));
     }
 }

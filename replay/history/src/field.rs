@@ -45,6 +45,40 @@ pub fn is_true(value: &Value, pointer: &str) -> bool {
     at(value, pointer).and_then(Value::as_bool) == Some(true)
 }
 
+/// Returns whether somebody has asked for the deletion of an object.
+pub fn is_being_deleted(object: &Value) -> bool {
+    !text(object, "/metadata/deletionTimestamp").is_empty()
+}
+
+/// Whether a controller has observed the last change of an object's spec.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ObservedGeneration {
+    /// It reports none.
+    NotReported,
+    /// It has observed an older one.
+    Older,
+    /// It has observed the present one, or the object has no generation.
+    Present,
+}
+
+impl ObservedGeneration {
+    /// Compares the generation that a status is about with that of its object.
+    pub fn of(observed: Option<i64>, generation: Option<i64>) -> Self {
+        let generation = generation.unwrap_or(0);
+        match observed.unwrap_or(0) {
+            observed if observed >= generation => Self::Present,
+            0 => Self::NotReported,
+            _ => Self::Older,
+        }
+    }
+
+    /// Reads it of an object's status.
+    pub fn of_status(object: &Value) -> Self {
+        let observed = number(object, "/status/observedGeneration");
+        Self::of(observed, number(object, "/metadata/generation"))
+    }
+}
+
 /// Returns the items of a list at a JSON pointer; none if there is no list.
 pub fn items<'a>(value: &'a Value, pointer: &str) -> &'a [Value] {
     let found = at(value, pointer).and_then(Value::as_array);

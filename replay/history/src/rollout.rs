@@ -2,6 +2,7 @@
 //! state of a rollout in the words of `kubectl rollout status`.
 
 use crate::columns::{ObjectPart, desired};
+use crate::field::ObservedGeneration;
 use crate::moment::Cut;
 use crate::page::{PageLine, template_page};
 use crate::timeline::{ObjectVersion, QueryError, Timeline};
@@ -173,8 +174,13 @@ const STATEFUL_SET_PATHS: &[&str] = &[
 impl RolloutState {
     /// Derives it from a workload; `None` if its kind has no rollouts.
     pub fn of(resource: &ResourceInfo, object: &Value) -> Option<Self> {
+        Self::of_named(&resource.qualified(), object)
+    }
+
+    /// Derives it from a workload of a resource, such as `deployments.apps`.
+    pub fn of_named(resource: &str, object: &Value) -> Option<Self> {
         let part = ObjectPart::of(object);
-        match resource.qualified().as_str() {
+        match resource {
             "deployments.apps" => Some(deployment(part)),
             "daemonsets.apps" => Some(daemon_set(part)),
             "statefulsets.apps" => Some(stateful_set(part)),
@@ -206,7 +212,8 @@ impl RolloutState {
 /// Returns whether a controller has observed the last change of the spec.
 fn is_observed(object: ObjectPart<'_>) -> bool {
     let generation = object.at("metadata.generation").whole();
-    generation <= object.at("status.observedGeneration").whole()
+    let observed = object.at("status.observedGeneration").whole();
+    ObservedGeneration::of(Some(observed), Some(generation)) == ObservedGeneration::Present
 }
 
 fn deployment(object: ObjectPart<'_>) -> RolloutState {

@@ -17,7 +17,7 @@ use crate::signs::{self, Reading};
 use crate::span::{ShownTime, SignEnd, SignSpan, between};
 use kubereel_cluster::RecordMark;
 use kubereel_format::{ObjectId, RecordedAt, ResourceId, Seq};
-use kubereel_history::field::{at, is_true, items, text};
+use kubereel_history::field::{at, is_being_deleted, is_true, items, text};
 use kubereel_history::{FirstLooks, Timeline, timetext};
 use kubereel_monitortests::{Action, Interest, WatchedEvent, Watcher};
 use serde_json::Value;
@@ -358,7 +358,7 @@ impl SignCollector {
             at: seen.at,
         };
         let is_older = self.is_first_look(seen);
-        let end = if is_deleted(seen.now) {
+        let end = if is_being_deleted(seen.now) {
             SignEnd::Deleted
         } else {
             SignEnd::Recovered
@@ -505,7 +505,7 @@ impl Watcher for SignCollector {
                 }
                 if seen.action == Action::Gone {
                     self.end(seen, seen.object);
-                } else if is_deleted(seen.now) {
+                } else if is_being_deleted(seen.now) {
                     self.apply(seen, seen.object, signs::read(seen.resource, seen.now));
                 }
                 return;
@@ -623,10 +623,6 @@ impl Sign {
             self.message = later.message;
         }
     }
-}
-
-fn is_deleted(object: &Value) -> bool {
-    !text(object, "/metadata/deletionTimestamp").is_empty()
 }
 
 impl ControllerRef {

@@ -12,7 +12,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use jiff::tz::TimeZone;
 use kubereel_format::{RecordedAt, ResourceId, ResourceInfo};
-use kubereel_history::field::{at, is_true, items, text};
+use kubereel_history::field::{at, is_being_deleted, is_true, items, text};
 use kubereel_history::{Timeline, timetext};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -96,7 +96,7 @@ impl Deadline {
         at: RecordedAt,
         before: Option<&Self>,
     ) -> Option<Self> {
-        if !text(object, "/metadata/deletionTimestamp").is_empty() {
+        if is_being_deleted(object) {
             return None;
         }
         match (info.group.as_str(), info.plural.as_str()) {

@@ -9,7 +9,7 @@ use crate::span::{SignSpan, is_creation};
 use kubereel_cluster::StatusCondition;
 use kubereel_format::{EventType, ObjectId, RecordedAt, Seq};
 use kubereel_history::Timeline;
-use kubereel_history::field::text;
+use kubereel_history::field::{is_being_deleted, text};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -94,7 +94,7 @@ impl<'a> DrainedNodes<'a> {
     /// Returns whether a Pod is gone, going or not ready, on a Node that took no Pods then.
     fn has_drained(&self, pod: ObjectId, at: RecordedAt) -> bool {
         let state = self.pod_at(pod, later(at, SEEN_WITHIN), |pod| {
-            is_ready(pod) && !is_going(pod)
+            is_ready(pod) && !is_being_deleted(pod)
         });
         state.is_some_and(|state| !state.is_counted && self.was_cordoned(&state.node, at, at))
     }
@@ -137,7 +137,7 @@ impl<'a> DrainedNodes<'a> {
     ) -> Vec<String> {
         let is_counted = |pod: &Value| {
             // A StatefulSet counts a Pod until it is gone.
-            let is_going = kind != "StatefulSet" && is_going(pod);
+            let is_going = kind != "StatefulSet" && is_being_deleted(pod);
             is_ready(pod) && !is_going && ControllerRef::of(pod).is_some()
         };
         let lost = pods.iter().filter_map(|pod| {
@@ -189,10 +189,6 @@ impl<'a> DrainedNodes<'a> {
 
 fn is_ready(pod: &Value) -> bool {
     StatusCondition::all(pod).any(|one| one.kind == "Ready" && one.is("True"))
-}
-
-fn is_going(pod: &Value) -> bool {
-    !text(pod, "/metadata/deletionTimestamp").is_empty()
 }
 
 /// Returns a time some microseconds later.

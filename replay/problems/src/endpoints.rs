@@ -4,7 +4,7 @@ use crate::sign::{Sign, SignKind};
 use crate::signs::Reading;
 use kubereel_cluster::{RecordMark, StateHealth};
 use kubereel_format::{ObjectId, RecordedAt, ResourceId};
-use kubereel_history::field::{at, is_true, items, text};
+use kubereel_history::field::{at, is_being_deleted, is_true, items, text};
 use kubereel_monitortests::{Action, WatchedEvent};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -180,8 +180,7 @@ impl ServiceEndpoints {
     fn take_service(&mut self, seen: &WatchedEvent<'_>) -> (String, String) {
         let place = (seen.key.namespace.to_owned(), seen.key.name.to_owned());
         let service = self.services.entry(place.clone()).or_default();
-        let is_gone = seen.action == Action::Gone
-            || !text(seen.now, "/metadata/deletionTimestamp").is_empty();
+        let is_gone = seen.action == Action::Gone || is_being_deleted(seen.now);
         service.object = (!is_gone).then_some(seen.object);
         service.resource = Some(seen.resource.id);
         let selector = at(seen.now, "/spec/selector").and_then(Value::as_object);

@@ -5,6 +5,7 @@ use super::line::{Ink, LineTarget, PanelLine};
 use crate::filter::{FilterCandidate, FilterQuery};
 use crate::subject::NamedObject;
 use crate::time::{CursorPlace, span_text};
+use kubereel_cluster::{StateKind, VersionChanges};
 use kubereel_format::{EventType, ObjectKeyRef, RecordedAt, ResourceInfo, Seq};
 use kubereel_history::{
     Change, ComparisonScope, CursorStep, Cut, EventQuestion, FieldStep, HistoryItem,
@@ -121,8 +122,9 @@ fn version_lines(
         return lines;
     }
     let body = if is_past { Ink::Plain } else { Ink::Faint };
+    let all = VersionChanges::at(timeline, version.seq, changes);
     for change in changes.iter().take(MOST_FIELDS) {
-        lines.push(history_change(change, changes, body));
+        lines.push(history_change(change, all, body));
     }
     let rest = changes.len().saturating_sub(MOST_FIELDS);
     if rest > 0 {
@@ -131,7 +133,7 @@ fn version_lines(
     lines
 }
 
-fn history_change(change: &Change, changes: &[Change], ink: Ink) -> PanelLine {
+fn history_change(change: &Change, changes: VersionChanges<'_>, ink: Ink) -> PanelLine {
     let path = harmless(&change.path.to_string()).into_owned();
     PanelLine::of(ink, format!("    {path} ")).and_values(change, changes)
 }
@@ -493,7 +495,11 @@ fn event_summary(
             let Some((rank, first)) = ranked.min_by_key(|(rank, _)| *rank) else {
                 return (QUIET, head.and(Ink::Faint, "updated without changes"));
             };
-            let line = nearby_change(head, first, changes);
+            let line = nearby_change(
+                head,
+                first,
+                VersionChanges::of(StateKind::of_resource(info), changes),
+            );
             let rest = changes.len().saturating_sub(1);
             let line = if rest > 0 {
                 line.and(Ink::Faint, format!(" and {rest} more"))
@@ -542,7 +548,7 @@ pub(super) fn rank(change: &Change) -> u8 {
     }
 }
 
-fn nearby_change(head: PanelLine, change: &Change, changes: &[Change]) -> PanelLine {
+fn nearby_change(head: PanelLine, change: &Change, changes: VersionChanges<'_>) -> PanelLine {
     let steps = change.path.steps();
     // A condition is known by its type.
     let name = match steps {

@@ -6,6 +6,7 @@ use super::object_at::{trust, unread};
 use super::question::{FieldSearch, FieldSearchResult};
 use crate::subject::NamedObject;
 use crate::time::{CursorPlace, TimeDirection};
+use kubereel_cluster::{StateKind, VersionChanges};
 use kubereel_format::{EventType, ResourceInfo, Seq};
 use kubereel_history::{
     Change, ComparisonScope, Field, ObjectDifference, ObjectFate, ObjectFilter, ObjectForm,
@@ -97,11 +98,8 @@ pub(super) fn read_diff(
             if changes.is_empty() {
                 lines.push(PanelLine::of(Ink::Faint, "no field changed"));
             }
-            lines.extend(
-                changes
-                    .iter()
-                    .flat_map(|change| field_lines(change, &changes)),
-            );
+            let all = VersionChanges::of(StateKind::of_resource(info), &changes);
+            lines.extend(changes.iter().flat_map(|change| field_lines(change, all)));
         }
         Err(error) => lines.push(unread(&error)),
     }
@@ -147,7 +145,7 @@ fn version_changes(
     Ok(ComparisonScope::default().changes(&old, &new))
 }
 
-fn field_lines(change: &Change, changes: &[Change]) -> Vec<PanelLine> {
+fn field_lines(change: &Change, changes: VersionChanges<'_>) -> Vec<PanelLine> {
     let path = harmless(&change.path.to_string()).into_owned();
     let mut lines = vec![
         PanelLine::of(Ink::Strong, path).and(Ink::Faint, format!("  {}", change.kind.as_str())),
@@ -405,8 +403,9 @@ pub(super) fn read_between(
             lines.push(PanelLine::of(Ink::Wary, words));
         }
         Ok(changes) => {
+            let all = VersionChanges::of(StateKind::of_resource(info), &changes);
             let shown = changes.iter().take(MOST_FIELDS);
-            lines.extend(shown.map(|change| change_line(change, &changes)));
+            lines.extend(shown.map(|change| change_line(change, all)));
             let rest = changes.len().saturating_sub(MOST_FIELDS);
             if rest > 0 {
                 lines.push(PanelLine::of(Ink::Wary, format!("and {rest} more fields")));
@@ -416,7 +415,7 @@ pub(super) fn read_between(
     lines
 }
 
-fn change_line(change: &Change, changes: &[Change]) -> PanelLine {
+fn change_line(change: &Change, changes: VersionChanges<'_>) -> PanelLine {
     let path = harmless(&change.path.to_string()).into_owned();
     PanelLine {
         field: Some(change.path.clone()),

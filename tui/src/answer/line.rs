@@ -2,7 +2,7 @@
 
 use crate::lane::LaneState;
 use crate::subject::NamedObject;
-use kubereel_cluster::change_health;
+use kubereel_cluster::VersionChanges;
 use kubereel_format::Seq;
 use kubereel_history::{Change, FieldPath, harmless};
 use serde_json::Value;
@@ -32,9 +32,8 @@ pub(crate) enum Ink {
 
 impl Ink {
     /// Gives how the new value of a change is drawn: healthy or not, where the field tells; all else as changed.
-    /// `changes` are all changes of the version.
-    pub(crate) fn of_change(change: &Change, changes: &[Change]) -> Self {
-        Self::of_health(change_health(change, changes))
+    pub(crate) fn of_change(change: &Change, changes: VersionChanges<'_>) -> Self {
+        Self::of_health(changes.health(change))
     }
 
     /// Gives how a state is drawn within a text.
@@ -104,8 +103,8 @@ impl PanelLine {
         self
     }
 
-    /// Adds the old value of a field and the new one; `changes` are all changes of the version.
-    pub(super) fn and_values(self, change: &Change, changes: &[Change]) -> Self {
+    /// Adds the old value of a field and the new one.
+    pub(super) fn and_values(self, change: &Change, changes: VersionChanges<'_>) -> Self {
         let line = match &change.old {
             Some(old) => self.and(Ink::Gone, short(old)),
             None => self,
@@ -148,6 +147,7 @@ pub(super) fn short(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use kubereel_cluster::StateKind;
     use kubereel_history::ComparisonScope;
     use serde_json::json;
 
@@ -156,7 +156,8 @@ mod tests {
         let line = |old: &Value, new: &Value| {
             let changes = ComparisonScope::default().changes(old, new);
             let last = changes.last().expect("a change");
-            PanelLine::default().and_values(last, &changes)
+            let all = VersionChanges::of(StateKind::Other, &changes);
+            PanelLine::default().and_values(last, all)
         };
         let object = |status: &str| json!({"status": {"conditions": [{"type": "Degraded", "status": status}]}});
         let (well, ill) = (object("False"), object("True"));

@@ -5,30 +5,21 @@ use super::line::{Ink, LineTarget, PanelLine};
 use super::object_at::{VersionAt, here, unread};
 use crate::subject::NamedObject;
 use crate::time::{CursorPlace, span_text};
-use kubereel_cluster::{StateKind, StatusCondition};
-use kubereel_format::{RecordedAt, ResourceId, ResourceInfo, Seq};
+use kubereel_cluster::{ClusterHistory, StateKind, StateTrack, StatusCondition};
+use kubereel_format::{ResourceId, ResourceInfo, Seq};
 use kubereel_history::{
     ColumnRoom, ObjectFilter, ObjectForm, OwnedObject, OwnedObjects, OwnerRef, Relatives,
-    ResourceColumns, Timeline, harmless, timetext,
+    ResourceColumns, Timeline, harmless,
 };
 use kubereel_problems::is_judged_by_conditions;
-use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// How many versions are looked through for transitions.
 const MOST_VERSIONS: usize = 500;
 
 /// How many transitions of a condition show.
 const MOST_TURNS: usize = 5;
-
-/// One transition.
-struct PanelTransition {
-    seq: Seq,
-    at: RecordedAt,
-    from: Option<String>,
-    to: String,
-    reason: String,
-}
 
 /// Reads the lines.
 pub(super) fn read_conditions(
@@ -48,7 +39,7 @@ pub(super) fn read_conditions(
             return Err(lines);
         }
     };
-    let conditions = conditions(&object);
+    let conditions: Vec<StatusCondition<'_>> = StatusCondition::all(&object).collect();
     if conditions.is_empty() {
         let words = format!("{} has no conditions", subject.written(timeline));
         lines.push(PanelLine::of(Ink::Faint, words));
@@ -58,9 +49,12 @@ pub(super) fn read_conditions(
     let next = versions.partition_point(|seq| *seq < place.below);
     let first = next.saturating_sub(MOST_VERSIONS);
     let seqs = versions.get(first..next).unwrap_or_default();
-    let (turns, unread) = transitions(timeline, info, seqs);
+    let (tracks, unread) = ClusterHistory::of(timeline).states_over(info, held.object, seqs);
     for condition in conditions {
-        lines.extend(condition_lines(timeline, condition, &turns, place));
+        let mut own = tracks.iter();
+        let own = own.find(|track| track.aspect().condition() == Some(condition.kind));
+        let kind = StateKind::of_resource(info);
+        lines.extend(condition_lines(timeline, (kind, &condition), own, place));
     }
     if unread > 0 {
         let words = format!("░ {unread} unreadable versions: transitions may be missing");
@@ -73,97 +67,54 @@ pub(super) fn read_conditions(
     Ok(lines)
 }
 
-fn conditions(object: &Value) -> Vec<&Value> {
-    let all = object
-        .pointer("/status/conditions")
-        .and_then(Value::as_array);
-    all.into_iter()
-        .flatten()
-        .filter(|one| one.is_object())
-        .collect()
-}
-
-fn text<'a>(condition: &'a Value, member: &str) -> &'a str {
-    let text = condition.get(member).and_then(Value::as_str);
-    text.unwrap_or_default()
-}
-
-/// Finds how each condition turned, and how many versions could not be read.
-fn transitions(
-    timeline: &Timeline,
-    info: &ResourceInfo,
-    seqs: &[Seq],
-) -> (BTreeMap<String, Vec<PanelTransition>>, usize) {
-    let mut turns: BTreeMap<String, Vec<PanelTransition>> = BTreeMap::new();
-    let mut unread = 0;
-    for seq in seqs {
-        let Ok(object) = timeline.object(*seq, info, ObjectForm::default()) else {
-            unread += 1;
-            continue;
-        };
-        for condition in conditions(&object) {
-            let own = turns.entry(text(condition, "type").to_owned()).or_default();
-            let to = text(condition, "status");
-            let last = own.last().map(|turn| turn.to.as_str());
-            if last != Some(to) {
-                let turn = PanelTransition {
-                    seq: *seq,
-                    at: CursorPlace::behind(timeline, *seq).at,
-                    from: last.map(str::to_owned),
-                    to: to.to_owned(),
-                    reason: text(condition, "reason").to_owned(),
-                };
-                own.push(turn);
-            }
-        }
-    }
-    (turns, unread)
-}
-
 fn condition_lines(
     timeline: &Timeline,
-    condition: &Value,
-    turns: &BTreeMap<String, Vec<PanelTransition>>,
+    (kind, condition): (StateKind, &StatusCondition<'_>),
+    track: Option<&StateTrack>,
     place: CursorPlace,
 ) -> Vec<PanelLine> {
-    let shown = |member: &str| harmless(text(condition, member)).into_owned();
-    let since = timetext::parsed(text(condition, "lastTransitionTime"));
-    let since = since.map(|at| {
+    let since = condition.since().map(|at| {
         let span = span_text(place.at.micros_since(at));
         format!("  for {span}, since {}", timeline.written(at))
     });
     let of = |status: &str, reason: &str| {
-        let item = json!({"type": text(condition, "type"), "status": status, "reason": reason});
-        let item = StatusCondition::of(&item);
-        Ink::of_health(item.usual_health().filter(|_| !item.is_of_completion()))
+        Ink::of_health(kind.condition_health(condition.kind, status, reason))
     };
-    let health = of(text(condition, "status"), text(condition, "reason"));
-    let head = PanelLine::of(Ink::Strong, format!("{}  ", shown("type")))
-        .and(health, shown("status"))
+    let health = of(condition.status, condition.reason);
+    let head = PanelLine::of(Ink::Strong, format!("{}  ", harmless(condition.kind)))
+        .and(health, harmless(condition.status))
         .and(health, health.sign())
         .and(Ink::Faint, since.unwrap_or_default());
     let mut lines = vec![head];
-    if !text(condition, "reason").is_empty() {
-        lines.push(PanelLine::of(Ink::Plain, format!("  {}", shown("reason"))));
+    if !condition.reason.is_empty() {
+        let reason = format!("  {}", harmless(condition.reason));
+        lines.push(PanelLine::of(Ink::Plain, reason));
     }
-    for row in text(condition, "message").lines() {
+    for row in condition.message.lines() {
         lines.push(PanelLine::prose(
             Ink::Plain,
             format!("    {}", harmless(row)),
         ));
     }
-    let own = turns.get(text(condition, "type")).map(Vec::as_slice);
-    let turned = own.unwrap_or_default().iter().rev();
-    let turned = turned.filter_map(|turn| Some((turn, turn.from.as_ref()?)));
-    for (turn, from) in turned.take(MOST_TURNS) {
-        let at = timeline.written(turn.at);
-        let health = of(&turn.to, &turn.reason);
+    let runs = track.map(|track| track.runs(|state| Arc::clone(&state.status)));
+    let runs = runs.unwrap_or_default();
+    let turns = runs.iter().zip(runs.iter().skip(1)).rev();
+    for ((from, before), (to, run)) in turns.take(MOST_TURNS) {
+        let Some(first) = run.first() else {
+            continue;
+        };
+        let is_next = before
+            .last()
+            .is_some_and(|last| last.to == Some(first.from));
+        let from = if is_next { from } else { "not reported" };
+        let at = timeline.written(first.from.at);
+        let health = of(to, &first.state.reason);
         let line = PanelLine::of(Ink::Faint, format!("    {at}  "))
             .and(Ink::Gone, harmless(from))
             .and(Ink::Faint, " → ")
-            .and(health, harmless(&turn.to))
+            .and(health, harmless(to))
             .and(health, health.sign())
-            .to(LineTarget::Version(turn.seq));
+            .to(LineTarget::Version(first.from.seq));
         lines.push(line);
     }
     lines

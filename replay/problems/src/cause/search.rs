@@ -14,7 +14,7 @@ use kubereel_cluster::{
     ClusterHistory, ClusterUpdate, HowRequestEnded, OperatorMove, RecordMark, UpdateRequest,
 };
 use kubereel_format::{EventType, Evidence, ObjectId, RecordedAt, ResourceInfo, Seq};
-use kubereel_history::field::{items, number, text};
+use kubereel_history::field::{ObservedGeneration, items, number, text};
 use kubereel_history::{Change, ChangeKind, CursorStep, SteppedOver, Timeline};
 use serde_json::Value;
 use std::cell::RefCell;
@@ -709,7 +709,7 @@ const fn is_seen_at_start(sign: SignKind) -> bool {
 fn is_rolled_out(workload: &Value) -> bool {
     let of = |field: &str| number(workload, field);
     let wanted = of("/spec/replicas").filter(|wanted| *wanted > 0);
-    of("/status/observedGeneration") == of("/metadata/generation")
+    ObservedGeneration::of_status(workload) == ObservedGeneration::Present
         && wanted.is_some()
         && of("/status/replicas") == wanted
         && of("/status/updatedReplicas") == wanted

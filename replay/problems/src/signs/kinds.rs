@@ -4,7 +4,7 @@ use super::{condition, pod, resource, state, workload};
 use crate::sign::Sign;
 use kubereel_cluster::StateKind;
 use kubereel_format::ResourceInfo;
-use kubereel_history::field::text;
+use kubereel_history::field::is_being_deleted;
 use serde_json::Value;
 
 /// What a version says.
@@ -51,7 +51,7 @@ pub(crate) fn paths(info: &ResourceInfo) -> impl Iterator<Item = &'static str> {
 
 /// Reads what a version of an object says is wrong.
 pub(crate) fn read(info: &ResourceInfo, object: &Value) -> Reading {
-    let is_deleted = !text(object, "/metadata/deletionTimestamp").is_empty();
+    let is_deleted = is_being_deleted(object);
     match (info.group.as_str(), info.plural.as_str()) {
         // The API server serves each of these with a status: one without was kept by a tool that left it out.
         ("", "pods") | ("apps", _) | ("batch", "jobs") if object.get("status").is_none() => {

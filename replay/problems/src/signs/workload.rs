@@ -3,7 +3,7 @@
 use super::Reading;
 use crate::sign::{Sign, SignKind};
 use kubereel_cluster::StatusCondition;
-use kubereel_history::field::{at, is_true, items, number, text};
+use kubereel_history::field::{ObservedGeneration, at, is_true, items, number, text};
 use serde_json::Value;
 
 pub(super) const PATHS: &[&str] = &[
@@ -39,8 +39,7 @@ fn of_condition(kind: SignKind, condition: &StatusCondition<'_>) -> Sign {
 
 /// Returns whether the status is about the present specification.
 fn is_observed(object: &Value) -> bool {
-    let observed = number(object, "/status/observedGeneration");
-    observed.is_none() || observed == number(object, "/metadata/generation")
+    ObservedGeneration::of_status(object) != ObservedGeneration::Older
 }
 
 /// Reads how many replicas are wanted and how many there are.
@@ -185,17 +184,18 @@ pub(super) fn stateful_set(object: &Value) -> Reading {
 pub(super) fn daemon_set(object: &Value) -> Reading {
     let wanted = number(object, "/status/desiredNumberScheduled").unwrap_or(0);
     let there = number(object, "/status/numberAvailable").unwrap_or(0);
-    let updated = number(object, "/status/updatedNumberScheduled");
+    let updated = number(object, "/status/updatedNumberScheduled").unwrap_or(0);
     let most = most_unavailable(object, MOST_OF_UPDATE, wanted);
     Reading {
         is_well: there >= wanted && wanted > 0,
         signs: missing(wanted, there, "Nodes run an available Pod")
             .filter(|_| is_observed(object))
-            .map(|sign| match updated {
-                Some(updated) if updated < wanted && wanted - there <= most => {
+            .map(|sign| {
+                if updated < wanted && wanted - there <= most {
                     of_rollout(sign, updated)
+                } else {
+                    sign
                 }
-                _ => sign,
             })
             .into_iter()
             .collect(),

@@ -5,6 +5,7 @@ use super::watch::{WatchedPod, mirror};
 use crate::gather::ledger::Ledger;
 use crate::interval::Level;
 use crate::reading;
+use kubereel_history::field::is_being_deleted;
 use serde_json::Value;
 
 const PHASE: &str = "/status/phase";
@@ -44,7 +45,7 @@ pub(super) fn phase(pod: WatchedPod<'_>, before: &Value, ledger: &mut Ledger) {
     match new {
         "Pending" if old != "Unknown" => {
             // Upstream leaves the places of both phases unfilled in its own words.
-            let words = if reading::at(pod.now(), "/metadata/deletionTimestamp").is_some() {
+            let words = if is_being_deleted(pod.now()) {
                 "invariant violation (bug): pod should not transition %s->%s even when terminated"
             } else if !mirror(pod.now()).is_empty() {
                 "invariant violation (bug): static pod should not transition %s->%s with same UID"

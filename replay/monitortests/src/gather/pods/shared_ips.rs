@@ -8,6 +8,7 @@ use crate::gather::ledger::Ledger;
 use crate::interval::Level;
 use crate::reading;
 use kubereel_format::ObjectId;
+use kubereel_history::field::is_being_deleted;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -63,7 +64,7 @@ impl SharedIps {
 /// Returns the IPs of the pod network that a pod holds.
 fn ips(pod: &Value) -> BTreeSet<String> {
     let is_of_host = reading::at(pod, "/spec/hostNetwork").and_then(Value::as_bool) == Some(true);
-    let is_released = reading::at(pod, "/metadata/deletionTimestamp").is_some()
+    let is_released = is_being_deleted(pod)
         || matches!(reading::text(pod, "/status/phase"), "Succeeded" | "Failed");
     if is_of_host || is_released {
         return BTreeSet::new();

@@ -2,6 +2,7 @@
 
 use crate::feed::{Action, Interest, WatchedEvent};
 use crate::reading;
+use kubereel_history::field::is_being_deleted;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -105,7 +106,7 @@ fn pod(seen: &WatchedEvent<'_>) -> HaPod {
         controller: controller(seen, labels),
         labels: labels.cloned().unwrap_or_default(),
         node: text("/spec/nodeName"),
-        is_going: reading::at(seen.now, "/metadata/deletionTimestamp").is_some(),
+        is_going: is_being_deleted(seen.now),
         is_over: phase == "Succeeded" || phase == "Failed",
     }
 }
