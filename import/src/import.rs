@@ -191,6 +191,7 @@ fn end(importer: &mut Importer, facts: &InputFacts) -> Result<Imported, ImportEr
         secrets: importer.secrets.counts(),
         guessed,
         several_versions,
+        steps_back: importer.writer.steps_back(),
         file_bytes: 0,
     })
 }

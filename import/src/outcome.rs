@@ -47,6 +47,8 @@ pub struct Imported {
     pub guessed: Vec<String>,
     /// Resources in more than one version; each version is a resource of its own.
     pub several_versions: Vec<String>,
+    /// How often the times stepped back by more than 10 s: such times are at several places.
+    pub steps_back: u64,
     /// The file's bytes.
     pub file_bytes: u64,
 }
@@ -181,6 +183,9 @@ impl Imported {
                 "Secrets with data {}: {fate}",
                 self.secrets.with_data
             ));
+        }
+        if self.steps_back > 0 {
+            notes.push(format!("times that step back: {}", self.steps_back));
         }
         for (what, names) in [
             ("resource names guessed from kinds", &self.guessed),

@@ -23,6 +23,10 @@ use std::path::{Path, PathBuf};
 /// The bytes of bodies between two commits.
 const COMMIT_BYTES: usize = 16 * 1024 * 1024;
 
+/// The least step back that is noted, in microseconds: 10 s. Smaller ones are within the order in
+/// which servers log.
+const LEAST_STEP_MICROS: i64 = 10_000_000;
+
 /// The memory of a record besides its body, approximately.
 const RECORD_BYTES: usize = 64;
 
@@ -64,6 +68,9 @@ pub(crate) struct ImportWriter {
     appender: Appender,
     start: Option<ReelStart>,
     span: Option<(RecordedAt, RecordedAt)>,
+    /// The latest time since the times last stepped back.
+    newest: Option<RecordedAt>,
+    steps_back: u64,
     /// The resources that have a connection.
     connected: BTreeSet<ResourceId>,
     /// The moment of the last list with all objects of a resource.
@@ -83,6 +90,8 @@ impl ImportWriter {
             appender: Appender::create(path)?,
             start: Some(start),
             span: None,
+            newest: None,
+            steps_back: 0,
             connected: BTreeSet::new(),
             listed: BTreeMap::new(),
             session: SessionId(0),
@@ -103,6 +112,8 @@ impl ImportWriter {
             appender: Appender::resume(path)?,
             start: Some(start),
             span: None,
+            newest: None,
+            steps_back: 0,
             connected: BTreeSet::new(),
             listed: BTreeMap::new(),
             session: used.session,
@@ -197,6 +208,7 @@ impl ImportWriter {
         kind: EventType,
         body: NewBody<'_>,
     ) -> Result<(), AppendError> {
+        self.step_back(item.at)?;
         let stamp = self.stamp(item.at)?;
         self.appender.append_event(&NewEvent {
             stamp,
@@ -211,6 +223,24 @@ impl ImportWriter {
             body,
         })?;
         Ok(())
+    }
+
+    /// Notes that the times step back, as where several recordings are in one file: a time then has
+    /// several places in the reel.
+    fn step_back(&mut self, at: RecordedAt) -> Result<(), AppendError> {
+        let micros = self.newest.map_or(0, |newest| at.micros_since(newest));
+        if micros <= -LEAST_STEP_MICROS {
+            self.steps_back += 1;
+            self.newest = None;
+            self.note(at, Note::ClockStepped { micros })?;
+        }
+        self.newest = self.newest.max(Some(at));
+        Ok(())
+    }
+
+    /// Returns how often the times stepped back.
+    pub(crate) const fn steps_back(&self) -> u64 {
+        self.steps_back
     }
 
     /// Adds a mark.

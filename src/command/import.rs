@@ -347,8 +347,15 @@ fn print_outcome(
     ))
 }
 
-/// Names the resources of which something is not certain.
+/// Names the resources of which something is not certain, and warns of times that step back.
 fn print_names(imported: &Imported, screen: &mut Console) -> Result<(), CommandError> {
+    if imported.steps_back > 0 {
+        let times = count(imported.steps_back, "time");
+        screen.aside(format!(
+            "the times step back by more than 10 s {times}, so a time may be at several places of the reel: \
+             give the files of several recordings one by one, and they are merged by time"
+        ))?;
+    }
     for (what, names) in [
         ("resource names guessed from kinds", &imported.guessed),
         (

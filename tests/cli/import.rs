@@ -56,6 +56,31 @@ fn line(ts: &str, kind: &str, object: &str) -> String {
 const POD: &str = r#"{"apiVersion":"v1","kind":"Pod","metadata":{"namespace":"default","name":"a","uid":"u","resourceVersion":"7"}}"#;
 
 #[test]
+fn times_that_step_back_are_told_and_have_several_places() {
+    let node = r#"{"apiVersion":"v1","kind":"Node","metadata":{"name":"n","uid":"v","resourceVersion":"9"}}"#;
+    let lines = |kind: &str, object: &str, times: [u32; 2]| {
+        let times = times.map(|minute| format!("\"2026-11-23T10:{minute:02}:00Z\""));
+        times.map(|at| line(&at, kind, object)).concat()
+    };
+    let pods = lines("MODIFIED", POD, [1, 8]);
+    let nodes = lines("MODIFIED", node, [0, 9]);
+    let input = Input::new([pods.as_str(), &nodes].concat());
+    let said = input.import(&[]);
+    assert!(
+        said.err
+            .contains("the times step back by more than 10 s 1 time"),
+        "{said:#?}"
+    );
+    let reel = input.text("out.reel");
+    let _refused = kubereel(&["get", &reel, "pod/a", "--at", "10:06"])
+        .code(2)
+        .says("clock was set back");
+    let in_order = Input::new([nodes.as_str(), &lines("DELETED", POD, [9, 9])].concat());
+    let said = in_order.import(&[]);
+    assert!(!said.err.contains("step back"), "{said:#?}");
+}
+
+#[test]
 fn an_export_of_an_import_of_an_export_is_the_same() {
     let reel = pods_with_gap();
     // It has a gap, and reports it.
