@@ -3,6 +3,7 @@
 
 use crate::condition::{ControllerReport, StatusCondition};
 use crate::pod::PodStage;
+use crate::status_word::StatusWord;
 use crate::workload::{self, WorkloadStage};
 use kubereel_format::ResourceInfo;
 use kubereel_history::field::{is_being_deleted, is_true};
@@ -373,6 +374,9 @@ const OTHER_PATHS: &[&str] = &[
     "status.conditions.status",
     "status.conditions.reason",
     "status.conditions.observedGeneration",
+    "status.phase",
+    "status.state",
+    "status.health.status",
 ];
 
 /// Returns the meaning of a condition's status on an object of any kind.
@@ -384,7 +388,8 @@ fn usual_meaning(kind: &str, status: &str) -> Option<StateHealth> {
     }
 }
 
-/// Derives the state of an object from its conditions alone.
+/// Derives the state of an object from its conditions or, if none has a known meaning, from its
+/// status word.
 fn other(object: &Value) -> Option<(StateHealth, String)> {
     let conditions = match ControllerReport::of(object) {
         ControllerReport::Suspended => {
@@ -400,14 +405,17 @@ fn other(object: &Value) -> Option<(StateHealth, String)> {
         let health = usual_meaning(one.kind, one.status)?;
         Some((health, one))
     });
-    let (health, one) = known.max_by_key(|(health, _)| *health)?;
+    let (health, word) = match known.max_by_key(|(health, _)| *health) {
+        Some((StateHealth::Good, _)) => (StateHealth::Good, String::new()),
+        Some((health, one)) => (health, condition_word(one.kind, one.status, one.reason)),
+        None => {
+            let said = StatusWord::of(object)?;
+            (said.health?, format!("{} is {}", said.field, said.word))
+        }
+    };
     if is_being_deleted(object) {
         return Some((StateHealth::Changing, "Terminating".to_owned()));
     }
-    let word = match health {
-        StateHealth::Good => String::new(),
-        _ => condition_word(one.kind, one.status, one.reason),
-    };
     Some((health, word))
 }
 
@@ -643,6 +651,9 @@ mod tests {
         let open = (StateHealth::Unknown, "Ready=Unknown Why".to_owned());
         assert_eq!(read(ready("Unknown")), Some(open));
         assert_eq!(read(json!([{"type": "Blue", "status": "True"}])), None);
+        let failed = json!({"status": {"phase": "Failed"}});
+        let word = (StateHealth::Bad, "phase is Failed".to_owned());
+        assert_eq!(StateKind::Other.whole(&failed), Some(word));
         let paused = json!({"spec": {"paused": true}, "status": {"conditions": ready("False")}});
         let state = StateKind::Other.whole(&paused).map(|(_, word)| word);
         assert_eq!(state.as_deref(), Some("suspended"));
