@@ -132,7 +132,7 @@ impl Loaded {
         // `end` comes from the state row of a damaged file: a forged one must not allocate a head
         // for each record that it claims.
         if end.saturating_sub(first.0) <= SALVAGED_HOLE {
-            self.heads.lose_until(end);
+            self.heads.lose_until(end, None);
         }
         // The loss behind the last block ends here.
         let open_end = Loss::Records { first, last: None };
@@ -302,7 +302,8 @@ impl Loaded {
             self.hurt("the directory".to_owned(), "rows are missing".to_owned());
         }
         self.settle(loss);
-        self.heads.lose_until(start.record);
+        self.heads
+            .lose_until(start.record, index.stamps.first().copied());
         let unnamed = ObjectKeyRef {
             resource: LOST_RESOURCE,
             namespace: "",
@@ -445,11 +446,15 @@ impl Heads {
         self.events
     }
 
-    /// Marks records up to `end` as lost.
-    pub(crate) fn lose_until(&mut self, end: u64) {
+    /// Marks records up to `end` as lost; `next` is the time of the record behind them.
+    pub(crate) fn lose_until(&mut self, end: u64, next: Option<Stamp>) {
         let start = self.len();
         if start >= end {
             return;
+        }
+        // Where no record is before them, the one behind them bounds their time.
+        if let Some(next) = next.filter(|_| start == 0) {
+            self.last.stamp = next;
         }
         self.lost.push((start, end));
         for _ in start..end {

@@ -19,11 +19,9 @@ pub(crate) struct ReelTables {
 impl ReelTables {
     pub(crate) fn new(reel: Reel) -> Self {
         let wall = |seq| reel.stamp(seq).map(|stamp| stamp.wall);
-        // Damage may have taken the first and the last records.
-        let mut dated = (0..reel.end().0).map(Seq).filter_map(wall);
-        let start = dated.next().unwrap_or_default();
+        let start = wall(Seq(0)).unwrap_or_default();
         // After a clock stepped back, the last record may not have the latest time.
-        let last = dated.next_back();
+        let last = before(reel.end()).and_then(wall);
         let notes = reel.notes().iter().map(|entry| entry.stamp.wall);
         let end = notes.chain(last).max().unwrap_or(start);
         let mut objects: BTreeMap<ResourceId, Vec<ObjectId>> = BTreeMap::new();

@@ -160,8 +160,11 @@ impl DamagedSpan {
         } else {
             "at an unknown time".to_owned()
         };
+        let is_of_begin = self.damage.loss.first() == Some(Seq(0)) && tables.is_dated();
         let span = if self.to > self.from {
             format!("{}–{}", at(self.from), at(self.to))
+        } else if is_of_begin && self.damage.loss.last().is_some() {
+            format!("before {}", at(self.to))
         } else {
             after.clone()
         };
