@@ -1,5 +1,6 @@
 //! How a command ends: the exit codes, one table for every command, and errors as `error:` and `hint:` lines.
 
+use crate::words::without_os_codes;
 use kubereel_history::harmless;
 use std::fmt::Display;
 use std::io;
@@ -109,7 +110,7 @@ impl CommandError {
         Self {
             exit,
             details: Vec::new(),
-            message: harmless(&message.to_string()).into_owned(),
+            message: harmless(&without_os_codes(&message.to_string())).into_owned(),
             hints: Vec::new(),
             is_quiet: false,
             is_of_missing_resource: false,
@@ -145,7 +146,7 @@ impl CommandError {
     /// Adds the lines of a text that stand before the message.
     #[must_use]
     pub(crate) fn details(mut self, text: impl Display) -> Self {
-        let text = text.to_string();
+        let text = without_os_codes(&text.to_string());
         let lines = text.lines().map(|line| harmless(line).into_owned());
         self.details.extend(lines);
         self
@@ -201,7 +202,7 @@ impl CommandError {
         Self {
             exit: if is_quiet { Exit::Yes } else { Exit::Io },
             details: Vec::new(),
-            message: format!("cannot write the output: {source}"),
+            message: without_os_codes(&format!("cannot write the output: {source}")),
             hints: Vec::new(),
             is_quiet,
             is_of_missing_resource: false,

@@ -158,7 +158,7 @@ impl FollowableReel {
             FollowError::Open(OpenError::Io { path, source }) if *path == self.copies => {
                 let path = path.display();
                 let message =
-                    format!("cannot copy the reel that is being recorded: {source}: {path}");
+                    format!("{path}: cannot copy the reel that is being recorded: {source}");
                 CommandError::io(message).hint(
                     "a copy is as large as the reel; to choose its folder: XDG_CACHE_HOME=FOLDER",
                 )
@@ -230,7 +230,7 @@ pub(crate) fn find_reel(path: &Path) -> Result<LocalReel, CommandError> {
 
 /// Says that a file is damaged of which all is used that can be read.
 pub(crate) fn note_damage(damage: &str, path: &Path) {
-    let note = format!("note: {damage}: {}", shown(path));
+    let note = format!("note: {}: {damage}", shown(path));
     // A closed stderr leaves no place for a note.
     drop(writeln!(io::stderr().lock(), "{}", harmless(&note)));
 }
@@ -460,7 +460,7 @@ fn explain_locate(error: &LocateError) -> CommandError {
         }
         LocateError::None { path, .. } => CommandError::reel(error).hint(format!(
             "to convert a must-gather, lists of objects or other recordings: kubereel import {} -o NEW.reel",
-            path.display()
+            shell_words::shell_word(path.as_os_str())
         )),
         LocateError::Unpack { source, .. } if source.is_damage() => {
             CommandError::reel(error).hint("the rest of the file is missing or damaged: copy or download it again")
@@ -478,7 +478,7 @@ pub(crate) fn explain_open(error: &OpenError) -> CommandError {
             failed.hint("wait until its recorder has ended, or stop it with Ctrl-C (SIGINT)")
         }
         OpenError::NotAReel { path, found } if found.contains("JSON") => {
-            let path = path.display();
+            let path = shell_words::shell_word(path.as_os_str());
             failed.hint(format!("to convert JSON lines of events or lists of objects: kubereel import {path} -o NEW.reel"))
         }
         OpenError::NotAReel { .. } => {
@@ -494,7 +494,7 @@ pub(crate) fn explain_open(error: &OpenError) -> CommandError {
         )),
         OpenError::Sealed { path } => failed.hint(format!(
             "choose another file, or make a copy that takes more: kubereel recover {} NEW.reel",
-            path.display()
+            shell_words::shell_word(path.as_os_str())
         )),
         OpenError::CutOff { .. } => {
             failed.hint("the end of the file is missing: copy or download it again")
@@ -522,7 +522,7 @@ pub(crate) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, CommandError> {
         return Ok(bytes);
     }
     let (limit, path) = (words::bytes(limit), path.display());
-    let message = format!("cannot read: larger than {limit}: {path}");
+    let message = format!("{path}: larger than {limit}");
     Err(CommandError::usage(message))
 }
 
@@ -530,7 +530,7 @@ pub(crate) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, CommandError> {
 pub(crate) fn read_text(path: &Path, limit: u64) -> Result<String, CommandError> {
     String::from_utf8(read(path, limit)?).map_err(|error| {
         let (error, path) = (error.utf8_error(), path.display());
-        CommandError::usage(format!("cannot read: {error}: {path}"))
+        CommandError::usage(format!("{path}: {error}"))
     })
 }
 
@@ -550,12 +550,12 @@ fn unread(error: &io::Error, path: &Path, missing: Exit) -> CommandError {
     } else {
         Exit::Io
     };
-    CommandError::new(exit, format!("cannot read: {error}: {}", path.display()))
+    CommandError::new(exit, format!("{}: {error}", path.display()))
 }
 
 /// Makes the error of a file that cannot be written.
 pub(crate) fn cannot_write(error: &io::Error, path: &Path) -> CommandError {
-    CommandError::io(format!("cannot write: {error}: {}", path.display()))
+    CommandError::io(format!("{}: cannot write: {error}", path.display()))
 }
 
 /// Refuses to write to the file that is read, under whatever name.
@@ -563,7 +563,7 @@ pub(crate) fn refuse_input(input: &Path, output: &Path) -> Result<(), CommandErr
     if is_same_file(input, output) {
         let output = output.display();
         return Err(
-            CommandError::usage(format!("the output is the input file: {output}"))
+            CommandError::usage(format!("{output}: the output is the input file"))
                 .hint("choose another output file"),
         );
     }
@@ -602,7 +602,7 @@ fn refuse_recorded(path: &Path) -> Result<(), CommandError> {
 /// Refuses to put a file in the place of a reel that is being recorded, of a device or of a pipe.
 pub(crate) fn refuse_replacing(path: &Path) -> Result<(), CommandError> {
     if fs::metadata(path).is_ok_and(|about| !about.is_file()) {
-        let message = format!("cannot write: not a regular file: {}", path.display());
+        let message = format!("{}: cannot write: not a regular file", path.display());
         return Err(CommandError::usage(message).hint("choose another output file"));
     }
     refuse_recorded(path)
@@ -610,7 +610,7 @@ pub(crate) fn refuse_replacing(path: &Path) -> Result<(), CommandError> {
 
 /// Makes the error of a file that exists.
 pub(crate) fn exists(path: &Path) -> CommandError {
-    CommandError::usage(format!("file exists: {}", path.display()))
+    CommandError::usage(format!("{}: file exists", path.display()))
         .hint("choose another file, or overwrite it with --force")
 }
 
@@ -660,11 +660,11 @@ mod tests {
             error.lines().first().map(|(_, line)| (*line).to_owned())
         };
         let said = refused(read(&path, 4)).unwrap_or_default();
-        assert!(said.contains("larger than 4 B: "), "{said}");
+        assert!(said.ends_with(": larger than 4 B"), "{said}");
         #[cfg(target_os = "linux")]
         {
             let said = refused(read(Path::new("/dev/zero"), 1_000_000)).unwrap_or_default();
-            assert!(said.contains("larger than 1.0 MB: "), "{said}");
+            assert!(said.ends_with(": larger than 1.0 MB"), "{said}");
         }
         fs::write(&path, b"\xff").expect("written");
         assert!(read_text(&path, 4).is_err());

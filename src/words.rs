@@ -57,6 +57,24 @@ pub(crate) fn count(value: impl Amount, one: &str) -> String {
         .to_owned()
 }
 
+/// Writes a text without the numbers that the system gives its errors: `No such file (os error 2)` is `no such file`.
+pub(crate) fn without_os_codes(text: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once(" (os error ") {
+        let (_, behind) = after.split_once(')').unwrap_or(("", after));
+        let begin = before.rfind(": ").map_or(0, |at| at + ": ".len());
+        let (head, cause) = before.split_at(begin);
+        let mut letters = cause.chars();
+        plain.push_str(head);
+        plain.extend(letters.next().into_iter().flat_map(char::to_lowercase));
+        plain.push_str(letters.as_str());
+        rest = behind;
+    }
+    plain.push_str(rest);
+    plain
+}
+
 /// Writes a length of time. A clock that was set back leaves none.
 pub(crate) fn duration(micros: i64) -> String {
     timetext::span(u64::try_from(micros).unwrap_or(0))
@@ -94,6 +112,24 @@ mod tests {
             "2 breaches of the protocol"
         );
         assert_eq!(count(1500_u64, "session"), "1,500 sessions");
+    }
+
+    #[test]
+    fn an_error_of_the_system_has_no_number() {
+        for (text, plain) in [
+            (
+                "a.reel: No such file or directory (os error 2)",
+                "a.reel: no such file or directory",
+            ),
+            ("File exists (os error 17): a.reel", "file exists: a.reel"),
+            (
+                "a: Is a directory (os error 21); b: File too large (os error 27)",
+                "a: is a directory; b: file too large",
+            ),
+            ("a.reel: Not a reel", "a.reel: Not a reel"),
+        ] {
+            assert_eq!(without_os_codes(text), plain);
+        }
     }
 
     #[test]

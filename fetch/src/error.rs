@@ -117,7 +117,7 @@ pub enum FetchError {
         why: String,
     },
     /// The download cannot be written.
-    #[error("cannot write: {source}: {}", path.display())]
+    #[error("{}: cannot write: {source}", path.display())]
     Write {
         /// The path.
         path: PathBuf,

@@ -1,5 +1,5 @@
-//! Every way in which writing or reading a reel can fail. Each message names the cause once, and the path
-//! last.
+//! Every way in which writing or reading a reel can fail. Each message begins with the path and names the cause
+//! once.
 
 use crate::harmless::harmless;
 use crate::id::{BlockId, Seq};
@@ -12,7 +12,7 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum OpenError {
     /// The file could not be opened or read.
-    #[error("cannot open: {source}: {path}", path = path.display())]
+    #[error("{path}: {source}", path = path.display())]
     Io {
         /// The file.
         path: PathBuf,
@@ -20,7 +20,7 @@ pub enum OpenError {
         source: std::io::Error,
     },
     /// The file is not a reel.
-    #[error("not a reel ({found}): {path}", path = path.display())]
+    #[error("{path}: not a reel ({found})", path = path.display())]
     NotAReel {
         /// The file.
         path: PathBuf,
@@ -28,19 +28,19 @@ pub enum OpenError {
         found: String,
     },
     /// Another program is writing it.
-    #[error("the reel is still being recorded: {path}", path = path.display())]
+    #[error("{path}: the reel is still being recorded", path = path.display())]
     InUse {
         /// The file.
         path: PathBuf,
     },
     /// The file exists, and the caller wanted a new one.
-    #[error("the file exists: {path}", path = path.display())]
+    #[error("{path}: the file exists", path = path.display())]
     Exists {
         /// The file.
         path: PathBuf,
     },
     /// The format of the file is unknown to this program.
-    #[error("format {found} is not read by this program, which knows {known}{}: {path}", written_by(writer.as_deref()), path = path.display())]
+    #[error("{path}: format {found} is not read by this program, which knows {known}{}", written_by(writer.as_deref()), path = path.display())]
     UnknownFormat {
         /// The file.
         path: PathBuf,
@@ -52,7 +52,7 @@ pub enum OpenError {
         writer: Option<String>,
     },
     /// Reading the file takes something that this program does not know.
-    #[error("the reel needs {feature:?}, which kubereel {since} and newer versions read: {path}", path = path.display())]
+    #[error("{path}: the reel needs {feature:?}, which kubereel {since} and newer versions read", path = path.display())]
     UnknownFeature {
         /// The file.
         path: PathBuf,
@@ -62,7 +62,7 @@ pub enum OpenError {
         since: String,
     },
     /// The file is a cut reel without a readable part.
-    #[error("cut off: {found_bytes} of {whole_bytes} bytes are there: {path}", path = path.display())]
+    #[error("{path}: cut off: {found_bytes} of {whole_bytes} bytes are there", path = path.display())]
     CutOff {
         /// The file.
         path: PathBuf,
@@ -72,7 +72,7 @@ pub enum OpenError {
         whole_bytes: u64,
     },
     /// The file is a reel, but so damaged that nothing of it can be read.
-    #[error("damaged beyond reading at {place}: {cause}: {path}", path = path.display())]
+    #[error("{path}: damaged beyond reading at {place}: {cause}", path = path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -82,7 +82,7 @@ pub enum OpenError {
         cause: String,
     },
     /// The file could not be written.
-    #[error("{cause}: {path}", path = path.display())]
+    #[error("{path}: {cause}", path = path.display())]
     Unwritten {
         /// The file.
         path: PathBuf,
@@ -90,13 +90,13 @@ pub enum OpenError {
         cause: String,
     },
     /// The reel is sealed, and the caller wanted to append.
-    #[error("the reel is sealed, and takes no more records: {path}", path = path.display())]
+    #[error("{path}: the reel is sealed, and takes no more records", path = path.display())]
     Sealed {
         /// The file.
         path: PathBuf,
     },
     /// The recording is finished, and the caller wanted to append.
-    #[error("the reel is finished: {path}", path = path.display())]
+    #[error("{path}: the reel is finished", path = path.display())]
     Finished {
         /// The file.
         path: PathBuf,
@@ -115,7 +115,7 @@ fn written_by(writer: Option<&str>) -> String {
 #[non_exhaustive]
 pub enum AppendError {
     /// The database refused; usually the disk is full or gone.
-    #[error("cannot write: {cause}: {path}", path = path.display())]
+    #[error("{path}: cannot write: {cause}", path = path.display())]
     Storage {
         /// The file.
         path: PathBuf,
@@ -152,7 +152,7 @@ pub enum AppendError {
         what: &'static str,
     },
     /// The file would exceed its size limit: see [`crate::Appender::create_within`].
-    #[error("the reel would become longer than {max} bytes: {path}", path = path.display())]
+    #[error("{path}: the reel would become longer than {max} bytes", path = path.display())]
     OverBound {
         /// The file.
         path: PathBuf,
@@ -172,13 +172,13 @@ pub enum FinishError {
     #[error(transparent)]
     Append(#[from] AppendError),
     /// The file was moved, and perhaps another has its name: both stay as they are.
-    #[error("moved or replaced while it was recorded: {path}", path = path.display())]
+    #[error("{path}: moved or replaced while it was recorded", path = path.display())]
     Moved {
         /// The name that it had.
         path: PathBuf,
     },
     /// The compact copy could not be written; the original file stays.
-    #[error("cannot write the finished copy: {cause}: {path}", path = path.display())]
+    #[error("{path}: cannot write the finished copy: {cause}", path = path.display())]
     Copy {
         /// The copy.
         path: PathBuf,
@@ -192,7 +192,7 @@ pub enum FinishError {
 #[non_exhaustive]
 pub enum RecoverError {
     /// There is a file of that name.
-    #[error("the file exists: {path}", path = path.display())]
+    #[error("{path}: the file exists", path = path.display())]
     Exists {
         /// The file.
         path: PathBuf,
@@ -207,7 +207,7 @@ pub enum RecoverError {
     #[error(transparent)]
     Finish(#[from] FinishError),
     /// It could not be renamed to its name.
-    #[error("cannot name the new file: {source}: {path}", path = path.display())]
+    #[error("{path}: cannot name the new file: {source}", path = path.display())]
     Name {
         /// Its name.
         path: PathBuf,
@@ -215,7 +215,7 @@ pub enum RecoverError {
         source: std::io::Error,
     },
     /// The sealed reel was moved, and perhaps another file has its name: both stay as they are.
-    #[error("moved or replaced meanwhile: {path}", path = path.display())]
+    #[error("{path}: moved or replaced meanwhile", path = path.display())]
     Moved {
         /// The name that it had.
         path: PathBuf,
@@ -249,7 +249,7 @@ pub enum SealError {
         cause: String,
     },
     /// There is a file of that name.
-    #[error("the file exists: {path}", path = path.display())]
+    #[error("{path}: the file exists", path = path.display())]
     Exists {
         /// The file.
         path: PathBuf,
@@ -264,7 +264,7 @@ pub enum SealError {
         cause: String,
     },
     /// The new file could not be written.
-    #[error("cannot write the sealed file: {source}: {path}", path = path.display())]
+    #[error("{path}: cannot write the sealed file: {source}", path = path.display())]
     Write {
         /// The file.
         path: PathBuf,
@@ -272,7 +272,7 @@ pub enum SealError {
         source: std::io::Error,
     },
     /// The reel was moved, and perhaps another file has its name: both stay as they are.
-    #[error("the reel was moved or replaced meanwhile: {path}", path = path.display())]
+    #[error("{path}: the reel was moved or replaced meanwhile", path = path.display())]
     Moved {
         /// The name that it had.
         path: PathBuf,

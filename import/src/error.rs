@@ -125,7 +125,7 @@ pub enum ImportError {
         end: RecordedAt,
     },
     /// The reel to append to does not exist.
-    #[error("no reel to append to: {}", .path.display())]
+    #[error("{}: no reel to append to", .path.display())]
     NoReel {
         /// Its name.
         path: PathBuf,
@@ -150,13 +150,13 @@ pub enum ImportError {
         broken: BrokenParts,
     },
     /// A file with the reel's name exists.
-    #[error("file exists: {}", .path.display())]
+    #[error("{}: file exists", .path.display())]
     Exists {
         /// The file.
         path: PathBuf,
     },
     /// A device, a pipe, a socket or a folder has the reel's name.
-    #[error("cannot write: not a regular file: {}", .path.display())]
+    #[error("{}: cannot write: not a regular file", .path.display())]
     NotRegular {
         /// Its name.
         path: PathBuf,
@@ -171,7 +171,7 @@ pub enum ImportError {
     #[error(transparent)]
     Finish(#[from] FinishError),
     /// The finished reel cannot be given its name.
-    #[error("cannot write: {source}: {}", .path.display())]
+    #[error("{}: cannot write: {source}", .path.display())]
     Place {
         /// The name.
         path: PathBuf,

@@ -14,7 +14,7 @@ pub enum RecordError {
     #[error(transparent)]
     Open(#[from] OpenError),
     /// The existing reel cannot be read well enough to be resumed.
-    #[error("cannot resume the reel: {cause}: {path}", path = path.display())]
+    #[error("{path}: cannot resume the reel: {cause}", path = path.display())]
     Past {
         /// The reel.
         path: PathBuf,
@@ -22,7 +22,7 @@ pub enum RecordError {
         cause: String,
     },
     /// The existing reel is sealed, and cannot be rewritten as one that takes more records. It is unchanged.
-    #[error("cannot resume the sealed reel: {source}: {path}", path = path.display())]
+    #[error("{path}: cannot resume the sealed reel: {source}", path = path.display())]
     Unseal {
         /// The reel.
         path: PathBuf,
@@ -30,7 +30,7 @@ pub enum RecordError {
         source: RecoverError,
     },
     /// The reel has reached its size limit.
-    #[error("the reel has no room left: {file_bytes} bytes of {max_bytes}: {path}", path = path.display())]
+    #[error("{path}: the reel has no room left: {file_bytes} bytes of {max_bytes}", path = path.display())]
     Full {
         /// The reel.
         path: PathBuf,
@@ -56,7 +56,7 @@ pub enum RecordError {
         source: std::io::Error,
     },
     /// The file could not be written to its end. Its content can be read.
-    #[error("stopped writing: {cause}: {path}", path = path.display())]
+    #[error("{path}: stopped writing: {cause}", path = path.display())]
     Write {
         /// The reel.
         path: PathBuf,

@@ -266,13 +266,13 @@ pub enum MarkError {
         answer: String,
     },
     /// The file is a reel: a line at its end would damage it.
-    #[error("a mark cannot be appended to a reel: {path}", path = path.display())]
+    #[error("{path}: a mark cannot be appended to a reel", path = path.display())]
     Reel {
         /// The file.
         path: PathBuf,
     },
     /// The file cannot be written.
-    #[error("cannot append to the file of marks: {source}: {path}", path = path.display())]
+    #[error("{path}: cannot append to the file of marks: {source}", path = path.display())]
     File {
         /// The file.
         path: PathBuf,

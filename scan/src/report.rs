@@ -13,7 +13,7 @@ pub(crate) const LISTED_MOST: usize = 1000;
 #[non_exhaustive]
 pub enum ScanError {
     /// The raw file cannot be read.
-    #[error("cannot read: {source}: {path}", path = path.display())]
+    #[error("{path}: {source}", path = path.display())]
     Read {
         /// The file.
         path: PathBuf,

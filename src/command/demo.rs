@@ -5,6 +5,7 @@ use crate::command::object_query::ChangeTrust;
 use crate::command_error::{CommandError, Exit};
 use crate::files;
 use crate::screen::Console;
+use crate::shell_words::shell_word;
 use crate::words::duration;
 use clap::Parser as _;
 use kubereel_cluster::{ClusterHistory, DegradedSpell, StateKind};
@@ -29,6 +30,9 @@ pub(crate) struct Args {
     /// Write the included recording to this file
     #[arg(long, value_name = "FILE", conflicts_with = "reel")]
     save: Option<PathBuf>,
+    /// Overwrite an existing file
+    #[arg(long, requires = "save")]
+    force: bool,
 }
 
 /// The name by which the printed commands call the carried recording.
@@ -41,9 +45,11 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
         return walk(&timeline, &files::shown(path), screen);
     }
     if let Some(path) = &args.save {
-        save(DEMO_REEL, path)?;
-        let path = path.display();
-        screen.line(format!("saved {path}; next: kubereel info {path}"))?;
+        let mut file = files::create(path, args.force)?;
+        let written = std::io::Write::write_all(&mut file, DEMO_REEL);
+        written.map_err(|error| files::cannot_write(&error, path))?;
+        let (path, pasted) = (path.display(), shell_word(path.as_os_str()));
+        screen.line(format!("saved {path}; next: kubereel info {pasted}"))?;
         return Ok(Exit::Yes);
     }
     let failed =
@@ -53,12 +59,6 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
     std::fs::write(&path, DEMO_REEL).map_err(failed)?;
     let timeline = files::open_reel(&path)?;
     walk(&timeline, DEMO_NAME, screen)
-}
-
-fn save(carried: &[u8], path: &Path) -> Result<(), CommandError> {
-    let written = std::fs::File::create_new(path)
-        .and_then(|mut file| std::io::Write::write_all(&mut file, carried));
-    written.map_err(|error| files::cannot_write(&error, path))
 }
 
 fn walk(timeline: &Timeline, name: &str, screen: &mut Console) -> Result<Exit, CommandError> {

@@ -176,7 +176,7 @@ fn recipients(args: &Args) -> Result<AgeRecipients, CommandError> {
     for path in &args.recipients_file {
         let text = files::read_text(path, KEY_BYTES)?;
         recipients.add_lines(&text).map_err(|(line, error)| {
-            CommandError::usage(format!("{error}: {}, line {line}", path.display()))
+            CommandError::usage(format!("{}:{line}: {error}", path.display()))
         })?;
     }
     if recipients.is_empty() {
@@ -205,7 +205,7 @@ pub(crate) fn run_decrypt(args: &DecryptArgs, screen: &mut Console) -> Result<Ex
     let input = open(source)?;
     let mut output = OutputFile::new(&destination, args.force, 0o600)?;
     if !encrypted::may_be_encrypted(source) {
-        let message = format!("not encrypted: {}", source.display());
+        let message = format!("{}: not encrypted", source.display());
         return Err(CommandError::usage(message).hint("every command reads it as it is"));
     }
     let identities = encrypted::identities(args.identity.as_deref(), source)?;

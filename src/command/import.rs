@@ -3,15 +3,17 @@
 use crate::command_error::{CommandError, Exit};
 use crate::progress::ProgressReporter;
 use crate::screen::Console;
+use crate::shell_words::shell_word;
 use crate::words::{Amount as _, bytes, count};
 use crate::{arguments, files, redaction};
 use jiff::Timestamp;
 use kubereel_format::{OpenError, RecordedAt};
 use kubereel_history::{harmless, timetext};
 use kubereel_import::{
-    BrokenPart, BrokenParts, BrokenReason, ImportContent, ImportError, ImportInput, ImportOptions,
-    Imported, ListCounts,
+    BrokenPart, BrokenParts, BrokenReason, BrokenUnit, ImportContent, ImportError, ImportInput,
+    ImportOptions, Imported, ListCounts,
 };
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
@@ -44,8 +46,13 @@ Examples:
   kubereel import audit.log -o run.reel --append           add to a reel
   kubectl get pods,nodes -A -o json | kubereel import - -o now.reel --at $(date -u +%FT%TZ)
 
-Exit codes: 0 everything was imported; 1 broken parts were omitted, the rest was imported;
-2 nothing can be imported, no reel was written.")]
+Exit codes:
+  0  everything was imported
+  1  broken parts were omitted, the rest was imported
+  2  invalid usage, such as a time that is missing; no reel was written
+  3  the input is missing, or nothing in it can be imported; no reel was written
+
+Errors: kubereel --help")]
 pub(crate) struct Args {
     /// The recordings: files, folders or addresses (https://, gs://); - reads stdin
     #[arg(value_name = "FILE", required = true)]
@@ -105,11 +112,11 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
     });
     drop(progress);
     match imported {
-        Ok(imported) => print_outcome(&args.output, &imported, screen),
+        Ok(imported) => print_outcome(args, &imported, screen),
         Err(error) => {
             if let ImportError::Nothing { broken } | ImportError::NoObjects { broken, .. } = &error
             {
-                print_broken(broken, screen)?;
+                print_broken(args, broken, screen)?;
             }
             let files: Vec<String> = args.files.iter().map(|one| files::shown(one)).collect();
             Err(explain(&error, &files.join(", "), &args.output))
@@ -175,15 +182,16 @@ const FORMS: &str = "expected objects or lists of them, as kubectl get -o json w
 
 /// Makes the error of an import without a reel.
 fn explain(error: &ImportError, file: &str, target: &Path) -> CommandError {
-    let reel = target.display();
+    let pasted = shell_word(OsStr::new(file));
+    let reel = shell_word(target.as_os_str());
     match error {
         ImportError::Empty | ImportError::NotRecognised | ImportError::Binary { .. } => {
-            CommandError::usage(format!("{error}: {file}")).hint(FORMS)
+            CommandError::reel(format!("{file}: {error}")).hint(FORMS)
         }
         ImportError::Unsupported { instead, .. } => {
-            CommandError::usage(format!("{error}: {file}")).hint(instead)
+            CommandError::reel(format!("{file}: {error}")).hint(instead)
         }
-        ImportError::NoObjects { .. } => CommandError::usage(format!("{error}: {file}")).hint(
+        ImportError::NoObjects { .. } => CommandError::reel(format!("{file}: {error}")).hint(
             "objects are read from files that end in .yaml, .yml or .json; give a file of events or a capture by itself",
         ),
         ImportError::SameTime { .. } => {
@@ -194,45 +202,45 @@ fn explain(error: &ImportError, file: &str, target: &Path) -> CommandError {
         ImportError::NoReel { .. } => {
             CommandError::usage(error).hint("to make a new reel, leave out --append")
         }
-        ImportError::Damaged { .. } => CommandError::usage(format!("{error}: {file}"))
+        ImportError::Damaged { .. } => CommandError::reel(format!("{file}: {error}"))
             .hint("nothing of it can be read: copy or download it again"),
         ImportError::Unpack { .. } | ImportError::TooManyCommits { .. } => {
-            CommandError::usage(format!("{error}: {file}"))
+            CommandError::reel(format!("{file}: {error}"))
                 .hint("copy or download it again, or give the part of it that is needed")
         }
         ImportError::Yaml { .. } | ImportError::TooLong { .. } => {
-            CommandError::usage(format!("{error}: {file}"))
+            CommandError::reel(format!("{file}: {error}"))
                 .hint("write one object per line: kubectl get RESOURCE -A -o json | jq -c .items[]")
         }
-        ImportError::NoTime => CommandError::usage(format!("{error}: {file}"))
+        ImportError::NoTime => CommandError::usage(format!("{file}: {error}"))
             .hint("give it with --at, for example --at 2026-11-21T14:02:31Z"),
-        ImportError::Compressed { program, .. } => CommandError::usage(format!("{error}: {file}"))
-            .hint(format!("{program} {file} | kubereel import - -o {reel}")),
-        ImportError::Reel | ImportError::ReelInside { .. } => CommandError::usage(format!("{error}: {file}"))
-            .hint(format!("to see its contents: kubereel info {file}")),
+        ImportError::Compressed { program, .. } => CommandError::reel(format!("{file}: {error}"))
+            .hint(format!("{program} {pasted} | kubereel import - -o {reel}")),
+        ImportError::Reel | ImportError::ReelInside { .. } => CommandError::usage(format!("{file}: {error}"))
+            .hint(format!("to see its contents: kubereel info {pasted}")),
         ImportError::Nothing { broken } => {
-            let failed = CommandError::usage(format!("{error}: {file}"));
+            let failed = |exit| CommandError::new(exit, format!("{file}: {error}"));
             let is_old = |one: &BrokenPart| one.problem == BrokenReason::BeforeEnd;
             if broken.count > 0 && broken.first.iter().all(is_old) {
-                return failed.hint("import all of them at once into a new reel");
+                return failed(Exit::Usage).hint("import all of them at once into a new reel");
             }
             let is_cut = |one: &BrokenPart| {
                 matches!(one.problem, BrokenReason::Cut(_) | BrokenReason::Unreadable(_) | BrokenReason::Rest(_))
             };
             if broken.first.iter().any(is_cut) {
-                return failed.hint("copy or download it again");
+                return failed(Exit::Reel).hint("copy or download it again");
             }
             let is_timeless = broken
                 .first
                 .iter()
                 .all(|one| one.problem == BrokenReason::NoTime);
             if is_timeless && broken.count > 0 {
-                failed.hint("give the time of lines without ts with --at TIME")
+                failed(Exit::Usage).hint("give the time of lines without ts with --at TIME")
             } else {
-                failed.hint(FORMS)
+                failed(Exit::Reel).hint(FORMS)
             }
         }
-        ImportError::Read { .. } => CommandError::io(format!("{error}: {file}")),
+        ImportError::Read { .. } => CommandError::io(format!("{file}: {error}")),
         _ => explain_output(error, target),
     }
 }
@@ -271,12 +279,12 @@ fn explain_output(error: &ImportError, target: &Path) -> CommandError {
 
 /// Prints the result of an import; the exit code shows whether all of the input was imported.
 fn print_outcome(
-    reel: &Path,
+    args: &Args,
     imported: &Imported,
     screen: &mut Console,
 ) -> Result<Exit, CommandError> {
     let paint = screen.err_paint();
-    print_broken(&imported.broken, screen)?;
+    print_broken(args, &imported.broken, screen)?;
     print_files(imported, screen)?;
     print_lists(&imported.lists, screen)?;
     for (counted, what) in [
@@ -330,7 +338,7 @@ fn print_outcome(
     }
     screen.aside(format!(
         "{}: {} of {} · {} – {} · {}",
-        harmless(&reel.display().to_string()),
+        harmless(&args.output.display().to_string()),
         count(imported.events, "event"),
         count(imported.resources, "resource"),
         timetext::rfc3339(imported.from),
@@ -417,7 +425,7 @@ fn print_lists(lists: &ListCounts, screen: &mut Console) -> Result<(), CommandEr
             lists.deleted,
             "object deleted, as a later list no longer has it",
         ),
-        (lists.others, "record or file of another kind left out"),
+        (lists.others, "record of another kind skipped"),
         (audit.with_bodies, "change with the object's body"),
         (
             audit.marks,
@@ -450,14 +458,24 @@ fn print_lists(lists: &ListCounts, screen: &mut Console) -> Result<(), CommandEr
 }
 
 /// Names the lines that could not be taken.
-fn print_broken(broken: &BrokenParts, screen: &mut Console) -> Result<(), CommandError> {
+fn print_broken(
+    args: &Args,
+    broken: &BrokenParts,
+    screen: &mut Console,
+) -> Result<(), CommandError> {
+    // A part of the only input does not name it.
+    let only = match args.files.as_slice() {
+        [only] if only == Path::new("-") => "stdin".to_owned(),
+        [only] => files::shown(only),
+        _ => "the input".to_owned(),
+    };
     for one in &broken.first {
-        let what = broken.counted.as_str();
-        let place = match (one.file.as_str(), one.number) {
-            ("", 0) => "the input".to_owned(),
-            ("", number) => format!("{what} {number}"),
-            (file, 0) => file.to_owned(),
-            (file, number) => format!("{file}, {what} {number}"),
+        let file = Some(one.file.as_str()).filter(|file| !file.is_empty());
+        let file = file.unwrap_or(&only);
+        let place = match (broken.counted, one.number) {
+            (_, 0) => file.to_owned(),
+            (BrokenUnit::Lines, number) => format!("{file}:{number}"),
+            (what, number) => format!("{file}: {} {number}", what.as_str()),
         };
         let item = match one.item {
             0 => String::new(),

@@ -149,7 +149,7 @@ fn series(options: RecorderOptions, rotation: Rotation) -> Result<Exit, CommandE
 fn explain(error: &RecordError) -> CommandError {
     match error {
         RecordError::Open(OpenError::Io { path, source }) => {
-            let failed = CommandError::io(format!("cannot write: {source}: {}", path.display()));
+            let failed = CommandError::io(format!("{}: cannot write: {source}", path.display()));
             match source.kind() {
                 io::ErrorKind::NotFound => {
                     failed.hint("create the directory first, or choose another file")

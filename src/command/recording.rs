@@ -156,7 +156,7 @@ pub(super) fn status_token(path: Option<&Path>) -> Result<Option<StatusToken>, C
     let text = files::read_text(path, TOKEN_FILE_BYTES)?;
     KnownCredentials::of_process().remember(text.as_bytes());
     let token = StatusToken::parse(&text)
-        .map_err(|error| CommandError::usage(format!("{error}: {}", path.display())))?;
+        .map_err(|error| CommandError::usage(format!("{}: {error}", path.display())))?;
     Ok(Some(token))
 }
 

@@ -126,7 +126,7 @@ fn print(
 fn explain(error: RecoverError) -> CommandError {
     match error {
         RecoverError::Exists { path } => {
-            CommandError::usage(format!("file exists: {}", path.display()))
+            CommandError::usage(format!("{}: file exists", path.display()))
                 .hint("choose another file; recover never overwrites one")
         }
         error => CommandError::io(error),

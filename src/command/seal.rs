@@ -8,6 +8,7 @@ use crate::files::LocalReel;
 use crate::outputs::outputs;
 use crate::progress::ProgressReporter;
 use crate::screen::Console;
+use crate::shell_words::shell_word;
 use crate::words::bytes;
 use kubereel_format::{OpenError, SealDensity, SealError, is_in_use, seal};
 use kubereel_history::{Timeline, harmless};
@@ -156,8 +157,9 @@ fn in_place(named: &Path, local: &LocalReel) -> Result<PathBuf, CommandError> {
     }
     let name = files::shown(named);
     Err(
-        CommandError::usage(format!("cannot replace the reel inside: {name}")).hint(format!(
-            "name a file to write: kubereel seal {name} NEW.reel"
+        CommandError::usage(format!("{name}: cannot replace the reel inside")).hint(format!(
+            "name a file to write: kubereel seal {} NEW.reel",
+            shell_word(named.as_os_str())
         )),
     )
 }
@@ -181,9 +183,9 @@ fn percent_less(before: u64, after: u64) -> String {
 }
 
 fn explain(error: &SealError, reel: &Path) -> CommandError {
-    let reel = reel.display();
+    let (path, reel) = (reel.display(), shell_word(reel.as_os_str()));
     match error {
-        SealError::Damaged { .. } => CommandError::reel(format!("{error}: {reel}")).hint(format!(
+        SealError::Damaged { .. } => CommandError::reel(format!("{path}: {error}")).hint(format!(
             "write what can be read as a whole reel first: kubereel recover {reel} NEW.reel"
         )),
         SealError::Moved { .. } => CommandError::io(error)

@@ -142,11 +142,7 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
 fn read_key(path: &Path, passphrase_file: Option<&Path>) -> Result<SigningKey, CommandError> {
     let name = path.display();
     let failed = |error: SigningError| {
-        // A word behind `passphrase` looks like one, so the path stands first.
-        let failed = CommandError::usage(match error {
-            SigningError::Passphrase => format!("{name}: {error}"),
-            _ => format!("{error}: {name}"),
-        });
+        let failed = CommandError::usage(format!("{name}: {error}"));
         match error {
             SigningError::NotAKey => failed.hint(format!(
                 "to convert a key of another format: ssh-keygen -p -f {name}"

@@ -86,7 +86,7 @@ impl SignerArgs {
         };
         let shown = if is_key { "--signer" } else { signer };
         let signers = AllowedSigners::parse(&text)
-            .map_err(|error| CommandError::usage(format!("{error}: {shown}")))?;
+            .map_err(|error| CommandError::usage(format!("{shown}: {error}")))?;
         if signers.is_empty() {
             return Err(CommandError::usage(format!("no key in {shown}")));
         }
@@ -133,7 +133,7 @@ impl SignatureQuestion {
         match checked {
             Ok(signer) => Ok(good(file, signer)),
             Err(error @ SignatureError::Algorithm { .. }) => {
-                Err(CommandError::usage(format!("{error}: {file}")).hint(format!(
+                Err(CommandError::usage(format!("{file}: {error}")).hint(format!(
                     "let OpenSSH check it: kubereel sign REEL --statement | ssh-keygen -Y verify -f ALLOWED_SIGNERS -I IDENTITY -n {NAMESPACE} -s {file}"
                 )))
             }

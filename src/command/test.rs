@@ -3,9 +3,11 @@
 use crate::arguments::{self, WideFormat};
 use crate::command_error::{CommandError, Exit};
 use crate::screen::Console;
+use crate::shell_words::shell_word;
 use kubereel_format::RecordedAt;
 use kubereel_monitortests::{CaseVerdict, Glob, RuleClass};
 use run::{TestFiles, TestRun};
+use std::ffi::OsStr;
 use std::path::PathBuf;
 use suite::Suite;
 
@@ -284,14 +286,17 @@ fn ended(all: Vec<TestRun>) -> Result<Exit, CommandError> {
     let unread_count = unread.len();
     if let Some(first) = unread.into_iter().next() {
         let name = first.name();
+        let pasted = shell_word(OsStr::new(&name));
         return Err(match first.report {
             Err(error) if count == 1 => error,
-            _ if count == 1 => CommandError::reel(format!("the reel is damaged: {name}"))
-                .hint("to see where: kubereel info REEL"),
+            _ if count == 1 => CommandError::reel(format!("{name}: the reel is damaged"))
+                .hint(format!("to see where: kubereel info {pasted}")),
             _ => CommandError::reel(format!(
                 "{unread_count} of {count} recordings cannot be read completely, the first: {name}"
             ))
-            .hint("the others were tested; to see the damage: kubereel info REEL"),
+            .hint(format!(
+                "the others were tested; to see the damage: kubereel info {pasted}"
+            )),
         });
     }
     let has = |verdict: CaseVerdict| {

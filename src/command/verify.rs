@@ -149,7 +149,7 @@ fn print_integrity(proof: &Proof, screen: &mut Console) -> Result<(), CommandErr
     let paint = screen.paint();
     let read = &proof.integrity;
     let verdict = if read.whole {
-        paint.good("every checksum fits")
+        paint.good("all checksums match")
     } else {
         paint.bad(&count(read.damaged_places, "place damaged"))
     };
@@ -427,7 +427,7 @@ fn gap_line(timeline: &Timeline, gap: &GapSummary, words: &str) -> String {
 }
 
 /// What else leaves revisions than changes of recorded objects.
-const OTHERS: &str = "API servers renew leases of their own and the storage marks what it forgets: \
+const OTHERS: &str = "API servers renew leases of their own and etcd records compactions: \
                       such revisions have no API object, and cannot be distinguished from missed changes";
 
 /// Prints every account.

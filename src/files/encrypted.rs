@@ -151,7 +151,7 @@ pub(crate) fn identities(file: Option<&Path>, path: &Path) -> Result<AgeIdentiti
     };
     let text = files::read(&file, KEY_BYTES)?;
     AgeIdentities::parse(&text).map_err(|error| {
-        CommandError::usage(format!("{error}: {}", file.display()))
+        CommandError::usage(format!("{}: {error}", file.display()))
             .hint("age-keygen -o FILE makes an identity")
     })
 }

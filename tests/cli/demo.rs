@@ -81,6 +81,10 @@ fn the_walk_ends_with_three_commands_that_work() {
     let saved = folder.path().join("demo.reel");
     let saved = saved.to_str().expect("text");
     kubereel(&["demo", "--save", saved]).ok();
+    kubereel(&["demo", "--save", saved])
+        .code(2)
+        .says("demo.reel: file exists\nhint: choose another file, or overwrite it with --force");
+    kubereel(&["demo", "--save", saved, "--force"]).ok();
     for words in next {
         let words = words.replace("demo.reel", saved);
         let words: Vec<&str> = words.split_whitespace().collect();

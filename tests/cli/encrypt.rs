@@ -160,7 +160,7 @@ fn what_cannot_be_decrypted_says_why_and_writes_nothing() {
     vault
         .kubereel("decrypt run.reel plain.reel -i key.txt")
         .code(2)
-        .says("error: not encrypted: run.reel");
+        .says("error: run.reel: not encrypted");
     vault.kubereel("encrypt run.reel -r R").ok();
     vault
         .kubereel("info run.reel.age")
@@ -187,7 +187,7 @@ fn what_cannot_be_decrypted_says_why_and_writes_nothing() {
         .code(3)
         .says("the header of the age format is damaged");
     for (line, words) in [
-        ("encrypt run.reel -r R", "file exists: run.reel.age"),
+        ("encrypt run.reel -r R", "run.reel.age: file exists"),
         ("encrypt run.reel x.age", "--recipient <RECIPIENT>"),
         ("encrypt run.reel x.age -r key.txt", "-R key.txt"),
         (
@@ -195,7 +195,7 @@ fn what_cannot_be_decrypted_says_why_and_writes_nothing() {
             "an age identity is given as a recipient",
         ),
         ("encrypt . x.age -r R", "a folder, not a file"),
-        ("decrypt run.reel.age -i key.txt", "file exists: run.reel"),
+        ("decrypt run.reel.age -i key.txt", "run.reel: file exists"),
         (
             "decrypt run.reel.age x -i run.reel.age",
             "encrypted with a passphrase",

@@ -67,11 +67,11 @@ fn no_recording_is_written_over_by_mistake() {
         let itself = ["export", reel.path(), reel.path()];
         kubereel(&[&itself[..], force].concat())
             .code(2)
-            .says("error: the output is the input file");
+            .says(": the output is the input file");
     }
     kubereel(&["export", reel.path(), other.path()])
         .code(2)
-        .says("error: file exists")
+        .says(": file exists\n")
         .says("hint: choose another file, or overwrite it with --force");
     assert!(bytes() == before, "a reel was written over");
     let lines = kubereel(&["export", reel.path()]).code(4).out;
@@ -80,7 +80,7 @@ fn no_recording_is_written_over_by_mistake() {
     kubereel(&["export", reel.path(), "/dev/null"]).code(4);
     kubereel(&["import", other.path(), "-o", other.path(), "--force"])
         .code(2)
-        .says("error: the output is the input file");
+        .says(": the output is the input file");
     assert_eq!(std::fs::read_to_string(other.path()).expect("lines"), lines);
 }
 
@@ -102,7 +102,7 @@ fn a_reel_that_is_being_recorded_is_not_overwritten() {
     ] {
         kubereel(words)
             .code(3)
-            .says("error: the reel is still being recorded: ")
+            .says(": the reel is still being recorded\n")
             .says("hint: wait until its recorder has ended");
     }
     assert_eq!(std::fs::read(&growing).expect("a reel"), before);
@@ -132,7 +132,7 @@ fn a_hard_link_of_the_input_is_the_input() {
     ] {
         kubereel(words)
             .code(2)
-            .says("error: the output is the input file");
+            .says(": the output is the input file");
     }
     assert_eq!(std::fs::read(run).expect("a reel"), before);
 }
@@ -153,7 +153,7 @@ fn a_device_a_pipe_or_a_socket_is_not_replaced_by_a_file() {
     ] {
         kubereel(words)
             .code(2)
-            .says("error: cannot write: not a regular file: ");
+            .says(": cannot write: not a regular file\n");
     }
     let about = std::fs::metadata(&socket).expect("there");
     assert!(about.file_type().is_socket(), "it was replaced");

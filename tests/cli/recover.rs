@@ -136,7 +136,7 @@ fn recover_writes_a_whole_reel_that_says_what_is_lost() {
     assert!(stats["lost_records"].as_u64() > Some(1_000), "{stats}");
     assert_eq!(stats["losses"].as_array().map(Vec::is_empty), Some(false));
     let verdict = kubereel(&["verify", &to]).code(1).out;
-    assert!(verdict.contains("every checksum fits"), "{verdict}");
+    assert!(verdict.contains("all checksums match"), "{verdict}");
     assert!(
         verdict.contains("the file that this one was recovered from"),
         "{verdict}"

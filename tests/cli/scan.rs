@@ -260,5 +260,5 @@ fn mistakes_are_told() {
     }
     kubereel(&["scan", &reel, "--canaries", "absent.txt"])
         .code(2)
-        .says("cannot read");
+        .says("absent.txt: no such file or directory");
 }

@@ -143,7 +143,7 @@ fn a_bad_signature_and_none_are_told_apart() {
     assert_eq!(found["file"], "other.sig", "{found}");
     desk.kubereel("sign run.reel -k ann").ok();
     let again = desk.kubereel("sign run.reel -k ann").code(2);
-    again.says("file exists: run.reel.sig");
+    again.says("run.reel.sig: file exists");
     for (words, reason) in [
         ("--signer bob.pub", "which is not among the allowed signers"),
         (
@@ -283,7 +283,7 @@ fn a_signature_replaces_neither_the_key_nor_the_reel() {
         let _ran = desk
             .kubereel(&format!("sign run.reel -k ann --signature {file} --force"))
             .code(2)
-            .says("error: the output is the input file: ");
+            .says(": the output is the input file");
         assert!(
             fs::read(desk.path(file)).expect("a file") == before,
             "{file}"
@@ -297,14 +297,14 @@ fn keys_that_cannot_sign_say_what_to_use() {
     desk.key("rsa", "rsa -b 2048", "''");
     desk.kubereel("sign run.reel -k rsa")
         .code(2)
-        .says("error: ssh-rsa keys are not supported: rsa\n")
+        .says("error: rsa: ssh-rsa keys are not supported\n")
         .says("hint: use an Ed25519 key: ssh-keygen -t ed25519\n")
         .says(
             "kubereel sign run.reel --statement | ssh-keygen -Y sign -f rsa -n recording@kubereel",
         );
     desk.kubereel("sign run.reel -k rsa.pub")
         .code(2)
-        .says("error: not an OpenSSH private key: rsa.pub\n");
+        .says("error: rsa.pub: not an OpenSSH private key\n");
     let statement = desk.kubereel("sign run.reel --statement").ok();
     let armored = desk
         .keygen("-q -Y sign -f rsa -n recording@kubereel", &statement)

@@ -36,7 +36,7 @@ fn a_complete_reel_is_called_so_with_its_account_and_its_outages() {
     let reel = probed();
     let page = kubereel(&["verify", reel.path()]).ok();
     for words in [
-        "integrity    every checksum fits",
+        "integrity    all checksums match",
         "complete     1 of 1 resources",
         "  1 resource complete from 14:00:00.010Z to 14:00:10.510Z",
         "66.67 % · 2 of 3 explained by events of 1 resource · after 10 up to 13",
@@ -200,7 +200,7 @@ fn a_damaged_copy_is_named_with_its_places_and_never_panics() {
 fn the_demo_is_whole() {
     let demo = DEMO;
     let ran = kubereel(&["verify", demo]);
-    assert!(ran.out.contains("every checksum fits"), "{ran:#?}");
+    assert!(ran.out.contains("all checksums match"), "{ran:#?}");
     assert_ne!(ran.code, Some(3), "{ran:#?}");
 }
 
@@ -313,7 +313,7 @@ fn damage_of_the_file_around_a_reel_is_damage() {
             }
             mentions(&with_cache(&["info", "run.reel.gz"]), &named);
             let got = with_cache(&["get", "run.reel.gz", "nodes"]);
-            mentions(&got, &format!("note: {damage}"));
+            mentions(&got, &format!("note: run.reel.gz: {damage}"));
             assert_eq!(got.out, nodes);
             if exit == Some(3) {
                 let refused = with_cache(&["seal", "run.reel.gz", "new.reel"]).code(3);

@@ -55,7 +55,7 @@ pub enum UnpackError {
         limit: usize,
     },
     /// A file or folder cannot be read.
-    #[error("cannot read: {source}: {name}")]
+    #[error("{name}: {source}")]
     Read {
         /// Its name.
         name: String,

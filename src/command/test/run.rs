@@ -214,10 +214,9 @@ fn is_intervals(path: &Path) -> bool {
 
 fn over_intervals(shared: &TestWork<'_>, path: &Path) -> Result<RunReport, CommandError> {
     let name = path.display();
-    let file = File::open(path)
-        .map_err(|error| CommandError::reel(format!("cannot read: {error}: {name}")))?;
+    let file = File::open(path).map_err(|error| CommandError::reel(format!("{name}: {error}")))?;
     let intervals = read_intervals(file).map_err(|error| {
-        CommandError::reel(format!("{error}: {name}"))
+        CommandError::reel(format!("{name}: {error}"))
             .hint("a .json is read as a file of intervals, such as e2e-events….json of a CI run")
             .hint("kubereel import makes a reel of other recordings")
     })?;
