@@ -6,7 +6,7 @@ use crate::command_error::{CommandError, Exit};
 use crate::default_reel::with_given_reel;
 use crate::files;
 use crate::outputs::outputs;
-use crate::screen::Console;
+use crate::screen::{Console, Style, StyledLine};
 use crate::words::{count, duration, number};
 use kubereel_format::RecordedAt;
 use kubereel_history::{Timeline, harmless, timetext};
@@ -35,10 +35,15 @@ Examples:
   kubereel story run.reel
   kubereel story run.reel -o json | jq .cluster
 
-Exit codes: as of kubereel problems
+Exit codes:
+  0  problems are told, or none was found and nothing is known to be missing
+  3  the reel is damaged; what can be read was looked at
+  4  none was found, but changes may be missing in the reel
 
 Errors: kubereel --help";
 
+/// Where the rows of a broken line begin.
+const HANG: usize = 12;
 /// The most problems of the text.
 const MOST_PROBLEMS: usize = 12;
 /// The most steps of the text.
@@ -53,7 +58,7 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
         screen.json(&ClusterStoryOutput::of(&timeline, &story))?;
     } else {
         for line in text(&timeline, &story) {
-            screen.line(line)?;
+            screen.show(&StyledLine::of(Style::Plain, line), HANG)?;
         }
     }
     problems::exit_of(&timeline, &story.list, screen)
@@ -132,9 +137,14 @@ pub(crate) fn text(timeline: &Timeline, story: &ClusterStory) -> Vec<String> {
             count(planned, "disruption")
         ));
     }
-    lines.push(format!("Checked:    {}", story.list.summary()));
-    let limits = story.list.checked.limits().into_iter();
-    lines.extend(limits.map(|line| format!("            {line}")));
+    let (list, checked) = (&story.list, &story.list.checked);
+    lines.push(if checked.is_empty() {
+        format!("Checked:    {}", list.summary())
+    } else {
+        format!("Checked:    {}; {}", checked.amount(), list.found())
+    });
+    let limits = checked.limits().into_iter();
+    lines.extend(limits.map(|line| format!("            {}", with_given_reel(&line))));
     lines
 }
 

@@ -272,7 +272,10 @@ fn none(
     } else {
         Exit::No
     };
-    let word = kind.as_str();
+    let word = match kind {
+        UpdateKind::Install => "installation",
+        UpdateKind::Upgrade => "upgrade",
+    };
     let message = if has_gaps {
         format!(
             "no {word} was observed, but the recording of ClusterVersion has gaps: {version}{since}"

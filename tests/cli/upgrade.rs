@@ -36,7 +36,7 @@ fn the_demo_tells_what_its_scenario_planted() {
     assert_eq!(operators[0]["name"], "config-operator");
     assert_eq!(operators[30]["name"], "machine-config");
     assert!(operators.is_sorted_by_key(|one| one["moved"].as_str().map(str::to_owned)));
-    let spells = told["spells"].as_array().expect("spells");
+    let spells = told["periods"].as_array().expect("spells");
     let ill: Vec<(&str, &str)> = spells
         .iter()
         .filter_map(|spell| Some((spell["name"].as_str()?, spell["state"].as_str()?)))
@@ -428,7 +428,7 @@ fn the_reference_names_every_field_and_no_other() {
         &told["operators"][4]["moved"],
         &told["nodes"][0]["drain"]["from"],
         &told["requests"][0]["at"],
-        &told["spells"][1]["from"],
+        &told["periods"][1]["from"],
     ];
     for mark in marks {
         let then = story(&["upgrade", DEMO, "--at", mark.as_str().expect("a time")]);

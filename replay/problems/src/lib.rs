@@ -37,4 +37,4 @@ pub use rules::{PROBLEMS_MONITOR, monitor_tests};
 pub use sign::{ProblemClass, SignKind};
 pub use signs::is_judged_by_conditions;
 pub use story::{ClusterPortrait, ClusterStory, StoryStep};
-pub use words::{shortened, value_text};
+pub use words::{shortened, shortened_inside, value_text};

@@ -26,6 +26,20 @@ pub fn shortened(text: &str, most: usize) -> String {
     format!("{kept}…")
 }
 
+/// Shortens a text to one line of a number of letters, in its middle: the end of an error is its cause.
+pub fn shortened_inside(text: &str, most: usize) -> String {
+    let line = shortened(text, usize::MAX);
+    let letters = line.chars().count();
+    if letters <= most {
+        return line;
+    }
+    let end = most / 2;
+    let begin = most.saturating_sub(end + 1);
+    let kept: String = line.chars().take(begin).collect();
+    let rest: String = line.chars().skip(letters - end).collect();
+    format!("{kept}…{rest}")
+}
+
 /// Writes a value in one short line.
 pub fn value_text(value: &Value) -> String {
     let text = match value {
@@ -75,6 +89,11 @@ impl ProblemList {
         if self.checked.is_empty() {
             return "whether there was a problem is not known: no resource was recorded".to_owned();
         }
+        format!("{} · checked {}", self.found(), self.checked.amount())
+    }
+
+    /// Returns how many problems were found.
+    pub fn found(&self) -> String {
         let is_planned = |problem: &&Problem| problem.is_planned;
         let planned: Vec<&Problem> = self.problems.iter().filter(is_planned).collect();
         let others: Vec<&Problem> = self
@@ -82,20 +101,17 @@ impl ProblemList {
             .iter()
             .filter(|one| !is_planned(one))
             .collect();
-        let mut found = if others.is_empty() {
-            "no problem found".to_owned()
-        } else {
-            count_of(&others, "problem")
+        let consequences = others.len() - self.roots().count();
+        let mut found = match (others.len(), consequences) {
+            (0, _) => "no problem found".to_owned(),
+            (_, 0) => count_of(&others, "problem"),
+            (_, 1) => format!("{} (1 a consequence)", count_of(&others, "problem")),
+            (_, more) => format!("{} ({more} consequences)", count_of(&others, "problem")),
         };
         if !planned.is_empty() {
             found = format!("{found}, {}", count_of(&planned, "disruption planned"));
         }
-        let checked = &self.checked;
-        format!(
-            "{found} · checked {} of {}",
-            count(checked.events, "event"),
-            count(checked.resources, "resource")
-        )
+        found
     }
 }
 
@@ -103,6 +119,16 @@ impl CheckedReel {
     /// Returns whether the recording has no resource: its recorder did not reach an API server.
     pub const fn is_empty(&self) -> bool {
         self.resources == 0
+    }
+
+    /// Returns how much was looked at.
+    pub fn amount(&self) -> String {
+        let (events, resources) = (self.events, self.resources);
+        format!(
+            "{} of {}",
+            count(events, "event"),
+            count(resources, "resource")
+        )
     }
 
     /// Returns what could not be looked at, a line each.
@@ -186,7 +212,7 @@ impl Problem {
 
     /// Returns the message in one line.
     pub fn message_line(&self) -> String {
-        shortened(&self.message, MOST_MESSAGE)
+        shortened_inside(&self.message, MOST_MESSAGE)
     }
 
     /// Returns what was wrong in one line: object, reason, message.
@@ -230,6 +256,14 @@ impl Cause {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn a_long_message_keeps_its_end() {
+        assert_eq!(
+            shortened_inside("cannot pull\nthe image: denied", 15),
+            "cannot … denied"
+        );
+    }
 
     #[test]
     fn a_hidden_value_is_written_short_also_as_base64() {

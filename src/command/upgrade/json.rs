@@ -26,7 +26,7 @@ struct StoryOutput(story: &UpgradeStory, context: &StoryContext, certainty: &Cer
     retrievals_counted_only: u64 = story.retrievals.counted_only(),
     precondition_warnings: Vec<StoryMessageOutput> = all(&story.retrievals.warnings, StoryMessageOutput::of),
     operators: Vec<OperatorOutput> = all(&story.operators, |one| OperatorOutput::of(one, story.now)),
-    spells: Vec<SpellOutput> = all(&story.spells, |one| SpellOutput::of(one, story.now)),
+    periods: Vec<SpellOutput> = all(&story.spells, |one| SpellOutput::of(one, story.now)),
     progress: Vec<StoryConditionOutput> = all(&story.progress, StoryConditionOutput::of),
     leaders: Vec<LeaderOutput> = all(&story.handovers, LeaderOutput::of),
     pools: Vec<PoolUpdateOutput> = all(&story.pools, |one| PoolUpdateOutput::of(one, story.now)),

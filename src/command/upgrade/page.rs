@@ -122,12 +122,7 @@ pub(super) fn between(from: RecordMark, to: RecordedAt) -> String {
 
 /// Shortens a message to what can be taken in.
 pub(super) fn shortened(message: &str) -> String {
-    let message = message.trim().replace('\n', " ");
-    let mut letters = message.char_indices();
-    match letters.nth(SHOWN_LETTERS) {
-        Some((end, _)) => format!("{}…", message.split_at(end).0),
-        None => message,
-    }
+    kubereel_problems::shortened_inside(message, SHOWN_LETTERS)
 }
 
 /// Names a release in short: its version, and its image where there is none.
