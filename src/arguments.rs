@@ -101,6 +101,17 @@ pub(crate) fn forms_help() -> String {
     format!("TIME is one of:\n{}", forms.concat())
 }
 
+/// The exit codes of commands that show the state of a moment.
+pub(crate) const STATE_EXITS: &str = "\
+Exit codes:
+  0  the state is shown; it was observed, or imported
+  1  not found: it did not exist
+  3  the reel is damaged; what can be read is shown
+  4  unknown: not observed, or not found in an import, which does not prove that it did not exist
+
+Errors: kubereel --help
+";
+
 /// Reads a TIME argument.
 pub(crate) fn read_moment(text: &str) -> Result<Moment, String> {
     Moment::parse_in(text, ZONE.get()).map_err(|error| {
@@ -121,18 +132,48 @@ pub(crate) fn resolve_within(
     flag: &str,
 ) -> Result<Cut, CommandError> {
     let cut = resolve(timeline, moment, flag)?;
-    if let Cut::Arrival { wall, .. } = cut
-        && timeline.reaches_outside(Some(cut), None)
-    {
-        let message = format!(
-            "{flag}: {} is outside of the recording, {} to {}",
-            timetext::rfc3339(wall),
-            timetext::rfc3339(timeline.start()),
-            timetext::rfc3339(timeline.end())
-        );
-        return Err(CommandError::usage(message).hint(format!("{flag} start or {flag} end")));
+    match cut {
+        Cut::Arrival { wall, .. } if timeline.reaches_outside(Some(cut), None) => {
+            Err(outside(timeline, moment, wall, flag))
+        }
+        Cut::Revision(rv) => match timeline.last_revision() {
+            Some(last) if rv > last => {
+                let message = format!(
+                    "{flag}: rv {rv} is outside of the recording: the last recorded one is rv {last}"
+                );
+                Err(CommandError::usage(message).hint(format!("{flag} end is the last record")))
+            }
+            _ => Ok(cut),
+        },
+        Cut::Arrival { .. } => Ok(cut),
     }
-    Ok(cut)
+}
+
+/// Makes the error of a time outside the recording.
+fn outside(timeline: &Timeline, moment: Moment, wall: RecordedAt, flag: &str) -> CommandError {
+    let (start, end) = (timeline.start(), timeline.end());
+    let message = format!(
+        "{flag}: {} is outside of the recording, {} to {}",
+        timetext::rfc3339(wall),
+        timetext::rfc3339(start),
+        timetext::rfc3339(end)
+    );
+    let mut error = CommandError::usage(message);
+    let local = local_zone().filter(|_| zone().is_none());
+    if let (Moment::TimeOfDay(time), Some(zone)) = (moment, local) {
+        let local = timeline.resolve(Moment::LocalTimeOfDay { time, zone });
+        if local.is_ok_and(|cut| !timeline.reaches_outside(Some(cut), None)) {
+            error =
+                error.hint("times are in UTC; of a time of this machine's zone, add --tz local");
+        }
+    }
+    // Of two moments, each end of the recording is of use to one of them only.
+    let is_start = match flag {
+        "--from" => true,
+        "--to" => false,
+        _ => wall < start,
+    };
+    error.hint(format!("{flag} {}", if is_start { "start" } else { "end" }))
 }
 
 /// Finds the place of the moment of a flag in a reel.
@@ -262,25 +303,45 @@ pub(crate) fn bounds(
         let cut = moment.map(|at| resolve(timeline, at, flag));
         cut.transpose()
     };
-    let (from, to) = (resolve(from, "--from")?, resolve(to, "--to")?);
+    let bounds = (resolve(from, "--from")?, resolve(to, "--to")?);
+    refuse_backward(timeline, bounds)?;
+    Ok(bounds)
+}
+
+/// Refuses bounds that hold nothing between; `None` for the ends of the recording.
+pub(crate) fn refuse_backward(
+    timeline: &Timeline,
+    bounds: (Option<Cut>, Option<Cut>),
+) -> Result<(), CommandError> {
+    let (Some(from), Some(to)) = bounds else {
+        return Ok(());
+    };
     let is_backward = match (from, to) {
         (
-            Some(Cut::Arrival { below, wall }),
-            Some(Cut::Arrival {
+            Cut::Arrival { below, wall },
+            Cut::Arrival {
                 below: to_below,
                 wall: to_wall,
-            }),
+            },
         ) => below > to_below && wall > to_wall,
-        (Some(Cut::Revision(from)), Some(Cut::Revision(to))) => from > to,
+        (Cut::Revision(from), Cut::Revision(to)) => from > to,
         // A resourceVersion and a time of arrival have no order of their own.
         _ => false,
     };
     if is_backward {
-        return Err(
-            CommandError::usage("--from is after --to").hint("give the earlier moment to --from")
-        );
+        let written = |cut| match cut {
+            Cut::Arrival { wall, .. } => timeline.written(wall),
+            Cut::Revision(rv) => format!("rv:{rv}"),
+        };
+        return Err(backward(&written(from), &written(to)));
     }
-    Ok((from, to))
+    Ok(())
+}
+
+/// Makes the error of a time span whose end is before its start.
+pub(crate) fn backward(from: &str, to: &str) -> CommandError {
+    CommandError::usage(format!("--to {to} is before --from {from}"))
+        .hint("give the earlier moment to --from")
 }
 
 /// The output format of a command that prints text by default.
@@ -297,6 +358,21 @@ enum JsonFormat {
 }
 
 impl JsonOutput {
+    /// Tells whether JSON is the format.
+    pub(crate) const fn is_json(self) -> bool {
+        self.output.is_some()
+    }
+}
+
+/// The output format of a command that prints text by default, and values for programs each on a line.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(crate) struct JsonLinesOutput {
+    /// Output format; default: text. json has an object a line
+    #[arg(short, long, value_name = "FORM")]
+    output: Option<JsonFormat>,
+}
+
+impl JsonLinesOutput {
     /// Tells whether JSON is the format.
     pub(crate) const fn is_json(self) -> bool {
         self.output.is_some()

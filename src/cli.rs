@@ -12,6 +12,7 @@ use crate::default_reel;
 use clap::CommandFactory as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use jiff::tz::TimeZone;
+use kubereel_history::nearest;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -162,6 +163,30 @@ pub(crate) fn missing_resource(error: &clap::Error) -> Option<CommandError> {
         CommandError::usage("no resource is named")
             .hint("to list the resources: kubereel api-resources REEL")
     })
+}
+
+/// Makes the error of a command that does not exist; `None` of every other mistake.
+pub(crate) fn unknown_command(error: &clap::Error, words: &[OsString]) -> Option<CommandError> {
+    if error.kind() != ErrorKind::InvalidSubcommand {
+        return None;
+    }
+    let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) else {
+        return None;
+    };
+    let cli = Cli::command();
+    let (command, _) = default_reel::subcommand(words, &cli);
+    let known = command.get_subcommands().filter(|one| !one.is_hide_set());
+    let known = known.map(clap::Command::get_name);
+    Some(unknown_name(name, known))
+}
+
+/// Makes the error of a name that is none of some commands.
+pub(crate) fn unknown_name<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> CommandError {
+    let error = CommandError::usage(format!("unknown command {name:?}"));
+    match nearest(name, known).as_slice() {
+        [] => error.hint("to list the commands: kubereel --help"),
+        near => error.hint(format!("did you mean {}?", near.join(" or "))),
+    }
 }
 
 /// Makes the error of a command line that gives a file for the output format; `None` of every other mistake.

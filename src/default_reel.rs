@@ -6,6 +6,7 @@ use crate::shell_words::{shell_line, shell_word};
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, Command};
 use kubereel_fetch::ReelAddress;
+use kubereel_import::builtin_resource;
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -87,7 +88,13 @@ impl ReelLookup {
         match self.find(&words, start)? {
             Some(reel) => Ok(with_reel(&words, start, &reel)),
             // A second word says that the first was meant as a reel, and opening it says why it is none.
-            None if first.is_some_and(|place| words.len() > place + 1) => Ok(words),
+            None if first.is_some_and(|place| {
+                let second = first_positional([cli, command], &words, place + 1);
+                second.is_some() && words.get(place).is_some_and(|word| !is_resource(word))
+            }) =>
+            {
+                Ok(words)
+            }
             None => {
                 let named = with_reel(&words, start, OsStr::new(PLACEHOLDER));
                 Err(
@@ -201,9 +208,13 @@ pub(crate) fn with_given_reel(text: &str) -> Cow<'_, str> {
 fn given_reel<'w>(words: &'w [OsString], cli: &Command) -> Option<&'w OsStr> {
     let (command, start) = subcommand(words, cli);
     let first = command.get_positionals().next()?;
-    let takes_one = takes_reel(first) && matches!(first.get_action(), ArgAction::Set);
-    let place = takes_one.then(|| first_positional([cli, command], words, start))??;
-    let reel = words.get(place)?;
+    let next = |start| first_positional([cli, command], words, start);
+    let place = takes_reel(first).then(|| next(start))??;
+    // A hint would name one of several.
+    let takes_one = matches!(first.get_action(), ArgAction::Set);
+    let reel = words
+        .get(place)
+        .filter(|_| takes_one || next(place + 1).is_none())?;
     is_reel(reel).then_some(reel)
 }
 
@@ -226,7 +237,7 @@ fn with_reel_for_placeholder<'t>(text: &'t str, reel: &str) -> Cow<'t, str> {
 }
 
 /// Finds the subcommand of a line, which may be one of another, and the place of the first word behind it.
-fn subcommand<'a>(words: &[OsString], cli: &'a Command) -> (&'a Command, usize) {
+pub(crate) fn subcommand<'a>(words: &[OsString], cli: &'a Command) -> (&'a Command, usize) {
     let (mut command, mut start) = (cli, 1);
     while let Some(below) = words
         .get(start)
@@ -287,6 +298,13 @@ pub(crate) fn is_reel(word: &OsStr) -> bool {
         .iter()
         .any(|start| text.starts_with(start));
     is_path || has_reel_name(word) || ReelAddress::is_address(&text) || Path::new(word).exists()
+}
+
+/// Tells whether a word names a resource, or an object of one, that kubectl knows.
+fn is_resource(word: &OsStr) -> bool {
+    let word = word.to_string_lossy();
+    let resource = word.split(['/', ',']).next();
+    resource.is_some_and(|name| builtin_resource(name).is_some())
 }
 
 /// Tells whether a word may as well be a resource: something in this folder may be called so by chance.
@@ -368,7 +386,7 @@ mod tests {
         let named = |line| given(line).unwrap_or_default();
         assert_eq!(named("kubereel get -n web a.reel pods"), "a.reel");
         assert_eq!(named("kubereel rollout history ./a b"), "./a");
-        // A hint would name one of several.
+        assert_eq!(named("kubereel test a.reel --list"), "a.reel");
         assert_eq!(given("kubereel test a.reel b.reel"), None);
         assert_eq!(given("kubereel import a.reel"), None);
         assert_eq!(given("kubereel"), None);
@@ -509,6 +527,18 @@ mod tests {
         let around = around(None, folder.path());
         let said = named(&around, "get pods").expect_err("none");
         assert!(said.contains("name it: kubereel get REEL pods"), "{said}");
+        for line in [
+            "get pods -n shop",
+            "get pods web-0",
+            "history co/etcd --field .status",
+            "blame co/etcd --at 14:02",
+            "wait pod/web --for=delete",
+            "grep x --from 14:02",
+            "rollout history deploy/web -n shop",
+        ] {
+            let said = named(&around, line).expect_err(line);
+            assert!(said.starts_with("no reel is named, and none is"), "{said}");
+        }
         assert_eq!(named(&around, ""), Ok("kubereel".to_owned()));
         assert_eq!(
             named(&around, "get nothing pods"),

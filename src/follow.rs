@@ -239,6 +239,7 @@ impl FollowBounds {
             Some(None) => return Ok(None),
         };
         let to = to.and_then(|to| to.place(timeline));
+        arguments::refuse_backward(timeline, (from, to))?;
         Ok(Some(FollowPart {
             asked_from: from,
             from: part_begin(from, state.new_from),

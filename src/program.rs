@@ -52,8 +52,10 @@ pub fn main() -> ExitCode {
     let cli = match Cli::try_parse_from(&words) {
         Ok(cli) => cli,
         Err(error) => {
-            let known = cli::missing_resource(&error);
-            if let Some(error) = known.or_else(|| cli::format_is_file(&error, &words)) {
+            let known = cli::missing_resource(&error)
+                .or_else(|| cli::unknown_command(&error, &words))
+                .or_else(|| cli::format_is_file(&error, &words));
+            if let Some(error) = known {
                 return say(&error, &screen, called);
             }
             // A closed terminal leaves no place for an error.

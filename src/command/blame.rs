@@ -42,7 +42,9 @@ Examples:
   kubereel blame run.reel deploy shop -n web --at 14:02
   kubereel blame run.reel node/worker-0 -o json | jq '.fields[] | select(.source == \"recorded\")'
 
+{}
 {}",
+        arguments::STATE_EXITS,
         arguments::forms_help()
     )
 }

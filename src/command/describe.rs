@@ -1,6 +1,6 @@
 //! `kubereel describe`: everything about one object at a moment, on one page.
 
-use crate::arguments::{self, JsonOutput};
+use crate::arguments::{self, JsonLinesOutput};
 use crate::command::events::{self, EventOutput};
 use crate::command::history::{HistoryOutputItem, item_lines};
 use crate::command::manifests::ManifestFiles;
@@ -67,7 +67,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "BOOL", default_value = "true", num_args = 0..=1, require_equals = true, default_missing_value = "true", action = ArgAction::Set)]
     show_events: bool,
     #[command(flatten)]
-    output: JsonOutput,
+    output: JsonLinesOutput,
 }
 
 fn after_help() -> String {
@@ -79,7 +79,9 @@ Examples:
   kubereel describe run.reel co/etcd --at rv:118204 --around 30
   kubereel describe run.reel node/worker-1 -o json | jq '.conditions'
 
+{}
 {}",
+        arguments::STATE_EXITS,
         arguments::forms_help()
     )
 }
@@ -156,7 +158,7 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
         }
     }
     if described == 0 && unreadable.is_empty() {
-        screen.aside("No resources found.")?;
+        selection.say_none(&timeline, screen)?;
     }
     Ok(exit.worse(unreadable.report(screen)?))
 }
@@ -237,7 +239,7 @@ fn describe(
     screen: &mut Console,
 ) -> Result<(), CommandError> {
     if args.output.is_json() {
-        screen.json(&DescribeOutput::of(subject))
+        screen.json_line(&DescribeOutput::of(subject))
     } else {
         print_page(args, subject, screen)
     }

@@ -128,6 +128,10 @@ pub(crate) fn answer(
         arguments::resolve_within(timeline, args.from, "--from")?,
         arguments::resolve_within(timeline, args.to, "--to")?,
     );
+    arguments::refuse_backward(timeline, (Some(cuts.0), Some(cuts.1)))?;
+    if let Some(namespace) = &args.namespace {
+        object_query::known_namespace(timeline, namespace)?;
+    }
     let unreadable = UnreadableObjects::default();
     let compared = match &args.resource {
         Some(resource) => one_resource(timeline, args, resource, cuts, &unreadable, screen)?,
@@ -200,30 +204,20 @@ fn one_resource<'a>(
 /// Makes the error of a name that exists at neither moment.
 fn nowhere(timeline: &Timeline, args: &Args, pair: &StatePair<'_>, name: &str) -> CommandError {
     let resource = pair.after.resource;
-    let is_known = pair.states.0.certainty.is_known() && pair.states.1.certainty.is_known();
-    let exit = if timeline.reel().has_losses() {
-        Exit::Reel
-    } else if is_known {
-        Exit::No
-    } else {
-        Exit::Unknown
-    };
     let namespace = args.namespace.as_deref().filter(|_| resource.namespaced);
     let found = || {
-        timeline
-            .namespace_of(resource.id, name)
-            .filter(|_| resource.namespaced)
+        let found = timeline.in_any_namespace(resource.id, name);
+        found
+            .filter(|key| key.name == name)
+            .map(|key| key.namespace)
     };
     let named = TargetObject {
         resource,
         namespace: namespace.or_else(found).unwrap_or_default(),
         name: name.to_owned(),
     };
-    let error = CommandError::new(
-        exit,
-        format!("{} not found at either moment", named.written()),
-    );
-    named.explained(error, timeline)
+    let states = [&pair.states.0.certainty, &pair.states.1.certainty];
+    named.not_found(timeline, "at either moment", states)
 }
 
 /// Asks for both states of a resource.

@@ -95,6 +95,14 @@ Examples:
   kubereel events run.reel -A --follow --from -5m        while it is recorded
   kubereel events run.reel -A -o json | jq 'select(.reason == \"BackOff\") | .message'
 
+Exit codes:
+  0  all Events are shown
+  1  the namespace or the object of --for was never observed
+  3  the reel is damaged; what can be read is shown
+  4  Events may be missing
+
+Errors: kubereel --help
+
 {}",
         arguments::forms_help()
     )
@@ -111,15 +119,13 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
     let bounds = arguments::bounds(timeline, args.from, args.to)?;
     let (question, about) = question(args, timeline, bounds)?;
     let mut printer = EventPrinter::of(timeline, args);
-    let log = printer.measured(timeline.event_log(question));
-    printer.begin(args, screen)?;
-    printer.print_all(log, screen)?;
+    printer.print_all(timeline.event_log(question), screen)?;
     let asked = AskedEvents {
         resources: &resources,
         bounds,
         about: about.as_ref(),
     };
-    end(args, timeline, &asked, printer.shown, screen)
+    end(args, &printer, &asked, screen)
 }
 
 /// The scope of a question for Events.
@@ -142,20 +148,11 @@ fn follow(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
         let resources = event_resources(timeline)?;
         let (question, about) = question(args, timeline, (part.from, part.to))?;
         let mut printer = EventPrinter::of(timeline, args);
-        let log = timeline.event_log(question);
-        match kept {
-            None => {
-                let log = printer.measured(log);
-                printer.begin(args, screen)?;
-                printer.print_all(log, screen)?;
-            }
-            Some((shown, widths)) => {
-                (printer.shown, printer.widths) = (shown, widths);
-                printer.print_all(log, screen)?;
-            }
+        if let Some(kept) = kept {
+            (printer.shown, printer.widths) = kept;
         }
-        let count = printer.shown;
-        kept = Some((count, printer.widths));
+        printer.print_all(timeline.event_log(question), screen)?;
+        kept = Some((printer.shown, printer.widths));
         let is_last = is_last || part.is_over;
         if !is_last || state.new_from > Seq(0) {
             told.tell(timeline, &resources, part, screen)?;
@@ -168,7 +165,7 @@ fn follow(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
             bounds: (part.asked_from, part.to),
             about: about.as_ref(),
         };
-        end(args, timeline, &asked, count, screen).map(Some)
+        end(args, &printer, &asked, screen).map(Some)
     };
     let options = FollowOptions {
         is_asked: args.follow,
@@ -195,13 +192,14 @@ fn event_resources(timeline: &Timeline) -> Result<Vec<ResourceId>, CommandError>
 /// Says how many lines there are, and how far they can be trusted.
 fn end(
     args: &Args,
-    timeline: &Timeline,
+    printer: &EventPrinter<'_>,
     asked: &AskedEvents<'_>,
-    shown: u64,
     screen: &mut Console,
 ) -> Result<Exit, CommandError> {
+    let (timeline, shown) = (printer.timeline, printer.shown);
     if shown == 0 {
         known_place(args, timeline, asked.about)?;
+        printer.begin(screen)?;
     }
     if timeline.reel().has_losses() {
         screen.finish()?;
@@ -223,13 +221,19 @@ fn known_place(
 ) -> Result<(), CommandError> {
     if let Some(about) = about {
         let resource = about.resource.id;
-        let is_elsewhere =
-            args.all_namespaces && timeline.namespace_of(resource, &about.name).is_some();
-        let lives = timeline.lives(resource, about.namespace, &about.name);
-        if lives.is_empty() && !is_elsewhere {
-            return Err(about.never_observed(timeline));
-        }
-        return Ok(());
+        let is_observed = if args.all_namespaces {
+            let found = timeline.in_any_namespace(resource, &about.name);
+            found.is_some_and(|key| key.name == about.name)
+        } else {
+            !timeline
+                .lives(resource, about.namespace, &about.name)
+                .is_empty()
+        };
+        return if is_observed {
+            Ok(())
+        } else {
+            Err(about.never_observed(timeline))
+        };
     }
     if args.all_namespaces {
         return Ok(());
@@ -242,6 +246,7 @@ struct EventPrinter<'a> {
     timeline: &'a Timeline,
     form: Option<EventFormat>,
     shows_namespace: bool,
+    shows_header: bool,
     shown: u64,
     widths: EventWidths,
 }
@@ -255,6 +260,7 @@ impl<'a> EventPrinter<'a> {
             timeline,
             form: args.output,
             shows_namespace: args.all_namespaces,
+            shows_header: !args.no_headers,
             shown: 0,
             widths: EventWidths::LEAST,
         }
@@ -266,7 +272,11 @@ impl<'a> EventPrinter<'a> {
         mut log: Log,
     ) -> impl Iterator<Item = Result<LoggedEvent, QueryError>> + use<Log> {
         let is_table = matches!(self.form, None | Some(EventFormat::Wide));
-        let ahead = if is_table { MEASURED } else { 0 };
+        let ahead = if is_table && self.shown == 0 {
+            MEASURED
+        } else {
+            0
+        };
         let first: Vec<_> = log.by_ref().take(ahead).collect();
         for logged in first.iter().flatten() {
             self.widths.widen(logged);
@@ -275,9 +285,9 @@ impl<'a> EventPrinter<'a> {
     }
 
     /// Prints the header row.
-    fn begin(&self, args: &Args, screen: &mut Console) -> Result<(), CommandError> {
+    fn begin(&self, screen: &mut Console) -> Result<(), CommandError> {
         let timeline = self.timeline;
-        if matches!(self.form, None | Some(EventFormat::Wide)) && !args.no_headers {
+        if matches!(self.form, None | Some(EventFormat::Wide)) && self.shows_header {
             let time = timeline.written(timeline.end()).len();
             let mut line = StyledLine::of(Style::Plain, format!("{:<time$}   ", "TIME"));
             if self.shows_namespace {
@@ -314,6 +324,8 @@ impl<'a> EventPrinter<'a> {
         log: impl Iterator<Item = Result<LoggedEvent, QueryError>>,
         screen: &mut Console,
     ) -> Result<(), CommandError> {
+        // Below the header row, the columns stay as they are.
+        let log = self.measured(log);
         let is_for_people = matches!(self.form, None | Some(EventFormat::Wide));
         let mut older: Vec<LoggedEvent> = Vec::new();
         for logged in log {
@@ -341,6 +353,9 @@ impl<'a> EventPrinter<'a> {
     }
 
     fn print(&mut self, logged: &LoggedEvent, screen: &mut Console) -> Result<(), CommandError> {
+        if self.shown == 0 {
+            self.begin(screen)?;
+        }
         self.shown += 1;
         let timeline = self.timeline;
         match self.form {
@@ -378,13 +393,13 @@ fn question<'a>(
         None => None,
         Some(words) => {
             let end = arguments::resolve(timeline, Moment::End, "--to")?;
-            Some(TargetObject::find(
-                timeline,
-                words,
-                &[],
-                &args.namespace,
-                end,
-            )?)
+            // Those of all namespaces are about the objects of this name in each of them.
+            let namespace = if args.all_namespaces {
+                ""
+            } else {
+                &args.namespace
+            };
+            Some(TargetObject::find(timeline, words, &[], namespace, end)?)
         }
     };
     let question = EventQuestion {
@@ -393,12 +408,7 @@ fn question<'a>(
         to,
         about: about.as_ref().map(|named| Regarding {
             kind: named.resource.kind.clone(),
-            // Those of all namespaces are about the objects of this name in each of them.
-            namespace: if args.all_namespaces {
-                String::new()
-            } else {
-                named.namespace.to_owned()
-            },
+            namespace: named.namespace.to_owned(),
             name: named.name.clone(),
             ..Regarding::default()
         }),

@@ -69,7 +69,7 @@ pub(crate) struct Args {
     /// Where --watch begins; default: start
     #[arg(long, value_name = "TIME", requires = "watching", value_parser = arguments::read_moment, allow_hyphen_values = true)]
     pub(crate) from: Option<Moment>,
-    /// Where --watch ends; default: end, of a reel that is being recorded never
+    /// Where --watch ends; default: the end; a reel that is being recorded is followed without one
     #[arg(long, value_name = "TIME", requires = "watching", value_parser = arguments::read_moment, allow_hyphen_values = true)]
     pub(crate) to: Option<Moment>,
     /// Output format; default: a table. One of json, yaml, name, wide, jsonpath=TEMPLATE, jsonpath-file=FILE,
@@ -130,7 +130,9 @@ Examples:
   kubereel get run.reel pods -A --watch --from now       what changes while it is recorded
   kubereel get run.reel clusteroperators --at rv:118204 -o json
 
+{}
 {}",
+        arguments::STATE_EXITS,
         arguments::forms_help()
     )
 }
@@ -366,7 +368,7 @@ impl<'a> GetAnswer<'a> {
                 };
                 let hint =
                     format!("to see their fields: kubereel get REEL {resource}{all} -o yaml");
-                return Err(CommandError::new(Exit::No, message).hint(hint));
+                return Err(CommandError::usage(message).hint(hint));
             }
             sort_by_keys(&mut sorted);
             *held = sorted.into_iter().map(|(_, held)| held).collect();
@@ -410,11 +412,7 @@ impl<'a> GetAnswer<'a> {
         let quoted: Vec<String> = absent.iter().map(|name| format!("{name:?}")).collect();
         let at = timeline.written(self.state.at);
         let resource = self.target.resource.qualified();
-        let exit = match self.state.certainty {
-            Certainty::Known { .. } | Certainty::ReadBack { .. } => Exit::No,
-            Certainty::Damaged { .. } => Exit::Reel,
-            _ => Exit::Unknown,
-        };
+        let exit = object_query::exit_of_absence([&self.state.certainty]);
         let message = format!("{resource} {} not found at {at}", quoted.join(", "));
         let error = CommandError::new(exit, message);
         let explain = |error, name: &String| {

@@ -1,6 +1,6 @@
 //! `kubereel grep`: where a pattern stood in the values of all objects, over all time.
 
-use crate::arguments::{self, JsonOutput};
+use crate::arguments::{self, JsonLinesOutput};
 use crate::command::object_query::{self, ChangeTrust};
 use crate::command_error::{CommandError, Exit};
 use crate::files;
@@ -39,7 +39,7 @@ pub(crate) struct Args {
     /// Ignore case
     #[arg(short, long)]
     ignore_case: bool,
-    /// Take the pattern as a text
+    /// Treat the pattern as a literal string
     #[arg(short = 'F', long)]
     fixed_strings: bool,
     /// Only versions after this moment
@@ -52,7 +52,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "COUNT", default_value_t = 100_000)]
     limit: usize,
     #[command(flatten)]
-    output: JsonOutput,
+    output: JsonLinesOutput,
 }
 
 const AFTER_HELP: &str = "\
@@ -94,6 +94,9 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
     let resource = named
         .map(|(resource, _)| object_query::find_resource(&timeline, resource))
         .transpose()?;
+    if let Some(namespace) = &args.namespace {
+        object_query::known_namespace(&timeline, namespace)?;
+    }
     let asked = ValueQuestion {
         pattern: &pattern,
         resource: resource.map(|info| info.id),
@@ -157,7 +160,7 @@ fn pattern(args: &Args) -> Result<Regex, CommandError> {
                 "invalid regular expression: {why}: {text:?}",
                 text = args.pattern
             ))
-            .hint("-F takes the pattern as a text")
+            .hint("-F treats the pattern as a literal string")
         })
 }
 

@@ -61,6 +61,14 @@ Examples:
   kubereel history run.reel pod/web-0 -n web --follow
   kubereel history run.reel node/worker-0 -o json | jq '.items[].writers'
 
+Exit codes:
+  0  the versions are shown
+  1  the object was never observed: it did not exist
+  3  the reel is damaged; what can be read is shown
+  4  versions may be missing at the bounds, or the object may have existed
+
+Errors: kubereel --help
+
 {}",
         arguments::forms_help()
     )

@@ -22,7 +22,13 @@ Examples:
   kubereel info run.reel
   kubereel info run.reel -o wide                  every resource in a row of its own
   kubereel info run.reel --digest                 do two people have the same recording?
-  kubereel info run.reel -o json | jq .events     for programs")]
+  kubereel info run.reel -o json | jq .events     for programs
+
+Exit codes:
+  0  all of the reel can be read
+  3  the reel is damaged; what can be read is shown
+
+Errors: kubereel --help")]
 pub(crate) struct Args {
     /// The reel: a file, a folder, an archive or a URL; default: $KUBEREEL, or the only one here
     #[arg(value_name = "REEL")]
@@ -570,18 +576,25 @@ impl InfoPage<'_> {
 
     fn oddities(&mut self) {
         let summary = self.summary;
-        for (label, odd, what) in [
+        let unparsed = match summary.odd_lines {
+            1 => "1 server line that is not an event".to_owned(),
+            lines => format!("{} server lines that are not events", number(lines)),
+        };
+        for (label, odd, text) in [
+            ("unparsed", summary.odd_lines, unparsed),
             (
-                "odd",
-                summary.odd_lines,
-                "line of the server without an event",
+                "anomalies",
+                summary.anomalies,
+                count(summary.anomalies, "breach of the protocol"),
             ),
-            ("anomalies", summary.anomalies, "breach of the protocol"),
-            ("clock", summary.clock_steps, CLOCK_STEP),
+            (
+                "clock",
+                summary.clock_steps,
+                count(summary.clock_steps, CLOCK_STEP),
+            ),
         ] {
             if odd > 0 {
-                let text = self.paint.wary(&count(odd, what));
-                self.push(label, &[text]);
+                self.push(label, &[self.paint.wary(&text)]);
             }
         }
         let policies: Vec<u32> = summary
@@ -591,9 +604,9 @@ impl InfoPage<'_> {
             .collect();
         let text = match policies.iter().max() {
             None => return,
-            Some(0) if !summary.provenance.is_empty() => self
-                .paint
-                .wary("not by the import: Secrets are unchanged from its input"),
+            Some(0) if !summary.provenance.is_empty() => {
+                self.paint.wary("no: Secrets are as in the input")
+            }
             Some(0) => self.paint.wary("no: Secrets are in the reel unredacted"),
             Some(most) if policies.contains(&0) => {
                 let text = format!("by policy {most}, but not in some sessions");

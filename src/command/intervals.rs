@@ -1,7 +1,7 @@
 //! `kubereel intervals`: states from when to when, with the names of the OpenShift monitor. The first byte of the input
 //! tells whether it is a reel or a file of intervals.
 
-use crate::command::object_query::ChangeTrust;
+use crate::command::object_query::{self, ChangeTrust};
 use crate::command_error::{CommandError, Exit};
 use crate::field_text::{HANG, secs};
 use crate::outputs::outputs;
@@ -242,7 +242,7 @@ fn open_input(
     if is_json(path) {
         let file = File::open(path).map_err(|source| {
             let path = path.display();
-            CommandError::reel(format!("cannot read: {source}: {path}"))
+            CommandError::reel(format!("{path}: {source}"))
         })?;
         let intervals = read_intervals(file).map_err(|error| unreadable_file(path, &error))?;
         let (start, end) = (intervals.start(), intervals.end());
@@ -258,11 +258,15 @@ fn open_input(
     }
     let timeline = files::open_reel(path)?;
     check_sources(&filter.sources)?;
+    if let Some(namespace) = &filter.namespace {
+        object_query::known_namespace(&timeline, namespace)?;
+    }
     let resolve = |moment: Option<Moment>, flag| {
         let found = moment.map(|moment| arguments::resolve(&timeline, moment, flag));
         found.transpose()
     };
     let (from, to) = (resolve(bounds.0, "--from")?, resolve(bounds.1, "--to")?);
+    arguments::refuse_backward(&timeline, (from, to))?;
     let wall = |cut: Option<Cut>| cut.map(wall).transpose();
     set_bounds(filter, wall(from)?, wall(to)?)?;
     Ok(gathered(&timeline, mode, filter, (from, to), screen))
@@ -362,9 +366,10 @@ fn set_bounds(
     if let (Some(from), Some(to)) = (from, to)
         && from > to
     {
-        return Err(
-            CommandError::usage("--from is after --to").hint("give the earlier moment to --from")
-        );
+        return Err(arguments::backward(
+            &timetext::rfc3339(from),
+            &timetext::rfc3339(to),
+        ));
     }
     filter.from = from;
     filter.to = to;
@@ -387,7 +392,7 @@ fn is_json(path: &Path) -> bool {
 }
 
 fn unreadable_file(path: &Path, error: &IntervalFileError) -> CommandError {
-    let failed = CommandError::reel(format!("{error}: {}", path.display()));
+    let failed = CommandError::reel(format!("{}: {error}", path.display()));
     match error {
         IntervalFileError::Json { .. } | IntervalFileError::NoItems => failed.hint(
             "kubereel intervals reads reels, and e2e-events and e2e-timelines files; kubereel import reads JSON lines and lists of objects",

@@ -1,5 +1,6 @@
 //! `kubereel man`: the manual pages, from the definitions of the command line.
 
+use crate::cli;
 use crate::command_error::{CommandError, Exit};
 use crate::screen::Console;
 use clap::Command;
@@ -44,13 +45,11 @@ pub(crate) fn run(
     let names = std::iter::once("kubereel").chain(args.command.iter().map(String::as_str));
     let wanted = names.collect::<Vec<_>>().join("-");
     let Some((_, page)) = pages.iter().find(|(name, _)| *name == wanted) else {
-        let names: Vec<&str> = pages
-            .iter()
-            .filter_map(|(name, _)| name.strip_prefix("kubereel-"))
-            .collect();
-        return Err(
-            CommandError::usage("unknown command").hint(format!("use one of {}", names.join(", ")))
-        );
+        let names = pages.iter().map(|(_, page)| page.get_bin_name());
+        let names = names
+            .flatten()
+            .filter_map(|name| name.strip_prefix("kubereel "));
+        return Err(cli::unknown_name(&args.command.join(" "), names));
     };
     let written = rendered(page).and_then(|page| screen.out().write_all(&page));
     written.map_err(|error| CommandError::output(&error))?;

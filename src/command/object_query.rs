@@ -5,10 +5,10 @@
 use crate::arguments;
 use crate::command_error::{CommandError, Exit};
 use crate::screen::{Console, Paint};
-use kubereel_format::{ResourceId, ResourceInfo};
+use kubereel_format::{ObjectKeyRef, ResourceId, ResourceInfo};
 use kubereel_history::{
-    Certainty, Cut, Moment, ObjectFilter, ObjectVersion, ResourceSnapshot, SelectError, Timeline,
-    nearest, timetext,
+    Certainty, Coverage, Cut, Moment, ObjectFilter, ObjectVersion, ResourceSnapshot, SelectError,
+    Timeline, nearest, timetext,
 };
 use kubereel_import::builtin_resource;
 
@@ -88,10 +88,21 @@ pub(crate) const fn exit_of(certainty: &Certainty) -> Exit {
     }
 }
 
+/// Gives the exit code of the answer that an object was not there, by the states in which it is not. An import does not
+/// prove that there was none.
+pub(crate) fn exit_of_absence<'a>(states: impl IntoIterator<Item = &'a Certainty>) -> Exit {
+    let exits = states.into_iter().map(|certainty| match certainty {
+        Certainty::Damaged { .. } => Exit::Reel,
+        certainty if certainty.is_proven() => Exit::No,
+        _ => Exit::Unknown,
+    });
+    exits.fold(Exit::No, Exit::worse)
+}
+
 /// One name that a command is about, found in a reel.
 pub(crate) struct TargetObject<'a> {
     pub(crate) resource: &'a ResourceInfo,
-    /// Empty for cluster-scoped objects.
+    /// Empty for cluster-scoped objects, and for those of any namespace.
     pub(crate) namespace: &'a str,
     pub(crate) name: String,
 }
@@ -189,47 +200,75 @@ impl TargetObject<'_> {
             .lives(self.resource.id, self.namespace, &self.name)
             .is_empty()
         {
-            return self.never_observed(timeline);
+            let exit = exit_of_absence([&state.certainty]);
+            return self.never_observed_with(exit, timeline);
         }
-        let exit = match exit_of(&state.certainty) {
-            Exit::Yes => Exit::No,
-            other => other,
-        };
         let at = timeline.written(state.at);
+        self.not_found(timeline, &format!("at {at}"), [&state.certainty])
+    }
+
+    /// Makes the error of a name that is in none of some states.
+    pub(crate) fn not_found<'c>(
+        &self,
+        timeline: &Timeline,
+        when: &str,
+        states: impl IntoIterator<Item = &'c Certainty>,
+    ) -> CommandError {
+        let message = format!("{} not found {when}", self.written());
         self.explained(
-            CommandError::new(exit, format!("{} not found at {at}", self.written())),
+            CommandError::new(exit_of_absence(states), message),
             timeline,
         )
     }
 
     /// Makes the error of a name that was never observed.
     pub(crate) fn never_observed(&self, timeline: &Timeline) -> CommandError {
-        let is_listed = timeline
-            .coverage(self.resource.id)
-            .is_some_and(|coverage| !coverage.spans().is_empty());
+        let coverage = timeline.coverage(self.resource.id);
+        let is_listed = coverage.is_some_and(|coverage| !coverage.spans().is_empty());
+        let is_imported = coverage.is_some_and(|coverage| coverage.imported().is_some());
         let exit = if timeline.reel().has_losses() {
             Exit::Reel
-        } else if is_listed && timeline.is_fully_observed(self.resource.id) {
+        } else if is_listed && !is_imported && timeline.is_fully_observed(self.resource.id) {
             Exit::No
         } else {
             Exit::Unknown
         };
-        let place = if self.namespace.is_empty() {
-            String::new()
-        } else {
-            format!(" in {} namespace", self.namespace)
-        };
-        let message = format!("{} was never observed{place}", self.written());
-        let mut error = CommandError::new(exit, message);
+        self.never_observed_with(exit, timeline)
+    }
+
+    fn never_observed_with(&self, exit: Exit, timeline: &Timeline) -> CommandError {
+        let mut error = CommandError::new(exit, self.never_observed_words());
+        let coverage = timeline.coverage(self.resource.id);
         if exit == Exit::Unknown {
-            error = error.hint("it may have existed during a gap of the recording");
+            error = error.hint(match coverage.and_then(Coverage::imported) {
+                Some(_) => {
+                    "the recording was imported: it does not prove that the object never existed"
+                }
+                None => "it may have existed during a gap of the recording",
+            });
         }
         self.explained(error, timeline)
     }
 
-    /// Adds when the name existed; else in which namespace it exists, or which names are like it.
+    /// Says that the name was never observed.
+    pub(crate) fn never_observed_words(&self) -> String {
+        let place = match (self.resource.namespaced, self.namespace) {
+            (false, _) => String::new(),
+            (true, "") => " in any namespace".to_owned(),
+            (true, namespace) => format!(" in {namespace} namespace"),
+        };
+        format!("{} was never observed{place}", self.written())
+    }
+
+    /// Adds when the name existed; else in which namespace it exists, or which names are like it. Of a namespace that
+    /// was never observed, that is the error.
     pub(crate) fn explained(&self, mut error: CommandError, timeline: &Timeline) -> CommandError {
         let (resource, name) = (self.resource.id, &self.name);
+        if !self.namespace.is_empty()
+            && let Err(unknown) = known_namespace(timeline, self.namespace)
+        {
+            error = unknown;
+        }
         let lives = timeline.lives(resource, self.namespace, name);
         for life in &lives {
             let before = if life.is_older_than_reel {
@@ -244,30 +283,43 @@ impl TargetObject<'_> {
         if !lives.is_empty() {
             return error;
         }
-        let other = timeline.namespace_of(resource, name);
-        if let Some(other) = other.filter(|_| !self.namespace.is_empty()) {
-            return error.hint(format!(
-                "{name:?} exists in another namespace: use -n {other}"
-            ));
+        let other = timeline.in_any_namespace(resource, name);
+        let other = other.filter(|_| !self.namespace.is_empty());
+        if let Some(other) = other.filter(|other| other.name == name) {
+            return error.hint(elsewhere(other));
         }
-        let near = timeline.nearest_names(resource, self.namespace, name);
-        if near.is_empty() {
-            error
-        } else {
-            error.hint(format!("did you mean {}?", near.join(" or ")))
+        let place =
+            Some(self.namespace).filter(|only| !self.resource.namespaced || !only.is_empty());
+        let near = timeline.nearest_names(resource, place, name);
+        match (near.as_slice(), other) {
+            ([], Some(other)) => error.hint(elsewhere(other)),
+            ([], None) => error,
+            (near, _) => error.hint(format!("did you mean {}?", near.join(" or "))),
         }
     }
 }
 
+fn elsewhere(key: ObjectKeyRef<'_>) -> String {
+    let (name, namespace) = (key.name, key.namespace);
+    format!("{name:?} exists in another namespace: use -n {namespace}")
+}
+
+/// The namespace without `-n`. Every cluster has it, so that its absence from a reel says nothing.
+const DEFAULT: &str = "default";
+
 /// Checks that a namespace was ever observed: by its own object, or by another one in it.
 pub(crate) fn known_namespace(timeline: &Timeline, namespace: &str) -> Result<(), CommandError> {
-    let known = timeline.namespaces();
-    if known.contains(namespace) {
+    if namespace == DEFAULT || timeline.has_namespace(namespace) {
         return Ok(());
     }
+    let exit = if timeline.reel().has_losses() {
+        Exit::Reel
+    } else {
+        Exit::No
+    };
     let message = format!("namespace {namespace:?} was never observed");
-    let error = CommandError::new(Exit::No, message);
-    let near = nearest(namespace, known.into_iter());
+    let error = CommandError::new(exit, message);
+    let near = nearest(namespace, timeline.namespaces().into_iter());
     Err(if near.is_empty() {
         error.hint("to list them: kubereel get REEL namespaces")
     } else {

@@ -1,6 +1,6 @@
 //! `kubereel problems`: what was wrong in a reel, ranked, and which changes may have caused it.
 
-use crate::arguments::JsonOutput;
+use crate::arguments::JsonLinesOutput;
 use crate::command_error::{CommandError, Exit};
 use crate::files;
 use crate::progress::ProgressReporter;
@@ -28,7 +28,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N")]
     first: Option<usize>,
     #[command(flatten)]
-    output: JsonOutput,
+    output: JsonLinesOutput,
 }
 
 const AFTER_HELP: &str = "\
@@ -184,7 +184,7 @@ fn indented(style: Style, text: &str) -> StyledLine {
 
 /// Words a cause in a line.
 pub(crate) fn cause_line(timeline: &Timeline, cause: &Cause) -> StyledLine {
-    let mut line = indented(Style::Wary, "cause? ");
+    let mut line = indented(Style::Wary, "possible cause: ");
     line.push(Style::Plain, format!("{}  ", timeline.written(cause.at.at)));
     line.push(Style::Strong, cause.sentence());
     if !cause.by.is_empty() {

@@ -1,6 +1,6 @@
 //! `kubereel rollout`: the revisions of a workload, and how far its rollout was at a moment.
 
-use crate::arguments::{self, JsonOutput};
+use crate::arguments::{self, JsonLinesOutput};
 use crate::command::manifests::ManifestFiles;
 use crate::command::object_query::{self, TargetObject};
 use crate::command::selection::ObjectSelection;
@@ -122,7 +122,7 @@ impl WorkloadArgs {
             }
         }
         if shown == 0 && unreadable.is_empty() {
-            screen.aside("No resources found.")?;
+            selection.say_none(timeline, screen)?;
         }
         Ok(exit.worse(unreadable.report(screen)?))
     }
@@ -160,7 +160,7 @@ struct HistoryArgs {
     #[arg(long, value_name = "TIME", default_value = "end", value_parser = arguments::read_moment, allow_hyphen_values = true)]
     at: Moment,
     #[command(flatten)]
-    output: JsonOutput,
+    output: JsonLinesOutput,
 }
 
 fn history_help() -> String {
@@ -176,7 +176,7 @@ Examples:
     )
 }
 
-/// Say how far the rollouts of workloads were at a moment: exit code 0 if all were complete, 1 if not
+/// Show the status of the rollouts of workloads at a moment: exit code 0 if all were complete, 1 if not
 #[derive(Debug, clap::Args)]
 #[command(after_help = status_help())]
 struct StatusArgs {

@@ -4,6 +4,7 @@
 use crate::command::manifests::{self, ManifestFiles};
 use crate::command::object_query;
 use crate::command_error::CommandError;
+use crate::screen::Console;
 use kubereel_format::ResourceInfo;
 use kubereel_history::{Cut, Moment, ObjectFilter, ResourceSnapshot, SelectError, Timeline};
 
@@ -69,6 +70,18 @@ const ALL: [&str; 10] = [
 ];
 
 impl<'a> ObjectSelection<'a> {
+    /// Says that there are no objects; an error of a namespace that never was there.
+    pub(crate) fn say_none(
+        &self,
+        timeline: &Timeline,
+        screen: &mut Console,
+    ) -> Result<(), CommandError> {
+        if let Some(namespace) = self.namespace.filter(|_| !self.all_namespaces) {
+            object_query::known_namespace(timeline, namespace)?;
+        }
+        screen.aside("No resources found.")
+    }
+
     /// Finds the resources that are asked for, and which of their objects.
     pub(crate) fn resources(
         &self,

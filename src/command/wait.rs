@@ -191,6 +191,7 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
         to: arguments::resolve(&timeline, args.to, "--to")?,
         timeout: args.timeout,
     };
+    arguments::refuse_backward(&timeline, (search.from, Some(search.to)))?;
     let unreadable = UnreadableObjects::default();
     let mut targets = targets::find(&timeline, args, search, &unreadable)?;
     if targets.is_empty() && unreadable.is_empty() {
@@ -368,6 +369,8 @@ struct WaitOutput<'a>(args: &Args, target: &'a WaitTarget<'_>, waited: &'a WaitA
     resource: String = target.resource.qualified(),
     namespace: &'a str = &target.namespace,
     name: &'a str = &target.name,
+    /// Whether an object of this name was ever in the recording. The deletion of another one counts as met.
+    is_observed: bool = target.is_observed,
     from: String = timetext::rfc3339(target.span.from.at),
     to: String = timetext::rfc3339(target.span.to.at),
     answer: &'static str = match exit(args, &waited.verdict) {
@@ -453,6 +456,12 @@ fn print_text(
 ) -> Result<(), CommandError> {
     for (target, waited) in answers {
         let name = name_of(target.resource, &target.name);
+        if is_nothing_to_delete(args, target, waited) {
+            let never = target.object().never_observed_words();
+            screen.line(harmless(&format!("{never}: nothing to delete")))?;
+            screen.aside(harmless(&format!("  {}", guarantee(timeline, waited))))?;
+            continue;
+        }
         for step in &waited.steps {
             let line = met(timeline, &name, step, waited, args);
             screen.line(harmless(&line))?;
@@ -477,6 +486,14 @@ fn print_text(
         screen.aside(ORDER)?;
     }
     Ok(())
+}
+
+/// Tells whether the deletion of an object was waited for that never existed: that is no deletion.
+fn is_nothing_to_delete(args: &Args, target: &WaitTarget<'_>, waited: &WaitAnswer) -> bool {
+    !target.is_observed
+        && !args.never
+        && waited.verdict == WaitVerdict::Met
+        && args.goals.iter().all(WaitFor::is_deletion)
 }
 
 /// Tells whether what came when matters between resources.
@@ -576,7 +593,9 @@ fn verdict_line(
             }
         }
         WaitVerdict::Unknown => {
-            format!("error: unknown whether {name} met the condition: it may have, unobserved")
+            format!(
+                "error: unknown whether {name} met the condition: not all of the time was observed"
+            )
         }
         WaitVerdict::Refused { at, problem } => {
             format!("error: {name} at {}: {problem}", timeline.written(*at))
@@ -609,7 +628,7 @@ fn guarantee(timeline: &Timeline, waited: &WaitAnswer) -> String {
 
 const fn exact(bridged_gaps: usize) -> &'static str {
     match bridged_gaps {
-        0 => "exact: every recorded change seen",
+        0 => "exact: no gaps in the searched time",
         1 => "exact: unchanged across the gap",
         _ => "exact: unchanged across the gaps",
     }

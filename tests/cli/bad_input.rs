@@ -13,8 +13,7 @@ fn file(bytes: &[u8]) -> Reel {
 fn a_missing_file_is_named() {
     kubereel(&["info", "/nowhere/run.reel"])
         .code(3)
-        .says("error: cannot open")
-        .says("/nowhere/run.reel")
+        .says("error: /nowhere/run.reel: no such file or directory\n")
         .says("hint: to record one: kubereel record -o FILE");
 }
 
@@ -33,7 +32,7 @@ fn a_missing_input_ends_as_a_missing_reel_and_a_missing_file_of_an_option_as_wro
         &["encrypt", no, "-r", RECIPIENT],
         &["decrypt", no, new, "-i", DEMO],
     ] {
-        let ran = kubereel(args).code(3).says("No such file");
+        let ran = kubereel(args).code(3).says(": no such file or directory");
         assert!(ran.err.contains(no), "{args:?}: {ran:#?}");
     }
     for args in [
@@ -48,7 +47,7 @@ fn a_missing_input_ends_as_a_missing_reel_and_a_missing_file_of_an_option_as_wro
         &["test", DEMO, "--rules", no],
         &["test", DEMO, "--exceptions", no],
     ] {
-        let ran = kubereel(args).code(2).says("cannot read: No such file");
+        let ran = kubereel(args).code(2).says(": no such file or directory");
         assert!(ran.err.contains(no), "{args:?}: {ran:#?}");
     }
 }
@@ -91,17 +90,11 @@ fn the_help_of_an_option_has_its_limits() {
 fn a_file_that_is_no_reel_is_told_what_it_is() {
     for (bytes, words) in [
         (&b""[..], "not a reel (the file is empty)"),
-        (
-            b"PK\x03\x04and so on",
-            "cannot read: the zip archive is damaged",
-        ),
-        (
-            b"\x1f\x8b\x08\x00",
-            "cannot read: the gzip data is damaged after 0 ",
-        ),
+        (b"PK\x03\x04and so on", ": the zip archive is damaged"),
+        (b"\x1f\x8b\x08\x00", ": the gzip data is damaged after 0 "),
         (
             b"\x28\xb5\x2f\xfd....",
-            "cannot read: the zstd data is damaged after 0 ",
+            ": the zstd data is damaged after 0 ",
         ),
         (
             b"{\"type\":\"ADDED\"}\n",
@@ -134,7 +127,7 @@ fn what_cannot_be_read_at_any_place_is_no_reel() {
     for path in ["/dev/null", socket.to_str().expect("text")] {
         kubereel(&["info", path])
             .code(3)
-            .says("error: not a reel (a pipe or a device)");
+            .says(": not a reel (a pipe or a device)");
     }
 }
 
@@ -294,18 +287,170 @@ fn a_moment_that_is_none_lists_the_forms() {
 
 #[test]
 fn a_time_that_ends_before_it_begins_is_refused() {
-    for command in [&["history", DEMO, "co/etcd"][..], &["events", DEMO, "-A"]] {
+    for command in [
+        &["history", DEMO, "co/etcd"][..],
+        &["events", DEMO, "-A"],
+        &["diff", DEMO],
+    ] {
         for (from, to) in [("+40s", "+10s"), ("end", "start"), ("rv:3000", "rv:400")] {
             let args = [command, &["--from", from, "--to", to]].concat();
-            kubereel(&args).code(2).says("error: --from is after --to");
+            let ran = kubereel(&args).code(2).says("error: --to ");
+            let _ran = ran.says(" is before --from ");
         }
         let args = [command, &["--from", "+10s", "--to", "+40s"]].concat();
         kubereel(&args).ok();
     }
+    for command in [
+        &["get", DEMO, "pods", "-n", "shop", "--watch"][..],
+        &["intervals", DEMO],
+        &["wait", DEMO, "pods", "--all", "--for=create"],
+    ] {
+        let args = [command, &["--from", "+40s", "--to", "+10s"]].concat();
+        let ran = kubereel(&args).code(2).says("error: --to 23:");
+        assert!(ran.out.is_empty(), "{ran:#?}");
+    }
+}
+
+#[test]
+fn a_moment_outside_of_the_recording_is_refused() {
+    kubereel(&["get", DEMO, "co", "--at", "rv:99999999"])
+        .code(2)
+        .says("error: --at: rv 99999999 is outside of the recording: the last recorded one is rv ")
+        .says("hint: --at end");
+    for (flag, time, hint) in [
+        ("--from", "+2h", "hint: --from start\n"),
+        ("--to", "+2h", "hint: --to end\n"),
+    ] {
+        let from = if flag == "--to" {
+            &["--from", "start"][..]
+        } else {
+            &[]
+        };
+        let args = [&["diff", DEMO, flag, time], from].concat();
+        kubereel(&args).code(2).says(hint);
+    }
+}
+
+#[test]
+fn a_time_of_this_machines_zone_outside_of_the_recording_gets_the_option_for_it() {
+    let shown = kubereel(&["get", DEMO, "co", "--at", "+30s"]).code(0).err;
+    let time = shown.strip_prefix("at ").and_then(|rest| rest.get(..8));
+    let (hour, rest) = time.and_then(|time| time.split_once(':')).expect("a time");
+    // A zone that is 14 hours ahead.
+    let hour = (hour.parse::<u32>().expect("an hour") + 14) % 24;
+    let time = format!("{hour:02}:{rest}");
+    let ask = |zone: &str| {
+        let mut program = program();
+        let program = program.env("TZ", zone);
+        let ran = run(program.args(["get", DEMO, "co", "--at", &time])).code(2);
+        ran.err.contains("add --tz local")
+    };
+    assert!(ask("Pacific/Kiritimati"));
+    assert!(!ask("UTC"));
+}
+
+#[test]
+fn a_namespace_that_was_never_observed_is_named_by_every_command() {
+    for command in [
+        &["diff", DEMO, "--from", "start"][..],
+        &["intervals", DEMO],
+        &["grep", DEMO, "payments"],
+        &["events", DEMO],
+        &["top-writers", DEMO],
+        &["describe", DEMO, "pods"],
+        &["describe", DEMO, "pod/web"],
+        &["history", DEMO, "pod/web"],
+        &["blame", DEMO, "pod/web"],
+        &["get", DEMO, "pod/web"],
+        &["rollout", "status", DEMO, "deployments"],
+        &["wait", DEMO, "pods", "--all", "--for=delete"],
+        &["wait", DEMO, "pod/web", "--for=delete"],
+        &["events", DEMO, "--for", "pod/web"],
+    ] {
+        let ran = kubereel(&[command, &["-n", "shpo"]].concat()).code(1);
+        let ran =
+            ran.says("error: namespace \"shpo\" was never observed\nhint: did you mean shop?");
+        assert!(ran.out.is_empty(), "{ran:#?}");
+    }
+    // As kubectl, with a hint.
+    let ran = kubereel(&["get", DEMO, "pods", "-n", "shpo"]).code(0);
+    let _ran = ran.says("No resources found in shpo namespace.\nhint: namespace \"shpo\"");
+    // Every cluster has it.
+    let _ran = kubereel(&["grep", DEMO, "nowhere-to-be-found", "-n", "default"]).code(1);
+}
+
+#[test]
+fn what_was_not_found_ends_alike_in_every_command() {
+    let listed = serde_json::json!({"apiVersion": "v1", "kind": "Service", "metadata": {
+        "name": "db", "namespace": "a", "resourceVersion": "7", "uid": "u"}});
+    let imported = Reel::import(&[listed]);
+    for (reel, namespace, code) in [(imported.path(), "a", 4), (DEMO, "shop", 1)] {
+        for command in [
+            &["get", reel, "services/svc"][..],
+            &["describe", reel, "services/svc"],
+            &["blame", reel, "services/svc"],
+            &["history", reel, "services/svc"],
+            &["diff", reel, "services/svc", "--from", "end"],
+        ] {
+            let args = [command, &["-n", namespace]].concat();
+            let _ran = kubereel(&args).code(code).says("error: services");
+        }
+    }
+}
+
+#[test]
+fn hints_name_the_reel_so_that_they_can_be_pasted() {
+    let mut bytes = std::fs::read(DEMO).expect("the demo");
+    let middle = bytes.len() / 2;
+    bytes[middle..middle + 4_000].fill(0);
+    let folder = tempfile::tempdir().expect("a folder");
+    let damaged = |name: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, &bytes).expect("room");
+        path.to_str().expect("text").to_owned()
+    };
+    let (one, two) = (damaged("it is a.reel"), damaged("b.reel"));
+    let pasted = format!("kubereel info '{one}'\n");
+    let _ran = kubereel(&["test", &one, &two]).code(3).says(&pasted);
+    let gap = pods_with_gap();
+    let out = kubereel(&["story", gap.path()]).out;
+    assert!(
+        out.contains(&format!("kubereel info {}\n", gap.path())),
+        "{out}"
+    );
+    let whole = kubereel(&["story", DEMO]).ok();
+    let checked = whole.lines().find(|line| line.starts_with("Checked:    "));
+    let checked = checked.expect("what was checked");
+    assert!(
+        checked.ends_with(" resources; 5 problems (1 a consequence)"),
+        "{checked}"
+    );
+}
+
+#[test]
+fn a_command_that_does_not_exist_gets_the_nearest() {
+    kubereel(&["gte", DEMO])
+        .code(2)
+        .says("error: unknown command \"gte\"\nhint: did you mean get?");
+    kubereel(&["rollout", "histroy", DEMO])
+        .code(2)
+        .says("hint: did you mean history?");
+    let man = kubereel(&["man", "foo"]).code(2);
+    let _man = man.says("error: unknown command \"foo\"\nhint: to list the commands");
+    kubereel(&["man", "rollout", "histroy"])
+        .code(2)
+        .says("hint: did you mean rollout history?");
 }
 
 #[test]
 fn a_name_that_names_nothing_gets_the_nearest() {
+    kubereel(&["describe", DEMO, "pod/payments"])
+        .code(1)
+        .says("was never observed in default namespace\nhint: \"payments-")
+        .says("exists in another namespace: use -n shop");
+    let ran = kubereel(&["events", DEMO, "--for", "pod/nope", "-A"]).code(1);
+    let ran = ran.says("error: pods/nope was never observed in any namespace");
+    assert!(ran.out.is_empty(), "{ran:#?}");
     kubereel(&["get", DEMO, "co/etdc"])
         .code(1)
         .says("not found at")
@@ -431,7 +576,7 @@ fn an_observer_with_an_invalid_command_line_ends_with_an_error() {
     for (flags, words) in [
         (
             &["--redact-extra", "/nowhere/rules.yaml"][..],
-            "cannot read",
+            "/nowhere/rules.yaml: no such file or directory",
         ),
         (
             &["--listen", "0", "--status-token-file", "/nowhere/token"],

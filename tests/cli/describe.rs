@@ -335,6 +335,12 @@ fn objects_are_chosen_as_for_kubectl() {
 
 #[test]
 fn json_has_the_lines_of_the_page() {
+    let all = kubereel(&["describe", DEMO, "nodes", "-o", "json"]).ok();
+    let names = all.lines().map(|line| {
+        let one: Value = serde_json::from_str(line).expect("an object a line");
+        one["name"].as_str().expect("a name").to_owned()
+    });
+    assert_eq!(names.count(), 5);
     let out = kubereel(&["describe", DEMO, "node/master-1", "-o", "json"]).ok();
     let told: Value = serde_json::from_str(&out).expect("JSON");
     let first = told.pointer("/page/0").expect("a line");

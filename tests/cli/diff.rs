@@ -27,10 +27,6 @@ to   14:00:05.000Z (+5s, rv 14) · complete
         diff("14:00:05", "14:00:07").out,
         "- pods/b -n web  deleted, last seen at 14:00:07.000Z\n"
     );
-    // Backwards is the same the other way round.
-    let back = diff("14:00:05", "14:00:01").out;
-    assert!(back.contains("metadata.labels.app  y → x"), "{back}");
-    assert!(back.contains("- pods/b -n web"), "{back}");
     diff("14:00:05", "14:00:06").says("nothing differs");
 }
 
@@ -45,13 +41,13 @@ fn from_the_start_is_from_the_first_state_of_each_resource() {
         ran.out
             .contains("+ clusteroperators.config.openshift.io/etcd")
     );
-    for (flag, other) in [("--from", "--to"), ("--to", "--from")] {
+    for (flag, other, near) in [("--from", "--to", "start"), ("--to", "--from", "end")] {
         kubereel(&["diff", DEMO, flag, "2020-01-01T00:00:00Z", other, "end"])
             .code(2)
             .says(&format!(
                 "error: {flag}: 2020-01-01T00:00:00.000Z is outside of the recording, 2026-11-22T23:21:11"
             ))
-            .says(&format!("hint: {flag} start or {flag} end"));
+            .says(&format!("hint: {flag} {near}\n"));
         kubereel(&["diff", DEMO, flag, "mark:nothing", other, "end"])
             .code(2)
             .says(&format!("error: {flag}: no mark"));

@@ -402,7 +402,7 @@ fn what_is_not_known_is_not_guessed() {
         .code(2)
         .says("--at: 2026-11-21T15:30:00.000Z is outside of the recording")
         .says("2026-11-21T14:00:00.000Z to 2026-11-21T14:00:15.000Z")
-        .says("hint: --at start or --at end");
+        .says("hint: --at end\n");
 }
 
 #[test]
@@ -501,7 +501,7 @@ fn forms_are_those_of_kubectl() {
     );
     let args = ["get", reel.path(), "pods", "-A", "--at", "14:00:05"];
     kubereel(&[&args[..], &["--sort-by", ".metadata.nmae"]].concat())
-        .code(1)
+        .code(2)
         .says("none of the pods has this field");
     assert_eq!(
         pods(&["-o", "name", "--field-selector", "metadata.namespace!=web"]),

@@ -50,7 +50,7 @@ fn what_is_not_found_is_known_only_where_everything_was_seen() {
     kubereel(&["grep", DEMO, "no.such[value"])
         .code(2)
         .says("error: invalid regular expression: unclosed character class: \"no.such[value\"\n")
-        .says("hint: -F takes the pattern as a text");
+        .says("hint: -F treats the pattern as a literal string");
 }
 
 #[test]

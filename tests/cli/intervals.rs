@@ -141,7 +141,7 @@ fn old_files_are_read_and_bad_ones_are_named() {
         .says("30s");
     kubereel(&["intervals", DEMO, "--from", "end", "--to", "start"])
         .code(2)
-        .says("--from is after --to");
+        .says(" is before --from ");
 }
 
 #[test]

@@ -610,7 +610,7 @@ fn hints_name_the_reel_and_the_object() {
         kubereel(words).code(2).says(&hint);
     }
     kubereel(&["get", DEMO, "co", "--sort-by", "foo"])
-        .code(1)
+        .code(2)
         .says(&format!(
             "kubereel get {DEMO} clusteroperators.config.openshift.io -o yaml"
         ));

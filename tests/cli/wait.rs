@@ -18,7 +18,7 @@ fn the_moment_can_be_pasted_after_at() {
     let ran = wait(reel.path(), &["pod/a", &format!("{APP}=y")]).code(0);
     assert_eq!(ran.out, "pod/a condition met at 14:00:05.000Z\n");
     ran.says("+5s · rv 14 · until 14:00:12.000Z · met for 2.0s")
-        .says("exact: every recorded change seen");
+        .says("exact: no gaps in the searched time");
     let label = |at: &str| {
         let out = kubereel(&["get", reel.path(), "pod/a", "-o", "json", "--at", at]).ok();
         let pod: Value = serde_json::from_str(&out).expect("JSON");
@@ -181,8 +181,28 @@ fn manifests_name_objects() {
     .says("download it first");
     wait(reel.path(), &["-f", "absent.yaml", "--for=create"])
         .code(2)
-        .says("cannot read: ");
+        .says("absent.yaml: no such file or directory");
     wait(reel.path(), &["pod/a", "-f", &both, "--for=create"]).code(2);
+}
+
+#[test]
+fn the_deletion_of_what_never_existed_is_said_to_be_none() {
+    let ran = kubereel(&["wait", DEMO, "pod/nope", "-n", "shop", "--for=delete"]).code(0);
+    assert_eq!(
+        ran.out,
+        "pods/nope was never observed in shop namespace: nothing to delete\n"
+    );
+    let json = [
+        "wait",
+        DEMO,
+        "pod/nope",
+        "-n",
+        "shop",
+        "--for=delete",
+        "-o",
+        "json",
+    ];
+    assert!(kubereel(&json).ok().contains(r#""is_observed":false"#));
 }
 
 #[test]
@@ -324,7 +344,7 @@ fn what_cannot_be_asked_is_refused() {
             "--to",
             "14:00:02",
         ],
-        "before it starts",
+        "--to 14:00:02.000Z is before --from 14:00:09.000Z",
     );
     refused(
         &["pod/a", "--for=event=A", "--for-at-least", "1s"],

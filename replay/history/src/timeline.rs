@@ -183,6 +183,23 @@ impl Timeline {
         moment.place(&self.known.tables)
     }
 
+    /// Returns the highest resourceVersion of the recording, of an object, a list, a bookmark or a probe; `None` if it
+    /// has none, or if damage may hide a higher one.
+    pub fn last_revision(&self) -> Option<u128> {
+        let reel = self.reel();
+        if reel.has_losses() {
+            return None;
+        }
+        let of_events = (0..reel.end().0).filter_map(|seq| reel.rv_of(Seq(seq)));
+        let spans = self.known.coverage.values().flat_map(Coverage::spans);
+        let of_lists = spans.filter_map(|span| span.covered.to_rv.parse().ok());
+        let of_probes = self
+            .sequences()
+            .iter()
+            .filter_map(RevisionSequence::last_revision);
+        of_events.chain(of_lists).chain(of_probes).max()
+    }
+
     /// Returns the moment after all records.
     pub fn last_cut(&self) -> Cut {
         Cut::Arrival {
@@ -617,29 +634,43 @@ impl Timeline {
         lives
     }
 
-    /// Returns a namespace with an object of that name.
-    pub fn namespace_of(&self, resource: ResourceId, name: &str) -> Option<&str> {
+    /// Returns an object of that name in any namespace; if there is none, one whose name begins with it.
+    pub fn in_any_namespace(&self, resource: ResourceId, name: &str) -> Option<ObjectKeyRef<'_>> {
         let objects = self.objects_of(resource).iter();
-        objects
-            .filter_map(|&object| self.key_of(object))
-            .find(|key| key.name == name)
-            .map(|key| key.namespace)
+        let mut keys = objects.filter_map(|&object| self.key_of(object));
+        let mut longer = None;
+        let found = keys.find(|key| {
+            if longer.is_none() && key.name.starts_with(name) {
+                longer = Some(*key);
+            }
+            key.name == name
+        });
+        found.or(longer)
+    }
+
+    /// Returns whether a namespace was observed: by its own object, or by another one in it.
+    pub fn has_namespace(&self, name: &str) -> bool {
+        let mut keys = self.reel().objects().map(|object| object.key);
+        keys.any(|key| self.namespace_in(key) == name)
+    }
+
+    /// Returns the namespace that an object is or is in; empty for other cluster-scoped objects.
+    fn namespace_in<'a>(&self, key: ObjectKeyRef<'a>) -> &'a str {
+        let info = self.resources().get(key.resource);
+        if info.is_some_and(|info| info.group.is_empty() && info.plural == "namespaces") {
+            key.name
+        } else {
+            key.namespace
+        }
     }
 
     /// Returns the observed namespaces: those with an object of their own, and those with objects
     /// in them.
     pub fn namespaces(&self) -> BTreeSet<&str> {
         let keys = self.reel().objects().map(|object| object.key);
-        let is_namespace = |resource: ResourceId| {
-            let info = self.resources().get(resource);
-            info.is_some_and(|info| info.group.is_empty() && info.plural == "namespaces")
-        };
-        keys.map(|key| {
-            let is_own = is_namespace(key.resource);
-            if is_own { key.name } else { key.namespace }
-        })
-        .filter(|name| !name.is_empty())
-        .collect()
+        keys.map(|key| self.namespace_in(key))
+            .filter(|name| !name.is_empty())
+            .collect()
     }
 
     /// Finds the version of an object at a moment.
@@ -680,11 +711,17 @@ impl Timeline {
             .unwrap_or(self.reel().end());
         from..to
     }
-    /// Returns similar names of a resource for a name that was not found, best first.
-    pub fn nearest_names(&self, resource: ResourceId, namespace: &str, name: &str) -> Vec<String> {
+
+    /// Returns similar names of a resource for a name that was not found, best first; `None` for all namespaces.
+    pub fn nearest_names(
+        &self,
+        resource: ResourceId,
+        namespace: Option<&str>,
+        name: &str,
+    ) -> Vec<String> {
         let keys = self.objects_of(resource).iter();
         let keys = keys.filter_map(|&object| self.key_of(object));
-        let in_namespace = keys.filter(|key| key.namespace == namespace);
+        let in_namespace = keys.filter(|key| namespace.is_none_or(|only| only == key.namespace));
         nearest(name, in_namespace.map(|key| key.name))
     }
 

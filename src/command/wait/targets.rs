@@ -15,7 +15,19 @@ pub(crate) struct WaitTarget<'a> {
     /// Empty for cluster-scoped objects.
     pub(super) namespace: String,
     pub(super) name: String,
+    /// Whether an object of the name is in the recording.
+    pub(super) is_observed: bool,
     pub(super) span: WaitSpan,
+}
+
+impl WaitTarget<'_> {
+    pub(super) fn object(&self) -> TargetObject<'_> {
+        TargetObject {
+            resource: self.resource,
+            namespace: &self.namespace,
+            name: self.name.clone(),
+        }
+    }
 }
 
 /// Finds the objects.
@@ -48,6 +60,9 @@ pub(super) fn find<'a>(
     for (spelt, names) in named_resources(args)? {
         let place = TargetSearch::of(timeline, args, search, spelt)?;
         if names.is_empty() {
+            if let Some(namespace) = place.namespace() {
+                object_query::known_namespace(timeline, namespace)?;
+            }
             targets.extend(place.chosen(unreadable));
         }
         for name in names {
@@ -138,11 +153,12 @@ impl<'a> TargetSearch<'a> {
         }
     }
 
-    fn target(&self, namespace: &str, name: &str) -> WaitTarget<'a> {
+    fn target(&self, namespace: &str, name: &str, is_observed: bool) -> WaitTarget<'a> {
         WaitTarget {
             resource: self.resource,
             namespace: namespace.to_owned(),
             name: name.to_owned(),
+            is_observed,
             span: self.span,
         }
     }
@@ -157,21 +173,20 @@ impl<'a> TargetSearch<'a> {
         } else {
             ""
         };
+        if !namespace.is_empty() {
+            object_query::known_namespace(self.timeline, namespace)?;
+        }
         let lives = self.timeline.lives(self.resource.id, namespace, name);
+        let target = self.target(namespace, name, !lives.is_empty());
         let goals = &self.args.goals;
         // Kubectl waits for what is not there yet, and is content with what is not there any more.
         let may_be_absent = goals
             .iter()
             .any(|goal| goal.is_creation() || goal.is_deletion());
-        if lives.is_empty() && !may_be_absent && !goals.iter().all(WaitFor::is_momentary) {
-            let named = TargetObject {
-                resource: self.resource,
-                namespace,
-                name: name.to_owned(),
-            };
-            return Err(named.never_observed(self.timeline));
+        if !target.is_observed && !may_be_absent && !goals.iter().all(WaitFor::is_momentary) {
+            return Err(target.object().never_observed(self.timeline));
         }
-        Ok(self.target(namespace, name))
+        Ok(target)
     }
 
     /// Gives the objects that are there at the start or come later, as they are then. What comes later
@@ -202,7 +217,7 @@ impl<'a> TargetSearch<'a> {
         }
         let targets = held.iter();
         targets
-            .map(|held| self.target(&held.namespace, &held.name))
+            .map(|held| self.target(&held.namespace, &held.name, true))
             .collect()
     }
 

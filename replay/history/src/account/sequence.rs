@@ -44,6 +44,14 @@ impl RevisionSequence {
         self.epoch
     }
 
+    /// Returns the highest revision that a probe showed.
+    pub(crate) fn last_revision(&self) -> Option<u128> {
+        self.probes
+            .iter()
+            .map(|probe| u128::from(probe.revision))
+            .max()
+    }
+
     /// Returns the resources with a list in it, and whether they share the sequence.
     pub fn members(&self) -> impl Iterator<Item = (ResourceId, SequenceMember)> + '_ {
         self.members.iter().map(|(id, member)| (*id, *member))

@@ -115,10 +115,8 @@ impl RecorderEnd {
     /// Returns what is said of the time since the last watch.
     pub(super) const fn no_watch_any_more(self) -> &'static str {
         match self {
-            Self::InOrder => "no watch ran any more",
-            Self::Killed => {
-                "no watch ran any more, or the recorder was killed before it could write"
-            }
+            Self::InOrder => "the watch had ended",
+            Self::Killed => "the watch had ended, or the recorder was killed before it could write",
         }
     }
 }

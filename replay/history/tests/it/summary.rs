@@ -150,7 +150,7 @@ fn each_resource_tells_what_is_covered() {
         .collect();
     assert_eq!(
         unseen,
-        ["no watch ran any more, or the recorder was killed before it could write"]
+        ["the watch had ended, or the recorder was killed before it could write"]
     );
     assert_eq!(of("nodes").appeared_later, Some(false));
     assert_eq!(of("pods").appeared_later, Some(false));
