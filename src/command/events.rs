@@ -201,7 +201,7 @@ fn end(
         known_place(args, timeline, asked.about)?;
         printer.begin(screen)?;
     }
-    if timeline.reel().has_losses() {
+    if timeline.is_damaged_between(asked.bounds.0, asked.bounds.1) {
         screen.finish()?;
         return Err(damaged("the reel is damaged, Events are missing"));
     }

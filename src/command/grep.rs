@@ -123,7 +123,7 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
     for line in &found.unreadable {
         screen.aside(format!("cannot read {}", harmless(line)))?;
     }
-    if !found.unreadable.is_empty() || timeline.reel().has_losses() {
+    if !found.unreadable.is_empty() || timeline.is_damaged_between(from, to) {
         screen.finish()?;
         return Err(CommandError::damaged("parts may be missing"));
     }

@@ -131,7 +131,7 @@ fn follow(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
         if !is_last {
             return Ok(None);
         }
-        say_the_rest(timeline, args, tally, screen)?;
+        say_the_rest(timeline, args, (part.asked_from, part.to), tally, screen)?;
         Ok(Some(exit_of(timeline, &named, part.asked_from, part.to)))
     };
     let options = FollowOptions {
@@ -208,7 +208,7 @@ pub(crate) fn answer(
     let head = head(timeline, &named, &history, &certainty);
     screen.aside(harmless(&head))?;
     let tally = print(timeline, args, &named, &certainty, history, screen)?;
-    say_the_rest(timeline, args, &tally, screen)?;
+    say_the_rest(timeline, args, (from, to), &tally, screen)?;
     say_late(timeline, named.resource.id, &tally, screen)?;
     Ok(exit_of(timeline, &named, from, to))
 }
@@ -344,6 +344,7 @@ fn head(
 fn say_the_rest(
     timeline: &Timeline,
     args: &Args,
+    (from, to): (Option<Cut>, Option<Cut>),
     tally: &HistoryTally,
     screen: &mut Console,
 ) -> Result<(), CommandError> {
@@ -362,7 +363,7 @@ fn say_the_rest(
     } else if tally.shown == 0 && tally.unreadable == 0 {
         screen.aside("no version in this time span")?;
     }
-    if tally.unreadable > 0 || timeline.reel().has_losses() {
+    if tally.unreadable > 0 || timeline.is_damaged_between(from, to) {
         screen.finish()?;
         return Err(CommandError::damaged("versions are missing"));
     }

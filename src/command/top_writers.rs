@@ -114,7 +114,7 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
     } else {
         print(&counted, screen)?;
     }
-    if activity.unreadable > 0 || timeline.reel().has_losses() {
+    if activity.unreadable > 0 || timeline.is_damaged_between(from, to) {
         screen.finish()?;
         return Err(CommandError::damaged("changes are missing"));
     }

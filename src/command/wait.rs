@@ -307,8 +307,15 @@ fn end(
     }
     unreadable.report(screen)?;
     let has_unreadable = |(_, waited): &(_, WaitAnswer)| waited.has_unreadable;
+    let is_within_damage = |(target, waited): &(&WaitTarget<'_>, WaitAnswer)| {
+        let to = match waited.verdict {
+            WaitVerdict::Met => waited.reached,
+            _ => target.span.to,
+        };
+        timeline.is_damaged_between(Some(target.span.from.cut()), Some(to.cut()))
+    };
     let is_damaged = !unreadable.is_empty() || answers.iter().any(has_unreadable);
-    if is_damaged || timeline.reel().has_losses() {
+    if is_damaged || answers.iter().any(is_within_damage) {
         screen.finish()?;
         return Err(CommandError::damaged("versions are missing"));
     }

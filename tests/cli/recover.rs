@@ -119,6 +119,27 @@ fn a_cut_reel_names_times_and_records_and_answers_the_rest() {
     assert!(early.contains("Ready"), "{early}");
     let verdict = kubereel(&["verify", &path]).code(3).out;
     assert!(verdict.contains("damaged"), "{verdict}");
+    // What was asked ends before the damage.
+    for (command, object) in [
+        ("history", "co/etcd"),
+        ("wait", "co/etcd"),
+        ("events", ""),
+        ("grep", "etcd"),
+        ("top-writers", ""),
+    ] {
+        let mut words = vec![command, &path];
+        words.extend(Some(object).filter(|object| !object.is_empty()));
+        if command == "wait" {
+            words.push("--for=condition=Available");
+        }
+        for (to, code) in [("23:21:30", 0), ("end", 3)] {
+            // The condition was met long before the damage.
+            let code = if command == "wait" { 0 } else { code };
+            let _ran = kubereel(&[&words[..], &["--to", to]].concat()).code(code);
+        }
+    }
+    let late = ["--for=condition=Degraded", "--never", "--to", "23:21:50"];
+    let _never = kubereel(&[&["wait", &path, "co/image-registry"], &late[..]].concat()).code(3);
     let story = kubereel(&["story", &path]).code(3).out;
     assert!(story.contains("to 4.21.9: end not observed"), "{story}");
     assert!(story.contains("At the end: not known"), "{story}");

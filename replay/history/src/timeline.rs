@@ -334,6 +334,27 @@ impl Timeline {
         })
     }
 
+    /// Returns whether damage took records between two moments, or their objects; `None` for the ends
+    /// of the recording.
+    pub fn is_damaged_between(&self, from: Option<Cut>, to: Option<Cut>) -> bool {
+        let place = |cut: Option<Cut>| match cut {
+            Some(Cut::Arrival { below, wall }) => Some((below, wall)),
+            // Its place in the order of arrival may be lost, too.
+            Some(Cut::Revision(_)) | None => None,
+        };
+        let (from, to) = (place(from), place(to));
+        let mut losses = self.reel().damage().iter().map(|damage| damage.loss);
+        losses.any(|loss| {
+            let after = from.zip(loss.last());
+            let before = to.zip(loss.first());
+            let is_after = after.is_some_and(|((from, _), last)| last < from);
+            // A lost end has no later record whose time would tell.
+            let is_before = before
+                .is_some_and(|((to, wall), first)| to <= first && wall <= self.wall_of(first));
+            loss != Loss::Nothing && !is_after && !is_before
+        })
+    }
+
     /// Describes the loss at a damaged place.
     pub fn damage_words(&self, span: &DamagedSpan) -> String {
         span.words(&self.known.tables, &self.zone)

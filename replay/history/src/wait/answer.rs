@@ -18,6 +18,14 @@ pub struct ReelInstant {
     pub at: RecordedAt,
 }
 
+impl ReelInstant {
+    /// Returns it as a moment.
+    pub const fn cut(self) -> Cut {
+        let Self { below, at: wall } = self;
+        Cut::Arrival { below, wall }
+    }
+}
+
 /// The searched time, including its ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WaitSpan {
