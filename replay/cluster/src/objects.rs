@@ -130,7 +130,7 @@ objects! {
     pub(crate) struct PodObject {
         pub(crate) metadata: PodMetadata,
         pub(crate) spec: PodSpec,
-        status: PodObjectStatus,
+        status: PodPhase,
     }
 
     pub(crate) struct PodMetadata {
@@ -140,40 +140,10 @@ objects! {
 
     pub(crate) struct PodSpec {
         pub(crate) node_name: String,
-        pub(crate) init_containers: Vec<PodContainer>,
     }
 
-    pub(crate) struct PodContainer {
-        pub(crate) image: String,
-    }
-
-    struct PodObjectStatus {
+    struct PodPhase {
         phase: String,
-        reason: String,
-        message: String,
-        init_container_statuses: Vec<ContainerStatus>,
-        container_statuses: Vec<ContainerStatus>,
-    }
-
-    struct ContainerStatus {
-        state: ContainerState,
-    }
-
-    struct ContainerState {
-        waiting: Option<WaitingState>,
-        running: Option<serde::de::IgnoredAny>,
-        terminated: Option<TerminatedState>,
-    }
-
-    struct WaitingState {
-        reason: String,
-        message: String,
-    }
-
-    struct TerminatedState {
-        exit_code: i64,
-        reason: String,
-        message: String,
     }
 
     /// A version of a `MachineConfigPool`.
@@ -344,77 +314,7 @@ impl PodObject {
     }
 
     pub(crate) fn is_over(&self) -> bool {
-        self.has_failed() || self.status.phase == "Succeeded"
-    }
-
-    pub(crate) fn has_failed(&self) -> bool {
-        self.status.phase == "Failed"
-    }
-
-    /// Returns the state as in kubectl's STATUS column, with its message: `Init:ErrImagePull`.
-    pub(crate) fn state(&self) -> (String, String) {
-        let status = &self.status;
-        if self.is_over() {
-            let word = if status.reason.is_empty() {
-                &status.phase
-            } else {
-                &status.reason
-            };
-            return (word.clone(), status.message.clone());
-        }
-        let total = self.spec.init_containers.len();
-        for (done, container) in status.init_container_statuses.iter().enumerate() {
-            match container.state.word() {
-                ContainerProgress::Done => {}
-                ContainerProgress::Running => {
-                    return (format!("Init:{done}/{total}"), String::new());
-                }
-                ContainerProgress::Waits(reason, message)
-                    if reason.is_empty() || reason == "PodInitializing" =>
-                {
-                    return (format!("Init:{done}/{total}"), message.to_owned());
-                }
-                ContainerProgress::Waits(reason, message) => {
-                    return (format!("Init:{reason}"), message.to_owned());
-                }
-            }
-        }
-        for container in &status.container_statuses {
-            if let ContainerProgress::Waits(reason, message) = container.state.word()
-                && !reason.is_empty()
-            {
-                return (reason.to_owned(), message.to_owned());
-            }
-        }
-        (status.phase.clone(), status.message.clone())
-    }
-}
-
-enum ContainerProgress<'a> {
-    Done,
-    Running,
-    Waits(&'a str, &'a str),
-}
-
-impl ContainerState {
-    fn word(&self) -> ContainerProgress<'_> {
-        match self {
-            Self {
-                terminated: Some(ended),
-                ..
-            } if ended.exit_code == 0 => ContainerProgress::Done,
-            Self {
-                terminated: Some(ended),
-                ..
-            } => ContainerProgress::Waits(&ended.reason, &ended.message),
-            Self {
-                waiting: Some(why), ..
-            } => ContainerProgress::Waits(&why.reason, &why.message),
-            Self {
-                running: Some(_), ..
-            } => ContainerProgress::Running,
-            _ => ContainerProgress::Waits("", ""),
-        }
+        matches!(self.status.phase.as_str(), "Failed" | "Succeeded")
     }
 }
 

@@ -55,8 +55,8 @@ pub use changes::{
 };
 pub use cluster_events::{EventContent, EventLog, EventQuestion, LoggedEvent, Regarding};
 pub use columns::{
-    ColumnRoom, CustomColumns, JsonPathTemplate, LabelColumns, ResourceColumns, SortField, SortKey,
-    TemplateError, sort_by_keys,
+    ColumnRoom, CustomColumns, JsonPathTemplate, LabelColumns, PodStatus, ResourceColumns,
+    SortField, SortKey, TemplateError, sort_by_keys,
 };
 pub use coverage::{
     Certainty, Coverage, CoveredFrom, DamagedSpan, GapJudgement, GapOutcome, ImportedFrom,

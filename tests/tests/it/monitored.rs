@@ -427,7 +427,7 @@ fn version_pods_are_told(report: &RunReport) -> Result<()> {
         "attempt 4 of 12 failed",
         "the Pod is Init:ErrImagePull: pinging container registry",
         "the Pod is Init:ImagePullBackOff",
-        "the Pod is DeadlineExceeded: Pod was active on the node",
+        "DeadlineExceeded: Pod was active on the node",
         "ClusterVersion reported ReleaseAccepted=False (RetrievePayload)",
         "RetrievePayload failed: Retrieving payload failed",
     ] {

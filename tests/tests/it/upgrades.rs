@@ -589,7 +589,8 @@ fn every_attempt_to_fetch_the_payload_is_told_with_its_pod() {
     }
     assert_eq!(states, 14);
     let late = pods[0].states.last().unwrap();
-    assert_eq!(late.word, "DeadlineExceeded");
+    let told = format!("{}: {}", late.word, late.message);
+    assert!(told.contains("DeadlineExceeded: Pod was active"), "{told}");
     near(late.mark.at, "13:27:22.723", PLANTED_MICROS);
 }
 

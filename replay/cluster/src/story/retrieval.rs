@@ -9,8 +9,10 @@
 use crate::condition::StatusCondition;
 use crate::history::{ClusterHistory, ParsedVersion};
 use crate::mark::{MarkedMessage, RecordMark};
-use crate::objects::{PodObject, VersionObject};
-use kubereel_history::{Cut, LoggedEvent, QueryError};
+use crate::objects::VersionObject;
+use kubereel_history::field::text;
+use kubereel_history::{Cut, LoggedEvent, PodStatus, QueryError};
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// One attempt to retrieve, verify and load a payload.
@@ -484,7 +486,7 @@ impl Retrieval {
 }
 
 pub(super) const NAMESPACE: &str = "openshift-cluster-version";
-const LABEL: (&str, &str) = ("k8s-app", "retrieve-openshift-release");
+const LABEL: (&str, &str) = ("/metadata/labels/k8s-app", "retrieve-openshift-release");
 const NAME: &str = "version-";
 
 /// A version Pod.
@@ -515,12 +517,14 @@ pub struct PodState {
     pub mark: RecordMark,
     /// As in kubectl's STATUS column: `Init:ErrImagePull`.
     pub word: String,
-    /// Its message; may be empty.
+    /// Its message; once the Pod is over, the reason and the message of its end. May be empty.
     pub message: String,
+    /// Whether an init container does not get on.
+    is_held_up: bool,
 }
 
 impl VersionPod {
-    fn of(name: &str, versions: &[ParsedVersion<PodObject>]) -> Option<Self> {
+    fn of(name: &str, versions: &[ParsedVersion<Value>]) -> Option<Self> {
         let first = versions.first()?;
         let mut pod = Self {
             name: name.to_owned(),
@@ -533,27 +537,42 @@ impl VersionPod {
             deleted: None,
         };
         for seen in versions {
-            if let Some(container) = seen.body.spec.init_containers.first() {
-                pod.image.clone_from(&container.image);
-            }
-            if !seen.body.spec.node_name.is_empty() {
-                pod.node.clone_from(&seen.body.spec.node_name);
+            let fields = [
+                (&mut pod.image, "/spec/initContainers/0/image"),
+                (&mut pod.node, "/spec/nodeName"),
+            ];
+            for (known, pointer) in fields {
+                match text(&seen.body, pointer) {
+                    "" => {}
+                    now => now.clone_into(known),
+                }
             }
             if seen.is_gone {
                 pod.deleted = Some(seen.mark);
                 continue;
             }
-            if seen.body.is_over() {
+            let status = PodStatus::of_value(&seen.body);
+            let (word, mut message) = (status.reason, status.message.to_owned());
+            let mut is_held_up = word
+                .strip_prefix("Init:")
+                .is_some_and(|why| !why.starts_with(|first: char| first.is_ascii_digit()));
+            let phase = text(&seen.body, "/status/phase");
+            if matches!(phase, "Failed" | "Succeeded") {
                 pod.over.get_or_insert(seen.mark);
-                pod.has_failed = seen.body.has_failed();
+                pod.has_failed = phase == "Failed";
+                let reason = text(&seen.body, "/status/reason");
+                if !reason.is_empty() && reason != word {
+                    is_held_up = false;
+                    message = format!("{reason}: {}", text(&seen.body, "/status/message"));
+                }
             }
-            let (word, message) = seen.body.state();
             let last = pod.states.last();
             if !last.is_some_and(|last| last.word == word && last.message == message) {
                 pod.states.push(PodState {
                     mark: seen.mark,
                     word,
                     message,
+                    is_held_up,
                 });
             }
         }
@@ -562,7 +581,7 @@ impl VersionPod {
 
     /// Returns the last problem before its end: a state with a message of its own.
     pub fn held_up_by(&self) -> Option<&PodState> {
-        let causes = || self.states.iter().rev().filter(|state| state.is_held_up());
+        let causes = || self.states.iter().rev().filter(|state| state.is_held_up);
         // The error of the pull is more specific than the back-off after it.
         causes()
             .find(|state| state.word != "Init:ImagePullBackOff")
@@ -571,8 +590,9 @@ impl VersionPod {
 
     /// Returns how it ended if it failed, or was deleted with a problem.
     fn failure(&self) -> Option<RetrievalEnd> {
-        let last = self.states.last()?;
-        let is_given_up = self.over.is_none() && last.is_held_up();
+        // Its deletion does not show why it was given up.
+        let last = self.states.iter().rfind(|one| one.word != "Terminating")?;
+        let is_given_up = self.over.is_none() && last.is_held_up;
         let mark = if self.has_failed {
             self.over
         } else {
@@ -586,13 +606,6 @@ impl VersionPod {
     }
 }
 
-impl PodState {
-    fn is_held_up(&self) -> bool {
-        let reason = self.word.strip_prefix("Init:");
-        reason.is_some_and(|reason| !reason.starts_with(|first: char| first.is_ascii_digit()))
-    }
-}
-
 impl ClusterHistory<'_> {
     /// Reads the version Pods, in the order of their first records.
     fn version_pods(self, cut: Cut) -> Result<Vec<VersionPod>, QueryError> {
@@ -600,12 +613,9 @@ impl ClusterHistory<'_> {
             key.namespace == NAMESPACE && key.name.starts_with(NAME)
         });
         let mut pods = Vec::new();
-        self.read_tracks::<PodObject>(&tracks, |(_, name), versions| {
+        self.read_tracks::<Value>(&tracks, |(_, name), versions| {
             let versions = versions?;
-            let is_fetching = |seen: &ParsedVersion<PodObject>| {
-                let label = seen.body.metadata.labels.get(LABEL.0);
-                label.is_some_and(|value| value == LABEL.1)
-            };
+            let is_fetching = |seen: &ParsedVersion<Value>| text(&seen.body, LABEL.0) == LABEL.1;
             if versions.iter().any(is_fetching) {
                 pods.extend(VersionPod::of(name, &versions));
             }

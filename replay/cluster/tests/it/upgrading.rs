@@ -251,6 +251,50 @@ fn without_events_pods_and_the_condition_tell_of_attempts() {
 }
 
 #[test]
+fn the_states_of_a_pod_are_those_of_kubectl() {
+    let mut cluster = Cluster::begin();
+    let pods = cluster.open("pods", "Pod");
+    cluster.version(Some("2"), &[("1", "Completed")], &[]);
+    let ended = json!([{"state": {"terminated": {"exitCode": 1}}}]);
+    let killed = json!({"phase": "Failed", "reason": "DeadlineExceeded", "message": "too long"});
+    for (kind, mut status, is_going) in [
+        (EventType::Added, json!({"phase": "Pending"}), false),
+        (EventType::Modified, json!({"phase": "Pending"}), true),
+        (EventType::Modified, killed, true),
+    ] {
+        if kind == EventType::Modified {
+            status["initContainerStatuses"] = ended.clone();
+        }
+        let deleted = is_going.then_some("2025-11-21T13:00:00Z");
+        let body = json!({
+            "apiVersion": "v1", "kind": "Pod",
+            "metadata": {"name": "version-2-aaaaa", "namespace": OPERATORS, "deletionTimestamp": deleted,
+                "labels": {"k8s-app": "retrieve-openshift-release"}},
+            "spec": {"nodeName": "n", "initContainers": [{"image": NEW}]},
+            "status": status,
+        });
+        let (what, rv) = (thing(OPERATORS, "version-2-aaaaa", "aaaaa"), cluster.next());
+        let script = &mut cluster.script;
+        script.event(pods, kind, Evidence::Live, what, rv, &bytes(&body));
+    }
+    let (story, _) = cluster.story();
+    let pod = story.retrievals.attempts[0].pod.as_ref().expect("a Pod");
+    assert_eq!((pod.image.as_str(), pod.node.as_str()), (NEW, "n"));
+    let states = pod.states.iter();
+    let states: Vec<_> = states
+        .map(|state| (state.word.as_str(), state.message.as_str()))
+        .collect();
+    assert_eq!(
+        states,
+        [
+            ("Pending", ""),
+            ("Terminating", ""),
+            ("Init:ExitCode:1", "DeadlineExceeded: too long"),
+        ]
+    );
+}
+
+#[test]
 fn the_condition_alone_tells_of_a_failure_and_nothing_of_its_begin() {
     let mut cluster = Cluster::begin();
     let old = [("1", "Completed")];

@@ -17,5 +17,6 @@ mod workload;
 pub(super) use kind::BuiltinKind;
 pub(crate) use kind::selector_text;
 pub(crate) use node::roles;
+pub use pod::PodStatus;
 pub(crate) use storage::{access_modes, class_of};
 pub(crate) use workload::desired;

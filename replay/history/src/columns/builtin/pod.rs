@@ -4,6 +4,7 @@
 use super::super::part::{NONE, ObjectPart, time_since};
 use jiff::Timestamp;
 use kubereel_format::RecordedAt;
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 pub(super) fn pod_row(pod: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
@@ -50,15 +51,18 @@ fn readiness_gates(pod: ObjectPart<'_>) -> String {
     format!("{}/{count}", gates.filter(is_open).count())
 }
 
-/// The status of a pod.
+/// The status of a Pod, as kubectl prints it.
 #[derive(Debug)]
-struct PodStatus {
+pub struct PodStatus<'a> {
     /// How many containers should be ready.
-    pub(super) containers: usize,
-    pub(super) ready: usize,
-    pub(super) reason: String,
-    pub(super) restarts: i64,
-    pub(super) last_restart: Option<Timestamp>,
+    containers: usize,
+    ready: usize,
+    /// The word of the column STATUS: `Init:ErrImagePull`.
+    pub reason: String,
+    /// The message of what gave the word; may be empty.
+    pub message: &'a str,
+    restarts: i64,
+    last_restart: Option<Timestamp>,
 }
 
 /// The number of restarts, and the time of the last one.
@@ -79,37 +83,45 @@ impl RestartCounts {
     }
 }
 
-impl PodStatus {
-    /// Reads it from a pod.
-    pub(super) fn of(pod: ObjectPart<'_>) -> Self {
+impl<'a> PodStatus<'a> {
+    /// Reads a Pod.
+    pub fn of_value(pod: &'a Value) -> Self {
+        Self::of(ObjectPart::of(pod))
+    }
+
+    fn of(pod: ObjectPart<'a>) -> Self {
         let initial = InitContainers::of(pod);
+        let is_initializing = initial.reason.is_some();
+        let (reason, message) = initial.reason.unwrap_or_else(|| begun(pod));
         let mut status = Self {
             containers: pod.at("spec.containers").items().len() + initial.sidecars,
             ready: initial.ready,
-            reason: begun(pod),
+            reason,
+            message,
             restarts: initial.restarts.count,
             last_restart: initial.restarts.last,
         };
-        let is_initializing = initial.reason.is_some();
-        if let Some(reason) = initial.reason {
-            status.reason = reason;
-        }
         if !is_initializing || is_true(first_condition(pod, "Initialized")) {
             status.run(pod, initial.sidecar_restarts);
         }
         if pod.at("metadata.deletionTimestamp").is_there() {
             let phase = pod.at("status.phase").text();
             if pod.at("status.reason").text() == "NodeLost" {
-                "Unknown".clone_into(&mut status.reason);
+                status.set("Unknown", pod.at("status.message").text());
             } else if !matches!(phase, "Failed" | "Succeeded") {
-                "Terminating".clone_into(&mut status.reason);
+                status.set("Terminating", "");
             }
         }
         status
     }
 
+    fn set(&mut self, reason: &str, message: &'a str) {
+        reason.clone_into(&mut self.reason);
+        self.message = message;
+    }
+
     /// Reads the containers that run after the init containers.
-    fn run(&mut self, pod: ObjectPart<'_>, mut restarts: RestartCounts) {
+    fn run(&mut self, pod: ObjectPart<'a>, mut restarts: RestartCounts) {
         let mut is_any_running = false;
         let mut failure = None;
         // The first container has precedence.
@@ -119,11 +131,11 @@ impl PodStatus {
             let waiting = state.at("waiting.reason").text();
             let terminated = state.at("terminated");
             if !waiting.is_empty() {
-                waiting.clone_into(&mut self.reason);
+                self.set(waiting, state.at("waiting.message").text());
             } else if terminated.is_there() {
-                self.reason = ending(terminated);
+                self.set(&ending(terminated), terminated.at("message").text());
                 if terminated.at("exitCode").whole() != 0 {
-                    failure = Some(self.reason.clone());
+                    failure = Some((self.reason.clone(), self.message));
                 }
             } else if container.at("ready").holds() && state.at("running").is_there() {
                 is_any_running = true;
@@ -133,11 +145,11 @@ impl PodStatus {
         (self.restarts, self.last_restart) = (restarts.count, restarts.last);
         if self.reason == "Completed" {
             if is_any_running && has_ready_condition(pod) {
-                "Running".clone_into(&mut self.reason);
-            } else if let Some(failure) = failure {
-                self.reason = failure;
+                self.set("Running", "");
+            } else if let Some((reason, message)) = failure {
+                self.set(&reason, message);
             } else if is_any_running {
-                "NotReady".clone_into(&mut self.reason);
+                self.set("NotReady", "");
             }
         }
     }
@@ -145,18 +157,18 @@ impl PodStatus {
 
 /// The state of the init containers.
 #[derive(Debug, Default)]
-struct InitContainers {
+struct InitContainers<'a> {
     /// How many of them keep running beside the others (sidecars).
     sidecars: usize,
     ready: usize,
-    /// Why they have not finished; `None` if they have.
-    reason: Option<String>,
+    /// Why they have not finished, with the message; `None` if they have.
+    reason: Option<(String, &'a str)>,
     restarts: RestartCounts,
     sidecar_restarts: RestartCounts,
 }
 
-impl InitContainers {
-    fn of(pod: ObjectPart<'_>) -> Self {
+impl<'a> InitContainers<'a> {
+    fn of(pod: ObjectPart<'a>) -> Self {
         let specs = pod.at("spec.initContainers").items();
         let count = specs.len();
         let is_always = |spec: ObjectPart<'_>| spec.at("restartPolicy").text() == "Always";
@@ -176,7 +188,7 @@ impl InitContainers {
                 initial.sidecar_restarts.add(container);
             }
             let terminated = container.at("state.terminated");
-            let waiting = container.at("state.waiting.reason").text();
+            let waiting = container.at("state.waiting");
             if terminated.is_there() && terminated.at("exitCode").whole() == 0 {
                 continue;
             }
@@ -184,32 +196,39 @@ impl InitContainers {
                 initial.ready += usize::from(container.at("ready").holds());
                 continue;
             }
-            initial.reason = Some(if terminated.is_there() {
-                format!("Init:{}", ending(terminated))
-            } else if matches!(waiting, "" | "PodInitializing") {
-                format!("Init:{at}/{count}")
+            let (word, cause) = if terminated.is_there() {
+                (ending(terminated), terminated)
             } else {
-                format!("Init:{waiting}")
-            });
+                let word = match waiting.at("reason").text() {
+                    "" | "PodInitializing" => format!("{at}/{count}"),
+                    reason => reason.to_owned(),
+                };
+                (word, waiting)
+            };
+            initial.reason = Some((format!("Init:{word}"), cause.at("message").text()));
             break;
         }
         initial
     }
 }
 
-/// Returns the status that applies unless a container reports another one.
-fn begun(pod: ObjectPart<'_>) -> String {
+/// Returns the status that applies unless a container reports another one, with its message.
+fn begun(pod: ObjectPart<'_>) -> (String, &str) {
     const GATED: &str = "SchedulingGated";
     let status = pod.at("status");
-    let is_gated = status
-        .at("conditions")
-        .items()
-        .any(|one| one.at("type").text() == "PodScheduled" && one.at("reason").text() == GATED);
-    if is_gated {
-        return GATED.to_owned();
-    }
-    let phase = status.at("phase").text();
-    status.at("reason").text_or(phase).to_owned()
+    let mut conditions = status.at("conditions").items();
+    let gated = conditions
+        .find(|one| one.at("type").text() == "PodScheduled" && one.at("reason").text() == GATED);
+    let (word, told) = gated.map_or_else(
+        || {
+            (
+                status.at("reason").text_or(status.at("phase").text()),
+                status,
+            )
+        },
+        |gated| (GATED, gated),
+    );
+    (word.to_owned(), told.at("message").text())
 }
 
 /// Describes how a container ended.
@@ -319,11 +338,11 @@ mod pod_tests {
 #[cfg(test)]
 mod pod_status_tests {
     use super::*;
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     /// Returns status, ready, total, and restarts.
     fn status_cells(pod: &Value) -> (String, String, i64) {
-        let status = PodStatus::of(ObjectPart::of(pod));
+        let status = PodStatus::of_value(pod);
         let ready = format!("{}/{}", status.ready, status.containers);
         (status.reason, ready, status.restarts)
     }
@@ -440,6 +459,43 @@ mod pod_status_tests {
     }
 
     #[test]
+    fn the_message_belongs_to_what_gave_the_word() {
+        let waiting = json!({"state": {"waiting": {"reason": "ErrImagePull", "message": "m"}}});
+        let failed = json!({"state": {"terminated": {"exitCode": 1, "message": "e"}}});
+        let done = ended(0, "Completed");
+        for (status, expected) in [
+            (
+                json!({"phase": "Failed", "reason": "Evicted", "message": "p"}),
+                ("Evicted", "p"),
+            ),
+            (
+                json!({"message": "p", "initContainerStatuses": [waiting]}),
+                ("Init:ErrImagePull", "m"),
+            ),
+            (
+                json!({"message": "p", "initContainerStatuses": [failed]}),
+                ("Init:ExitCode:1", "e"),
+            ),
+            (
+                json!({"message": "p", "containerStatuses": [waiting]}),
+                ("ErrImagePull", "m"),
+            ),
+            (
+                json!({"message": "p", "containerStatuses": [done, failed]}),
+                ("ExitCode:1", "e"),
+            ),
+            (
+                json!({"message": "p", "containerStatuses": [done, running()]}),
+                ("NotReady", ""),
+            ),
+        ] {
+            let pod = json!({"status": status});
+            let status = PodStatus::of_value(&pod);
+            assert_eq!((status.reason.as_str(), status.message), expected);
+        }
+    }
+
+    #[test]
     fn sidecars_count_among_the_containers() {
         let sidecar = |started: bool, ready: bool| {
             json!({"name": "side", "started": started, "ready": ready, "restartCount": 2,
@@ -472,7 +528,7 @@ mod pod_status_tests {
             status_cells(&pod(sidecar(false, false))),
             text("Init:1/2", "0/2", 7)
         );
-        let last = PodStatus::of(ObjectPart::of(&pod(sidecar(true, true)))).last_restart;
+        let last = PodStatus::of_value(&pod(sidecar(true, true))).last_restart;
         assert_eq!(last, "2026-11-21T13:00:00Z".parse().ok());
         // After a pod was initialized, its containers count, whatever a sidecar does.
         let mut again = pod(sidecar(false, false));
@@ -485,7 +541,7 @@ mod pod_status_tests {
         let container = |finished: &str| json!({"restartCount": 1, "lastState": {"terminated": {"finishedAt": finished}}});
         let pod = json!({"status": {"containerStatuses": [
             container("2026-11-21T13:00:00Z"), container("2026-11-21T13:00:05Z"), {}]}});
-        let status = PodStatus::of(ObjectPart::of(&pod));
+        let status = PodStatus::of_value(&pod);
         assert_eq!(status.restarts, 2);
         assert_eq!(status.last_restart, "2026-11-21T13:00:05Z".parse().ok());
     }
