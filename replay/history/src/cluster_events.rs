@@ -1,12 +1,12 @@
 //! The cluster's own Events: the reporting component, the object, the count. The times in an Event
 //! are those of the component. The deletion of an expired Event is not reported.
 
+use crate::field::{at, text, time};
 use crate::moment::Cut;
 use crate::timeline::QueryError;
 use crate::timeline::Timeline;
-use crate::timetext;
 use kubereel_format::{EventType, Evidence, RecordedAt, ResourceId, Seq};
-use serde::Deserialize;
+use serde_json::Value;
 use std::collections::HashSet;
 
 /// A query for Events.
@@ -189,8 +189,7 @@ impl Iterator for EventLog<'_> {
 }
 
 /// The object of an Event.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Regarding {
     /// Its kind.
     pub kind: String,
@@ -223,80 +222,133 @@ pub struct EventContent {
     pub last: Option<RecordedAt>,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct EventBody {
-    r#type: Option<String>,
-    reason: Option<String>,
-    message: Option<String>,
-    note: Option<String>,
-    involved_object: Option<Regarding>,
-    regarding: Option<Regarding>,
-    source: Option<EventSource>,
-    deprecated_source: Option<EventSource>,
-    reporting_component: Option<String>,
-    reporting_controller: Option<String>,
-    count: Option<u64>,
-    deprecated_count: Option<u64>,
-    series: Option<EventSeries>,
-    last_timestamp: Option<String>,
-    deprecated_last_timestamp: Option<String>,
-    first_timestamp: Option<String>,
-    event_time: Option<String>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct EventSource {
-    component: Option<String>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct EventSeries {
-    count: Option<u64>,
-    last_observed_time: Option<String>,
-}
-
 impl EventContent {
     /// Parses an Event.
     ///
     /// # Errors
-    /// When the bytes are not an Event.
+    /// When the bytes are not an object.
     pub fn of(body: &[u8]) -> Result<Self, serde_json::Error> {
-        let body: EventBody = serde_json::from_slice(body)?;
-        let series = body.series.unwrap_or_default();
-        let source = body.source.or(body.deprecated_source);
-        let component = [
-            source.and_then(|source| source.component),
-            body.reporting_component,
-            body.reporting_controller,
-        ];
+        let event = Value::Object(serde_json::from_slice(body)?);
+        let said = EventText::of(&event);
         let last = [
-            series.last_observed_time,
-            body.last_timestamp,
-            body.deprecated_last_timestamp,
-            body.event_time,
-            body.first_timestamp,
+            "/series/lastObservedTime",
+            "/lastTimestamp",
+            "/deprecatedLastTimestamp",
+            "/eventTime",
+            "/firstTimestamp",
         ];
-        let count = [series.count, body.count, body.deprecated_count];
         Ok(Self {
-            severity: body.r#type.unwrap_or_default(),
-            reason: body.reason.unwrap_or_default(),
-            message: body.message.or(body.note).unwrap_or_default(),
-            regarding: body.involved_object.or(body.regarding).unwrap_or_default(),
-            component: first(component).unwrap_or_default(),
-            count: count.into_iter().flatten().max().unwrap_or(1).max(1),
-            last: last
-                .iter()
-                .flatten()
-                .find_map(|text| timetext::parsed(text)),
+            severity: said.severity().to_owned(),
+            reason: said.reason().to_owned(),
+            message: said.message().to_owned(),
+            regarding: Regarding {
+                kind: said.kind().to_owned(),
+                namespace: said.namespace().to_owned(),
+                name: said.name().to_owned(),
+                uid: said.uid().to_owned(),
+                api_version: text(said.about, "/apiVersion").to_owned(),
+            },
+            component: said.component().to_owned(),
+            count: said.count(),
+            last: last.iter().find_map(|pointer| time(&event, pointer)),
         })
     }
 }
 
-fn first(texts: [Option<String>; 3]) -> Option<String> {
-    texts.into_iter().flatten().find(|text| !text.is_empty())
+/// The texts and the count of an Event, in either of its forms: that of the core group and that of
+/// `events.k8s.io`. An absent one is empty.
+#[derive(Clone, Copy, Debug)]
+pub struct EventText<'a> {
+    event: &'a Value,
+    about: &'a Value,
+}
+
+impl<'a> EventText<'a> {
+    /// Reads an Event.
+    pub fn of(event: &'a Value) -> Self {
+        let abouts = ["involvedObject", "regarding"];
+        let mut abouts = abouts.iter().filter_map(|name| event.get(name));
+        let about = abouts.find(|about| about.as_object().is_some_and(|about| !about.is_empty()));
+        Self {
+            event,
+            about: about.unwrap_or(&Value::Null),
+        }
+    }
+
+    /// Returns the first of some texts that is not empty.
+    fn first(self, pointers: &[&str]) -> &'a str {
+        let mut texts = pointers.iter().map(|pointer| text(self.event, pointer));
+        texts.find(|text| !text.is_empty()).unwrap_or_default()
+    }
+
+    /// Returns `Normal` or `Warning`.
+    pub fn severity(self) -> &'a str {
+        text(self.event, "/type")
+    }
+
+    /// Returns whether it is a warning.
+    pub fn is_warning(self) -> bool {
+        self.severity() == "Warning"
+    }
+
+    /// Returns the reason, one word.
+    pub fn reason(self) -> &'a str {
+        text(self.event, "/reason")
+    }
+
+    /// Returns the message.
+    pub fn message(self) -> &'a str {
+        self.first(&["/message", "/note"])
+    }
+
+    /// Returns the kind of the object.
+    pub fn kind(self) -> &'a str {
+        text(self.about, "/kind")
+    }
+
+    /// Returns the name of the object.
+    pub fn name(self) -> &'a str {
+        text(self.about, "/name")
+    }
+
+    /// Returns the namespace of the object.
+    pub fn namespace(self) -> &'a str {
+        text(self.about, "/namespace")
+    }
+
+    /// Returns the uid of the object.
+    pub fn uid(self) -> &'a str {
+        text(self.about, "/uid")
+    }
+
+    /// Returns the container of the Pod that it is about.
+    pub fn container(self) -> Option<&'a str> {
+        let path = text(self.about, "/fieldPath").strip_suffix('}')?;
+        path.strip_prefix("spec.containers{")
+            .or_else(|| path.strip_prefix("spec.initContainers{"))
+    }
+
+    /// Returns the component that reported it.
+    pub fn component(self) -> &'a str {
+        self.first(&[
+            "/source/component",
+            "/deprecatedSource/component",
+            "/reportingComponent",
+            "/reportingController",
+        ])
+    }
+
+    /// Returns the host of the component.
+    pub fn host(self) -> &'a str {
+        self.first(&["/source/host", "/deprecatedSource/host"])
+    }
+
+    /// Returns the number of occurrences so far, at least 1.
+    pub fn count(self) -> u64 {
+        let counts = ["/series/count", "/count", "/deprecatedCount"].iter();
+        let counts = counts.filter_map(|pointer| at(self.event, pointer)?.as_u64());
+        counts.fold(1, u64::max)
+    }
 }
 
 #[cfg(test)]
@@ -319,11 +371,19 @@ mod tests {
 
     #[test]
     fn an_event_that_says_little_is_read_all_the_same() {
-        let content =
-            EventContent::of(br#"{"involvedObject":null,"count":null}"#).expect("an Event");
+        let of = |body: &str| EventContent::of(body.as_bytes()).expect("an Event");
+        let content = of(r#"{"involvedObject":null,"count":null}"#);
         assert_eq!(content.count, 1);
         assert_eq!(content.regarding, Regarding::default());
-        for body in [&b"7"[..], b"{", br#"{"count":"x"}"#] {
+        let mixed = of(
+            r#"{"involvedObject":null,"regarding":{"name":"a"},"message":"","note":"x","count":"y"}"#,
+        );
+        assert_eq!(
+            (mixed.regarding.name.as_str(), mixed.message.as_str()),
+            ("a", "x")
+        );
+        assert_eq!(mixed.count, 1);
+        for body in [&b"7"[..], b"{"] {
             assert!(EventContent::of(body).is_err());
         }
     }

@@ -53,7 +53,9 @@ pub use changes::{
     Change, ChangeKind, ComparisonScope, Field, FieldError, FieldPath, FieldStep, KeyPart, Leaves,
     SegmentKind, WordSegment, words,
 };
-pub use cluster_events::{EventContent, EventLog, EventQuestion, LoggedEvent, Regarding};
+pub use cluster_events::{
+    EventContent, EventLog, EventQuestion, EventText, LoggedEvent, Regarding,
+};
 pub use columns::{
     ColumnRoom, CustomColumns, JsonPathTemplate, LabelColumns, PodStatus, ResourceColumns,
     SortField, SortKey, TemplateError, sort_by_keys,

@@ -5,7 +5,7 @@ use crate::sign::{Sign, SignKind};
 use crate::span::{ShownTime, SignEnd, SignSpan, between};
 use kubereel_cluster::RecordMark;
 use kubereel_format::{Evidence, ObjectId, RecordedAt};
-use kubereel_history::field::{number, text};
+use kubereel_history::EventText;
 use kubereel_monitortests::WatchedEvent;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use std::time::Duration;
 /// More different Events are not kept.
 const MOST_EVENTS: usize = 20_000;
 /// A higher count of one Event is not believed; sums of such counts stay far from overflow.
-const MOST_COUNTED: i64 = 1_000_000_000;
+const MOST_COUNTED: u64 = 1_000_000_000;
 /// An Event that was not repeated for this long may be over.
 const QUIET: Duration = Duration::from_mins(1);
 /// Events of one reason that lie further apart are of two troubles: the longest back-off is five minutes.
@@ -93,31 +93,18 @@ impl WarningEvents {
     /// Takes a version of an Event, which may be of the first look at Events.
     pub(crate) fn take(&mut self, seen: &WatchedEvent<'_>, is_first_look: bool) {
         let event = seen.now;
-        if text(event, "/type") != "Warning" || seen.evidence == Evidence::Inferred {
+        let said = EventText::of(event);
+        if !said.is_warning() || seen.evidence == Evidence::Inferred {
             return;
         }
         let is_older = is_first_look && seen.before.is_none();
-        let about = if event.get("involvedObject").is_some() {
-            "/involvedObject"
-        } else {
-            "/regarding"
-        };
-        let of = |field: &str| text(event, &format!("{about}/{field}")).to_owned();
         let regarded = RegardedObject {
-            kind: of("kind"),
-            namespace: of("namespace"),
-            name: of("name"),
+            kind: said.kind().to_owned(),
+            namespace: said.namespace().to_owned(),
+            name: said.name().to_owned(),
         };
-        let message = match text(event, "/message") {
-            "" => text(event, "/note"),
-            message => message,
-        };
-        let counts = ["/series/count", "/count", "/deprecatedCount"];
-        let count_of = |event| counts.iter().filter_map(|at| number(event, at)).max();
-        let count = |event| {
-            let count = count_of(event).unwrap_or(1).clamp(1, MOST_COUNTED);
-            count.unsigned_abs()
-        };
+        let message = said.message();
+        let count = |event| EventText::of(event).count().min(MOST_COUNTED);
         // The count goes on from version to version of one Event.
         let more = match seen.before {
             Some(before) => count(event).saturating_sub(count(before)).max(1),
@@ -129,8 +116,7 @@ impl WarningEvents {
             seq: seen.seq,
             at: seen.at,
         };
-        let reason = text(event, "/reason");
-        let uid = text(event, &format!("{about}/uid"));
+        let (reason, uid) = (said.reason(), said.uid());
         let known = self.by_object.entry(regarded).or_default();
         let mut later = known.iter_mut().rev();
         if let Some(own) = later.find(|own| {

@@ -8,7 +8,7 @@ use crate::time::{CursorPlace, span_text};
 use kubereel_cluster::{StateKind, VersionChanges};
 use kubereel_format::{EventType, ObjectKeyRef, RecordedAt, ResourceInfo, Seq};
 use kubereel_history::{
-    Change, ComparisonScope, CursorStep, Cut, EventQuestion, FieldStep, HistoryItem,
+    Change, ComparisonScope, CursorStep, Cut, EventQuestion, EventText, FieldStep, HistoryItem,
     HistoryQuestion, HistoryVersion, Regarding, SteppedOver, Timeline, Track, harmless,
 };
 use std::collections::BTreeSet;
@@ -451,14 +451,12 @@ fn regarded(info: &ResourceInfo, event: &serde_json::Value) -> Option<String> {
     if info.kind != "Event" {
         return None;
     }
-    let about = event
-        .get("involvedObject")
-        .or_else(|| event.get("regarding"))?;
-    let text = |name: &str| about.get(name).and_then(serde_json::Value::as_str);
-    let kind = text("kind")?.to_lowercase();
-    let gap = if text("namespace").is_some() { "/" } else { "" };
-    let namespace = text("namespace").unwrap_or_default();
-    let name = text("name").unwrap_or_default();
+    let said = EventText::of(event);
+    if said.kind().is_empty() {
+        return None;
+    }
+    let (kind, namespace, name) = (said.kind().to_lowercase(), said.namespace(), said.name());
+    let gap = if namespace.is_empty() { "" } else { "/" };
     Some(harmless(&format!("{kind} {namespace}{gap}{name}")).into_owned())
 }
 
@@ -473,17 +471,15 @@ fn event_summary(
         return (QUIET, head);
     }
     if info.kind == "Event" {
-        let text = |name: &str| {
-            let text = over.now.get(name).and_then(serde_json::Value::as_str);
-            harmless(text.unwrap_or_default()).into_owned()
-        };
-        let (rank, ink) = match text("type").as_str() {
-            "Warning" => (2, Ink::Wary),
-            _ => (7, Ink::Changed),
+        let said = EventText::of(&over.now);
+        let (rank, ink) = if said.is_warning() {
+            (2, Ink::Wary)
+        } else {
+            (7, Ink::Changed)
         };
         let line = head
-            .and(ink, text("reason"))
-            .and(Ink::Plain, format!(" {}{}", text("message"), text("note")));
+            .and(ink, harmless(said.reason()))
+            .and(Ink::Plain, harmless(&format!(" {}", said.message())));
         return (rank, line);
     }
     match (kind, &over.changes) {

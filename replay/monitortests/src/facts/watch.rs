@@ -7,6 +7,7 @@ use super::over_time::FactsOverTime;
 use crate::feed::{Action, Interest, WatchedEvent, Watcher};
 use crate::reading;
 use kubereel_format::RecordedAt;
+use kubereel_history::EventText;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -138,18 +139,13 @@ impl FactsWatcher {
     }
 
     fn suite_event(&mut self, event: &Value, at: RecordedAt) {
-        let either = |one, other| match reading::text(event, one) {
-            "" => reading::text(event, other),
-            found => found,
-        };
-        let kind = either("/involvedObject/kind", "/regarding/kind");
-        let name = either("/involvedObject/name", "/regarding/name");
-        if (kind, name) != ("ClusterVersion", "cluster") {
+        let said = EventText::of(event);
+        if (said.kind(), said.name()) != ("ClusterVersion", "cluster") {
             return;
         }
         let last = self.suite.last_mut();
         let open = last.filter(|window| window.to.is_none());
-        match reading::text(event, "/reason") {
+        match said.reason() {
             "UpgradeStarted" | "UpgradeRollback" => {
                 if let Some(open) = open {
                     open.to = Some(at);

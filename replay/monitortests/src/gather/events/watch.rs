@@ -1,7 +1,7 @@
 //! The watch over Events: which become intervals, where, when and with which words. It does not
 //! judge how many are too many, but for upstream's mark.
 
-use super::said::{EventText, PATHS};
+use super::said::{EventTimes, PATHS};
 use crate::feed::{Action, Interest, WatchedEvent, Watcher};
 use crate::gather::kept::WantedIntervals;
 use crate::gather::ledger::{Draft, Ledger};
@@ -9,7 +9,7 @@ use crate::gather::mode::{Mode, moment};
 use crate::interval::{Interval, Level, source};
 use crate::reading;
 use kubereel_format::{Evidence, RecordedAt};
-use kubereel_history::timetext;
+use kubereel_history::{EventText, timetext};
 use ring::digest::{SHA256, digest};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// Events that were reported longer than this before the run began do not belong to the run.
 const OLD_MICROS: i64 = 15 * 60 * 1_000_000;
 /// Said more often than this, upstream marks it.
-const TOO_OFTEN: i64 = 20;
+const TOO_OFTEN: u64 = 20;
 /// Upstream lengthens repeated Events, so that they are drawn.
 const DRAWN_MICROS: i64 = 1_000_000;
 /// How Go writes no time.
@@ -76,10 +76,11 @@ impl Events {
 
     fn said(&mut self, seen: &WatchedEvent<'_>) {
         let said = EventText::of(seen.now);
+        let times = EventTimes::of(seen.now);
         let at = if self.mode.is_exact() {
-            moment(said.last_observed(), None, seen.at)
+            moment(times.last_observed(), None, seen.at)
         } else {
-            said.at().unwrap_or(seen.at)
+            times.at().unwrap_or(seen.at)
         };
         if self.start.micros_since(at) > OLD_MICROS {
             return;
@@ -91,6 +92,8 @@ impl Events {
         };
         let hash = short_hash(said.message());
         let key = said.kind().to_lowercase();
+        let is_kubelet = said.component() == "kubelet";
+        let node = if is_kubelet { said.host() } else { "" };
         let draft = Draft::new(source::KUBE_EVENT, level, at).shown_by(seen.seq);
         let mut draft = match said.kind() {
             "Namespace" => draft.about("", [("hmsg", &*hash), ("namespace", said.name())]),
@@ -100,7 +103,7 @@ impl Events {
                 [
                     ("hmsg", &*hash),
                     (&*key, said.name()),
-                    ("node", said.kubelet_host()),
+                    ("node", node),
                     ("namespace", said.namespace()),
                 ],
             ),
@@ -120,8 +123,8 @@ impl Events {
         draft = notes(draft, said);
         let time =
             |at: Option<RecordedAt>| at.map_or_else(|| NO_TIME.into(), timetext::rfc3339_secs);
-        draft = draft.with("firstTimestamp", time(said.first()));
-        draft = draft.with("lastTimestamp", time(said.last()));
+        draft = draft.with("firstTimestamp", time(times.first()));
+        draft = draft.with("lastTimestamp", time(times.last()));
         if said.count() > 1 {
             if said.count() > TOO_OFTEN {
                 draft = draft.with("pathological", "true").drawn();
