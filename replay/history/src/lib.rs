@@ -58,7 +58,7 @@ pub use cluster_events::{
 };
 pub use columns::{
     ColumnRoom, CustomColumns, JsonPathTemplate, LabelColumns, PodStatus, ResourceColumns,
-    SortField, SortKey, TemplateError, sort_by_keys,
+    SortField, SortKey, TemplateError, node_roles, sort_by_keys,
 };
 pub use coverage::{
     Certainty, Coverage, CoveredFrom, DamagedSpan, GapJudgement, GapOutcome, ImportedFrom,

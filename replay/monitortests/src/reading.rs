@@ -3,6 +3,7 @@
 
 use kubereel_cluster::StatusCondition;
 pub(crate) use kubereel_history::field::{at, items as list, number, text, time};
+use kubereel_history::node_roles;
 use serde_json::Value;
 
 /// Finds the item of a list with a value under a name: `type` of conditions, `name` of containers.
@@ -19,12 +20,6 @@ pub(crate) fn condition_of<'a>(object: &'a Value, kind: &str) -> Option<StatusCo
 
 /// Returns a node's roles by its labels, sorted, with commas between.
 pub(crate) fn roles(node: &Value) -> String {
-    let labels = at(node, "/metadata/labels").and_then(Value::as_object);
-    let names = labels
-        .into_iter()
-        .flatten()
-        .filter_map(|(name, _)| name.strip_prefix("node-role.kubernetes.io/"));
-    let mut names: Vec<&str> = names.filter(|name| !name.is_empty()).collect();
-    names.sort_unstable();
-    names.join(",")
+    let roles: Vec<&str> = node_roles(node).into_iter().collect();
+    roles.join(",")
 }

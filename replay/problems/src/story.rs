@@ -5,8 +5,7 @@ use crate::problem::{ProblemList, RolloutOutcome, WorkloadRollout};
 use crate::span::between;
 use kubereel_cluster::{ClusterHistory, ClusterUpdate, UpdateKind};
 use kubereel_format::RecordedAt;
-use kubereel_history::{Certainty, Cut, ObjectFilter, QueryError, Timeline};
-use serde_json::Value;
+use kubereel_history::{Certainty, Cut, ObjectFilter, QueryError, Timeline, node_roles};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -215,12 +214,7 @@ fn portrait(timeline: &Timeline, end: Cut) -> ClusterPortrait {
             .iter()
             .filter_map(|held| read(timeline, held.seq))
         {
-            let labels = node.pointer("/metadata/labels").and_then(Value::as_object);
-            for role in labels
-                .into_iter()
-                .flatten()
-                .filter_map(|(label, _)| label.strip_prefix("node-role.kubernetes.io/"))
-            {
+            for role in node_roles(&node) {
                 *portrait.nodes.entry(role.to_owned()).or_default() += 1;
             }
         }

@@ -9,7 +9,7 @@ mod platform;
 mod table;
 mod template;
 
-pub use builtin::PodStatus;
+pub use builtin::{PodStatus, node_roles};
 pub(crate) use builtin::{access_modes, class_of, desired, roles, selector_text};
 pub(crate) use part::{NONE, ObjectPart, time_between};
 pub(crate) use table::labels_text;

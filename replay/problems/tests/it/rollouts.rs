@@ -211,3 +211,14 @@ fn what_was_not_observed_of_a_rollout_is_not_claimed() {
         ["14:10:00 ? rollout of Deployment shop/web: end not observed"]
     );
 }
+
+#[test]
+fn the_roles_of_nodes_are_those_of_kubectl() {
+    let mut life = Life::of(&[("nodes", "Node")]);
+    let labels = json!({"node-role.kubernetes.io/": "", "node-role.kubernetes.io/worker": ""});
+    life.put("nodes", "a", json!({"metadata": {"labels": labels}}));
+    let labels = json!({"kubernetes.io/role": "infra"});
+    life.put("nodes", "b", json!({"metadata": {"labels": labels}}));
+    let words = life.story("14:10:00").cluster.sentence();
+    assert!(words.ends_with("2 Nodes (1 infra, 1 worker)"), "{words}");
+}

@@ -16,6 +16,7 @@ mod workload;
 
 pub(super) use kind::BuiltinKind;
 pub(crate) use kind::selector_text;
+pub use node::node_roles;
 pub(crate) use node::roles;
 pub use pod::PodStatus;
 pub(crate) use storage::{access_modes, class_of};

@@ -2,6 +2,7 @@
 
 use super::super::part::{NONE, ObjectPart, UNKNOWN};
 use kubereel_format::RecordedAt;
+use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// The prefix of a label whose name ends in a role.
@@ -48,15 +49,21 @@ fn node_status(node: ObjectPart<'_>) -> String {
     }
 }
 
-pub(crate) fn roles(node: ObjectPart<'_>) -> String {
-    let labels = node.at("metadata.labels").texts().into_iter();
-    let roles: BTreeSet<&str> = labels
+/// Returns the roles of a Node by its labels, as kubectl reads them.
+pub fn node_roles(node: &Value) -> BTreeSet<&str> {
+    let labels = ObjectPart::of(node).at("metadata.labels").texts();
+    let roles = labels
+        .into_iter()
         .filter_map(|(name, value)| match name.strip_prefix(ROLE) {
             Some(role) => Some(role),
             None => (name == OLD_ROLE).then_some(value),
-        })
-        .filter(|role| !role.is_empty())
-        .collect();
+        });
+    roles.filter(|role| !role.is_empty()).collect()
+}
+
+/// Returns the roles as the column prints them.
+pub(crate) fn roles(node: ObjectPart<'_>) -> String {
+    let roles = node.value().map(node_roles).unwrap_or_default();
     if roles.is_empty() {
         return NONE.to_owned();
     }
@@ -86,7 +93,7 @@ pub(super) fn lease_row(lease: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
 #[cfg(test)]
 mod node_tests {
     use super::*;
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     const AT: RecordedAt = RecordedAt::from_micros(1_795_269_660_000_000);
 

@@ -9,6 +9,7 @@ use crate::feed::{Action, Interest, WatchedEvent, Watcher};
 use crate::reading;
 use crate::verdict::FindingSubject;
 use kubereel_format::RecordedAt;
+use kubereel_history::node_roles;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -115,14 +116,8 @@ impl Watcher for HaPlacement {
                 self.nodes.remove(seen.key.name);
                 return;
             }
-            let labels = seen
-                .now
-                .pointer("/metadata/labels")
-                .and_then(Value::as_object);
-            let roles = labels
+            let roles = node_roles(seen.now)
                 .into_iter()
-                .flatten()
-                .filter_map(|(key, _)| key.strip_prefix("node-role.kubernetes.io/"))
                 .map(str::to_owned)
                 .collect();
             self.nodes.insert(seen.key.name.to_owned(), roles);
