@@ -6,6 +6,7 @@ use crate::cel::{Val, matches_selector};
 use crate::feed::{Action, Interest, WatchedEvent, Watcher};
 use crate::reading;
 use crate::verdict::FindingSubject;
+use kubereel_history::Quantity;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -16,7 +17,7 @@ const READS: &[&str] = &[
     "pods",
 ];
 /// A container that asks for less than this asks for nothing.
-const LEAST_CPU_MILLIS: u64 = 5;
+const LEAST_CPU: &str = "5m";
 const CRITICAL: [&str; 3] = [
     "openshift-user-critical",
     "system-cluster-critical",
@@ -304,12 +305,9 @@ fn requests(told: &PodTemplate<'_>) -> Option<HaViolation> {
         let requests = reading::at(container, "/resources/requests");
         let cpu = requests.and_then(|requests| requests.get("cpu"));
         let mut lacks = Vec::new();
-        match cpu.map(cpu_millis) {
+        match cpu {
             None => lacks.push("no cpu".to_owned()),
-            Some(Some(millis)) if millis < LEAST_CPU_MILLIS => {
-                lacks.push(format!("only {millis}m of cpu"));
-            }
-            Some(_) => {}
+            Some(cpu) => lacks.extend(small_cpu(cpu).map(|cpu| format!("only {cpu} of cpu"))),
         }
         if requests
             .and_then(|requests| requests.get("memory"))
@@ -331,19 +329,12 @@ fn requests(told: &PodTemplate<'_>) -> Option<HaViolation> {
     })
 }
 
-/// Reads whole cores and thousandths; `None` for what is written in other ways, which is never small.
-fn cpu_millis(quantity: &Value) -> Option<u64> {
-    match quantity {
-        Value::Number(cores) => cores.as_u64().map(|cores| cores.saturating_mul(1000)),
-        Value::String(text) => match text.strip_suffix('m') {
-            Some(millis) => millis.parse().ok(),
-            None => text
-                .parse::<u64>()
-                .ok()
-                .map(|cores| cores.saturating_mul(1000)),
-        },
-        _ => None,
-    }
+/// Returns a request for CPU that is as good as none.
+fn small_cpu(request: &Value) -> Option<Quantity> {
+    let number = request.is_number().then(|| request.to_string());
+    let asked = Quantity::parse(number.as_deref().or(request.as_str())?)?;
+    let is_small = asked.compare(Quantity::parse(LEAST_CPU)?).is_lt();
+    is_small.then_some(asked)
 }
 
 /// Returns whether a label selector takes an object with these labels. An empty selector takes all; without
@@ -360,11 +351,20 @@ mod templates_tests {
     use serde_json::json;
 
     #[test]
-    fn cpu_is_read_in_cores_and_thousandths() {
-        assert_eq!(cpu_millis(&json!("4m")), Some(4));
-        assert_eq!(cpu_millis(&json!("2")), Some(2000));
-        assert_eq!(cpu_millis(&json!(1)), Some(1000));
-        assert_eq!(cpu_millis(&json!("0.5")), None);
+    fn a_small_request_for_cpu_is_small_in_every_form() {
+        let small = |request: &Value| small_cpu(request).map(|cpu| cpu.to_string());
+        assert_eq!(small(&json!("4m")).as_deref(), Some("4m"));
+        assert_eq!(small(&json!("0.001")).as_deref(), Some("1m"));
+        for enough in [
+            json!("5m"),
+            json!("2"),
+            json!(1),
+            json!("0.5"),
+            json!("x"),
+            json!(null),
+        ] {
+            assert_eq!(small(&enough), None, "{enough}");
+        }
     }
 
     #[test]
