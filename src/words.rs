@@ -2,60 +2,10 @@
 
 use kubereel_history::timetext;
 
-/// An amount of things.
-pub(crate) trait Amount {
-    /// Gives it as the type of all amounts.
-    fn get(self) -> u64;
-}
-
-impl Amount for u64 {
-    fn get(self) -> u64 {
-        self
-    }
-}
-
-impl Amount for usize {
-    #[expect(
-        clippy::expect_used,
-        reason = "no machine has lengths of more than 64 bits"
-    )]
-    fn get(self) -> u64 {
-        u64::try_from(self).expect("a length fits into 64 bits")
-    }
-}
+pub(crate) use kubereel_history::counttext::{Amount, count, inflected, number};
 
 /// What is counted where the recorder's clock was set.
 pub(crate) const CLOCK_STEP: &str = "step of the recorder's clock";
-
-/// Writes a number with commas between thousands.
-pub(crate) fn number(value: impl Amount) -> String {
-    let digits = value.get().to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// Writes how many there are of something.
-pub(crate) fn count(value: impl Amount, one: &str) -> String {
-    let value = value.get();
-    if value == 1 {
-        return format!("1 {one}");
-    }
-    // The plural is that of the first word: "3 lines of the server".
-    let (noun, rest) = one.split_once(' ').unwrap_or((one, ""));
-    let noun = match noun {
-        "breach" => "breaches".to_owned(),
-        noun => format!("{noun}s"),
-    };
-    format!("{} {noun} {rest}", number(value))
-        .trim_end()
-        .to_owned()
-}
 
 /// Writes a text without the numbers that the system gives its errors: `No such file (os error 2)` is `no such file`.
 pub(crate) fn without_os_codes(text: &str) -> String {
@@ -99,20 +49,6 @@ pub(crate) fn bytes(value: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_are_grouped_and_counted() {
-        assert_eq!(number(0_u64), "0");
-        assert_eq!(number(999_u64), "999");
-        assert_eq!(number(212_480_u64), "212,480");
-        assert_eq!(number(1_000_000_u64), "1,000,000");
-        assert_eq!(count(1_u64, "node"), "1 node");
-        assert_eq!(
-            count(2_u64, "breach of the protocol"),
-            "2 breaches of the protocol"
-        );
-        assert_eq!(count(1500_u64, "session"), "1,500 sessions");
-    }
 
     #[test]
     fn an_error_of_the_system_has_no_number() {

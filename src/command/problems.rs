@@ -5,7 +5,7 @@ use crate::command_error::{CommandError, Exit};
 use crate::files;
 use crate::progress::ProgressReporter;
 use crate::screen::{Console, Style, StyledLine};
-use crate::words::{count, duration};
+use crate::words::{count, duration, inflected};
 use kubereel_history::{Timeline, harmless, timetext};
 use kubereel_problems::{Cause, InstallationNoise, Problem, ProblemList, problems};
 use serde::Serialize;
@@ -208,7 +208,7 @@ fn installation_line(timeline: &Timeline, noise: &InstallationNoise) -> StyledLi
     let words = format!(
         "  - installation: {} until {until} that {} normal while a cluster is being installed",
         count(noise.count, "sign"),
-        if noise.count == 1 { "is" } else { "are" },
+        inflected(noise.count, "is", "are"),
     );
     StyledLine::of(Style::Faint, words)
 }

@@ -2,6 +2,7 @@
 
 use crate::health::StateHealth;
 use crate::pod::WaitingTrouble;
+use kubereel_history::counttext::count;
 use kubereel_history::field::{at, is_true, items, number, text};
 use serde_json::Value;
 
@@ -46,10 +47,9 @@ impl<'a> ContainerHealth<'a> {
             };
             (health, reason.to_owned())
         };
-        let restarts = match number(status, "/restartCount").unwrap_or(0) {
-            ..=0 => String::new(),
-            1 => "1 restart".to_owned(),
-            count => format!("{count} restarts"),
+        let restarts = match at(status, "/restartCount").and_then(Value::as_u64) {
+            None | Some(0) => String::new(),
+            Some(restarts) => count(restarts, "restart"),
         };
         let words = [word.trim(), &restarts].map(str::to_owned).into_iter();
         let words: Vec<String> = words.filter(|word| !word.is_empty()).collect();

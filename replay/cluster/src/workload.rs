@@ -3,6 +3,7 @@
 
 use crate::condition::StatusCondition;
 use kubereel_history::RolloutState;
+use kubereel_history::counttext::count;
 use kubereel_history::field::number;
 use serde_json::Value;
 
@@ -93,8 +94,7 @@ pub(crate) fn job(object: &Value) -> WorkloadStage {
     let failed = number(object, "/status/failed").unwrap_or(0);
     let words = match failed {
         0 => "running".to_owned(),
-        1 => "running, 1 Pod failed".to_owned(),
-        failed => format!("running, {failed} Pods failed"),
+        failed => format!("running, {} failed", count(failed.unsigned_abs(), "Pod")),
     };
     WorkloadStage::Partial(words)
 }

@@ -12,6 +12,7 @@ mod changes;
 mod clock;
 mod cluster_events;
 mod columns;
+pub mod counttext;
 mod coverage;
 mod cursor;
 mod density;

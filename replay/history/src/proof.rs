@@ -5,6 +5,7 @@
 //! durations are in seconds. A reel is complete only if every resource is. An outage is not a loss:
 //! the streams received its changes afterwards, or there is a gap.
 
+use crate::counttext::{count, inflected, number};
 use crate::coverage::GapOutcome;
 use crate::summary::{
     AccountSummary, DamageSummary, GapSummary, NotCoveredSummary, OutageSummary, UnseenSummary,
@@ -125,7 +126,9 @@ fn outage_sum(timeline: &Timeline) -> OutageSum {
 fn reasons(timeline: &Timeline, integrity: &Integrity, resources: &[ResourceProof]) -> Vec<String> {
     let mut reasons = Vec::new();
     if !integrity.whole {
-        reasons.push(counted(integrity.damaged_places, "damaged place", ""));
+        let places = integrity.damaged_places;
+        let noun = inflected(places, "place", "places");
+        reasons.push(format!("{} damaged {noun}", number(places)));
     }
     if resources.is_empty() {
         reasons.push("nothing was recorded".to_owned());
@@ -142,14 +145,14 @@ fn reasons(timeline: &Timeline, integrity: &Integrity, resources: &[ResourceProo
         ),
     ] {
         let found = resources.iter().filter(|one| one.state == state);
-        let count = count_of(found.count());
-        if count > 0 {
-            reasons.push(counted(count, "resource", words));
+        let found = found.count();
+        if found > 0 {
+            reasons.push(count(found, &format!("resource {words}")));
         }
     }
     let refused = refused(timeline);
     if refused > 0 {
-        reasons.push(counted(refused, "resource", "that could not be recorded"));
+        reasons.push(count(refused, "resource that could not be recorded"));
     }
     reasons
 }
@@ -163,14 +166,6 @@ fn refused(timeline: &Timeline) -> u64 {
     let excluded = timeline.resources().excluded().iter();
     let refused = excluded.filter(|one| one.is_loss() && !known(&one.group, &one.plural));
     count_of(refused.count())
-}
-
-/// Formats a count with its noun.
-fn counted(count: u64, one: &str, what: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {one}{plural} {what}")
-        .trim_end()
-        .to_owned()
 }
 
 /// The completeness of a resource.

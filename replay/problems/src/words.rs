@@ -6,9 +6,9 @@ use base64::prelude::BASE64_STANDARD;
 use crate::problem::{Cause, CheckedReel, Problem, ProblemList};
 use crate::story::ClusterPortrait;
 use kubereel_cluster::RecordMark;
+use kubereel_history::counttext::count;
 use kubereel_history::{ChangeKind, harmless};
 use serde_json::Value;
-use std::fmt::Display;
 
 /// The most letters of one value.
 const MOST_LETTERS: usize = 120;
@@ -59,23 +59,6 @@ fn redaction(text: &str) -> Option<String> {
     let (size, digest) = note.split_once(", ")?;
     let digest: String = digest.chars().take(6).collect();
     Some(format!("redacted ({size}, {digest})"))
-}
-
-/// Writes how many there are of something, with commas between thousands.
-fn count(value: impl Display + Copy, one: &str) -> String {
-    let digits = value.to_string();
-    if digits == "1" {
-        return format!("1 {one}");
-    }
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    let (noun, rest) = one.split_once(' ').unwrap_or((one, ""));
-    format!("{text} {noun}s {rest}").trim_end().to_owned()
 }
 
 /// Writes how many things a list has.

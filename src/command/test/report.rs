@@ -7,7 +7,7 @@ use crate::command::object_query::AS_IMPORTED;
 use crate::command_error::CommandError;
 use crate::screen::{Console, Style, StyledLine};
 use crate::table::TextTable;
-use crate::words::{count, duration, number};
+use crate::words::{count, duration, inflected, number};
 use kubereel_history::timetext;
 use kubereel_monitortests::{
     CaseOutcome, CaseVerdict, Exception, JudgedFinding, MonitorTest, OmittedRule, RuleClass,
@@ -420,15 +420,13 @@ fn print_omitted(
         Some(release) => format!("OpenShift {release}"),
         None => "this cluster".to_owned(),
     };
-    let verb =
-        |count: usize, one: &'static str, many: &'static str| if count == 1 { one } else { many };
     let lines = [
         (
             &not,
             format!(
                 "{} {} not apply to {cluster}",
                 count(not.len(), "rule"),
-                verb(not.len(), "does", "do")
+                inflected(not.len(), "does", "do")
             ),
         ),
         (
@@ -436,7 +434,7 @@ fn print_omitted(
             format!(
                 "{} {} not judged: the recording does not tell what cluster it was",
                 count(unknown.len(), "rule"),
-                verb(unknown.len(), "was", "were")
+                inflected(unknown.len(), "was", "were")
             ),
         ),
     ];

@@ -7,6 +7,7 @@ use crate::subject::NamedObject;
 use crate::time::{CursorPlace, span_text};
 use kubereel_cluster::{StateKind, VersionChanges};
 use kubereel_format::{EventType, ObjectKeyRef, RecordedAt, ResourceInfo, Seq};
+use kubereel_history::counttext::{count, inflected};
 use kubereel_history::{
     Change, ComparisonScope, CursorStep, Cut, EventQuestion, EventText, FieldStep, HistoryItem,
     HistoryQuestion, HistoryVersion, Regarding, SteppedOver, Timeline, Track, harmless,
@@ -321,8 +322,7 @@ impl NearbyChanges {
         place: CursorPlace,
         is_less: bool,
     ) -> String {
-        let count = self.told.len();
-        let changes = if count == 1 { "change" } else { "changes" };
+        let changes = count(self.told.len(), "change");
         // Each event that was not read may be a change or a heartbeat.
         let least = if self.rest > 0 { "at least " } else { "" };
         let filter = match (asked.filter.is_empty(), is_less) {
@@ -341,12 +341,12 @@ impl NearbyChanges {
         };
         let older = match self.older {
             0 => String::new(),
-            1 => "; 1 object was there when the recording began".to_owned(),
-            older => format!("; {older} objects were there when the recording began"),
+            older => {
+                let (objects, were) = (count(older, "object"), inflected(older, "was", "were"));
+                format!("; {objects} {were} there when the recording began")
+            }
         };
-        format!(
-            "{least}{count} {changes}{filter}{namespace} in the {long} until {until}{quiet}{older}"
-        )
+        format!("{least}{changes}{filter}{namespace} in the {long} until {until}{quiet}{older}")
     }
 
     /// Adds an event, unless it tells nothing.

@@ -14,6 +14,7 @@ use crate::model::{
 use crate::problem::ProblemTally;
 use crate::theme::StyleRole;
 use crate::time::{SelectionCounts, TimeSelection, span_text};
+use kubereel_history::counttext::{count, inflected};
 use kubereel_history::{harmless, timetext};
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -324,7 +325,7 @@ fn trust_at_cursor(open: &OpenReel) -> (String, LaneState) {
     ]
     .into_iter()
     .filter(|(count, ..)| *count > 0)
-    .map(|(count, one, many)| format!("{count} {}", if count == 1 { one } else { many }))
+    .map(|(count, one, many)| format!("{count} {}", inflected(count, one, many)))
     .collect::<Vec<_>>()
     .join(", ");
     let known = if told.is_empty() {
@@ -488,12 +489,8 @@ fn draw_selection(open: &OpenReel, content: SelectionCounts, pen: &mut ScreenPen
     let long = span_text(content.span.micros);
     let mut x = pen.text(0, 0, &long, strong);
     let (events, changes) = (content.events, content.changes);
-    for (count, is_one, noun) in [
-        (events.to_string(), events == 1, "event"),
-        (changes.to_string(), changes == 1, "change"),
-    ] {
-        let plural = if is_one { "" } else { "s" };
-        x = pen.text(x, 0, &format!(" · {count} {noun}{plural}"), plain);
+    for count in [count(events, "event"), count(changes, "change")] {
+        x = pen.text(x, 0, &format!(" · {count}"), plain);
     }
     let is_fixed = open.picked.is_some_and(TimeSelection::is_fixed);
     let first = ("V", if is_fixed { "restarts" } else { "sets the end" });

@@ -10,6 +10,7 @@ use crate::model::{LanePass, OpenReel};
 use crate::problem::{ProblemEntry, ProblemTally};
 use crate::theme::StyleRole;
 use crate::time::{clock_secs, clock_text, span_text};
+use kubereel_history::counttext::inflected;
 use kubereel_history::{harmless, timetext};
 use unicode_width::UnicodeWidthStr as _;
 
@@ -102,8 +103,10 @@ fn counts(open: &OpenReel) -> String {
     };
     match others {
         0 => problems.to_string(),
-        1 => format!("{problems} · 1 other finding{hidden}"),
-        others => format!("{problems} · {others} other findings{hidden}"),
+        others => {
+            let findings = inflected(others, "finding", "findings");
+            format!("{problems} · {others} other {findings}{hidden}")
+        }
     }
 }
 

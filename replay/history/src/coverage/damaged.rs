@@ -1,6 +1,7 @@
 //! The loss by damage, as times and resources: in the reel itself, and in the damaged reel from
 //! which it was recovered.
 
+use crate::counttext::number;
 use crate::select::ObjectFilter;
 use crate::tables::{ReelTables, before};
 use crate::timetext::ClockZone;
@@ -172,7 +173,7 @@ impl DamagedSpan {
         let why = format!("{place}: {cause}");
         let count = match self.records {
             Some(1) => "1 event or note is".to_owned(),
-            Some(count) => format!("{} events or notes are", grouped(count)),
+            Some(count) => format!("{} events or notes are", number(count)),
             None => "any number of events may be".to_owned(),
         };
         match loss {
@@ -189,17 +190,17 @@ impl DamagedSpan {
                 last: Some(last),
             } => format!(
                 "{span}, records {}–{} of any resource are unreadable ({why})",
-                grouped(first.0),
-                grouped(last.0)
+                number(first.0),
+                number(last.0)
             ),
             Loss::Records { first, last: None } => format!(
                 "{after}, records from {} on are missing, if there were any ({why})",
-                grouped(first.0)
+                number(first.0)
             ),
             Loss::Bodies { first, last } => format!(
                 "{span}, the objects of events {}–{} are unreadable ({why})",
-                grouped(first.0),
-                grouped(last.0)
+                number(first.0),
+                number(last.0)
             ),
         }
     }
@@ -221,17 +222,4 @@ fn versions_of_only(
         key.is_some_and(|key| key.namespace == namespace && [key.name] == filter.names)
     });
     meant.flat_map(|&object| tables.reel().versions(object).iter().copied())
-}
-
-/// Formats a number in groups of three digits.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }

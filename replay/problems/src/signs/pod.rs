@@ -3,6 +3,7 @@
 use super::Reading;
 use crate::sign::{Sign, SignKind};
 use kubereel_cluster::{PodStage, StatusCondition, WaitingTrouble};
+use kubereel_history::counttext::count;
 use kubereel_history::field::{at, is_true, items, number, text};
 use kubereel_history::timetext;
 use serde_json::Value;
@@ -168,8 +169,7 @@ fn exit(pod: &Value, status: &Value, ended: &Value) -> Sign {
     let mut message = format!("container {name} exited with code {code}");
     match restarts {
         ..=0 => {}
-        1 => message.push_str(", 1 restart"),
-        _ => message = format!("{message}, {restarts} restarts"),
+        _ => message = format!("{message}, {}", count(restarts.unsigned_abs(), "restart")),
     }
     let kind = if reason == "OOMKilled" {
         let limits = items(pod, "/spec/containers").iter();
