@@ -4,7 +4,7 @@
 use crate::condition::StatusCondition;
 use jiff::Timestamp;
 use kubereel_format::RecordedAt;
-use kubereel_history::timetext;
+use kubereel_history::{LabelSelector, timetext};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -155,7 +155,7 @@ objects! {
     pub(crate) struct PoolSpec {
         pub(crate) paused: bool,
         pub(crate) configuration: ConfigReference,
-        pub(crate) node_selector: MatchSelector,
+        pub(crate) node_selector: Value,
     }
 
     pub(crate) struct ConfigReference {
@@ -166,18 +166,6 @@ objects! {
         pub(crate) conditions: Vec<Value>,
         pub(crate) machine_count: u64,
         pub(crate) updated_machine_count: u64,
-    }
-
-    /// A label selector of an object.
-    pub(crate) struct MatchSelector {
-        match_labels: BTreeMap<String, String>,
-        match_expressions: Vec<MatchExpression>,
-    }
-
-    struct MatchExpression {
-        key: String,
-        operator: String,
-        values: Vec<String>,
     }
 
     /// A version of a `MachineConfig`; the fields that may contain secrets are not parsed.
@@ -197,7 +185,7 @@ objects! {
 
     pub(crate) struct BudgetSpec {
         /// An absent selector selects nothing.
-        pub(crate) selector: Option<MatchSelector>,
+        pub(crate) selector: Value,
     }
 
     struct BudgetStatus {
@@ -318,29 +306,6 @@ impl PodObject {
     }
 }
 
-impl MatchSelector {
-    /// Returns whether it selects these labels; an empty selector selects everything.
-    pub(crate) fn selects(&self, labels: &BTreeMap<String, String>) -> bool {
-        let mut wanted = self.match_labels.iter();
-        wanted.all(|(key, value)| labels.get(key) == Some(value))
-            && self.match_expressions.iter().all(|one| one.holds(labels))
-    }
-}
-
-impl MatchExpression {
-    fn holds(&self, labels: &BTreeMap<String, String>) -> bool {
-        let value = labels.get(&self.key);
-        match self.operator.as_str() {
-            "In" => value.is_some_and(|value| self.values.contains(value)),
-            "NotIn" => value.is_none_or(|value| !self.values.contains(value)),
-            "Exists" => value.is_some(),
-            "DoesNotExist" => value.is_none(),
-            // The server accepts no other operator.
-            _ => false,
-        }
-    }
-}
-
 impl MachineConfig {
     /// Returns its release; empty if it has none.
     pub(crate) fn release(&self) -> &str {
@@ -368,7 +333,9 @@ pub(super) fn pool_of<'a>(
     pools: &'a BTreeMap<String, PoolObject>,
     labels: &BTreeMap<String, String>,
 ) -> Option<&'a String> {
-    let fits = |(_, pool): &(&String, &PoolObject)| pool.spec.node_selector.selects(labels);
+    let fits = |(_, pool): &(&String, &PoolObject)| {
+        LabelSelector::of_value(&pool.spec.node_selector).is_some_and(|one| one.matches(labels))
+    };
     let order = |name: &String| match name.as_str() {
         CONTROL_PLANE => 0,
         WORKER => 2,

@@ -1,8 +1,8 @@
 //! Objects of a reel, found by resource, uid or record.
 
 use kubereel_format::{ObjectId, ResourceId, Seq, UidRef};
-use kubereel_history::field::{items, text};
-use kubereel_history::{LabelSelector, Timeline};
+use kubereel_history::Timeline;
+use kubereel_history::field::text;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 
@@ -41,63 +41,9 @@ pub(crate) fn serving_service(api_service: &Value) -> (&str, &str) {
     (of("namespace"), of("name"))
 }
 
-/// Makes a selector of a `LabelSelector` object, or of the map of labels that older kinds have.
-pub(crate) fn match_labels(selector: &Value) -> Option<LabelSelector> {
-    let is_map =
-        selector.get("matchLabels").is_none() && selector.get("matchExpressions").is_none();
-    let labels = if is_map {
-        Some(selector)
-    } else {
-        selector.get("matchLabels")
-    };
-    let labels = labels.and_then(Value::as_object).into_iter().flatten();
-    let mut parts: Vec<String> = labels
-        .filter_map(|(name, value)| Some(format!("{name}={}", value.as_str()?)))
-        .collect();
-    for expression in items(selector, "/matchExpressions") {
-        let key = text(expression, "/key");
-        let values = items(expression, "/values").iter();
-        let values: Vec<&str> = values.filter_map(Value::as_str).collect();
-        let values = values.join(",");
-        parts.push(match text(expression, "/operator") {
-            "In" => format!("{key} in ({values})"),
-            "NotIn" => format!("{key} notin ({values})"),
-            "Exists" => key.to_owned(),
-            "DoesNotExist" => format!("!{key}"),
-            // The server takes no other.
-            _ => return None,
-        });
-    }
-    parts.join(",").parse().ok()
-}
-
 /// Returns the labels at a JSON pointer.
 pub(crate) fn labels(object: &Value, at: &str) -> Option<BTreeMap<String, String>> {
     let pairs = object.pointer(at)?.as_object()?.iter();
     let texts = pairs.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())));
     Some(texts.collect())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    #[test]
-    fn a_selector_has_labels_and_expressions() {
-        let selects = |selector: Value, object: Value| {
-            let labels = labels(&object, "").expect("labels");
-            match_labels(&selector).map(|selector| selector.matches(&labels))
-        };
-        let web = || json!({"app": "web"});
-        assert_eq!(selects(web(), web()), Some(true));
-        assert_eq!(selects(json!({}), web()), Some(true));
-        let one_of = |values: Value| json!({"matchExpressions": [{"key": "app", "operator": "In", "values": values}]});
-        assert_eq!(selects(one_of(json!(["web", "api"])), web()), Some(true));
-        assert_eq!(selects(one_of(json!(["api"])), web()), Some(false));
-        let absent = json!({"matchExpressions": [{"key": "app", "operator": "DoesNotExist"}]});
-        assert_eq!(selects(absent, web()), Some(false));
-        let odd = json!({"matchExpressions": [{"key": "app", "operator": "Like"}]});
-        assert_eq!(selects(odd, web()), None);
-    }
 }

@@ -11,7 +11,7 @@ use crate::mark::{MarkSpan, MarkSpans, MarkedMessage, RecordMark, micros_between
 use crate::objects::{DRAIN, DisruptionBudget, NodeObject, PodObject, PoolObject};
 use crate::state::StateTrack;
 use kubereel_format::{EventType, ObjectId, RecordedAt, Seq};
-use kubereel_history::{Cut, QueryError};
+use kubereel_history::{Cut, LabelSelector, QueryError};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
@@ -643,8 +643,8 @@ impl BudgetHistory {
         let budget = self.versions.iter().rev();
         let mut at_drain = budget.skip_while(|seen| seen.mark > on_node.from);
         let budget = at_drain.next().or(self.versions.first());
-        let selector = budget.and_then(|seen| seen.body.spec.selector.as_ref());
-        if !selector.is_some_and(|selector| selector.selects(&pod.labels)) {
+        let selector = budget.and_then(|seen| LabelSelector::of_value(&seen.body.spec.selector));
+        if !selector.is_some_and(|selector| selector.matches(&pod.labels)) {
             return Vec::new();
         }
         let spans = overlaps.iter().filter_map(|span| overlap(*span, on_node));

@@ -3,6 +3,7 @@
 //! `status.phase=Running,metadata.name!=a`, of any field of an object: a server indexes only a few
 //! fields, a recording has all of them.
 
+use crate::field::{items, text};
 use crate::object::number;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -48,16 +49,61 @@ impl LabelSelector {
         self.requirements.is_empty()
     }
 
+    /// Reads the selector of an object, or the map of labels that older kinds have.
+    ///
+    /// `None` if its meaning is not known: it has an operator that the API does not define, or is
+    /// not a selector.
+    pub fn of_value(selector: &Value) -> Option<Self> {
+        let selector = selector.as_object()?;
+        let (labels, terms) = (
+            selector.get("matchLabels"),
+            selector.get("matchExpressions"),
+        );
+        let labels = match (labels, terms) {
+            (None, None) => Some(selector),
+            (labels, _) => labels.and_then(Value::as_object),
+        };
+        let labels = labels.into_iter().flatten().map(|(key, value)| {
+            let test = LabelTest::In(vec![value.as_str()?.to_owned()]);
+            let key = key.clone();
+            Some(LabelRequirement { key, test })
+        });
+        let terms = terms.and_then(Value::as_array).into_iter().flatten();
+        let terms = terms.map(|term| {
+            let values = items(term, "/values").iter().filter_map(Value::as_str);
+            let values = values.map(str::to_owned).collect();
+            let test = match text(term, "/operator") {
+                "In" => LabelTest::In(values),
+                "NotIn" => LabelTest::NotIn(values),
+                "Exists" => LabelTest::Exists,
+                "DoesNotExist" => LabelTest::Missing,
+                _ => return None,
+            };
+            let key = text(term, "/key").to_owned();
+            Some(LabelRequirement { key, test })
+        });
+        let requirements = labels.chain(terms).collect::<Option<_>>()?;
+        Some(Self { requirements })
+    }
+
     /// Returns whether it matches these labels.
     pub fn matches(&self, labels: &BTreeMap<String, String>) -> bool {
+        self.matches_with(|key| labels.get(key))
+    }
+
+    /// Returns whether it matches the labels of which `label` returns the values.
+    pub fn matches_with<T: AsRef<str>>(&self, label: impl Fn(&str) -> Option<T>) -> bool {
         self.requirements.iter().all(|requirement| {
-            let value = labels.get(&requirement.key);
+            let value = label(&requirement.key);
+            let value = value.as_ref().map(AsRef::as_ref);
             let number = || value.and_then(|value| value.parse::<i64>().ok());
+            let is_in =
+                |values: &[String]| value.map(|value| values.iter().any(|one| one == value));
             match &requirement.test {
                 LabelTest::Exists => value.is_some(),
                 LabelTest::Missing => value.is_none(),
-                LabelTest::In(values) => value.is_some_and(|value| values.contains(value)),
-                LabelTest::NotIn(values) => value.is_none_or(|value| !values.contains(value)),
+                LabelTest::In(values) => is_in(values) == Some(true),
+                LabelTest::NotIn(values) => is_in(values) != Some(true),
                 LabelTest::Above(bound) => number().is_some_and(|number| number > *bound),
                 LabelTest::Below(bound) => number().is_some_and(|number| number < *bound),
             }
@@ -433,6 +479,7 @@ fn unescaped(value: &str) -> Option<String> {
 #[cfg(test)]
 mod label_tests {
     use super::*;
+    use serde_json::json;
 
     fn matches(selector: &str, labels: &[(&str, &str)]) -> bool {
         let labels = labels
@@ -535,6 +582,32 @@ mod label_tests {
             error.to_string(),
             r#"not a label selector: expected (, found "etcd" in "app in etcd""#
         );
+    }
+
+    #[test]
+    fn the_selector_of_an_object_has_labels_and_expressions() {
+        let labels = BTreeMap::from([("app".to_owned(), "web".to_owned())]);
+        let selects = |selector: Value| {
+            LabelSelector::of_value(&selector).map(|selector| selector.matches(&labels))
+        };
+        let term = |operator: &str, values: Value| json!({"matchExpressions": [{"key": "app", "operator": operator, "values": values}]});
+        for (selector, expected) in [
+            (json!({}), Some(true)),
+            (json!({"app": "web"}), Some(true)),
+            (json!({"app": "api"}), Some(false)),
+            (json!({"matchLabels": {"app": "web"}}), Some(true)),
+            (json!({"matchLabels": {"x": "web"}}), Some(false)),
+            (term("In", json!(["web", "api"])), Some(true)),
+            (term("In", json!([])), Some(false)),
+            (term("NotIn", json!(["web"])), Some(false)),
+            (term("Exists", json!(null)), Some(true)),
+            (term("DoesNotExist", json!(null)), Some(false)),
+            (term("Like", json!(["w"])), None),
+            (json!({"app": 7}), None),
+            (json!(null), None),
+        ] {
+            assert_eq!(selects(selector.clone()), expected, "{selector}");
+        }
     }
 }
 

@@ -6,7 +6,8 @@
 
 use super::eval::EvalError;
 use super::value::Val;
-use kubereel_history::timetext;
+use kubereel_history::{LabelSelector, timetext};
+use serde_json::Value;
 use std::rc::Rc;
 
 /// A function that is evaluated here.
@@ -278,55 +279,32 @@ pub(crate) fn matches_selector<'a>(
     if !selector.is_map() {
         return Err(unfit("matchesSelector", selector));
     }
-    let label = |name: &str| labels.member(name);
-    let has = |wanted: &Val<'a>| {
-        let mut names = wanted.names().unwrap_or_default().into_iter();
-        names.all(|name| match (wanted.member(&name), label(&name)) {
-            (Some(wanted), Some(found)) => wanted.same(&found),
-            _ => false,
-        })
+    let read = match selector {
+        Val::Json(selector) => LabelSelector::of_value(selector),
+        made => LabelSelector::of_value(&as_json(made)),
     };
-    let mut names = selector.names().unwrap_or_default().into_iter();
-    let is_text = |name: &str| {
-        selector
-            .member(name)
-            .is_some_and(|value| value.as_text().is_some())
-    };
-    if names.len() > 0 && names.all(|name| is_text(&name)) {
-        return Ok(has(selector));
+    let read = read.ok_or_else(|| EvalError::wrong("a selector has an unknown operator"))?;
+    Ok(read.matches_with(|key| match labels.member(key)? {
+        Val::Text(text) => Some(text),
+        _ => None,
+    }))
+}
+
+/// Makes JSON of the texts in a value that an expression made.
+fn as_json(value: &Val<'_>) -> Value {
+    match value {
+        Val::Json(value) => (*value).clone(),
+        Val::Text(text) => Value::String(text.clone().into_owned()),
+        other => match (other.items(), other.names()) {
+            (Some(items), _) => items.map(|item| as_json(&item)).collect(),
+            (None, Some(names)) => names
+                .into_iter()
+                .filter_map(|name| Some((other.member(&name).as_ref().map(as_json)?, name)))
+                .map(|(value, name)| (name, value))
+                .collect(),
+            (None, None) => Value::Null,
+        },
     }
-    if selector
-        .member("matchLabels")
-        .is_some_and(|wanted| !has(&wanted))
-    {
-        return Ok(false);
-    }
-    let Some(terms) = selector.member("matchExpressions") else {
-        return Ok(true);
-    };
-    for term in terms.items().into_iter().flatten() {
-        let text = |name: &str| term.member(name);
-        let key = text("key");
-        let found = key.as_ref().and_then(Val::as_text).and_then(label);
-        let operator = text("operator");
-        let is_listed = || {
-            let values = text("values");
-            let mut values = values.as_ref().and_then(Val::items).into_iter().flatten();
-            let found = found.as_ref();
-            found.is_some_and(|found| values.any(|value| value.same(found)))
-        };
-        let is_met = match operator.as_ref().and_then(Val::as_text) {
-            Some("In") => is_listed(),
-            Some("NotIn") => !is_listed(),
-            Some("Exists") => found.is_some(),
-            Some("DoesNotExist") => found.is_none(),
-            _ => return Err(EvalError::wrong("a selector has an unknown operator")),
-        };
-        if !is_met {
-            return Ok(false);
-        }
-    }
-    Ok(true)
 }
 
 /// Reads an RFC 3339 time as microseconds since 1970.

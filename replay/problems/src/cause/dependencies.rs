@@ -7,7 +7,7 @@ use super::pod_data::{containers, data_of_pod_spec};
 use super::problem_words::{ProblemWords, SHORTEST_NAME};
 use super::search::ExplainedReel;
 use super::shared_objects::RoleBinding;
-use crate::lookup::{labels, match_labels, resources, serving_service};
+use crate::lookup::{labels, resources, serving_service};
 use crate::problem::Problem;
 use crate::sign::SignKind;
 use kubereel_format::{ObjectId, ResourceId, ResourceInfo, Seq};
@@ -358,12 +358,14 @@ impl<'a> Dependencies<'a> {
             }
             "MachineConfigPool" => {
                 let selector = body.pointer("/spec/machineConfigSelector");
-                let selector = selector.and_then(match_labels);
+                let selector = selector.and_then(LabelSelector::of_value);
                 let own = labels(body, "/metadata/labels").unwrap_or_default();
                 self.pool = selector.map(|selector| (selector, own));
             }
             "PodDisruptionBudget" => {
-                let selector = body.pointer("/spec/selector").and_then(match_labels);
+                let selector = body
+                    .pointer("/spec/selector")
+                    .and_then(LabelSelector::of_value);
                 for selector in selector.iter().filter(|selector| !selector.is_empty()) {
                     for (kind, name) in self.selected(namespace, selector) {
                         self.name(&kind, namespace, &name, 1, "the budget counts its Pods");
@@ -444,7 +446,7 @@ impl<'a> Dependencies<'a> {
 
     fn take_namespace_selector(&mut self, selector: &Value) {
         self.selected_labels.extend(keys_of(selector));
-        let selector = match_labels(selector).filter(|selector| !selector.is_empty());
+        let selector = LabelSelector::of_value(selector).filter(|selector| !selector.is_empty());
         self.namespace_selectors.extend(selector);
     }
 
@@ -734,7 +736,10 @@ impl<'a> Dependencies<'a> {
             for life in self.timeline.lives(resource, namespace, name) {
                 let versions = self.timeline.reel().versions(life.object).iter();
                 for body in versions.filter_map(|seq| self.reel.objects.body(*seq)) {
-                    all.extend(body.pointer("/spec/selector").and_then(match_labels));
+                    all.extend(
+                        body.pointer("/spec/selector")
+                            .and_then(LabelSelector::of_value),
+                    );
                 }
             }
         }
@@ -967,7 +972,7 @@ impl<'a> Dependencies<'a> {
             return Some((2, "it selected its Pods"));
         }
         let guards = |policy: &Value| {
-            let selector = policy.pointer(at).and_then(match_labels);
+            let selector = policy.pointer(at).and_then(LabelSelector::of_value);
             let of_namespace = self.called_labels.iter().filter(|(of, _)| of == namespace);
             let mut called = of_namespace.map(|(_, labels)| labels);
             selector.is_some_and(|selector| {
@@ -1036,14 +1041,17 @@ impl<'a> Dependencies<'a> {
             "KubeletConfig" | "ContainerRuntimeConfig" => {
                 let body = body()?;
                 let pools = body.pointer("/spec/machineConfigPoolSelector");
-                pools.and_then(match_labels)?.matches(own).then_some(1)
+                pools
+                    .and_then(LabelSelector::of_value)?
+                    .matches(own)
+                    .then_some(1)
             }
             _ => None,
         }
     }
 
     fn selects(&self, body: &Value, at: &str) -> bool {
-        let selector = body.pointer(at).and_then(match_labels);
+        let selector = body.pointer(at).and_then(LabelSelector::of_value);
         selector.is_some_and(|selector| selector.is_empty() || selector.matches(&self.labels))
     }
 
@@ -1120,7 +1128,7 @@ impl<'a> Dependencies<'a> {
                 .flat_map(|((kind, name), distance)| {
                     let body = self.body_at_onset(kind, "", name).unwrap_or_default();
                     let parts = items(&body, "/aggregationRule/clusterRoleSelectors").iter();
-                    let parts: Vec<_> = parts.filter_map(match_labels).collect();
+                    let parts: Vec<_> = parts.filter_map(LabelSelector::of_value).collect();
                     *distance += u8::from(!parts.is_empty());
                     parts
                 })

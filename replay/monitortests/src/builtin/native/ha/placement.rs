@@ -298,7 +298,7 @@ impl Drains {
                         && !pod.is_going
                         && !pod.is_over
                         && self.cordoned.contains(&pod.node)
-                        && takes(Some(&budget.selector), Some(&pod.labels))
+                        && takes(Some(&budget.selector), Some(&pod.labels)) == Some(true)
                 });
                 for pod in pods {
                     held.entry(&pod.node).or_default().push(&pod.name);

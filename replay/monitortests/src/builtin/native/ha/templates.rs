@@ -2,11 +2,10 @@
 
 use super::frame::{HaCheck, HaProblems, HaViolation, HaWatcher};
 use crate::applies::RuleClass;
-use crate::cel::{Val, matches_selector};
 use crate::feed::{Action, Interest, WatchedEvent, Watcher};
 use crate::reading;
 use crate::verdict::FindingSubject;
-use kubereel_history::Quantity;
+use kubereel_history::{LabelSelector, Quantity};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -274,7 +273,7 @@ fn anti_affinity(told: &PodTemplate<'_>) -> Option<HaViolation> {
         .get("topologySpreadConstraints")
         .and_then(Value::as_array);
     let mut rules = hard.chain(soft).chain(spread.into_iter().flatten());
-    let is_apart = rules.any(|rule| takes(rule.get("labelSelector"), told.labels));
+    let is_apart = rules.any(|rule| takes(rule.get("labelSelector"), told.labels) != Some(false));
     (!is_apart).then(|| HaViolation {
         reason: "MissingAntiAffinity",
         message: format!(
@@ -337,12 +336,14 @@ fn small_cpu(request: &Value) -> Option<Quantity> {
     is_small.then_some(asked)
 }
 
-/// Returns whether a label selector takes an object with these labels. An empty selector takes all; without
-/// a selector, or with one that cannot be read, nothing is taken.
-pub(super) fn takes(selector: Option<&Value>, labels: Option<&Value>) -> bool {
-    let selector = selector.map_or(Val::Null, Val::json);
-    let labels = labels.map_or(Val::Null, Val::json);
-    matches_selector(&selector, &labels).unwrap_or(false)
+/// Returns whether a label selector takes an object with these labels; `None` if that is not known. An
+/// empty selector takes all; without one nothing is taken.
+pub(super) fn takes(selector: Option<&Value>, labels: Option<&Value>) -> Option<bool> {
+    let Some(selector) = selector.filter(|selector| !selector.is_null()) else {
+        return Some(false);
+    };
+    let selector = LabelSelector::of_value(selector)?;
+    Some(selector.matches_with(|key| labels?.get(key)?.as_str()))
 }
 
 #[cfg(test)]
@@ -399,39 +400,13 @@ mod selector_tests {
     use serde_json::json;
 
     #[test]
-    fn labels_and_expressions_all_hold() {
-        let labels = json!({"app": "a", "tier": "b"});
-        for (selector, is_taken) in [
-            (json!({}), true),
-            (json!({"matchLabels": {"app": "a"}}), true),
-            (json!({"matchLabels": {"app": "b"}}), false),
-            (
-                json!({"matchExpressions": [{"key": "app", "operator": "In", "values": ["a", "c"]}]}),
-                true,
-            ),
-            (
-                json!({"matchExpressions": [{"key": "app", "operator": "NotIn", "values": ["a"]}]}),
-                false,
-            ),
-            (
-                json!({"matchExpressions": [{"key": "x", "operator": "NotIn", "values": ["a"]}]}),
-                true,
-            ),
-            (
-                json!({"matchLabels": {"app": "a"}, "matchExpressions": [{"key": "x", "operator": "Exists"}]}),
-                false,
-            ),
-            (
-                json!({"matchExpressions": [{"key": "x", "operator": "DoesNotExist"}]}),
-                true,
-            ),
-        ] {
-            assert_eq!(
-                takes(Some(&selector), Some(&labels)),
-                is_taken,
-                "{selector}"
-            );
-        }
-        assert!(!takes(None, Some(&labels)));
+    fn a_selector_that_is_not_understood_neither_takes_nor_leaves() {
+        let labels = json!({"app": "a"});
+        let term = json!({"key": "app", "operator": "Like", "values": ["a"]});
+        let odd = json!({"matchExpressions": [term]});
+        assert_eq!(takes(Some(&odd), Some(&labels)), None);
+        assert_eq!(takes(Some(&json!({"app": "a"})), Some(&labels)), Some(true));
+        assert_eq!(takes(Some(&json!({})), None), Some(true));
+        assert_eq!(takes(None, Some(&labels)), Some(false));
     }
 }

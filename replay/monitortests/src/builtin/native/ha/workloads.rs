@@ -55,7 +55,7 @@ impl Budgets {
             .selectors
             .iter()
             .filter(|((namespace, _), _)| *namespace == subject.namespace)
-            .any(|(_, selector)| takes(Some(selector), Some(&workload.labels)));
+            .any(|(_, selector)| takes(Some(selector), Some(&workload.labels)) != Some(false));
         let wrong = (workload.replicas > 1 && !guarded).then(|| HaViolation {
             reason: "MissingBudget",
             message: format!(
