@@ -46,7 +46,7 @@ pub use limits::{
 pub use note::{
     AnomalyKind, BlobNote, CoveredSpan, DocumentKind, EndCause, Gap, GapCause, GapVerdict,
     Lifecycle, ListMethod, NotCoveredReason, Note, NoteEntry, OddLineProblem, OutageClass,
-    ResourceInfo, SessionEnd,
+    ResourceInfo, SessionEnd, qualified,
 };
 pub use seal::{SealStats, SealedCopy, remove_interrupted_copies, seal, unseal};
 pub use uid::UidRef;

@@ -552,11 +552,7 @@ impl ResourceInfo {
 
     /// Returns `plural.group`, or the plural alone for the core group.
     pub fn qualified(&self) -> String {
-        if self.group.is_empty() {
-            self.plural.clone()
-        } else {
-            format!("{}.{}", self.plural, self.group)
-        }
+        qualified(&self.plural, &self.group)
     }
 
     /// Returns the `apiVersion` of its objects.
@@ -566,5 +562,14 @@ impl ResourceInfo {
         } else {
             format!("{}/{}", self.group, self.version)
         }
+    }
+}
+
+/// Returns `plural.group`, or the plural alone for the core group.
+pub fn qualified(plural: &str, group: &str) -> String {
+    if group.is_empty() {
+        plural.to_owned()
+    } else {
+        format!("{plural}.{group}")
     }
 }

@@ -1,5 +1,7 @@
 //! The built-in resources of Kubernetes and OpenShift: kind, plural, scope, short names, categories.
 
+use kubereel_format::qualified;
+
 /// A resource that comes with the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BuiltInResource {
@@ -38,10 +40,7 @@ pub fn builtin_resource(name: &str) -> Option<String> {
                 || one.kind.eq_ignore_ascii_case(short)
                 || one.short_names.contains(&short)
         })?;
-        Some(match group {
-            "" => found.plural.to_owned(),
-            group => format!("{}.{group}", found.plural),
-        })
+        Some(qualified(found.plural, group))
     })
 }
 

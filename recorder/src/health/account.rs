@@ -6,7 +6,7 @@ use crate::number::len64;
 use crate::queue::QueueEntry;
 use kubereel_format::{
     Elapsed, Gap, GapId, GapVerdict, Lifecycle, NotCoveredReason, Note, REDACTION_PREFIX,
-    RecordedAt, ResourceId, Stamp,
+    RecordedAt, ResourceId, Stamp, qualified,
 };
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -211,10 +211,7 @@ impl RunAccount {
                 reason,
                 detail,
             } if is_loss(*reason) => {
-                let name = match group.as_str() {
-                    "" => plural.clone(),
-                    group => format!("{plural}.{group}"),
-                };
+                let name = qualified(plural, group);
                 let words = reason.as_str();
                 self.not_covered
                     .push(format!("{name} ({version}): {words}: {detail}"));

@@ -3,6 +3,7 @@
 
 use crate::health::{RecordingProgress, ResourceCoverage};
 use crate::version::ResourceVersion;
+use kubereel_format::qualified;
 use std::cmp::Ordering;
 use std::time::Duration;
 
@@ -64,10 +65,7 @@ impl SeriesOverlap {
         // the two.
         let before = old.resources.iter();
         for (name, before) in before.filter(|(_, before)| before.come.is_anywhere()) {
-            let words = match name {
-                (group, plural) if group.is_empty() => plural.clone(),
-                (group, plural) => format!("{plural}.{group}"),
-            };
+            let words = qualified(&name.1, &name.0);
             let after = new.resources.get(name);
             if is_given_up(before.state) || after.is_some_and(|after| is_left_out(after.state)) {
                 overlap.apart.push(words);

@@ -85,6 +85,12 @@ pub fn items<'a>(value: &'a Value, pointer: &str) -> &'a [Value] {
     found.map_or(&[], Vec::as_slice)
 }
 
+/// Returns the reference of an object to the owner that controls it.
+pub fn controller(object: &Value) -> Option<&Value> {
+    let mut owners = items(object, "/metadata/ownerReferences").iter();
+    owners.find(|owner| is_true(owner, "/controller"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -111,5 +117,24 @@ mod tests {
         ] {
             assert_eq!(at(&value, pointer), value.pointer(pointer), "{pointer}");
         }
+    }
+
+    #[test]
+    fn only_one_owner_is_the_controller() {
+        let owner = |name: &str, controls: Value| json!({"name": name, "controller": controls});
+        let owners = json!([
+            owner("a", json!(false)),
+            owner("b", json!(null)),
+            owner("c", json!(true))
+        ]);
+        let object = json!({"metadata": {"ownerReferences": owners}});
+        assert_eq!(
+            controller(&object).map(|owner| text(owner, "/name")),
+            Some("c")
+        );
+        assert_eq!(
+            controller(&json!({"metadata": {"ownerReferences": [{"name": "a"}]}})),
+            None
+        );
     }
 }

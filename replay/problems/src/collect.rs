@@ -17,7 +17,7 @@ use crate::signs::{self, Reading};
 use crate::span::{ShownTime, SignEnd, SignSpan, between};
 use kubereel_cluster::RecordMark;
 use kubereel_format::{ObjectId, RecordedAt, ResourceId, Seq};
-use kubereel_history::field::{at, is_being_deleted, is_true, items, text};
+use kubereel_history::field::{self, at, is_being_deleted, text};
 use kubereel_history::{FirstLooks, Timeline, timetext};
 use kubereel_monitortests::{Action, Interest, WatchedEvent, Watcher};
 use serde_json::Value;
@@ -627,9 +627,7 @@ impl Sign {
 
 impl ControllerRef {
     pub(crate) fn of(object: &Value) -> Option<Self> {
-        let owners = items(object, "/metadata/ownerReferences").iter();
-        let mut controlling = owners.filter(|owner| is_true(owner, "/controller"));
-        let owner = controlling.next()?;
+        let owner = field::controller(object)?;
         Some(Self {
             kind: text(owner, "/kind").to_owned(),
             name: text(owner, "/name").to_owned(),

@@ -15,7 +15,7 @@ use crate::mark::{MarkSpan, MarkedCondition, MarkedMessage, RecordMark};
 use crate::objects::{
     HistoryEntry, MachineConfig, NodeObject, OperatorObject, PoolObject, VersionObject, pool_of,
 };
-use kubereel_format::{NotCoveredReason, RecordedAt, ResourceId, Seq};
+use kubereel_format::{NotCoveredReason, RecordedAt, ResourceId, Seq, qualified};
 use kubereel_history::{
     Certainty, Cut, EventQuestion, FirstLooks, LoggedEvent, QueryError, UnobservedSpan,
 };
@@ -594,11 +594,7 @@ impl ClusterHistory<'_> {
             } else {
                 self.resources_named(group, plural)
             };
-            let name = if group.is_empty() {
-                plural.to_owned()
-            } else {
-                format!("{plural}.{group}")
-            };
+            let name = qualified(plural, group);
             let not_seen = |unseen| UnobservedSource {
                 resource: name.clone(),
                 reports,

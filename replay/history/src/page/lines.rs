@@ -1,6 +1,7 @@
 //! The lines of a page, and parts that many pages share: labels, annotations, times, controllers.
 
 use crate::columns::{NONE, ObjectPart};
+use crate::field::{self, text};
 use jiff::tz::TimeZone;
 use kubereel_format::RecordedAt;
 
@@ -177,11 +178,9 @@ pub(super) const fn truth(is_so: bool) -> &'static str {
 
 /// Returns the controller of an object.
 pub(super) fn controller(object: ObjectPart<'_>) -> String {
-    let mut owners = object.at("metadata.ownerReferences").items();
-    let owner = owners.find(|owner| owner.at("controller").holds());
-    owner.map_or_else(String::new, |owner| {
-        format!("{}/{}", owner.at("kind").text(), owner.at("name").text())
-    })
+    let owner = object.value().and_then(field::controller);
+    let name = |owner| format!("{}/{}", text(owner, "/kind"), text(owner, "/name"));
+    owner.map(name).unwrap_or_default()
 }
 
 /// Returns how long ago the deletion of an object was requested; `None` if it was not.

@@ -1,6 +1,7 @@
 //! Other objects that existed at the moment of a page.
 
 use crate::columns::ObjectPart;
+use crate::field::{self, text};
 use crate::moment::Cut;
 use crate::select::ObjectFilter;
 use crate::timeline::{QueryError, Timeline};
@@ -75,7 +76,5 @@ impl Surroundings<'_> {
 
 /// Returns whether an object's controller has a uid.
 pub(super) fn is_controlled(object: &Value, uid: &str) -> bool {
-    let owners = ObjectPart::of(object).at("metadata.ownerReferences");
-    let mut owners = owners.items();
-    owners.any(|owner| owner.at("controller").holds() && owner.at("uid").text() == uid)
+    field::controller(object).is_some_and(|owner| text(owner, "/uid") == uid)
 }

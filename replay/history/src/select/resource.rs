@@ -1,7 +1,9 @@
 //! Finds a resource by the names that kubectl accepts (plural, singular, short name, kind,
 //! `plural.group`, `plural.version.group`), and similar names for one that was not found.
 
-use kubereel_format::{NotCoveredReason, Note, NoteEntry, ResourceId, ResourceInfo, Seq};
+use kubereel_format::{
+    NotCoveredReason, Note, NoteEntry, ResourceId, ResourceInfo, Seq, qualified,
+};
 use std::collections::BTreeMap;
 use thiserror::Error;
 
@@ -37,11 +39,7 @@ impl ExcludedResource {
 
     /// Returns `plural.group`, or the plural alone for the core group.
     pub fn qualified(&self) -> String {
-        if self.group.is_empty() {
-            self.plural.clone()
-        } else {
-            format!("{}.{}", self.plural, self.group)
-        }
+        qualified(&self.plural, &self.group)
     }
 }
 

@@ -8,7 +8,7 @@ use crate::applies::ClusterKind;
 use crate::feed::Interest;
 use crate::rule::{MonitorRule, ResourceName, RuleErrors, RuleMistake, RuleSet, RuleText, Watch};
 use crate::verdict::MonitorTest;
-use kubereel_format::ResourceInfo;
+use kubereel_format::{ResourceInfo, qualified};
 use kubereel_history::{ExcludedResource, Moment, ResourceSchema, Timeline, nearest};
 use std::collections::BTreeSet;
 
@@ -146,10 +146,7 @@ impl<'a> ServedResources<'a> {
     }
 
     fn wrong_fields(&self, text: &RuleText, interest: &Interest) -> Vec<RuleMistake> {
-        let name = match interest.group.as_str() {
-            "" => interest.plural.clone(),
-            group => format!("{}.{group}", interest.plural),
-        };
+        let name = qualified(&interest.plural, &interest.group);
         let Some(schema) = self.schema(&name) else {
             return Vec::new();
         };

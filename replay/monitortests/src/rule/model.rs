@@ -4,7 +4,7 @@ use crate::cel::Program;
 use crate::interval::{Level, source};
 use crate::phase::Phase;
 use crate::verdict::{MonitorTestInfo, Severity};
-use kubereel_format::ResourceInfo;
+use kubereel_format::{ResourceInfo, qualified};
 use kubereel_history::timetext;
 use regex::Regex;
 use serde::Deserialize;
@@ -66,11 +66,7 @@ impl ResourceName {
 
     /// Writes it as rules do: `pods`, `deployments.apps`.
     pub(crate) fn text(&self) -> String {
-        if self.group.is_empty() {
-            self.plural.clone()
-        } else {
-            format!("{}.{}", self.plural, self.group)
-        }
+        qualified(&self.plural, &self.group)
     }
 }
 

@@ -3,6 +3,7 @@
 use super::super::part::{NONE, ObjectPart, UNKNOWN, time_between, time_since};
 use super::super::table::labels_text;
 use super::kind::{names_and_images, selector_cell, selector_text};
+use crate::field;
 use kubereel_format::RecordedAt;
 
 pub(super) fn deployment_row(deployment: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
@@ -245,8 +246,10 @@ fn metric_text(metric: ObjectPart<'_>, now: ObjectPart<'_>) -> String {
 }
 
 pub(super) fn controller_revision_row(revision: ObjectPart<'_>, at: RecordedAt) -> Vec<String> {
-    let mut owners = revision.at("metadata.ownerReferences").items();
-    let controller = owners.find(|owner| owner.at("controller").holds());
+    let controller = revision
+        .value()
+        .and_then(field::controller)
+        .map(ObjectPart::of);
     let controller = controller.map(|owner| {
         let kind = owner.at("kind").text().to_lowercase();
         let group = owner.at("apiVersion").text().split_once('/');

@@ -2,7 +2,7 @@
 
 use crate::feed::{Action, Interest, WatchedEvent};
 use crate::reading;
-use kubereel_history::field::is_being_deleted;
+use kubereel_history::field::{self, is_being_deleted};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -112,10 +112,7 @@ fn pod(seen: &WatchedEvent<'_>) -> HaPod {
 }
 
 fn controller(seen: &WatchedEvent<'_>, labels: Option<&Value>) -> Option<PodController> {
-    let owners = reading::at(seen.now, "/metadata/ownerReferences")?.as_array()?;
-    let owner = owners
-        .iter()
-        .find(|owner| owner.get("controller") == Some(&Value::Bool(true)))?;
+    let owner = field::controller(seen.now)?;
     let text = |key: &str| Some(owner.get(key)?.as_str()?.to_owned());
     let (kind, mut name) = (text("kind")?, text("name")?);
     let hash = labels.and_then(|labels| labels.get("pod-template-hash"));

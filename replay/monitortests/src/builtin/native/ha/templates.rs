@@ -140,14 +140,8 @@ impl HaWatcher for Templates {
 
 /// Names the object of an event.
 pub(super) fn subject(seen: &WatchedEvent<'_>) -> FindingSubject {
-    let info = seen.resource;
-    let resource = if info.group.is_empty() {
-        info.plural.clone()
-    } else {
-        format!("{}.{}", info.plural, info.group)
-    };
     FindingSubject {
-        resource,
+        resource: seen.resource.qualified(),
         namespace: seen.key.namespace.to_owned(),
         name: seen.key.name.to_owned(),
         keys: BTreeMap::new(),
