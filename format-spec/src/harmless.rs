@@ -23,6 +23,15 @@ pub fn harmless(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
+/// Cuts a text for people after a number of letters.
+pub fn cut(text: &str, letters: usize) -> Cow<'_, str> {
+    let end = text.char_indices().nth(letters);
+    match end.and_then(|(end, _)| text.get(..end)) {
+        Some(kept) => Cow::Owned(format!("{kept}…")),
+        None => Cow::Borrowed(text),
+    }
+}
+
 /// Returns whether a character is a command or invisible: control characters of both sets, marks
 /// that change the reading order, line ends of Unicode, and spaces without a width.
 ///
@@ -45,6 +54,13 @@ fn is_obeyed(letter: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_text_is_cut_between_letters() {
+        assert_eq!(cut("größer", 3), "grö…");
+        assert_eq!(cut("größer", 6), "größer");
+        assert_eq!(cut("", 0), "");
+    }
 
     #[test]
     fn commands_and_marks_are_written_out() {

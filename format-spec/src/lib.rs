@@ -34,14 +34,14 @@ pub use file::{
     Reel, ReelGrowth, ReelObject, ReelWeight, Scan, SealDensity, Sealed, SizeBreakdown, Usage,
     copy_in_use, file_digest, is_in_use, is_reel_start, panic_is_caught, recover,
 };
-pub use harmless::harmless;
+pub use harmless::{cut, harmless};
 pub use id::{
     BlobId, BlockId, ConnectionId, Elapsed, EpochId, GapId, ObjectId, RecordedAt, ResourceId, Seq,
     SessionId, Stamp,
 };
 pub use limits::{
-    COMMIT_EVERY_MILLIS, FORMAT, FormatVersion, MAX_BODY, MAX_LIST_PAGE, MAX_NAME, REDACTION_NONE,
-    REDACTION_PREFIX,
+    COMMIT_EVERY_MILLIS, FORMAT, FormatVersion, MAX_BODY, MAX_LIST_PAGE, MAX_NAME, REDACTED,
+    REDACTED_BASE64, REDACTION_NONE, REDACTION_PREFIX,
 };
 pub use note::{
     AnomalyKind, BlobNote, CoveredSpan, DocumentKind, EndCause, Gap, GapCause, GapVerdict,

@@ -205,6 +205,12 @@ pub const REDACTION_NONE: u32 = 0;
 /// the policy, the user's own rules, and the number of values by rule.
 pub const REDACTION_PREFIX: &str = "redaction: ";
 
+/// The beginning of the text that replaces a secret value; its size and a digest follow.
+pub const REDACTED: &str = "redacted by kubereel: ";
+
+/// The beginning of the same text in base64, as the values of a Secret are.
+pub const REDACTED_BASE64: &str = "cmVkYWN0ZWQgYnkga3ViZXJlZWw6";
+
 impl fmt::Display for FormatVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}", self.major, self.minor)

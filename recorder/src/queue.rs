@@ -344,7 +344,9 @@ pub(crate) fn redactor() -> Redactor {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kubereel_format::{ConnectionId, DocumentKind, EndCause, Note, RecordedAt, Stamp};
+    use kubereel_format::{
+        ConnectionId, DocumentKind, EndCause, Note, REDACTED, REDACTED_BASE64, RecordedAt, Stamp,
+    };
 
     fn mark(text: &str) -> QueueEntry {
         QueueEntry::Note {
@@ -432,6 +434,21 @@ mod tests {
         assert!(!queue.try_push(mark("too late")));
         assert_eq!(texts(queue.take(Duration::ZERO)), ["a", "b"]);
         assert!(matches!(queue.take(Duration::ZERO), QueueTake::Closed));
+    }
+
+    #[test]
+    fn a_redacted_value_begins_as_readers_expect() {
+        let secret = ResourceType::new("", "secrets");
+        let body = br#"{"kind":"Secret","data":{"a":"aHVudGVyMg=="},"stringData":{"b":"hunter2"}}"#;
+        let body = redactor().object(&secret, body).expect("an object");
+        let body: serde_json::Value = serde_json::from_slice(&body).expect("JSON");
+        for (pointer, begin) in [("/data/a", REDACTED_BASE64), ("/stringData/b", REDACTED)] {
+            let value = body.pointer(pointer).and_then(serde_json::Value::as_str);
+            assert!(
+                value.is_some_and(|value| value.starts_with(begin)),
+                "{body}"
+            );
+        }
     }
 
     #[test]

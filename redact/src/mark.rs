@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::ops::Range;
 
-/// The beginning of the sentence.
+/// The beginning of the sentence; `REDACTED` of the format is the same.
 pub(crate) const SENTENCE: &str = "redacted by kubereel: ";
 
 /// The beginning of the word.

@@ -78,7 +78,7 @@ pub use history::{
     DurationEnd, HistoryItem, HistoryQuestion, HistoryVersion, ObjectHistory, VersionDuration,
     VersionPlace,
 };
-pub use kubereel_format::harmless;
+pub use kubereel_format::{cut, harmless};
 pub use moment::{Cut, MOMENT_FORMS, MarkText, Moment, MomentError, ResolveError, named};
 pub use object::{
     ListForm, ListWriter, ObjectForm, ObjectMeta, YamlLine, name_of, write_folded_yaml, write_json,

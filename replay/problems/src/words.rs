@@ -6,8 +6,9 @@ use base64::prelude::BASE64_STANDARD;
 use crate::problem::{Cause, CheckedReel, Problem, ProblemList};
 use crate::story::ClusterPortrait;
 use kubereel_cluster::RecordMark;
+use kubereel_format::{REDACTED, REDACTED_BASE64};
 use kubereel_history::counttext::count;
-use kubereel_history::{ChangeKind, harmless};
+use kubereel_history::{ChangeKind, cut, harmless};
 use serde_json::Value;
 
 /// The most letters of one value.
@@ -22,8 +23,7 @@ pub fn shortened(text: &str, most: usize) -> String {
     if line.chars().count() <= most {
         return line;
     }
-    let kept: String = line.chars().take(most.saturating_sub(1)).collect();
-    format!("{kept}…")
+    cut(&line, most.saturating_sub(1)).into_owned()
 }
 
 /// Shortens a text to one line of a number of letters, in its middle: the end of an error is its cause.
@@ -52,10 +52,10 @@ pub fn value_text(value: &Value) -> String {
 /// Shortens the note that stands for a hidden value, also where a Secret holds it as base64; equal values keep
 /// equal notes.
 fn redaction(text: &str) -> Option<String> {
-    const NOTE: &str = "redacted by kubereel: ";
-    let decoded = BASE64_STANDARD.decode(text).unwrap_or_default();
-    let decoded = String::from_utf8(decoded).unwrap_or_default();
-    let note = text.strip_prefix(NOTE).or(decoded.strip_prefix(NOTE))?;
+    let encoded = text.starts_with(REDACTED_BASE64).then_some(text);
+    let decoded = encoded.and_then(|text| BASE64_STANDARD.decode(text).ok());
+    let decoded = decoded.and_then(|bytes| String::from_utf8(bytes).ok());
+    let note = decoded.as_deref().unwrap_or(text).strip_prefix(REDACTED)?;
     let (size, digest) = note.split_once(", ")?;
     let digest: String = digest.chars().take(6).collect();
     Some(format!("redacted ({size}, {digest})"))

@@ -8,7 +8,7 @@ use crate::command_error::CommandError;
 use crate::screen::{Console, Style, StyledLine};
 use crate::table::TextTable;
 use crate::words::{count, duration, inflected, number};
-use kubereel_history::timetext;
+use kubereel_history::{cut, timetext};
 use kubereel_monitortests::{
     CaseOutcome, CaseVerdict, Exception, JudgedFinding, MonitorTest, OmittedRule, RuleClass,
     RunKind, RunName, RunReport, RunTrust, Uses, shown_by, subject, when,
@@ -320,7 +320,11 @@ fn print_finding(
     let said = said.join(": ");
     screen.show(&line, 4)?;
     if !said.is_empty() {
-        let said = if is_wide { said } else { shortened(&said) };
+        let said = if is_wide {
+            said
+        } else {
+            cut(&said, LETTERS_SHOWN).into_owned()
+        };
         screen.show(&StyledLine::of(Style::Plain, format!("    {said}")), 4)?;
     }
     if is_wide {
@@ -344,13 +348,6 @@ fn print_finding(
         screen.line(format!("    {command}"))?;
     }
     Ok(())
-}
-
-fn shortened(text: &str) -> String {
-    match text.char_indices().nth(LETTERS_SHOWN) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or(text)),
-        None => text.to_owned(),
-    }
 }
 
 /// How many times are shown; all in the wide form.

@@ -6,7 +6,7 @@ use super::object_at::{VersionAt, here, unread};
 use crate::subject::NamedObject;
 use crate::time::{CursorPlace, span_text};
 use kubereel_history::{
-    Blame, BlameSource, BlamedObject, FieldPath, FieldStep, ObjectVersion, Timeline, YamlLine,
+    Blame, BlameSource, BlamedObject, FieldPath, FieldStep, ObjectVersion, Timeline, YamlLine, cut,
     harmless, yaml_lines,
 };
 
@@ -180,11 +180,7 @@ fn who(field: &Blame) -> String {
     if names.chars().count() <= WIDEST_MANAGER {
         return names;
     }
-    names
-        .chars()
-        .take(WIDEST_MANAGER - 1)
-        .chain(['…'])
-        .collect()
+    cut(&names, WIDEST_MANAGER - 1).into_owned()
 }
 
 fn when(timeline: &Timeline, field: &Blame) -> String {

@@ -4,7 +4,7 @@ use crate::lane::LaneState;
 use crate::subject::NamedObject;
 use kubereel_cluster::VersionChanges;
 use kubereel_format::Seq;
-use kubereel_history::{Change, FieldPath, harmless};
+use kubereel_history::{Change, FieldPath, cut, harmless};
 use serde_json::Value;
 
 /// How a part of a line is drawn.
@@ -137,11 +137,7 @@ pub(super) fn short(value: &Value) -> String {
     let text = value
         .as_str()
         .map_or_else(|| value.to_string(), str::to_owned);
-    let text = harmless(&text);
-    if text.chars().count() <= MOST {
-        return text.into_owned();
-    }
-    text.chars().take(MOST).chain(['…']).collect()
+    cut(&harmless(&text), MOST).into_owned()
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 use super::answer::MissedReason;
 use crate::jsonpath::JsonPath;
 use crate::object::number;
-use kubereel_format::ObjectId;
+use kubereel_format::{ObjectId, REDACTED, REDACTED_BASE64};
 use serde_json::Value;
 use std::fmt;
 use std::str::FromStr;
@@ -331,7 +331,7 @@ fn at_path(body: &Value, path: &JsonPath, wanted: Option<&str>) -> WaitTruth {
 
 /// Returns whether a text is the mark of a redacted value: plain, or in base64.
 fn is_redacted(text: &str) -> bool {
-    text.starts_with("redacted by kubereel: ") || text.starts_with("cmVkYWN0ZWQgYnkga3ViZXJlZWw6")
+    text.starts_with(REDACTED) || text.starts_with(REDACTED_BASE64)
 }
 
 fn gives_reason(body: &Value, reason: &str) -> bool {

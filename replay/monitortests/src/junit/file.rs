@@ -9,7 +9,7 @@ use crate::interval::file_suffix;
 use crate::outcome::{CaseOutcome, CaseVerdict, JudgedFinding};
 use crate::run::RunReport;
 use kubereel_format::RecordedAt;
-use kubereel_history::timetext;
+use kubereel_history::{cut, timetext};
 use std::io;
 use std::io::Write;
 
@@ -223,11 +223,13 @@ const LETTERS_MOST: usize = 4000;
 /// Returns the first line of a failure: what was found first, and how much more there is.
 pub(super) fn headline(run: &RunName<'_>, outcome: &CaseOutcome) -> String {
     if let (CaseVerdict::Error, Some(why)) = (outcome.verdict, &outcome.why) {
-        return format!("error: {}", short(why));
+        return format!("error: {}", cut(why, LETTERS_MOST));
     }
     let mut evidence = outcome.evidence();
     let first = evidence.next();
-    let first = first.map_or_else(String::new, |judged| short(&told(run, &judged.finding)));
+    let first = first.map_or_else(String::new, |judged| {
+        cut(&told(run, &judged.finding), LETTERS_MOST).into_owned()
+    });
     match evidence.count() {
         0 => first,
         more => format!("{first} (and {more} more)"),
@@ -245,11 +247,11 @@ pub(super) fn body(run: &RunName<'_>, outcome: &CaseOutcome) -> String {
     ));
     lines.push(outcome.about.description.clone());
     if let Some(why) = &outcome.why {
-        lines.push(short(why));
+        lines.push(cut(why, LETTERS_MOST).into_owned());
     }
     for judged in outcome.findings.iter().take(FINDINGS_MOST) {
         lines.push(String::new());
-        lines.push(short(&told(run, &judged.finding)));
+        lines.push(cut(&told(run, &judged.finding), LETTERS_MOST).into_owned());
         lines.extend(excused(judged).map(|line| format!("    {line}")));
         lines.extend(shown_by(run, &judged.finding).map(|line| format!("    {line}")));
     }
@@ -289,12 +291,5 @@ pub(super) fn why_not_judged(run: &RunName<'_>, outcome: &CaseOutcome) -> String
             format!("unknown: not seen {from} – {to}: {}{more}", dark.why)
         }
         _ => outcome.why.clone().unwrap_or_default(),
-    }
-}
-
-fn short(text: &str) -> String {
-    match text.char_indices().nth(LETTERS_MOST) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or(text)),
-        None => text.to_owned(),
     }
 }
