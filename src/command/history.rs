@@ -267,7 +267,7 @@ impl HistoryTally {
                 self.first = self.first.or(Some(version.at));
                 self.last = Some(version.at);
                 let changes = version.changes.as_ref();
-                let is_known_before = version.place == VersionPlace::Later || is_creation(version);
+                let is_known_before = version.place == VersionPlace::Later || version.is_creation;
                 let is_changing = changes.is_some_and(|changes| !changes.is_empty());
                 self.changing += usize::from(is_changing && is_known_before);
                 self.has_field |= is_changing;
@@ -586,18 +586,6 @@ fn head_line(timeline: &Timeline, version: &HistoryVersion) -> StyledLine {
     line
 }
 
-/// Tells whether a version is the creation of its object.
-const fn is_creation(version: &HistoryVersion) -> bool {
-    matches!(
-        (version.kind, version.evidence, &version.place),
-        (
-            EventType::Added,
-            Evidence::Live | Evidence::Reconstructed,
-            VersionPlace::First | VersionPlace::Anew { .. },
-        )
-    )
-}
-
 /// Says what kind of version it is, if it is no plain change.
 const fn version_kind(version: &HistoryVersion) -> &'static str {
     match (version.kind, version.evidence, &version.place) {
@@ -608,8 +596,8 @@ const fn version_kind(version: &HistoryVersion) -> &'static str {
         (_, Evidence::Initial, VersionPlace::First | VersionPlace::Anew { .. }) => {
             "existed when the recording started"
         }
-        (_, _, VersionPlace::First) if is_creation(version) => "created",
-        (_, _, VersionPlace::Anew { .. }) if is_creation(version) => "created again",
+        (_, _, VersionPlace::First) if version.is_creation => "created",
+        (_, _, VersionPlace::Anew { .. }) if version.is_creation => "created again",
         (
             _,
             Evidence::Listed | Evidence::Polled,

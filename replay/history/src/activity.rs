@@ -102,10 +102,9 @@ impl Timeline {
                 continue;
             };
             let before = step.before.map(|before| self.wall_of(before));
-            let was_seen = matches!(evidence, Some(Evidence::Live | Evidence::Reconstructed));
             let mut managers = managers(&step, &bodies, before);
             // Who created an object whose creation was not seen is not known, unless it has one manager only.
-            if before.is_none() && !was_seen && managers.len() > 1 {
+            if before.is_none() && managers.len() > 1 && !self.is_creation(step.seq) {
                 managers.clear();
             }
             let bytes = bodies.now.len();

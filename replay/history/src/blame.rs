@@ -9,7 +9,7 @@ use crate::timeline::ObjectVersion;
 use crate::timeline::QueryError;
 use crate::timeline::Timeline;
 use crate::writers::{self, Authors, FieldWriter, ManagedEntry};
-use kubereel_format::{EventType, Evidence, RecordedAt, ResourceInfo, Seq};
+use kubereel_format::{Evidence, RecordedAt, ResourceInfo, Seq};
 use serde_json::Value;
 
 /// The largest number of fields of an object: no server stores more.
@@ -105,9 +105,7 @@ impl Timeline {
         let at = self.wall_of(seq);
         let head = self.reel().head(seq);
         let evidence = head.as_ref().map_or(Evidence::Live, |head| head.evidence);
-        let is_seen = matches!(evidence, Evidence::Live | Evidence::Reconstructed);
-        let is_creation =
-            is_seen && head.is_some_and(|head| head.kind == EventType::Added) && before.is_none();
+        let is_creation = self.is_creation(seq);
         let authors = match before {
             None if is_creation => Authors::of(writers::at_creation(new)),
             None => Authors::Unknown,

@@ -9,7 +9,7 @@ use crate::timeline::QueryError;
 use crate::timeline::Timeline;
 use crate::timeline::{ObjectVersion, ResourceSnapshot};
 use crate::writers::{self, Authors};
-use kubereel_format::{BodyBuffer, EventType, Evidence, GatheredBodies, ResourceInfo, Seq};
+use kubereel_format::{BodyBuffer, EventType, GatheredBodies, ResourceInfo, Seq};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -252,8 +252,6 @@ impl SteppedOver {
         let changes = old
             .as_ref()
             .map(|old| ComparisonScope::default().changes(old, &now));
-        let evidence = timeline.reel().head(step.seq).map(|head| head.evidence);
-        let is_seen = matches!(evidence, Some(Evidence::Live | Evidence::Reconstructed));
         let authors = match (step.kind, &old, &changes) {
             (EventType::Deleted, ..) => Authors::Deletion,
             (_, Some(old), Some(changes)) => {
@@ -262,7 +260,7 @@ impl SteppedOver {
                     .map_or(step.at, |before| timeline.wall_of(before));
                 writers::between(old, &now, changes, step.at.micros_since(before))
             }
-            (EventType::Added, None, _) if is_seen && step.before.is_none() => {
+            (_, None, _) if timeline.is_creation(step.seq) => {
                 Authors::of(writers::at_creation(&now))
             }
             _ => Authors::Unknown,

@@ -63,6 +63,8 @@ pub struct HistoryVersion {
     pub kind: EventType,
     /// The evidence.
     pub evidence: Evidence,
+    /// Whether it is the creation of the object, observed when it happened.
+    pub is_creation: bool,
     /// The object's uid; empty if the server sent none.
     pub uid: String,
     /// The relation to the version before.
@@ -341,13 +343,12 @@ impl<'a> ObjectHistory<'a> {
         self.last_object = Some((object, kind == EventType::Deleted));
         let evidence = head.as_ref().map_or(Evidence::Live, |head| head.evidence);
         let (changes, authors) = self.compared(old.as_ref(), &new, at);
-        let authors = match (kind, evidence) {
-            (EventType::Deleted, _) => Authors::Deletion,
+        let is_creation = self.timeline.is_creation(seq);
+        let authors = match kind {
+            EventType::Deleted => Authors::Deletion,
             // Only a creation that was observed was written by the managers of the version;
             // otherwise they may have written long before.
-            (EventType::Added, Evidence::Live | Evidence::Reconstructed) if before.is_none() => {
-                Authors::of(writers::at_creation(&new))
-            }
+            _ if is_creation => Authors::of(writers::at_creation(&new)),
             _ => authors,
         };
         self.last = Some(ReadVersion {
@@ -363,6 +364,7 @@ impl<'a> ObjectHistory<'a> {
                 .map_or_else(String::new, |head| head.resource_version.clone()),
             kind,
             evidence,
+            is_creation,
             uid: self.uid(object),
             place,
             authors,

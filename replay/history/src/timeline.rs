@@ -246,6 +246,21 @@ impl Timeline {
         all.map(|(object, by)| (*object, *by))
     }
 
+    /// Returns whether an event is the creation of its object, observed when it happened. An object
+    /// of which a list or a change is the first record existed before.
+    pub fn is_creation(&self, seq: Seq) -> bool {
+        let reel = self.reel();
+        let Some(head) = reel.head(seq) else {
+            return false;
+        };
+        let is_seen = matches!(head.evidence, Evidence::Live | Evidence::Reconstructed);
+        let mut earlier = reel.versions(head.object).iter().rev();
+        let before = earlier.find(|earlier| **earlier < seq);
+        let was_gone =
+            before.is_none_or(|before| reel.kind_of(*before) == Some(EventType::Deleted));
+        is_seen && head.kind == EventType::Added && was_gone
+    }
+
     /// Returns the first version of the object that replaced another one without an observed deletion.
     pub fn replaced_by(&self, object: ObjectId) -> Option<Seq> {
         let key = self.key_of(object)?;

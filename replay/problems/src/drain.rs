@@ -172,9 +172,8 @@ impl<'a> DrainedNodes<'a> {
 
     /// Reads a Pod that was there before anybody looked.
     fn first_look(&self, pod: ObjectId, is_counted: impl Fn(&Value) -> bool) -> Option<SeenPod> {
-        let reel = self.timeline.reel();
-        let first = *reel.versions(pod).first()?;
-        let was_there = !is_creation(reel.head(first)?.evidence);
+        let first = *self.timeline.reel().versions(pod).first()?;
+        let was_there = !is_creation(self.timeline, first);
         self.pod_of(first, is_counted).filter(|_| was_there)
     }
 

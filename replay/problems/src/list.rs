@@ -662,10 +662,8 @@ impl<'a> ListBuilder<'a> {
         let object = self.live_object(&problem.object);
         let first = object.and_then(|object| reel.versions(object).first().copied());
         first.is_some_and(|first| {
-            let is_created = reel
-                .head(first)
-                .is_some_and(|head| is_creation(head.evidence));
-            is_created && between(self.timeline.wall_of(first), problem.from.at) <= NEW
+            is_creation(self.timeline, first)
+                && between(self.timeline.wall_of(first), problem.from.at) <= NEW
         })
     }
 

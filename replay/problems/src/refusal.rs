@@ -157,7 +157,7 @@ impl WebhookLife {
         let versions = timeline.reel().versions(object);
         let is_deletion = |seq: &Seq| timeline.reel().kind_of(*seq) == Some(EventType::Deleted);
         let (first, last) = (*versions.first()?, *versions.last()?);
-        let is_new = is_creation(timeline.reel().head(first)?.evidence);
+        let is_new = is_creation(timeline, first);
         Some(Self {
             object,
             created: is_new.then(|| RecordMark {

@@ -2,7 +2,8 @@
 
 use crate::sign::{Sign, SignKind};
 use kubereel_cluster::RecordMark;
-use kubereel_format::{Evidence, ObjectId, RecordedAt};
+use kubereel_format::{EventType, Evidence, ObjectId, RecordedAt, Seq};
+use kubereel_history::Timeline;
 use std::time::Duration;
 
 /// A sign that comes and goes lasts while it is shown for more than one part in this many of the time: what is
@@ -191,18 +192,25 @@ pub(crate) fn between(from: RecordedAt, to: RecordedAt) -> Duration {
     Duration::from_micros(u64::try_from(to.micros_since(from)).unwrap_or(0))
 }
 
-/// Returns whether an event shows that something was created then.
-pub(crate) const fn is_creation(evidence: Evidence) -> bool {
-    matches!(
-        evidence,
-        Evidence::Live | Evidence::Reconstructed | Evidence::Imported
-    )
+/// Returns whether an event shows that its object was created then. An import shows a creation as it shows an
+/// object that it lists later than its beginning.
+pub(crate) fn is_creation(timeline: &Timeline, seq: Seq) -> bool {
+    let is_imported = || {
+        let head = timeline.reel().head(seq);
+        head.is_some_and(|head| {
+            head.evidence == Evidence::Imported
+                && head.kind == EventType::Added
+                && !head
+                    .evidence
+                    .is_first_look(head.stamp.wall, timeline.start())
+        })
+    };
+    timeline.is_creation(seq) || is_imported()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kubereel_format::Seq;
 
     fn at(second: i64) -> RecordedAt {
         RecordedAt::from_micros(second * 1_000_000)

@@ -3,10 +3,10 @@
 //! The versions of one name: their cost, and damage between them.
 
 use crate::script::{START_MICROS, Script, Stream, Thing, pod, thing};
-use kubereel_format::{EventType, RecordedAt, ResourceId, Seq};
+use kubereel_format::{EventType, Evidence, RecordedAt, ResourceId, Seq};
 use kubereel_history::{
-    ComparisonScope, Cut, Density, EventQuestion, HistoryItem, HistoryQuestion, Moment,
-    ObjectFilter, Regarding, Timeline, Track, VersionPlace,
+    ActivityQuestion, ComparisonScope, Cut, Density, EventQuestion, HistoryItem, HistoryQuestion,
+    Moment, ObjectFilter, Regarding, Timeline, Track, VersionPlace,
 };
 
 const POD: Thing<'static> = Thing {
@@ -86,7 +86,7 @@ fn small_cluster() -> (Timeline, Stream, Stream) {
             } else {
                 EventType::Modified
             },
-            kubereel_format::Evidence::Live,
+            Evidence::Live,
             at,
             20 + second,
             &event("a.1", "a", "BackOff", count),
@@ -317,14 +317,7 @@ fn crowded(events: u128) -> (tempfile::TempDir, Timeline) {
         } else {
             EventType::Modified
         };
-        script.event(
-            stream,
-            kind,
-            kubereel_format::Evidence::Live,
-            what,
-            rv,
-            &body,
-        );
+        script.event(stream, kind, Evidence::Live, what, rv, &body);
     }
     script.finish();
     let timeline = Timeline::open(&path).expect("a reel");
@@ -371,4 +364,39 @@ fn versions_are_read_when_they_are_asked_for() {
     assert_eq!(first.place, VersionPlace::First);
     // How long the first held is known by the second.
     assert_eq!(timeline.reel().counts().bodies, 2);
+}
+
+#[test]
+fn a_change_that_is_the_first_record_of_an_object_is_no_creation() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("test.reel");
+    let mut script = Script::begin(&path);
+    let pods = script.resource("pods", "Pod", &[]);
+    let stream = script.connect(pods, None);
+    script.synced(stream, 5);
+    let body = br#"{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","namespace":"web",
+        "managedFields":[{"manager":"one","operation":"Update"},{"manager":"two","operation":"Update"}]}}"#;
+    let (old, new) = (thing("web", "a", "old"), thing("web", "a", "new"));
+    let live = Evidence::Live;
+    let changed = script.event(stream, EventType::Modified, live, old, 6, body);
+    script.deleted(stream, old, 7, body);
+    let created = script.event(stream, EventType::Added, live, new, 8, body);
+    script.finish();
+    let timeline = Timeline::open(&path).expect("a reel");
+    assert!(!timeline.is_creation(changed));
+    assert!(timeline.is_creation(created));
+    // Who wrote what was there before is not known; two managers wrote the creation.
+    let asked = ActivityQuestion {
+        resource: Some(pods),
+        namespace: None,
+        from: Seq(0),
+        to: Seq(u64::MAX),
+    };
+    let activity = timeline.write_activity(&asked, |_| {});
+    let writes = |manager: &str| activity.managers.get(manager).map(|count| count.writes);
+    assert_eq!(
+        (writes(""), writes("two")),
+        (Some(2), Some(1)),
+        "{activity:?}"
+    );
 }
