@@ -11,7 +11,7 @@ use kubereel_cluster::{
     UpdateStatus, UpgradeStory, VersionPod,
 };
 use kubereel_format::RecordedAt;
-use kubereel_history::{Timeline, cut, timetext};
+use kubereel_history::{Timeline, timetext};
 
 /// How many letters of a message are shown; JSON has all.
 const SHOWN_LETTERS: usize = 240;

@@ -146,11 +146,11 @@ impl DamagedSpan {
         // later show the state again.
         let is_later =
             |seq: &Seq| last < *seq && (!self.is_recovered || tables.wall_of(*seq) > self.to);
-        let list = listed.filter(is_later).min();
+        let shown = listed.filter(is_later).min();
         let version = versions_of_only(tables, resource, filter)
             .filter(is_later)
             .min();
-        Some((first, list.into_iter().chain(version).min()))
+        Some((first, shown.into_iter().chain(version).min()))
     }
 
     /// Describes the loss: time, records, and resources.
