@@ -12,7 +12,6 @@ use crate::default_reel;
 use clap::CommandFactory as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use jiff::tz::TimeZone;
-use kubereel_history::nearest;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -177,16 +176,7 @@ pub(crate) fn unknown_command(error: &clap::Error, words: &[OsString]) -> Option
     let (command, _) = default_reel::subcommand(words, &cli);
     let known = command.get_subcommands().filter(|one| !one.is_hide_set());
     let known = known.map(clap::Command::get_name);
-    Some(unknown_name(name, known))
-}
-
-/// Makes the error of a name that is none of some commands.
-pub(crate) fn unknown_name<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> CommandError {
-    let error = CommandError::usage(format!("unknown command {name:?}"));
-    match nearest(name, known).as_slice() {
-        [] => error.hint("to list the commands: kubereel --help"),
-        near => error.hint(format!("did you mean {}?", near.join(" or "))),
-    }
+    Some(CommandError::unknown_command(name, known))
 }
 
 /// Makes the error of a command line that gives a file for the output format; `None` of every other mistake.

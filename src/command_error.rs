@@ -1,7 +1,7 @@
 //! How a command ends: the exit codes, one table for every command, and errors as `error:` and `hint:` lines.
 
 use crate::words::without_os_codes;
-use kubereel_history::harmless;
+use kubereel_history::{harmless, nearest};
 use std::fmt::Display;
 use std::io;
 use std::process::ExitCode;
@@ -120,6 +120,15 @@ impl CommandError {
     /// Makes an error of a wrong call.
     pub(crate) fn usage(message: impl Display) -> Self {
         Self::new(Exit::Usage, message)
+    }
+
+    /// Makes the error of a name that is none of some commands.
+    pub(crate) fn unknown_command<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Self {
+        let error = Self::usage(format!("unknown command {name:?}"));
+        match nearest(name, known).as_slice() {
+            [] => error.hint("to list the commands: kubereel --help"),
+            near => error.hint(format!("did you mean {}?", near.join(" or "))),
+        }
     }
 
     /// Makes an error of a reel that cannot be read.

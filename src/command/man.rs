@@ -1,6 +1,5 @@
 //! `kubereel man`: the manual pages, from the definitions of the command line.
 
-use crate::cli;
 use crate::command_error::{CommandError, Exit};
 use crate::screen::Console;
 use clap::Command;
@@ -49,7 +48,10 @@ pub(crate) fn run(
         let names = names
             .flatten()
             .filter_map(|name| name.strip_prefix("kubereel "));
-        return Err(cli::unknown_name(&args.command.join(" "), names));
+        return Err(CommandError::unknown_command(
+            &args.command.join(" "),
+            names,
+        ));
     };
     let written = rendered(page).and_then(|page| screen.out().write_all(&page));
     written.map_err(|error| CommandError::output(&error))?;

@@ -1,7 +1,7 @@
 //! The one reading of a container's status as a state.
 
-use crate::health::StateHealth;
 use crate::pod::WaitingTrouble;
+use crate::state_health::StateHealth;
 use kubereel_history::counttext::count;
 use kubereel_history::field::{at, is_true, items, number, text};
 use serde_json::Value;

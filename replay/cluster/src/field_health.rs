@@ -1,6 +1,7 @@
 //! The meaning of a changed field: whether its new value is one of a healthy object. Every list of changes draws it.
 
-use crate::health::{StateHealth, StateKind};
+use crate::health::StateKind;
+use crate::state_health::StateHealth;
 use kubereel_format::Seq;
 use kubereel_history::{Change, FieldPath, FieldStep, Timeline};
 use serde_json::{Value, json};

@@ -13,6 +13,7 @@ mod mark;
 mod objects;
 mod pod;
 mod state;
+mod state_health;
 mod status;
 mod status_word;
 mod story;
@@ -20,13 +21,14 @@ mod workload;
 
 pub use condition::{ControllerReport, StatusCondition};
 pub use field_health::VersionChanges;
-pub use health::{StateHealth, StateKind, is_cordoned};
+pub use health::{StateKind, is_cordoned};
 pub use history::{ClusterHistory, DegradedSpell};
 pub use mark::{MarkSpan, MarkedCondition, MarkedMessage, RecordMark};
 pub use pod::{PodStage, WaitingTrouble};
 pub use state::{
     Aspect, StateInterval, StateSubject, StateText, StateTrack, StateTracker, StateVersion,
 };
+pub use state_health::StateHealth;
 pub use status::{
     Assessment, Estimate, Impact, Insight, InsightLevel, NodeAssessment, NodePhase, NodeState,
     OperatorCounts, PoolState, UpdateOrigin, UpdateStatus,

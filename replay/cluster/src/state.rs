@@ -13,8 +13,9 @@
 
 use crate::condition::StatusCondition;
 use crate::container::ContainerHealth;
-use crate::health::{StateHealth, StateKind, condition_word};
+use crate::health::{StateKind, condition_word};
 use crate::mark::RecordMark;
+use crate::state_health::StateHealth;
 use kubereel_format::{Evidence, ObjectId, RecordedAt, ResourceId};
 use serde_json::Value;
 use std::borrow::Borrow;

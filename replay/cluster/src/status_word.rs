@@ -1,6 +1,6 @@
 //! The one reading of a status word, for objects without meaningful conditions.
 
-use crate::health::StateHealth;
+use crate::state_health::StateHealth;
 use kubereel_history::field::text;
 use serde_json::Value;
 
