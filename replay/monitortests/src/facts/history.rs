@@ -18,6 +18,8 @@ struct VersionEntry {
     from: RecordedAt,
     to: Option<RecordedAt>,
     is_completed: bool,
+    /// Whether it is the first of its cluster: an installation.
+    is_first: bool,
 }
 
 /// The history, as it came to be known.
@@ -25,6 +27,9 @@ struct VersionEntry {
 pub(super) struct VersionHistory {
     /// Oldest first.
     entries: Vec<VersionEntry>,
+    /// The uid of the object, and where its entries begin: another one is that of another cluster.
+    uid: String,
+    own: usize,
     last_seen: Option<RecordedAt>,
     saw_install: bool,
 }
@@ -33,6 +38,11 @@ impl VersionHistory {
     /// Takes a `ClusterVersion` as it was seen at a moment.
     pub(super) fn see(&mut self, version: &Value, at: RecordedAt) {
         let entries = reading::list(version, "/status/history");
+        let uid = reading::text(version, "/metadata/uid");
+        if self.uid != uid {
+            uid.clone_into(&mut self.uid);
+            self.own = self.entries.len();
+        }
         if self.entries.is_empty() {
             // An object without history is one whose installation has not begun.
             let oldest = entries.last();
@@ -48,10 +58,10 @@ impl VersionHistory {
     fn take(&mut self, seen: &Value, at: RecordedAt) {
         let started = reading::time(seen, "/startedTime");
         let image = reading::text(seen, "/image");
-        let known = self
-            .entries
-            .iter()
-            .position(|known| known.started == started && known.image == image);
+        let is_first = self.own == self.entries.len();
+        let mut own = self.entries.iter().skip(self.own);
+        let known = own.position(|known| known.started == started && known.image == image);
+        let known = known.map(|place| self.own.saturating_add(place));
         let entry = match known.and_then(|place| self.entries.get_mut(place)) {
             Some(entry) => entry,
             None => self.entries.push_mut(VersionEntry {
@@ -61,6 +71,7 @@ impl VersionHistory {
                 from: moment(started, self.last_seen, at),
                 to: None,
                 is_completed: false,
+                is_first,
             }),
         };
         let version = reading::text(seen, "/version");
@@ -74,9 +85,10 @@ impl VersionHistory {
         entry.is_completed |= reading::text(seen, "/state") == "Completed";
     }
 
-    /// Returns the upgrades, in order: every entry but the first.
+    /// Returns the upgrades, in order: every entry but the first of a cluster.
     pub(super) fn upgrades(&self) -> Vec<UpgradeWindow> {
         let pairs = self.entries.iter().zip(self.entries.iter().skip(1));
+        let pairs = pairs.filter(|(_, entry)| !entry.is_first);
         let windows = pairs.map(|(before, entry)| UpgradeWindow {
             from_version: before.version.clone(),
             to_version: entry.version.clone(),
@@ -159,6 +171,26 @@ mod tests {
         let upgrades = history.upgrades();
         // A late sight is dated by the writer.
         assert_eq!(upgrades[0].to, Some(at("2026-01-01T11:20:00Z")));
+    }
+
+    #[test]
+    fn the_installation_of_another_cluster_is_no_upgrade() {
+        let mut history = VersionHistory::default();
+        let done = entry(
+            "1",
+            "Completed",
+            "2026-01-01T10:00:00Z",
+            Some("2026-01-01T10:30:00Z"),
+        );
+        let next = entry("2", "Partial", "2026-01-01T11:00:00Z", None);
+        for (uid, entry, moment) in [
+            ("a", done, "2026-01-01T10:30:00Z"),
+            ("b", next, "2026-01-01T11:00:00Z"),
+        ] {
+            let version = json!({"metadata": {"uid": uid}, "status": {"history": [entry]}});
+            history.see(&version, at(moment));
+        }
+        assert_eq!(history.upgrades(), []);
     }
 
     #[test]

@@ -195,7 +195,7 @@ impl Watcher for FactsWatcher {
             Interest::new(
                 config,
                 "clusterversions",
-                ["status.history", "status.desired.version"],
+                ["metadata.uid", "status.history", "status.desired.version"],
             ),
             Interest::new(
                 "",
