@@ -186,18 +186,8 @@ fn indented(style: Style, text: &str) -> StyledLine {
 pub(crate) fn cause_line(timeline: &Timeline, cause: &Cause) -> StyledLine {
     let mut line = indented(Style::Wary, "possible cause: ");
     line.push(Style::Plain, format!("{}  ", timeline.written(cause.at.at)));
-    line.push(Style::Strong, cause.sentence());
-    if !cause.by.is_empty() {
-        line.push(
-            Style::Plain,
-            format!(" by {}", harmless(&cause.by.join(", "))),
-        );
-    }
-    let mut via = cause.via.clone();
-    for link in &cause.chain {
-        via = format!("{via}; through {}", link.label());
-    }
-    line.push(Style::Faint, format!(" ({})", harmless(&via)));
+    line.push(Style::Strong, cause.written());
+    line.push(Style::Faint, format!(" ({})", cause.relation()));
     line
 }
 

@@ -214,12 +214,8 @@ fn problem_lines(timeline: &Timeline, problem: &Problem) -> Vec<String> {
     let mut lines = vec![format!("  {from}  {} [{times}]", problem.sentence())];
     let words = ["possible cause: ", "or: "];
     for (words, cause) in words.iter().zip(&problem.causes) {
-        let by = match cause.by.join(", ").as_str() {
-            "" => String::new(),
-            by => format!(" by {}", harmless(by)),
-        };
         let at = clock(timeline, cause.at.at);
-        lines.push(format!("            {words}{at} {}{by}", cause.sentence()));
+        lines.push(format!("            {words}{at} {}", cause.words()));
     }
     lines
 }

@@ -309,7 +309,7 @@ impl JudgedProblems<'_> {
         parts.extend(by.map(|by| format!("a consequence of {}", harmless(&by.object.label()))));
         parts.extend(problem.causes.first().map(|cause| {
             let at = timetext::rfc3339(cause.at.at);
-            format!("at {at} before: {}", cause.sentence())
+            format!("possible cause: {at} {}", cause.words())
         }));
         parts.retain(|part| !part.is_empty());
         parts.join("; ")

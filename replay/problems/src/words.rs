@@ -210,6 +210,31 @@ impl Problem {
 }
 
 impl Cause {
+    /// Returns what changed, who wrote it, and how it is related to the problem.
+    pub fn words(&self) -> String {
+        let mut words = self.written();
+        if !self.via.is_empty() {
+            words = format!("{words} ({})", self.relation());
+        }
+        words
+    }
+
+    /// Returns what changed, and who wrote it.
+    pub fn written(&self) -> String {
+        match self.by.join(", ").as_str() {
+            "" => self.sentence(),
+            by => format!("{} by {}", self.sentence(), harmless(by)),
+        }
+    }
+
+    /// Returns how the changed object is related to that of the problem: `the object itself`.
+    pub fn relation(&self) -> String {
+        let chain = self.chain.iter();
+        let through = chain.map(|link| format!("; through {}", link.label()));
+        let relation = format!("{}{}", self.via, through.collect::<String>());
+        harmless(&relation).into_owned()
+    }
+
     /// Returns what changed: `ConfigMap web/settings data.MODE: "fast" → "broken"`.
     pub fn sentence(&self) -> String {
         let object = harmless(&self.object.label()).into_owned();

@@ -626,16 +626,8 @@ fn listed_entry(
 
 /// Words a cause, with its time and who wrote it.
 fn cause_words(timeline: &Timeline, cause: &Cause) -> String {
-    let by = match cause.by.join(", ").as_str() {
-        "" => String::new(),
-        by => format!(" by {}", harmless(by)),
-    };
     let at = timeline.written(cause.at.at);
-    format!(
-        "possible cause: {at} {}{by} ({})",
-        cause.sentence(),
-        harmless(&cause.via)
-    )
+    format!("possible cause: {at} {}", cause.words())
 }
 
 /// Makes an entry that something else than a rule reports.
