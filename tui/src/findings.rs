@@ -60,7 +60,7 @@ pub(crate) struct Findings {
     pub(crate) flaked: u64,
     /// How many cases cannot be known, or could not be judged.
     pub(crate) unknown: u64,
-    /// How many cases were skipped, for what they need was not recorded.
+    /// How many cases were skipped: they do not apply to the cluster, or what they need was not recorded.
     pub(crate) skipped: u64,
     /// Whether parts of the reel could not be read.
     pub(crate) is_damaged: bool,

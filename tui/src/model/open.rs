@@ -17,6 +17,7 @@ use crate::subject::NamedObject;
 use crate::time::{CursorPlace, JumpHistory, SelectionCounts, TimeSelection, ViewWindow};
 use jiff::tz::TimeZone;
 use kubereel_format::{Loss, RecordedAt, ResourceId, Seq};
+use kubereel_history::counttext::number;
 use kubereel_history::{Density, FieldPath, Moment, ResourceTable, Timeline, harmless};
 use std::sync::Arc;
 use unicode_width::UnicodeWidthStr as _;
@@ -261,7 +262,7 @@ impl OpenReel {
             damage.any(|damage| matches!(damage.loss, Loss::Unknown | Loss::Records { .. }));
         // The number comes first: on a narrow screen the rest is cut.
         let more = if has_more { " or more" } else { "" };
-        (unread > 0).then(|| format!("{unread}{more} unreadable events"))
+        (unread > 0).then(|| format!("{}{more} unreadable events", number(unread)))
     }
 
     /// Gives what is odd, as far as it is known.

@@ -5,6 +5,7 @@ use crate::answer::Panel;
 use crate::model::{ActiveScreen, OpenReel};
 use insta::assert_snapshot;
 use kubereel_format::Loss;
+use kubereel_history::counttext::number;
 use std::mem::discriminant;
 use std::path::{Path, PathBuf};
 
@@ -279,7 +280,7 @@ fn unreadable_events_are_counted_as_the_least() {
         let unread = open.board().expect("a board").unread;
         if unread > 0 {
             let more = if has_lost_records { " or more" } else { "" };
-            let words = format!("{unread}{more} unreadable events");
+            let words = format!("{}{more} unreadable events", number(unread));
             assert_eq!(open.unread_words(), Some(words));
             found.push(has_lost_records);
         }

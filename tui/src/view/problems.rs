@@ -3,14 +3,14 @@
 
 use super::pen::{ScreenPen, columns, distinct};
 use crate::answer::{Ink, problem_lines};
-use crate::findings::{Findings, JudgingState};
+use crate::findings::JudgingState;
 use crate::lane::LaneState;
 use crate::layout::{broken, first_row};
 use crate::model::{LanePass, OpenReel};
 use crate::problem::{ProblemEntry, ProblemTally};
 use crate::theme::StyleRole;
 use crate::time::{clock_secs, clock_text, span_text};
-use kubereel_history::counttext::inflected;
+use kubereel_history::counttext::{count, inflected};
 use kubereel_history::{harmless, timetext};
 use unicode_width::UnicodeWidthStr as _;
 
@@ -126,7 +126,17 @@ fn missing(open: &OpenReel) -> String {
         JudgingState::Under(percent) => format!("rules running, {percent}%"),
         JudgingState::Stopped => "rules stopped, x runs them".to_owned(),
         JudgingState::Failed(why) => format!("rules failed, x retries: {why}"),
-        JudgingState::Done(found) => unjudged(found),
+        JudgingState::Done(found) if found.unknown > 0 => {
+            format!("{} unknown", count(found.unknown, "test"))
+        }
+        JudgingState::Done(_) => String::new(),
+    };
+    // Most do not apply to the cluster: `kubereel test` names the reasons.
+    let skipped = match &open.trouble.judging {
+        JudgingState::Done(found) if found.skipped > 0 => {
+            format!("{} skipped", count(found.skipped, "test"))
+        }
+        _ => String::new(),
     };
     let damaged = match open.unread_words() {
         Some(words) => words,
@@ -140,22 +150,10 @@ fn missing(open: &OpenReel) -> String {
     };
     let all = [pass.as_str(), &judging, &damaged, making];
     let all: Vec<&str> = all.into_iter().filter(|words| !words.is_empty()).collect();
-    if all.is_empty() {
-        String::new()
-    } else {
-        format!("incomplete: {}", all.join(" · "))
-    }
-}
-
-/// Says which rules could not tell; empty if all could.
-fn unjudged(found: &Findings) -> String {
-    match (found.unknown, found.skipped) {
-        (0, 0) => String::new(),
-        (0, skipped) => format!("{skipped} tests skipped (not recorded)"),
-        (unknown, 0) => format!("{unknown} tests unknown"),
-        (unknown, skipped) => {
-            format!("{unknown} tests unknown, {skipped} skipped (not recorded)")
-        }
+    match (all.is_empty(), skipped.as_str()) {
+        (true, _) => skipped,
+        (false, "") => format!("incomplete: {}", all.join(" · ")),
+        (false, _) => format!("incomplete: {} · {skipped}", all.join(" · ")),
     }
 }
 
