@@ -6,8 +6,10 @@ use crate::moment::Cut;
 use crate::timeline::QueryError;
 use crate::timeline::Timeline;
 use kubereel_format::{EventType, Evidence, RecordedAt, ResourceId, Seq};
-use serde_json::Value;
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde_json::{Map, Value};
 use std::collections::HashSet;
+use std::fmt;
 
 /// A query for Events.
 #[derive(Clone, Debug, Default)]
@@ -228,7 +230,7 @@ impl EventContent {
     /// # Errors
     /// When the bytes are not an object.
     pub fn of(body: &[u8]) -> Result<Self, serde_json::Error> {
-        let event = Value::Object(serde_json::from_slice(body)?);
+        let EventMembers(event) = serde_json::from_slice(body)?;
         let said = EventText::of(&event);
         let last = [
             "/series/lastObservedTime",
@@ -252,6 +254,47 @@ impl EventContent {
             count: said.count(),
             last: last.iter().find_map(|pointer| time(&event, pointer)),
         })
+    }
+}
+
+/// The members of an Event that say nothing of what happened; its metadata are the larger part of it.
+const UNREAD: [&str; 6] = [
+    "apiVersion",
+    "kind",
+    "metadata",
+    "action",
+    "related",
+    "reportingInstance",
+];
+
+/// An Event without the members that say nothing of what happened.
+struct EventMembers(Value);
+
+impl<'de> Deserialize<'de> for EventMembers {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_map(EventMembersVisitor)
+    }
+}
+
+struct EventMembersVisitor;
+
+impl<'de> Visitor<'de> for EventMembersVisitor {
+    type Value = EventMembers;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<EventMembers, A::Error> {
+        let mut event = Map::new();
+        while let Some(name) = members.next_key::<String>()? {
+            if UNREAD.contains(&name.as_str()) {
+                let _ignored: IgnoredAny = members.next_value()?;
+            } else {
+                event.insert(name, members.next_value()?);
+            }
+        }
+        Ok(EventMembers(Value::Object(event)))
     }
 }
 
