@@ -7,7 +7,9 @@
 
 use crate::recorder_faults::{ENDPOINTS, SURE, Scene, cut};
 use anyhow::{Context as _, Result, ensure};
-use kubereel_format::{AnomalyKind, ConnectionId, EndCause, Note, OddLineProblem, Reel};
+use kubereel_format::{
+    AnomalyKind, ConnectionId, EndCause, Note, OddLineProblem, Reel, copy_in_use,
+};
 use kubereel_history::ResourceProof;
 use kubereel_tests::recording::settle;
 use kubereel_tests::scripted::{
@@ -16,7 +18,8 @@ use kubereel_tests::scripted::{
 };
 use kubereel_tests::skipped::skipped_as_slow;
 use std::sync::Arc;
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 #[test]
 fn a_stream_cut_at_any_byte_loses_nothing() -> Result<()> {
@@ -43,9 +46,30 @@ fn a_stream_cut_at_any_byte_loses_nothing() -> Result<()> {
     Ok(())
 }
 
+/// Waits until this many connections are in the reel. That the server has answered would not suffice: a stop comes
+/// before an answer that nobody has taken.
+fn await_connections(scene: &Scene, wanted: usize) -> Result<()> {
+    let copy = scene.reel().with_extension("copy");
+    let connections = || -> Result<usize> {
+        copy_in_use(&scene.reel(), &copy)?;
+        let reel = Reel::open(&copy)?;
+        let notes = reel.notes().iter();
+        let connected = notes.filter(|entry| matches!(entry.note, Note::Connected { .. }));
+        Ok(connected.count())
+    };
+    let deadline = Instant::now() + SURE;
+    // What is not a reel yet will be one.
+    while connections().unwrap_or(0) < wanted {
+        ensure!(Instant::now() < deadline, "{}", scene.log());
+        thread::sleep(Duration::from_millis(50));
+    }
+    Ok(())
+}
+
 #[test]
 fn a_reel_ends_when_its_streams_are_stopped() -> Result<()> {
     let mut scene = Scene::live()?;
+    await_connections(&scene, 2)?;
     let recorder = scene.recorder.take().context("somebody records")?;
     let ended = recorder.finish(SURE)?;
     ensure!(ended.status.success(), "{}", ended.log);
