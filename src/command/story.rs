@@ -36,7 +36,7 @@ Examples:
   kubereel story run.reel -o json | jq .cluster
 
 Exit codes:
-  0  problems are told, or none was found and nothing is known to be missing
+  0  problems are listed, or none was found and nothing is known to be missing
   3  the reel is damaged; what can be read was looked at
   4  none was found, but changes may be missing in the reel
 

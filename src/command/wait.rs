@@ -495,7 +495,7 @@ fn print_text(
     Ok(())
 }
 
-/// Tells whether the deletion of an object was waited for that never existed: that is no deletion.
+/// Returns whether the wait was for the deletion of an object that never existed.
 fn is_nothing_to_delete(args: &Args, target: &WaitTarget<'_>, waited: &WaitAnswer) -> bool {
     !target.is_observed
         && !args.never
