@@ -81,6 +81,24 @@ fn times_that_step_back_are_told_and_have_several_places() {
 }
 
 #[test]
+fn the_first_event_of_an_import_is_found_in_either_group() {
+    let event = r#"{"apiVersion":"events.k8s.io/v1","kind":"Event","metadata":{"namespace":"default","name":"a.1","uid":"e","resourceVersion":"9"},"regarding":{"kind":"Pod","namespace":"default","name":"a","uid":"u"},"reason":"BackOff","note":"back-off","type":"Warning"}"#;
+    let pod = line("\"2026-11-23T10:00:01Z\"", "ADDED", POD);
+    let lines = pod + &line("\"2026-11-23T10:00:12Z\"", "ADDED", event);
+    let input = Input::new(lines);
+    let _said = input.import(&[]).ok();
+    let reel = input.text("out.reel");
+    let waited = kubereel(&["wait", &reel, "pod/a", "--for=event=BackOff"]).ok();
+    assert!(waited.contains("10:00:12"), "{waited}");
+    let problems = kubereel(&["problems", &reel]);
+    assert!(
+        problems.err.contains("not in the reel: Nodes"),
+        "{problems:#?}"
+    );
+    assert!(!problems.err.contains("Events"), "{problems:#?}");
+}
+
+#[test]
 fn an_export_of_an_import_of_an_export_is_the_same() {
     let reel = pods_with_gap();
     // It has a gap, and reports it.
