@@ -152,7 +152,7 @@ impl ScriptedCluster {
     /// When the port cannot be kept.
     pub fn go_down(&mut self) -> Result<()> {
         self.refuse()?;
-        self.cut_open(&On::path("*"), End::Reset);
+        self.state.reset_all();
         Ok(())
     }
 
@@ -410,6 +410,8 @@ pub(crate) struct State {
     /// While true, streams send nothing new.
     held: watch::Sender<bool>,
     live: Mutex<BTreeMap<usize, Live>>,
+    /// How often all connections were reset, those without a request too.
+    resets: watch::Sender<usize>,
     connections: AtomicUsize,
     group_lists: AtomicUsize,
 }
@@ -424,6 +426,7 @@ impl State {
             pulse: Arc::new(Pulse::default()),
             held: watch::Sender::new(false),
             live: Mutex::new(BTreeMap::new()),
+            resets: watch::Sender::new(0),
             connections: AtomicUsize::new(0),
             group_lists: AtomicUsize::new(0),
         }
@@ -488,6 +491,17 @@ impl State {
             ordered += 1;
         }
         ordered
+    }
+
+    /// Tells a connection when all are reset.
+    pub(crate) fn resets(&self) -> watch::Receiver<usize> {
+        self.resets.subscribe()
+    }
+
+    /// Resets every connection. An answer that begins at this moment is either ordered to end or sees the reset.
+    fn reset_all(&self) {
+        self.resets.send_modify(|resets| *resets += 1);
+        self.order(&On::path("*"), End::Reset);
     }
 
     /// Notes what a client has been given.

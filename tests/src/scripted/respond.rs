@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 
 use super::cluster;
 use super::cluster::State;
@@ -29,8 +29,8 @@ pub(crate) async fn accept(
         loop {
             // A connection that failed before it was accepted is the client's business.
             if let Ok((stream, _)) = listener.accept().await {
-                let state = Arc::clone(&state);
-                tokio::spawn(connection(state, stream));
+                let resets = state.resets();
+                tokio::spawn(connection(Arc::clone(&state), stream, resets));
             }
         }
     };
@@ -42,15 +42,27 @@ pub(crate) async fn accept(
     drop(closed);
 }
 
-async fn connection(state: Arc<State>, stream: TcpStream) {
+async fn connection(state: Arc<State>, stream: TcpStream, mut resets: watch::Receiver<usize>) {
     // Without it small chunks wait for each other; failing only costs time.
     stream.set_nodelay(true).ok();
     let number = state.next_connection();
     let mut wire = Wire::new(stream);
-    while let Some(asked) = wire.request().await {
+    loop {
+        let asked = tokio::select! {
+            biased;
+            _ = resets.changed() => return wire.reset(),
+            asked = wire.request() => asked,
+        };
+        let Some(asked) = asked else {
+            return;
+        };
         let close = asked.header("connection") == Some("close");
         let settings = locked(&state.settings).clone();
         let (exchange, ordered) = state.begin(number, asked);
+        if resets.has_changed().unwrap_or(true) {
+            state.finish(&exchange, Ending::Server(End::Reset));
+            return wire.reset();
+        }
         let mut orders = Orders {
             ordered,
             pulse: Arc::clone(&state.pulse),

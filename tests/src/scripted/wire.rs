@@ -170,10 +170,15 @@ impl Wire {
             }
         }
         if end == End::Reset {
-            // Failing means that the socket is already gone, which is as good.
-            self.stream.set_zero_linger().ok();
+            self.reset();
         }
         Ending::Server(end)
+    }
+
+    /// Closes the connection with a reset.
+    pub(crate) fn reset(self) {
+        // Failing means that the socket is already gone, which is as good.
+        self.stream.set_zero_linger().ok();
     }
 }
 

@@ -263,9 +263,12 @@ fn a_refusing_server_comes_back_on_its_port() -> Result<()> {
     stream.lines(2)?;
     cluster.accept()?;
     assert_eq!(cluster.address(), address);
-    assert_eq!(get(&cluster, "/readyz")?.status, 200);
+    let mut idle = client(&cluster)?;
+    assert_eq!(idle.get("/readyz", &[])?.status, 200);
     cluster.go_down()?;
     assert_eq!(stream.rest()?.1, Tail::Reset);
+    // A client that keeps it for its next request would otherwise be answered.
+    assert_eq!(idle.rest()?.1, Tail::Reset);
     assert!(client(&cluster).is_err());
     Ok(())
 }
