@@ -25,7 +25,7 @@ pub fn decode(bytes: &[u8]) {
     let _note = black_box(record::decode::<Note>(bytes));
     if let Ok(index) = IndexColumns::decode(bytes.to_vec()) {
         let _objects = black_box(index.new_objects());
-        let _connections = black_box(index.connections(|_| Some(ResourceId(0))));
+        let _connections = black_box(index.connections(|_| Some(ResourceId(0)), |_| false));
     }
     if let Ok(bodies) = Bodies::decode(bytes.to_vec(), BodyCounts::UNKNOWN) {
         for place in 0..bodies.len() {

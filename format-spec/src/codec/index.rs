@@ -295,6 +295,7 @@ impl IndexColumns {
     pub(crate) fn connections(
         &self,
         resource_of: impl Fn(ObjectId) -> Option<ResourceId>,
+        is_lost: impl Fn(ResourceId) -> bool,
     ) -> Result<Vec<ConnectionId>, CodecError> {
         let mut known = LastConnections::default();
         let mut connections = Vec::with_capacity(self.objects.len());
@@ -304,7 +305,9 @@ impl IndexColumns {
             let new = new.next_if(|(place, _)| *place == event);
             let connection = resource.and_then(|resource| match new {
                 Some((_, new)) => Some(known.insert(resource, *new)),
-                None => known.get(resource),
+                None => known
+                    .get(resource)
+                    .or_else(|| is_lost(resource).then_some(ConnectionId(0))),
             });
             connections.push(connection.ok_or(CodecError::Meaningless {
                 what: "an object's number",
@@ -468,7 +471,7 @@ mod tests {
         index: &IndexColumns,
         resource_of: impl Fn(ObjectId) -> Option<ResourceId>,
     ) -> Result<Vec<Record>, CodecError> {
-        let connections = index.connections(resource_of)?;
+        let connections = index.connections(resource_of, |_| false)?;
         let (mut notes, mut events) = (index.notes(), 0..);
         let records = index.kinds.iter().zip(&index.stamps);
         let records = records.map(|(byte, stamp)| {

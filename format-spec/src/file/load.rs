@@ -265,7 +265,9 @@ impl Loaded {
         if start.record < self.heads.len() || u64::from(start.object) < known {
             return Err("it begins before the block in front of it ends".to_owned());
         }
-        // Damage before it leaves a hole; a hostile row must not make the hole large.
+        // Damage before it leaves a hole; a hostile row must not make the hole large. The prefix of a group has no
+        // record whose time would bound that of the lost ones: the block behind it closes the hole.
+        let is_prefix = index.kinds.is_empty();
         let hole = start.record - self.heads.len();
         let places = len64(self.damage.len()).saturating_add(len64(self.open_damage.len()));
         let most = places.saturating_mul(64 * 1024).saturating_add(self.hole);
@@ -277,7 +279,7 @@ impl Loaded {
             Some(new) => objects.get(place32(new)).map(|key| key.resource),
             None => Some(self.objects.resource(object).unwrap_or(LOST_RESOURCE)),
         };
-        let connections = index.connections(resource_of);
+        let connections = index.connections(resource_of, |resource| resource == LOST_RESOURCE);
         let connections = connections.map_err(|error| error.to_string())?;
         let count = u32::try_from(index.kinds.len()).map_err(|_too_many| "too many records")?;
         let new_objects =
@@ -298,12 +300,14 @@ impl Loaded {
         };
         // Rows are missing without a damaged place that explains it, such as lost rows at the end
         // of the directory.
-        if hole > 0 && self.open_damage.is_empty() {
+        if hole > 0 && !is_prefix && self.open_damage.is_empty() {
             self.hurt("the directory".to_owned(), "rows are missing".to_owned());
         }
-        self.settle(loss);
-        self.heads
-            .lose_until(start.record, index.stamps.first().copied());
+        if !is_prefix {
+            self.settle(loss);
+            self.heads
+                .lose_until(start.record, index.stamps.first().copied());
+        }
         let unnamed = ObjectKeyRef {
             resource: LOST_RESOURCE,
             namespace: "",

@@ -181,6 +181,12 @@ impl Whole {
                 );
             assert!(is_head, "another event: {head:?} {:?}", event.head);
         }
+        // Records that are lost at the begin have the time of the first one behind them.
+        let begin = reel.stamp(Seq(0)).map(|stamp| stamp.wall);
+        assert!(
+            lost.len() == self.events.len() || begin.is_some_and(|wall| wall.micros > 0),
+            "it begins at {begin:?}"
+        );
         // The database of a killed recorder's reel falls back to the commit before: the reel ends
         // earlier, and it does not record where it ended.
         let is_cut = !reel.is_finished() && lost.keys().all(|seq| *seq >= reel.end());
@@ -370,6 +376,14 @@ fn a_large_sealed_reel_loses_little_to_much_damage() {
     assert!(mean > 0.97, "{mean}");
     let mean = sealed.mean("400 pages zeroed", sealed.places(PAGE, 4), pages(400));
     assert!(mean > 0.4, "{mean}");
+    // The first groups without their begin: the next one begins with a block without records.
+    let begin = sealed.read(&{
+        let mut bytes = sealed.bytes.clone();
+        pages(sealed.bytes.len() / 3 / PAGE)(&mut bytes, 2 * PAGE);
+        bytes
+    });
+    println!("the first third zeroed: {}", begin.share);
+    assert!(begin.share > 0.3, "{}", begin.share);
     let flips = sealed.mean("16 bits flipped", sealed.places(PAGE, 4), |bytes, at| {
         flip(bytes, at);
     });
