@@ -1,6 +1,7 @@
 //! Words of a command line as they are shown: without credentials, and as a shell takes them.
 
 use kubereel_fetch::ReelAddress;
+use kubereel_format::harmless;
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 
@@ -36,5 +37,43 @@ pub(crate) fn shell_word(word: &OsStr) -> String {
     if !text.is_empty() && text.chars().all(is_bare) {
         return text.into_owned();
     }
+    if matches!(harmless(&text), Cow::Owned(_)) {
+        return escaped_word(&text);
+    }
     format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+/// Writes a word with characters that a terminal would obey in the form of bash and zsh that names them.
+fn escaped_word(word: &str) -> String {
+    let mut shown = String::from("$'");
+    for letter in word.chars() {
+        let is_obeyed = matches!(harmless(letter.encode_utf8(&mut [0; 4])), Cow::Owned(_));
+        match u32::from(letter) {
+            code if is_obeyed && letter.is_ascii() => shown.push_str(&format!("\\x{code:02x}")),
+            code if is_obeyed => shown.push_str(&format!("\\u{code:04x}")),
+            _ if matches!(letter, '\'' | '\\') => shown.extend(['\\', letter]),
+            _ => shown.push(letter),
+        }
+    }
+    shown.push('\'');
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_as_a_shell_takes_them() {
+        for (word, shown) in [
+            ("run.reel", "run.reel"),
+            ("a b.reel", "'a b.reel'"),
+            ("it's", r"'it'\''s'"),
+            ("esc\u{1b}[31m", r"$'esc\x1b[31m'"),
+            ("new\nline's \\", r"$'new\x0aline\'s \\'"),
+            ("turned\u{202e}", r"$'turned\u202e'"),
+        ] {
+            assert_eq!(shell_word(OsStr::new(word)), shown);
+        }
+    }
 }

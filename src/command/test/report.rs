@@ -8,7 +8,7 @@ use crate::command_error::CommandError;
 use crate::screen::{Console, Style, StyledLine};
 use crate::table::TextTable;
 use crate::words::{count, duration, inflected, number};
-use kubereel_history::{cut, timetext};
+use kubereel_history::{cut, harmless, timetext};
 use kubereel_monitortests::{
     CaseOutcome, CaseVerdict, Exception, JudgedFinding, MonitorTest, OmittedRule, RuleClass,
     RunKind, RunName, RunReport, RunTrust, Uses, shown_by, subject, when,
@@ -42,7 +42,7 @@ pub(super) fn print(
             // A single one is spoken of at the end, as any error is.
             Err(_) if all.len() == 1 => {}
             Err(error) => {
-                let mut line = StyledLine::of(Style::Strong, ran.name());
+                let mut line = StyledLine::of(Style::Strong, harmless(&ran.name()));
                 line.push(Style::Plain, " · ");
                 line.push(Style::Bad, "not read");
                 line.push(Style::Plain, format!(": {}", error.message()));
@@ -98,7 +98,7 @@ fn print_one(
 
 /// Gives the line with the recording's name and how many cases ended how.
 fn summary(ran: &TestRun, report: &RunReport) -> StyledLine {
-    let mut line = StyledLine::of(Style::Strong, ran.name());
+    let mut line = StyledLine::of(Style::Strong, harmless(&ran.name()));
     for verdict in CaseVerdict::ALL {
         let cases = report.count(verdict);
         if cases > 0 {
