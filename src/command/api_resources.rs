@@ -7,6 +7,7 @@ use crate::screen::Console;
 use crate::table::TextTable;
 use clap::ArgAction;
 use kubereel_format::ResourceInfo;
+use kubereel_history::Timeline;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -93,7 +94,7 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
         }
         form => screen.table(&table(args, &all, form.is_some()))?,
     }
-    Ok(Exit::Yes)
+    ended(&timeline, screen)
 }
 
 fn is_asked(args: &Args, info: &ResourceInfo) -> bool {
@@ -173,5 +174,14 @@ pub(crate) fn run_versions(args: &VersionArgs, screen: &mut Console) -> Result<E
         table.push(vec![version]);
     }
     screen.table(&table)?;
+    ended(&timeline, screen)
+}
+
+/// Ends a list of resources, of which some may be unreadable.
+fn ended(timeline: &Timeline, screen: &mut Console) -> Result<Exit, CommandError> {
+    if timeline.has_lost_records() {
+        screen.finish()?;
+        return Err(CommandError::damaged("resources may be missing"));
+    }
     Ok(Exit::Yes)
 }

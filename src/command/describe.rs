@@ -15,11 +15,11 @@ use crate::screen::{Console, Style, StyledLine};
 use crate::table::TextTable;
 use crate::words::{count, number};
 use clap::ArgAction;
-use kubereel_format::{ResourceInfo, Seq};
+use kubereel_format::{EventType, ResourceInfo, Seq};
 use kubereel_history::{
-    Authors, Child, Cut, DescribedCondition, Description, LabelSelector, LoggedEvent, Moment,
-    ObjectFilter, ObjectPage, ObjectVersion, OwnerRef, PageLine, QueryError, ResourceSnapshot,
-    Scalar, Timeline, timetext,
+    Authors, Child, Cut, DescribedCondition, Description, IncompleteList, LabelSelector,
+    LoggedEvent, Moment, ObjectFilter, ObjectPage, ObjectVersion, OwnerRef, PageLine, QueryError,
+    ResourceSnapshot, Scalar, Timeline, timetext,
 };
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -149,6 +149,9 @@ pub(crate) fn run(args: &Args, screen: &mut Console) -> Result<Exit, CommandErro
             };
             describe(args, &subject, screen)?;
             described += 1;
+            for list in &page.incomplete {
+                exit = exit.worse(object_query::exit_of(&list.certainty));
+            }
         }
         exit = exit.worse(object_query::exit_of(&state.certainty));
         if let Some(error) = found.absent {
@@ -276,6 +279,10 @@ struct DescribeOutput<'a>(subject: &'a DescribedObject<'_>) {
     },
     resources_not_searched_for_children: usize = subject.description.relatives.unsearched,
     page: Vec<PageLineOutput<'a>> = subject.page.lines.iter().map(PageLineOutput::of).collect(),
+    incomplete_lists: Vec<IncompleteListOutput<'a>> = {
+        let lists = subject.page.incomplete.iter();
+        lists.map(|list| IncompleteListOutput::of(subject.timeline, list)).collect()
+    },
     around: Vec<HistoryOutputItem> = {
         let around = subject.description.around.iter();
         around.map(|item| HistoryOutputItem::of(subject.timeline, item)).collect()
@@ -292,6 +299,12 @@ struct DescribeOutput<'a>(subject: &'a DescribedObject<'_>) {
 struct PageLineOutput<'a>(line: &'a PageLine) {
     depth: usize = line.depth,
     cells: &'a [String] = &line.cells,
+}
+
+/// A list of related objects on the page that lacks some, or may.
+struct IncompleteListOutput<'a>(timeline: &Timeline, list: &'a IncompleteList) {
+    resource: &'a str = &list.resource,
+    trust: String = object_query::trust(timeline, &list.certainty),
 }
 
 struct ConditionOutput<'a>(condition: &'a DescribedCondition) {
@@ -341,6 +354,11 @@ fn print_page(
     }
     for line in table.lines() {
         screen.show(&StyledLine::of(Style::Plain, line.trim_end()), HANG)?;
+    }
+    for list in &subject.page.incomplete {
+        let trust = object_query::trust(subject.timeline, &list.certainty);
+        let note = format!("note: {} on this page: {trust}", list.resource);
+        screen.show(&StyledLine::of(Style::Faint, &note), HANG)?;
     }
     // Where every field is on the page, these are too.
     let shown: &[Scalar] = if subject.page.has_all_fields {
@@ -410,8 +428,25 @@ fn version(subject: &DescribedObject<'_>) -> String {
     let described = subject.description;
     let versions = subject.timeline.reel().versions(subject.held.object);
     let place = versions.partition_point(|seq| *seq <= described.seq);
+    let first = versions
+        .first()
+        .map(|first| subject.timeline.wall_of(*first));
+    let mut missed = first.into_iter().flat_map(|first| {
+        let timeline = subject.timeline;
+        timeline.may_miss_after(subject.resource.id, first)
+    });
+    // An object whose deletion was received has no later version.
+    let last = versions.last().copied();
+    let end =
+        last.filter(|last| subject.timeline.reel().kind_of(*last) == Some(EventType::Deleted));
+    let end = end.map(|end| subject.timeline.wall_of(end));
+    let at_least = if missed.any(|span| end.is_none_or(|end| span.from < end)) {
+        "at least "
+    } else {
+        ""
+    };
     let mut parts = vec![
-        format!("{} of {}", number(place), number(versions.len())),
+        format!("{} of {at_least}{}", number(place), number(versions.len())),
         format!("rv {}", described.rv),
         format!("received {}", subject.timeline.written(described.received)),
     ];

@@ -232,7 +232,7 @@ fn known_place(
         return if is_observed {
             Ok(())
         } else {
-            Err(about.never_observed(timeline))
+            Err(about.never_observed(timeline, None))
         };
     }
     if args.all_namespaces {

@@ -95,7 +95,7 @@ fn follow(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
         let is_last = is_last || part.is_over;
         let timeline = &state.timeline;
         let end = part.to.unwrap_or(timeline.last_cut());
-        let named = find(timeline, args, end)?;
+        let named = find(timeline, args, end, part.to)?;
         let history = timeline.history(question(args, &named, part.from, part.to));
         let certainty = timeline.certainty(named.resource.id, end);
         if tally.is_none() && !args.output.is_json() {
@@ -132,7 +132,7 @@ fn follow(args: &Args, screen: &mut Console) -> Result<Exit, CommandError> {
             return Ok(None);
         }
         say_the_rest(timeline, args, (part.asked_from, part.to), tally, screen)?;
-        Ok(Some(exit_of(timeline, &named, part.asked_from, part.to)))
+        Ok(Some(exit_of(timeline, &named, part.asked_from, end)))
     };
     let options = FollowOptions {
         is_asked: true,
@@ -146,11 +146,12 @@ fn find<'a>(
     timeline: &'a Timeline,
     args: &'a Args,
     end: Cut,
+    to: Option<Cut>,
 ) -> Result<TargetObject<'a>, CommandError> {
     let named = args.object.find(timeline, end)?;
     let lives = timeline.lives(named.resource.id, named.namespace, &named.name);
     if lives.is_empty() {
-        return Err(named.never_observed(timeline));
+        return Err(named.never_observed(timeline, to));
     }
     Ok(named)
 }
@@ -176,21 +177,17 @@ fn question<'a>(
 }
 
 /// The versions that are shown are certain; an unknown bound leaves open which are missing.
-fn exit_of(
-    timeline: &Timeline,
-    named: &TargetObject<'_>,
-    from: Option<Cut>,
-    to: Option<Cut>,
-) -> Exit {
+fn exit_of(timeline: &Timeline, named: &TargetObject<'_>, from: Option<Cut>, end: Cut) -> Exit {
     let certainty = |cut| timeline.certainty(named.resource.id, cut);
     // The changes of a time without a watch at the begin were received after it: they are among the versions.
     let is_from_known = from.map(certainty).is_none_or(|certainty| {
         certainty.is_known() || matches!(certainty, Certainty::Blind { to: Some(_), .. })
     });
-    if is_from_known && to.is_none_or(|cut| certainty(cut).is_known()) {
-        Exit::Yes
+    let exit = object_query::exit_of(&certainty(end));
+    if is_from_known {
+        exit
     } else {
-        Exit::Unknown
+        exit.worse(Exit::Unknown)
     }
 }
 
@@ -202,7 +199,7 @@ pub(crate) fn answer(
 ) -> Result<Exit, CommandError> {
     let (from, to) = arguments::bounds(timeline, args.from, args.to)?;
     let end = arguments::resolve(timeline, args.to.unwrap_or(Moment::End), "--to")?;
-    let named = find(timeline, args, end)?;
+    let named = find(timeline, args, end, to)?;
     let history = timeline.history(question(args, &named, from, to));
     let certainty = timeline.certainty(named.resource.id, end);
     let head = head(timeline, &named, &history, &certainty);
@@ -210,7 +207,7 @@ pub(crate) fn answer(
     let tally = print(timeline, args, &named, &certainty, history, screen)?;
     say_the_rest(timeline, args, (from, to), &tally, screen)?;
     say_late(timeline, named.resource.id, &tally, screen)?;
-    Ok(exit_of(timeline, &named, from, to))
+    Ok(exit_of(timeline, &named, from, end))
 }
 
 /// How long after a watch went on what had happened meanwhile arrives, in microseconds.

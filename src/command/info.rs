@@ -217,6 +217,8 @@ impl InfoPage<'_> {
             let is_imported = !self.summary.provenance.is_empty();
             let text = if is_imported {
                 "not named in the input"
+            } else if self.timeline.has_lost_records() {
+                "not readable"
             } else {
                 "none reached"
             };

@@ -222,13 +222,14 @@ impl TargetObject<'_> {
     }
 
     /// Makes the error of a name that was never observed.
-    pub(crate) fn never_observed(&self, timeline: &Timeline) -> CommandError {
+    pub(crate) fn never_observed(&self, timeline: &Timeline, to: Option<Cut>) -> CommandError {
         let coverage = timeline.coverage(self.resource.id);
         let is_listed = coverage.is_some_and(|coverage| !coverage.spans().is_empty());
         let is_imported = coverage.is_some_and(|coverage| coverage.imported().is_some());
-        let exit = if timeline.reel().has_losses() {
+        let mut unobserved = timeline.unobserved_within(self.resource.id, (None, to));
+        let exit = if timeline.is_damaged_between(None, to) {
             Exit::Reel
-        } else if is_listed && !is_imported && timeline.is_fully_observed(self.resource.id) {
+        } else if is_listed && !is_imported && unobserved.next().is_none() {
             Exit::No
         } else {
             Exit::Unknown
@@ -239,6 +240,9 @@ impl TargetObject<'_> {
     fn never_observed_with(&self, exit: Exit, timeline: &Timeline) -> CommandError {
         let mut error = CommandError::new(exit, self.never_observed_words());
         let coverage = timeline.coverage(self.resource.id);
+        if exit == Exit::Reel {
+            error = error.hint("it may be in what is unreadable; to see where: kubereel info REEL");
+        }
         if exit == Exit::Unknown {
             error = error.hint(match coverage.and_then(Coverage::imported) {
                 Some(_) => {
@@ -312,10 +316,18 @@ pub(crate) fn known_namespace(timeline: &Timeline, namespace: &str) -> Result<()
     if namespace == DEFAULT || timeline.has_namespace(namespace) {
         return Ok(());
     }
+    let resource = timeline.resources().find("namespaces").ok();
+    let is_proven = resource.is_some_and(|resource| {
+        let coverage = timeline.coverage(resource.id);
+        coverage.is_some_and(|coverage| coverage.imported().is_none())
+            && timeline.is_fully_observed(resource.id)
+    });
     let exit = if timeline.reel().has_losses() {
         Exit::Reel
-    } else {
+    } else if is_proven {
         Exit::No
+    } else {
+        Exit::Unknown
     };
     let message = format!("namespace {namespace:?} was never observed");
     let error = CommandError::new(exit, message);

@@ -104,6 +104,8 @@ pub(crate) fn text(timeline: &Timeline, story: &ClusterStory) -> Vec<String> {
         lines.push(format!(
             "  installations and upgrades cannot be read: {why}"
         ));
+    } else if story.steps.is_empty() && timeline.has_lost_records() {
+        lines.push("  no installation, upgrade or rollout in what can be read".to_owned());
     } else if story.steps.is_empty() {
         lines.push("  no installation or upgrade was recorded, and no rollout began".to_owned());
     }
@@ -115,7 +117,9 @@ pub(crate) fn text(timeline: &Timeline, story: &ClusterStory) -> Vec<String> {
             .iter()
             .flat_map(|problem| with_consequences(timeline, story, problem)),
     );
-    if story.list.checked.is_empty() {
+    if story.list.checked.is_empty() && timeline.has_lost_records() {
+        lines.push("  not known: no resource can be read".to_owned());
+    } else if story.list.checked.is_empty() {
         lines.push("  not known: no resource was recorded".to_owned());
     } else if listed.is_empty() && timeline.reel().has_losses() {
         lines.push("  no problem was found in what can be read".to_owned());

@@ -418,6 +418,7 @@ struct MetCondition<'a>(step: &'a WaitStep) {
     not_before: Option<String> = step.not_before.map(timetext::rfc3339),
     until: Option<String> = step.until.map(timetext::rfc3339),
     lasts_to_end: bool = step.lasts_to_end,
+    may_last_longer: bool = step.may_last_longer,
     seq: Option<u64> = step.seq.map(|seq| seq.0),
     rv: &'a str = &step.rv,
     writers: Option<Vec<FieldWriterOutput>> = FieldWriterOutput::of(&step.authors),
@@ -561,11 +562,16 @@ fn met_details(timeline: &Timeline, step: &WaitStep) -> String {
             parts.push("to the end".to_owned());
         }
         let all = timetext::span(total);
+        let least = if step.may_last_longer {
+            "at least "
+        } else {
+            ""
+        };
         parts.push(if total == longest {
-            format!("met for {all}")
+            format!("met for {least}{all}")
         } else {
             let longest = timetext::span(longest);
-            format!("met for {all} in total, {longest} at the longest")
+            format!("met for {least}{all} in total, {longest} at the longest")
         });
     }
     parts.join(" · ")
@@ -622,7 +628,8 @@ fn guarantee(timeline: &Timeline, waited: &WaitAnswer) -> String {
         if waited.is_imported {
             return AS_IMPORTED.to_owned();
         }
-        return exact(waited.bridged_gaps).to_owned();
+        let is_open = waited.steps.iter().any(|step| step.may_last_longer);
+        return exact(waited.bridged_gaps, is_open).to_owned();
     }
     let shown = waited.missed.iter().take(SHOWN_MISSED);
     let mut parts: Vec<String> = shown.map(|missed| missing(timeline, missed)).collect();
@@ -633,8 +640,9 @@ fn guarantee(timeline: &Timeline, waited: &WaitAnswer) -> String {
     parts.join("; ")
 }
 
-const fn exact(bridged_gaps: usize) -> &'static str {
+const fn exact(bridged_gaps: usize, is_open: bool) -> &'static str {
     match bridged_gaps {
+        0 if is_open => "exact: no gaps before it",
         0 => "exact: no gaps in the searched time",
         1 => "exact: unchanged across the gap",
         _ => "exact: unchanged across the gaps",

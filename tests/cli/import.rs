@@ -873,7 +873,7 @@ fn what_only_lists_show_is_not_known_after_the_last_of_them() {
     let since = &problem["end_unknown_since"];
     assert_eq!(since, "2026-01-01T12:00:00.000Z", "{problem:#}");
     let history =
-        json(kubereel(&["history", &reel, "pod/web-0", "-n", "web", "-o", "json"]).code(0));
+        json(kubereel(&["history", &reel, "pod/web-0", "-n", "web", "-o", "json"]).code(4));
     assert_eq!(history["items"][0]["held_secs"], 7200.0, "{history:#}");
     let ready = "--for=condition=Ready=False";
     for (at_least, code) in [("2h", 0), ("9h", 4)] {

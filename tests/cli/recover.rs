@@ -82,6 +82,16 @@ fn where_no_record_can_be_read_no_time_is_told() {
         !info.contains("1970") && !info.contains("00:00:00"),
         "{info}"
     );
+    for (command, words) in [
+        ("info", "not readable"),
+        ("verify", "no resource can be read"),
+        ("story", "not known: no resource can be read"),
+        ("api-resources", "resources may be missing"),
+    ] {
+        let told = told(&path, command, 3);
+        assert!(told.contains(words), "{command}: {told}");
+        assert!(!told.contains("was recorded"), "{command}: {told}");
+    }
 }
 
 #[test]
@@ -179,4 +189,74 @@ fn recover_writes_a_whole_reel_that_says_what_is_lost() {
     .code(3)
     .says("not a reel");
     assert!(!copies.path("x.reel").exists());
+}
+
+/// Runs a command on a reel, its words separated by spaces, and returns both outputs.
+fn told(path: &str, words: &str, code: i32) -> String {
+    let mut words: Vec<&str> = words.split(' ').collect();
+    words.insert(1, path);
+    let ran = kubereel(&words).code(code);
+    ran.out + &ran.err
+}
+
+#[test]
+fn behind_a_lost_end_nothing_is_known_and_nothing_lasts_to_the_end() {
+    const BUDGET: &str = "pdb/apiserver -n openshift-apiserver";
+    let copies = Copies::new();
+    let cut = copies.cut();
+    let new = copies.path("new.reel").to_str().expect("text").to_owned();
+    let _stats = kubereel(&["recover", &cut, &new]).code(1);
+    for path in [&cut, &new] {
+        // The recording went on until 23:22:14.
+        for at in ["end", "23:21:50"] {
+            let _list = told(path, &format!("get deploy -n shop --at {at}"), 3);
+        }
+        let history = told(path, &format!("history {BUDGET}"), 3);
+        assert!(history.contains("── not observed 23:21:4"), "{history}");
+        assert!(!history.contains("to the end"), "{history}");
+    }
+    let page = told(&cut, &format!("describe {BUDGET} --at 23:21:30"), 0);
+    assert!(page.contains(" of at least "), "{page}");
+    let waited = told(&cut, "wait co/network --for=create --to 23:21:50", 0);
+    assert!(waited.contains("met for at least "), "{waited}");
+    assert!(waited.contains("exact: no gaps before it"), "{waited}");
+    // Of a Pod that came later, each command knows that it was not there yet.
+    let later = kubereel(&["get", DEMO, "pods", "-A", "-o", "json", "--at", "23:22:00"]).ok();
+    let later: Value = serde_json::from_str(&later).expect("JSON");
+    let created = |pod: &&Value| {
+        let created = pod["metadata"]["creationTimestamp"].as_str();
+        created.is_some_and(|created| created >= "2026-11-22T23:21:52Z")
+    };
+    let pods = later["items"].as_array().expect("items");
+    let pod = &pods.iter().find(created).expect("a later Pod")["metadata"];
+    let (name, namespace) = (pod["name"].as_str(), pod["namespace"].as_str());
+    let pod = format!(
+        "pod/{} -n {}",
+        name.expect("a name"),
+        namespace.expect("a namespace")
+    );
+    for (command, code) in [
+        ("get --at 23:21:25", 1),
+        ("history --to 23:21:25", 1),
+        ("history --to end", 3),
+    ] {
+        let _answer = told(&cut, &format!("{command} {pod}"), code);
+    }
+}
+
+#[test]
+fn a_page_says_which_of_its_lists_cannot_be_read() {
+    let copies = Copies::new();
+    // Objects are lost, and their names are not.
+    let mut bytes = copies.bytes.clone();
+    bytes[200_704..241_664].fill(0);
+    let path = copies.write("bodies.reel", &bytes);
+    let whole = kubereel(&["describe", DEMO, "node/worker-1", "--at", "23:21:24.3"]).ok();
+    assert!(!whole.contains("(at least "), "{whole}");
+    let page = told(&path, "describe node/worker-1 --at 23:21:24.3", 3);
+    assert!(page.contains("(at least "), "{page}");
+    assert!(
+        page.contains("note: pods on this page: the reel is damaged at "),
+        "{page}"
+    );
 }

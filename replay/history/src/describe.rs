@@ -183,8 +183,10 @@ impl Timeline {
         let mut left_out = 0;
         for item in self.history(question(self.moved(wall, -around_micros), now)) {
             before.push_back(item);
-            if before.len() > most {
-                left_out += usize::from(before.pop_front().is_some());
+            if before.len() > most
+                && let Some(far) = before.pop_front()
+            {
+                left_out += usize::from(far.is_version());
             }
         }
         let mut all: Vec<HistoryItem> = before.into();
@@ -193,7 +195,7 @@ impl Timeline {
             if place < most {
                 all.push(item);
             } else {
-                left_out += 1;
+                left_out += usize::from(item.is_version());
             }
         }
         (all, left_out)

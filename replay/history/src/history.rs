@@ -50,6 +50,13 @@ pub enum HistoryItem {
     },
 }
 
+impl HistoryItem {
+    /// Returns whether it is a version, also one that cannot be read.
+    pub(crate) const fn is_version(&self) -> bool {
+        matches!(self, Self::Version(_) | Self::Unreadable { .. })
+    }
+}
+
 /// A version of an object, compared with the one before.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HistoryVersion {
@@ -458,9 +465,12 @@ fn planned(
         namespace: Some(question.namespace),
         names: &names,
     };
-    let spans = timeline
-        .unobserved(question.resource.id)
-        .filter(|span| span.concerns(&filter) && span.to > asked.start && span.from < asked.end);
+    // What is lost behind the last record begins at the end of the recording.
+    let reaches_end = asked.end >= timeline.end();
+    let spans = timeline.unobserved(question.resource.id).filter(|span| {
+        let is_before_end = span.from < asked.end || (reaches_end && span.from == asked.end);
+        span.concerns(&filter) && span.to > asked.start && is_before_end
+    });
     let mut gaps: Vec<(RecordedAt, PlannedStep)> = spans
         .map(|span| match span.open_gap() {
             Some(gap) => (span.from, PlannedStep::Gap(Box::new(gap.clone()))),

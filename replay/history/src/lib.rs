@@ -84,7 +84,7 @@ pub use object::{
     ListForm, ListWriter, ObjectForm, ObjectMeta, YamlLine, name_of, write_folded_yaml, write_json,
     write_json_line, write_yaml, yaml_lines,
 };
-pub use page::{ObjectPage, PageLine};
+pub use page::{IncompleteList, ObjectPage, PageLine};
 pub use proof::{Integrity, OutageSum, Proof, ReelVerdict, ResourceCompleteness, ResourceProof};
 pub use quantity::Quantity;
 pub use related::{Child, OwnedObject, OwnedObjects, OwnerRef, Relatives};

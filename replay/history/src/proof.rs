@@ -131,7 +131,12 @@ fn reasons(timeline: &Timeline, integrity: &Integrity, resources: &[ResourceProo
         reasons.push(format!("{} damaged {noun}", number(places)));
     }
     if resources.is_empty() {
-        reasons.push("nothing was recorded".to_owned());
+        let words = if timeline.has_lost_records() {
+            "no resource can be read"
+        } else {
+            "nothing was recorded"
+        };
+        reasons.push(words.to_owned());
     }
     for (state, words) in [
         (

@@ -370,6 +370,12 @@ impl Timeline {
         })
     }
 
+    /// Returns whether damage took records, here or before the reel was recovered.
+    pub fn has_lost_records(&self) -> bool {
+        let mut losses = self.damaged().iter().map(|span| span.damage.loss);
+        losses.any(|loss| !matches!(loss, Loss::Nothing | Loss::Bodies { .. }))
+    }
+
     /// Describes the loss at a damaged place.
     pub fn damage_words(&self, span: &DamagedSpan) -> String {
         span.words(&self.known.tables, &self.zone)
@@ -462,11 +468,17 @@ impl Timeline {
     pub fn reaches_outside(&self, from: Option<Cut>, to: Option<Cut>) -> bool {
         // Times are shown in milliseconds, and may be typed without them.
         const SPARE_MICROS: i64 = 1_000_000;
+        let is_end_lost = || {
+            let mut damaged = self.damaged().iter();
+            damaged.any(|span| span.is_of_end(&self.known.tables))
+        };
         let is_outside = |cut| match cut {
             // With records on both sides it is inside, also where a clock that was set back says otherwise.
             Cut::Arrival { below, wall } => {
                 below == Seq(0) && self.start().micros_since(wall) > SPARE_MICROS
-                    || below >= self.reel().end() && wall.micros_since(self.end()) > SPARE_MICROS
+                    || below >= self.reel().end()
+                        && wall.micros_since(self.end()) > SPARE_MICROS
+                        && !is_end_lost()
             }
             Cut::Revision(_) => false,
         };

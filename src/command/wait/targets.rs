@@ -184,7 +184,7 @@ impl<'a> TargetSearch<'a> {
             .iter()
             .any(|goal| goal.is_creation() || goal.is_deletion());
         if !target.is_observed && !may_be_absent && !goals.iter().all(WaitFor::is_momentary) {
-            return Err(target.object().never_observed(self.timeline));
+            return Err(target.object().never_observed(self.timeline, None));
         }
         Ok(target)
     }

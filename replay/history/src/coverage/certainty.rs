@@ -109,12 +109,12 @@ impl Certainty {
         cut: Cut,
         filter: &ObjectFilter<'_>,
     ) -> Self {
-        let below = match cut {
-            Cut::Arrival { below, .. } => Some(below),
+        let place = match cut {
+            Cut::Arrival { below, wall } => Some((below, wall)),
             Cut::Revision(_) => None,
         };
         let listed = || coverage.into_iter().flat_map(Coverage::listed);
-        let hides = |span: &&DamagedSpan| span.hides(tables, resource, (below, filter), listed());
+        let hides = |span: &&DamagedSpan| span.hides(tables, resource, (place, filter), listed());
         if let Some(span) = damaged.iter().find(hides) {
             return Self::Damaged {
                 damage: span.damage.clone(),

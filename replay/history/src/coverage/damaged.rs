@@ -105,18 +105,37 @@ impl DamagedSpan {
             && (self.resources.is_empty() || self.resources.contains(&resource))
     }
 
-    /// Returns whether a state of a resource after all records below `cut` may lack lost records.
+    /// Returns whether a state of a resource after all records below `cut`, as of a time, may lack lost records.
     pub(super) fn hides(
         &self,
         tables: &ReelTables,
         resource: ResourceId,
-        (cut, filter): (Option<Seq>, &ObjectFilter<'_>),
+        (cut, filter): (Option<(Seq, RecordedAt)>, &ObjectFilter<'_>),
         listed: impl Iterator<Item = Seq>,
     ) -> bool {
         let hidden = self.hidden(tables, resource, filter, listed);
         hidden.is_some_and(|(first, again)| {
-            cut.is_none_or(|cut| first < cut && again.is_none_or(|again| cut <= again))
+            cut.is_none_or(|(cut, wall)| {
+                // A lost end has no record whose time is later.
+                let is_behind = first == cut && self.is_of_end(tables) && wall > tables.end();
+                (first < cut || is_behind) && again.is_none_or(|again| cut <= again)
+            })
         })
+    }
+
+    /// Returns whether the last record of the recording is lost, so that it went on behind the last readable one.
+    pub(crate) fn is_of_end(&self, tables: &ReelTables) -> bool {
+        match self.damage.loss {
+            Loss::Nothing | Loss::Bodies { .. } => false,
+            Loss::Unknown => true,
+            // The note of a recovery stands where the records were.
+            Loss::Records { .. } if self.is_recovered => {
+                self.from == self.to && self.from >= tables.end()
+            }
+            Loss::Records { last, .. } => {
+                last.is_none_or(|last| last.0.saturating_add(1) >= tables.reel().end().0)
+            }
+        }
     }
 
     /// Returns the first record at which the state of a resource is no longer known, and the one

@@ -20,3 +20,4 @@ mod workload;
 pub use lines::PageLine;
 pub use object_page::ObjectPage;
 pub(crate) use object_page::template_page;
+pub use surroundings::IncompleteList;

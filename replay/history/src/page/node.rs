@@ -91,14 +91,19 @@ fn taints(spec: ObjectPart<'_>) -> Vec<String> {
 }
 
 fn lease(page: &mut PageWriter, node: &str, around: Surroundings<'_>) -> Result<(), QueryError> {
-    let Some(leases) = around.list("leases.coordination.k8s.io", LEASES)? else {
+    const RESOURCE: &str = "leases.coordination.k8s.io";
+    let Some(leases) = around.list(RESOURCE, LEASES)? else {
         page.field(0, "Lease", NOT_RECORDED);
         return Ok(());
     };
     let mut leases = leases.iter().map(ObjectPart::of);
     let Some(lease) = leases.find(|lease| lease.name() == node) else {
-        let failed = format!("Failed to get lease: leases.coordination.k8s.io {node:?} not found");
-        page.field(0, "Lease", failed);
+        let absent = if around.is_incomplete(RESOURCE) {
+            "<not known>".to_owned()
+        } else {
+            format!("Failed to get lease: {RESOURCE} {node:?} not found")
+        };
+        page.field(0, "Lease", absent);
         return Ok(());
     };
     let spec = lease.at("spec");
@@ -241,7 +246,11 @@ fn pods(
     page.field(
         0,
         "Non-terminated Pods",
-        format!("({} in total)", pods.len()),
+        if around.is_incomplete("pods") {
+            format!("(at least {} in total)", pods.len())
+        } else {
+            format!("({} in total)", pods.len())
+        },
     );
     page.line(
         1,

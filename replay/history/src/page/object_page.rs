@@ -8,7 +8,7 @@ use super::node::node_page;
 use super::pod::pod_page;
 use super::service::service_page;
 use super::storage::claim_page;
-use super::surroundings::Surroundings;
+use super::surroundings::{IncompleteList, Surroundings};
 use super::workload::{
     cron_job_page, daemon_set_page, deployment_page, job_page, replica_set_page, stateful_set_page,
 };
@@ -17,6 +17,7 @@ use crate::moment::Cut;
 use crate::timeline::{QueryError, Timeline};
 use kubereel_format::{RecordedAt, ResourceInfo};
 use serde_json::Value;
+use std::cell::RefCell;
 
 /// An object as `kubectl describe` prints it, without its Events.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +26,8 @@ pub struct ObjectPage {
     pub lines: Vec<PageLine>,
     /// Whether the page lists every field: the kind has no page of its own.
     pub has_all_fields: bool,
+    /// The lists of related objects that are not complete, each once.
+    pub incomplete: Vec<IncompleteList>,
 }
 
 impl ObjectPage {
@@ -41,7 +44,13 @@ impl ObjectPage {
         at: RecordedAt,
     ) -> Result<Self, QueryError> {
         let object = ObjectPart::of(object);
-        let around = Surroundings { timeline, cut, at };
+        let incomplete = RefCell::default();
+        let around = Surroundings {
+            timeline,
+            cut,
+            at,
+            incomplete: &incomplete,
+        };
         let mut page = PageWriter::default();
         let mut has_all_fields = false;
         match resource.qualified().as_str() {
@@ -63,9 +72,12 @@ impl ObjectPage {
                 has_all_fields = true;
             }
         }
+        let mut incomplete = incomplete.into_inner();
+        incomplete.dedup_by(|one, other| one.resource == other.resource);
         Ok(Self {
             lines: page.done(),
             has_all_fields,
+            incomplete,
         })
     }
 }

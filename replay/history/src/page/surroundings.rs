@@ -1,15 +1,26 @@
 //! Other objects that existed at the moment of a page.
 
 use crate::columns::ObjectPart;
+use crate::coverage::Certainty;
 use crate::field::{self, text};
 use crate::moment::Cut;
 use crate::select::ObjectFilter;
 use crate::timeline::{QueryError, Timeline};
 use kubereel_format::RecordedAt;
 use serde_json::Value;
+use std::cell::RefCell;
 
 /// The text for a list that was not recorded.
 pub(super) const NOT_RECORDED: &str = "<not recorded>";
+
+/// A list on a page whose state is not complete.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IncompleteList {
+    /// The resource.
+    pub resource: String,
+    /// The certainty of its state.
+    pub certainty: Certainty,
+}
 
 /// A moment of a reel.
 #[derive(Clone, Copy)]
@@ -18,6 +29,8 @@ pub(super) struct Surroundings<'a> {
     pub(super) cut: Cut,
     /// The moment for ages.
     pub(super) at: RecordedAt,
+    /// The lists that were read and are not complete.
+    pub(super) incomplete: &'a RefCell<Vec<IncompleteList>>,
 }
 
 impl Surroundings<'_> {
@@ -40,6 +53,12 @@ impl Surroundings<'_> {
         if !state.certainty.has_state() {
             return Ok(None);
         }
+        if !state.certainty.is_known() {
+            self.incomplete.borrow_mut().push(IncompleteList {
+                resource: resource.qualified(),
+                certainty: state.certainty,
+            });
+        }
         let read = self
             .timeline
             .read_all(&state.objects, self.cut, &mut |_| {}, |held, body| {
@@ -49,6 +68,12 @@ impl Surroundings<'_> {
                 })
             });
         read.map(Some)
+    }
+
+    /// Returns whether a list that was read lacks objects, or may lack some.
+    pub(super) fn is_incomplete(self, resource: &str) -> bool {
+        let incomplete = self.incomplete.borrow();
+        incomplete.iter().any(|list| list.resource == resource)
     }
 
     /// Reads the Pods that an object controls, and counts them by phase, in the words of kubectl;

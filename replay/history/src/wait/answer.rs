@@ -188,6 +188,8 @@ pub struct WaitStep {
     pub until: Option<RecordedAt>,
     /// Whether it was met to the end of the recording.
     pub lasts_to_end: bool,
+    /// Whether it may have been met longer: a part of the time is not known.
+    pub may_last_longer: bool,
     /// For how many microseconds it is known to have been met, in the whole time.
     pub met_micros: u64,
     /// The longest of these times without interruption.

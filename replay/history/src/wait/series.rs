@@ -76,6 +76,12 @@ impl TruthSeries {
         })
     }
 
+    /// Returns whether a part of the time is not known.
+    pub(super) fn has_unknown(&self) -> bool {
+        let mut pieces = self.pieces.iter();
+        pieces.any(|piece| matches!(piece.truth, WaitTruth::Unknown(_)))
+    }
+
     /// Returns how long it is known to have been met in total and at the longest, in microseconds.
     pub(super) fn lengths(&self) -> (u64, u64) {
         let start = self.pieces.first().map_or(self.end, |first| first.from);

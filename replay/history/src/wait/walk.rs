@@ -295,6 +295,11 @@ impl WaitSearch<'_> {
                         self.timeline.authors_of(resource, (namespace, name), seq)
                     });
                 let (met_micros, longest_micros) = series.lengths();
+                // What is lost behind the last record takes no time in the series.
+                let rest = (Some(since.from.cut()), Some(self.question.span.to.cut()));
+                let is_damaged = self.timeline.is_damaged_between(rest.0, rest.1);
+                let may_last_longer = series.has_unknown() || is_damaged;
+                let lasts_to_end = lasts_to_end && !is_damaged;
                 self.reached = since.from;
                 if at != since.from.at {
                     let below = reel.seq_after(at).max(since.from.below);
@@ -310,6 +315,7 @@ impl WaitSearch<'_> {
                     authors,
                     until,
                     lasts_to_end: lasts_to_end && self.question.span.to.below >= reel.end(),
+                    may_last_longer,
                     met_micros,
                     longest_micros,
                 });
