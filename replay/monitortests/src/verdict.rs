@@ -260,9 +260,16 @@ pub struct JudgeContext<'a> {
     pub dark: &'a BTreeMap<String, Vec<CaseGap>>,
     /// Why each resource, `plural` or `plural.group`, that the cluster has was not recorded.
     pub not_recorded: &'a BTreeMap<String, String>,
+    /// Tells why a resource was never seen.
+    pub(crate) missing: &'a dyn Fn(&str) -> Option<String>,
 }
 
 impl JudgeContext<'_> {
+    /// Tells why a resource, `plural` or `plural.group`, was never seen; `None` if it was.
+    pub fn why_missing(&self, resource: &str) -> Option<String> {
+        (self.missing)(resource)
+    }
+
     /// Returns the times in which any of some resources was not observed, in order.
     pub(crate) fn gaps<'r>(&self, resources: impl IntoIterator<Item = &'r str>) -> Vec<CaseGap> {
         let gaps = resources

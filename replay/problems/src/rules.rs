@@ -114,7 +114,7 @@ impl MonitorTest for ProblemTest {
 
     fn needs(&self) -> Needs {
         let all = self.resources.iter().map(ToString::to_string);
-        if matches!(self.kind, SignKind::Unavailable | SignKind::ReplicasMissing) {
+        if self.is_any_enough() || self.is_any_telling() {
             return Needs {
                 any_of: all.collect(),
                 ..Needs::default()
@@ -171,6 +171,7 @@ impl MonitorTest for ProblemTest {
         case.findings = judged.findings(self.kind);
         *shared = SharedReading::Done(problems);
         if case.findings.is_empty() {
+            case.skipped = self.why_not_known(scene);
             case.dark = self.gaps(scene);
         }
         vec![case]
@@ -178,6 +179,23 @@ impl MonitorTest for ProblemTest {
 }
 
 impl ProblemTest {
+    /// Returns whether one of its resources is enough to say that nothing is wrong.
+    const fn is_any_enough(&self) -> bool {
+        matches!(self.kind, SignKind::Unavailable | SignKind::ReplicasMissing)
+    }
+
+    /// Returns whether each of its resources can show that something is wrong.
+    const fn is_any_telling(&self) -> bool {
+        matches!(self.kind, SignKind::Volume | SignKind::LeaderFlapping)
+    }
+
+    /// Returns why it cannot say that nothing is wrong: what it found in another resource would be a finding all the
+    /// same.
+    fn why_not_known(&self, scene: &JudgeContext<'_>) -> Option<String> {
+        let first = self.resources.first().filter(|_| !self.is_any_enough());
+        first.and_then(|first| scene.why_missing(first))
+    }
+
     /// Returns the times in which a problem could have been missed. What any object can show is not
     /// seen where any resource was not.
     fn gaps(&self, scene: &JudgeContext<'_>) -> Vec<CaseGap> {
@@ -343,8 +361,8 @@ fn is_judged_upstream(problem: &Problem) -> bool {
     }
 }
 
-/// The resources that show a sign, first the one without which nothing is known, apart from workloads, of which any
-/// kind will do; none if any object can.
+/// The resources that show a sign, first the one without which it is not known that nothing is wrong, apart from
+/// workloads, of which any kind will do; none if any object can. A lost claim is a finding without its volume.
 type RuleResources = &'static [&'static str];
 
 /// Returns the id of the rule of a kind of sign, its name in `JUnit`, and what it reads; `None`
@@ -477,7 +495,11 @@ const fn rule(kind: SignKind) -> Option<(&'static str, &'static str, RuleResourc
         SignKind::Volume => (
             "volume-failed",
             "volumes should not be lost or fail",
-            &["persistentvolumes"],
+            &[
+                "persistentvolumes",
+                "persistentvolumeclaims",
+                "volumeattachments.storage.k8s.io",
+            ],
         ),
         SignKind::NoEndpoints => (
             "service-endpoints",

@@ -229,6 +229,7 @@ pub(super) fn judge(
         cluster: timeline.map(ClusterHistory::of),
         dark: &unseen.dark,
         not_recorded: &unseen.missing,
+        missing: &|resource| unseen.why_missing(resource),
     };
     let circumstances = Circumstances {
         facts: &report.facts,

@@ -4,6 +4,7 @@ use super::life::{Life, condition, lines, warning};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use kubereel_history::timetext;
+use kubereel_monitortests::CaseVerdict;
 use kubereel_problems::ProblemList;
 use rcgen::{CertificateParams, KeyPair, SerialNumber};
 use serde_json::{Value, json};
@@ -717,4 +718,20 @@ fn a_finding_about_an_owner_that_is_not_recorded_names_the_pod_that_showed_it() 
         })
         .collect();
     assert_eq!(found, [("pods shop/web-5d-x".to_owned(), true)]);
+}
+
+#[test]
+fn a_lost_claim_is_a_finding_where_no_volume_was_recorded() {
+    let verdict = |phases: &[&str]| {
+        let mut life = Life::of(&[("persistentvolumeclaims", "PersistentVolumeClaim")]);
+        for (phase, time) in phases.iter().zip(["14:01:00", "14:02:00"]) {
+            life.until(time);
+            let claim = json!({"status": {"phase": phase}});
+            life.put("persistentvolumeclaims", "shop/data", claim);
+        }
+        life.judged("14:20:00").verdict_of("volume-failed")
+    };
+    assert_eq!(verdict(&["Bound", "Lost"]), Some(CaseVerdict::Fail));
+    // That no volume failed is not known without the volumes.
+    assert_eq!(verdict(&["Bound"]), Some(CaseVerdict::Skipped));
 }
